@@ -1,0 +1,79 @@
+# Everything a developer types. Each target sets up what it needs first, and setting up again costs half a second.
+
+VENV := .venv/bin
+# Tests run `make` themselves, and it should not take itself for a part of this one.
+PYTEST := env -u MAKEFLAGS -u MAKELEVEL $(VENV)/python -m pytest
+NOT_UNIT := boot or network or kernel or web or bench
+SHELL_SCRIPTS := .ci/run $(shell grep -lE '^\#!.*sh$$' scripts/* guest/* 2>/dev/null)
+C_COMPILERS := gcc $(shell command -v clang 2>/dev/null)
+TO_DO := TO''DO|FIX''ME
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup setup-dev setup-web check check-python check-c check-shell check-leftovers \
+	test test-c boot-test web-test demo bench golden lock clean clean-root-test
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## QEMU, a compiler, .venv/bin/bootlab and the QEMU plugin; quick when all is there
+	@scripts/setup run
+
+setup-dev:
+	@scripts/setup dev
+
+setup-web:
+	@scripts/setup web
+
+demo: setup ## boot a stock Debian kernel, try what saves time, end with a table and a report
+	$(VENV)/bootlab try examples/debian-cloud.toml --plan demo
+
+test: setup-dev test-c ## the fast tests: no guest, no network, no root
+	$(PYTEST) -m "not ($(NOT_UNIT))"
+
+test-c: setup-dev ## the C tests, under the address and undefined-behaviour sanitizers
+	@$(MAKE) --no-print-directory -C plugin test OUT=$(CURDIR)/build/plugin-test
+
+boot-test: setup-dev ## the tests that boot real guests and fetch real packages
+	$(PYTEST) -m "boot or network or kernel"
+
+web-test: setup-web ## the report in a real browser
+	$(PYTEST) -m web
+
+check: check-python check-c check-shell check-leftovers ## format, lint, types, architecture, C warnings, shell, leftovers
+
+check-python: setup-dev
+	$(VENV)/ruff format --check
+	$(VENV)/ruff check
+	$(VENV)/mypy
+	$(PYTEST) -q tests/test_architecture.py
+
+check-c: setup-dev
+	set -e; for compiler in $(C_COMPILERS); do \
+		for folder in plugin guest; do \
+			$(MAKE) --no-print-directory -B -C $$folder OUT=$(CURDIR)/build/check CC=$$compiler; \
+		done; \
+	done
+
+check-shell: setup-dev
+	shellcheck $(SHELL_SCRIPTS)
+
+check-leftovers:
+	@! grep -rnwE --exclude-dir=__pycache__ --exclude-dir=data '$(TO_DO)' bootlab plugin guest scripts tests docs .ci Makefile *.md
+
+bench: setup-dev ## what measuring costs, against the same QEMU without the plugin
+	$(PYTEST) -m bench -s
+
+golden: setup-dev ## rewrite the expected outputs under tests/; review the diff
+	BOOTLAB_GOLDEN=write $(PYTEST) -m "not ($(NOT_UNIT))"
+
+lock: setup-dev ## choose package versions anew, into the two lock files
+	scripts/lock
+
+clean: ## remove what was built; the downloads stay in the cache
+	rm -rf build .venv .mypy_cache .pytest_cache .ruff_cache *.egg-info
+	find bootlab tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+clean-root-test: ## prove `make test` and `make demo` on a Debian 12 and a Debian 13 made this minute (root)
+	scripts/clean-root 12 test demo
+	scripts/clean-root 13 test demo

@@ -1,0 +1,5 @@
+"""`python -m bootlab`: the same as the `bootlab` command."""
+
+from bootlab.cli import main
+
+main()

@@ -1,0 +1,161 @@
+"""apt with a state of its own: any suite and architecture, without touching this machine's packages or being root.
+
+The machine's configuration still applies (proxy, credentials, certificates, keys); what runs after an update of its
+own lists (hooks) does not.
+"""
+
+import os
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from bootlab.build.apt_sources import RELEASES, debian_stanzas
+from bootlab.build.cache import Cache
+from bootlab.errors import BootlabError, InputError, StoreError
+from bootlab.process import Output, ProgramFailed, run
+
+_LISTS_LAST_S = 24 * 3600
+_UPDATE_DEADLINE_S = 300.0
+_DOWNLOAD_DEADLINE_S = 1200.0
+_PACKAGE = "apt"
+_NO_SUCH_SUITE = re.compile(r"does not have a Release file|/dists/\S+\s+(404 |File not found)")
+
+
+class Unreachable(BootlabError):
+    """The archive did not answer, so what it has is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stanza:
+    """What the archive says about one version of one package."""
+
+    name: str
+    version: str
+    depends: str
+    sha256: str
+
+
+class PrivateApt:
+    """apt for one suite and Debian architecture. The caller holds a lock: apt refuses to run twice on one state."""
+
+    def __init__(self, cache: Cache, suite: str, architecture: str, apt: Path) -> None:
+        self._cache = cache
+        self._suite = suite
+        self._architecture = architecture
+        self._folder = cache.root / "apt" / f"{suite}-{architecture}"
+        self._stanzas = debian_stanzas(apt, suite, architecture)
+
+    def update(self, *, force: bool = False) -> None:
+        """Fetch the package lists unless they are younger than a day.
+
+        Raises Unreachable, InputError when there is no such suite, StoreError.
+        """
+        stamp = self._folder / "updated"
+        if not force and stamp.exists() and 0 <= time.time() - stamp.stat().st_mtime < _LISTS_LAST_S:
+            return
+        missing = []
+        for stanza in self._stanzas:
+            self._configure(stanza)
+            try:
+                self._run("apt-get", "update", "--quiet", deadline_s=_UPDATE_DEADLINE_S)
+            except ProgramFailed as error:
+                if not _NO_SUCH_SUITE.search(error.stderr):
+                    raise self._trouble(error) from error
+                missing.append(error)
+                continue
+            if self._is_debian():
+                self._cache.write_text(stamp, "")
+                return
+        raise InputError(
+            f'kernel.suite: this machine\'s Debian sources have no suite "{self._suite}" for {self._architecture}',
+            hint=f"Debian's suites are {', '.join(RELEASES[:6])}",
+        ) from (missing[-1] if missing else None)
+
+    def show(self, name: str) -> Stanza | None:
+        """Return the newest version of a package, or None when the suite does not have it. Needs an update() before."""
+        try:
+            text = self._run("apt-cache", "show", "--no-all-versions", f"{name}:{self._architecture}").text
+        except ProgramFailed as error:
+            if "No packages found" in error.stderr or "Unable to locate" in error.stderr:
+                return None
+            raise
+        fields: dict[str, str] = {}
+        for line in text.split("\n\n")[0].splitlines():
+            key, colon, value = line.partition(": ")
+            if colon and not line[0].isspace():
+                fields[key] = value.strip()
+        if "SHA256" not in fields:
+            return None
+        return Stanza(fields["Package"], fields["Version"], fields.get("Depends", ""), fields["SHA256"])
+
+    def names(self, prefix: str) -> list[str]:
+        """Return the names of the suite's packages that start with `prefix`."""
+        names = self._run("apt-cache", "pkgnames", prefix).text.split()
+        return sorted({name.partition(":")[0] for name in names})
+
+    def download(self, package: Stanza, folder: Path) -> Path:
+        """Return the package's .deb, fetched into the empty `folder`; apt has compared its checksum.
+
+        Raises Unreachable, StoreError.
+        """
+        wanted = f"{package.name}:{self._architecture}={package.version}"
+        try:
+            self._run("apt-get", "download", "--quiet", wanted, cwd=folder, deadline_s=_DOWNLOAD_DEADLINE_S)
+        except ProgramFailed as error:
+            raise self._trouble(error) from error
+        found = list(folder.glob("*.deb"))
+        if len(found) != 1:
+            raise BootlabError(f"apt-get download {wanted}: left {len(found)} packages, expected one")
+        return found[0]
+
+    def _configure(self, stanza: str) -> None:
+        sources = self._folder / "sources"
+        for folder in (self._folder / "lists" / "partial", self._folder / "cache" / "archives" / "partial", sources):
+            folder.mkdir(parents=True, exist_ok=True)
+        self._cache.write_text(sources / "debian.sources", stanza)
+        # Given with -c, this is read after the machine's own configuration and so has the last word.
+        settings = [
+            "#clear APT::Update;",
+            "#clear APT::Architectures;",
+            "#clear APT::Default-Release;",
+            f'APT::Architecture "{self._architecture}";',
+            f'APT::Architectures {{ "{self._architecture}"; }};',
+            'APT::Update::Error-Mode "any";',
+            'Acquire::Languages "none";',
+            f'Dir::State "{self._folder}";',
+            f'Dir::State::lists "{self._folder}/lists";',
+            'Dir::State::status "/dev/null";',
+            f'Dir::Cache "{self._folder}/cache";',
+            f'Dir::Cache::archives "{self._folder}/cache/archives";',
+            'Dir::Etc::sourcelist "/dev/null";',
+            f'Dir::Etc::sourceparts "{sources}";',
+            'Dir::Etc::preferences "/dev/null";',
+            'Dir::Etc::preferencesparts "/dev/null";',
+        ]
+        if os.geteuid() == 0:
+            # apt as root drops to a user of its own, who cannot enter root's cache folder.
+            settings.append('APT::Sandbox::User "root";')
+        self._cache.write_text(self._folder / "apt.conf", "\n".join(settings) + "\n")
+
+    def _run(self, program: str, *words: str, cwd: Path | None = None, deadline_s: float = 60.0) -> Output:
+        argv = [program, "-c", str(self._folder / "apt.conf"), *words]
+        return run(argv, cwd=cwd, deadline_s=deadline_s, package=_PACKAGE)
+
+    def _is_debian(self) -> bool:
+        releases = (self._folder / "lists").glob("*Release")
+        texts = [path.read_text(encoding="utf-8", errors="replace") for path in releases]
+        return any(re.search(r"^Origin: Debian$", text, re.MULTILINE) for text in texts)
+
+    def _trouble(self, error: ProgramFailed) -> BootlabError:
+        where = f"Debian {self._suite} ({self._architecture})"
+        if "No space left on device" in error.stderr:
+            hint = "BOOTLAB_CACHE=/path/with/space names another folder for the cache"
+            return StoreError(f"{self._cache.root}: no space left for {where}", hint=hint)
+        if "NO_PUBKEY" in error.stderr or "is not signed" in error.stderr:
+            return BootlabError(
+                f"{where}: this machine has no key to verify it with\n  {error.message}",
+                hint="apt-get install debian-archive-keyring",
+            )
+        hint = "is there a network? a package fetched once stays in the cache and needs none"
+        return Unreachable(f"{where}: could not be fetched\n  {error.message}", hint=hint)

@@ -1,0 +1,132 @@
+"""Things that take long to fetch or build, kept outside the tree under the hash of what they were made from.
+
+An entry is there whole or not at all: it is made beside its place, under a lock that other bootlab processes respect,
+and renamed. Entries are never changed afterwards, so a path that was handed out stays what it was.
+"""
+
+import errno
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bootlab.errors import StoreError
+from bootlab.process import ProgramFailed
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG)
+_ELSEWHERE = "BOOTLAB_CACHE=/path/with/space names another folder for the cache"
+
+
+class Cache:
+    """A folder of immutable entries, each a file or a directory at `root/kind/<sha256 of key>`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.absolute()
+
+    @classmethod
+    def default(cls) -> "Cache":
+        """Return this user's cache: $BOOTLAB_CACHE, else $XDG_CACHE_HOME/bootlab, else ~/.cache/bootlab."""
+        if named := os.environ.get("BOOTLAB_CACHE"):
+            return cls(Path(named))
+        base = os.environ.get("XDG_CACHE_HOME")
+        return cls((Path(base) if base else Path.home() / ".cache") / "bootlab")
+
+    def path(self, kind: str, key: str) -> Path:
+        """Return where the entry for `key` is or would be."""
+        return self.root / kind / hashlib.sha256(key.encode()).hexdigest()
+
+    def find(self, kind: str, key: str) -> Path | None:
+        """Return the entry for `key`, or None when it was never made."""
+        place = self.path(kind, key)
+        return place if place.exists() else None
+
+    def make(self, kind: str, key: str, build: Callable[[Path], None]) -> Path:
+        """Return the entry for `key`; when it is not there, `build(path)` must create a file or directory at `path`.
+
+        `path.parent` is scratch space of this build alone. Whatever `build` raises leaves no entry behind.
+        Raises StoreError when the disk is full or the cache cannot be written.
+        """
+        place = self.path(kind, key)
+        if place.exists():
+            return place
+        with self.lock(f"{kind}-{place.name}"):
+            if place.exists():
+                return place
+            scratch = place.with_name(f".{place.name}.new")
+            # A killed build may have left its scratch; the lock says that nobody is using it.
+            shutil.rmtree(scratch, ignore_errors=True)
+            try:
+                with self._store_errors(f"making {kind}"):
+                    scratch.mkdir(parents=True)
+                    made = scratch / "made"
+                    build(made)
+                    _flush(made)
+                    made.rename(place)
+            finally:
+                shutil.rmtree(scratch, ignore_errors=True)
+        return place
+
+    def write_text(self, path: Path, text: str) -> None:
+        """Replace `path`, a file under the root, whole. Raises StoreError."""
+        with self._store_errors(f"writing {path.name}"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            new = path.with_name(f".{path.name}.{os.getpid()}.new")
+            try:
+                new.write_text(text, encoding="utf-8")
+                new.rename(path)
+            finally:
+                new.unlink(missing_ok=True)
+
+    @contextmanager
+    def lock(self, name: str) -> Iterator[None]:
+        """Hold `name` against every other process and thread that asks for it. Raises StoreError."""
+        try:
+            folder = self.root / "locks"
+            folder.mkdir(parents=True, exist_ok=True)
+            handle = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise self._store_error("locking", error) from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+    @contextmanager
+    def _store_errors(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            ours = error.filename is not None and str(error.filename).startswith(str(self.root))
+            if error.errno in _FULL or (ours and error.errno in _REFUSED):
+                raise self._store_error(what, error) from error
+            raise
+        except ProgramFailed as error:
+            if "No space left on device" in error.stderr or "Disk quota exceeded" in error.stderr:
+                raise StoreError(f"{self.root}: no space left while {what}", hint=_ELSEWHERE) from error
+            raise
+
+    def _store_error(self, what: str, error: OSError) -> StoreError:
+        if error.errno in _FULL:
+            return StoreError(f"{self.root}: no space left while {what}", hint=_ELSEWHERE)
+        return StoreError(f"{self.root}: {os.strerror(error.errno or 0)} while {what}", hint=_ELSEWHERE)
+
+
+def file_sha256(path: Path) -> str:
+    """Return the sha256 of a file's bytes, in hex. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _flush(made: Path) -> None:
+    # Without this a power cut after the rename can leave an entry that is whole by name and empty by content.
+    if made.is_file():
+        handle = os.open(made, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,53 @@
+"""Arguments that several verbs share, with their help, defaults and completion."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bootlab.build.cache import Cache
+from bootlab.experiments.store import Store
+
+
+def complete_system(incomplete: str) -> list[str]:
+    """Return the TOML files and folders that begin with what was typed."""
+    typed = Path(incomplete)
+    folder = typed if incomplete.endswith("/") else typed.parent
+    if not folder.is_dir():
+        return []
+    names = [path for path in sorted(folder.iterdir()) if path.suffix == ".toml" or path.is_dir()]
+    texts = [f"{path}/" if path.is_dir() else str(path) for path in names if not path.name.startswith(".")]
+    return [text for text in texts if text.startswith(incomplete)]
+
+
+SystemFile = Annotated[
+    Path,
+    typer.Argument(metavar="SYSTEM", help="System file (TOML), see docs/systems.md.", autocompletion=complete_system),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document (docs/formats.md) and nothing else.")]
+Runs = Annotated[
+    Path | None,
+    typer.Option("--runs", metavar="DIR", help="Where runs are kept. [default: $BOOTLAB_RUNS, else ./bootlab-runs]"),
+]
+Parallel = Annotated[
+    int | None,
+    typer.Option(
+        "--parallel", min=1, max=64, metavar="N", help="Boots at once, virtual clock only. [default: one per core]"
+    ),
+]
+
+
+def open_store(runs: Path | None) -> Store:
+    return Store(runs or Path(os.environ.get("BOOTLAB_RUNS") or "bootlab-runs"))
+
+
+def open_cache() -> Cache:
+    return Cache.default()
+
+
+def complete_technique(incomplete: str) -> list[str]:
+    """Return the techniques whose names begin with what was typed."""
+    from bootlab.techniques.catalogue import load_catalogue
+
+    return [technique.name for technique in load_catalogue() if technique.name.startswith(incomplete)]

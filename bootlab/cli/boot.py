@@ -1,0 +1,52 @@
+"""`bootlab boot SYSTEM`: one boot, its console live, then its phases."""
+
+from typing import Annotated
+
+import typer
+
+from bootlab.cli.arguments import Json, Runs, SystemFile, open_cache, open_store
+from bootlab.cli.terminal import err, out, print_json
+from bootlab.experiments.store import Store
+from bootlab.measure import boot as one_boot
+from bootlab.measure.prepare import prepare
+from bootlab.measure.record import Outcome
+from bootlab.report import text
+from bootlab.system import read_system
+
+
+def boot(
+    system: SystemFile,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", min=1, help="Seed of the guest's random numbers. [default: the system's, else 1]"),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the console.")] = False,
+    json: Json = False,
+    runs: Runs = None,
+) -> int:
+    """Boot a system once, show its console as it comes, then where the time went.
+
+    Console lines are stamped with host seconds since power-on; the phases below them are on the system's own clock.
+    Exit code 0: ready and well; 1: anything else.
+    """
+    value = read_system(system)
+    if seed is not None:
+        value = value.with_seed(seed)
+    if not json:
+        err.print(f"preparing {value.name}")
+    prepared = prepare(value, open_cache())
+    store: Store = open_store(runs)
+    run = store.start("boot", value.name, {"system": str(system), "seed": value.seed})
+
+    def show(t_ns: int, line: str) -> None:
+        out.print(f"[dim]\\[{t_ns / 1e9:8.3f}][/dim] ", end="")
+        out.print(line, markup=False, soft_wrap=True)
+
+    record = one_boot.boot(prepared, run.boot_directory("1"), on_line=None if json or quiet else show)
+    one_boot.write_json(run.result, record.model_dump(mode="json", by_alias=True))
+    if json:
+        print_json(record)
+    else:
+        out.print()
+        out.print(text.boot(record))
+    return 0 if record.outcome is Outcome.READY else 1

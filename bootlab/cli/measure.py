@@ -1,0 +1,105 @@
+"""`bootlab measure SYSTEM`: a series of boots of one system."""
+
+from typing import Annotated, Any
+
+import typer
+
+from bootlab.cli.arguments import Json, Parallel, Runs, SystemFile, open_cache, open_store
+from bootlab.cli.pages import consoles, write_page
+from bootlab.cli.terminal import boot_progress, err, out, print_json
+from bootlab.experiments.engine import Engine, Job
+from bootlab.experiments.store import Run
+from bootlab.measure.boot import write_json
+from bootlab.measure.prepare import prepare
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.measure.statistics import Summary, summarize
+from bootlab.report import page, text
+from bootlab.system import ClockKind, System, read_system
+
+SCHEMA = "bootlab.series/1"
+
+
+def measure(
+    system: SystemFile,
+    number: Annotated[
+        int | None, typer.Option("-n", "--number", min=1, help="Boots. [default: 5 virtual, 15 wall]")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=1, help="First seed; the boots take it and those after it.")] = 1,
+    same_seed: Annotated[
+        bool, typer.Option("--same-seed", help="Every boot with the same seed: do they repeat exactly?")
+    ] = False,
+    parallel: Parallel = None,
+    json: Json = False,
+    runs: Runs = None,
+) -> int:
+    """Boot a system several times and show median, spread and every value.
+
+    On the virtual clock the boots differ in their seed, which shows how far the system moves for no reason; with
+    --same-seed they must be identical, and the exit code is 1 if they are not.
+    """
+    value = read_system(system)
+    count = number or (5 if value.clock.kind is ClockKind.VIRTUAL else 15)
+    run = open_store(runs).start("measure", value.name, {"system": str(system), "number": count, "seed": seed})
+    records = series(value, count, seed, same_seed, run, parallel, silent=json)
+    document = series_document(run, records)
+    write_json(run.result, document)
+    path = write_page(run, page.series_page(records, consoles([("last boot", records[-1].run)])))
+    if json:
+        print_json(document)
+    else:
+        out.print(text.series(records))
+        out.print(f"report: {path}", soft_wrap=True)
+    differ = same_seed and value.clock.kind is ClockKind.VIRTUAL and not identical(records)
+    if differ:
+        err.print("bootlab: these boots have one seed and are not identical: please report it with the run's directory")
+    return 1 if differ or any(record.outcome is not Outcome.READY for record in records) else 0
+
+
+def series(
+    value: System,
+    count: int,
+    seed: int,
+    same_seed: bool,
+    run: Run,
+    parallel: int | None,
+    *,
+    silent: bool,
+    label: str = "",
+) -> list[BootRecord]:
+    """Boot `count` members of a series into `run`."""
+    prepared = prepare(value, open_cache())
+    with boot_progress(count, silent=silent) as progress:
+        progress.note(
+            f"{value.name}: {count} boots on the {value.clock.kind.value} clock ({prepared.accelerator.value})"
+        )
+        engine = Engine(run, parallel=parallel, watcher=lambda done: progress.booted(done.job.label))
+        seeds = [seed if same_seed else seed + index for index in range(count)]
+        jobs = [Job(f"{label}{index:03d}-s{one}", prepared.with_seed(one)) for index, one in enumerate(seeds, 1)]
+        return engine.boot_all(jobs)
+
+
+def identical(records: list[BootRecord]) -> bool:
+    """Return whether the boots agree in every count, every mark and the console up to ready."""
+    seen = {
+        (record.outcome, record.instructions, record.idle_ns, tuple(record.marks.items()), record.console_sha256)
+        for record in records
+    }
+    return len(seen) == 1
+
+
+def series_document(run: Run, records: list[BootRecord]) -> dict[str, Any]:
+    """Return the JSON document of a series (docs/formats.md)."""
+    times = [record.ready_ns for record in records if record.ready_ns is not None]
+    return {
+        "schema": SCHEMA,
+        "system": records[0].system,
+        "clock": records[0].clock,
+        "ready": _summary(summarize(times)) if times else None,
+        "identical": identical(records),
+        "boots": [record.model_dump(mode="json", by_alias=True) for record in records],
+        "run": str(run.path),
+    }
+
+
+def _summary(value: Summary) -> dict[str, int]:
+    return {"n": value.n, "min_ns": value.min_ns, "median_ns": value.median_ns, "max_ns": value.max_ns}

@@ -1,0 +1,28 @@
+"""Writing a run's report page and collecting the consoles it shows."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bootlab.experiments.store import Run
+from bootlab.measure.boot import store_error
+from bootlab.report.console import Console, read_console
+
+
+def write_page(run: Run, html: str) -> Path:
+    """Write `html` as the run's report and return its path. Raises StoreError."""
+    path = run.path / "report.html"
+    try:
+        path.write_text(html, encoding="utf-8")
+    except OSError as error:
+        raise store_error(path, error) from error
+    return path
+
+
+def consoles(boots: Sequence[tuple[str, str]]) -> list[Console]:
+    """Return the consoles of (title, boot directory); one that is gone is left out."""
+    found = []
+    for title, directory in boots:
+        path = Path(directory) / "console.log"
+        if path.is_file():
+            found.append(read_console(title, path.read_bytes()))
+    return found

@@ -1,0 +1,76 @@
+"""`bootlab report RUN`: show a recorded run again, on the terminal and as a page."""
+
+import json as json_module
+from typing import Annotated
+
+import typer
+
+from bootlab.cli.arguments import Json, Runs, open_store
+from bootlab.cli.compare import recorded
+from bootlab.cli.measure import series_document
+from bootlab.cli.pages import consoles, write_page
+from bootlab.cli.terminal import out, print_json
+from bootlab.cli.try_ import try_consoles
+from bootlab.errors import InputError, StoreError
+from bootlab.experiments.store import Run, Store
+from bootlab.experiments.trial import TryResult
+from bootlab.report import page, text
+
+
+def report(
+    run: Annotated[
+        str, typer.Argument(metavar="[RUN]", help="A run: its path, directory name, number, or last.")
+    ] = "last",
+    list_: Annotated[bool, typer.Option("--list", help="List the runs there are instead.")] = False,
+    json: Json = False,
+    runs: Runs = None,
+) -> int:
+    """Show a recorded run again and write its page anew."""
+    store = open_store(runs)
+    if list_:
+        return _list(store, json)
+    found = store.find(run)
+    if found.kind == "try":
+        return _try(found, json)
+    records = recorded(found)
+    html = page.boot_page(records[0], consoles([("console", records[0].run)]))
+    if found.kind != "boot":
+        html = page.series_page(records, consoles([("last boot", records[-1].run)]))
+    path = write_page(found, html)
+    if json:
+        print_json(records[0] if found.kind == "boot" else series_document(found, records))
+    else:
+        out.print(text.boot(records[0]) if found.kind == "boot" else text.series(records))
+        out.print(f"report: {path}", soft_wrap=True)
+    return 0
+
+
+def _try(run: Run, json: bool) -> int:
+    try:
+        result = TryResult.model_validate_json(run.result.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        hint = f"go on with: bootlab try SYSTEM --resume {run.path.name}"
+        raise InputError(f"{run.path}: this trial was interrupted and has no result yet", hint=hint) from error
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{run.result}: damaged: {str(error).splitlines()[0]}") from error
+    path = write_page(run, page.try_page(result, try_consoles(result)))
+    if json:
+        print_json(result)
+    else:
+        out.print(text.try_result(result))
+        out.print(f"report: {path}", soft_wrap=True)
+    return 0
+
+
+def _list(store: Store, json: bool) -> int:
+    found = store.runs()
+    if json:
+        rows = [{"run": str(run.path), "kind": run.kind, "system": run.system, "started": run.started} for run in found]
+        print_json({"schema": "bootlab.runs/1", "runs": json_module.loads(json_module.dumps(rows))})
+        return 0
+    for run in found:
+        state = "" if run.result.exists() else "  (unfinished)"
+        out.print(f"{run.path.name:<44} {run.started}{state}", soft_wrap=True)
+    if not found:
+        out.print(f"no runs in {store.root}", soft_wrap=True)
+    return 0

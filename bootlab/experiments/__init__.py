@@ -1,0 +1,1 @@
+"""Does it help: plan, engine, store, verdict."""

@@ -1,0 +1,108 @@
+"""Two series compared: phase by phase, with a verdict and the list of what differs between the two sides."""
+
+import re
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bootlab.errors import InputError
+from bootlab.experiments.family import Family
+from bootlab.experiments.verdict import virtual_verdict, wall_verdict
+from bootlab.measure.record import BootRecord
+
+SCHEMA: Final = "bootlab.compare/1"
+
+
+class PhaseDifference(BaseModel):
+    """One phase on both sides, of the median boots; None where a side has no such phase."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    name: str
+    before_ns: int | None
+    after_ns: int | None
+
+
+class Comparison(BaseModel):
+    """Before against after; `saved_ns` is positive when after is shorter."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
+    schema_: Literal["bootlab.compare/1"] = Field(default=SCHEMA, alias="schema")
+    before: str
+    after: str
+    clock: str
+    before_ns: int | None
+    after_ns: int | None
+    saved_ns: int | None
+    spread_ns: int | None
+    verdict: str
+    detail: str
+    differences: list[str]
+    """What is not the same on both sides: a fair comparison differs in what it is about and nothing else."""
+    phases: list[PhaseDifference]
+
+
+def compare_series(before: list[BootRecord], after: list[BootRecord]) -> Comparison:
+    """Return the comparison of two series on one clock. Raises InputError when their clocks differ."""
+    one, other = before[0], after[0]
+    if (one.clock, one.ns_per_instruction) != (other.clock, other.ns_per_instruction):
+        raise InputError(
+            f"cannot compare: {one.system} is on the {one.clock} clock, {other.system} on the {other.clock} clock",
+            hint="the two sides need the same clock and ns per instruction",
+        )
+    left, right = Family(tuple(before)), Family(tuple(after))
+    failed = left.failed or right.failed
+    saved_ns = spread_ns = None
+    if failed is not None:
+        verdict, detail = (
+            "no verdict",
+            f"a boot of {failed.system} was not ready: {failed.outcome.value}: {failed.detail}",
+        )
+    elif one.clock == "virtual":
+        judged = virtual_verdict(left.null_ns, left.ready_ns, right.ready_ns)
+        verdict, saved_ns, spread_ns = judged.verdict.value, judged.saved_ns, judged.spread_ns
+        detail = f"{saved_ns / 1e6:+.3f} ms saved (instructions + idle); seeds move it by {spread_ns / 1e6:.3f} ms"
+    else:
+        judged = wall_verdict(left.ready_ns, right.ready_ns, seed=1)
+        verdict, saved_ns, spread_ns = judged.verdict.value, judged.saved_ns, judged.spread_ns
+        detail = f"{saved_ns / 1e6:+.3f} ms saved, 95 % interval half-width {spread_ns / 1e6:.3f} ms"
+    return Comparison(
+        before=one.system,
+        after=other.system,
+        clock=one.clock,
+        before_ns=left.median.ready_ns if left.ready_ns else None,
+        after_ns=right.median.ready_ns if right.ready_ns else None,
+        saved_ns=saved_ns,
+        spread_ns=spread_ns,
+        verdict=verdict,
+        detail=detail,
+        differences=_differences(one, other),
+        phases=_phases(left, right),
+    )
+
+
+def _differences(one: BootRecord, other: BootRecord) -> list[str]:
+    found = []
+    for name in sorted({*one.hashes, *other.hashes}):
+        if one.hashes.get(name) != other.hashes.get(name):
+            found.append(f"{name}: {_short(one.hashes.get(name))} -> {_short(other.hashes.get(name))}")
+    volatile = re.compile(r"bootlab-|hostfwd=|config=|out=")
+    left = [word for word in one.argv if not volatile.search(word)]
+    right = [word for word in other.argv if not volatile.search(word)]
+    for mark, words in (
+        ("only before", [w for w in left if w not in right]),
+        ("only after", [w for w in right if w not in left]),
+    ):
+        if words:
+            found.append(f"QEMU command line, {mark}: {' '.join(words)}")
+    return found
+
+
+def _short(digest: str | None) -> str:
+    return digest[:12] if digest else "none"
+
+
+def _phases(left: Family, right: Family) -> list[PhaseDifference]:
+    one = {phase.name: phase.duration_ns for phase in left.median.phases} if left.ready_ns else {}
+    other = {phase.name: phase.duration_ns for phase in right.median.phases} if right.ready_ns else {}
+    names = [*one, *(name for name in other if name not in one)]
+    return [PhaseDifference(name=name, before_ns=one.get(name), after_ns=other.get(name)) for name in names]

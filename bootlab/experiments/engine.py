@@ -1,0 +1,84 @@
+"""Run many boots: a few at once, resumable, stopped cleanly by Ctrl-C; one failed boot loses only itself.
+
+On the virtual clock boots cannot disturb each other's figures, so as many run at once as there are cores. On the wall
+clock they would, so they run one after the other.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+from bootlab.errors import Interrupted, StoreError
+from bootlab.experiments.store import Run
+from bootlab.measure.boot import boot, read_record
+from bootlab.measure.prepare import Prepared
+from bootlab.measure.record import BootRecord
+from bootlab.system import ClockKind
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One boot to run; `label` names its directory in the run."""
+
+    label: str
+    prepared: Prepared
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What an engine tells a watcher each time a boot has ended."""
+
+    job: Job
+    record: BootRecord
+    reused: bool
+    """It was already in the run: this run is being resumed."""
+
+
+Watcher = Callable[[Progress], None]
+
+
+class Engine:
+    """Runs jobs into one run's directory. `parallel` is the number of virtual-clock boots at once."""
+
+    def __init__(self, run: Run, *, parallel: int | None = None, watcher: Watcher = lambda progress: None) -> None:
+        self.run = run
+        self.parallel = parallel or max(1, len(os.sched_getaffinity(0)))
+        self._watcher = watcher
+        self._cancel = threading.Event()
+
+    def boot_all(self, jobs: Sequence[Job]) -> list[BootRecord]:
+        """Return the record of each job, in order. Raises Interrupted on Ctrl-C, after every machine has ended."""
+        wall = any(job.prepared.system.clock.kind is ClockKind.WALL for job in jobs)
+        records: dict[str, BootRecord] = {}
+        pool = ThreadPoolExecutor(max_workers=1 if wall else self.parallel, thread_name_prefix="boot")
+        try:
+            pending: dict[Future[tuple[BootRecord, bool]], Job] = {pool.submit(self._one, job): job for job in jobs}
+            while pending:
+                done, _ = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
+                for future in done:
+                    job = pending.pop(future)
+                    record, reused = future.result()
+                    records[job.label] = record
+                    self._watcher(Progress(job, record, reused))
+        except KeyboardInterrupt as error:
+            raise Interrupted(
+                f"interrupted; finished boots are kept in {self.run.path}",
+            ) from error
+        finally:
+            self._cancel.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            self._cancel.clear()
+        return [records[job.label] for job in jobs]
+
+    def _one(self, job: Job) -> tuple[BootRecord, bool]:
+        earlier = self.run.path / "boots" / job.label
+        if (earlier / "record.json").is_file():
+            try:
+                record = read_record(earlier)
+            except StoreError:
+                record = None
+            if record is not None and record.key == job.prepared.key:
+                return record, True
+        return boot(job.prepared, self.run.boot_directory(job.label), cancelled=self._cancel.is_set), False

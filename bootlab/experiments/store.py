@@ -1,0 +1,138 @@
+"""Where runs are kept: one directory a run, one directory a boot in it, an index that finds them again.
+
+    bootlab-runs/
+      index.jsonl                        one line a run, appended when the run starts
+      0007-debian-cloud-try/
+        run.json                         what was asked: kind, system, options
+        boots/baseline-s1/record.json    every finished boot (see measure/boot.py)
+        result.json                      written when the run ends
+        report.html
+
+Nothing is ever changed or removed: a killed run leaves what it finished, and can be resumed.
+"""
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bootlab.errors import InputError, StoreError
+from bootlab.measure.boot import store_error, write_json
+
+INDEX = "index.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run's directory and what was asked of it."""
+
+    path: Path
+    kind: str
+    """`boot`, `measure`, `try` or `compare`."""
+    system: str
+    started: str
+
+    @property
+    def result(self) -> Path:
+        return self.path / "result.json"
+
+    def boot_directory(self, label: str) -> Path:
+        """Return the directory of the boot `label`, made new and empty. An unfinished earlier one is moved aside."""
+        path = self.path / "boots" / label
+        try:
+            if path.exists():
+                aside = next(
+                    n for n in (path.with_name(f"{label}.unfinished-{i}") for i in range(1, 10000)) if not n.exists()
+                )
+                path.rename(aside)
+            path.mkdir(parents=True)
+        except OSError as error:
+            raise store_error(path, error) from error
+        return path
+
+
+class Store:
+    """All runs below one directory."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def start(self, kind: str, system: str, asked: dict[str, Any]) -> Run:
+        """Make the directory of a new run and enter it in the index. Raises StoreError."""
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            path = self._claim(f"{system}-{kind}")
+            write_json(path / "run.json", {"kind": kind, "system": system, "started": started, "asked": asked})
+            line = json.dumps({"run": path.name, "kind": kind, "system": system, "started": started})
+            # One write of one short line to an O_APPEND file is whole even when two runs start at once.
+            descriptor = os.open(self.root / INDEX, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+            try:
+                os.write(descriptor, line.encode() + b"\n")
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise store_error(self.root, error) from error
+        return Run(path, kind, system, started)
+
+    def runs(self) -> list[Run]:
+        """Return every run in the index, oldest first; a run whose directory was removed by hand is left out."""
+        try:
+            lines = (self.root / INDEX).read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StoreError(f"{self.root / INDEX}: {error.strerror or error}") from error
+        found = []
+        for line in lines:
+            try:
+                entry = json.loads(line)
+                run = Run(self.root / entry["run"], entry["kind"], entry["system"], entry["started"])
+            except (ValueError, KeyError, TypeError):
+                # A line cut short by a full disk: its run's directory is still there to be named by path.
+                continue
+            if run.path.is_dir():
+                found.append(run)
+        return found
+
+    def find(self, name: str) -> Run:
+        """Return the run that `name` means: a path, a directory name, a number, or `last`. Raises InputError."""
+        path = Path(name)
+        if (path / "run.json").is_file():
+            return read_run(path)
+        runs = self.runs()
+        if name == "last" and runs:
+            return runs[-1]
+        if re.fullmatch(r"\d+", name):
+            runs = [run for run in runs if int(run.path.name.split("-")[0]) == int(name)]
+        else:
+            runs = [run for run in runs if run.path.name == name]
+        if not runs:
+            raise InputError(
+                f"{name}: no such run in {self.root}", hint="bootlab report --list shows the runs there are"
+            )
+        return runs[-1]
+
+    def _claim(self, name: str) -> Path:
+        taken = [int(found.group()) for path in self.root.iterdir() if (found := re.match(r"\d+", path.name))]
+        number = max(taken, default=0)
+        while True:
+            number += 1
+            path = self.root / f"{number:04d}-{name}"
+            try:
+                path.mkdir()
+            except FileExistsError:
+                continue
+            return path
+
+
+def read_run(path: Path) -> Run:
+    """Return the run kept at `path`. Raises StoreError."""
+    try:
+        document = json.loads((path / "run.json").read_text(encoding="utf-8"))
+        return Run(path, document["kind"], document["system"], document["started"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{path / 'run.json'}: damaged: {error}") from error

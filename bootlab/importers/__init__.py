@@ -1,0 +1,1 @@
+"""Text or binary recordings to a timeline: one format per file."""

@@ -1,0 +1,1 @@
+"""How long a boot took: one boot, a series, statistics, host facts, the record."""

@@ -1,0 +1,352 @@
+"""One boot: power on, follow the console, decide what happened, write the record.
+
+A boot's directory holds record.json, console.log (raw), trace.txt (the plugin's), plugin.conf and qemu.stderr. The
+record is written last and in one piece, so a directory with a record is a finished boot and one without is not.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import os
+import re
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bootlab.errors import Interrupted, StoreError
+from bootlab.importers.console import LineSplitter
+from bootlab.measure.guest_console import GuestConsole
+from bootlab.measure.host import host_facts
+from bootlab.measure.prepare import Prepared
+from bootlab.measure.record import BootRecord, InitcallRecord, Outcome, PhaseRecord
+from bootlab.profile.plugin_trace import PluginTrace, read_trace
+from bootlab.system import Check, ClockKind
+from bootlab.targets.qemu import QemuSession, socket_folder
+from bootlab.targets.qemu_argv import PluginFiles, Wiring, qemu_argv
+from bootlab.targets.target import ConsoleBytes, Ended, EndReason, Session
+from bootlab.timeline import marks as m
+from bootlab.timeline import phases
+
+_AFTER_PANIC_S = 1.0
+"""How long a panicked guest may still print before it is stopped; panic=-1 ends most at once."""
+
+OnLine = Callable[[int, str], None]
+"""Called with each console line: host ns since power-on, text."""
+
+
+@dataclass(slots=True)
+class _Ending:
+    outcome: Outcome
+    detail: str = ""
+
+
+def boot(
+    prepared: Prepared, directory: Path, *, on_line: OnLine | None = None, cancelled: Callable[[], bool] = lambda: False
+) -> BootRecord:
+    """Boot once and return the record, also written to `directory` (which must exist and be empty).
+
+    A boot that panics, hangs or fails its check is an outcome in the record, not an error. Raises MissingTool or
+    BootFailed when the machine could not be started, Interrupted when `cancelled()` became true, StoreError when the
+    record could not be written.
+    """
+    try:
+        return asyncio.run(_Boot(prepared, directory, on_line, cancelled).run())
+    except OSError as error:
+        raise store_error(directory, error) from error
+
+
+def store_error(path: Path, error: OSError) -> StoreError:
+    """Return the user's error for a failed write below `path`."""
+    return StoreError(
+        f"{path}: cannot write the run: {error.strerror or error}",
+        hint="free some space, or put runs elsewhere with --runs DIR; boots already recorded are kept",
+    )
+
+
+class _Boot:
+    def __init__(
+        self, prepared: Prepared, directory: Path, on_line: OnLine | None, cancelled: Callable[[], bool]
+    ) -> None:
+        self.prepared = prepared
+        self.system = prepared.system
+        self.directory = directory
+        self.on_line = on_line
+        self.cancelled = cancelled
+        self.guest = GuestConsole(self.system.booted, self.system.check)
+        self.lines = LineSplitter()
+        self.power_on_ns = 0
+        self.ready_digest: str | None = None
+        self.console = bytearray()
+
+    async def run(self) -> BootRecord:
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        begun = time.monotonic()
+        with socket_folder() as folder:
+            port = _free_port() if self.system.network and self.system.network.guest_port else None
+            wiring = Wiring(folder / "qmp", self.prepared.accelerator, port, self._plugin_files())
+            argv = qemu_argv(self.system, self.prepared.files, wiring)
+            async with QemuSession(argv, wiring.qmp_socket, stderr=self.directory / "qemu.stderr") as session:
+                ending = await self._follow(session, port)
+        (self.directory / "console.log").write_bytes(self.console)
+        record = self._record(ending, argv, started, time.monotonic() - begun)
+        _write_whole(self.directory / "record.json", record.model_dump_json(by_alias=True, indent=1) + "\n")
+        return record
+
+    def _plugin_files(self) -> PluginFiles | None:
+        if self.prepared.plugin is None or self.prepared.plugin_config is None:
+            return None
+        config = self.directory / "plugin.conf"
+        config.write_text(self.prepared.plugin_config, encoding="utf-8")
+        return PluginFiles(self.prepared.plugin, config, self.directory / "trace.txt")
+
+    async def _follow(self, session: QemuSession, port: int | None) -> _Ending:
+        watcher = asyncio.create_task(self._watch_cancelled(asyncio.current_task()))
+        self.power_on_ns = await session.power_on()
+        events = session.events()
+        try:
+            async with asyncio.timeout(self.system.booted.deadline_s):
+                ended = await self._until_ready(session, events)
+            if ended is not None:
+                return self._ended_early(ended)
+            check = self.system.check
+            if check is None:
+                await self._finish(session, events)
+                return _Ending(Outcome.READY)
+            async with asyncio.timeout(check.deadline_s):
+                ending = await self._run_check(check, events, port)
+            await self._finish(session, events)
+            return ending
+        except TimeoutError:
+            return self._overdue()
+        except asyncio.CancelledError:
+            if self.cancelled():
+                raise Interrupted("interrupted") from None
+            raise
+        finally:
+            watcher.cancel()
+
+    async def _until_ready(self, session: Session, events: object) -> Ended | None:
+        async for event in events:  # type: ignore[attr-defined]
+            if isinstance(event, Ended):
+                self._feed(b"", event.t_ns, last=True)
+                # The plugin ends a boot at its mark before the console line that says the same can be written.
+                return None if self._ready_in_trace(event) else event
+            self._feed(event.data, event.t_ns)
+            if self.guest.panic is not None:
+                return await self._drain_panic(session, events)
+            if self.guest.ready:
+                return None
+        return None
+
+    async def _drain_panic(self, session: Session, events: object) -> Ended:
+        try:
+            async with asyncio.timeout(_AFTER_PANIC_S):
+                async for event in events:  # type: ignore[attr-defined]
+                    if isinstance(event, Ended):
+                        return event
+                    self._feed(event.data, event.t_ns)
+        except TimeoutError:
+            await session.stop()
+        return Ended(time.monotonic_ns(), EndReason.GUEST_PANIC)
+
+    async def _run_check(self, check: Check, events: object, port: int | None) -> _Ending:
+        while self.guest.check_passed is None:
+            event = await anext(events)  # type: ignore[call-overload]
+            if isinstance(event, Ended):
+                self._feed(b"", event.t_ns, last=True)
+                if self.guest.check_passed is None:
+                    return _Ending(Outcome.CHECK_FAILED, f"the guest ended ({event.reason.value}) during its check")
+                break
+            self._feed(event.data, event.t_ns)
+            if self.guest.panic is not None:
+                return _Ending(Outcome.CHECK_FAILED, f"the guest panicked during its check: {self.guest.panic}")
+        if not self.guest.check_passed:
+            return _Ending(Outcome.CHECK_FAILED, self.guest.check_detail)
+        if check.send is None or check.expect is None or port is None:
+            return _Ending(Outcome.READY)
+        answer = await _ask(port, check.send)
+        if re.search(check.expect, answer) is None:
+            return _Ending(
+                Outcome.CHECK_FAILED, f"TCP answer {answer[:80]!r} does not match check.expect {check.expect!r}"
+            )
+        return _Ending(Outcome.READY)
+
+    async def _finish(self, session: QemuSession, events: object) -> None:
+        await session.stop()
+        async for event in events:  # type: ignore[attr-defined]
+            if isinstance(event, ConsoleBytes):
+                self._feed(event.data, event.t_ns)
+
+    def _feed(self, data: bytes, t_ns: int, *, last: bool = False) -> None:
+        self.console += data
+        was_ready = self.guest.ready
+        lines = self.lines.feed(data, t_ns) if not last else self.lines.finish()
+        for line in lines:
+            since_ns = line.t_ns - self.power_on_ns
+            self.guest.take(since_ns, line.text)
+            if self.on_line is not None:
+                self.on_line(since_ns, line.text)
+            if self.guest.ready and not was_ready:
+                was_ready = True
+                self.ready_digest = hashlib.sha256(self.console[: line.end_offset]).hexdigest()
+
+    def _ready_in_trace(self, event: Ended) -> bool:
+        if event.reason is not EndReason.STOPPED or self.prepared.plugin is None:
+            return False
+        trace = self._trace()
+        self.guest.ready = trace is not None and self.system.booted.mark in trace.guest_marks
+        return self.guest.ready
+
+    def _ended_early(self, ended: Ended) -> _Ending:
+        if self.guest.panic is not None:
+            return _Ending(Outcome.PANICKED, f"kernel panic: {self.guest.panic}")
+        if ended.reason is EndReason.DIED:
+            return _Ending(Outcome.TARGET_DIED, ended.detail)
+        trace = self._trace()
+        if trace is not None and m.PANIC in trace.marks:
+            return _Ending(Outcome.PANICKED, "the kernel panicked without a word on the console")
+        return _Ending(Outcome.NOT_READY, f"{ended.reason.value} before ready; {self._last_words()}")
+
+    def _overdue(self) -> _Ending:
+        if not self.guest.ready:
+            deadline = self.system.booted.deadline_s
+            return _Ending(Outcome.HUNG, f"not ready after {deadline:g} s on the host's clock; {self._last_words()}")
+        deadline = self.system.check.deadline_s if self.system.check else 0.0
+        return _Ending(Outcome.CHECK_FAILED, f"no result of the check after {deadline:g} s; {self._last_words()}")
+
+    def _last_words(self) -> str:
+        if not self.guest.last_line:
+            return "the console said nothing"
+        seconds = self.guest.last_line_ns / 1e9
+        return f'last console line, {seconds:.3f} host s after power-on: "{self.guest.last_line.strip()[:160]}"'
+
+    def _trace(self) -> PluginTrace | None:
+        path = self.directory / "trace.txt"
+        return read_trace(path) if path.exists() else None
+
+    async def _watch_cancelled(self, boot: "asyncio.Task[object] | None") -> None:
+        while not self.cancelled():
+            await asyncio.sleep(0.1)
+        if boot is not None:
+            boot.cancel()
+
+    def _record(self, ending: _Ending, argv: list[str], started: str, wall_s: float) -> BootRecord:
+        prepared, system = self.prepared, self.system
+        virtual = system.clock.kind is ClockKind.VIRTUAL
+        trace = self._trace() if virtual else None
+        marks = self._marks(trace)
+        instructions = idle_ns = None
+        if trace is not None and m.READY in marks and system.booted.mark in trace.guest_marks:
+            reached = trace.guest_marks[system.booted.mark]
+            instructions = reached.instructions
+            idle_ns = reached.t_ns - (reached.instructions << system.clock.shift)
+        if ending.outcome is Outcome.READY and m.READY not in marks:
+            ending = _Ending(Outcome.NOT_READY, "the console said ready but the plugin saw no mark: use bootlab-mark")
+        cut = phases.cut(marks)
+        return BootRecord(
+            system=system.name,
+            clock=system.clock.kind.value,
+            accelerator=prepared.accelerator.value,
+            ns_per_instruction=1 << system.clock.shift if virtual else None,
+            cpu=system.machine.cpu,
+            seed=system.seed,
+            outcome=ending.outcome,
+            detail=ending.detail,
+            instructions=instructions,
+            idle_ns=idle_ns,
+            marks=marks,
+            phases=[
+                PhaseRecord(name=p.name, start=p.start, end=p.end, start_ns=p.start_ns, duration_ns=p.duration_ns)
+                for p in cut
+            ],
+            initcalls=self._initcalls(trace, marks),
+            kaslr_slide=trace.slide if trace is not None else None,
+            facts=self.guest.facts,
+            console_sha256=self.ready_digest or hashlib.sha256(self.console).hexdigest(),
+            key=prepared.key,
+            hashes=prepared.hashes,
+            host=host_facts(qemu=prepared.qemu, kvm=prepared.kvm),
+            argv=argv,
+            started=started,
+            wall_s=round(wall_s, 3),
+            run=str(self.directory),
+        )
+
+    def _marks(self, trace: PluginTrace | None) -> dict[str, int]:
+        marks = {m.POWER_ON: 0}
+        if trace is None:
+            marks.update(self.guest.marks)
+        else:
+            marks.update({name: mark.t_ns for name, mark in trace.marks.items()})
+            marks.update({name: mark.t_ns for name, mark in trace.guest_marks.items()})
+            if self.system.booted.mark in trace.guest_marks:
+                marks[m.READY] = trace.guest_marks[self.system.booted.mark].t_ns
+        return dict(sorted(marks.items(), key=lambda item: item[1]))
+
+    def _initcalls(self, trace: PluginTrace | None, marks: dict[str, int]) -> list[InitcallRecord]:
+        symbols = self.prepared.symbols
+        if trace is None or symbols is None:
+            return []
+        ends = [call.t_ns for call in trace.calls[1:]] + [marks.get(m.INITCALLS_END, 0)]
+        return [
+            InitcallRecord(
+                name=symbols.name_at(call.argument) or f"{call.argument:#x}",
+                start_ns=call.t_ns,
+                duration_ns=max(0, end - call.t_ns),
+            )
+            for call, end in zip(trace.calls, ends, strict=True)
+        ]
+
+
+async def _ask(port: int, text: str) -> str:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(text.encode())
+        await writer.drain()
+        return (await reader.readline()).decode(errors="replace")
+    except ConnectionError as error:
+        return f"({error.strerror or error})"
+    finally:
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+def _free_port() -> int:
+    # Another process may take the port before QEMU binds it; QEMU then says so and the boot fails at once.
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _write_whole(path: Path, text: str) -> None:
+    temporary = path.with_suffix(".new")
+    with temporary.open("w", encoding="utf-8") as out:
+        out.write(text)
+        out.flush()
+        os.fsync(out.fileno())
+    temporary.rename(path)
+
+
+def read_record(directory: Path) -> BootRecord:
+    """Return the record of a finished boot. Raises StoreError when there is none or it is damaged."""
+    path = directory / "record.json"
+    try:
+        return BootRecord.model_validate_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise StoreError(f"{directory}: no record.json: not a finished boot") from error
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path}: damaged: {str(error).splitlines()[0]}") from error
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write a JSON document in one piece. Raises StoreError."""
+    try:
+        _write_whole(path, json.dumps(value, indent=1) + "\n")
+    except OSError as error:
+        raise store_error(path, error) from error

@@ -1,0 +1,74 @@
+"""What the guest says about itself on its console: marks, facts and the result of its check.
+
+    bootlab: mark NAME
+    bootlab: fact KEY VALUE...
+    bootlab: check ok | bootlab: check failed: REASON
+
+The protocol is documented in docs/guest.md; any init script can speak it with echo.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from bootlab.system import Booted, Check
+
+_MARK = re.compile(r"bootlab: mark (\S+)")
+_FACT = re.compile(r"bootlab: fact (\S+) ?(.*)")
+_PANIC = re.compile(r"Kernel panic - not syncing: ?(.*)")
+# A console clock sees few moments of the kernel's own; these lines have been stable for decades.
+_KERNEL_MARKS = (
+    (re.compile(r"Linux version \d"), "kernel_banner"),
+    (re.compile(r"Run \S+ as init process"), "init_exec"),
+)
+
+
+@dataclass(slots=True)
+class GuestConsole:
+    """Follows console lines; times are ns since power-on on the clock that stamped the lines."""
+
+    booted: Booted
+    check: Check | None
+    marks: dict[str, int] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+    panic: str | None = None
+    check_passed: bool | None = None
+    """None while unknown. True means the guest's own part; a TCP answer may still be owed."""
+    check_detail: str = ""
+    last_line: str = ""
+    last_line_ns: int = 0
+    ready: bool = False
+
+    def take(self, t_ns: int, line: str) -> None:
+        """Account for one console line whose first byte came at `t_ns`."""
+        if line.strip():
+            self.last_line, self.last_line_ns = line, t_ns
+        if (found := _MARK.search(line)) is not None:
+            self.marks.setdefault(found.group(1), t_ns)
+        elif (found := _FACT.search(line)) is not None:
+            self.facts[found.group(1)] = found.group(2).strip()
+        elif (found := _PANIC.search(line)) is not None:
+            self.panic = self.panic or found.group(1) or "no reason given"
+        for pattern, name in _KERNEL_MARKS:
+            if pattern.search(line) is not None:
+                self.marks.setdefault(name, t_ns)
+        self._follow_ready(t_ns, line)
+        self._follow_check(line)
+
+    def _follow_ready(self, t_ns: int, line: str) -> None:
+        if self.ready:
+            return
+        if self.booted.console is not None:
+            self.ready = re.search(self.booted.console, line) is not None
+            if self.ready:
+                self.marks["ready"] = t_ns
+        elif self.booted.mark in self.marks:
+            self.ready = True
+            self.marks.setdefault("ready", self.marks[self.booted.mark])
+
+    def _follow_check(self, line: str) -> None:
+        if self.check is None or self.check_passed is not None or not self.ready:
+            return
+        if re.search(self.check.fail, line) is not None:
+            self.check_passed, self.check_detail = False, line.strip()
+        elif re.search(self.check.console, line) is not None:
+            self.check_passed = True

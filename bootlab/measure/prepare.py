@@ -1,0 +1,152 @@
+"""System -> all that its boots need, made once for every seed: files, symbols, plugin configuration, hashes."""
+
+import hashlib
+import json
+import shutil
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from bootlab.build import boot_files
+from bootlab.build.cache import Cache, file_sha256
+from bootlab.build.plugin import plugin_path
+from bootlab.errors import InputError, MissingTool
+from bootlab.measure.kvm import probe_kvm
+from bootlab.process import run
+from bootlab.profile.plugin_config import make_plugin_config
+from bootlab.profile.symbols import SymbolTable, read_symbols
+from bootlab.system import Accelerator, BootFiles, ClockKind, MachineType, System
+from bootlab.targets.qemu_argv import qemu_binary
+
+MINIMUM_QEMU = (9, 2)
+"""Plugin API v4: reading guest registers and memory from a TCG plugin (QEMU 9.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A system that is ready to boot. `symbols` and `plugin_config` are None where there is no plugin (wall clock)."""
+
+    system: System
+    files: BootFiles
+    symbols: SymbolTable | None
+    plugin: Path | None
+    plugin_config: str | None
+    accelerator: Accelerator
+    hashes: dict[str, str]
+    qemu: Path
+    kvm: str
+    """What is known of KVM here, in words."""
+
+    @property
+    def key(self) -> str:
+        """Return the sha256 of everything that decides the boot: files count by content, never by path."""
+        system = self.system.model_dump(
+            mode="json",
+            exclude={
+                "name": True,
+                "description": True,
+                "kernel": {"image", "package", "suite"},
+                "initramfs": True,
+                "disks": {"__all__": {"path"}},
+            },
+        )
+        document = {"system": system, "hashes": self.hashes, "plugin_config": self.plugin_config}
+        return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+    def with_seed(self, seed: int) -> "Prepared":
+        """Return the same boot with another seed; nothing needs to be made again."""
+        return replace(self, system=self.system.with_seed(seed))
+
+
+def prepare(system: System, cache: Cache, *, watch: tuple[str, ...] = ()) -> Prepared:
+    """Make or find all that `system` boots from. `watch`: kernel symbols whose first execution becomes `watch:SYMBOL`.
+
+    Raises InputError for files that cannot be right, MissingTool for a QEMU that is absent or too old.
+    """
+    binary = require_qemu(qemu_binary(system))
+    files = boot_files.prepare(system, cache)
+    hashes = {**files.hashes, "qemu": file_sha256(binary)}
+    if (firmware := firmware_file(system)) is not None:
+        hashes["firmware"] = file_sha256(firmware)
+    if system.clock.kind is ClockKind.WALL:
+        if system.marks:
+            raise InputError(f'{system.name}: marks: kernel symbols are seen under clock.kind = "virtual" only')
+        accelerator, kvm = _accelerator(system, cache)
+        return Prepared(system, files, None, None, None, accelerator, hashes, binary, kvm)
+    plugin = plugin_path()
+    hashes["plugin"] = file_sha256(plugin)
+    symbols = _symbols(files.vmlinux) if files.vmlinux is not None else None
+    stop = system.booted.mark if system.check is None else None
+    config = _plugin_config(system, symbols, watch, stop)
+    return Prepared(system, files, symbols, plugin, config, Accelerator.TCG, hashes, binary, "not asked for")
+
+
+def _plugin_config(system: System, symbols: SymbolTable | None, watch: tuple[str, ...], stop: str | None) -> str:
+    if symbols is None:
+        # A kernel whose symbols cannot be had still has its guest marks.
+        return f"arch {system.machine.arch}\nguestmarks\n" + (f"stop {stop}\n" if stop else "")
+    known = tuple(symbol for symbol in watch if symbols.address(symbol) is not None)
+    return make_plugin_config(symbols, marks=system.marks, watch=known, stop=stop).text
+
+
+@lru_cache
+def require_qemu(binary: str) -> Path:
+    """Return the path of a QEMU that is new enough. Raises MissingTool."""
+    found = shutil.which(binary)
+    if found is None:
+        raise MissingTool(f"{binary}: not found", hint="make setup installs it; bootlab doctor lists every tool")
+    words = run([found, "--version"], deadline_s=20).text.split()
+    text = words[words.index("version") + 1] if "version" in words[:-1] else ""
+    numbers = tuple(int(part) for part in text.split(".")[:2] if part.isdigit())
+    if numbers < MINIMUM_QEMU:
+        wanted = ".".join(map(str, MINIMUM_QEMU))
+        raise MissingTool(
+            f"{found}: version {text or 'unknown'}, bootlab needs {wanted} or newer",
+            hint="Debian 13 has it; on Debian 12 it is in bookworm-backports: make setup installs it",
+        )
+    return Path(found)
+
+
+def firmware_file(system: System) -> Path | None:
+    """Return the firmware image that QEMU will load, or None when the machine starts the kernel itself."""
+    machine = system.machine
+    if machine.type is MachineType.VIRT and machine.firmware == "default":
+        return None
+    if machine.firmware not in ("default", "qboot"):
+        return Path(machine.firmware)
+    name = "bios-256k.bin"
+    if machine.firmware == "qboot":
+        name = "qboot.rom"
+    elif machine.type is MachineType.MICROVM:
+        # QEMU's microvm takes qboot unless it has ACPI tables to hand over (hw/i386/microvm.c).
+        name = "qboot.rom" if machine.options.get("acpi") == "off" else "bios-microvm.bin"
+    return next((path / name for path in _firmware_folders(qemu_binary(system)) if (path / name).is_file()), None)
+
+
+@lru_cache
+def _firmware_folders(binary: str) -> tuple[Path, ...]:
+    return tuple(Path(line) for line in run([binary, "-L", "help"], deadline_s=20).text.splitlines())
+
+
+@lru_cache
+def _accelerator_for(cpu: str, cache: Cache) -> tuple[bool, str]:
+    probe = probe_kvm(cpu, cache)
+    return probe.works, probe.reason
+
+
+def _accelerator(system: System, cache: Cache) -> tuple[Accelerator, str]:
+    wanted = system.clock.accelerator
+    if wanted is Accelerator.TCG:
+        return wanted, "not asked for"
+    works, reason = _accelerator_for(system.machine.cpu, cache)
+    if wanted is Accelerator.KVM and not works:
+        raise MissingTool(
+            f'clock.accelerator = "kvm": KVM does not run guests here: {reason}',
+            hint='clock.kind = "virtual" needs no KVM; clock.accelerator = "tcg" measures emulation, not speed',
+        )
+    return (Accelerator.KVM if works else Accelerator.TCG), reason
+
+
+@lru_cache(maxsize=8)
+def _symbols(vmlinux: Path) -> SymbolTable:
+    return read_symbols(vmlinux)

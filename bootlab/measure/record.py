@@ -1,0 +1,88 @@
+"""BootRecord: what is kept of one boot. Written once as record.json in the boot's directory, never changed.
+
+The JSON's shape is documented in docs/formats.md and carries a version; a reader refuses one it does not know.
+"""
+
+from enum import StrEnum
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA: Final = "bootlab.boot/1"
+
+
+class Outcome(StrEnum):
+    READY = "ready"
+    PANICKED = "panicked"
+    NOT_READY = "not ready"
+    """The guest ended (powered off, reset, halted) before it was ready."""
+    HUNG = "hung"
+    """The deadline passed: waiting for ever or spinning."""
+    CHECK_FAILED = "check failed"
+    """Ready, but the system no longer does its work."""
+    TARGET_DIED = "target died"
+    """QEMU ended by itself or was killed."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
+
+
+class PhaseRecord(_Frozen):
+    name: str
+    start: str
+    end: str
+    start_ns: int
+    duration_ns: int
+
+
+class InitcallRecord(_Frozen):
+    """One initcall; times in ns since power-on, duration to the start of the next one."""
+
+    name: str
+    start_ns: int
+    duration_ns: int
+
+
+class BootRecord(_Frozen):
+    """One boot. Times are ns since power-on on `clock`."""
+
+    schema_: Literal["bootlab.boot/1"] = Field(default=SCHEMA, alias="schema")
+    system: str
+    clock: str
+    """`virtual` or `wall`."""
+    accelerator: str
+    """`tcg` or `kvm`."""
+    ns_per_instruction: int | None
+    cpu: str
+    seed: int
+    outcome: Outcome
+    detail: str
+    """One line for a reader: why the outcome is not `ready`, else empty."""
+    instructions: int | None
+    """Instructions executed up to ready (virtual clock)."""
+    idle_ns: int | None
+    """Virtual time up to ready in which no instruction ran."""
+    marks: dict[str, int]
+    phases: list[PhaseRecord]
+    initcalls: list[InitcallRecord]
+    kaslr_slide: int | None
+    facts: dict[str, str]
+    console_sha256: str
+    """Of the console up to and including the line that says ready: what repeats exactly."""
+    key: str
+    """sha256 of everything that decides this boot; two boots on the virtual clock with one key are identical."""
+    hashes: dict[str, str]
+    """sha256 of kernel, initramfs, qemu, firmware, plugin; one per input that there is."""
+    host: dict[str, Any]
+    argv: list[str]
+    started: str
+    """Host time, ISO 8601, UTC."""
+    wall_s: float
+    """Host seconds from start to end of the boot; not a measure of the guest."""
+    run: str
+    """Directory of this boot."""
+
+    @property
+    def ready_ns(self) -> int | None:
+        return self.marks.get("ready") if self.outcome is Outcome.READY else None

@@ -1,0 +1,1 @@
+"""Where the time went: symbols and the plugin's trace."""

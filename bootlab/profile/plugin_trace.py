@@ -1,0 +1,159 @@
+"""Reader of the plugin's trace (plugin/trace_format.h):
+
+    bootlab-trace 1
+    clock virtual 0
+    mark kernel_entry 106769444 106769444
+
+A QEMU that was killed leaves the records it reached: no `end`, perhaps half a last line. That is a trace; anything else
+that is not in the format is damage.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from bootlab.errors import InputError
+
+_VERSION: Final = 1
+_WORDS: Mapping[str, int] = {"clock": 0, "slide": 1, "mark": 3, "guest": 3, "call": 4, "end": 2}
+_SHIFT_MAX = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A moment: ns since power-on, and instructions executed before it (-1 on the host clock, which cannot count)."""
+
+    t_ns: int
+    instructions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a recorded function; `argument` is its first, as a link address if it is one of the kernel image."""
+
+    name: str
+    t_ns: int
+    instructions: int
+    argument: int
+
+
+@dataclass(slots=True)
+class PluginTrace:
+    """What one boot recorded, each mapping and list in the order of time.
+
+    `shift`: one instruction is 2**shift ns; None on the host clock. `guest_marks`: the first of each name.
+    `slide`: run-time minus link address of the kernel; None if the kernel never ran.
+    `end`: None when QEMU was killed. It is exact only where a stop mark ended the boot.
+    """
+
+    shift: int | None = None
+    marks: dict[str, Stamp] = field(default_factory=dict)
+    guest_marks: dict[str, Stamp] = field(default_factory=dict)
+    calls: list[Call] = field(default_factory=list)
+    slide: int | None = None
+    end: Stamp | None = None
+
+    def idle_ns(self, stamp: Stamp) -> int | None:
+        """Return the ns up to `stamp` in which no instruction ran; None on the host clock."""
+        return None if self.shift is None else stamp.t_ns - (stamp.instructions << self.shift)
+
+
+def read_trace(path: Path) -> PluginTrace:
+    """Return the trace in a file. Raises InputError when it cannot be read, or is damaged."""
+    try:
+        text = path.read_text(encoding="ascii")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not a trace of the plugin: byte {error.start} is not ASCII") from error
+    return parse_trace(text, str(path))
+
+
+def parse_trace(text: str, name: str = "trace") -> PluginTrace:
+    """Return the trace in `text`; `name` is what messages call it. An empty text is a QEMU killed as it began.
+
+    Raises InputError, as NAME:LINE, when the text is not in the format.
+    """
+    reader = _Reader(name)
+    lines = text.split("\n")
+    # After the last newline there is nothing, or what a killed QEMU had no time to finish.
+    for number, line in enumerate(lines[:-1], start=1):
+        reader.take(number, line)
+    return reader.trace
+
+
+class _Reader:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.trace = PluginTrace()
+        self.where = name
+        self.last_ns = 0
+
+    def take(self, number: int, line: str) -> None:
+        self.where = f"{self.name}:{number}"
+        words = line.split(" ")
+        if number == 1:
+            self._check_version(words)
+        elif number == 2:
+            self._take_clock(words)
+        elif self.trace.end is not None:
+            raise InputError(f"{self.where}: a record after the end: {line[:80]!r}")
+        else:
+            self._take_record(words[0], words[1:])
+
+    def _check_version(self, words: list[str]) -> None:
+        if len(words) != 2 or words[0] != "bootlab-trace":
+            raise InputError(f"{self.where}: not a trace of the plugin")
+        if words[1] != str(_VERSION):
+            raise InputError(
+                f"{self.where}: trace version {words[1]}, this bootlab reads {_VERSION}",
+                hint="build the plugin from the same checkout: make setup",
+            )
+
+    def _take_clock(self, words: list[str]) -> None:
+        if words == ["clock", "host"]:
+            return
+        if len(words) != 3 or words[:2] != ["clock", "virtual"]:
+            raise InputError(f"{self.where}: expected the clock, got {' '.join(words)[:80]!r}")
+        self.trace.shift = self._number(words[2], 0, _SHIFT_MAX)
+
+    def _take_record(self, kind: str, words: list[str]) -> None:
+        if not _WORDS.get(kind) or len(words) != _WORDS[kind]:
+            raise InputError(f"{self.where}: not a record: {' '.join([kind, *words])[:80]!r}")
+        trace = self.trace
+        if kind == "slide":
+            trace.slide = self._address(words[0])
+        elif kind == "end":
+            trace.end = self._stamp(words)
+        elif kind == "call":
+            stamp = self._stamp(words[1:3])
+            trace.calls.append(Call(words[0], stamp.t_ns, stamp.instructions, self._address(words[3])))
+        elif kind == "guest":
+            stamp = self._stamp(words[1:])
+            trace.guest_marks.setdefault(words[0], stamp)
+        elif words[0] in trace.marks:
+            raise InputError(f"{self.where}: mark {words[0]} is there twice")
+        else:
+            trace.marks[words[0]] = self._stamp(words[1:])
+
+    def _stamp(self, words: list[str]) -> Stamp:
+        t_ns = self._number(words[0], 0, None)
+        instructions = self._number(words[1], -1 if self.trace.shift is None else 0, None)
+        if t_ns < self.last_ns:
+            raise InputError(f"{self.where}: time goes back, from {self.last_ns} to {t_ns} ns")
+        self.last_ns = t_ns
+        return Stamp(t_ns, instructions)
+
+    def _number(self, word: str, low: int, high: int | None) -> int:
+        digits = word.removeprefix("-")
+        if digits.isdecimal() and len(digits) < 20:
+            value = int(word)
+            if value >= low and (high is None or value <= high):
+                return value
+        raise InputError(f"{self.where}: not a number that can be here: {word[:80]!r}")
+
+    def _address(self, word: str) -> int:
+        if 1 <= len(word) <= 16 and set(word) <= set("0123456789abcdef"):
+            return int(word, 16)
+        raise InputError(f"{self.where}: not a hexadecimal address: {word[:80]!r}")

@@ -1,0 +1,1 @@
+"""Show it: terminal tables and one self-contained HTML page."""

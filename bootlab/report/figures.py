@@ -1,0 +1,128 @@
+"""Figures and sentences shared by the terminal and the page: units, shares, hashes, and which clock a figure is on.
+
+A figure never stands without its clock: an instruction-counting clock is exact about what was executed and waited for,
+and says nothing about speed. Text from outside (consoles, paths, facts) passes through `visible` before it is shown.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from bootlab.measure.record import BootRecord
+
+_ESCAPE_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
+# Controls would act on a terminal; bidirectional overrides would make a line read as something it is not.
+_UNSEEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """Return `text` as one line without terminal escapes; other control characters are spelled out (`\\x07`)."""
+    return _UNSEEN.sub(_spelled, _ESCAPE_SEQUENCE.sub("", text))
+
+
+def _spelled(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def ms(ns: int | None, *, sign: bool = False) -> str:
+    """Return ns as milliseconds with two decimals, without the unit; empty for None."""
+    if ns is None:
+        return ""
+    value = round(ns / 1e6, 2) or 0.0
+    return f"{value:+.2f}" if sign and value else f"{value:.2f}"
+
+
+def percent(part_ns: int | None, whole_ns: int | None, *, sign: bool = False) -> str:
+    """Return a share in percent with one decimal, without the unit; empty when there is none."""
+    if part_ns is None or not whole_ns:
+        return ""
+    share = round(100 * part_ns / whole_ns, 1) or 0.0
+    return f"{share:+.1f}" if sign and share else f"{share:.1f}"
+
+
+def spread_words(spread_ns: int | None, whole_ns: int | None) -> str:
+    """Return a spread and its share, as in `0.36 ms (0.023 %)`; in ns where ms would read as nothing."""
+    if spread_ns is None or not whole_ns:
+        return "unknown"
+    figure = f"{count(spread_ns)} ns" if spread_ns < 10_000 else f"{ms(spread_ns)} ms"
+    return f"{figure} ({100 * spread_ns / whole_ns:.2g} %)"
+
+
+def count(number: int | None) -> str:
+    """Return an integer with digit groups; empty for None."""
+    return "" if number is None else f"{number:,}"
+
+
+def short_hash(digest: str) -> str:
+    """Return the first 12 characters of a hash: enough to tell two inputs apart by eye."""
+    return visible(digest)[:12]
+
+
+def short_hashes(hashes: Mapping[str, str]) -> str:
+    """Return `kernel 0123456789ab, qemu ...` in the order given."""
+    return ", ".join(f"{visible(name)} {short_hash(digest)}" for name, digest in hashes.items())
+
+
+def clock_sentence(
+    clock: str, ns_per_instruction: int | None, cpu: str, seeds: Sequence[int], accelerator: str = ""
+) -> str:
+    """Return the sentence that says what a figure on this clock means. Every table and page ends with it."""
+    cpu = f"CPU model {visible(cpu)}"
+    if clock == "virtual":
+        rate = "instructions" if ns_per_instruction is None else f"{ns_per_instruction} ns per instruction"
+        which = f"{'seed' if len(seeds) == 1 else 'seeds'} {' '.join(map(str, seeds))}"
+        return f"virtual clock: {rate} + idle, {cpu}, {which}; a ratio is 'instructions + idle', not speed"
+    if clock == "wall":
+        under = f" under {accelerator.upper()}" if accelerator else ""
+        sentence = f"wall clock: host monotonic time{under}, {cpu}; repeatable only statistically, and on this host"
+        if accelerator == "tcg":
+            sentence += "; TCG wall time is mostly translation: never quote it as speed"
+        return sentence
+    return f"{visible(clock)} clock, {cpu}"
+
+
+def clock_of(records: Sequence[BootRecord]) -> str:
+    """Return the clock sentence of boots of one system."""
+    first = records[0]
+    seeds = sorted({record.seed for record in records})
+    return clock_sentence(first.clock, first.ns_per_instruction, first.cpu, seeds, first.accelerator)
+
+
+def ratio_words(clock: str) -> str:
+    """Return what a ratio of two times on this clock is a ratio of, as in `2.35x <words>`."""
+    return "fewer instructions + idle" if clock == "virtual" else "shorter"
+
+
+def median_ns(values: Iterable[int | None]) -> int | None:
+    """Return the median of the values that there are, in ns; None when there are none."""
+    present = [value for value in values if value is not None]
+    return round(median(present)) if present else None
+
+
+def spread_ns(values: Iterable[int | None]) -> int | None:
+    """Return highest minus lowest of the values that there are, in ns; None when there are none."""
+    present = [value for value in values if value is not None]
+    return max(present) - min(present) if present else None
+
+
+def median_boot(records: Sequence[BootRecord]) -> BootRecord:
+    """Return the boot that stands for a series: the middle one of those that were ready, else the first."""
+    ready = [record for record in records if record.ready_ns is not None]
+    ready.sort(key=lambda record: record.ready_ns or 0)
+    return ready[(len(ready) - 1) // 2] if ready else records[0]
+
+
+def flat(facts: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Return nested facts as (dotted key, value) lines for a reader."""
+    lines: list[tuple[str, str]] = []
+    for key, value in facts.items():
+        name = visible(f"{prefix}{key}")
+        if isinstance(value, Mapping):
+            lines += flat(value, f"{name}.")
+        elif isinstance(value, list | tuple):
+            lines.append((name, ", ".join(visible(str(item)) for item in value)))
+        else:
+            lines.append((name, "unknown" if value is None else visible(str(value))))
+    return lines

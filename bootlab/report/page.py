@@ -1,0 +1,271 @@
+"""One self-contained HTML page per result: no request leaves it, and it reads the same from a disk or a web server.
+
+The page carries a content security policy that allows its own style and script by hash and nothing else, so even text
+that slipped through escaping could not run. It is written for phone and desktop, light and dark, mouse and keyboard.
+"""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from importlib.resources import files
+from string import Template
+
+from bootlab import __version__
+from bootlab.experiments.trial import TryResult
+from bootlab.measure.record import BootRecord, InitcallRecord
+from bootlab.report import charts
+from bootlab.report.comparison import warnings
+from bootlab.report.console import Console
+from bootlab.report.figures import (
+    clock_of,
+    clock_sentence,
+    count,
+    median_boot,
+    median_ns,
+    ms,
+    percent,
+    spread_ns,
+    spread_words,
+)
+from bootlab.report.markup import Content, Html, join, tag, text
+from bootlab.report.sections import (
+    as_members,
+    console_folds,
+    family,
+    fold,
+    key_figure,
+    key_figures,
+    members_table,
+    minus,
+    pairs,
+    provenance,
+    scroll,
+    section,
+    short_hash_list,
+    waterfall,
+)
+from bootlab.report.sides import Side
+from bootlab.report.tables import Cell, Column, table
+from bootlab.report.trial_order import sides_of
+from bootlab.report.trial_sections import boots_in, ladder, try_groups, try_keys, verdict_table
+
+__all__ = ["Console", "boot_page", "compare_page", "series_page", "try_page"]
+
+_SLOWEST = 25
+
+
+def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
+    """Return the page of a trial. `consoles`: of the baseline and of the boots that ended the stacks, as there are."""
+    clock = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds)
+    base = result.baseline
+    noise = [
+        ("seeds", "baseline", [one.ready_ns for one in base.members if one.ready_ns is not None]),
+        ("null changes", "null", [one.ready_ns for one in base.null_members if one.ready_ns is not None]),
+    ]
+    sections = [
+        section("phases", "Where the time goes", waterfall(sides_of(result), result.clock)),
+        section("stacks", "What adds up", ladder(result)),
+        section("techniques", "What each technique saves alone", verdict_table(result)),
+        section(
+            "noise", "How far it moves for no reason", family(noise, result.clock),
+            lead="Each boot repeats exactly, but any change re-rolls addresses and scheduling. A saving counts only "
+            "outside this spread." if result.clock == "virtual" else "A saving counts only outside this spread.",
+        ),
+        _console_section(consoles),
+        section("values", "Raw values", fold(
+            f"All {boots_in(result)} boots", members_table(try_groups(result), result.clock)
+        )),
+        section("provenance", "Provenance", provenance(result.hashes, result.host, [
+            ("plan", result.plan), ("seeds", ", ".join(map(str, result.seeds))),
+            ("baseline run", tag("code", result.baseline_run)), ("run", tag("code", result.run)),
+        ])),
+    ]  # fmt: skip
+    head = _header("techniques tried", result.system, clock, try_keys(result), short_hash_list(result.hashes))
+    return _shell(f"{result.system}: techniques tried", head, sections)
+
+
+def boot_page(record: BootRecord, consoles: Sequence[Console] = ()) -> str:
+    """Return the page of one boot, ready or not."""
+    sections = [
+        section("phases", "Where the time goes", waterfall([_side(record)], record.clock)),
+        section("initcalls", "Slowest initcalls", _initcalls(record)) if record.initcalls else Html(),
+        _console_section(consoles),
+        section("values", "Marks and facts", fold("Marks, ns since power-on", pairs(
+            [(name, count(time)) for name, time in sorted(record.marks.items(), key=lambda mark: mark[1])]
+        )), fold("Facts the guest printed", pairs(sorted(record.facts.items())))),
+        _record_provenance(record),
+    ]  # fmt: skip
+    head = _header("one boot", record.system, clock_of([record]), _boot_keys(record), short_hash_list(record.hashes))
+    return _shell(f"{record.system}: one boot", head, sections)
+
+
+def series_page(records: Sequence[BootRecord], consoles: Sequence[Console] = ()) -> str:
+    """Return the page of a series: at least one boot of one system, on one clock."""
+    middle = median_boot(records)
+    ready = [record.ready_ns for record in records if record.ready_ns is not None]
+    sections = [
+        section("family", "Every boot", family([("boots", "recommended", ready)], middle.clock),
+                members_table([(middle.system, as_members(records))], middle.clock)),
+        section("phases", "Where the time goes", waterfall([_side(middle)], middle.clock),
+                lead=f"The median boot, seed {middle.seed}."),
+        _console_section(consoles),
+        _record_provenance(middle),
+    ]  # fmt: skip
+    hashes = short_hash_list(middle.hashes)
+    head = _header(f"series of {len(records)}", middle.system, clock_of(records), _series_keys(records), hashes)
+    return _shell(f"{middle.system}: series of {len(records)} boots", head, sections)
+
+
+def compare_page(
+    before: Sequence[BootRecord], after: Sequence[BootRecord], verdict: str = "", consoles: Sequence[Console] = ()
+) -> str:
+    """Return the page that lays two boots, or the median boots of two series, side by side.
+
+    `verdict` is a line that says whether the difference is outside the spread, when somebody measured that.
+    Raises InputError when the sides are on different clocks.
+    """
+    cautions = warnings(before, after)
+    one, other = median_boot(before), median_boot(after)
+    sides = [_side(one, "before", "baseline"), _side(other, "after", "recommended")]
+    boots = [
+        (side.title, side.kind, [record.ready_ns for record in records if record.ready_ns is not None])
+        for side, records in zip(sides, (before, after), strict=True)
+    ]
+    groups = [("before", as_members(before)), ("after", as_members(after))]
+    sections = [
+        join(tag("p", caution, class_="caution", role="note") for caution in cautions),
+        section("phases", "Phase by phase", waterfall(sides, one.clock)),
+        section("family", "Every boot", family(boots, one.clock), members_table(groups, one.clock)),
+        _console_section(consoles),
+        _record_provenance(one, "before"),
+        _record_provenance(other, "after"),
+    ]
+    name = one.system if one.system == other.system else f"{one.system} \N{RIGHTWARDS ARROW} {other.system}"
+    keys = _compare_keys(before, after, verdict)
+    head = _header("comparison", name, clock_of([*before, *after]), keys, Html())
+    return _shell(f"{name}: comparison", head, sections)
+
+
+def _side(record: BootRecord, title: str = "boot", kind: str = "recommended") -> Side:
+    return Side(title, kind, record.ready_ns, record.phases)
+
+
+def _boot_keys(record: BootRecord) -> Html:
+    outcome = record.outcome.value
+    ready = record.ready_ns
+    note = record.detail or f"seed {record.seed}"
+    figures = [key_figure("ready" if ready else "outcome", "recommended" if ready else "failed", ms(ready) or outcome,
+                          f"ms {record.clock}" if ready else "", note)]  # fmt: skip
+    if record.instructions is not None:
+        figures.append(key_figure("instructions", "", count(record.instructions), "", "executed up to ready"))
+    if record.idle_ns is not None:
+        share = percent(record.idle_ns, ready)
+        note = f"{share} % of the boot: no instruction ran" if share else "no instruction ran"
+        figures.append(key_figure("idle", "", ms(record.idle_ns), f"ms {record.clock}", note))
+    return key_figures(*figures)
+
+
+def _series_keys(records: Sequence[BootRecord]) -> Html:
+    times = [record.ready_ns for record in records]
+    middle = median_ns(times)
+    ready = sum(time is not None for time in times)
+    unit = f"ms {records[0].clock}" if ready else ""
+    spread = f"spread {spread_words(spread_ns(times), middle)}" if ready else "none was ready"
+    kind = "" if ready == len(times) else "failed"
+    return key_figures(
+        key_figure("median", "recommended", ms(middle) or "none", unit, spread),
+        key_figure("ready", kind, f"{ready} of {len(times)}", "boots", _failures(records)),
+    )
+
+
+def _failures(records: Sequence[BootRecord]) -> str:
+    failed = [f"{record.outcome.value} (seed {record.seed})" for record in records if record.ready_ns is None]
+    return ", ".join(failed) or "every boot was ready"
+
+
+def _compare_keys(before: Sequence[BootRecord], after: Sequence[BootRecord], verdict: str) -> Html:
+    one, other = (median_ns(record.ready_ns for record in records) for records in (before, after))
+    unit = f"ms {before[0].clock}"
+    figures = [
+        key_figure("before", "baseline", ms(one) or "not ready", unit if one else "", before[0].system),
+        key_figure("after", "recommended", ms(other) or "not ready", unit if other else "", after[0].system),
+    ]
+    if one and other:
+        share = f"{minus(percent(other - one, one, sign=True))} %"
+        figures.append(
+            key_figure(
+                "change", "", minus(ms(other - one, sign=True)), unit, f"{share}, {verdict}" if verdict else share
+            )
+        )
+    return key_figures(*figures)
+
+
+def _initcalls(record: BootRecord) -> Html:
+    slowest: list[InitcallRecord] = sorted(record.initcalls, key=lambda call: -call.duration_ns)[:_SLOWEST]
+    longest = slowest[0].duration_ns
+    rows = [
+        [
+            Cell(tag("code", call.name), call.name),
+            Cell(charts.bars([[charts.Bar(0, call.duration_ns, "recommended")]], longest), call.duration_ns),
+            Cell(ms(call.duration_ns), call.duration_ns),
+            Cell(ms(call.start_ns), call.start_ns),
+        ]
+        for call in slowest
+    ]
+    columns = [Column("initcall", "code"), Column("took", "chart")]
+    columns += [Column("took, ms", "number"), Column("at, ms", "number")]
+    caption = (
+        f"The slowest {len(slowest)} of {count(len(record.initcalls))} initcalls, ms on the {record.clock} clock; "
+        "each lasts to the start of the next one."
+    )
+    return table(caption, columns, rows, kind="initcalls", sortable=True)
+
+
+def _console_section(consoles: Sequence[Console]) -> Html:
+    if not consoles:
+        return Html()
+    lead = "Stamps are the guest's own (printk, s): they start later than power-on and tell order and distance only."
+    return section("console", "Console", console_folds(consoles), lead=lead)
+
+
+def _record_provenance(record: BootRecord, of: str = "") -> Html:
+    lines: list[tuple[str, Content]] = [
+        ("system", record.system), ("seed", str(record.seed)), ("started", record.started),
+        ("host time", f"{record.wall_s:.1f} s from start to end, not a measure of the guest"),
+        ("console sha256", tag("code", record.console_sha256)), ("run", tag("code", record.run)),
+    ]  # fmt: skip
+    command = fold("Command", scroll("command line", tag("pre", " ".join(record.argv)), "command"))
+    name = f"provenance-{of}" if of else "provenance"
+    title = f"Provenance, {of}" if of else "Provenance"
+    return section(name, title, provenance(record.hashes, record.host, lines), command)
+
+
+def _header(what: str, name: str, clock: str, keys: Content, hashes: Content) -> Html:
+    return tag(
+        "header",
+        tag("p", tag("b", "bootlab"), f" {what}", class_="kicker"),
+        tag("h1", name),
+        keys,
+        tag("p", clock[0].upper() + clock[1:] + ".", class_="clock"),
+        hashes,
+    )
+
+
+def _shell(title: str, header: Html, sections: Sequence[Html]) -> str:
+    style, script = _asset("page.css"), _asset("page.js")
+    policy = (
+        f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    footer = tag("footer", f"bootlab {__version__}. This page is complete in itself and makes no requests.")
+    return Template(_asset("page.html")).substitute(
+        title=text(title), policy=policy, style=style, script=script, header=header, main=join(sections), footer=footer
+    )
+
+
+def _asset(name: str) -> str:
+    return files("bootlab.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _digest(content: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()

@@ -1,0 +1,281 @@
+"""The same results for a terminal: plain tables that fit 80 columns and stay readable when piped.
+
+Everything is ASCII but the bars, which turn to `#` where the output cannot show blocks. Text from outside is made
+visible first, so a guest cannot send escapes to the user's terminal.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.segment import Segment
+from rich.style import Style
+from rich.table import Column, Table
+from rich.text import Text
+
+from bootlab.experiments.trial import Judged, Step, TryResult
+from bootlab.measure.record import BootRecord
+from bootlab.report.comparison import warnings
+from bootlab.report.figures import (
+    clock_of,
+    clock_sentence,
+    count,
+    median_boot,
+    median_ns,
+    ms,
+    percent,
+    ratio_words,
+    short_hashes,
+    spread_ns,
+    spread_words,
+    visible,
+)
+from bootlab.report.sides import Side, align
+from bootlab.report.trial_order import in_order, kept
+from bootlab.techniques.technique import Technique
+
+_STYLES = {"faster": "green", "slower": "red", "broke it": "red"}
+
+
+class _Bar:
+    """A span of an axis, drawn in whole cells over the width there is."""
+
+    def __init__(self, start: float, end: float, style: str = "blue") -> None:
+        self.start, self.end, self.style = start, end, style
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        first = min(round(self.start * width), width - 1)
+        cells = max(round(self.end * width) - first, 1) if self.end > self.start else 0
+        block = "#" if options.ascii_only else "\N{BLACK SQUARE}" if options.legacy_windows else "\N{FULL BLOCK}"
+        yield Segment(" " * first)
+        yield Segment(block * cells, Style.parse(self.style))
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(6, options.max_width)
+
+
+def boot(record: BootRecord) -> RenderableType:
+    """Return one boot: what became of it, its phases as bars with ms and share, and its clock."""
+    ready = record.ready_ns
+    head = Text(visible(record.system), style="bold")
+    head.append(f"  {record.outcome.value}", style="green" if ready else "bold red")
+    if ready is not None:
+        head.append(f"  {ms(ready)} ms {record.clock}", style="bold")
+    lines: list[RenderableType] = [head]
+    if record.detail:
+        lines.append(Text(visible(record.detail), style="red"))
+    if record.phases:
+        lines.append(_phases(record))
+    if record.instructions is not None and record.idle_ns is not None:
+        lines.append(Text(f"{count(record.instructions)} instructions, {ms(record.idle_ns)} ms idle, up to ready"))
+    return Group(*lines, *_foot(clock_of([record]), record.hashes, record.run))
+
+
+def series(records: Sequence[BootRecord]) -> RenderableType:
+    """Return a series: median, spread and every boot; at least one record, all of one system on one clock."""
+    middle = median_boot(records)
+    times = [record.ready_ns for record in records]
+    ready, whole = sum(time is not None for time in times), median_ns(times)
+    head = Text(visible(middle.system), style="bold")
+    head.append(f"  {ready} of {len(records)} boots ready", style="" if ready == len(records) else "bold red")
+    lines: list[RenderableType] = [head]
+    if whole is not None:
+        spread = spread_words(spread_ns(times), whole)
+        lines.append(Text(f"median {ms(whole)} ms {middle.clock}, spread {spread}"))
+    members = _table("seed>", "ready ms>", "instructions>", "idle ms>", "outcome", "run")
+    for record in records:
+        outcome = Text(record.outcome.value, style="" if record.ready_ns is not None else "red")
+        members.add_row(
+            str(record.seed), ms(record.ready_ns), count(record.instructions), ms(record.idle_ns), outcome,
+            Text(visible(record.run), overflow="fold"),
+        )  # fmt: skip
+    lines.append(members)
+    if middle.phases:
+        lines += [Text(), Text(f"phases of the median boot, seed {middle.seed}"), _phases(middle)]
+    return Group(*lines, *_foot(clock_of(records), middle.hashes))
+
+
+def comparison(before: Sequence[BootRecord], after: Sequence[BootRecord], verdict: str = "") -> RenderableType:
+    """Return two boots, or the median boots of two series, phase by phase with the change.
+
+    `verdict` is a line that says whether the difference is outside the spread, when somebody measured that.
+    Raises InputError when the sides are on different clocks.
+    """
+    cautions = warnings(before, after)
+    one, other = median_boot(before), median_boot(after)
+    lines: list[RenderableType] = []
+    for name, middle, boots in (("before", one, before), ("after ", other, after)):
+        many = f", median of {len(boots)} boots" if len(boots) > 1 else ""
+        outcome = f"  {middle.outcome.value}{many}"
+        lines.append(Text.assemble((f"{name}  ", "dim"), (visible(middle.system), "bold"), outcome))
+    lines += [Text(f"caution: {caution}", style="yellow") for caution in cautions]
+    rows = _table("phase", "before ms>", "after ms>", "change ms>", "change %>")
+    for row in align([Side("", "", middle.ready_ns, middle.phases) for middle in (one, other)]):
+        rows.add_row(Text(visible(row.name)), *_change(*row.durations_ns()))
+    times = [median_ns(record.ready_ns for record in boots) for boots in (before, after)]
+    rows.add_section()
+    if times[0] is not None and times[1] is not None:
+        rows.add_row("power-on to ready", *_change(times[0], times[1]), style="bold")
+    else:
+        rows.add_row("power-on to ready", *(ms(time) or "not ready" for time in times), "", "", style="bold")
+    lines.append(rows)
+    if verdict:
+        lines.append(Text(visible(verdict)))
+    return Group(*lines, *_foot(clock_of([*before, *after]), {}))
+
+
+def try_result(result: TryResult) -> RenderableType:
+    """Return a trial: every technique by verdict, then the stacks as a ladder, then the clock."""
+    base = result.baseline
+    boots = len(base.members) + len(base.null_members)
+    figure = f"{ms(base.ready_ns)} ms {result.clock}"
+    lines: list[RenderableType] = [
+        Text.assemble((visible(result.system), "bold"), "  baseline ", (figure, "bold")),
+        Text(f"moves by {spread_words(base.spread_ns, base.ready_ns)} for no reason, over {boots} boots"),
+        Text(),
+        _verdicts(result),
+    ]
+    why = [one for one in in_order(result.alone) if one.saved_ns is None]
+    if why:
+        lines += [Text(), _reasons(why)]
+    if result.stack:
+        lines += [
+            Text(),
+            Text(f"stacks, plan {visible(result.plan)}: each step on top of the ones above it; no bar: not kept"),
+        ]
+        lines.append(_ladder(result))
+        if any(step.retried for step in result.stack):
+            lines.append(Text("* tried again here: alone it failed or did nothing", style="dim"))
+    lines.append(Text())
+    for stack, end in result.final.items():
+        many = f"{len(end.techniques)} technique{'' if len(end.techniques) == 1 else 's'}"
+        lines.append(
+            Text.assemble(
+                (f"{stack}: ", ""), (f"{ms(end.ready_ns)} ms {result.clock}, {end.ratio:.2f}x", "bold"),
+                f" {ratio_words(result.clock)}, {many}",
+            )
+        )  # fmt: skip
+    clock = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds)
+    return Group(*lines, *_foot(clock, result.hashes, result.run))
+
+
+def catalogue(techniques: Sequence[Technique]) -> RenderableType:
+    """Return one line for each technique: layer, risk and what it does."""
+    rows = _table("technique", "layer", "risk", "this technique ...")
+    _keep_whole(rows, rows.columns[:-1])
+    for one in techniques:
+        style = "" if one.risk.value == "none" else "yellow"
+        rows.add_row(visible(one.name), one.layer.value, Text(one.risk.value, style=style), Text(visible(one.summary)))
+    return rows
+
+
+def technique(one: Technique) -> RenderableType:
+    """Return one technique in full: what it does and why, its knob, its cost, and who published which figure."""
+    rows = _table("", "")
+    rows.show_header = False
+    _keep_whole(rows, rows.columns[:1])
+    about = [("layer", one.layer.value), ("risk", one.risk.value), ("knob", one.knob), ("mechanism", one.mechanism)]
+    about += [("cost", one.cost), *(("published", f"{source.figure} ({source.where})") for source in one.sources)]
+    for name, value in about:
+        rows.add_row(Text(name, style="dim"), Text(visible(value), overflow="fold"))
+    return Group(Text(visible(one.name), style="bold"), Text(visible(one.summary)), rows, Text())
+
+
+def _verdicts(result: TryResult) -> Table:
+    rows = _table("technique", "layer", "risk", "saved ms>", "%>", "spread>", "proof")
+    _keep_whole(rows, rows.columns[1:])
+    verdict = ""
+    for one in in_order(result.alone):
+        if one.saved_ns is None:
+            continue
+        if one.verdict != verdict:
+            verdict = one.verdict
+            rows.add_row(Text(verdict, style=f"bold {_STYLES.get(verdict, '')}".strip()))
+        proof = Text(one.proof, style="yellow" if one.proof == "no effect" else "")
+        rows.add_row(
+            Text(" ").append_text(_name(one)), visible(one.layer), visible(one.risk), ms(one.saved_ns),
+            percent(one.saved_ns, result.baseline.ready_ns), ms(one.spread_ns), proof,
+        )  # fmt: skip
+    return rows
+
+
+def _reasons(judged: Iterable[Judged]) -> Table:
+    rows = _table("technique", "risk", "verdict", "why")
+    for one in judged:
+        style = _STYLES.get(one.verdict, "dim")
+        why = Text(visible(one.detail), overflow="fold")
+        rows.add_row(_name(one), visible(one.risk), Text(one.verdict, style=style), why)
+    return rows
+
+
+def _ladder(result: TryResult) -> Table:
+    base_ns = result.baseline.ready_ns
+    rows = _table("step", "saved ms>", "ready ms>", "in all %>", "")
+    _keep_whole(rows, rows.columns[:-1])
+    rows.add_row("baseline", "", ms(base_ns), "", _Bar(0, 1, "bright_black"))
+    stack = ""
+    for step in result.stack:
+        if step.stack != stack:
+            stack = step.stack
+            rows.add_row(Text(stack, style="bold"))
+        rows.add_row(*_rung(result, step))
+    return rows
+
+
+def _rung(result: TryResult, step: Step) -> list[RenderableType]:
+    name = Text(" ").append_text(_name(step)).append("*" if step.retried else "")
+    if not kept(result, step):
+        name.stylize("dim")
+        figures = [Text(ms(time), style="dim") for time in (step.saved_ns, step.ready_ns)]
+        return [name, *figures, "", Text(step.verdict, style="dim")]
+    share = (step.ready_ns or 0) / max(result.baseline.ready_ns, 1)
+    bar = _Bar(0, min(share, 1.0), "yellow" if step.stack == "with risks" else "blue")
+    return [name, ms(step.saved_ns), ms(step.ready_ns), percent(step.total_saved_ns, result.baseline.ready_ns), bar]
+
+
+def _name(one: Judged) -> Text:
+    return Text(visible(one.technique), overflow="fold")
+
+
+def _keep_whole(rows: Table, columns: Iterable[Column]) -> None:
+    for column in columns:
+        column.no_wrap = True
+    for column in rows.columns:
+        column.overflow = "fold"
+
+
+def _phases(record: BootRecord) -> Table:
+    end_ns = max((phase.start_ns + phase.duration_ns for phase in record.phases), default=0)
+    rows = _table("phase", "", f"ms {record.clock}>", "%>")
+    rows.columns[1].ratio = 1
+    for phase in record.phases:
+        start, end = phase.start_ns / max(end_ns, 1), (phase.start_ns + phase.duration_ns) / max(end_ns, 1)
+        name = Text(visible(phase.name), overflow="fold")
+        rows.add_row(name, _Bar(start, end), ms(phase.duration_ns), percent(phase.duration_ns, end_ns))
+    return rows
+
+
+def _change(before_ns: int, after_ns: int) -> list[RenderableType]:
+    change = after_ns - before_ns
+    style = "green" if change < 0 else "red" if change > 0 else ""
+    figures = ms(change, sign=True), percent(change, before_ns, sign=True)
+    return [ms(before_ns), ms(after_ns), *(Text(figure, style=style) for figure in figures)]
+
+
+def _table(*columns: str) -> Table:
+    # A heading that ends in ">" is of figures: to the right, never wrapped.
+    rows = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim", show_edge=False)
+    for column in columns:
+        figures = column.endswith(">")
+        rows.add_column(Text(column.removesuffix(">")), justify="right" if figures else "left", no_wrap=figures)
+    return rows
+
+
+def _foot(clock: str, hashes: dict[str, str], run: str = "") -> list[RenderableType]:
+    lines: list[RenderableType] = [Text(), Text(clock, style="dim")]
+    if hashes:
+        lines.append(Text(f"sha256: {short_hashes(hashes)}", style="dim"))
+    if run:
+        lines.append(Text(f"run: {visible(run)}", style="dim", overflow="fold"))
+    return lines

@@ -1,0 +1,237 @@
+"""QEMU as a target: a process that cannot be leaked, its console on a pipe, its control socket through qemu.qmp.
+
+Three things end a QEMU whatever happens to us: leaving the session, the kernel's parent-death signal (set by setpriv
+before exec, so a crash or kill -9 of ours takes QEMU along), and the deadline of whoever waits for the events.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import logging
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from qemu.qmp import ConnectError, QMPClient, QMPError
+
+from bootlab.errors import BootFailed, MissingTool
+from bootlab.targets.target import ConsoleBytes, Ended, EndReason
+
+# The pipe must hold a whole boot's console: if QEMU's write blocked, the guest's UART would see a busy transmitter, and
+# the exact clock would depend on how fast we read.
+_PIPE_BYTES = 1 << 20
+_CONNECT_S = 20.0
+_STOP_S = 5.0
+
+logging.getLogger("qemu.qmp").setLevel(logging.CRITICAL)
+
+
+class QemuSession:
+    """One QEMU process from start to end. `argv` comes from qemu_argv() with `wiring.qmp_socket` = `qmp_socket`."""
+
+    def __init__(self, argv: Sequence[str], qmp_socket: Path, *, stderr: Path) -> None:
+        self._argv = list(argv)
+        self._socket = qmp_socket
+        self._stderr = stderr
+        self._process: asyncio.subprocess.Process | None = None
+        self._qmp = QMPClient("bootlab")
+        self._queue: asyncio.Queue[ConsoleBytes | Ended] = asyncio.Queue()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._reason: EndReason | None = None
+        self._stopping = False
+
+    async def __aenter__(self) -> Self:
+        program = shutil.which(self._argv[0])
+        if program is None:
+            raise MissingTool(
+                f"{self._argv[0]}: not found", hint="make setup installs it; bootlab doctor lists every tool"
+            )
+        read_fd, write_fd = os.pipe2(os.O_CLOEXEC)
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(write_fd, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        try:
+            with self._stderr.open("wb") as errors:
+                self._process = await asyncio.create_subprocess_exec(
+                    *["setpriv", "--pdeathsig", "KILL", "--", program, *self._argv[1:]],
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=write_fd,
+                    stderr=errors,
+                    # Ctrl-C in a terminal goes to the whole foreground group; QEMU must die by our hand, in order.
+                    start_new_session=True,
+                )
+        except FileNotFoundError as error:
+            os.close(read_fd)
+            raise MissingTool("setpriv: not found", hint="it is part of util-linux") from error
+        finally:
+            os.close(write_fd)
+        self._tasks.append(asyncio.create_task(self._read_console(read_fd)))
+        try:
+            await self._connect()
+        except BaseException:
+            await self._end()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._end()
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    async def power_on(self) -> int:
+        """Let the machine run; returns the host's monotonic time in ns. Raises BootFailed if QEMU is already gone."""
+        t_ns = time.monotonic_ns()
+        try:
+            await self._qmp.execute("cont")
+        except (QMPError, OSError) as error:
+            raise BootFailed(f"{self._argv[0]}: lost before its first instruction: {self.error_text()}") from error
+        return t_ns
+
+    async def events(self) -> AsyncIterator[ConsoleBytes | Ended]:
+        while True:
+            event = await self._queue.get()
+            yield event
+            if isinstance(event, Ended):
+                return
+
+    async def stop(self) -> None:
+        """Ask QEMU to quit; kill it if it does not within five seconds."""
+        assert self._process is not None
+        self._stopping = True
+        # QEMU may close the socket before it answers: that is the quit we asked for.
+        with contextlib.suppress(QMPError, OSError, asyncio.TimeoutError):
+            await asyncio.wait_for(self._qmp.execute("quit"), _STOP_S)
+        try:
+            await asyncio.wait_for(self._process.wait(), _STOP_S)
+        except TimeoutError:
+            self._kill()
+
+    def error_text(self) -> str:
+        """Return the last lines that QEMU wrote to its stderr, as one line."""
+        try:
+            lines = self._stderr.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return ""
+        return " / ".join(line.strip() for line in lines[-3:] if line.strip())
+
+    async def _connect(self) -> None:
+        assert self._process is not None
+        until = time.monotonic() + _CONNECT_S
+        while True:
+            try:
+                await self._qmp.connect(str(self._socket))
+                break
+            except ConnectError as error:
+                if self._process.returncode is not None or await self._exited_soon():
+                    raise BootFailed(
+                        f"{self._argv[0]}: did not start: {self.error_text() or 'no message'}",
+                        hint="the command line is in the boot's record and can be run by hand",
+                    ) from error
+                if time.monotonic() > until:
+                    raise BootFailed(
+                        f"{self._argv[0]}: no answer on its control socket in {_CONNECT_S:.0f} s"
+                    ) from error
+        self._tasks.append(asyncio.create_task(self._watch_qmp()))
+
+    async def _exited_soon(self) -> bool:
+        assert self._process is not None
+        try:
+            await asyncio.wait_for(asyncio.shield(self._process.wait()), 0.02)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _watch_qmp(self) -> None:
+        try:
+            async for event in self._qmp.events:
+                if event["event"] == "SHUTDOWN":
+                    data = event["data"]
+                    assert isinstance(data, dict)
+                    self._reason = _shutdown_reason(str(data.get("reason", "")), guest=bool(data.get("guest")))
+                elif event["event"] == "GUEST_PANICKED":
+                    self._reason = EndReason.GUEST_PANIC
+        except (QMPError, OSError, asyncio.CancelledError):
+            # The socket ends with QEMU; the console's end of file is what reports it.
+            return
+
+    async def _read_console(self, fd: int) -> None:
+        assert self._process is not None
+        loop = asyncio.get_running_loop()
+        ready = asyncio.Event()
+        os.set_blocking(fd, False)
+        loop.add_reader(fd, ready.set)
+        try:
+            while True:
+                await ready.wait()
+                ready.clear()
+                try:
+                    data = os.read(fd, 65536)
+                except BlockingIOError:
+                    continue
+                if not data:
+                    break
+                self._queue.put_nowait(ConsoleBytes(time.monotonic_ns(), data))
+                ready.set()
+        finally:
+            loop.remove_reader(fd)
+            os.close(fd)
+        code = await self._process.wait()
+        # The SHUTDOWN event and the end of the console race each other; both are at most a few ms away.
+        for _ in range(20):
+            if self._reason is not None or code != 0 or self._stopping:
+                break
+            await asyncio.sleep(0.005)
+        self._queue.put_nowait(Ended(time.monotonic_ns(), *self._ending(code)))
+
+    def _ending(self, code: int) -> tuple[EndReason, str]:
+        if self._stopping and code in (0, -signal.SIGKILL):
+            return EndReason.STOPPED, ""
+        if code != 0:
+            what = f"killed by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"exit code {code}"
+            text = self.error_text()
+            return EndReason.DIED, f"{self._argv[0]}: {what}" + (f": {text}" if text else "")
+        return self._reason or EndReason.STOPPED, ""
+
+    def _kill(self) -> None:
+        if self._process is not None and self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+
+    async def _end(self) -> None:
+        self._stopping = True
+        self._kill()
+        if self._process is not None:
+            await self._process.wait()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        with contextlib.suppress(QMPError, OSError, EOFError):
+            await self._qmp.disconnect()
+
+
+def _shutdown_reason(reason: str, *, guest: bool) -> EndReason:
+    # QMP's ShutdownCause (qapi/run-state.json).
+    if reason == "guest-panic":
+        return EndReason.GUEST_PANIC
+    if reason == "guest-reset":
+        return EndReason.GUEST_RESET
+    if guest:
+        return EndReason.GUEST_SHUTDOWN
+    return EndReason.STOPPED
+
+
+@contextlib.contextmanager
+def socket_folder() -> Iterator[Path]:
+    """Give a short-lived private folder whose path is short enough for a Unix socket (108 bytes)."""
+    with tempfile.TemporaryDirectory(prefix="bootlab-") as folder:
+        yield Path(folder)

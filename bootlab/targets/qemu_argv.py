@@ -1,0 +1,112 @@
+"""System -> QEMU command line; a pure function, golden-tested.
+
+Everything that makes a virtual boot repeat exactly is here: one TCG thread, instruction-counted time that jumps over
+idle, a fixed real-time clock, a seed for every random number the guest can read, and no device not asked for.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bootlab.system import Accelerator, BootFiles, ClockKind, MachineType, System
+
+RTC_BASE = "2024-01-01T00:00:00"
+"""The date in the guest's real-time clock at power-on. Any fixed one does."""
+
+_BINARY = {"x86_64": "qemu-system-x86_64", "aarch64": "qemu-system-aarch64"}
+
+
+@dataclass(frozen=True, slots=True)
+class PluginFiles:
+    """The plugin, its configuration and where it writes its trace."""
+
+    plugin: Path
+    config: Path
+    out: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """How this one boot is connected to the host; nothing in it can be seen by the guest."""
+
+    qmp_socket: Path
+    accelerator: Accelerator = Accelerator.TCG
+    host_port: int | None = None
+    """Host TCP port forwarded to `network.guest_port`."""
+    plugin: PluginFiles | None = None
+
+
+def qemu_binary(system: System) -> str:
+    """Return the name of the QEMU program for the system's architecture."""
+    return _BINARY[system.machine.arch]
+
+
+def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
+    """Return the QEMU command line of one boot. The machine waits for QMP `cont` before its first instruction."""
+    argv = [qemu_binary(system), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-S"]
+    argv += _machine(system)
+    argv += _clock(system, wiring.accelerator)
+    argv += ["-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
+    argv += ["-qmp", f"unix:{_escape(wiring.qmp_socket)},server=on,wait=off"]
+    argv += ["-kernel", str(files.kernel)]
+    if files.initramfs is not None:
+        argv += ["-initrd", _escape(files.initramfs)]
+    if system.kernel.cmdline:
+        argv += ["-append", system.kernel.cmdline]
+    argv += _disks(system, files)
+    argv += _network(system, wiring.host_port)
+    if wiring.plugin is not None:
+        plugin = wiring.plugin
+        argv += ["-plugin", f"{_escape(plugin.plugin)},config={_escape(plugin.config)},out={_escape(plugin.out)}"]
+    return argv
+
+
+def _machine(system: System) -> list[str]:
+    machine = system.machine
+    options = "".join(f",{key}={value}" for key, value in machine.options.items())
+    argv = ["-machine", f"{machine.type.value}{options}", "-cpu", machine.cpu]
+    argv += ["-m", str(machine.memory_mib), "-smp", str(machine.vcpus)]
+    if machine.firmware == "qboot":
+        argv += ["-bios", "qboot.rom"]
+    elif machine.firmware != "default":
+        argv += ["-bios", machine.firmware]
+    return argv
+
+
+def _clock(system: System, accelerator: Accelerator) -> list[str]:
+    if system.clock.kind is ClockKind.VIRTUAL:
+        return [
+            "-accel", "tcg,thread=single",
+            "-icount", f"shift={system.clock.shift},sleep=off",
+            "-rtc", f"base={RTC_BASE},clock=vm",
+            "-seed", str(system.seed),
+        ]  # fmt: skip
+    return ["-accel", accelerator.value, "-rtc", f"base={RTC_BASE},clock=vm", "-seed", str(system.seed)]
+
+
+def _disks(system: System, files: BootFiles) -> list[str]:
+    argv = []
+    for index, (disk, path) in enumerate(zip(system.disks, files.disks, strict=True)):
+        argv += ["-drive", f"if=none,id=disk{index},format=raw,snapshot=on,file={_escape(path)}"]
+        argv += ["-device", f"virtio-blk-{_transport(system)},drive=disk{index},serial={disk.serial}"]
+    return argv
+
+
+def _network(system: System, host_port: int | None) -> list[str]:
+    if system.network is None:
+        return []
+    forward = ""
+    if system.network.guest_port is not None and host_port is not None:
+        forward = f",hostfwd=tcp:127.0.0.1:{host_port}-:{system.network.guest_port}"
+    return ["-netdev", f"user,id=net0{forward}", "-device", f"virtio-net-{_transport(system)},netdev=net0"]
+
+
+def _transport(system: System) -> str:
+    # microvm has no PCI bus unless asked for; its virtio devices sit on virtio-mmio slots.
+    if system.machine.type is MachineType.MICROVM and system.machine.options.get("pcie") != "on":
+        return "device"
+    return "pci"
+
+
+def _escape(path: Path) -> str:
+    # QEMU's option parser ends a value at a comma; a doubled comma is a literal one.
+    return str(path).replace(",", ",,")

@@ -1,0 +1,31 @@
+"""Give the kernel the frequency of its time stamp counter."""
+
+from bootlab.system import System
+from bootlab.techniques.cmdline import measured_words, x86_only
+from bootlab.techniques.evidence import find_line, line_vanishes
+from bootlab.techniques.technique import Measured, Risk, Source
+
+
+def _words(system: System, measured: Measured) -> str | None:
+    found = find_line(measured.facts, measured.console, r"tsc: Detected (\d+)\.(\d{3}) MHz")
+    return f"tsc_early_khz={int(found.group(1) + found.group(2))}" if found else None
+
+
+TECHNIQUE = measured_words(
+    name="cmdline_tsc_early_khz",
+    knob="tsc_early_khz=N, with N from the baseline boot's own log",
+    words=_words,
+    missing="the baseline boot's log does not say how fast the time stamp counter is",
+    summary="tells the kernel how fast its time stamp counter is",
+    mechanism=(
+        "A CPU that does not enumerate its TSC frequency, with no hypervisor clock to tell it, times the counter "
+        "against the PIT before anything else: at best a few milliseconds of polling a port, at worst 50 ms and more."
+    ),
+    cost="a wrong value, on another CPU, makes every clock of the system wrong",
+    risk=Risk.FUNCTION,
+    sources=(
+        Source("avoids <=50 ms PIT calibration; only without kvmclock", "K612: Linux 6.12.117, arch/x86/kernel/tsc.c"),
+    ),
+    prove=line_vanishes("TSC calibration using PIT"),
+    applies=x86_only,
+)

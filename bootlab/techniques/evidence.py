@@ -1,0 +1,187 @@
+"""Proofs: what a boot itself shows about a knob, from kernel log, facts and watched kernel functions.
+
+Every function here returns a `prove` for a Technique. The asymmetry is deliberate: NO_EFFECT overrules a measured
+saving, so it is only said when the boot positively shows it; a log that was cut off shows nothing.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+
+from bootlab.techniques.technique import Evidence, Proof
+
+Prove = Callable[[Evidence, Evidence], Proof]
+
+WATCH_PREFIX = "watch:"
+_STAMP = re.compile(r"^(?:<\d+>)?\[\s*\d+\.\d+\](?:\[[ \d A-Z]+\])? ?")
+_FIRST_LINE = "Linux version "
+
+
+def kernel_log(facts: Mapping[str, str], console: str) -> list[str]:
+    """Return the kernel's messages without their stamps: the guest's own dmesg, else what reached the console."""
+    numbered = sorted(
+        (int(key.removeprefix("dmesg.")), value) for key, value in facts.items() if re.fullmatch(r"dmesg\.\d+", key)
+    )
+    if numbered:
+        return [_STAMP.sub("", value) for _, value in numbered]
+    return [_STAMP.sub("", line.strip()) for line in console.splitlines() if _STAMP.match(line.strip())]
+
+
+def find_line(facts: Mapping[str, str], console: str, pattern: str) -> re.Match[str] | None:
+    """Return the first match of a regular expression in the kernel's messages."""
+    return next((found for line in kernel_log(facts, console) if (found := re.search(pattern, line))), None)
+
+
+def line_appears(pattern: str) -> Prove:
+    """The kernel says so: a message that was not there before."""
+
+    def prove(after: Evidence, before: Evidence) -> Proof:
+        if _says(after, pattern):
+            return Proof.NOT_SHOWN if _says(before, pattern) else Proof.PROVEN
+        return Proof.NO_EFFECT if _whole(after) else Proof.NOT_SHOWN
+
+    return prove
+
+
+def line_vanishes(pattern: str) -> Prove:
+    """The kernel no longer says what it said before."""
+
+    def prove(after: Evidence, before: Evidence) -> Proof:
+        if _says(after, pattern):
+            return Proof.NO_EFFECT
+        return Proof.PROVEN if _says(before, pattern) and _whole(after) else Proof.NOT_SHOWN
+
+    return prove
+
+
+def line_changes(pattern: str) -> Prove:
+    """A message whose first group is a value: the value is another one than before."""
+
+    def prove(after: Evidence, before: Evidence) -> Proof:
+        new, old = (find_line(side.facts, side.console, pattern) for side in (after, before))
+        if new is None or old is None:
+            return Proof.NOT_SHOWN
+        return Proof.PROVEN if new.group(1) != old.group(1) else Proof.NO_EFFECT
+
+    return prove
+
+
+def never_runs(*symbols: str) -> Prove:
+    """Watched kernel functions that ran before no longer run."""
+
+    def prove(after: Evidence, before: Evidence) -> Proof:
+        marks = [WATCH_PREFIX + symbol for symbol in symbols]
+        if any(mark in after.marks for mark in marks):
+            return Proof.NO_EFFECT
+        return Proof.PROVEN if any(mark in before.marks for mark in marks) else Proof.NOT_SHOWN
+
+    return prove
+
+
+def now_runs(symbol: str) -> Prove:
+    """A watched kernel function runs that did not run before."""
+    mark = WATCH_PREFIX + symbol
+
+    def prove(after: Evidence, before: Evidence) -> Proof:
+        if mark in after.marks:
+            return Proof.NOT_SHOWN if mark in before.marks else Proof.PROVEN
+        # A watched function that is nowhere may be missing from this kernel, or the clock sees no functions.
+        return Proof.NOT_SHOWN
+
+    return prove
+
+
+def fact_is(key: str, wanted: str) -> Prove:
+    """A fact the guest reads from its running kernel matches a regular expression that it did not match before."""
+
+    def prove(after: Evidence, before: Evidence) -> Proof:
+        if key not in after.facts:
+            return Proof.NOT_SHOWN
+        if not re.search(wanted, after.facts[key]):
+            return Proof.NO_EFFECT
+        if re.search(wanted, before.facts.get(key, "")):
+            return Proof.NOT_SHOWN
+        return Proof.PROVEN
+
+    return prove
+
+
+def fact_changes(key: str) -> Prove:
+    """A fact the guest reads from its running kernel is another one than before."""
+
+    def prove(after: Evidence, before: Evidence) -> Proof:
+        if key not in after.facts or key not in before.facts:
+            return Proof.NOT_SHOWN
+        return Proof.PROVEN if after.facts[key] != before.facts[key] else Proof.NO_EFFECT
+
+    return prove
+
+
+def now_silent_console(text: str) -> Prove:
+    """The console no longer shows what something before the kernel wrote there."""
+
+    def prove(after: Evidence, before: Evidence) -> Proof:
+        if text in after.console:
+            return Proof.NO_EFFECT
+        return Proof.PROVEN if text in before.console else Proof.NOT_SHOWN
+
+    return prove
+
+
+def fact_falls(key: str) -> Prove:
+    """A number the guest reads from its running kernel is smaller than before."""
+    return _fact_moves(key, lambda after, before: after < before)
+
+
+def fact_rises(key: str) -> Prove:
+    """A number the guest reads from its running kernel is larger than before."""
+    return _fact_moves(key, lambda after, before: after > before)
+
+
+def archive_shrinks(after: Evidence, before: Evidence) -> Proof:
+    """The kernel was handed a smaller initramfs than before: it prints where the archive lies, or how much it freed."""
+    new, old = (_archive_bytes(side) for side in (after, before))
+    if new is None or old is None:
+        return Proof.NOT_SHOWN
+    return Proof.PROVEN if new < old else Proof.NO_EFFECT
+
+
+def any_of(*proofs: Prove) -> Prove:
+    """The first of several proofs that shows something: one may lack its evidence on this kernel or clock."""
+
+    def prove(after: Evidence, before: Evidence) -> Proof:
+        shown = (one(after, before) for one in proofs)
+        return next((proof for proof in shown if proof is not Proof.NOT_SHOWN), Proof.NOT_SHOWN)
+
+    return prove
+
+
+def _fact_moves(key: str, moved: Callable[[int, int], bool]) -> Prove:
+    def prove(after: Evidence, before: Evidence) -> Proof:
+        new, old = (_number(side.facts.get(key)) for side in (after, before))
+        if new is None or old is None:
+            return Proof.NOT_SHOWN
+        return Proof.PROVEN if moved(new, old) else Proof.NO_EFFECT
+
+    return prove
+
+
+def _archive_bytes(evidence: Evidence) -> int | None:
+    found = find_line(evidence.facts, evidence.console, r"RAMDISK: \[mem 0x([0-9a-f]+)-0x([0-9a-f]+)\]")
+    if found is not None:
+        return int(found.group(2), 16) + 1 - int(found.group(1), 16)
+    freed = find_line(evidence.facts, evidence.console, r"Freeing initrd memory: (\d+)K")
+    return int(freed.group(1)) * 1024 if freed is not None else None
+
+
+def _number(text: str | None) -> int | None:
+    found = re.match(r"\s*(\d+)", text or "")
+    return int(found.group(1)) if found else None
+
+
+def _says(evidence: Evidence, pattern: str) -> bool:
+    return find_line(evidence.facts, evidence.console, pattern) is not None
+
+
+def _whole(evidence: Evidence) -> bool:
+    # Silence is evidence only in a log that begins at the beginning; `quiet` consoles and wrapped buffers do not.
+    return _says(evidence, _FIRST_LINE)

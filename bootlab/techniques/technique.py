@@ -1,0 +1,95 @@
+"""Technique: one named change to a system, with its mechanism, its cost, its sources and its proof.
+
+A technique is a value. The catalogue refuses one whose text is incomplete, so an entry can always be read as
+documentation: what it does, what it risks, who measured what, and how a boot shows that the knob took effect.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from bootlab.system import System
+
+
+class Layer(StrEnum):
+    MACHINE = "machine"
+    FIRMWARE = "firmware"
+    CMDLINE = "cmdline"
+    INITRAMFS = "initramfs"
+
+
+class Risk(StrEnum):
+    """Whether the technique may stand in the recommended stack."""
+
+    NONE = "none"
+    FUNCTION = "function"
+    """A device, a log or a feature is gone; safe where nobody needs it."""
+    SECURITY = "security"
+    """A protection is gone."""
+
+
+class Proof(StrEnum):
+    PROVEN = "proven"
+    NOT_SHOWN = "not shown"
+    """The boot holds no evidence either way."""
+    NO_EFFECT = "no effect"
+    """The boot shows that the knob did nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the baseline boot measured, for techniques whose knob is a measured value."""
+
+    facts: Mapping[str, str]
+    """Key -> value, as the guest printed them after ready (guest/facts.sh)."""
+    initcalls_ns: Mapping[str, int]
+    """Initcall function -> duration in ns."""
+    marks: Mapping[str, int]
+    console: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one boot shows about itself; argv and command line are not evidence."""
+
+    facts: Mapping[str, str]
+    initcalls_ns: Mapping[str, int]
+    marks: Mapping[str, int]
+    """Includes the symbols that the technique asked to `watch`: present when the function ran."""
+    console: str
+    kaslr_slide: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a published figure comes from. `figure` is quoted as published, or `none published`."""
+
+    figure: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Technique:
+    """A named change to a system at one layer."""
+
+    name: str
+    """`<layer>_<what>`, the name of its file."""
+    layer: Layer
+    summary: str
+    """One line that completes the sentence "This technique ..."."""
+    mechanism: str
+    """Why boot time falls: what is no longer executed or waited for."""
+    knob: str
+    """The exact option, as a user would write it."""
+    cost: str
+    """What is lost or risked, in words a product owner understands."""
+    risk: Risk
+    sources: tuple[Source, ...]
+    apply: Callable[[System, Measured], System]
+    """Returns the changed system. Raises InputError when it cannot."""
+    prove: Callable[[Evidence, Evidence], Proof]
+    """Given the evidence of the changed boot and of the boot before, says whether the knob took effect."""
+    applies: Callable[[System, Measured], str | None] = field(default=lambda system, measured: None)
+    """None when the technique applies to the system, else why it does not."""
+    watch: tuple[str, ...] = ()
+    """Kernel symbols whose first execution the boots on both sides record as marks `watch:SYMBOL`."""

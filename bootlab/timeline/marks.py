@@ -1,0 +1,40 @@
+"""Marks: the named moments of a boot, in the order a boot reaches them.
+
+A mark's time is an integer count of nanoseconds since power-on, on the clock of the boot that holds it.
+"""
+
+from typing import Final
+
+POWER_ON: Final = "power_on"
+"""The first instruction the machine executes; time zero."""
+IMAGE_ENTRY: Final = "image_entry"
+"""The firmware has handed over: first instruction of the loaded kernel image (the decompressor, if there is one)."""
+KERNEL_ENTRY: Final = "kernel_entry"
+"""First instruction of the decompressed kernel: `startup_64` (x86-64), `pvh_start_xen` (PVH), `primary_entry` (arm64)."""
+START_KERNEL: Final = "start_kernel"
+"""Entry of `start_kernel()`: the first C function common to every architecture."""
+INITCALLS_START: Final = "initcalls_start"
+"""First call of `do_one_initcall()` from `do_initcalls()`'s thread."""
+INITCALLS_END: Final = "initcalls_end"
+"""All initcalls have returned: entry of the first function called after `do_basic_setup()`."""
+INIT_EXEC: Final = "init_exec"
+"""The kernel is about to execute init: entry of `run_init_process()`."""
+FIRST_USER_INSTRUCTION: Final = "first_user_instruction"
+"""First user-mode instruction after `init_exec`."""
+READY: Final = "ready"
+"""What the user calls booted."""
+PANIC: Final = "panic"
+"""Entry of `panic()`."""
+
+BOOT_ORDER: Final[tuple[str, ...]] = (
+    POWER_ON,
+    IMAGE_ENTRY,
+    KERNEL_ENTRY,
+    START_KERNEL,
+    INITCALLS_START,
+    INITCALLS_END,
+    INIT_EXEC,
+    FIRST_USER_INSTRUCTION,
+    READY,
+)
+"""The marks that bound the standard phases, earliest first."""

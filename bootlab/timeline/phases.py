@@ -1,0 +1,51 @@
+"""Phases: a boot cut at its marks. The marks that bound a phase are part of the phase."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bootlab.timeline import marks as m
+
+_NAMES: dict[tuple[str, str], str] = {
+    (m.POWER_ON, m.IMAGE_ENTRY): "firmware",
+    (m.IMAGE_ENTRY, m.KERNEL_ENTRY): "decompressor",
+    (m.KERNEL_ENTRY, m.START_KERNEL): "kernel head",
+    (m.START_KERNEL, m.INITCALLS_START): "kernel core",
+    (m.INITCALLS_START, m.INITCALLS_END): "initcalls",
+    (m.INITCALLS_END, m.INIT_EXEC): "before init",
+    (m.INIT_EXEC, m.FIRST_USER_INSTRUCTION): "exec of init",
+    (m.FIRST_USER_INSTRUCTION, m.READY): "user space",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """The span between two marks; both times are ns since power-on."""
+
+    name: str
+    start: str
+    end: str
+    start_ns: int
+    end_ns: int
+
+    @property
+    def duration_ns(self) -> int:
+        return self.end_ns - self.start_ns
+
+
+def cut(marks: Mapping[str, int]) -> list[Phase]:
+    """Return the standard phases of a boot, earliest first.
+
+    A mark that the boot has not got (a console clock sees few) merges the phases on its two sides: the phase is then
+    named after both, so that no time is ever dropped and the sum is always the whole.
+    """
+    reached = [name for name in m.BOOT_ORDER if name in marks]
+    phases = []
+    for start, end in zip(reached, reached[1:], strict=False):
+        phases.append(Phase(_name(start, end), start, end, marks[start], marks[end]))
+    return phases
+
+
+def _name(start: str, end: str) -> str:
+    first, last = m.BOOT_ORDER.index(start), m.BOOT_ORDER.index(end)
+    parts = [_NAMES[pair] for pair in zip(m.BOOT_ORDER[first:last], m.BOOT_ORDER[first + 1 : last + 1], strict=True)]
+    return " + ".join(parts)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What to watch for, read from the config file (trace_format.h), and where a probe can fire. No QEMU headers. */
+#ifndef BOOTLAB_CONFIG_H
+#define BOOTLAB_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "trace_format.h"
+
+enum arch { ARCH_NONE, ARCH_X86_64, ARCH_AARCH64 };
+
+enum probe_kind { PROBE_MARK, PROBE_ENTRY, PROBE_IMAGE, PROBE_CALLS };
+
+struct code {
+	uint8_t bytes[TRACE_CODE_MAX];
+	bool any[TRACE_CODE_MAX]; /* a `??` in the file */
+	size_t size;
+};
+
+struct probe {
+	enum probe_kind kind;
+	char name[TRACE_NAME_MAX + 1];
+	uint64_t address;
+	struct code code;
+	uint64_t from_low, from_high; /* both 0: called from anywhere */
+};
+
+struct config {
+	enum arch arch;
+	struct probe *probes;
+	size_t n_probes;
+	char user_name[TRACE_NAME_MAX + 1]; /* empty: do not look for the first user instruction */
+	char user_after[TRACE_NAME_MAX + 1];
+	bool guest_marks;
+	char stop[TRACE_NAME_MAX + 1]; /* empty: never */
+};
+
+/*
+ * Read a whole config; `path` is for messages only. On failure returns -EINVAL or -ENOMEM with one line, "path:line: what",
+ * in `message`; then nothing needs freeing.
+ */
+int config_read(FILE *file, const char *path, char *message, size_t message_size, struct config *ret);
+void config_deinit(struct config *config);
+
+/* 1 to TRACE_NAME_MAX printable ASCII characters without a space; `size` excludes any final NUL. */
+bool name_valid(const char *name, size_t size);
+
+enum place { PLACE_NO, PLACE_YES, PLACE_IF_CODE };
+
+/*
+ * Whether code at run-time `address` is where `probe` fires. `slide` is NULL while it is unknown. PLACE_IF_CODE: yes, if
+ * code_matches() there. For a mark or calls probe it then also fixes the slide: `address - probe->address`.
+ */
+enum place probe_place(const struct probe *probe, uint64_t address, const uint64_t *slide);
+bool code_matches(const struct code *code, const uint8_t *bytes, size_t size);
+
+/* Kernel half of the address space, on both architectures. */
+bool address_is_high(uint64_t address);
+
+#endif

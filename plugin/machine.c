@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#define _GNU_SOURCE
+#include "machine.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* QEMU's ICountMode and ShutdownCause. */
+enum { ICOUNT_DISABLED = 0, ICOUNT_PRECISE = 1 };
+enum { SHUTDOWN_CAUSE_HOST_QMP_QUIT = 2 };
+
+/* ISO C has no cast from void * to a function pointer; POSIX promises that the bits are the same. */
+static void find_function(const char *name, void *ret)
+{
+	void *symbol = dlsym(RTLD_DEFAULT, name);
+
+	memcpy(ret, &symbol, sizeof symbol);
+}
+
+static int64_t host_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int find_virtual_clock(int icount_mode, char *message, size_t message_size, struct machine *machine)
+{
+	int64_t instruction_ns;
+
+	if (icount_mode != ICOUNT_PRECISE) {
+		snprintf(message, message_size, "-icount shift=auto does not repeat; give a number, e.g. -icount shift=0,sleep=off");
+		return -ENOTSUP;
+	}
+	find_function("icount_get", &machine->icount_get);
+	find_function("icount_get_raw", &machine->icount_get_raw);
+	find_function("icount_to_ns", &machine->icount_to_ns);
+	if (!machine->icount_get || !machine->icount_get_raw || !machine->icount_to_ns) {
+		snprintf(message, message_size,
+			 "-icount is on, but this QEMU does not export icount_get, icount_get_raw and icount_to_ns; "
+			 "use a QEMU built with modules, as Debian's is, or leave -icount out");
+		return -ENOTSUP;
+	}
+	instruction_ns = machine->icount_to_ns(1);
+	for (machine->shift = 0; INT64_C(1) << machine->shift < instruction_ns; machine->shift++)
+		;
+	return 0;
+}
+
+int machine_open(char *message, size_t message_size, struct machine *ret)
+{
+	struct machine machine = { .shift = -1 };
+	const int *icount_mode = dlsym(RTLD_DEFAULT, "use_icount");
+
+	find_function("qemu_system_shutdown_request", &machine.shutdown_request);
+	find_function("qemu_get_cpu", &machine.get_cpu);
+	find_function("cpu_pause", &machine.cpu_pause);
+	if (icount_mode && *icount_mode != ICOUNT_DISABLED) {
+		int r = find_virtual_clock(*icount_mode, message, message_size, &machine);
+
+		if (r)
+			return r;
+	}
+	*ret = machine;
+	return 0;
+}
+
+void machine_start(struct machine *machine)
+{
+	machine->host_start_ns = host_ns();
+}
+
+struct stamp machine_now(const struct machine *machine, size_t charged)
+{
+	if (machine->shift < 0)
+		return (struct stamp){ .t_ns = host_ns() - machine->host_start_ns, .instructions = -1 };
+	return (struct stamp){
+		.t_ns = machine->icount_get() - machine->icount_to_ns((int64_t)charged),
+		.instructions = machine->icount_get_raw() - (int64_t)charged,
+	};
+}
+
+void machine_stop(const struct machine *machine)
+{
+	/*
+	 * The request only wakes QEMU's main thread, and how far the guest gets until that has stopped it depends on the host:
+	 * the console would differ between two runs. Pausing the vCPUs here ends each of them at its next block.
+	 */
+	if (machine->get_cpu && machine->cpu_pause) {
+		void *cpu;
+
+		for (int i = 0; (cpu = machine->get_cpu(i)); i++)
+			machine->cpu_pause(cpu);
+	}
+	machine->shutdown_request(SHUTDOWN_CAUSE_HOST_QMP_QUIT);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The emulated machine's clock and its off switch: what QEMU's plugin interface does not offer.
+ *
+ * QEMU programs export their internal functions for QEMU's own loadable modules, so dlsym() finds them. That is not a
+ * stable interface: each is looked up once, at the start, and what is missing is a refusal or a stated fallback.
+ */
+#ifndef BOOTLAB_MACHINE_H
+#define BOOTLAB_MACHINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "writer.h"
+
+struct machine {
+	int shift; /* one instruction is 2**shift ns; -1: no -icount, host clock */
+	int64_t host_start_ns;
+	int64_t (*icount_get)(void);
+	int64_t (*icount_get_raw)(void);
+	int64_t (*icount_to_ns)(int64_t instructions);
+	void (*shutdown_request)(int cause);
+	void *(*get_cpu)(int index);
+	void (*cpu_pause)(void *cpu);
+};
+
+/* Returns 0, or -ENOTSUP with one line in `message`. */
+int machine_open(char *message, size_t message_size, struct machine *ret);
+
+/* The host clock starts at the first call; the virtual one has always begun at power-on. */
+void machine_start(struct machine *machine);
+
+/*
+ * Time and instructions before the last `charged` instructions.
+ *
+ * QEMU charges a whole translation block as it enters it, before our callback runs: in a callback at a block's start,
+ * `charged` = the block's length gives the exact value at its first instruction.
+ */
+struct stamp machine_now(const struct machine *machine, size_t charged);
+
+/* Pause every vCPU at once and have QEMU exit with status 0. Call from a vCPU's callback. */
+void machine_stop(const struct machine *machine);
+
+#endif

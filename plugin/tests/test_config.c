@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "check.h"
+
+static const char WHOLE[] = "# made by bootlab\n"
+			    "\n"
+			    "arch x86_64\n"
+			    "image image_entry 10200 eb??48647253\n"
+			    "entry kernel_entry ffffffff81000000 488d25513fa00148\n"
+			    "mark start_kernel ffffffff8304ce41 e8fae701fe415645\n"
+			    "mark initcalls_end ffffffff81002bc0 e87b8a0600488b3d from ffffffff8304d5b3 ffffffff8304d82d\n"
+			    "mark init_exec FFFFFFFF819BC42E E80DF26AFF554889\n"
+			    "user first_user_instruction init_exec\n"
+			    "calls initcall ffffffff81002460 e8db9106004155b9\n"
+			    "guestmarks\n"
+			    "stop ready"; /* a last line without its newline is a line */
+
+static int read_text(const char *text, char message[256], struct config *ret)
+{
+	FILE *file = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+	int r;
+
+	CHECK(file);
+	message[0] = '\0';
+	r = config_read(file, "boot.conf", message, 256, ret);
+	fclose(file);
+	return r;
+}
+
+static void test_whole(void)
+{
+	struct config config;
+	char message[256];
+
+	CHECK(read_text(WHOLE, message, &config) == 0);
+	CHECK(config.arch == ARCH_X86_64);
+	CHECK(config.n_probes == 6);
+	CHECK(config.probes[0].kind == PROBE_IMAGE && config.probes[0].address == 0x10200);
+	CHECK(config.probes[0].code.size == 6 && config.probes[0].code.any[1] && !config.probes[0].code.any[2]);
+	CHECK(config.probes[1].kind == PROBE_ENTRY && config.probes[1].code.bytes[7] == 0x48);
+	CHECK(!strcmp(config.probes[2].name, "start_kernel") && config.probes[2].from_high == 0);
+	CHECK(config.probes[3].from_low == 0xffffffff8304d5b3 && config.probes[3].from_high == 0xffffffff8304d82d);
+	CHECK(config.probes[4].address == 0xffffffff819bc42e);
+	CHECK(config.probes[5].kind == PROBE_CALLS);
+	CHECK(!strcmp(config.user_name, "first_user_instruction") && !strcmp(config.user_after, "init_exec"));
+	CHECK(config.guest_marks && !strcmp(config.stop, "ready"));
+	config_deinit(&config);
+}
+
+/* The message must name the line. */
+static void test_bad_lines(void)
+{
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
+		{ "\n", "boot.conf:1: the file has no arch line" },
+		{ "mark a 1 00112233\n", "boot.conf:1: expected 'arch' before anything else, got 'mark'" },
+		{ "arch riscv64\n", "boot.conf:1: expected: arch x86_64 or arch aarch64" },
+		{ "arch\n", "boot.conf:1: expected: arch" },
+		{ "arch aarch64\nmarks a 1 00112233\n", "boot.conf:2: unknown word 'marks'" },
+		{ "arch aarch64\nmark a 1\n", "boot.conf:2: expected: mark NAME ADDRESS CODE [from LOW HIGH]" },
+		{ "arch aarch64\nentry a 1 00112233 from 1 2\n", "boot.conf:2: expected: entry NAME ADDRESS CODE" },
+		{ "arch aarch64\nmark a 1 00112233 from 2 2\n", "boot.conf:2: from 2 2: an empty range" },
+		{ "arch aarch64\nmark a 0x10 00112233\n", "boot.conf:2: address '0x10'" },
+		{ "arch aarch64\nmark a 11112222333344445 00112233\n", "boot.conf:2: address '1111" },
+		{ "arch aarch64\nmark a 1 001122\n", "boot.conf:2: code '001122' must be 4 to 16 bytes" },
+		{ "arch aarch64\nmark a 1 0011223\n", "boot.conf:2: code '0011223' must be" },
+		{ "arch aarch64\nmark a 1 001122334455667788990011223344556677\n", "boot.conf:2: code" },
+		{ "arch aarch64\nmark a 1 0011?244\n", "boot.conf:2: code '0011?244': '?2' is neither" },
+		{ "arch aarch64\nmark \001 1 00112233\n", "boot.conf:2: name" },
+		{ "arch aarch64\nuser u\n", "boot.conf:2: expected: user NAME AFTER" },
+		{ "arch aarch64\nuser u nothing\n", "boot.conf:2: user u nothing: there is no mark nothing" },
+		{ "arch aarch64\nmark a 1 00112233\nuser u a\nuser v a\n", "boot.conf:4: a second user line" },
+		{ "arch aarch64\nguestmarks yes\n", "boot.conf:2: guestmarks takes no words" },
+		{ "arch aarch64\nstop\n", "boot.conf:2: expected: stop NAME" },
+		{ "arch aarch64\nstop a\n", "boot.conf:2: stop a: there is no mark a" },
+		{ "arch aarch64\ncalls a 1 00112233\nstop a\n", "boot.conf:3: stop a: there is no mark a" },
+		{ "arch aarch64\nguestmarks\nstop a\nstop b\n", "boot.conf:4: a second stop line" },
+		{ "arch aarch64\nmark 1 2 3 4 5 6 7 8 9\n", "boot.conf:2: more than 8 words" },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct config config;
+		char message[256];
+		int r = read_text(cases[i].text, message, &config);
+
+		if (r != -EINVAL || strncmp(message, cases[i].message, strlen(cases[i].message)))
+			fprintf(stderr, "%s -> %d %s\n", cases[i].text, r, message);
+		CHECK(r == -EINVAL && !strncmp(message, cases[i].message, strlen(cases[i].message)));
+	}
+}
+
+static void test_long_lines(void)
+{
+	char text[2048] = "arch aarch64\nmark ", message[256], small[8];
+	struct config config;
+	FILE *file;
+
+	memset(text + strlen(text), 'a', 1000);
+	CHECK(read_text(text, message, &config) == -EINVAL);
+	CHECK(!strncmp(message, "boot.conf:2: line longer than", 29));
+
+	file = fmemopen(text, strlen(text), "r");
+	CHECK(file && config_read(file, "boot.conf", small, sizeof small, &config) == -EINVAL);
+	CHECK(!strcmp(small, "boot.co"));
+	fclose(file);
+
+	CHECK(name_valid(text + 18, TRACE_NAME_MAX) && !name_valid(text + 18, TRACE_NAME_MAX + 1));
+	CHECK(!name_valid("", 0) && !name_valid("a b", 3) && !name_valid("\177", 1));
+}
+
+static void test_places(void)
+{
+	const uint64_t link = 0xffffffff8304ce41, slide = 0xe400000, none = 0;
+	struct probe probe = { .kind = PROBE_MARK, .address = link };
+
+	/* Any 2 MiB step in the kernel's half may be the slide; afterwards there is one place only. */
+	CHECK(probe_place(&probe, link + slide, NULL) == PLACE_IF_CODE);
+	CHECK(probe_place(&probe, link, NULL) == PLACE_IF_CODE);
+	CHECK(probe_place(&probe, link + slide + 1, NULL) == PLACE_NO);
+	CHECK(probe_place(&probe, link + 0x100000, NULL) == PLACE_NO);
+	CHECK(probe_place(&probe, 0x1804ce41, NULL) == PLACE_NO);
+	CHECK(probe_place(&probe, link + slide, &slide) == PLACE_YES);
+	CHECK(probe_place(&probe, link, &slide) == PLACE_NO);
+	CHECK(probe_place(&probe, link, &none) == PLACE_YES);
+	/* arm64 slides by tens of TiB. */
+	probe.address = 0xffff8000093809f4;
+	CHECK(probe_place(&probe, 0xffff8000093809f4 + 0x384a22600000, NULL) == PLACE_IF_CODE);
+
+	probe = (struct probe){ .kind = PROBE_ENTRY, .address = 0xffffffff81000c43 };
+	CHECK(probe_place(&probe, 0x1000c43, NULL) == PLACE_IF_CODE);
+	CHECK(probe_place(&probe, 0x3a200c43, &slide) == PLACE_IF_CODE);
+	CHECK(probe_place(&probe, 0xffffffff81000c43, NULL) == PLACE_NO);
+
+	probe = (struct probe){ .kind = PROBE_IMAGE, .address = 0x10200 };
+	CHECK(probe_place(&probe, 0x10200, NULL) == PLACE_IF_CODE);
+	CHECK(probe_place(&probe, 0x210200, NULL) == PLACE_NO);
+}
+
+static void test_code(void)
+{
+	const struct code code = { .bytes = { 0xeb, 0, 'H', 'd' }, .any = { false, true }, .size = 4 };
+	const uint8_t same[] = { 0xeb, 0x6a, 'H', 'd', 'r' }, other[] = { 0xeb, 0x6a, 'H', 'e', 'r' };
+
+	CHECK(code_matches(&code, same, sizeof same));
+	CHECK(!code_matches(&code, other, sizeof other));
+	CHECK(!code_matches(&code, same, 3));
+}
+
+int main(void)
+{
+	test_whole();
+	test_bad_lines();
+	test_long_lines();
+	test_places();
+	test_code();
+	puts("test_config: ok");
+	return 0;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "writer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static char path[] = "/tmp/bootlab-writer-XXXXXX";
+
+static void check_file(const char *wanted)
+{
+	char text[1024];
+	FILE *file = fopen(path, "r");
+	size_t size;
+
+	CHECK(file);
+	size = fread(text, 1, sizeof text - 1, file);
+	text[size] = '\0';
+	fclose(file);
+	if (strcmp(text, wanted))
+		fprintf(stderr, "got:\n%swanted:\n%s", text, wanted);
+	CHECK(!strcmp(text, wanted));
+}
+
+static void test_virtual(void)
+{
+	struct writer writer;
+
+	CHECK(writer_open(path, 3, &writer) == 0);
+	/* Each record is in the file before the next is written: a killed QEMU leaves it. */
+	check_file("bootlab-trace 1\nclock virtual 3\n");
+	writer_mark(&writer, "kernel_entry", (struct stamp){ 854122200, 106765275 });
+	check_file("bootlab-trace 1\nclock virtual 3\nmark kernel_entry 854122200 106765275\n");
+	writer_slide(&writer, 0xe200000);
+	writer_call(&writer, "initcall", (struct stamp){ INT64_MAX, 9 }, UINT64_MAX);
+	writer_guest(&writer, "ready", (struct stamp){ 10, 11 });
+	writer_end(&writer, (struct stamp){ 12, 13 });
+	CHECK(writer_close(&writer) == 0);
+	check_file("bootlab-trace 1\nclock virtual 3\nmark kernel_entry 854122200 106765275\nslide e200000\n"
+		   "call initcall 9223372036854775807 9 ffffffffffffffff\nguest ready 10 11\nend 12 13\n");
+}
+
+static void test_host(void)
+{
+	struct writer writer;
+
+	CHECK(writer_open(path, -1, &writer) == 0);
+	writer_end(&writer, (struct stamp){ 7, -1 });
+	CHECK(writer_close(&writer) == 0);
+	check_file("bootlab-trace 1\nclock host\nend 7 -1\n");
+}
+
+static void test_failures(void)
+{
+	struct writer writer;
+
+	CHECK(writer_open("/nonexistent/trace", 0, &writer) == -ENOENT);
+	CHECK(writer_open("/dev/full", 0, &writer) == -ENOSPC);
+
+	/* The disk fills up later: the first error stays, and nothing crashes. */
+	CHECK(writer_open(path, 0, &writer) == 0);
+	CHECK(freopen("/dev/full", "w", writer.file));
+	writer_slide(&writer, 0);
+	CHECK(writer.error == -ENOSPC);
+	writer_end(&writer, (struct stamp){ 1, 1 });
+	CHECK(writer_close(&writer) == -ENOSPC);
+}
+
+int main(void)
+{
+	int fd = mkstemp(path);
+
+	CHECK(fd >= 0);
+	close(fd);
+	test_virtual();
+	test_host();
+	test_failures();
+	unlink(path);
+	puts("test_writer: ok");
+	return 0;
+}

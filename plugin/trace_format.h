@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The two text formats between bootlab (Python) and the plugin (C), version 1.
+ *
+ * Both are lines of words with one space between them. A NAME is 1 to 64 printable ASCII characters, no space.
+ * Writer of the first and reader of the second: bootlab/profile/plugin_config.py and plugin_trace.py.
+ *
+ * Config, `-plugin bootlab-plugin.so,config=FILE,out=FILE`; `#` starts a comment line, empty lines are skipped:
+ *
+ *   arch x86_64|aarch64                     first line; must be the architecture QEMU emulates
+ *   mark NAME ADDRESS CODE [from LOW HIGH]  NAME is the first execution of this kernel address; with `from`, the first
+ *                                           one whose return address is in LOW..HIGH-1
+ *   entry NAME ADDRESS CODE                 the same at a physical (identity-mapped) address congruent to ADDRESS
+ *                                           modulo 2 MiB: the kernel's entry, before it has its own page tables
+ *   image NAME ADDRESS CODE                 the same at exactly this physical address
+ *   calls NAME ADDRESS CODE                 every execution is recorded with the first argument register
+ *   user NAME AFTER                         NAME is the first user-mode instruction after mark AFTER
+ *   guestmarks                              record guest marks (protocol: guest/README.md)
+ *   stop NAME                               end the machine when mark NAME, of whatever kind, is recorded
+ *
+ * ADDRESS, LOW, HIGH are link-time addresses (physical for `image`), hexadecimal without 0x. CODE is the first 4 to 16
+ * bytes found there, two hexadecimal digits each, or `??` for a byte that may be anything. Code is compared only until
+ * the kernel's slide is known: afterwards ftrace and alternatives rewrite it, and the address alone is exact.
+ * Several lines with the same NAME are alternatives: the first that executes is the mark.
+ *
+ * Trace (`out`); every line is flushed as it is written, so a killed QEMU leaves all it reached:
+ *
+ *   bootlab-trace 1                         always the first line
+ *   clock virtual SHIFT | clock host        always the second line. virtual: T_NS is QEMU's virtual clock, one instruction is
+ *                                           2**SHIFT ns. host: T_NS is CLOCK_MONOTONIC since the first instruction
+ *   slide HEX                               run-time minus link-time kernel address, once known
+ *   mark NAME T_NS INSTRUCTIONS             at entry of the instruction, before it executes; all vCPUs' instructions.
+ *   guest NAME T_NS INSTRUCTIONS            INSTRUCTIONS is -1 under `clock host`
+ *   call NAME T_NS INSTRUCTIONS ARGUMENT    ARGUMENT is hexadecimal, minus the slide (modulo 2**64)
+ *   end T_NS INSTRUCTIONS                   the end: at the stop mark exactly; otherwise when QEMU exits, and then T_NS is not
+ *                                           repeatable (QEMU may still jump to the next timer after the guest's reset)
+ *
+ * idle ns at any record = T_NS - (INSTRUCTIONS << SHIFT).
+ */
+#ifndef BOOTLAB_TRACE_FORMAT_H
+#define BOOTLAB_TRACE_FORMAT_H
+
+#define TRACE_VERSION 1
+#define TRACE_NAME_MAX 64
+#define TRACE_CODE_MIN 4
+#define TRACE_CODE_MAX 16
+
+#endif

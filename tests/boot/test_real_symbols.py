@@ -1,0 +1,157 @@
+"""Symbols of Debian's own kernels: two versions, two architectures, bzImage payloads and bare Images.
+
+Only packages that the cache already has are looked at; nothing is fetched. The last word has the kernel itself: booted
+without KASLR, its /proc/kallsyms must be ours, symbol by symbol.
+"""
+
+import hashlib
+import math
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bootlab.build import packages
+from bootlab.build.cache import Cache
+from bootlab.build.cpio import Archive
+from bootlab.build.kernel_image import KernelImage, expect_arch, extract_vmlinux, inspect
+from bootlab.errors import BootlabError
+from bootlab.process import run
+from bootlab.profile.symbols import SymbolTable, read_symbols
+
+pytestmark = pytest.mark.kernel
+
+KERNELS = [
+    ("bookworm", "x86_64", 0xFFFFFFFF81000000),
+    ("trixie", "x86_64", 0xFFFFFFFF81000000),
+    ("bookworm", "aarch64", 0xFFFF800008000000),
+    ("trixie", "aarch64", 0xFFFF800080000000),
+]
+"""Suite, architecture, and where that kernel is linked."""
+EVERYWHERE = (
+    "start_kernel", "rest_init", "kernel_init", "kernel_init_freeable", "do_one_initcall", "console_on_rootfs",
+    "wait_for_initramfs", "free_initmem", "run_init_process", "panic",
+)  # fmt: skip
+ENTRIES = {"x86_64": ("startup_64", "pvh_start_xen"), "aarch64": ("primary_entry", "__primary_switched")}
+
+MACHINES = {"x86_64": ("microvm", "max", "ttyS0"), "aarch64": ("virt", "max,pauth=off", "ttyAMA0")}
+INIT = b"""#!/bin/busybox sh
+/bin/busybox mount -t proc p /proc
+/bin/busybox grep -v '\\[' /proc/kallsyms > /listed
+echo LISTED $(/bin/busybox md5sum < /listed)
+/bin/busybox reboot -f
+"""
+
+Kernel = tuple[KernelImage, SymbolTable, Path, int]
+
+
+@pytest.fixture(scope="module", params=KERNELS, ids=lambda kernel: f"{kernel[0]}-{kernel[1]}")
+def kernel(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+    suite, arch, start = request.param
+    folder = tmp_path_factory.mktemp("kernel")
+    tree = cached_package(f"linux-image-cloud-{packages.ARCHITECTURES[arch]}", suite, arch, folder)
+    image = inspect(next((tree / "boot").glob("vmlinuz-*")))
+    expect_arch(image, arch)
+    vmlinux = folder / "vmlinux"
+    extract_vmlinux(image.path, vmlinux)
+    yield image, read_symbols(vmlinux), vmlinux, start
+
+
+def cached_package(name: str, suite: str, arch: str, no_apt: Path) -> Path:
+    try:
+        return packages.fetch(name, suite, arch, Cache.default(), max_age_days=math.inf, apt=no_apt).tree
+    except BootlabError:
+        pytest.skip(f"kernel tests: {name} of {suite} for {arch} is not in the cache")
+
+
+def test_version_is_that_of_the_file_name(kernel: Kernel) -> None:
+    image, _, vmlinux, _ = kernel
+    assert image.version == image.path.name.removeprefix("vmlinuz-")
+    assert inspect(vmlinux).version == image.version
+    assert (inspect(vmlinux).pvh_entry is not None) == (image.arch == "x86_64")
+
+
+def test_table_is_whole_and_in_order(kernel: Kernel) -> None:
+    image, table, _, start = kernel
+    assert table.arch == image.arch
+    assert table.text_start == table.address("_text") == start
+    symbols = list(table)
+    assert len(symbols) > 40_000
+    assert [symbol.address for symbol in symbols] == sorted(symbol.address for symbol in symbols)
+    assert all(symbol.name.isascii() and symbol.name.isprintable() for symbol in symbols)
+    assert {symbol.kind for symbol in symbols} <= set("aAbBdDrRtTvVwW")
+    end = table.address("_einittext")
+    assert end is not None
+    functions = list(table.functions())
+    assert sum(start <= function.address <= end for function in functions) > 0.95 * len(functions)
+
+
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_functions_that_marks_are_tied_to(kernel: Kernel, name: str) -> None:
+    _, table, _, _ = kernel
+    check_function(table, name)
+
+
+def test_entry_points(kernel: Kernel) -> None:
+    image, table, vmlinux, start = kernel
+    for name in ENTRIES[image.arch]:
+        check_function(table, name)
+    if image.arch == "aarch64":
+        # The image's first instructions branch to its entry point, whatever the symbols say.
+        word = int.from_bytes(vmlinux.read_bytes()[4:8], "little")
+        assert word >> 26 == 0b000101
+        assert table.address("primary_entry") == start + 4 + 4 * (word & 0x1FFFFFF)
+    else:
+        entry = inspect(vmlinux).pvh_entry
+        assert entry is not None
+        # Linked at __START_KERNEL_map + the physical address.
+        assert table.address("pvh_start_xen") == entry + 0xFFFFFFFF80000000
+
+
+def check_function(table: SymbolTable, name: str) -> None:
+    address, code = table.address(name), table.code(name, 16)
+    assert address is not None
+    assert code
+    assert code.count(0) < 16
+    assert table.name_at(address) is not None
+    assert table.name_at(address + 4) == table.name_at(address)
+    assert name in {function.name for function in table.functions() if function.address == address}
+
+
+def test_cache_and_speed(kernel: Kernel) -> None:
+    _, table, vmlinux, _ = kernel
+    began_ns = time.process_time_ns()
+    again = read_symbols(vmlinux)
+    assert time.process_time_ns() - began_ns < 2_000_000_000
+    kept = SymbolTable.from_bytes(table.to_bytes(), vmlinux)
+    assert list(kept) == list(again) == list(table)
+    assert kept.code("start_kernel", 16) == table.code("start_kernel", 16)
+
+
+@pytest.mark.boot
+def test_the_running_kernel_lists_the_same(kernel: Kernel, tmp_path: Path) -> None:
+    image, table, _, _ = kernel
+    program = f"qemu-system-{image.arch}"
+    if shutil.which(program) is None:
+        pytest.skip(f"qemu: no {program}")
+    tree = cached_package("busybox-static", "bookworm", image.arch, tmp_path)
+    archive = Archive()
+    archive.directory("/proc")
+    archive.device("/dev/console", 5, 1)
+    archive.file("/bin/busybox", (tree / "bin/busybox").read_bytes(), 0o755)
+    archive.file("/init", INIT, 0o755)
+    initramfs = tmp_path / "initramfs"
+    initramfs.write_bytes(archive.to_bytes())
+    machine, cpu, console = MACHINES[image.arch]
+    words = f"{program} -M {machine} -cpu {cpu} -m 512 -accel tcg,thread=single -icount shift=0,sleep=off".split()
+    words += ["-nodefaults", "-nographic", "-no-reboot", "-serial", "stdio"]
+    cmdline = f"console={console} panic=-1 reboot=t nokaslr cryptomgr.notests"
+    files = ["-kernel", str(image.path), "-initrd", str(initramfs)]
+    output = run([*words, *files, "-append", cmdline], deadline_s=240)
+    listed = re.search(r"LISTED ([0-9a-f]{32})", output.text)
+    assert listed is not None, output.text[-2000:]
+    lines = "".join(f"{symbol.address:016x} {symbol.kind} {symbol.name}\n" for symbol in table)
+    assert listed[1] == hashlib.md5(lines.encode()).hexdigest()

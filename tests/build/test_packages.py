@@ -1,0 +1,195 @@
+"""Packages from a local archive through the real apt: looked up once, kept, and used without the archive."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bootlab.build import packages
+from bootlab.build.apt import Unreachable
+from bootlab.build.cache import Cache
+from bootlab.errors import BootlabError, InputError
+from bootlab.process import run
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None, reason="needs apt and dpkg"
+)
+
+
+class LocalArchive:
+    """A Debian archive in a folder, and an apt configuration that names it as this machine's source."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root / "debian"
+        self.apt = root / "etc-apt"
+        (self.apt / "sources.list.d").mkdir(parents=True)
+        (self.apt / "sources.list").write_text(f"deb [trusted=yes] file://{self.root} bookworm main\n")
+        self._stanzas: dict[str, str] = {}
+
+    def add(self, name: str, version: str, files: dict[str, str], depends: str = "") -> None:
+        """Put a package in, in place of an earlier version of it."""
+        tree = self.root.parent / "trees" / f"{name}_{version}"
+        (tree / "DEBIAN").mkdir(parents=True)
+        control = f"Package: {name}\nVersion: {version}\nArchitecture: amd64\nMaintainer: nobody <n@invalid>\n"
+        control += f"Depends: {depends}\n" if depends else ""
+        control += "Description: a test\n"
+        (tree / "DEBIAN" / "control").write_text(control)
+        for path, text in files.items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_text(text)
+        pool = self.root / "pool"
+        pool.mkdir(parents=True, exist_ok=True)
+        archive = pool / f"{name}_{version}_amd64.deb"
+        for old in pool.glob(f"{name}_*"):
+            old.unlink()
+        run(["dpkg-deb", "--root-owner-group", "-Zgzip", "--build", tree, archive])
+        digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+        place = f"Filename: pool/{archive.name}\nSize: {archive.stat().st_size}\nSHA256: {digest}\n"
+        self._stanzas[name] = control + place
+
+    def publish(self) -> None:
+        """Write the package list and the Release file."""
+        suite = self.root / "dists" / "bookworm"
+        folder = suite / "main" / "binary-amd64"
+        folder.mkdir(parents=True, exist_ok=True)
+        text = "\n".join(self._stanzas.values()).encode()
+        (folder / "Packages").write_bytes(text)
+        line = f" {hashlib.sha256(text).hexdigest()} {len(text)} main/binary-amd64/Packages\n"
+        head = "Origin: Debian\nSuite: oldstable\nCodename: bookworm\nComponents: main\nArchitectures: amd64\n"
+        (suite / "Release").write_text(f"{head}Date: Thu, 01 Jan 2026 00:00:00 UTC\nSHA256:\n{line}")
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> LocalArchive:
+    local = LocalArchive(tmp_path)
+    local.add("linux-image-cloud-amd64", "6.1.1", {}, "linux-base, linux-image-6.1.0-1-cloud-amd64 (= 6.1.1)")
+    local.add("linux-image-6.1.0-1-cloud-amd64", "6.1.1", {"boot/vmlinuz-6.1.0-1": "kernel one"})
+    local.add("busybox-static", "1:1.35", {"bin/busybox": "busybox"})
+    local.publish()
+    return local
+
+
+def _fetch(name: str, local: LocalArchive, **options: bool | float) -> packages.Package:
+    cache = Cache(local.root.parent / "cache")
+    refresh, days = bool(options.get("refresh", False)), float(options.get("max_age_days", 30))
+    return packages.fetch(name, "bookworm", "x86_64", cache, refresh=refresh, max_age_days=days, apt=local.apt)
+
+
+def test_a_package_is_unpacked_with_its_version_and_hash(archive: LocalArchive) -> None:
+    package = _fetch("busybox-static", archive)
+    assert (package.name, package.version, package.notes) == ("busybox-static", "1:1.35", ())
+    assert (package.tree / "bin/busybox").read_text() == "busybox"
+    (deb,) = (archive.root / "pool").glob("busybox*")
+    assert package.sha256 == hashlib.sha256(deb.read_bytes()).hexdigest()
+
+
+def test_a_meta_package_is_followed_to_the_kernel(archive: LocalArchive) -> None:
+    package = _fetch("linux-image-cloud-amd64", archive)
+    assert package.name == "linux-image-6.1.0-1-cloud-amd64"
+    assert (package.tree / "boot/vmlinuz-6.1.0-1").read_text() == "kernel one"
+
+
+def test_what_is_in_the_cache_needs_no_archive_and_does_not_change(archive: LocalArchive) -> None:
+    first = _fetch("linux-image-cloud-amd64", archive)
+    archive.add("linux-image-6.1.0-1-cloud-amd64", "6.1.2", {"boot/vmlinuz-6.1.0-1": "kernel two"})
+    archive.publish()
+    assert _fetch("linux-image-cloud-amd64", archive) == first
+    shutil.rmtree(archive.root)
+    assert _fetch("linux-image-cloud-amd64", archive) == first
+
+
+def test_a_refresh_takes_the_new_version_and_says_so(archive: LocalArchive) -> None:
+    _fetch("linux-image-6.1.0-1-cloud-amd64", archive)
+    archive.add("linux-image-6.1.0-1-cloud-amd64", "6.1.2", {"boot/vmlinuz-6.1.0-1": "kernel two"})
+    archive.publish()
+    package = _fetch("linux-image-6.1.0-1-cloud-amd64", archive, refresh=True)
+    assert package.version == "6.1.2"
+    assert ["is now" in note and "6.1.1" in note for note in package.notes] == [True]
+
+
+def test_a_version_that_is_gone_is_looked_up_again(archive: LocalArchive) -> None:
+    _fetch("busybox-static", archive)  # the lists are now here, and good for a day
+    archive.add("linux-image-6.1.0-1-cloud-amd64", "6.1.2", {"boot/vmlinuz-6.1.0-1": "kernel two"})
+    archive.publish()
+    assert _fetch("linux-image-6.1.0-1-cloud-amd64", archive).version == "6.1.2"
+
+
+def test_an_old_record_is_used_when_the_archive_cannot_answer(archive: LocalArchive) -> None:
+    first = _fetch("busybox-static", archive)
+    _break(archive)
+    package = _fetch("busybox-static", archive, refresh=True)
+    assert package.tree == first.tree
+    assert ["could not be looked up again" in note for note in package.notes] == [True]
+
+
+def test_not_in_the_cache_and_no_answer(archive: LocalArchive) -> None:
+    _break(archive)
+    with pytest.raises(Unreachable, match="busybox-static: Debian bookworm"):
+        _fetch("busybox-static", archive)
+
+
+def test_an_expired_record_is_looked_up_again(archive: LocalArchive) -> None:
+    _fetch("busybox-static", archive)
+    (record,) = (archive.root.parent / "cache" / "packages").iterdir()
+    before = json.loads(record.read_text())["looked_up_s"]
+    _fetch("busybox-static", archive, max_age_days=0.0)
+    assert json.loads(record.read_text())["looked_up_s"] > before
+
+
+def test_a_damaged_record_is_as_none(archive: LocalArchive) -> None:
+    first = _fetch("busybox-static", archive)
+    (record,) = (archive.root.parent / "cache" / "packages").iterdir()
+    record.write_text("{")
+    assert _fetch("busybox-static", archive) == first
+
+
+def test_an_unknown_package_is_told_with_its_likeness(archive: LocalArchive) -> None:
+    with pytest.raises(InputError, match='Debian bookworm has no package "linux-image-clowd-amd64"') as caught:
+        _fetch("linux-image-clowd-amd64", archive)
+    assert "linux-image-cloud-amd64" in str(caught.value.hint)
+
+
+def test_an_unknown_suite_and_impossible_names(archive: LocalArchive, tmp_path: Path) -> None:
+    for name, suite, why in (
+        ("busybox-static", "nosuch", 'no suite "nosuch"'),
+        ("busybox-static", "../etc", "not a Debian suite"),
+        ("Busy Box", "bookworm", "not a Debian package name"),
+    ):
+        with pytest.raises(InputError, match=why):
+            packages.fetch(name, suite, "x86_64", Cache(tmp_path / "cache"), apt=archive.apt)
+
+
+def test_another_archive_under_the_same_suite_is_not_taken_for_debian(archive: LocalArchive) -> None:
+    release = archive.root / "dists/bookworm/Release"
+    release.write_text(release.read_text().replace("Origin: Debian", "Origin: Somebody"))
+    with pytest.raises(InputError, match="no suite"):
+        _fetch("busybox-static", archive)
+
+
+def test_a_damaged_package_is_refused(archive: LocalArchive) -> None:
+    (deb,) = (archive.root / "pool").glob("busybox*")
+    deb.write_bytes(deb.read_bytes()[:-1] + b"x")
+    with pytest.raises(BootlabError, match="Hash Sum mismatch"):
+        _fetch("busybox-static", archive)
+
+
+def test_the_suite_of_this_machine() -> None:
+    assert packages.machine_suite().isalpha()
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("arch", packages.ARCHITECTURES)
+def test_the_real_archive(tmp_path: Path, arch: str) -> None:
+    package = packages.fetch("busybox-static", "bookworm", arch, Cache(tmp_path))
+    assert os.access(package.tree / "bin/busybox", os.X_OK)
+
+
+def _break(archive: LocalArchive) -> None:
+    # A mirror in the middle of its own update: it answers, with lists that do not match what it promises.
+    release = archive.root / "dists/bookworm/Release"
+    text = release.read_text().replace("Thu, 01 Jan", "Fri, 02 Jan")
+    release.write_text(re.sub(r"^ [0-9a-f]{64}", " " + "0" * 64, text, flags=re.MULTILINE))

@@ -1,0 +1,57 @@
+"""Kinds of tests, and the rule that a missing tool is no excuse where everything can be installed.
+
+BOOTLAB_REQUIRE (set in CI) names what must be there, as words of skip reasons separated by commas, or `all`: a test
+that skips for want of it fails instead. Hardware cannot be installed, so a test marked `hardware` may always skip.
+"""
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+KINDS = {
+    "boot": "boots a real guest under QEMU",
+    "network": "fetches something from a package registry",
+    "kernel": "needs a kernel image of Debian, fetched into the cache",
+    "web": "opens the report in a real browser",
+    "bench": "measures cost, so it wants a quiet machine",
+    "hardware": "needs a device that no package brings, such as a working /dev/kvm; may skip anywhere",
+}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the kinds, each a marker."""
+    for name, meaning in KINDS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+
+
+def is_required(reason: str) -> bool:
+    """Return whether a test that skips for this reason has to fail instead."""
+    wanted = os.environ.get("BOOTLAB_REQUIRE", "").lower().split(",")
+    return "all" in wanted or any(word.strip() in reason.lower() for word in wanted if word.strip())
+
+
+def _refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if report.outcome != "skipped" or hasattr(report, "wasxfail"):
+        return
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    if is_required(reason):
+        report.outcome = "failed"
+        report.longrepr = f"{reason}\nBOOTLAB_REQUIRE={os.environ['BOOTLAB_REQUIRE']}: this may not be skipped here"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn the skip of a required test into a failure."""
+    report = yield
+    if item.get_closest_marker("hardware") is None:
+        _refuse_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Turn the skip of a whole required file, such as `importorskip`, into a failure."""
+    report = yield
+    _refuse_skip(report)
+    return report

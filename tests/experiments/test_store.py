@@ -1,0 +1,62 @@
+"""The store: numbered runs, an index that survives damage, nothing ever overwritten."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from bootlab.errors import InputError, StoreError
+from bootlab.experiments.store import Store, read_run
+
+
+def test_runs_are_numbered_and_found(tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs")
+    one = store.start("boot", "alpha", {"x": 1})
+    two = store.start("try", "beta", {})
+    assert one.path.name == "0001-alpha-boot"
+    assert two.path.name == "0002-beta-try"
+    assert [run.path for run in store.runs()] == [one.path, two.path]
+    for name in ("last", "2", "0002-beta-try", str(two.path)):
+        assert store.find(name).path == two.path
+    assert read_run(one.path).kind == "boot"
+
+
+def test_unknown_run_is_an_input_error(tmp_path: Path) -> None:
+    store = Store(tmp_path / "nothing")
+    for name in ("last", "7", "no-such"):
+        with pytest.raises(InputError, match="no such run"):
+            store.find(name)
+
+
+def test_a_cut_index_line_loses_only_itself(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    run = store.start("boot", "alpha", {})
+    with (tmp_path / "index.jsonl").open("a") as index:
+        index.write('{"run": "0002-')
+    assert [found.path for found in store.runs()] == [run.path]
+
+
+def test_two_at_once_get_two_directories(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    threads = [threading.Thread(target=store.start, args=("boot", "same", {})) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({run.path for run in store.runs()}) == 8
+
+
+def test_an_unfinished_boot_is_moved_aside(tmp_path: Path) -> None:
+    run = Store(tmp_path).start("try", "alpha", {})
+    first = run.boot_directory("baseline-s1")
+    (first / "console.log").write_text("half a boot")
+    second = run.boot_directory("baseline-s1")
+    assert list(second.iterdir()) == []
+    assert (run.path / "boots" / "baseline-s1.unfinished-1" / "console.log").read_text() == "half a boot"
+
+
+def test_a_store_that_cannot_be_written(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(StoreError, match="cannot write the run"):
+        Store(blocked / "runs").start("boot", "alpha", {})

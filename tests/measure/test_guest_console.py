@@ -1,0 +1,69 @@
+"""What the guest says: marks, facts, panics and the check's result, from console lines."""
+
+import pytest
+
+from bootlab.measure.guest_console import GuestConsole
+from bootlab.system import Booted, Check
+
+BY_MARK = Booted(mark="ready")
+CHECK = Check(console="bootlab: check ok")
+
+
+def follow(lines: list[str], booted: Booted = BY_MARK, check: Check | None = CHECK) -> GuestConsole:
+    guest = GuestConsole(booted, check)
+    for number, line in enumerate(lines):
+        guest.take(number * 1000, line)
+    return guest
+
+
+def test_marks_facts_and_check() -> None:
+    guest = follow(
+        [
+            "[    0.000000] Linux version 6.1.0",
+            "[    0.400000] Run /init as init process",
+            "bootlab: mark ready",
+            "bootlab: fact lsm capability,landlock",
+            "bootlab: fact empty",
+            "bootlab: check ok",
+            "bootlab: check failed: too late to matter",
+        ]
+    )
+    assert guest.ready
+    assert guest.check_passed is True
+    assert guest.marks == {"kernel_banner": 0, "init_exec": 1000, "ready": 2000}
+    assert guest.facts == {"lsm": "capability,landlock", "empty": ""}
+
+
+def test_ready_by_pattern() -> None:
+    guest = follow(["login is near", "debian login: "], Booted(console=r"login: ?$"), None)
+    assert guest.ready
+    assert guest.marks["ready"] == 1000
+
+
+def test_another_mark_is_not_ready() -> None:
+    guest = follow(["bootlab: mark network", "bootlab: check ok"])
+    assert not guest.ready
+    assert guest.check_passed is None, "a check before ready is none"
+
+
+def test_failed_check_says_why() -> None:
+    guest = follow(["bootlab: mark ready", "bootlab: check failed: no /dev/vda"])
+    assert guest.check_passed is False
+    assert "no /dev/vda" in guest.check_detail
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("[    1.2] Kernel panic - not syncing: VFS: Unable to mount root fs", "VFS: Unable to mount root fs"),
+        ("Kernel panic - not syncing:", "no reason given"),
+    ],
+)
+def test_panic(line: str, reason: str) -> None:
+    guest = follow([line, "[    1.3] Kernel panic - not syncing: a second one"])
+    assert guest.panic == reason
+
+
+def test_last_line_skips_blank_ones() -> None:
+    guest = follow(["something", "   ", ""])
+    assert (guest.last_line, guest.last_line_ns) == ("something", 0)

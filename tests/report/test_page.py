@@ -1,0 +1,169 @@
+"""The page as text: complete in itself, escaped everywhere, every result of the trial in it.
+
+The records under data/report are fixtures with made-up figures; the consoles are real ones.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from bootlab.errors import InputError
+from bootlab.experiments.trial import TryResult
+from bootlab.measure.record import BootRecord
+from bootlab.report.console import Console, read_console
+from bootlab.report.markup import Html, join, tag
+from bootlab.report.page import boot_page, compare_page, series_page, try_page
+
+DATA = Path(__file__).parents[1] / "data" / "report"
+HOSTILE = "</script><script>window.stolen=1</script><img src=x onerror=stolen()>\"'&\x00\x1b[31m\u202e\N{SNOWMAN}"
+
+
+def series(name: str) -> list[BootRecord]:
+    return [BootRecord.model_validate(item) for item in json.loads((DATA / name).read_text())]
+
+
+def trial() -> TryResult:
+    return TryResult.model_validate_json((DATA / "try.json").read_text())
+
+
+def consoles() -> list[Console]:
+    return [
+        read_console("baseline", (DATA / "console-6.1-microvm.log").read_bytes()),
+        read_console("with risks", (DATA / "console-6.1-microvm-no-self-tests.log").read_bytes()),
+    ]
+
+
+PAGES = {
+    "try": try_page(trial(), consoles()),
+    "boot": boot_page(series("series-before.json")[0], consoles()[:1]),
+    "panicked": boot_page(series("series-panicked.json")[0], consoles()[:1]),
+    "series": series_page(series("series-before.json") + series("series-panicked.json"), consoles()[:1]),
+    "comparison": compare_page(series("series-before.json"), series("series-after.json"), "faster", consoles()),
+}
+
+
+class Reader(HTMLParser):
+    """Collects tags, attributes and text, and checks that every element is closed in order."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.said: list[str] = []
+        self.open: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "link"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.said.append(data)
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES.keys())
+def test_is_complete_in_itself_and_well_formed(page: str) -> None:
+    reader = Reader(page)
+    assert reader.open == []
+    names = [name for name, _ in reader.tags]
+    assert names.count("script") == names.count("style") == names.count("main") == names.count("h1") == 1
+    for name, attributes in reader.tags:
+        assert "src" not in attributes
+        assert "style" not in attributes
+        assert not [key for key in attributes if key.startswith("on")]
+        if "href" in attributes:
+            assert attributes["href"] in ("#main", "data:,"), name
+    identifiers = [attributes["id"] for _, attributes in reader.tags if "id" in attributes]
+    assert len(identifiers) == len(set(identifiers))
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES.keys())
+def test_policy_allows_its_own_style_and_script_only(page: str) -> None:
+    policy = next(
+        attributes["content"] or ""
+        for name, attributes in Reader(page).tags
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+    for name in ("style", "script"):
+        content = page[page.index(f"<{name}>") + len(name) + 2 : page.rindex(f"</{name}>")]
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in policy
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES.keys())
+def test_every_table_of_figures_names_its_clock(page: str) -> None:
+    captions = re.findall(r"<caption>(.*?)</caption>", page)
+    assert captions
+    for caption in captions:
+        assert "virtual clock" in re.sub(r"<[^>]*>", "", caption)
+    assert "not speed" in page
+
+
+def test_every_technique_step_and_boot_is_there() -> None:
+    page, result = PAGES["try"], trial()
+    said = "".join(Reader(page).said)
+    for one in [*result.alone, *result.stack]:
+        assert one.technique in said
+        for member in one.members:
+            assert member.run in said
+            if member.ready_ns is not None:
+                assert f"{member.ready_ns:,}" in said
+    for digest in result.hashes.values():
+        assert digest in said
+
+
+def test_hostile_text_stays_text_wherever_it_comes_from() -> None:
+    result = trial()
+    nasty = result.model_copy(
+        update={
+            "cpu": HOSTILE,
+            "hashes": {HOSTILE: HOSTILE},
+            "host": {HOSTILE: {HOSTILE: [HOSTILE]}},
+            "run": HOSTILE,
+            "alone": [one.model_copy(update={"technique": HOSTILE, "detail": HOSTILE}) for one in result.alone],
+        }
+    )
+    page = try_page(nasty, [read_console(HOSTILE, HOSTILE.encode() * 3)])
+    record = series("series-before.json")[0].model_copy(
+        update={"detail": HOSTILE, "facts": {HOSTILE: HOSTILE}, "argv": [HOSTILE], "system": HOSTILE}
+    )
+    for made in (page, boot_page(record, [])):
+        reader = Reader(made)
+        names = [name for name, _ in reader.tags]
+        assert names.count("script") == 1
+        assert "img" not in names
+        assert "window.stolen=1" in "".join(reader.said)
+        assert not set(made) & {"\x00", "\x1b", "\u202e"}
+        assert "\N{SNOWMAN}" in made
+
+
+def test_sides_on_different_clocks_are_refused() -> None:
+    before = series("series-before.json")
+    with pytest.raises(InputError):
+        compare_page(before, [record.model_copy(update={"clock": "wall"}) for record in before])
+
+
+def test_a_trial_in_which_nothing_helped_still_makes_a_page() -> None:
+    empty = trial().model_copy(update={"alone": [], "stack": [], "final": {}})
+    assert "1534.16" in try_page(empty)
+
+
+def test_markup_escapes_once_and_only_what_is_not_markup() -> None:
+    assert tag("b", "<&>", tag("i", "x"), class_="a", data_key=1.50, hidden=True, title=None) == (
+        '<b class="a" data-key="1.5" hidden>&lt;&amp;&gt;<i>x</i></b>'
+    )
+    assert join(["<", Html("<br/>")], "&") == "&lt;&amp;<br/>"

@@ -1,0 +1,113 @@
+"""Terminal output: fits 80 columns, no colour when piped, nothing a guest said acts on the terminal.
+
+The records under data/report are fixtures with made-up figures; no figure here was measured.
+"""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console, RenderableType
+
+from bootlab.errors import InputError
+from bootlab.experiments.trial import TryResult
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.report import text
+
+DATA = Path(__file__).parents[1] / "data" / "report"
+
+
+def series(name: str) -> list[BootRecord]:
+    return [BootRecord.model_validate(item) for item in json.loads((DATA / name).read_text())]
+
+
+def trial() -> TryResult:
+    return TryResult.model_validate_json((DATA / "try.json").read_text())
+
+
+def printed(renderable: RenderableType, *, width: int = 80, encoding: str = "utf-8") -> str:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding)
+    Console(file=stream, width=width).print(renderable)
+    stream.flush()
+    return raw.getvalue().decode(encoding)
+
+
+EVERY: list[tuple[str, RenderableType]] = [
+    ("boot", text.boot(series("series-before.json")[0])),
+    ("panicked", text.boot(series("series-panicked.json")[0])),
+    ("series", text.series(series("series-before.json") + series("series-panicked.json"))),
+    ("comparison", text.comparison(series("series-before.json"), series("series-after.json"))),
+    ("try", text.try_result(trial())),
+]
+
+
+@pytest.mark.parametrize("renderable", [one for _, one in EVERY], ids=[name for name, _ in EVERY])
+@pytest.mark.parametrize("width", [80, 120])
+def test_fits_the_width_names_its_clock_and_has_no_codes_when_piped(renderable: RenderableType, width: int) -> None:
+    out = printed(renderable, width=width)
+    assert max(len(line.rstrip()) for line in out.splitlines()) <= width
+    assert "\x1b" not in out
+    assert "virtual clock: 1 ns per instruction + idle, CPU model max, seed" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("renderable", [one for _, one in EVERY], ids=[name for name, _ in EVERY])
+def test_prints_where_only_ascii_can_be_shown(renderable: RenderableType) -> None:
+    printed(renderable, encoding="ascii")
+
+
+def test_try_lists_every_technique_under_its_verdict_and_keeps_names_whole() -> None:
+    out = printed(text.try_result(trial()))
+    for one in trial().alone:
+        assert one.technique in out
+    assert out.index("\nfaster") < out.index("\nno difference shown") < out.index("\nslower")
+    assert "recommended: 613.28 ms virtual, 2.50x fewer instructions + idle, 3 techniques" in out
+    assert "faster instructions" not in out
+
+
+def test_try_says_what_was_not_kept_and_what_was_tried_again() -> None:
+    out = printed(text.try_result(trial()))
+    rungs = out[out.index("stacks, plan gain") :]
+    assert "machine_uncompressed_pvh*" in rungs
+    assert "no difference shown" in rungs
+    assert "broke it" in rungs
+    assert "* tried again here" in rungs
+
+
+def test_a_boot_that_was_not_ready_says_why() -> None:
+    out = printed(text.boot(series("series-panicked.json")[0]))
+    assert "panicked" in out
+    assert "IO-APIC" in out
+    assert "ready" not in out.splitlines()[0]
+
+
+def test_a_guest_cannot_send_escapes_or_markup() -> None:
+    record = series("series-panicked.json")[0].model_copy(update={"detail": "\x1b[2J\x07[red]boom[/red]"})
+    out = printed(text.boot(record))
+    assert "\\x07[red]boom[/red]" in out
+    assert "\x1b" not in out
+
+
+def test_boots_on_different_clocks_are_not_compared() -> None:
+    before = series("series-before.json")
+    after = [record.model_copy(update={"clock": "wall", "accelerator": "kvm"}) for record in before]
+    with pytest.raises(InputError, match="cannot be compared"):
+        text.comparison(before, after)
+
+
+def test_another_cpu_model_or_other_seeds_are_a_caution() -> None:
+    before = series("series-before.json")
+    after = [record.model_copy(update={"cpu": "qemu64", "seed": record.seed + 10}) for record in before]
+    out = " ".join(printed(text.comparison(before, after)).split())
+    assert "caution: The CPU model differs (max, qemu64)" in out
+    assert "caution: The sides have different seeds" in out
+
+
+def test_a_side_that_was_never_ready_has_no_change() -> None:
+    before = series("series-before.json")
+    after = [record.model_copy(update={"outcome": Outcome.HUNG}) for record in before]
+    last = [
+        line for line in printed(text.comparison(before, after)).splitlines() if line.startswith("power-on to ready")
+    ]
+    assert "not ready" in last[0]

@@ -1,0 +1,138 @@
+"""System files: every mistake is named at once, as file:key, and none is a traceback."""
+
+from pathlib import Path
+
+import pytest
+
+from bootlab.errors import InputError
+from bootlab.system import ClockKind, System, read_system
+
+GOOD = """
+[machine]
+type = "q35"
+[kernel]
+image = "vmlinuz"
+cmdline = "console=ttyS0"
+[booted]
+mark = "ready"
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    (folder / "vmlinuz").write_bytes(b"")
+    path = folder / "system.toml"
+    path.write_text(text)
+    return path
+
+
+def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
+    system = read_system(write(tmp_path, GOOD))
+    assert system.kernel.image == tmp_path / "vmlinuz"
+    assert system.name == "system"
+    assert system.clock.kind is ClockKind.VIRTUAL
+
+
+def test_ten_mistakes_are_ten_lines(tmp_path: Path) -> None:
+    text = """
+name = "no spaces please"
+nonsense = 1
+seed = 0
+[machine]
+type = "toaster"
+memory_mib = "lots"
+vcpus = 0
+[kernel]
+cmdline = 5
+[initramfs]
+compression = "rar"
+init = "init"
+[[disks]]
+size_mib = 16
+colour = "red"
+[booted]
+console = "("
+[check]
+console = "ok"
+send = "x"
+"""
+    with pytest.raises(InputError) as caught:
+        read_system(write(tmp_path, text))
+    lines = caught.value.message.splitlines()
+    keys = [line.split("system.toml:")[1].split(":")[0] for line in lines]
+    assert sorted(keys) == sorted(
+        [
+            "name", "nonsense", "seed", "machine.type", "machine.memory_mib", "machine.vcpus", "kernel.cmdline",
+            "initramfs.compression", "disks.0.colour", "booted.console", "check",
+        ]
+    )  # fmt: skip
+    assert all(str(tmp_path) in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (("image = ", "image = 3 #"), "kernel.image"),
+        (('image = "vmlinuz"', 'image = "gone"'), "kernel.image: no such file"),
+        (('image = "vmlinuz"', 'image = "vmlinuz"\npackage = "p"'), "exactly one of image"),
+        (('image = "vmlinuz"', ""), "exactly one of image"),
+        (('type = "q35"', 'type = "virt"\nfirmware = "qboot"'), "qboot"),
+        (('image = "vmlinuz"', 'image = "vmlinuz"\nentry = "pvh"\n'), ""),
+        (('mark = "ready"', 'mark = "ready"\nconsole = "x"'), "exactly one of mark"),
+        (('type = "q35"', 'type = "q35"\n[clock]\naccelerator = "kvm"'), "cannot count instructions"),
+        (('type = "q35"', ""), "machine.type: missing"),
+        (("[machine]", "[machine"), "not TOML"),
+    ],
+)
+def test_mistakes(tmp_path: Path, change: tuple[str, str], expected: str) -> None:
+    path = write(tmp_path, GOOD.replace(*change))
+    if not expected:
+        read_system(path)
+        return
+    with pytest.raises(InputError, match=expected) as caught:
+        read_system(path)
+    assert "system.toml" in caught.value.message
+
+
+@pytest.mark.parametrize("what", ["missing.toml", "."])
+def test_no_file(tmp_path: Path, what: str) -> None:
+    with pytest.raises(InputError, match=r"no such file|directory"):
+        read_system(tmp_path / what)
+
+
+def test_not_text(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="UTF-8"):
+        read_system(path)
+
+
+def test_changes_make_a_new_value(tmp_path: Path) -> None:
+    system = read_system(write(tmp_path, GOOD))
+    quiet = system.with_cmdline("quiet", "loglevel=0")
+    assert quiet.kernel.cmdline == "console=ttyS0 quiet loglevel=0"
+    assert system.kernel.cmdline == "console=ttyS0"
+    assert system.with_part("machine", vcpus=2).machine.vcpus == 2
+    with pytest.raises(InputError, match="machine.vcpus"):
+        system.with_part("machine", vcpus=-1)
+    with pytest.raises(InputError, match=r"no \[initramfs\]"):
+        system.with_part("initramfs", busybox=False)
+    assert system.with_seed(5).seed == 5
+
+
+def test_every_key_is_documented() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "systems.md").read_text()
+    for part, field in System.model_fields.items():
+        model = next((kind for kind in _models(field.annotation)), None)
+        for key in model.model_fields if model else ():
+            assert key in text, f"docs/systems.md does not mention {part}.{key}"
+        assert part in text
+
+
+def _models(annotation: object) -> list[type]:
+    from typing import get_args
+
+    from pydantic import BaseModel
+
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [found for argument in get_args(annotation) for found in _models(argument)]
