@@ -181,6 +181,23 @@ static int read_guestmarks(struct line *line, struct config *config)
 	return 0;
 }
 
+static int read_uart(struct line *line, struct config *config)
+{
+	uint64_t port;
+	int r;
+
+	if (line->n_words != 2)
+		return complain(line, "expected: uart PORT");
+	if ((r = read_address(line, line->words[1], &port)))
+		return r;
+	if (port == 0 || port > 0xffff)
+		return complain(line, "uart %s: an x86 port is 1 to ffff", line->words[1]);
+	if (config->arch != ARCH_X86_64)
+		return complain(line, "uart: only x86_64 has ports");
+	config->uart_port = (uint16_t)port;
+	return 0;
+}
+
 static int read_stop(struct line *line, struct config *config)
 {
 	if (line->n_words != 2)
@@ -196,6 +213,7 @@ static const struct {
 } keywords[] = {
 	{ "arch", read_arch },	 { "mark", read_mark }, { "entry", read_entry },	   { "image", read_image },
 	{ "calls", read_calls }, { "user", read_user }, { "guestmarks", read_guestmarks }, { "stop", read_stop },
+	{ "uart", read_uart },
 };
 
 static int read_line(struct line *line, struct config *config)

@@ -35,6 +35,7 @@ struct config {
 	char user_name[TRACE_NAME_MAX + 1]; /* empty: do not look for the first user instruction */
 	char user_after[TRACE_NAME_MAX + 1];
 	bool guest_marks;
+	uint16_t uart_port; /* 0: do not watch the console */
 	char stop[TRACE_NAME_MAX + 1]; /* empty: never */
 };
 

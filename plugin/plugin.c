@@ -19,6 +19,7 @@
 #include "config.h"
 #include "machine.h"
 #include "qemu_plugin_api.h"
+#include "uart.h"
 #include "writer.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
@@ -27,9 +28,12 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 static const uint8_t guest_mark_x86_64[] = { 0x0f, 0x1f, 0x84, 0x00, 0xb0, 0x07, 0x1a, 0xb5 };
 static const uint8_t guest_mark_aarch64[] = { 0xff, 0x60, 0xa1, 0xd2 };
 
+enum { X86_OUT_DX_AL = 0xee };
+
 struct registers {
 	struct qemu_plugin_register *argument[2];
 	struct qemu_plugin_register *privilege; /* cs, cpsr */
+	struct qemu_plugin_register *out_port, *out_value; /* rdx, rax; x86 only */
 	struct qemu_plugin_register *caller;	/* rsp (the return address is on top of the stack), x30 (it is the address) */
 };
 
@@ -40,6 +44,8 @@ static struct {
 	struct machine machine;
 	struct registers registers;
 	struct writer writer;
+	struct uart uart;
+	struct stamp out_block, sent; /* entry of the block with the latest `out`; when the latest byte was sent */
 	bool *recorded; /* one per probe */
 	bool user_recorded, user_after_recorded;
 	bool started, stopped, write_error_told;
@@ -114,6 +120,14 @@ static void tell_write_error(void)
 	}
 }
 
+static void report_console(void)
+{
+	if (self.uart.unreported)
+		writer_console(&self.writer, self.sent, self.uart.unreported);
+	self.uart.unreported = 0;
+	tell_write_error();
+}
+
 /* Called with the lock held, after the record of `name` is written. */
 static void stop_if_asked(const char *name, struct stamp at)
 {
@@ -121,6 +135,7 @@ static void stop_if_asked(const char *name, struct stamp at)
 	if (strcmp(name, self.config.stop))
 		return;
 	self.stopped = true;
+	report_console();
 	writer_end(&self.writer, at);
 	machine_stop(&self.machine);
 }
@@ -195,6 +210,52 @@ static void on_guest_mark(unsigned int vcpu, void *userdata)
 	pthread_mutex_unlock(&self.lock);
 }
 
+static void on_out_block(unsigned int vcpu, void *userdata)
+{
+	(void)vcpu;
+	pthread_mutex_lock(&self.lock);
+	self.out_block = machine_now(&self.machine, unpack_n_insns(userdata));
+	pthread_mutex_unlock(&self.lock);
+}
+
+/* Before `out dx, al`; userdata is its place in the block. The clock itself can only be read at the block's start. */
+static void on_out(unsigned int vcpu, void *userdata)
+{
+	uint16_t port = (uint16_t)read_register(self.registers.out_port);
+	uint8_t value = (uint8_t)read_register(self.registers.out_value);
+	int64_t place = (int64_t)unpack_n_insns(userdata);
+
+	(void)vcpu;
+	pthread_mutex_lock(&self.lock);
+	if (!self.stopped && uart_write(&self.uart, port, value)) {
+		self.sent = self.out_block;
+		if (self.machine.shift >= 0) {
+			self.sent.instructions += place;
+			self.sent.t_ns += place << self.machine.shift;
+		}
+		if (value == '\n')
+			report_console();
+	}
+	pthread_mutex_unlock(&self.lock);
+}
+
+static void watch_uart(struct qemu_plugin_tb *tb, size_t n_insns)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < n_insns; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint8_t opcode;
+
+		if (qemu_plugin_insn_data(insn, &opcode, 1) != 1 || opcode != X86_OUT_DX_AL)
+			continue;
+		if (!found)
+			qemu_plugin_register_vcpu_tb_exec_cb(tb, on_out_block, QEMU_PLUGIN_CB_NO_REGS, pack(0, n_insns));
+		found = true;
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_out, QEMU_PLUGIN_CB_R_REGS, pack(0, i));
+	}
+}
+
 static bool code_is_at(const struct code *code, uint64_t address)
 {
 	uint8_t bytes[TRACE_CODE_MAX];
@@ -244,6 +305,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	}
 	if (!self.stopped) {
 		watch_probes(tb, address, n_insns);
+		if (self.uart.port)
+			watch_uart(tb, n_insns);
 		/*
 		 * The kernel can run user programs before init (modprobe), and init may then start in a block translated for one of
 		 * them. So every block in the user half gets the callback from the moment that the kernel is in its own half; the
@@ -281,6 +344,8 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int vcpu)
 	self.registers = (struct registers){
 		.argument = { find_register(all, x86 ? "rdi" : "x0"), find_register(all, x86 ? "rsi" : "x1") },
 		.privilege = find_register(all, x86 ? "cs" : "cpsr"),
+		.out_port = x86 ? find_register(all, "rdx") : NULL,
+		.out_value = x86 ? find_register(all, "rax") : NULL,
 		.caller = find_register(all, x86 ? "rsp" : "x30"),
 	};
 	g_array_free(all, 1);
@@ -293,8 +358,10 @@ static void on_exit(qemu_plugin_id_t id, void *userdata)
 	(void)id;
 	(void)userdata;
 	pthread_mutex_lock(&self.lock);
-	if (!self.stopped)
+	if (!self.stopped) {
+		report_console();
 		writer_end(&self.writer, machine_now(&self.machine, 0));
+	}
 	self.stopped = true;
 	tell_write_error();
 	r = writer_close(&self.writer);
@@ -324,6 +391,7 @@ static int load_config(const char *path, const char *target)
 			self.config.arch == ARCH_X86_64 ? "x86_64" : "aarch64", target);
 		return -1;
 	}
+	self.uart.port = self.config.uart_port;
 	self.recorded = calloc(self.config.n_probes + 1, sizeof *self.recorded);
 	return self.recorded ? 0 : -1;
 }

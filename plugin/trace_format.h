@@ -16,6 +16,7 @@
  *   calls NAME ADDRESS CODE                 every execution is recorded with the first argument register
  *   user NAME AFTER                         NAME is the first user-mode instruction after mark AFTER
  *   guestmarks                              record guest marks (protocol: guest/README.md)
+ *   uart PORT                               x86: stamp what is written to the 16550 at this port, hexadecimal without 0x
  *   stop NAME                               end the machine when mark NAME, of whatever kind, is recorded
  *
  * ADDRESS, LOW, HIGH are link-time addresses (physical for `image`), hexadecimal without 0x. CODE is the first 4 to 16
@@ -32,6 +33,8 @@
  *   mark NAME T_NS INSTRUCTIONS             at entry of the instruction, before it executes; all vCPUs' instructions.
  *   guest NAME T_NS INSTRUCTIONS            INSTRUCTIONS is -1 under `clock host`
  *   call NAME T_NS INSTRUCTIONS ARGUMENT    ARGUMENT is hexadecimal, minus the slide (modulo 2**64)
+ *   console T_NS INSTRUCTIONS SIZE          SIZE more bytes went out on the UART; the last of them, a line feed (or the last
+ *                                           before the end), at T_NS
  *   end T_NS INSTRUCTIONS                   the end: at the stop mark exactly; otherwise when QEMU exits, and then T_NS is not
  *                                           repeatable (QEMU may still jump to the next timer after the guest's reset)
  *

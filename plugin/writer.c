@@ -66,6 +66,11 @@ void writer_call(struct writer *writer, const char *name, struct stamp at, uint6
 	put(writer, "call %s %" PRId64 " %" PRId64 " %" PRIx64 "\n", name, at.t_ns, at.instructions, argument);
 }
 
+void writer_console(struct writer *writer, struct stamp at, uint64_t size)
+{
+	put(writer, "console %" PRId64 " %" PRId64 " %" PRIu64 "\n", at.t_ns, at.instructions, size);
+}
+
 void writer_end(struct writer *writer, struct stamp at)
 {
 	put(writer, "end %" PRId64 " %" PRId64 "\n", at.t_ns, at.instructions);

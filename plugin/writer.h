@@ -25,6 +25,7 @@ void writer_slide(struct writer *writer, uint64_t slide);
 void writer_mark(struct writer *writer, const char *name, struct stamp at);
 void writer_guest(struct writer *writer, const char *name, struct stamp at);
 void writer_call(struct writer *writer, const char *name, struct stamp at, uint64_t argument);
+void writer_console(struct writer *writer, struct stamp at, uint64_t size);
 void writer_end(struct writer *writer, struct stamp at);
 
 #endif

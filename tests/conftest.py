@@ -5,6 +5,7 @@ that skips for want of it fails instead. Hardware cannot be installed, so a test
 """
 
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -20,7 +21,11 @@ KINDS = {
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the kinds, each a marker."""
+    """Register the kinds, each a marker, and let Ctrl-C work in the processes that tests start.
+
+    A shell's background job, as a CI run may be, ignores Ctrl-C and hands that on to every child.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for name, meaning in KINDS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
 

@@ -29,11 +29,18 @@ class Cache:
 
     @classmethod
     def default(cls) -> "Cache":
-        """Return this user's cache: $BOOTLAB_CACHE, else $XDG_CACHE_HOME/bootlab, else ~/.cache/bootlab."""
+        """Return this user's cache: $BOOTLAB_CACHE, else $XDG_CACHE_HOME/bootlab, else ~/.cache/bootlab.
+
+        Raises StoreError when this user has no home.
+        """
         if named := os.environ.get("BOOTLAB_CACHE"):
             return cls(Path(named))
-        base = os.environ.get("XDG_CACHE_HOME")
-        return cls((Path(base) if base else Path.home() / ".cache") / "bootlab")
+        if base := os.environ.get("XDG_CACHE_HOME"):
+            return cls(Path(base) / "bootlab")
+        try:
+            return cls(Path.home() / ".cache" / "bootlab")
+        except RuntimeError as error:
+            raise StoreError("no place for the cache: this user has no home folder", hint=_ELSEWHERE) from error
 
     def path(self, kind: str, key: str) -> Path:
         """Return where the entry for `key` is or would be."""

@@ -1,6 +1,6 @@
 """Initramfs compression in the exact forms the kernel's own decompressors accept; the same bytes on every run.
 
-Levels are those a distribution's tools use by default, so that what is measured is what is shipped.
+Levels are the defaults of Debian's mkinitramfs, so that what is measured is what is shipped.
 """
 
 import bz2
@@ -15,7 +15,7 @@ import zstandard
 from bootlab.errors import InputError
 from bootlab.system import Compression
 
-_GZIP_LEVEL = 9
+_GZIP_LEVEL = 6
 _LZ4_LEVEL = 9
 _ZSTD_LEVEL = 9
 _XZ_LEVEL = 6

@@ -23,7 +23,7 @@ from bootlab.measure.guest_console import GuestConsole
 from bootlab.measure.host import host_facts
 from bootlab.measure.prepare import Prepared
 from bootlab.measure.record import BootRecord, InitcallRecord, Outcome, PhaseRecord
-from bootlab.profile.plugin_trace import PluginTrace, read_trace
+from bootlab.profile.plugin_trace import PluginTrace, Stamp, read_trace
 from bootlab.system import Check, ClockKind
 from bootlab.targets.qemu import QemuSession, socket_folder
 from bootlab.targets.qemu_argv import PluginFiles, Wiring, qemu_argv
@@ -79,7 +79,7 @@ class _Boot:
         self.guest = GuestConsole(self.system.booted, self.system.check)
         self.lines = LineSplitter()
         self.power_on_ns = 0
-        self.ready_digest: str | None = None
+        self.ready_offset: int | None = None
         self.console = bytearray()
 
     async def run(self) -> BootRecord:
@@ -192,7 +192,7 @@ class _Boot:
                 self.on_line(since_ns, line.text)
             if self.guest.ready and not was_ready:
                 was_ready = True
-                self.ready_digest = hashlib.sha256(self.console[: line.end_offset]).hexdigest()
+                self.ready_offset = line.end_offset
 
     def _ready_in_trace(self, event: Ended) -> bool:
         if event.reason is not EndReason.STOPPED or self.prepared.plugin is None:
@@ -238,14 +238,10 @@ class _Boot:
         prepared, system = self.prepared, self.system
         virtual = system.clock.kind is ClockKind.VIRTUAL
         trace = self._trace() if virtual else None
-        marks = self._marks(trace)
-        instructions = idle_ns = None
-        if trace is not None and m.READY in marks and system.booted.mark in trace.guest_marks:
-            reached = trace.guest_marks[system.booted.mark]
-            instructions = reached.instructions
-            idle_ns = reached.t_ns - (reached.instructions << system.clock.shift)
+        ready = self._ready_stamp(trace)
+        marks = self._marks(trace, ready)
         if ending.outcome is Outcome.READY and m.READY not in marks:
-            ending = _Ending(Outcome.NOT_READY, "the console said ready but the plugin saw no mark: use bootlab-mark")
+            ending = _Ending(Outcome.NOT_READY, "the console said ready, but the plugin saw neither mark nor line")
         cut = phases.cut(marks)
         return BootRecord(
             system=system.name,
@@ -256,8 +252,8 @@ class _Boot:
             seed=system.seed,
             outcome=ending.outcome,
             detail=ending.detail,
-            instructions=instructions,
-            idle_ns=idle_ns,
+            instructions=ready.instructions if ready is not None else None,
+            idle_ns=trace.idle_ns(ready) if trace is not None and ready is not None else None,
             marks=marks,
             phases=[
                 PhaseRecord(name=p.name, start=p.start, end=p.end, start_ns=p.start_ns, duration_ns=p.duration_ns)
@@ -266,7 +262,7 @@ class _Boot:
             initcalls=self._initcalls(trace, marks),
             kaslr_slide=trace.slide if trace is not None else None,
             facts=self.guest.facts,
-            console_sha256=self.ready_digest or hashlib.sha256(self.console).hexdigest(),
+            console_sha256=hashlib.sha256(self.console[: self.ready_offset]).hexdigest(),
             key=prepared.key,
             hashes=prepared.hashes,
             host=host_facts(qemu=prepared.qemu, kvm=prepared.kvm),
@@ -276,30 +272,41 @@ class _Boot:
             run=str(self.directory),
         )
 
-    def _marks(self, trace: PluginTrace | None) -> dict[str, int]:
+    def _ready_stamp(self, trace: PluginTrace | None) -> Stamp | None:
+        if trace is None:
+            return None
+        if self.system.booted.mark in trace.guest_marks:
+            return trace.guest_marks[self.system.booted.mark]
+        # Said on the console only: by pattern, or by a script that wrote the mark's line itself.
+        return trace.console_stamp(self.ready_offset) if self.ready_offset is not None else None
+
+    def _marks(self, trace: PluginTrace | None, ready: Stamp | None) -> dict[str, int]:
         marks = {m.POWER_ON: 0}
         if trace is None:
             marks.update(self.guest.marks)
         else:
             marks.update({name: mark.t_ns for name, mark in trace.marks.items()})
             marks.update({name: mark.t_ns for name, mark in trace.guest_marks.items()})
-            if self.system.booted.mark in trace.guest_marks:
-                marks[m.READY] = trace.guest_marks[self.system.booted.mark].t_ns
+            if ready is not None:
+                marks[m.READY] = ready.t_ns
         return dict(sorted(marks.items(), key=lambda item: item[1]))
 
     def _initcalls(self, trace: PluginTrace | None, marks: dict[str, int]) -> list[InitcallRecord]:
         symbols = self.prepared.symbols
         if trace is None or symbols is None:
             return []
-        ends = [call.t_ns for call in trace.calls[1:]] + [marks.get(m.INITCALLS_END, 0)]
-        return [
-            InitcallRecord(
-                name=symbols.name_at(call.argument) or f"{call.argument:#x}",
-                start_ns=call.t_ns,
-                duration_ns=max(0, end - call.t_ns),
-            )
-            for call, end in zip(trace.calls, ends, strict=True)
-        ]
+        # Modules loaded by the check call it too; what comes after ready is not measured, and does not repeat.
+        until = marks.get(m.READY)
+        calls = [call for call in trace.calls if until is None or call.t_ns < until]
+        initcalls_end = marks.get(m.INITCALLS_END, 0)
+        records = []
+        for call, following in zip(calls, [*calls[1:], None], strict=True):
+            end = following.t_ns if following is not None else (until or call.t_ns)
+            if call.t_ns < initcalls_end:
+                end = min(end, initcalls_end)
+            name = symbols.name_at(call.argument) or f"{call.argument:#x}"
+            records.append(InitcallRecord(name=name, start_ns=call.t_ns, duration_ns=end - call.t_ns))
+        return records
 
 
 async def _ask(port: int, text: str) -> str:

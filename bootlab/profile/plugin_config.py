@@ -30,6 +30,9 @@ _IMAGE_START: Mapping[str, tuple[tuple[int, str], ...]] = {
     "aarch64": ((0x40200000, "4d5a??????????14"), (0x40080000, "4d5a??????????14")),
 }
 
+# The first serial port of every x86 machine type, as PCs have always had it.
+_UART_PORT: Mapping[str, int] = {"x86_64": 0x3F8}
+
 _KERNEL_ENTRY: Mapping[str, tuple[str, ...]] = {
     "x86_64": ("pvh_start_xen", "startup_64"),
     "aarch64": ("primary_entry", "stext"),
@@ -80,12 +83,13 @@ def make_plugin_config(
     watch: Sequence[str] = (),
     initcalls: bool = True,
     guest_marks: bool = True,
+    console: bool = True,
     stop: str | None = None,
 ) -> PluginConfig:
     """Return the config that records the standard marks of `timeline.marks`, and more.
 
     `marks`: the user's own, mark -> kernel symbol. `watch`: symbols; the mark of each is `watch:SYMBOL`.
-    `stop`: the mark, guest mark included, that ends the boot.
+    `console`: stamp the console's lines (x86-64). `stop`: the mark, guest mark included, that ends the boot.
     Raises InputError for a symbol this kernel has not got, and for a name the formats cannot hold.
     """
     maker = _Maker(symbols)
@@ -99,6 +103,8 @@ def make_plugin_config(
     lines = [f"arch {symbols.arch}", *maker.lines]
     if guest_marks:
         lines.append("guestmarks")
+    if console and symbols.arch in _UART_PORT:
+        lines.append(f"uart {_UART_PORT[symbols.arch]:x}")
     if stop is not None:
         lines.append(f"stop {_checked_name(stop)}")
     missing = tuple(name for name in (*m.BOOT_ORDER[1:-1], m.PANIC) if name not in maker.taken)

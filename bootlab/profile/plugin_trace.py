@@ -16,7 +16,7 @@ from typing import Final
 from bootlab.errors import InputError
 
 _VERSION: Final = 1
-_WORDS: Mapping[str, int] = {"clock": 0, "slide": 1, "mark": 3, "guest": 3, "call": 4, "end": 2}
+_WORDS: Mapping[str, int] = {"clock": 0, "slide": 1, "mark": 3, "guest": 3, "call": 4, "console": 3, "end": 2}
 _SHIFT_MAX = 32
 
 
@@ -43,6 +43,7 @@ class PluginTrace:
     """What one boot recorded, each mapping and list in the order of time.
 
     `shift`: one instruction is 2**shift ns; None on the host clock. `guest_marks`: the first of each name.
+    `console`: when the last of so many more console bytes was sent, a line or what was left of one.
     `slide`: run-time minus link address of the kernel; None if the kernel never ran.
     `end`: None when QEMU was killed. It is exact only where a stop mark ended the boot.
     """
@@ -51,8 +52,18 @@ class PluginTrace:
     marks: dict[str, Stamp] = field(default_factory=dict)
     guest_marks: dict[str, Stamp] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
+    console: list[tuple[Stamp, int]] = field(default_factory=list)
     slide: int | None = None
     end: Stamp | None = None
+
+    def console_stamp(self, offset: int) -> Stamp | None:
+        """Return when the console's byte before `offset`, or the end of its line, was sent; None if it was not seen."""
+        sent = 0
+        for stamp, size in self.console:
+            sent += size
+            if sent >= offset:
+                return stamp
+        return None
 
     def idle_ns(self, stamp: Stamp) -> int | None:
         """Return the ns up to `stamp` in which no instruction ran; None on the host clock."""
@@ -129,6 +140,12 @@ class _Reader:
         elif kind == "call":
             stamp = self._stamp(words[1:3])
             trace.calls.append(Call(words[0], stamp.t_ns, stamp.instructions, self._address(words[3])))
+        elif kind == "console":
+            size = self._number(words[2], 1, None)
+            # Written at the line's end or with the stop mark: its time may lie before the record before it.
+            last_ns, self.last_ns = self.last_ns, 0
+            trace.console.append((self._stamp(words[:2]), size))
+            self.last_ns = max(last_ns, self.last_ns)
         elif kind == "guest":
             stamp = self._stamp(words[1:])
             trace.guest_marks.setdefault(words[0], stamp)

@@ -139,10 +139,11 @@ def fact_rises(key: str) -> Prove:
 
 def archive_shrinks(after: Evidence, before: Evidence) -> Proof:
     """The kernel was handed a smaller initramfs than before: it prints where the archive lies, or how much it freed."""
-    new, old = (_archive_bytes(side) for side in (after, before))
-    if new is None or old is None:
-        return Proof.NOT_SHOWN
-    return Proof.PROVEN if new < old else Proof.NO_EFFECT
+    for size_of in (_place_of_archive, _freed_archive):
+        new, old = (size_of(side) for side in (after, before))
+        if new is not None and old is not None:
+            return Proof.PROVEN if new < old else Proof.NO_EFFECT
+    return Proof.NOT_SHOWN
 
 
 def any_of(*proofs: Prove) -> Prove:
@@ -165,12 +166,15 @@ def _fact_moves(key: str, moved: Callable[[int, int], bool]) -> Prove:
     return prove
 
 
-def _archive_bytes(evidence: Evidence) -> int | None:
+def _place_of_archive(evidence: Evidence) -> int | None:
     found = find_line(evidence.facts, evidence.console, r"RAMDISK: \[mem 0x([0-9a-f]+)-0x([0-9a-f]+)\]")
-    if found is not None:
-        return int(found.group(2), 16) + 1 - int(found.group(1), 16)
-    freed = find_line(evidence.facts, evidence.console, r"Freeing initrd memory: (\d+)K")
-    return int(freed.group(1)) * 1024 if freed is not None else None
+    return int(found.group(2), 16) - int(found.group(1), 16) if found is not None else None
+
+
+def _freed_archive(evidence: Evidence) -> int | None:
+    # Rounded to pages, so it is not compared with the other.
+    found = find_line(evidence.facts, evidence.console, r"Freeing initrd memory: (\d+)K")
+    return int(found.group(1)) if found is not None else None
 
 
 def _number(text: str | None) -> int | None:

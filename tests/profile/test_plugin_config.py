@@ -65,7 +65,7 @@ def lines_of(config: PluginConfig, mark: str) -> list[str]:
 def test_standard_marks_of_a_stock_x86_64_kernel() -> None:
     config = make(X86_64, stop="ready")
     assert config.text.splitlines()[0] == "arch x86_64"
-    assert config.text.endswith("\nguestmarks\nstop ready\n")
+    assert config.text.endswith("\nguestmarks\nuart 3f8\nstop ready\n")
     assert lines_of(config, "start_kernel") == ["mark start_kernel ffffffff8304ce41 41ce0483ffffffff"]
     assert lines_of(config, "first_user_instruction") == ["user first_user_instruction init_exec"]
     assert lines_of(config, "initcall") == ["calls initcall ffffffff81002460 60240081ffffffff"]

@@ -16,7 +16,9 @@ mark kernel_entry 106769444 106769444
 slide e400000
 mark start_kernel 112568724 112568724
 call initcall 348707613 348707613 ffffffff8304f63d
+console 1564457000 1564457000 70
 guest ready 1564457528 1564457528
+console 1564457400 1564457400 12
 guest ready 1565000000 1564999000
 end 1565559704 1565515898
 """
@@ -31,6 +33,10 @@ def test_a_whole_trace() -> None:
     assert trace.calls == [Call("initcall", 348707613, 348707613, 0xFFFFFFFF8304F63D)]
     assert trace.guest_marks == {"ready": Stamp(1564457528, 1564457528)}, "the first of each name"
     assert trace.end is not None and trace.idle_ns(trace.end) == 43806
+    assert trace.console == [(Stamp(1564457000, 1564457000), 70), (Stamp(1564457400, 1564457400), 12)]
+    assert [trace.console_stamp(offset) for offset in (1, 70, 71, 83)] == [
+        *[trace.console[0][0]] * 2, trace.console[1][0], None
+    ]  # fmt: skip
 
 
 def test_idle_time_knows_the_ns_per_instruction() -> None:

@@ -1,0 +1,60 @@
+"""The catalogue as one Markdown page: docs/techniques.md. A pure function, so a test can hold the page against it."""
+
+from collections.abc import Iterable
+
+from bootlab.techniques.technique import Layer, Risk, Technique
+
+_HEAD = """# Techniques
+
+What bootlab can try on a system without building a kernel. This page is generated from the catalogue: change the
+file in `bootlab/techniques/`, not the page.
+
+`bootlab try SYSTEM` measures each technique alone and then stacks those that helped; `bootlab try SYSTEM NAME...` takes
+only those named. The published figures are what others measured on their machines, often together with other changes:
+they say that a technique is worth trying, not what it saves on yours. Whether a knob took effect is read from the boot
+itself, from the kernel's log, from files the guest reads, from kernel functions that ran; never from the command line.
+
+"""
+
+_RISKS = {
+    Risk.NONE: "recommended stack",
+    Risk.FUNCTION: "stack with risks: a device, a log or a feature is gone",
+    Risk.SECURITY: "stack with risks: a protection is gone",
+}
+
+
+def techniques_page(catalogue: Iterable[Technique]) -> str:
+    """Return the page: a table of all techniques, then each in full, by layer."""
+    techniques = tuple(catalogue)
+    parts = [_HEAD, _table(techniques)]
+    for layer in Layer:
+        mine = [technique for technique in techniques if technique.layer is layer]
+        if mine:
+            parts.append(f"\n## {layer.value.capitalize()}\n")
+            parts += [_section(technique) for technique in mine]
+    return "".join(parts)
+
+
+def _table(techniques: tuple[Technique, ...]) -> str:
+    rows = ["| technique | risk | this technique ... |", "|---|---|---|"]
+    rows += [f"| [{one.name}](#{one.name}) | {one.risk.value} | {_cell(one.summary)} |" for one in techniques]
+    return "\n".join(rows) + "\n"
+
+
+def _section(one: Technique) -> str:
+    lines = [
+        f"\n### {one.name}\n",
+        f"This technique {one.summary}.\n",
+        f"- **Mechanism:** {one.mechanism}",
+        f"- **Knob:** {one.knob}",
+        f"- **Cost:** {one.cost}",
+        f"- **Risk:** {one.risk.value} ({_RISKS[one.risk]})",
+    ]
+    if one.watch:
+        lines.append(f"- **Kernel functions watched:** {', '.join(f'`{symbol}`' for symbol in one.watch)}")
+    lines += [f"- **Published:** {source.figure} ({source.where})" for source in one.sources]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,71 @@
+"""Systems and evidence that the tests of techniques share."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bootlab.system import (
+    Booted,
+    Disk,
+    Initramfs,
+    Kernel,
+    Machine,
+    MachineType,
+    Network,
+    System,
+)
+from bootlab.techniques.technique import Evidence, Measured
+
+LOG = (
+    "Linux version 6.1.0 (debian-kernel@lists.debian.org)",
+    "tsc: Fast TSC calibration using PIT",
+    "tsc: Detected 999.993 MHz processor",
+    "RAMDISK: [mem 0x0feb3000-0x0ffcffff]",
+    "Calibrating delay loop (skipped), value calculated using timer frequency.. 1999.98 BogoMIPS (lpj=3999972)",
+)
+
+
+@pytest.fixture
+def system() -> System:
+    """A q35 PC with a disk, a network card and an initramfs recipe, one vCPU."""
+    return System(
+        name="pc",
+        machine=Machine(type=MachineType.Q35, memory_mib=256),
+        kernel=Kernel(package="linux-image-cloud-amd64", cmdline="console=ttyS0"),
+        initramfs=Initramfs(
+            init=Path("init"),
+            files={"/sbin/init-direct": Path("program")},
+            modules=("virtio_pci", "virtio_mmio", "virtio_blk", "nvme"),
+        ),
+        disks=(Disk(size_mib=16),),
+        network=Network(guest_port=7777),
+        booted=Booted(mark="ready"),
+    )
+
+
+@pytest.fixture
+def measured() -> Measured:
+    """What a baseline boot of that system found."""
+    return Measured(_facts(*LOG, modules_used="virtio_pci virtio_blk"), {"inet6_init": 8, "tpm_init": 9}, {}, "")
+
+
+@pytest.fixture
+def evidence() -> Callable[..., Evidence]:
+    """Makes evidence with a kernel log, facts, and the watched functions that ran."""
+    return _evidence
+
+
+@pytest.fixture
+def silent_log() -> tuple[str, ...]:
+    """A kernel log from its first line on that no technique leaves a trace in."""
+    return LOG
+
+
+def _facts(*log: str, **others: str) -> dict[str, str]:
+    # Stamped as a kernel does.
+    return {f"dmesg.{number}": f"[    0.{number:06}] {line}" for number, line in enumerate(log, 1)} | others
+
+
+def _evidence(*log: str, slide: int | None = None, ran: tuple[str, ...] = (), **others: str) -> Evidence:
+    return Evidence(_facts(*log, **others), {}, {f"watch:{symbol}": 1 for symbol in ran}, "", slide)

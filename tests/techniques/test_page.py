@@ -1,0 +1,19 @@
+"""docs/techniques.md: complete, and the page that a Markdown reader expects."""
+
+from bootlab.techniques.catalogue import load_catalogue
+from bootlab.techniques.page import techniques_page
+
+
+def test_holds_every_technique_with_its_figures() -> None:
+    page = techniques_page(load_catalogue())
+    for technique in load_catalogue():
+        assert f"\n### {technique.name}\n\nThis technique {technique.summary}.\n" in page
+        assert f"| [{technique.name}](#{technique.name}) | {technique.risk.value} |" in page
+        for source in technique.sources:
+            assert f"- **Published:** {source.figure} ({source.where})" in page
+    assert page.endswith("\n")
+    assert "\n\n\n" not in page
+
+
+def test_an_empty_catalogue_is_a_page_too() -> None:
+    assert techniques_page([]).startswith("# Techniques\n")
