@@ -300,12 +300,12 @@ class _Boot:
         calls = [call for call in trace.calls if until is None or call.t_ns < until]
         initcalls_end = marks.get(m.INITCALLS_END, 0)
         records = []
-        for call, following in zip(calls, [*calls[1:], None], strict=True):
-            end = following.t_ns if following is not None else (until or call.t_ns)
+        ends = [call.t_ns for call in calls[1:]] + [until or initcalls_end]
+        for call, end in zip(calls, ends, strict=False):
             if call.t_ns < initcalls_end:
                 end = min(end, initcalls_end)
             name = symbols.name_at(call.argument) or f"{call.argument:#x}"
-            records.append(InitcallRecord(name=name, start_ns=call.t_ns, duration_ns=end - call.t_ns))
+            records.append(InitcallRecord(name=name, start_ns=call.t_ns, duration_ns=max(0, end - call.t_ns)))
         return records
 
 

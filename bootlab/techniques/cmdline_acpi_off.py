@@ -1,6 +1,6 @@
 """Boot without ACPI."""
 
-from bootlab.system import System
+from bootlab.system import MachineType, System
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words, x86_only
 from bootlab.techniques.evidence import any_of, fact_is, line_appears
 from bootlab.techniques.machine import has_mmio_devices
@@ -10,6 +10,8 @@ from bootlab.techniques.technique import Measured, Risk, Source
 def _needs_no_acpi(system: System, measured: Measured) -> str | None:
     if (reason := x86_only(system, measured)) is not None:
         return reason
+    if system.machine.firmware == "qboot" and system.machine.type is not MachineType.MICROVM:
+        return "qboot writes no MP table: without ACPI the kernel finds no interrupt routing at all"
     if has_mmio_devices(system):
         return "the disks and network of microvm sit on virtio-mmio slots that this kernel finds through ACPI"
     return None

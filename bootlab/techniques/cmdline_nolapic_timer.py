@@ -1,8 +1,16 @@
 """Leave the local APIC timer alone on a machine with one CPU."""
 
+from bootlab.system import System
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words, one_vcpu_only
 from bootlab.techniques.evidence import line_appears
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Measured, Risk, Source
+
+
+def _another_timer_ticks(system: System, measured: Measured) -> str | None:
+    if system.machine.options.get("pit") == "off" and system.machine.options.get("hpet", "off") == "off":
+        return "machine.options has switched the PIT off, and nothing else would tick"
+    return one_vcpu_only(system, measured)
+
 
 TECHNIQUE = kernel_words(
     name="cmdline_nolapic_timer",
@@ -28,5 +36,5 @@ TECHNIQUE = kernel_words(
         ),
     ),
     prove=line_appears("Disabling APIC timer"),
-    applies=one_vcpu_only,
+    applies=_another_timer_ticks,
 )

@@ -1,7 +1,7 @@
 """Bring up one CPU and no I/O APIC."""
 
-from bootlab.techniques.cmdline import kernel_words
-from bootlab.techniques.evidence import any_of, fact_falls, line_appears
+from bootlab.techniques.cmdline import kernel_words, x86_only
+from bootlab.techniques.evidence import line_appears
 from bootlab.techniques.technique import Risk, Source
 
 TECHNIQUE = kernel_words(
@@ -20,5 +20,6 @@ TECHNIQUE = kernel_words(
             'DV: David Ventura, "Minimizing Linux boot times", 2024, DavidVentura/blog c798a2e',
         ),
     ),
-    prove=any_of(fact_falls("cpus_online"), line_appears(r"SMP disabled|SMP mode deactivated")),
+    applies=x86_only,
+    prove=line_appears(r"SMP disabled|SMP mode deactivated"),
 )

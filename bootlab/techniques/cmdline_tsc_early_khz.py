@@ -2,7 +2,7 @@
 
 from bootlab.system import System
 from bootlab.techniques.cmdline import measured_words, x86_only
-from bootlab.techniques.evidence import find_line, line_vanishes
+from bootlab.techniques.evidence import find_line, never_runs
 from bootlab.techniques.technique import Measured, Risk, Source
 
 
@@ -18,14 +18,16 @@ TECHNIQUE = measured_words(
     missing="the baseline boot's log does not say how fast the time stamp counter is",
     summary="tells the kernel how fast its time stamp counter is",
     mechanism=(
-        "A CPU that does not enumerate its TSC frequency, with no hypervisor clock to tell it, times the counter "
-        "against the PIT before anything else: at best a few milliseconds of polling a port, at worst 50 ms and more."
+        "A CPU that does not enumerate its TSC frequency, with no hypervisor clock to tell it, has the counter timed "
+        "against the PIT before anything else. The frequency of the CPU itself is timed all the same, so on kernels "
+        "that take the one from the other nothing is saved."
     ),
     cost="a wrong value, on another CPU, makes every clock of the system wrong",
     risk=Risk.FUNCTION,
     sources=(
         Source("avoids <=50 ms PIT calibration; only without kvmclock", "K612: Linux 6.12.117, arch/x86/kernel/tsc.c"),
     ),
-    prove=line_vanishes("TSC calibration using PIT"),
+    prove=never_runs("native_calibrate_tsc"),
     applies=x86_only,
+    watch=("native_calibrate_tsc",),
 )

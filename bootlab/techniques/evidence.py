@@ -4,6 +4,7 @@ Every function here returns a `prove` for a Technique. The asymmetry is delibera
 saving, so it is only said when the boot positively shows it; a log that was cut off shows nothing.
 """
 
+import itertools
 import re
 from collections.abc import Callable, Mapping
 
@@ -18,12 +19,7 @@ _FIRST_LINE = "Linux version "
 
 def kernel_log(facts: Mapping[str, str], console: str) -> list[str]:
     """Return the kernel's messages without their stamps: the guest's own dmesg, else what reached the console."""
-    numbered = sorted(
-        (int(key.removeprefix("dmesg.")), value) for key, value in facts.items() if re.fullmatch(r"dmesg\.\d+", key)
-    )
-    if numbered:
-        return [_STAMP.sub("", value) for _, value in numbered]
-    return [_STAMP.sub("", line.strip()) for line in console.splitlines() if _STAMP.match(line.strip())]
+    return [_STAMP.sub("", line) for line in _stamped_log(facts, console)]
 
 
 def find_line(facts: Mapping[str, str], console: str, pattern: str) -> re.Match[str] | None:
@@ -61,6 +57,20 @@ def line_changes(pattern: str) -> Prove:
         if new is None or old is None:
             return Proof.NOT_SHOWN
         return Proof.PROVEN if new.group(1) != old.group(1) else Proof.NO_EFFECT
+
+    return prove
+
+
+def pause_shrinks(pattern: str) -> Prove:
+    """The kernel's own stamps: the time from this message to the next is a small part of what it was."""
+
+    def prove(after: Evidence, before: Evidence) -> Proof:
+        new, old = (_pause_us(side, pattern) for side in (after, before))
+        if new is None or old is None:
+            return Proof.NOT_SHOWN
+        if new * 4 <= old:
+            return Proof.PROVEN
+        return Proof.NO_EFFECT if new * 2 > old else Proof.NOT_SHOWN
 
     return prove
 
@@ -116,20 +126,9 @@ def fact_changes(key: str) -> Prove:
     return prove
 
 
-def now_silent_console(text: str) -> Prove:
-    """The console no longer shows what something before the kernel wrote there."""
-
-    def prove(after: Evidence, before: Evidence) -> Proof:
-        if text in after.console:
-            return Proof.NO_EFFECT
-        return Proof.PROVEN if text in before.console else Proof.NOT_SHOWN
-
-    return prove
-
-
-def fact_falls(key: str) -> Prove:
-    """A number the guest reads from its running kernel is smaller than before."""
-    return _fact_moves(key, lambda after, before: after < before)
+def fact_falls(key: str, *, to_percent: int = 100) -> Prove:
+    """A number the guest reads from its running kernel is smaller than before, or at most so many percent of it."""
+    return _fact_moves(key, lambda after, before: after < before and after * 100 <= before * to_percent)
 
 
 def fact_rises(key: str) -> Prove:
@@ -154,6 +153,27 @@ def any_of(*proofs: Prove) -> Prove:
         return next((proof for proof in shown if proof is not Proof.NOT_SHOWN), Proof.NOT_SHOWN)
 
     return prove
+
+
+def _stamped_log(facts: Mapping[str, str], console: str) -> list[str]:
+    numbered = sorted(
+        (int(key.removeprefix("dmesg.")), value) for key, value in facts.items() if re.fullmatch(r"dmesg\.\d+", key)
+    )
+    if numbered:
+        return [value for _, value in numbered]
+    return [line.strip() for line in console.splitlines() if _STAMP.match(line.strip())]
+
+
+def _pause_us(evidence: Evidence, pattern: str) -> int | None:
+    log = _stamped_log(evidence.facts, evidence.console)
+    for line, following in itertools.pairwise(log):
+        if re.search(pattern, line):
+            start, end = (re.search(r"\[\s*(\d+)\.(\d{6})\]", one) for one in (line, following))
+            if start is None or end is None:
+                return None
+            first, last = (int(stamp.group(1) + stamp.group(2)) for stamp in (start, end))
+            return last - first
+    return None
 
 
 def _fact_moves(key: str, moved: Callable[[int, int], bool]) -> Prove:

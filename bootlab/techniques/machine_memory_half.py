@@ -36,6 +36,6 @@ TECHNIQUE = Technique(
         Source("part of 3 s -> 300 ms", "CL: Phoronix, Clear Linux kernel 3 s to 300 ms"),
     ),
     apply=_apply,
-    prove=fact_falls("mem_total_kib"),
+    prove=fact_falls("mem_total_kib", to_percent=75),
     applies=_applies,
 )

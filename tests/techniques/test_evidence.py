@@ -80,6 +80,8 @@ def test_facts_that_move(evidence: Make) -> None:
     few, many, silent = evidence(cpus_online="1"), evidence(cpus_online="2"), evidence()
     assert proofs.fact_falls("cpus_online")(few, many) is Proof.PROVEN
     assert proofs.fact_falls("cpus_online")(many, many) is Proof.NO_EFFECT
+    assert proofs.fact_falls("mem", to_percent=75)(evidence(mem="50"), evidence(mem="100")) is Proof.PROVEN
+    assert proofs.fact_falls("mem", to_percent=75)(evidence(mem="90"), evidence(mem="100")) is Proof.NO_EFFECT
     assert proofs.fact_rises("cpus_online")(many, few) is Proof.PROVEN
     assert proofs.fact_rises("cpus_online")(silent, few) is Proof.NOT_SHOWN
     assert proofs.fact_changes("cpus_online")(many, few) is Proof.PROVEN
@@ -97,15 +99,20 @@ def test_archive_shrinks_reads_where_the_kernel_found_it(evidence: Make) -> None
     assert proofs.archive_shrinks(evidence(), large) is Proof.NOT_SHOWN
 
 
-def test_console_falls_silent(evidence: Make) -> None:
-    loud = Evidence({}, {}, {}, "SeaBIOS (version 1.16)", None)
-    assert proofs.now_silent_console("SeaBIOS")(evidence(), loud) is Proof.PROVEN
-    assert proofs.now_silent_console("SeaBIOS")(loud, loud) is Proof.NO_EFFECT
-    assert proofs.now_silent_console("SeaBIOS")(evidence(), evidence()) is Proof.NOT_SHOWN
-
-
 def test_any_of_takes_the_first_that_shows_something(evidence: Make) -> None:
     prove = proofs.any_of(proofs.fact_is("acpi", "^no"), proofs.line_appears("Interpreter disabled"))
     assert prove(evidence(VERSION, "ACPI: Interpreter disabled."), evidence(VERSION)) is Proof.PROVEN
     assert prove(evidence(acpi="yes"), evidence(acpi="yes")) is Proof.NO_EFFECT
     assert prove(evidence(), evidence()) is Proof.NOT_SHOWN
+
+
+def test_pause_shrinks_by_the_kernels_own_stamps() -> None:
+    def boot(stamp: str) -> Evidence:
+        log = {"dmesg.1": "[    0.076159] ..TIMER: vector=0x30 apic1=0", "dmesg.2": f"[    {stamp}] clocksource: tsc"}
+        return Evidence(log, {}, {}, "", None)
+
+    prove = proofs.pause_shrinks("TIMER: vector")
+    assert prove(boot("0.076300"), boot("0.087946")) is Proof.PROVEN
+    assert prove(boot("0.087946"), boot("0.087946")) is Proof.NO_EFFECT
+    assert prove(boot("0.081000"), boot("0.087946")) is Proof.NOT_SHOWN
+    assert prove(Evidence({}, {}, {}, "", None), boot("0.087946")) is Proof.NOT_SHOWN

@@ -190,3 +190,28 @@ def test_the_random_generator_must_be_ready_earlier_in_the_log(evidence: Make) -
     assert prove(early, late) is Proof.PROVEN
     assert prove(late, late) is Proof.NOT_SHOWN
     assert prove(early, evidence("a", "b")) is Proof.PROVEN
+
+
+def test_qboot_is_seen_in_what_the_firmware_says_of_itself(evidence: Make, silent_log: tuple[str, ...]) -> None:
+    prove = ALL["firmware_qboot"].prove
+    seabios = evidence(*silent_log, "DMI: QEMU Standard PC (Q35 + ICH9, 2009), BIOS 1.16.3-debian 04/01/2014")
+    assert prove(evidence(*silent_log, "DMI: QEMU Standard PC (Q35 + ICH9, 2009), BIOS 0.1 11/11/2019"), seabios) is (
+        Proof.PROVEN
+    )
+    # qboot gives microvm no DMI tables.
+    assert prove(evidence(*silent_log), seabios) is Proof.PROVEN
+    assert prove(seabios, seabios) is Proof.NO_EFFECT
+
+
+def test_firmware_without_an_mp_table_needs_acpi(system: System, measured: Measured) -> None:
+    assert "MP table" in (ALL["firmware_qboot"].applies(system.with_cmdline("acpi=off"), measured) or "")
+    qboot = apply("firmware_qboot", system, measured)
+    assert "MP table" in (ALL["cmdline_acpi_off"].applies(qboot, measured) or "")
+
+
+def test_one_timer_is_left(system: System, measured: Measured) -> None:
+    microvm = apply("machine_microvm", system, measured)
+    no_pit = apply("machine_fewer_devices", microvm, measured)
+    assert "PIT" in (ALL["cmdline_nolapic_timer"].applies(no_pit, measured) or "")
+    no_lapic = apply("cmdline_nolapic_timer", microvm, measured)
+    assert "PIT" in (ALL["machine_fewer_devices"].applies(no_lapic, measured) or "")

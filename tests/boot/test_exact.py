@@ -1,0 +1,68 @@
+"""The virtual clock repeats exactly: counts, marks and console, boot after boot and machine after machine."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from bootlab.build.cache import Cache
+from bootlab.cli.measure import identical
+from bootlab.experiments.engine import Engine, Job
+from bootlab.experiments.store import Store
+from bootlab.measure.prepare import Prepared, prepare
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.system import read_system
+from bootlab.timeline import marks as m
+
+pytestmark = [pytest.mark.boot, pytest.mark.network]
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+EXPECTED = Path(__file__).parents[1] / "data" / "expected-figures.json"
+
+
+def figures(record: BootRecord) -> dict[str, object]:
+    """Return what another machine must measure too."""
+    return {
+        "instructions": record.instructions,
+        "idle_ns": record.idle_ns,
+        "marks": {name: record.marks[name] for name in m.BOOT_ORDER if name in record.marks},
+        "console_sha256": record.console_sha256,
+    }
+
+
+def expected_key(record: BootRecord) -> str:
+    """Return what the figures depend on: the boot's inputs by hash. The plugin is not among them: it cannot matter."""
+    parts = [f"{name} {record.hashes[name][:16]}" for name in sorted(record.hashes) if name != "plugin"]
+    return f"{record.system}: " + ", ".join(parts)
+
+
+@pytest.mark.parametrize("name", ["debian-cloud", "debian-13-cloud", "debian-arm64"])
+def test_three_boots_are_identical(name: str, cache: Cache, tmp_path: Path) -> None:
+    prepared: Prepared = prepare(read_system(EXAMPLES / f"{name}.toml"), cache)
+    run = Store(tmp_path).start("measure", name, {})
+    records = Engine(run).boot_all([Job(str(number), prepared) for number in range(3)])
+    assert [record.outcome for record in records] == [Outcome.READY] * 3, [record.detail for record in records]
+    assert identical(records), [figures(record) for record in records]
+    first = records[0]
+    assert first.initcalls == records[1].initcalls == records[2].initcalls
+    assert len(first.initcalls) > 300
+    times = [first.marks[mark] for mark in m.BOOT_ORDER if mark in first.marks]
+    assert times == sorted(times)
+    wanted = set(m.BOOT_ORDER) - ({m.KERNEL_ENTRY} if name == "debian-arm64" else set())
+    assert wanted <= set(first.marks)
+    assert sum(phase.duration_ns for phase in first.phases) == first.ready_ns
+    check_against_other_machines(first)
+
+
+def check_against_other_machines(record: BootRecord) -> None:
+    known = json.loads(EXPECTED.read_text())
+    key = expected_key(record)
+    if os.environ.get("BOOTLAB_GOLDEN") == "write":
+        known[key] = figures(record)
+        EXPECTED.write_text(json.dumps(known, indent=1) + "\n")
+    if key not in known:
+        # Packages roll: a new kernel or QEMU is nothing to fail for. What it measures is printed, to be kept.
+        print(f"no expected figures for {key}; measured: {json.dumps(figures(record))}")
+        return
+    assert figures(record) == known[key]

@@ -1,0 +1,62 @@
+"""The guest cannot tell that it is watched: its console, time stamps included, is the same without the plugin."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from bootlab.build.cache import Cache
+from bootlab.measure.prepare import Prepared, prepare
+from bootlab.system import System
+from bootlab.targets.qemu import QemuSession, socket_folder
+from bootlab.targets.qemu_argv import PluginFiles, Wiring, qemu_argv
+from bootlab.targets.target import ConsoleBytes
+
+pytestmark = [pytest.mark.boot, pytest.mark.network]
+
+READY = b"bootlab: mark ready"
+
+
+async def console_up_to_ready(prepared: Prepared, plugin: PluginFiles | None, folder: Path) -> bytes:
+    console = b""
+    with socket_folder() as sockets:
+        wiring = Wiring(sockets / "qmp", plugin=plugin)
+        argv = qemu_argv(prepared.system, prepared.files, wiring)
+        async with QemuSession(argv, wiring.qmp_socket, stderr=folder / "stderr") as session:
+            await session.power_on()
+            async for event in session.events():
+                if isinstance(event, ConsoleBytes):
+                    console += event.data
+                if READY in console:
+                    break
+    return console[: console.index(READY)]
+
+
+@pytest.mark.parametrize("vcpus", [1, 2])
+def test_console_is_the_same_with_and_without_the_plugin(
+    vcpus: int, fast_system: System, cache: Cache, tmp_path: Path
+) -> None:
+    prepared = prepare(fast_system.with_part("machine", vcpus=vcpus), cache, watch=("panic", "kernel_init", "schedule"))
+    assert prepared.plugin is not None and prepared.plugin_config is not None
+    config = tmp_path / "plugin.conf"
+    config.write_text(prepared.plugin_config)
+    plugin = PluginFiles(prepared.plugin, config, tmp_path / "trace.txt")
+    watched = asyncio.run(console_up_to_ready(prepared, plugin, tmp_path))
+    alone = asyncio.run(console_up_to_ready(prepared, None, tmp_path))
+    assert len(alone) > 5000
+    assert watched == alone
+    assert "mark watch:schedule" in (tmp_path / "trace.txt").read_text()
+
+
+def test_console_records_cover_every_byte(fast_system: System, cache: Cache, tmp_path: Path) -> None:
+    """Each byte of the console is stamped on the virtual clock, in the order it came."""
+    from bootlab.measure.boot import boot
+    from bootlab.profile.plugin_trace import read_trace
+
+    record = boot(prepare(fast_system, cache), tmp_path)
+    trace = read_trace(tmp_path / "trace.txt")
+    sent = sum(size for _, size in trace.console)
+    assert sent == len((tmp_path / "console.log").read_bytes())
+    times = [stamp.t_ns for stamp, _ in trace.console]
+    assert times == sorted(times)
+    assert record.marks["ready"] < times[-1]
