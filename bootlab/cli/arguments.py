@@ -1,12 +1,15 @@
 """Arguments that several verbs share, with their help, defaults and completion."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bootlab.build.cache import Cache
+from bootlab.errors import InputError
 from bootlab.experiments.store import Store
 
 
@@ -36,6 +39,15 @@ Parallel = Annotated[
         "--parallel", min=1, max=64, metavar="N", help="Boots at once, virtual clock only. [default: one per core]"
     ),
 ]
+
+
+@contextmanager
+def naming(system: Path) -> Iterator[None]:
+    """Put the system file's name before the key that an error below names."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{system}:{error.message}", hint=error.hint) from error
 
 
 def open_store(runs: Path | None) -> Store:

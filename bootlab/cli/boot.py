@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from bootlab.cli.arguments import Json, Runs, SystemFile, open_cache, open_store
+from bootlab.cli.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
 from bootlab.cli.terminal import err, out, print_json
 from bootlab.experiments.store import Store
 from bootlab.measure import boot as one_boot
@@ -34,7 +34,8 @@ def boot(
         value = value.with_seed(seed)
     if not json:
         err.print(f"preparing {value.name}")
-    prepared = prepare(value, open_cache())
+    with naming(system):
+        prepared = prepare(value, open_cache())
     store: Store = open_store(runs)
     run = store.start("boot", value.name, {"system": str(system), "seed": value.seed})
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bootlab.cli.arguments import Json, Parallel, Runs, SystemFile, open_cache, open_store
+from bootlab.cli.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
 from bootlab.cli.pages import consoles, write_page
 from bootlab.cli.terminal import boot_progress, err, out, print_json
 from bootlab.experiments.engine import Engine, Job
@@ -40,7 +40,8 @@ def measure(
     value = read_system(system)
     count = number or (5 if value.clock.kind is ClockKind.VIRTUAL else 15)
     run = open_store(runs).start("measure", value.name, {"system": str(system), "number": count, "seed": seed})
-    records = series(value, count, seed, same_seed, run, parallel, silent=json)
+    with naming(system):
+        records = series(value, count, seed, same_seed, run, parallel, silent=json)
     document = series_document(run, records)
     write_json(run.result, document)
     path = write_page(run, page.series_page(records, consoles([("last boot", records[-1].run)])))

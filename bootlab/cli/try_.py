@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from bootlab.cli.arguments import Json, Parallel, Runs, SystemFile, complete_technique, open_cache, open_store
+from bootlab.cli.arguments import Json, Parallel, Runs, SystemFile, complete_technique, naming, open_cache, open_store
 from bootlab.cli.pages import consoles, write_page
 from bootlab.cli.terminal import boot_progress, err, out, print_json
 from bootlab.errors import InputError, Interrupted
@@ -67,7 +67,7 @@ def try_(
     }
     run = _resumed(store, resume, value.name) if resume else store.start("try", value.name, asked)
     with boot_progress(None, silent=json) as progress:
-        engine = Engine(run, parallel=parallel, watcher=lambda done: progress.booted(done.job.label))
+        engine = Engine(run, parallel=parallel, reuse=True, watcher=lambda done: progress.booted(done.job.label))
         trial = Trial(
             value,
             techniques,
@@ -79,7 +79,8 @@ def try_(
             note=progress.note,
         )
         try:
-            result = trial.run()
+            with naming(system):
+                result = trial.run()
         except Interrupted as stop:
             raise Interrupted(stop.message, hint=f"go on with: bootlab try {system} --resume {run.path.name}") from stop
     write_json(run.result, result.model_dump(mode="json", by_alias=True))

@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 
 from bootlab.errors import Interrupted, StoreError
@@ -33,17 +34,29 @@ class Progress:
     job: Job
     record: BootRecord
     reused: bool
-    """It was already in the run: this run is being resumed."""
+    """The run had this very boot already: it is being resumed, or an earlier step booted the same."""
 
 
 Watcher = Callable[[Progress], None]
 
 
 class Engine:
-    """Runs jobs into one run's directory. `parallel` is the number of virtual-clock boots at once."""
+    """Runs jobs into one run's directory. `parallel` is the number of virtual-clock boots at once.
 
-    def __init__(self, run: Run, *, parallel: int | None = None, watcher: Watcher = lambda progress: None) -> None:
+    With `reuse`, a virtual-clock boot whose key the run has on record is not booted again: it would be identical.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        *,
+        parallel: int | None = None,
+        reuse: bool = False,
+        watcher: Watcher = lambda progress: None,
+    ) -> None:
         self.run = run
+        self._reuse = reuse
+        self._known = {record.key: record for record in _finished(run)} if reuse else {}
         self.parallel = parallel or max(1, len(os.sched_getaffinity(0)))
         self._watcher = watcher
         self._cancel = threading.Event()
@@ -73,12 +86,31 @@ class Engine:
         return [records[job.label] for job in jobs]
 
     def _one(self, job: Job) -> tuple[BootRecord, bool]:
-        earlier = self.run.path / "boots" / job.label
-        if (earlier / "record.json").is_file():
-            try:
-                record = read_record(earlier)
-            except StoreError:
-                record = None
-            if record is not None and record.key == job.prepared.key:
-                return record, True
-        return boot(job.prepared, self.run.boot_directory(job.label), cancelled=self._cancel.is_set), False
+        virtual = job.prepared.system.clock.kind is ClockKind.VIRTUAL
+        if self._reuse and virtual and (known := self._known.get(job.prepared.key)) is not None:
+            return known, True
+        if self._reuse and (earlier := _recorded(self.run, job)) is not None:
+            return earlier, True
+        record = boot(job.prepared, self.run.boot_directory(job.label), cancelled=self._cancel.is_set)
+        self._known[record.key] = record
+        return record, False
+
+
+def _recorded(run: Run, job: Job) -> BootRecord | None:
+    # On the wall clock no two boots are the same, but a resumed run goes on behind those it has.
+    directory = run.path / "boots" / job.label
+    if not (directory / "record.json").is_file():
+        return None
+    with suppress(StoreError):
+        record = read_record(directory)
+        return record if record.key == job.prepared.key else None
+    return None
+
+
+def _finished(run: Run) -> list[BootRecord]:
+    records = []
+    for path in run.path.glob("boots/*/record.json"):
+        # A record that a full disk cut short is a boot to run again.
+        with suppress(StoreError):
+            records.append(read_record(path.parent))
+    return records

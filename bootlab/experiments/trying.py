@@ -96,7 +96,7 @@ class Trial:
         changed: dict[str, System] = {}
         judged: dict[str, Judged] = {}
         for technique in self.techniques:
-            system, reason = _change(technique, start.system, measured)
+            system, reason = self._change(technique, start.system, measured)
             if system is None:
                 judged[technique.name] = _not_applied(technique, reason)
             else:
@@ -156,7 +156,7 @@ class Trial:
             batch = waiting if retried else waiting[:1]
             changed = {}
             for technique in batch:
-                system, _ = _change(technique, place.system, measured)
+                system, _ = self._change(technique, place.system, measured)
                 if system is not None and system != place.system:
                     changed[technique.name] = system
             labels = {name: f"{_slug(stack)}-{len(place.techniques):02d}-{name}" for name in changed}
@@ -245,6 +245,18 @@ class Trial:
         null = self._family(label, place.system, nulls=nulls, members=False).null
         return _Place(place.system, Family(place.family.members, null), place.techniques)
 
+    def _change(self, technique: Technique, system: System, measured: Measured) -> tuple[System | None, str]:
+        reason = technique.applies(system, measured)
+        if reason is not None:
+            return None, reason
+        try:
+            changed = technique.apply(system, measured)
+            # What cannot be built (a kernel without PVH entry, say) shows here, before any boot.
+            self._prepare(changed)
+        except InputError as error:
+            return None, error.message
+        return changed, ""
+
     def _prepare(self, system: System) -> Prepared:
         key = system.model_dump_json()
         if key not in self._prepared:
@@ -277,16 +289,6 @@ class Trial:
                 "phases": after.median.phases,
             }
         )
-
-
-def _change(technique: Technique, system: System, measured: Measured) -> tuple[System | None, str]:
-    reason = technique.applies(system, measured)
-    if reason is not None:
-        return None, reason
-    try:
-        return technique.apply(system, measured), ""
-    except InputError as error:
-        return None, error.message
 
 
 def _not_applied(technique: Technique, reason: str) -> Judged:

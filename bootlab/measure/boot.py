@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bootlab.errors import Interrupted, StoreError
+from bootlab.errors import BootFailed, Interrupted, StoreError
 from bootlab.importers.console import LineSplitter
 from bootlab.measure.guest_console import GuestConsole
 from bootlab.measure.host import host_facts
@@ -49,8 +49,8 @@ def boot(
 ) -> BootRecord:
     """Boot once and return the record, also written to `directory` (which must exist and be empty).
 
-    A boot that panics, hangs or fails its check is an outcome in the record, not an error. Raises MissingTool or
-    BootFailed when the machine could not be started, Interrupted when `cancelled()` became true, StoreError when the
+    A boot that panics, hangs, fails its check or does not start is an outcome in the record, not an error.
+    Raises MissingTool when there is no QEMU, Interrupted when `cancelled()` became true, StoreError when the
     record could not be written.
     """
     try:
@@ -89,8 +89,11 @@ class _Boot:
             port = _free_port() if self.system.network and self.system.network.guest_port else None
             wiring = Wiring(folder / "qmp", self.prepared.accelerator, port, self._plugin_files())
             argv = qemu_argv(self.system, self.prepared.files, wiring)
-            async with QemuSession(argv, wiring.qmp_socket, stderr=self.directory / "qemu.stderr") as session:
-                ending = await self._follow(session, port)
+            try:
+                async with QemuSession(argv, wiring.qmp_socket, stderr=self.directory / "qemu.stderr") as session:
+                    ending = await self._follow(session, port)
+            except BootFailed as error:
+                ending = _Ending(Outcome.TARGET_DIED, error.message)
         (self.directory / "console.log").write_bytes(self.console)
         record = self._record(ending, argv, started, time.monotonic() - begun)
         _write_whole(self.directory / "record.json", record.model_dump_json(by_alias=True, indent=1) + "\n")
