@@ -30,20 +30,17 @@ def _add(name: str, summary: str, *techniques: str, by_gain: bool = False) -> No
 _add("gain", "every technique alone, then those that helped in the order of their gain", by_gain=True)
 _add(
     "demo",
-    "a dozen techniques across the layers, in the order of their gain: a few minutes on two cores",
+    "ten techniques across the layers, in the order of their gain: a few minutes on two cores",
     "firmware_pvh",
     "cmdline_cryptomgr_notests",
     "cmdline_acpi_off",
     "cmdline_certs_builtin",
-    "cmdline_trace_events",
     "cmdline_ftrace_names",
-    "cmdline_lpj",
     "cmdline_quiet",
     "cmdline_rcu_expedited",
     "cmdline_nokaslr",
     "cmdline_mitigations_off",
     "initramfs_none",
-    "initramfs_pruned",
     by_gain=True,
 )
 # The kernel command line of the runs behind "Minimizing Linux boot times" (Ventura, 2024), in its order; what it sets

@@ -4,7 +4,7 @@
     bootlab: fact KEY VALUE...
     bootlab: check ok | bootlab: check failed: REASON
 
-The protocol is documented in docs/guest.md; any init script can speak it with echo.
+The protocol is documented in guest/README.md; any init script can speak it with echo.
 """
 
 import re

@@ -27,10 +27,8 @@ SAFE: dict[str, str] = {
     "efi_earlycon_remap_fb": "an EFI framebuffer console of early boot",
     "nvme_core_init": "NVMe disks",
     "tpm_init": "TPM devices",
-    "cubictcp_register": "the CUBIC congestion control; TCP uses Reno",
     "bpf_tcp_ca_kfunc_init": "TCP congestion control written in BPF",
     "bpf_dummy_struct_ops_init": "a test of BPF struct_ops",
-    "tracer_init_tracefs": "the files below /sys/kernel/tracing",
 }
 """Initcall -> what is gone without it."""
 

@@ -15,8 +15,8 @@ TECHNIQUE = packed(
     cost="the file is some 15 % larger than with gzip; the kernel needs CONFIG_RD_LZ4",
     sources=(
         Source(
-            "AM335x to userspace: lzo 1.416, gzip 1.451, lz4 1.462, xz 1.999, lzma 2.167 s (kernel image)",
-            "BL: Bootlin boot-time training slides, bootlin/training-materials 3d3e192",
+            "AM335x to userspace: lzo 1.416, gzip 1.451, lz4 1.462, xz 1.999, lzma 2.167 s (copy+decompress+boot)",
+            "BL: Bootlin boot-time training slides, bootlin/training-materials 3d3e192; of the kernel image",
         ),
     ),
 )

@@ -1,7 +1,7 @@
 """Leave out the chipset's devices that a server without screen, keyboard and optical drive never uses."""
 
 from bootlab.system import MachineType, System
-from bootlab.techniques.cmdline import NONE_PUBLISHED, has_words
+from bootlab.techniques.cmdline import NONE_PUBLISHED
 from bootlab.techniques.evidence import any_of, fact_falls, line_vanishes
 from bootlab.techniques.machine import with_options
 from bootlab.techniques.technique import Layer, Measured, Risk, Source, Technique
@@ -21,8 +21,6 @@ def _applies(system: System, measured: Measured) -> str | None:
         return f"{machine.type.value} has no such options"
     if UNUSED[machine.type].items() <= machine.options.items():
         return "machine.options has them all already"
-    if "pit" in UNUSED[machine.type] and has_words(system, "nolapic_timer"):
-        return "with nolapic_timer on the command line the PIT is the only timer there is"
     return None
 
 

@@ -16,6 +16,8 @@ def _applies(system: System, measured: Measured) -> str | None:
     devices = bool(system.disks) or system.network is not None
     if devices and has_words(system, "acpi=off"):
         return "with acpi=off on the command line the kernel finds no virtio-mmio device"
+    if has_words(system, "nolapic_timer"):
+        return "with nolapic_timer on the command line nothing would tick: Linux uses no other timer on microvm"
     return None
 
 
