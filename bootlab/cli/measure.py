@@ -74,6 +74,9 @@ def series(
             f"{value.name}: {count} boots on the {value.clock.kind.value} clock ({prepared.accelerator.value})"
         )
         engine = Engine(run, parallel=parallel, watcher=lambda done: progress.booted(done.job.label))
+        if value.clock.kind is ClockKind.WALL:
+            # The first boot finds the host's caches cold; it is kept, and not counted.
+            engine.boot_all([Job(f"{label}warm-up", prepared.with_seed(seed))])
         seeds = [seed if same_seed else seed + index for index in range(count)]
         jobs = [Job(f"{label}{index:03d}-s{one}", prepared.with_seed(one)) for index, one in enumerate(seeds, 1)]
         return engine.boot_all(jobs)

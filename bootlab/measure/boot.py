@@ -18,11 +18,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bootlab.errors import BootFailed, Interrupted, StoreError
-from bootlab.importers.console import LineSplitter
+from bootlab.importers.console import ConsoleLine, LineSplitter
+from bootlab.measure.guest_clock import HOST, VIRTUAL, place_guest_clock
 from bootlab.measure.guest_console import GuestConsole
 from bootlab.measure.host import host_facts
 from bootlab.measure.prepare import Prepared
-from bootlab.measure.record import BootRecord, InitcallRecord, Outcome, PhaseRecord
+from bootlab.measure.record import BootRecord, GuestClock, InitcallRecord, Outcome, PhaseRecord
 from bootlab.profile.plugin_trace import PluginTrace, Stamp, read_trace
 from bootlab.system import Check, ClockKind
 from bootlab.targets.qemu import QemuSession, socket_folder
@@ -81,6 +82,7 @@ class _Boot:
         self.power_on_ns = 0
         self.ready_offset: int | None = None
         self.console = bytearray()
+        self.spoken: list[ConsoleLine] = []
 
     async def run(self) -> BootRecord:
         started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -190,6 +192,7 @@ class _Boot:
         lines = self.lines.feed(data, t_ns) if not last else self.lines.finish()
         for line in lines:
             since_ns = line.t_ns - self.power_on_ns
+            self.spoken.append(line)
             self.guest.take(since_ns, line.text)
             if self.on_line is not None:
                 self.on_line(since_ns, line.text)
@@ -263,6 +266,7 @@ class _Boot:
                 for p in cut
             ],
             initcalls=self._initcalls(trace, marks),
+            guest_clock=self._guest_clock(trace),
             kaslr_slide=trace.slide if trace is not None else None,
             facts=self.guest.facts,
             console_sha256=hashlib.sha256(self.console[: self.ready_offset]).hexdigest(),
@@ -293,6 +297,19 @@ class _Boot:
             if ready is not None:
                 marks[m.READY] = ready.t_ns
         return dict(sorted(marks.items(), key=lambda item: item[1]))
+
+    def _guest_clock(self, trace: PluginTrace | None) -> GuestClock | None:
+        until = self.ready_offset if self.ready_offset is not None else len(self.console)
+        lines = [line for line in self.spoken if line.end_offset <= until]
+        if trace is None:
+            sent = [(line.t_ns - self.power_on_ns, line.text) for line in lines]
+        else:
+            ends = dict(trace.console_ends())
+            sent = [(ends[line.end_offset].t_ns, line.text) for line in lines if line.end_offset in ends]
+        placed = place_guest_clock(sent, HOST if trace is None else VIRTUAL)
+        if placed is None:
+            return None
+        return GuestClock(offset_ns=placed.offset_ns, uncertainty_ns=placed.uncertainty_ns, since_ns=placed.since_ns)
 
     def _initcalls(self, trace: PluginTrace | None, marks: dict[str, int]) -> list[InitcallRecord]:
         symbols = self.prepared.symbols

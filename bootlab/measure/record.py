@@ -44,6 +44,17 @@ class InitcallRecord(_Frozen):
     duration_ns: int
 
 
+class GuestClock(_Frozen):
+    """How the kernel's own time stamps are read on the boot's clock: add `offset_ns`, good to +- `uncertainty_ns`.
+
+    Holds from `since_ns` (a printk stamp) on: before, the guest's clock stood still or changed its source.
+    """
+
+    offset_ns: int
+    uncertainty_ns: int
+    since_ns: int
+
+
 class BootRecord(_Frozen):
     """One boot. Times are ns since power-on on `clock`."""
 
@@ -66,6 +77,8 @@ class BootRecord(_Frozen):
     marks: dict[str, int]
     phases: list[PhaseRecord]
     initcalls: list[InitcallRecord]
+    guest_clock: GuestClock | None = None
+    """None when the console holds too few stamped lines."""
     kaslr_slide: int | None
     facts: dict[str, str]
     console_sha256: str

@@ -8,7 +8,7 @@ A QEMU that was killed leaves the records it reached: no `end`, perhaps half a l
 that is not in the format is damage.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -58,12 +58,14 @@ class PluginTrace:
 
     def console_stamp(self, offset: int) -> Stamp | None:
         """Return when the console's byte before `offset`, or the end of its line, was sent; None if it was not seen."""
+        return next((stamp for end, stamp in self.console_ends() if end >= offset), None)
+
+    def console_ends(self) -> Iterator[tuple[int, Stamp]]:
+        """Yield each console line's end: bytes of the console up to it, and when the last of them was sent."""
         sent = 0
         for stamp, size in self.console:
             sent += size
-            if sent >= offset:
-                return stamp
-        return None
+            yield sent, stamp
 
     def idle_ns(self, stamp: Stamp) -> int | None:
         """Return the ns up to `stamp` in which no instruction ran; None on the host clock."""

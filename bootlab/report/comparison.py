@@ -1,9 +1,11 @@
-"""May two boots be compared? Times on different clocks never; with another CPU model or rate only with a warning."""
+"""What a reader must know before reading a series or a difference. Different clocks are never compared."""
 
 from collections.abc import Sequence
 
 from bootlab.errors import InputError
 from bootlab.measure.record import BootRecord
+from bootlab.measure.statistics import humps
+from bootlab.report.figures import ms
 
 
 def warnings(before: Sequence[BootRecord], after: Sequence[BootRecord]) -> list[str]:
@@ -32,3 +34,12 @@ def warnings(before: Sequence[BootRecord], after: Sequence[BootRecord]) -> list[
     if one.clock == "virtual" and seeds[0] != seeds[1]:
         found.append("The sides have different seeds, and a seed alone moves a boot.")
     return found
+
+
+def series_warnings(records: Sequence[BootRecord]) -> list[str]:
+    """Return what a reader must know of a noisy series: two humps have no median worth quoting."""
+    times = [record.ready_ns for record in records if record.ready_ns is not None]
+    if records[0].clock == "virtual" or not times or (found := humps(times)) is None:
+        return []
+    low, high = (f"{hump.n} boots around {ms(hump.median_ns)} ms" for hump in (found.low, found.high))
+    return [f"The distribution has two humps, {low} and {high}: its median describes neither."]

@@ -14,7 +14,7 @@ from bootlab import __version__
 from bootlab.experiments.trial import TryResult
 from bootlab.measure.record import BootRecord, InitcallRecord
 from bootlab.report import charts
-from bootlab.report.comparison import warnings
+from bootlab.report.comparison import series_warnings, warnings
 from bootlab.report.console import Console
 from bootlab.report.figures import (
     clock_of,
@@ -104,6 +104,7 @@ def series_page(records: Sequence[BootRecord], consoles: Sequence[Console] = ())
     middle = median_boot(records)
     ready = [record.ready_ns for record in records if record.ready_ns is not None]
     sections = [
+        join(tag("p", caution, class_="caution", role="note") for caution in series_warnings(records)),
         section("family", "Every boot", family([("boots", "recommended", ready)], middle.clock),
                 members_table([(middle.system, as_members(records))], middle.clock)),
         section("phases", "Where the time goes", waterfall([_side(middle)], middle.clock),

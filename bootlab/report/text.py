@@ -15,7 +15,7 @@ from rich.text import Text
 
 from bootlab.experiments.trial import Judged, Step, TryResult
 from bootlab.measure.record import BootRecord
-from bootlab.report.comparison import warnings
+from bootlab.report.comparison import series_warnings, warnings
 from bootlab.report.figures import (
     clock_of,
     clock_sentence,
@@ -91,6 +91,7 @@ def series(records: Sequence[BootRecord]) -> RenderableType:
             Text(visible(record.run), overflow="fold"),
         )  # fmt: skip
     lines.append(members)
+    lines += [Text(f"caution: {caution}", style="yellow") for caution in series_warnings(records)]
     if middle.phases:
         lines += [Text(), Text(f"phases of the median boot, seed {middle.seed}"), _phases(middle)]
     return Group(*lines, *_foot(clock_of(records), middle.hashes))

@@ -9,8 +9,8 @@ TECHNIQUE = kernel_words(
     words="initcall_blacklist=tracer_init_tracefs",
     summary="does not fill the tracing file system",
     mechanism=(
-        "tracer_init_tracefs() makes a directory for each of some two thousand trace events, with several files in each "
-        "on kernels before eventfs (Linux 6.6), and the files that control tracing."
+        "tracer_init_tracefs() makes a directory for each trace event, with several files in each on kernels before "
+        "eventfs (Linux 6.6), and the files that control tracing."
     ),
     cost="nothing below /sys/kernel/tracing: no ftrace and no tracepoints for perf until another boot",
     risk=Risk.FUNCTION,

@@ -76,7 +76,7 @@ def test_nothing_is_the_trace_of_a_qemu_killed_as_it_began() -> None:
         ("mark start_kernel 112568724 112568724", "mark start_kernel 112568724", "t:6: not a record"),
         ("mark start_kernel 112568724 112568724", "mark start_kernel 112568724 -1", "t:6: not a number"),
         ("mark start_kernel 112568724 112568724", "mark start_kernel 112568724 1e6", "t:6: not a number"),
-        ("guest ready 1565000000 1564999000", "end 1565000000 1564999000", "t:11: a record after the end"),
+        ("guest ready 1565000000 1564999000", "end 1565000000 1564999000", "t:12: a record after the end"),
     ],
 )
 def test_damage_is_named_with_its_line(old: str, new: str, message: str) -> None:

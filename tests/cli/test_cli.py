@@ -1,0 +1,148 @@
+"""The command line as a user meets it: help, JSON, exit codes, completion. Boots are in tests/boot."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bootlab.cli.app import run
+from bootlab.cli.arguments import complete_system, complete_technique
+from bootlab.errors import BootlabError, InputError
+
+ROOT = Path(__file__).parents[2]
+VERBS = ["boot", "measure", "try", "compare", "techniques", "report", "doctor"]
+
+
+def bootlab(*words: str, cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "bootlab", *words],
+        capture_output=True,
+        text=True,
+        cwd=cwd or ROOT,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"},
+    )
+
+
+def test_help_lists_every_verb() -> None:
+    done = bootlab("--help")
+    assert done.returncode == 0
+    for verb in VERBS:
+        assert f"\n  {verb} " in done.stdout
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_each_verb_has_help_and_json(verb: str) -> None:
+    done = bootlab(verb, "--help")
+    assert done.returncode == 0
+    assert "--json" in done.stdout
+    assert len(done.stdout.splitlines()[2].strip()) > 20, "a sentence that says what it does"
+
+
+def test_techniques_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["techniques", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == "bootlab.techniques/1"
+    assert len(document["techniques"]) >= 20
+    assert {technique["layer"] for technique in document["techniques"]} >= {
+        "machine",
+        "firmware",
+        "cmdline",
+        "initramfs",
+    }
+    assert "demo" in document["plans"]
+
+
+def test_one_technique_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["techniques", "cmdline_cryptomgr_notests"]) == 0
+    text = capsys.readouterr().out
+    assert "cryptomgr.notests" in text
+    assert "FIPS" in text
+
+
+def test_plans(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["techniques", "--plans"]) == 0
+    assert "microvm-2024" in capsys.readouterr().out
+
+
+def test_no_runs_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "--list", "--json", "--runs", str(tmp_path / "none")]) == 0
+    assert json.loads(capsys.readouterr().out) == {"schema": "bootlab.runs/1", "runs": []}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["boot"], "Missing argument 'SYSTEM'"),
+        (["frob"], "No such command 'frob'"),
+        (["boot", "x.toml", "--seed", "0"], "--seed"),
+        (["boot", "/nonexistent.toml"], "no such file"),
+        (["try", "examples/debian-cloud.toml", "no_such_technique"], "no such technique"),
+        (["try", "examples/debian-cloud.toml", "--plan", "nonsense"], "no such plan"),
+        (["report", "no-such-run"], "no such run"),
+        (["compare", "1", "2"], "no such run"),
+    ],
+)
+def test_wrong_use(words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("BOOTLAB_RUNS", str(tmp_path))
+    with pytest.raises(InputError, match=message) as caught:
+        run(words)
+    assert caught.value.exit_code == 2
+
+
+def test_errors_reach_the_user_as_two_lines(tmp_path: Path) -> None:
+    done = bootlab("boot", "nope.toml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.splitlines()[0] == "bootlab: error: nope.toml: no such file"
+    assert done.stderr.splitlines()[1].startswith("  hint: ")
+    assert "Traceback" in bootlab("--debug", "boot", "nope.toml", cwd=tmp_path).stderr
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = f"{sys.executable} -m bootlab techniques | head -1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
+def test_completion_offers_systems_and_techniques(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert complete_system("examples/debian-c") == ["examples/debian-cloud.toml"]
+    assert "cmdline_quiet" in complete_technique("cmdline_q")
+    done = subprocess.run(
+        [sys.executable, "-m", "bootlab"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "_BOOTLAB_COMPLETE": "complete_bash",
+            "COMP_WORDS": "bootlab me",
+            "COMP_CWORD": "1",
+        },
+    )
+    assert done.stdout.split() == ["measure"]
+
+
+def test_import_is_cheap() -> None:
+    """What every call pays: the heavy libraries wait until something needs them."""
+    code = "import sys, bootlab.cli; print([m for m in ('scipy', 'numpy', 'typer') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_error_has_an_exit_code() -> None:
+    kinds = [BootlabError, *BootlabError.__subclasses__()]
+    assert {kind.exit_code for kind in kinds} <= {1, 2, 3, 130}
