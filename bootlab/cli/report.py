@@ -10,7 +10,7 @@ from bootlab.cli.compare import recorded
 from bootlab.cli.measure import series_document
 from bootlab.cli.pages import consoles, write_page
 from bootlab.cli.terminal import out, print_json
-from bootlab.cli.try_ import try_consoles
+from bootlab.cli.try_ import show_try
 from bootlab.errors import InputError, StoreError
 from bootlab.experiments.store import Run, Store
 from bootlab.experiments.trial import TryResult
@@ -53,13 +53,7 @@ def _try(run: Run, json: bool) -> int:
         raise InputError(f"{run.path}: this trial was interrupted and has no result yet", hint=hint) from error
     except (OSError, ValueError) as error:
         raise StoreError(f"{run.result}: damaged: {str(error).splitlines()[0]}") from error
-    path = write_page(run, page.try_page(result, try_consoles(result)))
-    if json:
-        print_json(result)
-    else:
-        out.print(text.try_result(result))
-        out.print(f"report: {path}", soft_wrap=True)
-    return 0
+    return show_try(run, result, json=json)
 
 
 def _list(store: Store, json: bool) -> int:

@@ -84,20 +84,20 @@ def try_(
         except Interrupted as stop:
             raise Interrupted(stop.message, hint=f"go on with: bootlab try {system} --resume {run.path.name}") from stop
     write_json(run.result, result.model_dump(mode="json", by_alias=True))
-    path = write_page(run, page.try_page(result, try_consoles(result)))
+    return show_try(run, result, json=json)
+
+
+def show_try(run: Run, result: TryResult, *, json: bool) -> int:
+    """Print a trial's result and write its page, with the consoles of the baseline and of each finished stack."""
+    boots = [("baseline", result.baseline_run)]
+    boots += [(stack, finished.run) for stack, finished in result.final.items()]
+    path = write_page(run, page.try_page(result, consoles(boots)))
     if json:
         print_json(result)
     else:
         out.print(text.try_result(result))
         out.print(f"report: {path}", soft_wrap=True)
     return 0
-
-
-def try_consoles(result: TryResult) -> list[page.Console]:
-    """Return the consoles that a trial's page shows: the baseline's and each finished stack's."""
-    boots = [("baseline", result.baseline_run)]
-    boots += [(stack, finished.run) for stack, finished in result.final.items()]
-    return consoles(boots)
 
 
 def _resumed(store: Store, name: str, system: str) -> Run:
