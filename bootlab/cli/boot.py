@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from bootlab.cli.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
-from bootlab.cli.terminal import err, out, print_json
+from bootlab.cli.terminal import err, out, print_json, warn_of_doubts
 from bootlab.experiments.store import Store
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
@@ -34,6 +34,7 @@ def boot(
         value = value.with_seed(seed)
     if not json:
         err.print(f"preparing {value.name}")
+    warn_of_doubts(value)
     with naming(system):
         prepared = prepare(value, open_cache())
     store: Store = open_store(runs)

@@ -6,7 +6,7 @@ import typer
 
 from bootlab.cli.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
 from bootlab.cli.pages import consoles, write_page
-from bootlab.cli.terminal import boot_progress, err, out, print_json
+from bootlab.cli.terminal import boot_progress, err, out, print_json, warn_of_doubts
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.store import Run
 from bootlab.measure.boot import write_json
@@ -40,6 +40,7 @@ def measure(
     value = read_system(system)
     count = number or (5 if value.clock.kind is ClockKind.VIRTUAL else 15)
     run = open_store(runs).start("measure", value.name, {"system": str(system), "number": count, "seed": seed})
+    warn_of_doubts(value)
     with naming(system):
         records = series(value, count, seed, same_seed, run, parallel, silent=json)
     document = series_document(run, records)

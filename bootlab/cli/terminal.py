@@ -10,6 +10,9 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from bootlab.measure.prepare import doubts
+from bootlab.system import System
+
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
@@ -19,6 +22,12 @@ def print_json(document: BaseModel | dict[str, Any]) -> None:
     value = document.model_dump(mode="json", by_alias=True) if isinstance(document, BaseModel) else document
     sys.stdout.write(json.dumps(value, indent=1) + "\n")
     sys.stdout.flush()
+
+
+def warn_of_doubts(system: System) -> None:
+    """Say on stderr why this system's boots may not be exact."""
+    for doubt in doubts(system):
+        err.print(f"bootlab: warning: {doubt}", soft_wrap=True, markup=False)
 
 
 @contextmanager

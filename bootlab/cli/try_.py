@@ -6,7 +6,7 @@ import typer
 
 from bootlab.cli.arguments import Json, Parallel, Runs, SystemFile, complete_technique, naming, open_cache, open_store
 from bootlab.cli.pages import consoles, write_page
-from bootlab.cli.terminal import boot_progress, err, out, print_json
+from bootlab.cli.terminal import boot_progress, err, out, print_json, warn_of_doubts
 from bootlab.errors import InputError, Interrupted
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.plan import PLANS, find_plan
@@ -56,6 +56,7 @@ def try_(
     techniques = find_techniques(catalogue, technique or chosen_plan.techniques)
     if value.check is None and not json:
         err.print("bootlab: warning: this system has no [check]: a technique that breaks its work will not be noticed")
+    warn_of_doubts(value)
     store = open_store(runs)
     count = seeds or (3 if value.clock.kind is ClockKind.VIRTUAL else 10)
     asked = {

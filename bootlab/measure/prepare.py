@@ -15,7 +15,7 @@ from bootlab.measure.kvm import probe_kvm
 from bootlab.process import run
 from bootlab.profile.plugin_config import make_plugin_config
 from bootlab.profile.symbols import SymbolTable, read_symbols
-from bootlab.system import Accelerator, BootFiles, ClockKind, MachineType, System
+from bootlab.system import Accelerator, BootFiles, ClockKind, KernelEntry, MachineType, System
 from bootlab.targets.qemu_argv import qemu_binary
 
 MINIMUM_QEMU = (9, 2)
@@ -73,12 +73,28 @@ def prepare(system: System, cache: Cache, *, watch: tuple[str, ...] = ()) -> Pre
             raise InputError(f'{system.name}: marks: kernel symbols are seen under clock.kind = "virtual" only')
         accelerator, kvm = _accelerator(system, cache)
         return Prepared(system, files, None, None, None, accelerator, hashes, binary, kvm)
+    if system.booted.console is not None and system.machine.arch != "x86_64":
+        raise InputError(
+            "booted.console: the virtual clock sees an x86-64 guest's console only",
+            hint='let the guest say it with bootlab-mark and give booted.mark, or use clock.kind = "wall"',
+        )
     plugin = plugin_path()
     hashes["plugin"] = file_sha256(plugin)
     symbols = _symbols(files.vmlinux) if files.vmlinux is not None else None
     stop = system.booted.mark if system.check is None else None
     config = _plugin_config(system, symbols, watch, stop)
     return Prepared(system, files, symbols, plugin, config, Accelerator.TCG, hashes, binary, "not asked for")
+
+
+def doubts(system: System) -> list[str]:
+    """Return why boots of this system may not repeat exactly although they are on the virtual clock."""
+    reads_disks = system.disks and system.machine.arch == "x86_64" and system.kernel.entry is KernelEntry.IMAGE
+    if system.clock.kind is ClockKind.VIRTUAL and reads_disks and "edd=off" not in system.kernel.cmdline.split():
+        return [
+            "kernel.cmdline: without edd=off the kernel's setup code reads every disk through the firmware, and a read "
+            "completes when the host does: this boot will not repeat exactly"
+        ]
+    return []
 
 
 def _plugin_config(system: System, symbols: SymbolTable | None, watch: tuple[str, ...], stop: str | None) -> str:
