@@ -56,18 +56,21 @@ class KernelEntry(StrEnum):
 
 # TOML has no enums: strict mode must still take the plain string.
 _TEXT: Any = Field(strict=False)
+# A comma would begin another option on QEMU's command line, and a NUL ends a word for the kernel.
+_WORD: Any = Field(pattern=r"^[^,\x00]+$")
+_LINE: Any = Field(pattern=r"^[^\x00]*$")
 
 
 class Machine(Part):
     """The emulated machine. `options` are QEMU's own machine properties, e.g. {pit = "off"}."""
 
     type: Annotated[MachineType, _TEXT]
-    cpu: str = "max"
+    cpu: Annotated[str, _LINE] = "max"
     memory_mib: int = Field(default=256, ge=16, le=1 << 20)
     vcpus: int = Field(default=1, ge=1, le=255)
     firmware: str = "default"
     """`default`, `qboot`, or a path to a firmware image."""
-    options: dict[str, str] = {}
+    options: dict[Annotated[str, _WORD], Annotated[str, _WORD]] = {}
 
     @property
     def arch(self) -> str:
@@ -90,7 +93,7 @@ class Kernel(Part):
     package: str | None = None
     suite: str | None = None
     """Debian suite of `package`, e.g. `bookworm`; by default the suite of this machine."""
-    cmdline: str = ""
+    cmdline: Annotated[str, _LINE] = Field(default="", max_length=4096)
     entry: Annotated[KernelEntry, _TEXT] = KernelEntry.IMAGE
 
     @model_validator(mode="after")
@@ -134,7 +137,7 @@ class Disk(Part):
     path: Path | None = Field(default=None, strict=False)
     size_mib: int | None = Field(default=None, ge=1, le=1 << 20)
     filesystem: Literal["ext4"] = "ext4"
-    serial: str = "disk0"
+    serial: str = Field(default="disk0", pattern=r"^[A-Za-z0-9._-]{1,20}$")
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -245,7 +248,11 @@ class System(Part):
             raise InputError(f"{self.name}: {_complaints(error)[0]}") from error
 
     def with_seed(self, seed: int) -> "System":
-        return System.model_validate({**dict(self), "seed": seed})
+        """Return this system with another seed. Raises InputError for one out of range."""
+        try:
+            return System.model_validate({**dict(self), "seed": seed})
+        except ValidationError as error:
+            raise InputError(f"{self.name}: {_complaints(error)[0]}") from error
 
 
 def _regular_expression(value: str | None) -> str | None:
@@ -288,9 +295,11 @@ def read_system(path: Path) -> System:
         raise InputError(f"{path}: permission denied") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text, expected a TOML system file") from error
-    except tomllib.TOMLDecodeError as error:
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not TOML: {error}") from error
-    document.setdefault("name", path.stem)
+    document.setdefault("name", re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._") or "system")
     resolve_paths(document, path.parent)
     try:
         system = System.model_validate(document)
@@ -299,7 +308,7 @@ def read_system(path: Path) -> System:
             "\n".join(f"{path}:{complaint}" for complaint in _complaints(error)),
             hint="docs/systems.md describes every key",
         ) from error
-    missing = [f"{path}:{key}: no such file: {value}" for key, value in named_files(system) if not value.is_file()]
+    missing = [f"{path}:{key}: no such file: {value}" for key, value in named_files(system) if not _is_file(value)]
     if missing:
         raise InputError("\n".join(missing), hint="paths in a system file are relative to the file itself")
     return system
@@ -337,6 +346,13 @@ def resolve_paths(document: dict[str, Any], folder: Path) -> None:
     machine = document.get("machine")
     if isinstance(machine, dict) and machine.get("firmware") not in (None, "default", "qboot"):
         resolve(machine, "firmware")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _complaints(error: ValidationError) -> list[str]:

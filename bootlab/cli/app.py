@@ -10,9 +10,12 @@ from bootlab import __version__
 from bootlab.cli import boot, compare, doctor, measure, report, techniques, try_
 from bootlab.errors import InputError
 
+_INTERRUPTED = 130
+
 app = typer.Typer(
     name="bootlab",
-    no_args_is_help=True,
+    no_args_is_help=False,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -37,12 +40,14 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _bootlab(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback with an error.")] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 def run(argv: Sequence[str]) -> int:
@@ -51,6 +56,9 @@ def run(argv: Sequence[str]) -> int:
     try:
         code = command.main(list(argv), prog_name="bootlab", standalone_mode=False)
     except typer.Exit as stop:
+        # typer makes this of a KeyboardInterrupt that reaches it.
+        if stop.exit_code == _INTERRUPTED:
+            raise KeyboardInterrupt from stop
         return stop.exit_code
     except typer.Abort as abort:
         raise KeyboardInterrupt from abort

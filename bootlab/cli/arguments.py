@@ -10,6 +10,7 @@ import typer
 
 from bootlab.build.cache import Cache
 from bootlab.errors import InputError
+from bootlab.experiments.plan import PLANS
 from bootlab.experiments.store import Store
 
 
@@ -63,3 +64,8 @@ def complete_technique(incomplete: str) -> list[str]:
     from bootlab.techniques.catalogue import load_catalogue
 
     return [technique.name for technique in load_catalogue() if technique.name.startswith(incomplete)]
+
+
+def complete_plan(incomplete: str) -> list[str]:
+    """Return the plans that begin with what was typed."""
+    return [name for name in sorted(PLANS) if name.startswith(incomplete)]

@@ -41,8 +41,8 @@ def boot(
     run = store.start("boot", value.name, {"system": str(system), "seed": value.seed})
 
     def show(t_ns: int, line: str) -> None:
-        out.print(f"[dim]\\[{t_ns / 1e9:8.3f}][/dim] ", end="")
-        out.print(line, markup=False, soft_wrap=True)
+        out.print(f"[{t_ns / 1e9:8.3f}] ", end="", style="dim")
+        out.print(line, soft_wrap=True)
 
     record = one_boot.boot(prepared, run.boot_directory("1"), on_line=None if json or quiet else show)
     one_boot.write_json(run.result, record.model_dump(mode="json", by_alias=True))

@@ -1,21 +1,25 @@
 """`bootlab compare A B`: two systems, or two recorded runs, phase by phase."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bootlab.cli.arguments import Json, Parallel, Runs, complete_system, open_store
-from bootlab.cli.measure import series
+from bootlab.cli.arguments import Json, Parallel, Runs, complete_system, naming, open_store
+from bootlab.cli.measure import WARM_UP, default_number, series
 from bootlab.cli.pages import consoles, write_page
 from bootlab.cli.terminal import out, print_json
 from bootlab.errors import InputError
 from bootlab.experiments.comparing import Comparison, compare_series
+from bootlab.experiments.family import NULL_WORD
 from bootlab.experiments.store import Run, Store
 from bootlab.measure.boot import read_record, write_json
 from bootlab.measure.record import BootRecord
 from bootlab.report import page, text
-from bootlab.system import ClockKind, System, read_system
+from bootlab.system import System, read_system
+
+_FEWEST_WALL = 5
 
 Side = Annotated[
     str,
@@ -38,80 +42,125 @@ def compare(
     Exit code 0 whatever the verdict; the two sides must be on the same clock.
     """
     store = open_store(runs)
-    sides = [_records_or_system(store, name) for name in (a, b)]
-    run = store.start("compare", "-vs-".join(_name(side) for side in sides), {"a": a, "b": b, "number": number})
-    if all(isinstance(side, System) for side in sides):
-        before, after = _boot_both(sides[0], sides[1], number, run, parallel, json)  # type: ignore[arg-type]
-    else:
-        before, after = [
-            _boot_one(side, number, run, parallel, json, label) if isinstance(side, System) else side
-            for side, label in zip(sides, ("a-", "b-"), strict=True)
-        ]
-    comparison = compare_series(before, after)
-    document = comparison.model_dump(mode="json", by_alias=True)
-    write_json(run.result, document)
-    path = write_page(
-        run, page.compare_page(before, after, comparison.verdict, consoles([(a, before[0].run), (b, after[0].run)]))
-    )
+    sides = [_side(store, name) for name in (a, b)]
+    _refuse_early(sides, number)
+    run = store.start("compare", "-vs-".join(side.name for side in sides), {"a": a, "b": b, "number": number})
+    with run.locked():
+        before, after, null = _boot(sides, number, run, parallel, json)
+    comparison = compare_series(before, after, null)
+    write_json(run.result, comparison.model_dump(mode="json", by_alias=True))
+    return show_comparison(run, comparison, before, after, json=json)
+
+
+def show_comparison(
+    run: Run, comparison: Comparison, before: list[BootRecord], after: list[BootRecord], *, json: bool
+) -> int:
+    """Print a comparison and write its page."""
+    shown = consoles([("before", before[0].run), ("after", after[0].run)])
+    path = write_page(run, page.compare_page(before, after, f"{comparison.verdict}: {comparison.detail}", shown))
     if json:
-        print_json(document)
-    else:
-        _print(comparison, before, after)
-        out.print(f"report: {path}", soft_wrap=True)
+        print_json(comparison)
+        return 0
+    out.print(text.comparison(before, after))
+    for difference in comparison.differences:
+        out.print(f"  differs: {difference}", soft_wrap=True)
+    out.print(f"verdict: {comparison.verdict}: {comparison.detail}", soft_wrap=True)
+    out.print(f"report: {path}", soft_wrap=True)
     return 0
 
 
-def _print(comparison: Comparison, before: list[BootRecord], after: list[BootRecord]) -> None:
-    out.print(text.comparison(before, after))
-    for difference in comparison.differences:
-        out.print(f"  differs: {difference}", soft_wrap=True, markup=False)
-    out.print(f"verdict: {comparison.verdict}: {comparison.detail}", soft_wrap=True)
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One side of a comparison: a system that will be booted now, or boots on record."""
+
+    name: str
+    path: Path | None
+    system: System | None
+    records: list[BootRecord]
+    null: list[BootRecord]
+
+    @property
+    def clock(self) -> str:
+        return self.system.clock.kind.value if self.system is not None else self.records[0].clock
 
 
-def _records_or_system(store: Store, name: str) -> System | list[BootRecord]:
+def _side(store: Store, name: str) -> _Side:
     if name.endswith(".toml"):
-        return read_system(Path(name))
-    return recorded(store.find(name))
+        system = read_system(Path(name))
+        return _Side(system.name, Path(name), system, [], [])
+    records, null = recorded(store.find(name))
+    return _Side(records[0].system, None, None, records, null)
 
 
-def recorded(run: Run) -> list[BootRecord]:
-    """Return the finished boots of a run, in the order of their labels. Raises InputError when there is none."""
+def _refuse_early(sides: list[_Side], number: int | None) -> None:
+    one, other = sides
+    if one.clock != other.clock:
+        raise InputError(
+            f"cannot compare: {one.name} is on the {one.clock} clock, {other.name} on the {other.clock} clock",
+            hint="the two sides need the same clock.kind",
+        )
+    booted = any(side.system is not None for side in sides)
+    if booted and one.clock == "wall" and number is not None and number < _FEWEST_WALL:
+        raise InputError(f"--number {number}: a noisy clock needs at least {_FEWEST_WALL} boots a side")
+
+
+def recorded(run: Run) -> tuple[list[BootRecord], list[BootRecord]]:
+    """Return the finished boots of a run and its null changes, in the order of their labels; of a trial, its baseline.
+
+    A warm-up boot is on record and does not count. Raises InputError when there is no finished boot.
+    """
+    directories = [path for path in run.records() if not path.name.endswith(WARM_UP)]
     if run.kind == "try":
-        labels = sorted(run.path.glob("boots/baseline-s*/record.json"))
-    else:
-        labels = sorted(run.path.glob("boots/*/record.json"))
-    records = [read_record(path.parent) for path in labels]
+        directories = [path for path in directories if path.name.startswith("baseline-")]
+    elif run.kind == "compare":
+        raise InputError(f"{run.path}: is a comparison; name one of the runs or systems that it compared")
+    null = [read_record(path) for path in directories if "-null" in path.name]
+    records = [read_record(path) for path in directories if "-null" not in path.name]
     if not records:
         raise InputError(f"{run.path}: holds no finished boot")
-    return records
+    return records, null
 
 
-def _name(side: System | list[BootRecord]) -> str:
-    return side.name if isinstance(side, System) else side[0].system
+def _boot(
+    sides: list[_Side], number: int | None, run: Run, parallel: int | None, silent: bool
+) -> tuple[list[BootRecord], list[BootRecord], list[BootRecord]]:
+    one, other = sides
+    if one.system is not None and other.system is not None and one.clock == "wall":
+        return *_interleaved(one.system, other.system, number or default_number(one.system), run, silent), []
+    null = one.null
+    if one.system is not None and one.clock == "virtual":
+        null = [
+            record
+            for index in (1, 2, 3)
+            for record in _boot_side(
+                replace(one, system=one.system.with_cmdline(f"{NULL_WORD}={index}").with_seed(index)),
+                1, run, parallel, silent, f"a-null{index}-",
+            )
+        ]  # fmt: skip
+    before, after = [
+        side.records or _boot_side(side, number, run, parallel, silent, label)
+        for side, label in zip(sides, ("a-", "b-"), strict=True)
+    ]
+    return before, after, null
 
 
-def _boot_one(
-    side: System, number: int | None, run: Run, parallel: int | None, silent: bool, label: str
+def _boot_side(
+    side: _Side, number: int | None, run: Run, parallel: int | None, silent: bool, label: str
 ) -> list[BootRecord]:
-    return series(side, number or _default(side), side.seed, False, run, parallel, silent=silent, label=label)
+    assert side.system is not None and side.path is not None
+    count = number or default_number(side.system)
+    with naming(side.path):
+        return series(side.system, count, side.system.seed, False, run, parallel, silent=silent, label=label)
 
 
-def _boot_both(
-    a: System, b: System, number: int | None, run: Run, parallel: int | None, silent: bool
+def _interleaved(
+    a: System, b: System, number: int, run: Run, silent: bool
 ) -> tuple[list[BootRecord], list[BootRecord]]:
-    if a.clock.kind is ClockKind.VIRTUAL:
-        return (
-            _boot_one(a, number, run, parallel, silent, "a-"),
-            _boot_one(b, number, run, parallel, silent, "b-"),
-        )
     # On a noisy clock the sides take turns, so that a slow minute of the host falls on both.
     before: list[BootRecord] = []
     after: list[BootRecord] = []
-    for index in range(1, (number or _default(a)) + 1):
-        before += series(a, 1, index, False, run, parallel, silent=silent, label=f"a-{index:03d}-")
-        after += series(b, 1, index, False, run, parallel, silent=silent, label=f"b-{index:03d}-")
+    for index in range(1, number + 1):
+        warm_up = index == 1
+        before += series(a, 1, index, False, run, None, silent=silent, label=f"a-{index:03d}-", warm_up=warm_up)
+        after += series(b, 1, index, False, run, None, silent=silent, label=f"b-{index:03d}-", warm_up=warm_up)
     return before, after
-
-
-def _default(system: System) -> int:
-    return 5 if system.clock.kind is ClockKind.VIRTUAL else 15

@@ -17,12 +17,13 @@ from bootlab.report import page, text
 from bootlab.system import ClockKind, System, read_system
 
 SCHEMA = "bootlab.series/1"
+WARM_UP = "warm-up"
 
 
 def measure(
     system: SystemFile,
     number: Annotated[
-        int | None, typer.Option("-n", "--number", min=1, help="Boots. [default: 5 virtual, 15 wall]")
+        int | None, typer.Option("-n", "--number", min=1, max=10000, help="Boots. [default: 5 virtual, 15 wall]")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=1, help="First seed; the boots take it and those after it.")] = 1,
     same_seed: Annotated[
@@ -38,10 +39,10 @@ def measure(
     --same-seed they must be identical, and the exit code is 1 if they are not.
     """
     value = read_system(system)
-    count = number or (5 if value.clock.kind is ClockKind.VIRTUAL else 15)
+    count = number or default_number(value)
     run = open_store(runs).start("measure", value.name, {"system": str(system), "number": count, "seed": seed})
     warn_of_doubts(value)
-    with naming(system):
+    with naming(system), run.locked():
         records = series(value, count, seed, same_seed, run, parallel, silent=json)
     document = series_document(run, records)
     write_json(run.result, document)
@@ -67,6 +68,7 @@ def series(
     *,
     silent: bool,
     label: str = "",
+    warm_up: bool = True,
 ) -> list[BootRecord]:
     """Boot `count` members of a series into `run`."""
     prepared = prepare(value, open_cache())
@@ -75,12 +77,17 @@ def series(
             f"{value.name}: {count} boots on the {value.clock.kind.value} clock ({prepared.accelerator.value})"
         )
         engine = Engine(run, parallel=parallel, watcher=lambda done: progress.booted(done.job.label))
-        if value.clock.kind is ClockKind.WALL:
+        if warm_up and value.clock.kind is ClockKind.WALL:
             # The first boot finds the host's caches cold; it is kept, and not counted.
-            engine.boot_all([Job(f"{label}warm-up", prepared.with_seed(seed))])
+            engine.boot_all([Job(f"{label}{WARM_UP}", prepared.with_seed(seed))])
         seeds = [seed if same_seed else seed + index for index in range(count)]
         jobs = [Job(f"{label}{index:03d}-s{one}", prepared.with_seed(one)) for index, one in enumerate(seeds, 1)]
         return engine.boot_all(jobs)
+
+
+def default_number(system: System) -> int:
+    """Return how many boots a series has unless the user says otherwise."""
+    return 5 if system.clock.kind is ClockKind.VIRTUAL else 15
 
 
 def identical(records: list[BootRecord]) -> bool:

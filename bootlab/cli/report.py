@@ -1,20 +1,25 @@
 """`bootlab report RUN`: show a recorded run again, on the terminal and as a page."""
 
 import json as json_module
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, TypeVar
 
 import typer
 
 from bootlab.cli.arguments import Json, Runs, open_store
-from bootlab.cli.compare import recorded
+from bootlab.cli.compare import recorded, show_comparison
 from bootlab.cli.measure import series_document
 from bootlab.cli.pages import consoles, write_page
 from bootlab.cli.terminal import out, print_json
 from bootlab.cli.try_ import show_try
 from bootlab.errors import InputError, StoreError
+from bootlab.experiments.comparing import Comparison
 from bootlab.experiments.store import Run, Store
 from bootlab.experiments.trial import TryResult
+from bootlab.measure.boot import read_record
 from bootlab.report import page, text
+
+Result = TypeVar("Result", TryResult, Comparison)
 
 
 def report(
@@ -31,8 +36,12 @@ def report(
         return _list(store, json)
     found = store.find(run)
     if found.kind == "try":
-        return _try(found, json)
-    records = recorded(found)
+        return show_try(found, _result(found, TryResult), json=json)
+    if found.kind == "compare":
+        comparison = _result(found, Comparison)
+        sides = [[read_record(Path(path)) for path in side] for side in (comparison.before_runs, comparison.after_runs)]
+        return show_comparison(found, comparison, sides[0], sides[1], json=json)
+    records, _ = recorded(found)
     html = page.boot_page(records[0], consoles([("console", records[0].run)]))
     if found.kind != "boot":
         html = page.series_page(records, consoles([("last boot", records[-1].run)]))
@@ -45,15 +54,14 @@ def report(
     return 0
 
 
-def _try(run: Run, json: bool) -> int:
+def _result(run: Run, kind: type[Result]) -> Result:
     try:
-        result = TryResult.model_validate_json(run.result.read_text(encoding="utf-8"))
+        return kind.model_validate_json(run.result.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        hint = f"go on with: bootlab try SYSTEM --resume {run.path.name}"
-        raise InputError(f"{run.path}: this trial was interrupted and has no result yet", hint=hint) from error
+        hint = f"go on with: bootlab try SYSTEM --resume {run.path}" if run.kind == "try" else None
+        raise InputError(f"{run.path}: this run was interrupted and has no result yet", hint=hint) from error
     except (OSError, ValueError) as error:
         raise StoreError(f"{run.result}: damaged: {str(error).splitlines()[0]}") from error
-    return show_try(run, result, json=json)
 
 
 def _list(store: Store, json: bool) -> int:

@@ -13,8 +13,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from bootlab.measure.prepare import doubts
 from bootlab.system import System
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+# What is printed holds paths and guests' words: a bracket in them is a bracket.
+out = Console(highlight=False, markup=False)
+err = Console(stderr=True, highlight=False, markup=False)
 
 
 def print_json(document: BaseModel | dict[str, Any]) -> None:

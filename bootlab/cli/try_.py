@@ -1,15 +1,27 @@
 """`bootlab try SYSTEM [TECHNIQUE...]`: what each technique saves, alone and stacked."""
 
-from typing import Annotated
+import hashlib
+from typing import Annotated, Any
 
 import typer
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from bootlab.cli.arguments import Json, Parallel, Runs, SystemFile, complete_technique, naming, open_cache, open_store
+from bootlab.cli.arguments import (
+    Json,
+    Parallel,
+    Runs,
+    SystemFile,
+    complete_plan,
+    complete_technique,
+    naming,
+    open_cache,
+    open_store,
+)
 from bootlab.cli.pages import consoles, write_page
 from bootlab.cli.terminal import boot_progress, err, out, print_json, warn_of_doubts
 from bootlab.errors import InputError, Interrupted
 from bootlab.experiments.engine import Engine
-from bootlab.experiments.plan import PLANS, find_plan
+from bootlab.experiments.plan import find_plan
 from bootlab.experiments.store import Run, Store
 from bootlab.experiments.trial import TryResult
 from bootlab.experiments.trying import Trial
@@ -17,6 +29,8 @@ from bootlab.measure.boot import write_json
 from bootlab.report import page, text
 from bootlab.system import ClockKind, read_system
 from bootlab.techniques.catalogue import find_techniques, load_catalogue
+
+_FEWEST_WALL = 5
 
 
 def try_(
@@ -28,15 +42,21 @@ def try_(
         ),
     ] = None,
     plan: Annotated[
-        str, typer.Option("--plan", help="Which techniques in which order: bootlab techniques --plans.")
-    ] = "gain",
+        str | None,
+        typer.Option(
+            "--plan",
+            help="Which techniques in which order: bootlab techniques --plans. [default: gain]",
+            autocompletion=complete_plan,
+        ),
+    ] = None,
     seeds: Annotated[
         int | None,
         typer.Option("--seeds", min=2, max=99, help="Seeds a side (virtual), boots a side (wall). [default: 3, 10]"),
     ] = None,
     nulls: Annotated[
-        int, typer.Option("--nulls", min=1, max=20, help="Null changes that measure the spread (virtual).")
-    ] = 3,
+        int | None,
+        typer.Option("--nulls", min=1, max=20, help="Null changes that measure the spread (virtual). [default: 3]"),
+    ] = None,
     resume: Annotated[
         str | None,
         typer.Option("--resume", metavar="RUN", help="Go on with an interrupted run: its path, number, or last."),
@@ -51,23 +71,26 @@ def try_(
     difference shown". The recommended stack takes techniques without risk, the second one names what it risks.
     """
     value = read_system(system)
-    chosen_plan = find_plan(plan)
-    catalogue = load_catalogue()
-    techniques = find_techniques(catalogue, technique or chosen_plan.techniques)
+    asked = _Asked(
+        system=hashlib.sha256(value.model_dump_json().encode()).hexdigest(),
+        techniques=technique or [],
+        plan=plan or "gain",
+        seeds=seeds or (3 if value.clock.kind is ClockKind.VIRTUAL else 10),
+        nulls=nulls or 3,
+    )
+    if value.clock.kind is ClockKind.WALL and asked.seeds < _FEWEST_WALL:
+        raise InputError(f"--seeds {asked.seeds}: a noisy clock needs at least {_FEWEST_WALL} boots a side")
+    store = open_store(runs)
+    if resume is not None:
+        run, asked = _resumed(store, resume, value.name, asked, [technique, plan, seeds, nulls])
+    chosen_plan = find_plan(asked.plan)
+    techniques = find_techniques(load_catalogue(), asked.techniques or chosen_plan.techniques)
     if value.check is None and not json:
         err.print("bootlab: warning: this system has no [check]: a technique that breaks its work will not be noticed")
     warn_of_doubts(value)
-    store = open_store(runs)
-    count = seeds or (3 if value.clock.kind is ClockKind.VIRTUAL else 10)
-    asked = {
-        "system": str(system),
-        "techniques": [one.name for one in techniques],
-        "plan": plan,
-        "seeds": count,
-        "nulls": nulls,
-    }
-    run = _resumed(store, resume, value.name) if resume else store.start("try", value.name, asked)
-    with boot_progress(None, silent=json) as progress:
+    if resume is None:
+        run = store.start("try", value.name, asked.model_dump())
+    with run.locked(), boot_progress(None, silent=json) as progress:
         engine = Engine(run, parallel=parallel, reuse=True, watcher=lambda done: progress.booted(done.job.label))
         trial = Trial(
             value,
@@ -75,17 +98,20 @@ def try_(
             chosen_plan,
             engine=engine,
             cache=open_cache(),
-            seeds=range(1, count + 1),
-            nulls=nulls,
+            seeds=range(1, asked.seeds + 1),
+            nulls=asked.nulls,
             note=progress.note,
         )
         try:
             with naming(system):
                 result = trial.run()
-        except Interrupted as stop:
-            raise Interrupted(stop.message, hint=f"go on with: bootlab try {system} --resume {run.path.name}") from stop
-    write_json(run.result, result.model_dump(mode="json", by_alias=True))
-    return show_try(run, result, json=json)
+        except (Interrupted, KeyboardInterrupt) as stop:
+            raise Interrupted(
+                f"interrupted; finished boots are kept in {run.path}",
+                hint=f"go on with: bootlab try {system} --resume {run.path}",
+            ) from stop
+        write_json(run.result, result.model_dump(mode="json", by_alias=True))
+        return show_try(run, result, json=json)
 
 
 def show_try(run: Run, result: TryResult, *, json: bool) -> int:
@@ -101,13 +127,28 @@ def show_try(run: Run, result: TryResult, *, json: bool) -> int:
     return 0
 
 
-def _resumed(store: Store, name: str, system: str) -> Run:
+class _Asked(BaseModel):
+    """What a trial was asked for; a resumed one goes on with the same."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    system: str
+    """sha256 of the system as a value."""
+    techniques: list[str]
+    plan: str
+    seeds: int
+    nulls: int
+
+
+def _resumed(store: Store, name: str, system: str, now: _Asked, options: list[Any]) -> tuple[Run, _Asked]:
     run = store.find(name)
     if run.kind != "try" or run.system != system:
         raise InputError(f"--resume {name}: that run is a {run.kind} of {run.system}, not a try of {system}")
-    return run
-
-
-def complete_plan(incomplete: str) -> list[str]:
-    """Return the plans that begin with what was typed."""
-    return [name for name in sorted(PLANS) if name.startswith(incomplete)]
+    if any(option is not None for option in options):
+        raise InputError(f"--resume {name}: goes on with what was asked then; give no technique, plan, seeds or nulls")
+    try:
+        asked = _Asked.model_validate(run.asked)
+    except ValidationError as error:
+        raise InputError(f"--resume {name}: that run does not say what was asked of it") from error
+    if asked.system != now.system:
+        raise InputError(f"--resume {name}: the system file has changed since", hint="start a new trial")
+    return run, asked

@@ -1,6 +1,7 @@
 """Two series compared: phase by phase, with a verdict and the list of what differs between the two sides."""
 
 import re
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -39,17 +40,23 @@ class Comparison(BaseModel):
     differences: list[str]
     """What is not the same on both sides: a fair comparison differs in what it is about and nothing else."""
     phases: list[PhaseDifference]
+    before_runs: list[str]
+    """Directories of the boots of this side."""
+    after_runs: list[str]
 
 
-def compare_series(before: list[BootRecord], after: list[BootRecord]) -> Comparison:
-    """Return the comparison of two series on one clock. Raises InputError when their clocks differ."""
+def compare_series(before: list[BootRecord], after: list[BootRecord], null: Sequence[BootRecord] = ()) -> Comparison:
+    """Return the comparison of two series on one clock; `null` are null changes of the side before.
+
+    Raises InputError when their clocks differ.
+    """
     one, other = before[0], after[0]
     if (one.clock, one.ns_per_instruction) != (other.clock, other.ns_per_instruction):
         raise InputError(
             f"cannot compare: {one.system} is on the {one.clock} clock, {other.system} on the {other.clock} clock",
             hint="the two sides need the same clock and ns per instruction",
         )
-    left, right = Family(tuple(before)), Family(tuple(after))
+    left, right = Family(tuple(before), tuple(null)), Family(tuple(after))
     failed = left.failed or right.failed
     saved_ns = spread_ns = None
     if failed is not None:
@@ -57,10 +64,13 @@ def compare_series(before: list[BootRecord], after: list[BootRecord]) -> Compari
             "no verdict",
             f"a boot of {failed.system} was not ready: {failed.outcome.value}: {failed.detail}",
         )
+    elif (why := _no_family(left, right)) is not None:
+        verdict, detail = "no verdict", why
     elif one.clock == "virtual":
         judged = virtual_verdict(left.null_ns, left.ready_ns, right.ready_ns)
         verdict, saved_ns, spread_ns = judged.verdict.value, judged.saved_ns, judged.spread_ns
-        detail = f"{saved_ns / 1e6:+.3f} ms saved (instructions + idle); seeds move it by {spread_ns / 1e6:.3f} ms"
+        detail = f"{saved_ns / 1e6:+.3f} ms saved (instructions + idle)"
+        detail += f"; the side before moves by {spread_ns / 1e6:.3f} ms for no reason"
     else:
         judged = wall_verdict(left.ready_ns, right.ready_ns, seed=1)
         verdict, saved_ns, spread_ns = judged.verdict.value, judged.saved_ns, judged.spread_ns
@@ -77,7 +87,21 @@ def compare_series(before: list[BootRecord], after: list[BootRecord]) -> Compari
         detail=detail,
         differences=_differences(one, other),
         phases=_phases(left, right),
+        before_runs=[record.run for record in before],
+        after_runs=[record.run for record in after],
     )
+
+
+def _no_family(left: Family, right: Family) -> str | None:
+    boots = f"{len(left.members)} and {len(right.members)} boots"
+    if left.members[0].clock == "wall":
+        fewest = min(len(left.members), len(right.members))
+        return f"{boots}: a noisy clock needs 5 a side at least" if fewest < 5 else None
+    if min(len(left.members), len(right.members)) < 3 or not left.null:
+        return f"{boots}, {len(left.null)} null changes: needs 3 seeds a side, and null changes"
+    if {record.seed for record in left.members} != {record.seed for record in right.members}:
+        return "the sides have different seeds"
+    return None
 
 
 def _differences(one: BootRecord, other: BootRecord) -> list[str]:

@@ -15,7 +15,7 @@ from bootlab.errors import Interrupted, StoreError
 from bootlab.experiments.store import Run
 from bootlab.measure.boot import boot, read_record
 from bootlab.measure.prepare import Prepared
-from bootlab.measure.record import BootRecord
+from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import ClockKind
 
 
@@ -103,14 +103,15 @@ def _recorded(run: Run, job: Job) -> BootRecord | None:
         return None
     with suppress(StoreError):
         record = read_record(directory)
-        return record if record.key == job.prepared.key else None
+        return record if record.key == job.prepared.key and record.outcome is not Outcome.TARGET_DIED else None
     return None
 
 
 def _finished(run: Run) -> list[BootRecord]:
     records = []
-    for path in run.path.glob("boots/*/record.json"):
+    for path in run.records():
         # A record that a full disk cut short is a boot to run again.
         with suppress(StoreError):
-            records.append(read_record(path.parent))
-    return records
+            records.append(read_record(path))
+    # A machine that was killed from outside says nothing about the system.
+    return [record for record in records if record.outcome is not Outcome.TARGET_DIED]

@@ -11,10 +11,13 @@
 Nothing is ever changed or removed: a killed run leaves what it finished, and can be resumed.
 """
 
+import fcntl
 import json
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,7 @@ from bootlab.errors import InputError, StoreError
 from bootlab.measure.boot import store_error, write_json
 
 INDEX = "index.jsonl"
+UNFINISHED = ".unfinished-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +38,36 @@ class Run:
     """`boot`, `measure`, `try` or `compare`."""
     system: str
     started: str
+    asked: dict[str, Any] = field(default_factory=dict)
+    """The options it was started with."""
 
     @property
     def result(self) -> Path:
         return self.path / "result.json"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep every other bootlab out of this run. Raises InputError when one works on it now."""
+        try:
+            descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise store_error(self.path, error) from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(descriptor)
+            raise InputError(
+                f"{self.path}: another bootlab works on this run", hint="wait for it, or end it"
+            ) from error
+        try:
+            yield
+        finally:
+            os.close(descriptor)
+
+    def records(self) -> list[Path]:
+        """Return the directories of the finished boots, in the order of their labels, without those moved aside."""
+        found = sorted(path.parent for path in self.path.glob("boots/*/record.json"))
+        return [path for path in found if UNFINISHED not in path.name]
 
     def boot_directory(self, label: str) -> Path:
         """Return the directory of the boot `label`, made new and empty. An unfinished earlier one is moved aside."""
@@ -45,7 +75,7 @@ class Run:
         try:
             if path.exists():
                 aside = next(
-                    n for n in (path.with_name(f"{label}.unfinished-{i}") for i in range(1, 10000)) if not n.exists()
+                    n for n in (path.with_name(f"{label}{UNFINISHED}{i}") for i in range(1, 10000)) if not n.exists()
                 )
                 path.rename(aside)
             path.mkdir(parents=True)
@@ -76,12 +106,12 @@ class Store:
                 os.close(descriptor)
         except OSError as error:
             raise store_error(self.root, error) from error
-        return Run(path, kind, system, started)
+        return Run(path, kind, system, started, asked)
 
     def runs(self) -> list[Run]:
         """Return every run in the index, oldest first; a run whose directory was removed by hand is left out."""
         try:
-            lines = (self.root / INDEX).read_text(encoding="utf-8").splitlines()
+            lines = (self.root / INDEX).read_text(encoding="utf-8", errors="replace").splitlines()
         except FileNotFoundError:
             return []
         except OSError as error:
@@ -101,20 +131,22 @@ class Store:
     def find(self, name: str) -> Run:
         """Return the run that `name` means: a path, a directory name, a number, or `last`. Raises InputError."""
         path = Path(name)
-        if (path / "run.json").is_file():
-            return read_run(path)
+        # A name too long for a path is no path.
+        with suppress(OSError):
+            if (path / "run.json").is_file():
+                return read_run(path)
         runs = self.runs()
         if name == "last" and runs:
-            return runs[-1]
+            return read_run(runs[-1].path)
         if re.fullmatch(r"\d+", name):
-            runs = [run for run in runs if int(run.path.name.split("-")[0]) == int(name)]
+            runs = [run for run in runs if run.path.name.split("-")[0].lstrip("0") == name.lstrip("0")]
         else:
             runs = [run for run in runs if run.path.name == name]
         if not runs:
             raise InputError(
                 f"{name}: no such run in {self.root}", hint="bootlab report --list shows the runs there are"
             )
-        return runs[-1]
+        return read_run(runs[-1].path)
 
     def _claim(self, name: str) -> Path:
         taken = [int(found.group()) for path in self.root.iterdir() if (found := re.match(r"\d+", path.name))]
@@ -133,6 +165,6 @@ def read_run(path: Path) -> Run:
     """Return the run kept at `path`. Raises StoreError."""
     try:
         document = json.loads((path / "run.json").read_text(encoding="utf-8"))
-        return Run(path, document["kind"], document["system"], document["started"])
+        return Run(path, document["kind"], document["system"], document["started"], document["asked"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{path / 'run.json'}: damaged: {error}") from error

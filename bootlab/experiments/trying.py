@@ -17,7 +17,7 @@ from bootlab.experiments.plan import Plan
 from bootlab.experiments.trial import Baseline, Finished, Judged, Member, Step, TryResult
 from bootlab.experiments.verdict import Verdict, virtual_verdict, wall_verdict
 from bootlab.measure.prepare import Prepared, prepare
-from bootlab.measure.record import BootRecord
+from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import ClockKind, System
 from bootlab.techniques.technique import Evidence, Measured, Proof, Risk, Technique
 
@@ -266,6 +266,9 @@ class Trial:
     def _judge(self, technique: Technique, before: Family, after: Family) -> Judged:
         members = [_member(record) for record in after.members]
         failed = after.failed
+        if failed is not None and failed.outcome is Outcome.TARGET_DIED:
+            # Killed from outside, most likely: it must not count against the technique.
+            raise BootFailed(f"{failed.run}: {failed.detail}", hint="go on with --resume: this boot alone is run again")
         if failed is not None:
             spread_ns = max(before.null_ns) - min(before.null_ns)
             return _judged(

@@ -74,12 +74,19 @@ class LineSplitter:
         self._taken += len(data)
         return lines
 
+    def rest(self) -> list[ConsoleLine]:
+        """Return what has come of a line that is not complete: a prompt, perhaps. It will come again when it is."""
+        return (
+            [ConsoleLine(self._rest_ns, _decode(self._rest), complete=False, end_offset=self._taken)]
+            if self._rest
+            else []
+        )
+
     def finish(self) -> list[ConsoleLine]:
         """Return the last line that no line end has closed, if there is one."""
-        rest, self._rest = self._rest, b""
-        if not rest:
-            return []
-        return [ConsoleLine(self._rest_ns, _decode(rest), complete=False, end_offset=self._taken)]
+        lines = self.rest()
+        self._rest = b""
+        return lines
 
 
 def split_lines(chunks: Iterable[tuple[int, bytes]]) -> Iterator[ConsoleLine]:

@@ -12,7 +12,7 @@ import os
 import re
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +34,12 @@ from bootlab.timeline import phases
 
 _AFTER_PANIC_S = 1.0
 """How long a panicked guest may still print before it is stopped; panic=-1 ends most at once."""
+
+_ANSWER_BYTES = 1 << 20
+_PROMPT_S = 0.5
+"""How long a console must be silent in mid-line before what it says is taken for a prompt."""
+
+Events = AsyncIterator[ConsoleBytes | Ended]
 
 OnLine = Callable[[int, str], None]
 """Called with each console line: host ns since power-on, text."""
@@ -82,6 +88,8 @@ class _Boot:
         self.power_on_ns = 0
         self.ready_offset: int | None = None
         self.console = bytearray()
+        self.ended = False
+        self.pending: asyncio.Future[ConsoleBytes | Ended] | None = None
         self.spoken: list[ConsoleLine] = []
 
     async def run(self) -> BootRecord:
@@ -95,7 +103,7 @@ class _Boot:
                 async with QemuSession(argv, wiring.qmp_socket, stderr=self.directory / "qemu.stderr") as session:
                     ending = await self._follow(session, port)
             except BootFailed as error:
-                ending = _Ending(Outcome.TARGET_DIED, error.message)
+                ending = _Ending(Outcome.NOT_STARTED, error.message)
         (self.directory / "console.log").write_bytes(self.console)
         record = self._record(ending, argv, started, time.monotonic() - begun)
         _write_whole(self.directory / "record.json", record.model_dump_json(by_alias=True, indent=1) + "\n")
@@ -133,56 +141,73 @@ class _Boot:
             raise
         finally:
             watcher.cancel()
+            if self.pending is not None:
+                self.pending.cancel()
 
-    async def _until_ready(self, session: Session, events: object) -> Ended | None:
-        async for event in events:  # type: ignore[attr-defined]
-            if isinstance(event, Ended):
+    async def _next(self, events: Events, patience_s: float | None = None) -> ConsoleBytes | Ended | None:
+        """Return the next event; None when `patience_s` passed without one, which then comes with a later call."""
+        if self.pending is None:
+            self.pending = asyncio.ensure_future(anext(events))
+        done, _ = await asyncio.wait({self.pending}, timeout=patience_s)
+        if not done:
+            return None
+        event, self.pending = self.pending.result(), None
+        self.ended = isinstance(event, Ended)
+        return event
+
+    async def _until_ready(self, session: Session, events: Events) -> Ended | None:
+        while not self.guest.ready:
+            event = await self._next(events, _PROMPT_S if self.lines.rest() else None)
+            if event is None:
+                self._look_for_prompt()
+            elif isinstance(event, Ended):
                 self._feed(b"", event.t_ns, last=True)
                 # The plugin ends a boot at its mark before the console line that says the same can be written.
                 return None if self._ready_in_trace(event) else event
-            self._feed(event.data, event.t_ns)
-            if self.guest.panic is not None:
-                return await self._drain_panic(session, events)
-            if self.guest.ready:
-                return None
+            else:
+                self._feed(event.data, event.t_ns)
+                if self.guest.panic is not None:
+                    return await self._drain_panic(session, events)
         return None
 
-    async def _drain_panic(self, session: Session, events: object) -> Ended:
+    async def _drain_panic(self, session: Session, events: Events) -> Ended:
         try:
             async with asyncio.timeout(_AFTER_PANIC_S):
-                async for event in events:  # type: ignore[attr-defined]
-                    if isinstance(event, Ended):
-                        return event
-                    self._feed(event.data, event.t_ns)
+                while not isinstance(event := await self._next(events), Ended):
+                    if event is not None:
+                        self._feed(event.data, event.t_ns)
+                return event
         except TimeoutError:
             await session.stop()
         return Ended(time.monotonic_ns(), EndReason.GUEST_PANIC)
 
-    async def _run_check(self, check: Check, events: object, port: int | None) -> _Ending:
+    async def _run_check(self, check: Check, events: Events, port: int | None) -> _Ending:
         while self.guest.check_passed is None:
-            event = await anext(events)  # type: ignore[call-overload]
+            event = await self._next(events)
             if isinstance(event, Ended):
                 self._feed(b"", event.t_ns, last=True)
                 if self.guest.check_passed is None:
                     return _Ending(Outcome.CHECK_FAILED, f"the guest ended ({event.reason.value}) during its check")
                 break
-            self._feed(event.data, event.t_ns)
+            if event is not None:
+                self._feed(event.data, event.t_ns)
             if self.guest.panic is not None:
                 return _Ending(Outcome.CHECK_FAILED, f"the guest panicked during its check: {self.guest.panic}")
         if not self.guest.check_passed:
             return _Ending(Outcome.CHECK_FAILED, self.guest.check_detail)
         if check.send is None or check.expect is None or port is None:
             return _Ending(Outcome.READY)
-        answer = await _ask(port, check.send)
+        answer = await _ask(port, check.send, check.expect)
         if re.search(check.expect, answer) is None:
             return _Ending(
                 Outcome.CHECK_FAILED, f"TCP answer {answer[:80]!r} does not match check.expect {check.expect!r}"
             )
         return _Ending(Outcome.READY)
 
-    async def _finish(self, session: QemuSession, events: object) -> None:
+    async def _finish(self, session: QemuSession, events: Events) -> None:
         await session.stop()
-        async for event in events:  # type: ignore[attr-defined]
+        while not self.ended:
+            event = await self._next(events)
             if isinstance(event, ConsoleBytes):
                 self._feed(event.data, event.t_ns)
 
@@ -198,6 +223,13 @@ class _Boot:
                 self.on_line(since_ns, line.text)
             if self.guest.ready and not was_ready:
                 was_ready = True
+                self.ready_offset = line.end_offset
+
+    def _look_for_prompt(self) -> None:
+        # A prompt has no line end, and nothing more comes until somebody types. A line that is only slow in coming
+        # would match at a byte that differs from boot to boot, hence the patience before this is asked.
+        for line in self.lines.rest():
+            if self.guest.prompt(line.t_ns - self.power_on_ns, line.text):
                 self.ready_offset = line.end_offset
 
     def _ready_in_trace(self, event: Ended) -> bool:
@@ -220,6 +252,13 @@ class _Boot:
     def _overdue(self) -> _Ending:
         if not self.guest.ready:
             deadline = self.system.booted.deadline_s
+            trace = self._trace()
+            if trace is not None and (seen := trace.guest_marks.get(self.system.booted.mark or "")) is not None:
+                return _Ending(
+                    Outcome.HUNG,
+                    f"the mark was made at {seen.t_ns / 1e6:.3f} ms, but its line has not reached the serial port "
+                    f"after {deadline:g} s on the host's clock, and the check needs it; {self._last_words()}",
+                )
             return _Ending(Outcome.HUNG, f"not ready after {deadline:g} s on the host's clock; {self._last_words()}")
         deadline = self.system.check.deadline_s if self.system.check else 0.0
         return _Ending(Outcome.CHECK_FAILED, f"no result of the check after {deadline:g} s; {self._last_words()}")
@@ -292,8 +331,9 @@ class _Boot:
         if trace is None:
             marks.update(self.guest.marks)
         else:
+            # A guest may name a mark as it likes, but not move one of ours.
+            marks.update({name: mark.t_ns for name, mark in trace.guest_marks.items() if name not in m.OWN})
             marks.update({name: mark.t_ns for name, mark in trace.marks.items()})
-            marks.update({name: mark.t_ns for name, mark in trace.guest_marks.items()})
             if ready is not None:
                 marks[m.READY] = ready.t_ns
         return dict(sorted(marks.items(), key=lambda item: item[1]))
@@ -329,12 +369,17 @@ class _Boot:
         return records
 
 
-async def _ask(port: int, text: str) -> str:
+async def _ask(port: int, text: str, expect: str) -> str:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         writer.write(text.encode())
         await writer.drain()
-        return (await reader.readline()).decode(errors="replace")
+        answer = b""
+        while len(answer) < _ANSWER_BYTES and (piece := await reader.read(4096)):
+            answer += piece
+            if re.search(expect, answer.decode(errors="replace")) is not None:
+                break
+        return answer.decode(errors="replace")
     except ConnectionError as error:
         return f"({error.strerror or error})"
     finally:

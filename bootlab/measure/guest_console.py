@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from bootlab.system import Booted, Check
+from bootlab.timeline.marks import OWN
 
 _MARK = re.compile(r"bootlab: mark (\S+)")
 _FACT = re.compile(r"bootlab: fact (\S+) ?(.*)")
@@ -42,7 +43,7 @@ class GuestConsole:
         """Account for one console line whose first byte came at `t_ns`."""
         if line.strip():
             self.last_line, self.last_line_ns = line, t_ns
-        if (found := _MARK.search(line)) is not None:
+        if (found := _MARK.search(line)) is not None and found.group(1) not in OWN:
             self.marks.setdefault(found.group(1), t_ns)
         elif (found := _FACT.search(line)) is not None:
             self.facts[found.group(1)] = found.group(2).strip()
@@ -53,6 +54,15 @@ class GuestConsole:
                 self.marks.setdefault(name, t_ns)
         self._follow_ready(t_ns, line)
         self._follow_check(line)
+
+    def prompt(self, t_ns: int, text: str) -> bool:
+        """Look at a line that is not complete yet; returns whether it is what `booted.console` waits for."""
+        if self.booted.console is None or self.ready:
+            return False
+        self._follow_ready(t_ns, text)
+        if self.ready:
+            self.last_line, self.last_line_ns = text, t_ns
+        return self.ready
 
     def _follow_ready(self, t_ns: int, line: str) -> None:
         if self.ready:

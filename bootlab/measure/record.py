@@ -20,8 +20,10 @@ class Outcome(StrEnum):
     """The deadline passed: waiting for ever or spinning."""
     CHECK_FAILED = "check failed"
     """Ready, but the system no longer does its work."""
+    NOT_STARTED = "not started"
+    """QEMU refused this system: the machine never ran."""
     TARGET_DIED = "target died"
-    """QEMU ended by itself or was killed."""
+    """QEMU crashed or was killed in mid-boot: nothing is learned about the system."""
 
 
 class _Frozen(BaseModel):

@@ -49,7 +49,7 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
     argv += ["-qmp", f"unix:{_escape(wiring.qmp_socket)},server=on,wait=off"]
     argv += ["-kernel", str(files.kernel)]
     if files.initramfs is not None:
-        argv += ["-initrd", _escape(files.initramfs)]
+        argv += ["-initrd", str(files.initramfs)]
     if system.kernel.cmdline:
         argv += ["-append", system.kernel.cmdline]
     argv += _disks(system, files)

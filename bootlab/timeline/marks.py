@@ -38,3 +38,6 @@ BOOT_ORDER: Final[tuple[str, ...]] = (
     READY,
 )
 """The marks that bound the standard phases, earliest first."""
+
+OWN: Final = frozenset({*BOOT_ORDER, PANIC} - {READY})
+"""Names that only bootlab gives; READY is the guest's to say."""

@@ -184,3 +184,26 @@ def test_full_disk_for_the_run_store() -> None:
     assert "hint: free some space" in done.stderr
     assert "exit=1" in done.stdout
     assert "Traceback" not in done.stderr
+
+
+def test_a_prompt_without_line_end_is_ready(fast_system: System, cache: Cache, tmp_path: Path) -> None:
+    script = "#!/bin/busybox sh\nprintf 'myhost login: '\nexec sleep 1000000000\n"
+    system = with_init(fast_system, tmp_path, script).with_part("booted", mark=None, console="login:")
+    record = boot_it(System.model_validate({**dict(system), "check": None}), cache, tmp_path)
+    assert record.outcome is Outcome.READY, record.detail
+    assert record.marks["first_user_instruction"] < record.marks["ready"]
+    assert record.instructions is not None
+
+
+def test_a_guest_cannot_move_our_marks(fast_system: System, cache: Cache, tmp_path: Path) -> None:
+    script = (
+        "#!/bin/busybox sh\nbootlab-mark power_on\nbootlab-mark init_exec\nbootlab-mark ready\nexec sleep 1000000000\n"
+    )
+    system = System.model_validate({**dict(with_init(fast_system, tmp_path, script)), "check": None})
+    record = boot_it(system, cache, tmp_path)
+    assert record.outcome is Outcome.READY, record.detail
+    assert record.marks["power_on"] == 0
+    assert all(phase.duration_ns >= 0 for phase in record.phases)
+    clock = record.guest_clock
+    assert clock is not None
+    assert record.marks["start_kernel"] < clock.since_ns + clock.offset_ns < record.marks["ready"]
