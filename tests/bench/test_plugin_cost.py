@@ -14,7 +14,7 @@ from bootlab.targets.qemu import QemuSession, socket_folder
 from bootlab.targets.qemu_argv import PluginFiles, Wiring, qemu_argv
 from bootlab.targets.target import ConsoleBytes
 
-pytestmark = [pytest.mark.bench, pytest.mark.boot]
+pytestmark = pytest.mark.bench
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PAIRS = 10
