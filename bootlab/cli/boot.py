@@ -1,5 +1,7 @@
 """`bootlab boot SYSTEM`: one boot, its console live, then its phases."""
 
+import os
+import sys
 from typing import Annotated
 
 import typer
@@ -11,6 +13,7 @@ from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import Outcome
 from bootlab.report import text
+from bootlab.report.figures import visible
 from bootlab.system import read_system
 
 
@@ -40,11 +43,7 @@ def boot(
     store: Store = open_store(runs)
     run = store.start("boot", value.name, {"system": str(system), "seed": value.seed})
 
-    def show(t_ns: int, line: str) -> None:
-        out.print(f"[{t_ns / 1e9:8.3f}] ", end="", style="dim")
-        out.print(line, soft_wrap=True)
-
-    record = one_boot.boot(prepared, run.boot_directory("1"), on_line=None if json or quiet else show)
+    record = one_boot.boot(prepared, run.boot_directory("1"), on_line=None if json or quiet else _show)
     one_boot.write_json(run.result, record.model_dump(mode="json", by_alias=True))
     if json:
         print_json(record)
@@ -52,3 +51,14 @@ def boot(
         out.print()
         out.print(text.boot(record))
     return 0 if record.outcome is Outcome.READY else 1
+
+
+def _show(t_ns: int, line: str) -> None:
+    # A guest can print anything; none of it may steer the terminal.
+    stamp, line = f"[{t_ns / 1e9:8.3f}]", visible(line)
+    try:
+        sys.stdout.write(f"\x1b[2m{stamp}\x1b[0m {line}\n" if out.is_terminal else f"{stamp} {line}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the console has seen enough; the boot goes on and is recorded.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

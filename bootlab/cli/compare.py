@@ -31,7 +31,7 @@ def compare(
     a: Side,
     b: Side,
     number: Annotated[
-        int | None, typer.Option("-n", "--number", min=2, help="Boots a side. [default: 5 virtual, 15 wall]")
+        int | None, typer.Option("-n", "--number", min=2, max=10000, help="Boots a side. [default: 5 virtual, 15 wall]")
     ] = None,
     parallel: Parallel = None,
     json: Json = False,

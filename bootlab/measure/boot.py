@@ -6,6 +6,7 @@ record is written last and in one piece, so a directory with a record is a finis
 
 import asyncio
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -68,9 +69,11 @@ def boot(
 
 def store_error(path: Path, error: OSError) -> StoreError:
     """Return the user's error for a failed write below `path`."""
+    elsewhere = "put runs elsewhere with --runs DIR; boots already recorded are kept"
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return StoreError(
         f"{path}: cannot write the run: {error.strerror or error}",
-        hint="free some space, or put runs elsewhere with --runs DIR; boots already recorded are kept",
+        hint=f"free some space, or {elsewhere}" if full else elsewhere,
     )
 
 
