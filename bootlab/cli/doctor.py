@@ -18,8 +18,8 @@ def doctor(json: Json = False) -> int:
     else:
         for finding in findings:
             state = "found  " if finding.found else ("MISSING" if finding.needed else "absent ")
-            out.print(f"{state}  {finding.name:<20} {finding.version}", soft_wrap=True, markup=False)
+            out.print(f"{state}  {finding.name:<20} {finding.version}", soft_wrap=True)
             out.print(f"         {finding.purpose}", style="dim", soft_wrap=True)
             if finding.hint:
-                out.print(f"         to get it: {finding.hint}", soft_wrap=True, markup=False)
+                out.print(f"         to get it: {finding.hint}", soft_wrap=True)
     return 3 if any(finding.needed and not finding.found for finding in findings) else 0

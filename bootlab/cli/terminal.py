@@ -28,7 +28,7 @@ def print_json(document: BaseModel | dict[str, Any]) -> None:
 def warn_of_doubts(system: System) -> None:
     """Say on stderr why this system's boots may not be exact."""
     for doubt in doubts(system):
-        err.print(f"bootlab: warning: {doubt}", soft_wrap=True, markup=False)
+        err.print(f"bootlab: warning: {doubt}", soft_wrap=True)
 
 
 @contextmanager
