@@ -4,11 +4,20 @@ BOOTLAB_REQUIRE (set in CI) names what must be there, as words of skip reasons s
 that skips for want of it fails instead. Hardware cannot be installed, so a test marked `hardware` may always skip.
 """
 
+import asyncio
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from pathlib import Path
 
 import pytest
+
+from bootlab.measure.prepare import Prepared
+from bootlab.targets.qemu import QemuSession, socket_folder
+from bootlab.targets.qemu_argv import PluginFiles, Wiring, qemu_argv
+from bootlab.targets.target import ConsoleBytes
+
+READY = b"bootlab: mark ready"
 
 KINDS = {
     "boot": "boots a real guest under QEMU",
@@ -60,3 +69,26 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     report = yield
     _refuse_skip(report)
     return report
+
+
+@pytest.fixture
+def up_to_ready(tmp_path: Path) -> Callable[[Prepared, PluginFiles | None], tuple[bytes, float]]:
+    """Run QEMU with or without the plugin until the guest says ready; gives its console and QEMU's user seconds."""
+
+    async def follow(prepared: Prepared, plugin: PluginFiles | None) -> tuple[bytes, float]:
+        console = b""
+        with socket_folder() as sockets:
+            wiring = Wiring(sockets / "qmp", plugin=plugin)
+            argv = qemu_argv(prepared.system, prepared.files, wiring)
+            async with QemuSession(argv, wiring.qmp_socket, stderr=tmp_path / "stderr") as session:
+                await session.power_on()
+                async for event in session.events():
+                    if isinstance(event, ConsoleBytes):
+                        console += event.data
+                    if READY in console:
+                        # utime, the 14th field of /proc/PID/stat; the name before it may hold blanks.
+                        fields = Path(f"/proc/{session.pid}/stat").read_text().rpartition(")")[2].split()
+                        return console[: console.index(READY)], int(fields[11]) / os.sysconf("SC_CLK_TCK")
+        raise AssertionError(console[-500:])
+
+    return lambda prepared, plugin: asyncio.run(follow(prepared, plugin))

@@ -1,6 +1,6 @@
 """The guest cannot tell that it is watched: its console, time stamps included, is the same without the plugin."""
 
-import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,41 +8,24 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.measure.prepare import Prepared, prepare
 from bootlab.system import System
-from bootlab.targets.qemu import QemuSession, socket_folder
-from bootlab.targets.qemu_argv import PluginFiles, Wiring, qemu_argv
-from bootlab.targets.target import ConsoleBytes
+from bootlab.targets.qemu_argv import PluginFiles
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
-READY = b"bootlab: mark ready"
-
-
-async def console_up_to_ready(prepared: Prepared, plugin: PluginFiles | None, folder: Path) -> bytes:
-    console = b""
-    with socket_folder() as sockets:
-        wiring = Wiring(sockets / "qmp", plugin=plugin)
-        argv = qemu_argv(prepared.system, prepared.files, wiring)
-        async with QemuSession(argv, wiring.qmp_socket, stderr=folder / "stderr") as session:
-            await session.power_on()
-            async for event in session.events():
-                if isinstance(event, ConsoleBytes):
-                    console += event.data
-                if READY in console:
-                    break
-    return console[: console.index(READY)]
+UpToReady = Callable[[Prepared, PluginFiles | None], tuple[bytes, float]]
 
 
 @pytest.mark.parametrize("vcpus", [1, 2])
 def test_console_is_the_same_with_and_without_the_plugin(
-    vcpus: int, fast_system: System, cache: Cache, tmp_path: Path
+    vcpus: int, up_to_ready: UpToReady, fast_system: System, cache: Cache, tmp_path: Path
 ) -> None:
     prepared = prepare(fast_system.with_part("machine", vcpus=vcpus), cache, watch=("panic", "kernel_init", "schedule"))
     assert prepared.plugin is not None and prepared.plugin_config is not None
     config = tmp_path / "plugin.conf"
     config.write_text(prepared.plugin_config)
     plugin = PluginFiles(prepared.plugin, config, tmp_path / "trace.txt")
-    watched = asyncio.run(console_up_to_ready(prepared, plugin, tmp_path))
-    alone = asyncio.run(console_up_to_ready(prepared, None, tmp_path))
+    watched = up_to_ready(prepared, plugin)[0]
+    alone = up_to_ready(prepared, None)[0]
     assert len(alone) > 5000
     assert watched == alone
     assert "mark watch:schedule" in (tmp_path / "trace.txt").read_text()
