@@ -14,7 +14,7 @@ from bootlab.errors import InputError, MissingTool
 from bootlab.measure.kvm import probe_kvm
 from bootlab.process import run
 from bootlab.profile.plugin_config import make_plugin_config
-from bootlab.profile.symbols import SymbolTable, read_symbols
+from bootlab.symbols.table import SymbolTable, read_symbols
 from bootlab.system import Accelerator, BootFiles, ClockKind, KernelEntry, MachineType, System
 from bootlab.targets.qemu_argv import qemu_binary
 

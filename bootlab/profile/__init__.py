@@ -1,1 +1,1 @@
-"""Where the time went: symbols and the plugin's trace."""
+"""Where the time went: what the plugin is told, what it recorded, and what follows from it."""

@@ -51,7 +51,7 @@ _INITCALLS_END_LATER = ("console_on_rootfs", "prepare_namespace", "free_initmem"
 
 
 class Symbols(Protocol):
-    """What is needed of a kernel's symbol table; `bootlab.profile.symbols.SymbolTable` has it."""
+    """What is needed of a kernel's symbol table; `bootlab.symbols.table.SymbolTable` has it."""
 
     @property
     def arch(self) -> str: ...

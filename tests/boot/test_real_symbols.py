@@ -19,7 +19,7 @@ from bootlab.build.cache import Cache
 from bootlab.build.cpio import Archive
 from bootlab.build.kernel_image import KernelImage, expect_arch, extract_vmlinux, inspect
 from bootlab.process import run
-from bootlab.profile.symbols import SymbolTable, read_symbols
+from bootlab.symbols.table import SymbolTable, read_symbols
 
 pytestmark = pytest.mark.kernel
 

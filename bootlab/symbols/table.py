@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bootlab.errors import InputError
-from bootlab.profile import kallsyms
-from bootlab.profile.link_map import (
+from bootlab.symbols import kallsyms
+from bootlab.symbols.link_map import (
     ARM64_MAGIC,
     ARM64_MAGIC_AT,
     LinkMap,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.profile.symbols import read_symbols
+from bootlab.symbols.table import read_symbols
 
 X86_BASE = 0xFFFFFFFF81000000
 CODE = bytes(range(1, 251))

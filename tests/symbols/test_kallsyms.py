@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.profile import kallsyms
+from bootlab.symbols import kallsyms
 
 BASE = 0xFFFFFFFF81000000
 SOURCE = Path("vmlinux")

@@ -16,7 +16,7 @@ from elftools.elf.elffile import ELFFile
 from numpy.typing import NDArray
 
 from bootlab.errors import InputError
-from bootlab.profile.kallsyms import KERNEL_HALF, Image, Kallsyms
+from bootlab.symbols.kallsyms import KERNEL_HALF, Image, Kallsyms
 
 ARM64_MAGIC_AT = 56
 ARM64_MAGIC = b"ARM\x64"
