@@ -21,6 +21,7 @@ from bootlab.cli.pages import consoles, write_page
 from bootlab.cli.terminal import boot_progress, err, out, print_json, warn_of_doubts
 from bootlab.errors import InputError, Interrupted
 from bootlab.experiments.engine import Engine
+from bootlab.experiments.family import DEFAULT_NULLS
 from bootlab.experiments.plan import find_plan
 from bootlab.experiments.store import Run, Store
 from bootlab.experiments.trial import TryResult
@@ -55,7 +56,7 @@ def try_(
     ] = None,
     nulls: Annotated[
         int | None,
-        typer.Option("--nulls", min=1, max=20, help="Null changes that measure the spread (virtual). [default: 3]"),
+        typer.Option("--nulls", min=1, max=20, help="Null changes that measure the spread (virtual). [default: 5]"),
     ] = None,
     resume: Annotated[
         str | None,
@@ -76,7 +77,7 @@ def try_(
         techniques=technique or [],
         plan=plan or "gain",
         seeds=seeds or (3 if value.clock.kind is ClockKind.VIRTUAL else 10),
-        nulls=nulls or 3,
+        nulls=nulls or DEFAULT_NULLS,
     )
     if value.clock.kind is ClockKind.WALL and asked.seeds < _FEWEST_WALL:
         raise InputError(f"--seeds {asked.seeds}: a noisy clock needs at least {_FEWEST_WALL} boots a side")

@@ -13,6 +13,9 @@ from bootlab.measure.record import BootRecord, Outcome
 NULL_WORD = "bootlab.null"
 """A kernel ignores words with a dot whose module it does not have, yet its boot is re-rolled by them."""
 
+DEFAULT_NULLS = 5
+"""Null changes that a trial measures the spread with: `verdict.virtual_verdict` says how often that many are fooled."""
+
 
 @dataclass(frozen=True, slots=True)
 class Family:

@@ -12,7 +12,7 @@ from pathlib import Path
 from bootlab.build.cache import Cache
 from bootlab.errors import BootFailed, InputError
 from bootlab.experiments.engine import Engine, Job
-from bootlab.experiments.family import NULL_WORD, Family, ready_times
+from bootlab.experiments.family import DEFAULT_NULLS, NULL_WORD, Family, ready_times
 from bootlab.experiments.plan import Plan
 from bootlab.experiments.trial import Baseline, Finished, Judged, Member, Step, TryResult
 from bootlab.experiments.verdict import Verdict, virtual_verdict, wall_verdict
@@ -46,7 +46,7 @@ class Trial:
         engine: Engine,
         cache: Cache,
         seeds: Sequence[int],
-        nulls: int = 3,
+        nulls: int = DEFAULT_NULLS,
         note: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.system = system
