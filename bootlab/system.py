@@ -93,6 +93,8 @@ class Kernel(Part):
     package: str | None = None
     suite: str | None = None
     """Debian suite of `package`, e.g. `bookworm`; by default the suite of this machine."""
+    symbols: Path | None = Field(default=None, strict=False)
+    """vmlinux or System.map of the same build, for a kernel that does not carry its own symbols (CONFIG_KALLSYMS)."""
     cmdline: Annotated[str, _LINE] = Field(default="", max_length=4096)
     entry: Annotated[KernelEntry, _TEXT] = KernelEntry.IMAGE
 
@@ -316,7 +318,10 @@ def read_system(path: Path) -> System:
 
 def named_files(system: System) -> list[tuple[str, Path]]:
     """Return (key, path) of every file that the system names."""
-    found: list[tuple[str, Path | None]] = [("kernel.image", system.kernel.image)]
+    found: list[tuple[str, Path | None]] = [
+        ("kernel.image", system.kernel.image),
+        ("kernel.symbols", system.kernel.symbols),
+    ]
     if system.machine.firmware not in ("default", "qboot"):
         found.append(("machine.firmware", Path(system.machine.firmware)))
     if system.initramfs is not None:
@@ -335,6 +340,7 @@ def resolve_paths(document: dict[str, Any], folder: Path) -> None:
             table[key] = str(folder / table[key])
 
     resolve(document.get("kernel"), "image")
+    resolve(document.get("kernel"), "symbols")
     initramfs = document.get("initramfs")
     resolve(initramfs, "path")
     resolve(initramfs, "init")

@@ -33,6 +33,7 @@ _LONGEST_NAME = 2 + 512
 _WINDOW = 256 << 20
 _NAME_END = "\n"
 _OUTSIDE_LATIN_1 = "\u0100"
+_HINT = "its vmlinux or System.map serves too: kernel.symbols in the system file, or --symbols FILE"
 KERNEL_HALF = 0xFFFF << 48
 # Bounds on the search, so that no input can keep it busy: a real image needs the first or second of each.
 _MOST_TOKEN_TABLES = 4096
@@ -91,10 +92,12 @@ def decode(image: Image, source: Path) -> Kallsyms:
                 )
             return found
     if tables:
-        raise InputError(f"{source}: kernel symbols are damaged or cut off: a token table, but no names in front of it")
+        raise InputError(
+            f"{source}: kernel symbols are damaged or cut off: a token table, but no names in front of it", hint=_HINT
+        )
     raise InputError(
         f"{source}: no kernel symbols found: not a kernel, truncated, or built without CONFIG_KALLSYMS",
-        hint="an ELF vmlinux with its .symtab also serves",
+        hint=_HINT,
     )
 
 

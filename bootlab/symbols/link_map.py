@@ -6,6 +6,7 @@ word, from the one relocation entry that does.
 """
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -116,7 +117,7 @@ def place_kallsyms(link_map: LinkMap, image: Image, tables: Kallsyms, source: Pa
     if tables.base:
         return tables.base
     word = link_map.address(tables.base_at)
-    places, addends = _relative_relocations(image)
+    places, addends = relative_relocations(image)
     found = addends[places == np.uint64(word or 0)]
     if len(found) != 1:
         raise InputError(f"{source}: the kernel symbols' base address is not in the image")
@@ -128,15 +129,16 @@ def place_arm64_image(image: Image, tables: Kallsyms, source: Path) -> tuple[Lin
 
     Raises InputError when the image does not say, or says two different things.
     """
-    ahead = _arm64_distance_of_start(image, tables)
-    if ahead is None:
+    distance = _arm64_distance_of_start(image, tables)
+    if distance is None:
         raise InputError(f"{source}: neither _text nor the entry point is among the kernel symbols")
+    ahead = -distance
     if tables.base:
         base = tables.base
     else:
         # The entry stores `base` at start + base_at, and start is base - ahead: only the difference is known, and
         # among 130,000 entries of a real kernel one has it.
-        places, addends = _relative_relocations(image)
+        places, addends = relative_relocations(image)
         starts = addends - np.uint64(ahead % (1 << 64))
         fits = (places - addends == np.uint64((tables.base_at - ahead) % (1 << 64))) & (
             starts % np.uint64(_ARM64_IMAGE_ALIGNMENT) == 0
@@ -152,23 +154,29 @@ def place_arm64_image(image: Image, tables: Kallsyms, source: Path) -> tuple[Lin
 
 
 def _arm64_distance_of_start(image: Image, tables: Kallsyms) -> int | None:
-    # How far behind the image's first byte relative_base is. Without CONFIG_KALLSYMS_ALL `_text` is not a symbol, but
-    # one of the header's two instructions is a branch to the entry point, which is (stext until 5.7).
+    # From relative_base to the image's first byte.
     text = tables.distance("_text")
-    if text is not None:
-        return -text
+    return arm64_start(image, tables.distance) if text is None else text
+
+
+def arm64_start(image: Image, place: Callable[[str], int | None]) -> int | None:
+    """Return where an arm64 Image's first byte is, by where `place` says its entry point is; None when it does not.
+
+    Without CONFIG_KALLSYMS_ALL `_text` is not a symbol, but one of the header's two instructions is a branch to the
+    entry point, which is (stext until 5.7).
+    """
     for at, word in zip((0, 4), struct.unpack_from("<2I", image), strict=True):
         if word >> 26 == 0b000101:
             words: int = (word & 0x3FFFFFF) - ((word & 0x2000000) << 1)
             for name in ("primary_entry", "stext"):
-                entry = tables.distance(name)
+                entry = place(name)
                 if entry is not None:
-                    return at + 4 * words - entry
+                    return entry - at - 4 * words
     return None
 
 
-def _relative_relocations(image: Image) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    # Places and addends of everything that looks like an Elf64_Rela of type R_AARCH64_RELATIVE.
+def relative_relocations(image: Image) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return places and addends of everything that looks like an Elf64_Rela of type R_AARCH64_RELATIVE."""
     words = np.frombuffer(image, "<u8", len(image) // 8)
     kinds = np.flatnonzero(words[1:-1] == _R_AARCH64_RELATIVE) + 1
     return words[kinds - 1], words[kinds + 1]

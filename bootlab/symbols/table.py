@@ -1,7 +1,7 @@
 """Symbols of a kernel: address <-> function, and the code at it, at link addresses (before KASLR moves anything).
 
 They come from the kernel file itself, from its .symtab or else from its own kallsyms, so that a stock stripped kernel
-needs no System.map and no debug package.
+needs no System.map and no debug package. A kernel without either can borrow them: symbols/system_map.py.
 """
 
 import mmap
@@ -65,6 +65,16 @@ class SymbolTable:
         """Link address of the image's first byte: what KASLR's slide is counted from."""
         return self._map.start
 
+    @property
+    def link_map(self) -> LinkMap:
+        """Where the image's bytes are in the link-time address space."""
+        return self._map
+
+    @property
+    def image(self) -> Path:
+        """The uncompressed kernel that the symbols are of."""
+        return self._image
+
     def __len__(self) -> int:
         return len(self._names)
 
@@ -106,7 +116,14 @@ class SymbolTable:
         kernel may have patched them since (ftrace, alternatives). Raises InputError when the image is gone.
         """
         address = self.address(name)
-        offset = None if address is None else self._map.offset(address, size)
+        return None if address is None else self.bytes_at(address, size)
+
+    def bytes_at(self, address: int, size: int) -> bytes | None:
+        """Return the `size` bytes at a link address; None when the image does not hold all of them.
+
+        Raises InputError when the image is gone.
+        """
+        offset = self._map.offset(address, size)
         if offset is None:
             return None
         try:
@@ -144,7 +161,7 @@ def read_symbols(path: Path) -> SymbolTable:
             if image[:4] == b"\x7fELF":
                 link_map, listed = read_elf(file, image, path)
                 if listed is not None:
-                    return _table(link_map, listed.names, listed.kinds, listed.addresses, path)
+                    return make_table(link_map, listed.names, listed.kinds, listed.addresses, path)
                 tables = kallsyms.decode(image, path)
                 base = place_kallsyms(link_map, image, tables, path)
             elif image[ARM64_MAGIC_AT : ARM64_MAGIC_AT + 4] == ARM64_MAGIC:
@@ -159,10 +176,13 @@ def read_symbols(path: Path) -> SymbolTable:
         raise InputError(f"{path}: empty file, expected a kernel") from error
     except OSError as error:
         raise InputError(f"{path}: {(error.strerror or str(error)).lower()}, expected a kernel") from error
-    return _table(link_map, tables.names, tables.kinds, tables.addresses(base), path)
+    return make_table(link_map, tables.names, tables.kinds, tables.addresses(base), path)
 
 
-def _table(link_map: LinkMap, names: list[str], kinds: str, addresses: NDArray[np.uint64], path: Path) -> SymbolTable:
+def make_table(
+    link_map: LinkMap, names: list[str], kinds: str, addresses: NDArray[np.uint64], path: Path
+) -> SymbolTable:
+    """Return the table of symbols given by address, for the image at `path`. Raises InputError when they do not fit."""
     if "_text" in names:
         start = int(addresses[names.index("_text")])
         if link_map.offset(start, 1) is None:
