@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 8 };
+enum { WORDS_MAX = 8, LINE_MAX_SIZE = 4096 };
+
+static const uint64_t SPAN_NS = 20000;
 
 /* x86-64 KASLR moves by CONFIG_PHYSICAL_ALIGN, arm64 by MIN_KIMG_ALIGN, boot loaders align to either: all are 2 MiB. */
 static const uint64_t SLIDE_GRANULE = UINT64_C(2) << 20;
@@ -16,6 +18,7 @@ struct line {
 	unsigned number;
 	size_t n_words;
 	char *words[WORDS_MAX];
+	const char *whole; /* the line as it was, for a last word that may hold spaces */
 	char *message;
 	size_t message_size;
 };
@@ -41,6 +44,27 @@ bool name_valid(const char *name, size_t size)
 		if (name[i] <= ' ' || name[i] > '~')
 			return false;
 	return true;
+}
+
+static int out_of_memory(struct line *line)
+{
+	complain(line, "out of memory");
+	return -ENOMEM;
+}
+
+/* Append `element` to the `count` of `size` bytes each at `*array`. */
+static int append(struct line *line, void *array, size_t *count, const void *element, size_t size)
+{
+	void *grown;
+
+	memcpy(&grown, array, sizeof grown);
+	grown = realloc(grown, (*count + 1) * size);
+	if (!grown)
+		return out_of_memory(line);
+	memcpy((char *)grown + *count * size, element, size);
+	memcpy(array, &grown, sizeof grown);
+	++*count;
+	return 0;
 }
 
 static int read_name(struct line *line, const char *word, char *ret)
@@ -102,7 +126,7 @@ static int read_code(struct line *line, const char *word, struct code *ret)
 
 static int read_probe(struct line *line, enum probe_kind kind, struct config *config)
 {
-	struct probe probe = { .kind = kind }, *grown;
+	struct probe probe = { .kind = kind };
 	bool from = kind == PROBE_MARK && line->n_words == 7 && !strcmp(line->words[4], "from");
 	int r;
 
@@ -119,14 +143,7 @@ static int read_probe(struct line *line, enum probe_kind kind, struct config *co
 		if (probe.from_low >= probe.from_high)
 			return complain(line, "from %s %s: an empty range", line->words[5], line->words[6]);
 	}
-	grown = realloc(config->probes, (config->n_probes + 1) * sizeof *grown);
-	if (!grown) {
-		complain(line, "out of memory");
-		return -ENOMEM;
-	}
-	config->probes = grown;
-	config->probes[config->n_probes++] = probe;
-	return 0;
+	return append(line, &config->probes, &config->n_probes, &probe, sizeof probe);
 }
 
 static int read_arch(struct line *line, struct config *config)
@@ -207,13 +224,125 @@ static int read_stop(struct line *line, struct config *config)
 	return read_name(line, line->words[1], config->stop);
 }
 
+static int read_decimal(struct line *line, const char *word, uint64_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(word, &end, 10);
+	if (word[0] < '0' || word[0] > '9' || *end || errno)
+		return complain(line, "'%.80s' must be a decimal number", word);
+	return 0;
+}
+
+/* Behind the first `words` words, up to the end of the line. */
+static int read_path(struct line *line, unsigned words, char **ret)
+{
+	const char *path = line->whole + strspn(line->whole, " \t");
+	size_t size;
+
+	for (unsigned i = 0; i < words; i++) {
+		path += strcspn(path, " \t");
+		path += strspn(path, " \t");
+	}
+	size = strcspn(path, "\r\n");
+	*ret = strndup(path, size);
+	return *ret ? 0 : out_of_memory(line);
+}
+
+static int read_functions(struct line *line, struct config *config)
+{
+	if (line->n_words < 2)
+		return complain(line, "expected: functions PATH");
+	if (config->functions)
+		return complain(line, "a second functions line");
+	return read_path(line, 1, &config->functions);
+}
+
+static int read_hook(struct line *line, struct config *config)
+{
+	static const char *const kinds[HOOK_KINDS] = {
+		[HOOK_SWITCH] = "switch",
+		[HOOK_WAKE] = "wake",
+		[HOOK_FORK] = "fork",
+		[HOOK_EXEC] = "exec",
+		[HOOK_COMM] = "comm",
+		[HOOK_EXIT] = "exit",
+		[HOOK_INITCALL] = "initcall",
+		[HOOK_CONSOLE_INITCALLS] = "console_initcalls",
+		[HOOK_PROBE] = "probe",
+		[HOOK_DEFER] = "defer",
+		[HOOK_MODULE] = "module",
+		[HOOK_UNMAP_MODULE] = "unmap_module",
+		[HOOK_BLOCK_ISSUE] = "block_issue",
+		[HOOK_BLOCK_DONE] = "block_done",
+		[HOOK_MAP] = "map",
+		[HOOK_MAP_SPECIAL] = "map_special",
+	};
+	struct hook hook;
+	int r;
+
+	if (line->n_words != 3)
+		return complain(line, "expected: hook KIND ADDRESS");
+	for (hook.kind = 0; hook.kind < HOOK_KINDS; hook.kind++)
+		if (!strcmp(line->words[1], kinds[hook.kind]))
+			break;
+	if (hook.kind == HOOK_KINDS)
+		return complain(line, "unknown hook '%.80s'", line->words[1]);
+	r = read_address(line, line->words[2], &hook.address);
+	return r ? r : append(line, &config->hooks, &config->n_hooks, &hook, sizeof hook);
+}
+
+static int read_offset(struct line *line, struct config *config)
+{
+	struct offset offset;
+	int r;
+
+	if (line->n_words != 3)
+		return complain(line, "expected: offset NAME VALUE");
+	if ((r = read_name(line, line->words[1], offset.name)) || (r = read_decimal(line, line->words[2], &offset.value)))
+		return r;
+	return append(line, &config->offsets, &config->n_offsets, &offset, sizeof offset);
+}
+
+static int read_span(struct line *line, struct config *config)
+{
+	if (line->n_words != 2)
+		return complain(line, "expected: span NS");
+	return read_decimal(line, line->words[1], &config->span_ns);
+}
+
+static int read_object(struct line *line, struct config *config)
+{
+	struct object object;
+	int r;
+
+	if (line->n_words < 3)
+		return complain(line, "expected: object NAME PATH");
+	if ((r = read_name(line, line->words[1], object.name)) || (r = read_path(line, 2, &object.path)))
+		return r;
+	r = append(line, &config->objects, &config->n_objects, &object, sizeof object);
+	if (r)
+		free(object.path);
+	return r;
+}
+
+static int read_cutlines(struct line *line, struct config *config)
+{
+	if (line->n_words != 1)
+		return complain(line, "cutlines takes no words");
+	config->cut_lines = true;
+	return 0;
+}
+
 static const struct {
 	const char *word;
 	int (*read)(struct line *line, struct config *config);
 } keywords[] = {
 	{ "arch", read_arch },	 { "mark", read_mark }, { "entry", read_entry },	   { "image", read_image },
 	{ "calls", read_calls }, { "user", read_user }, { "guestmarks", read_guestmarks }, { "stop", read_stop },
-	{ "uart", read_uart },
+	{ "uart", read_uart },	 { "hook", read_hook }, { "functions", read_functions }, { "offset", read_offset },
+	{ "span", read_span },	 { "object", read_object },	   { "cutlines", read_cutlines },
 };
 
 static int read_line(struct line *line, struct config *config)
@@ -241,6 +370,8 @@ static int check_names(struct line *line, const struct config *config)
 		return complain(line, "the file has no arch line");
 	if (config->user_name[0] && !mark_exists(config, config->user_after))
 		return complain(line, "user %s %s: there is no mark %s", config->user_name, config->user_after, config->user_after);
+	if (config->cut_lines && !config->uart_port)
+		return complain(line, "cutlines: there is no uart line");
 	if (config->stop[0] && !config->guest_marks && !mark_exists(config, config->stop))
 		return complain(line, "stop %s: there is no mark %s, and no guestmarks line", config->stop, config->stop);
 	return 0;
@@ -249,14 +380,17 @@ static int check_names(struct line *line, const struct config *config)
 int config_read(FILE *file, const char *path, char *message, size_t message_size, struct config *ret)
 {
 	struct line line = { .path = path, .message = message, .message_size = message_size };
-	struct config config = { .arch = ARCH_NONE };
-	char text[512];
+	struct config config = { .arch = ARCH_NONE, .span_ns = SPAN_NS };
+	char text[LINE_MAX_SIZE], whole[LINE_MAX_SIZE];
 	int r = 0;
+
+	line.whole = whole;
 
 	while (!r && fgets(text, sizeof text, file)) {
 		char *rest = NULL;
 
 		line.number++;
+		strcpy(whole, text);
 		line.n_words = 0;
 		if (!strchr(text, '\n') && !feof(file)) {
 			r = complain(&line, "line longer than %zu characters", sizeof text - 2);
@@ -265,11 +399,12 @@ int config_read(FILE *file, const char *path, char *message, size_t message_size
 		for (char *word = strtok_r(text, " \t\r\n", &rest); word; word = strtok_r(NULL, " \t\r\n", &rest)) {
 			if (line.n_words == 0 && word[0] == '#')
 				break;
-			if (line.n_words == WORDS_MAX) {
+			if (line.n_words == WORDS_MAX && strcmp(line.words[0], "functions") && strcmp(line.words[0], "object")) {
 				r = complain(&line, "more than %d words", WORDS_MAX);
 				break;
 			}
-			line.words[line.n_words++] = word;
+			if (line.n_words < WORDS_MAX)
+				line.words[line.n_words++] = word;
 		}
 		if (!r && line.n_words)
 			r = read_line(&line, &config);
@@ -287,9 +422,24 @@ int config_read(FILE *file, const char *path, char *message, size_t message_size
 
 void config_deinit(struct config *config)
 {
+	for (size_t i = 0; i < config->n_objects; i++)
+		free(config->objects[i].path);
+	free(config->objects);
+	free(config->offsets);
+	free(config->hooks);
+	free(config->functions);
 	free(config->probes);
-	config->probes = NULL;
-	config->n_probes = 0;
+	*config = (struct config){ .arch = ARCH_NONE };
+}
+
+bool config_offset(const struct config *config, const char *name, uint64_t *ret)
+{
+	for (size_t i = 0; i < config->n_offsets; i++)
+		if (!strcmp(config->offsets[i].name, name)) {
+			*ret = config->offsets[i].value;
+			return true;
+		}
+	return false;
 }
 
 bool address_is_high(uint64_t address)

@@ -28,6 +28,41 @@ struct probe {
 	uint64_t from_low, from_high; /* both 0: called from anywhere */
 };
 
+enum hook_kind {
+	HOOK_SWITCH,
+	HOOK_WAKE,
+	HOOK_FORK,
+	HOOK_EXEC,
+	HOOK_COMM,
+	HOOK_EXIT,
+	HOOK_INITCALL,
+	HOOK_CONSOLE_INITCALLS,
+	HOOK_PROBE,
+	HOOK_DEFER,
+	HOOK_MODULE,
+	HOOK_UNMAP_MODULE,
+	HOOK_BLOCK_ISSUE,
+	HOOK_BLOCK_DONE,
+	HOOK_MAP,
+	HOOK_MAP_SPECIAL,
+	HOOK_KINDS,
+};
+
+struct hook {
+	enum hook_kind kind;
+	uint64_t address;
+};
+
+struct offset {
+	char name[TRACE_NAME_MAX + 1];
+	uint64_t value;
+};
+
+struct object {
+	char name[TRACE_NAME_MAX + 1];
+	char *path;
+};
+
 struct config {
 	enum arch arch;
 	struct probe *probes;
@@ -37,6 +72,16 @@ struct config {
 	bool guest_marks;
 	uint16_t uart_port; /* 0: do not watch the console */
 	char stop[TRACE_NAME_MAX + 1]; /* empty: never */
+	/* The rest is for the profile. */
+	char *functions; /* path, or NULL */
+	struct hook *hooks;
+	size_t n_hooks;
+	struct offset *offsets;
+	size_t n_offsets;
+	struct object *objects;
+	size_t n_objects;
+	uint64_t span_ns;
+	bool cut_lines;
 };
 
 /*
@@ -45,6 +90,9 @@ struct config {
  */
 int config_read(FILE *file, const char *path, char *message, size_t message_size, struct config *ret);
 void config_deinit(struct config *config);
+
+/* Where `name`, `STRUCT.MEMBER`, is in its struct; false when the file does not say. */
+bool config_offset(const struct config *config, const char *name, uint64_t *ret);
 
 /* 1 to TRACE_NAME_MAX printable ASCII characters without a space; `size` excludes any final NUL. */
 bool name_valid(const char *name, size_t size);

@@ -84,6 +84,27 @@ struct stamp machine_now(const struct machine *machine, size_t charged)
 	};
 }
 
+unsigned machine_vcpu(struct machine *machine)
+{
+	void *cpu;
+
+	if (!machine->current_cpu)
+		machine->current_cpu = dlsym(RTLD_DEFAULT, "current_cpu"); /* thread-local: this thread's */
+	cpu = *machine->current_cpu;
+	if (cpu != machine->latest_cpu) {
+		machine->latest_cpu = cpu;
+		machine->latest_vcpu = 0;
+		while (machine->get_cpu((int)machine->latest_vcpu) != cpu)
+			machine->latest_vcpu++;
+	}
+	return machine->latest_vcpu;
+}
+
+bool machine_tells_vcpus(const struct machine *machine)
+{
+	return machine->get_cpu && dlsym(RTLD_DEFAULT, "current_cpu");
+}
+
 void machine_stop(const struct machine *machine)
 {
 	/*

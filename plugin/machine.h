@@ -8,6 +8,7 @@
 #ifndef BOOTLAB_MACHINE_H
 #define BOOTLAB_MACHINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,10 @@ struct machine {
 	void (*shutdown_request)(int cause);
 	void *(*get_cpu)(int index);
 	void (*cpu_pause)(void *cpu);
+	/* Of machine_vcpu(): QEMU's `current_cpu` of the thread that runs the vCPUs, and whom it pointed to the last time. */
+	void *const *current_cpu;
+	void *latest_cpu;
+	unsigned latest_vcpu;
 };
 
 /* Returns 0, or -ENOTSUP with one line in `message`. */
@@ -37,6 +42,19 @@ void machine_start(struct machine *machine);
  * `charged` = the block's length gives the exact value at its first instruction.
  */
 struct stamp machine_now(const struct machine *machine, size_t charged);
+/* The instructions of machine_now() alone, at a third of the cost. Only with the virtual clock. */
+static inline uint64_t machine_instructions(const struct machine *machine, size_t charged)
+{
+	return (uint64_t)machine->icount_get_raw() - charged;
+}
+
+/*
+ * The vCPU that the calling thread, always the same, is running. QEMU's own number in a callback is that of the vCPU for which
+ * the block was translated; the others share it. Only in a vCPU's callback; needs `get_cpu`.
+ */
+unsigned machine_vcpu(struct machine *machine);
+/* Whether machine_vcpu() can be called. */
+bool machine_tells_vcpus(const struct machine *machine);
 
 /* Pause every vCPU at once and have QEMU exit with status 0. Call from a vCPU's callback. */
 void machine_stop(const struct machine *machine);

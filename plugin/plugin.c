@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "instrument.h"
 #include "machine.h"
 #include "qemu_plugin_api.h"
 #include "uart.h"
@@ -51,6 +52,7 @@ static struct {
 	bool started, stopped, write_error_told;
 	bool slide_known;
 	uint64_t slide;
+	bool profile; /* a full profile as well */
 } self = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*
@@ -120,10 +122,21 @@ static void tell_write_error(void)
 	}
 }
 
+static void end_profile(struct stamp at)
+{
+	int r = instrument_close(at);
+
+	if (r)
+		fprintf(stderr, "bootlab-plugin: profile: %s\n", strerror(-r));
+}
+
 static void report_console(void)
 {
-	if (self.uart.unreported)
+	if (self.uart.unreported) {
 		writer_console(&self.writer, self.sent, self.uart.unreported);
+		if (self.config.cut_lines)
+			instrument_cut("console", self.sent);
+	}
 	self.uart.unreported = 0;
 	tell_write_error();
 }
@@ -137,6 +150,7 @@ static void stop_if_asked(const char *name, struct stamp at)
 	self.stopped = true;
 	report_console();
 	writer_end(&self.writer, at);
+	end_profile(at);
 	machine_stop(&self.machine);
 }
 
@@ -148,6 +162,7 @@ static void record_mark(const char *name, struct stamp at)
 	if (!strcmp(self.config.user_after, name))
 		self.user_after_recorded = true;
 	writer_mark(&self.writer, name, at);
+	instrument_cut(name, at);
 	stop_if_asked(name, at);
 }
 
@@ -205,6 +220,7 @@ static void on_guest_mark(unsigned int vcpu, void *userdata)
 		struct stamp at = machine_now(&self.machine, unpack_n_insns(userdata));
 
 		writer_guest(&self.writer, name, at);
+		instrument_cut(name, at);
 		stop_if_asked(name, at);
 	}
 	pthread_mutex_unlock(&self.lock);
@@ -283,6 +299,19 @@ static void watch_probes(struct qemu_plugin_tb *tb, uint64_t address, size_t n_i
 	}
 }
 
+/* The probe that finds the kernel's or an image's entry here; NULL: none does. */
+static const struct probe *find_entry(uint64_t address)
+{
+	for (size_t i = 0; i < self.config.n_probes; i++) {
+		const struct probe *probe = &self.config.probes[i];
+
+		if ((probe->kind == PROBE_ENTRY || probe->kind == PROBE_IMAGE) && !self.recorded[i] &&
+		    probe_place(probe, address, NULL) == PLACE_IF_CODE && code_is_at(&probe->code, address))
+			return probe;
+	}
+	return NULL;
+}
+
 static bool is_guest_mark(struct qemu_plugin_tb *tb)
 {
 	const uint8_t *mark = self.config.arch == ARCH_X86_64 ? guest_mark_x86_64 : guest_mark_aarch64;
@@ -304,6 +333,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		machine_start(&self.machine);
 	}
 	if (!self.stopped) {
+		if (self.profile)
+			instrument_block(tb, find_entry(address), self.slide_known ? &self.slide : NULL);
 		watch_probes(tb, address, n_insns);
 		if (self.uart.port)
 			watch_uart(tb, n_insns);
@@ -349,6 +380,8 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int vcpu)
 		.caller = find_register(all, x86 ? "rsp" : "x30"),
 	};
 	g_array_free(all, 1);
+	if (self.profile)
+		instrument_vcpu(vcpu);
 }
 
 static void on_exit(qemu_plugin_id_t id, void *userdata)
@@ -359,8 +392,11 @@ static void on_exit(qemu_plugin_id_t id, void *userdata)
 	(void)userdata;
 	pthread_mutex_lock(&self.lock);
 	if (!self.stopped) {
+		struct stamp at = machine_now(&self.machine, 0);
+
 		report_console();
-		writer_end(&self.writer, machine_now(&self.machine, 0));
+		writer_end(&self.writer, at);
+		end_profile(at);
 	}
 	self.stopped = true;
 	tell_write_error();
@@ -413,7 +449,8 @@ static int open_machine(void)
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
-	const char *config = NULL, *out = NULL;
+	const char *config = NULL, *out = NULL, *profile = NULL;
+	char message[512];
 	int r;
 
 	for (int i = 0; i < argc; i++) {
@@ -421,8 +458,11 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 			config = argv[i] + 7;
 		} else if (!strncmp(argv[i], "out=", 4)) {
 			out = argv[i] + 4;
+		} else if (!strncmp(argv[i], "profile=", 8)) {
+			profile = argv[i] + 8;
 		} else {
-			fprintf(stderr, "bootlab-plugin: unknown option '%s'; there are config=FILE and out=FILE\n", argv[i]);
+			fprintf(stderr, "bootlab-plugin: unknown option '%s'; there are config=FILE, out=FILE and profile=FILE\n",
+				argv[i]);
 			return -1;
 		}
 	}
@@ -436,6 +476,11 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 	}
 	if (load_config(config, info->target_name) || open_machine())
 		return -1;
+	self.profile = profile;
+	if (profile && instrument_open(&self.config, &self.machine, info, profile, message, sizeof message)) {
+		fprintf(stderr, "bootlab-plugin: %s\n", message);
+		return -1;
+	}
 	r = writer_open(out, self.machine.shift, &self.writer);
 	if (r) {
 		fprintf(stderr, "bootlab-plugin: %s: %s\n", out, strerror(-r));

@@ -5,7 +5,7 @@
  * Both are lines of words with one space between them. A NAME is 1 to 64 printable ASCII characters, no space.
  * Writer of the first and reader of the second: bootlab/profile/plugin_config.py and plugin_trace.py.
  *
- * Config, `-plugin bootlab-plugin.so,config=FILE,out=FILE`; `#` starts a comment line, empty lines are skipped:
+ * Config, `-plugin bootlab-plugin.so,config=FILE,out=FILE[,profile=FILE]`; `#` starts a comment line, empty lines are skipped:
  *
  *   arch x86_64|aarch64                     first line; must be the architecture QEMU emulates
  *   mark NAME ADDRESS CODE [from LOW HIGH]  NAME is the first execution of this kernel address; with `from`, the first
@@ -18,6 +18,35 @@
  *   guestmarks                              record guest marks (protocol: guest/README.md)
  *   uart PORT                               x86: stamp what is written to the 16550 at this port, hexadecimal without 0x
  *   stop NAME                               end the machine when mark NAME, of whatever kind, is recorded
+ *
+ * And for the profile (profile_format.h), which needs the first of them; without profile=FILE they are read and ignored:
+ *
+ *   functions PATH                          the kernel's functions by link address: a functions file, see below
+ *   object NAME PATH                        those of the user program whose file is NAME (an absolute path in the guest, or
+ *                                           the last part of one), by offset in the file; of `[firmware]` or
+ *                                           `[decompressor]`, by physical address
+ *   hook KIND ADDRESS                       the link address of a kernel function that is watched. Kinds: switch wake fork exec
+ *                                           comm exit initcall console_initcalls probe defer module unmap_module block_issue
+ *                                           block_done map map_special. Which function each is: bootlab/profile/profile_config.py
+ *   offset STRUCT.MEMBER VALUE              where that is in the kernel's struct, in bytes, decimal; `offset STRUCT VALUE` is a size
+ *   span NS                                 the shortest frame that is written as a span; 20000 without this line
+ *   cutlines                                end a slice at every line of the console, too; needs `uart`
+ *
+ * PATH is the rest of the line. Kinds and members that a kernel has not got have no line.
+ *
+ * Functions file: `bootlab-functions 1`, then a line `ADDRESS ROLE NAME` for each address where a function begins, ascending,
+ * the last with the role `end`. NAME is the rest of the line. The number of a function is its line's, counted from 0 behind
+ * the first. Roles:
+ *
+ *   -           plain
+ *   thunk       jumps on to a function that it was given (__x86_indirect_thunk_rax): not in any stack
+ *   return      a jump to it is a return (__x86_return_thunk)
+ *   trampoline  jumps on, or returns (__SCT__*): not in any stack
+ *   entry       interrupts, exceptions, system calls begin at its first instruction
+ *   stubs       a row of such entries (irq_entries_start, arm64's vectors); a jump from an entry to another is the same one
+ *   fork        where new tasks begin (ret_from_fork)
+ *   syscall     a system call (__x64_sys_*), which is added up by task
+ *   end         no function from here to the next line
  *
  * ADDRESS, LOW, HIGH are link-time addresses (physical for `image`), hexadecimal without 0x. CODE is the first 4 to 16
  * bytes found there, two hexadecimal digits each, or `??` for a byte that may be anything. Code is compared only until

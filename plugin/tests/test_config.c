@@ -17,6 +17,15 @@ static const char WHOLE[] = "# made by bootlab\n"
 			    "user first_user_instruction init_exec\n"
 			    "calls initcall ffffffff81002460 e8db9106004155b9\n"
 			    "guestmarks\n"
+			    "functions /a path/with  blanks/kernel.txt\n"
+			    "hook switch ffffffff81001000\n"
+			    "hook console_initcalls ffffffff81002000\n"
+			    "offset task_struct.comm 2976\n"
+			    "span 1000\n"
+			    "object /bin/busy-box /a path/of many words and one more than eight/b.txt\n"
+			    "object [firmware] f\n"
+			    "uart 3f8\n"
+			    "cutlines\n"
 			    "stop ready"; /* a last line without its newline is a line */
 
 static int read_text(const char *text, char message[256], struct config *ret)
@@ -35,6 +44,7 @@ static void test_whole(void)
 {
 	struct config config;
 	char message[256];
+	uint64_t offset = 0;
 
 	CHECK(read_text(WHOLE, message, &config) == 0);
 	CHECK(config.arch == ARCH_X86_64);
@@ -48,6 +58,17 @@ static void test_whole(void)
 	CHECK(config.probes[5].kind == PROBE_CALLS);
 	CHECK(!strcmp(config.user_name, "first_user_instruction") && !strcmp(config.user_after, "init_exec"));
 	CHECK(config.guest_marks && !strcmp(config.stop, "ready"));
+	CHECK(!strcmp(config.functions, "/a path/with  blanks/kernel.txt"));
+	CHECK(config.n_hooks == 2 && config.hooks[0].kind == HOOK_SWITCH && config.hooks[0].address == 0xffffffff81001000);
+	CHECK(config.hooks[1].kind == HOOK_CONSOLE_INITCALLS);
+	CHECK(config_offset(&config, "task_struct.comm", &offset) && offset == 2976);
+	CHECK(!config_offset(&config, "task_struct.pid", &offset) && offset == 2976);
+	CHECK(config.span_ns == 1000 && config.cut_lines);
+	CHECK(config.n_objects == 2 && !strcmp(config.objects[0].name, "/bin/busy-box"));
+	CHECK(!strcmp(config.objects[0].path, "/a path/of many words and one more than eight/b.txt"));
+	CHECK(!strcmp(config.objects[1].name, "[firmware]") && !strcmp(config.objects[1].path, "f"));
+	config_deinit(&config);
+	CHECK(read_text("arch aarch64\n", message, &config) == 0 && config.span_ns == 20000 && !config.functions);
 	config_deinit(&config);
 }
 
@@ -80,6 +101,18 @@ static void test_bad_lines(void)
 		{ "arch aarch64\nstop a\n", "boot.conf:2: stop a: there is no mark a" },
 		{ "arch aarch64\ncalls a 1 00112233\nstop a\n", "boot.conf:3: stop a: there is no mark a" },
 		{ "arch aarch64\nguestmarks\nstop a\nstop b\n", "boot.conf:4: a second stop line" },
+		{ "arch aarch64\nfunctions\n", "boot.conf:2: expected: functions PATH" },
+		{ "arch aarch64\nfunctions a\nfunctions b\n", "boot.conf:3: a second functions line" },
+		{ "arch aarch64\nhook switch\n", "boot.conf:2: expected: hook KIND ADDRESS" },
+		{ "arch aarch64\nhook nothing 10\n", "boot.conf:2: unknown hook 'nothing'" },
+		{ "arch aarch64\nhook switch 0x10\n", "boot.conf:2: address '0x10'" },
+		{ "arch aarch64\noffset a.b\n", "boot.conf:2: expected: offset NAME VALUE" },
+		{ "arch aarch64\noffset a.b -1\n", "boot.conf:2: '-1' must be a decimal number" },
+		{ "arch aarch64\noffset a.b 99999999999999999999\n", "boot.conf:2: '99999999999999999999' must be" },
+		{ "arch aarch64\nspan 1us\n", "boot.conf:2: '1us' must be a decimal number" },
+		{ "arch aarch64\nobject a\n", "boot.conf:2: expected: object NAME PATH" },
+		{ "arch aarch64\ncutlines\n", "boot.conf:2: cutlines: there is no uart line" },
+		{ "arch x86_64\nuart 3f8\ncutlines yes\n", "boot.conf:3: cutlines takes no words" },
 		{ "arch aarch64\nmark 1 2 3 4 5 6 7 8 9\n", "boot.conf:2: more than 8 words" },
 	};
 
@@ -96,11 +129,11 @@ static void test_bad_lines(void)
 
 static void test_long_lines(void)
 {
-	char text[2048] = "arch aarch64\nmark ", message[256], small[8];
+	char text[16384] = "arch aarch64\nmark ", message[256], small[8];
 	struct config config;
 	FILE *file;
 
-	memset(text + strlen(text), 'a', 1000);
+	memset(text + strlen(text), 'a', 12000);
 	CHECK(read_text(text, message, &config) == -EINVAL);
 	CHECK(!strncmp(message, "boot.conf:2: line longer than", 29));
 

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "instrument.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hooks.h"
+#include "places.h"
+
+/*
+ * How the flow of calls is followed depends on the number of vCPUs.
+ *
+ * With one, the translated code itself keeps the mark: it stores it at calls and returns, compares it at the start of each
+ * block, and calls us only when something has changed. With several, QEMU 10.0's inline and conditional operations corrupt the
+ * guest (plugin.c), so there are callbacks at every block, call and return, with marks of our own.
+ */
+
+enum { BLOCK_BUCKETS = 1 << 16 };
+
+struct known_block {
+	struct block block;
+	struct known_block *next;
+};
+
+static struct {
+	struct machine *machine;
+	struct profile profile;
+	bool open, several;
+	qemu_plugin_u64 mark; /* one vCPU: in QEMU's memory for its vCPU, */
+	uint64_t *marks;      /* here; several: one each */
+	struct qemu_plugin_register *arguments[HOOK_ARGUMENTS];
+	GByteArray *bytes;
+	struct known_block *blocks[BLOCK_BUCKETS]; /* QEMU forgets translations and makes them anew */
+} self;
+
+static bool read_guest(uint64_t address, void *ret, size_t size)
+{
+	if (!qemu_plugin_read_memory_vaddr(address, self.bytes, size) || self.bytes->len != size)
+		return false;
+	memcpy(ret, self.bytes->data, size);
+	return true;
+}
+
+static uint64_t read_register(struct qemu_plugin_register *handle)
+{
+	uint64_t value = 0;
+
+	g_byte_array_set_size(self.bytes, 0);
+	if (qemu_plugin_read_register(handle, self.bytes) > 0)
+		memcpy(&value, self.bytes->data, self.bytes->len < sizeof value ? self.bytes->len : sizeof value);
+	return value;
+}
+
+/* The clock costs more than the count and jumps only when all vCPUs are idle, which an interrupt ends. */
+static bool may_have_idled(uint64_t mark, const struct block *block)
+{
+	return mark_kind(mark) == MARK_HALT || block->enters;
+}
+
+/* Part of whatever goes through it: it is no block of its own. */
+static bool is_transparent(const struct code_place *place)
+{
+	return place->role == ROLE_THUNK || place->role == ROLE_RETURN || place->role == ROLE_TRAMPOLINE;
+}
+
+static void enter(unsigned int vcpu, const struct block *block)
+{
+	uint64_t mark = self.marks[vcpu];
+
+	self.marks[vcpu] = block->place.function;
+	if (may_have_idled(mark, block))
+		profile_account(&self.profile, machine_now(self.machine, block->n_insns));
+	profile_enter(&self.profile, &self.profile.vcpus[vcpu], block, mark, machine_instructions(self.machine, block->n_insns));
+}
+
+/* One vCPU: it has left a mark, or the block is of another function. */
+static void on_change(unsigned int vcpu, void *userdata)
+{
+	(void)vcpu;
+	if (self.open)
+		enter(0, userdata);
+}
+
+/* Several: any block. */
+static void on_block(unsigned int translated_for, void *userdata)
+{
+	const struct block *block = userdata;
+	unsigned int vcpu = machine_vcpu(self.machine);
+
+	(void)translated_for;
+	if (!self.open)
+		return;
+	if (self.profile.running != &self.profile.vcpus[vcpu])
+		profile_run(&self.profile, &self.profile.vcpus[vcpu], machine_now(self.machine, block->n_insns));
+	if (self.marks[vcpu] != block->place.function && !is_transparent(&block->place))
+		enter(vcpu, block);
+}
+
+static void on_flow(unsigned int translated_for, void *userdata)
+{
+	(void)translated_for;
+	self.marks[machine_vcpu(self.machine)] = (uintptr_t)userdata;
+}
+
+static void on_hook(unsigned int vcpu, void *userdata)
+{
+	const struct hook *hook = userdata;
+	uint64_t arguments[HOOK_ARGUMENTS];
+
+	(void)vcpu;
+	if (!self.open)
+		return;
+	for (int i = 0; i < HOOK_ARGUMENTS; i++)
+		arguments[i] = read_register(self.arguments[i]);
+	profile_hook(&self.profile, self.profile.running, hook->kind, arguments);
+}
+
+static struct block *remember(const struct block *block)
+{
+	uint64_t hash = (block->place.address << 9 ^ block->n_insns) * UINT64_C(0x9e3779b97f4a7c15);
+	struct known_block **bucket = &self.blocks[hash >> 48], *known;
+
+	for (known = *bucket; known; known = known->next)
+		if (known->block.place.address == block->place.address && known->block.n_insns == block->n_insns &&
+		    known->block.place.function == block->place.function && known->block.place.flags == block->place.flags &&
+		    known->block.begins_stage == block->begins_stage)
+			return &known->block;
+	known = malloc(sizeof *known);
+	if (!known)
+		return NULL;
+	known->block = *block;
+	known->next = *bucket;
+	*bucket = known;
+	return &known->block;
+}
+
+static void watch_flow(struct qemu_plugin_tb *tb, const struct block *block)
+{
+	uint64_t start = qemu_plugin_tb_vaddr(tb);
+
+	for (size_t i = 0; i < block->n_insns; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint64_t next = block->place.address + qemu_plugin_insn_vaddr(insn) - start + qemu_plugin_insn_size(insn);
+		uint8_t code[16];
+		size_t size = qemu_plugin_insn_data(insn, code, sizeof code);
+		uint64_t mark = place_mark(&self.profile, &block->place, code, size, next);
+
+		if (mark && self.several)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_flow, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)mark);
+		else if (mark)
+			qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_STORE_U64, self.mark, mark);
+	}
+}
+
+static void watch_hooks(struct qemu_plugin_tb *tb, const struct block *block)
+{
+	const struct config *config = self.profile.config;
+
+	for (size_t i = 0; i < config->n_hooks; i++)
+		if (config->hooks[i].address == block->place.address)
+			qemu_plugin_register_vcpu_tb_exec_cb(tb, on_hook, QEMU_PLUGIN_CB_R_REGS, &config->hooks[i]);
+}
+
+void instrument_block(struct qemu_plugin_tb *tb, const struct probe *entry, const uint64_t *slide)
+{
+	struct kernel_image *image = &self.profile.image;
+	uint64_t address = qemu_plugin_tb_vaddr(tb);
+	const void *host = qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0));
+	struct block block = { .n_insns = (uint16_t)qemu_plugin_tb_n_insns(tb) }, *known;
+
+	if (!self.open)
+		return;
+	if (entry && entry->kind == PROBE_ENTRY && !image->entered)
+		kernel_image_enter(image, entry->address, address, host);
+	else if (entry && entry->kind == PROBE_IMAGE && !image->entered)
+		self.profile.stage = STAGE_DECOMPRESSOR;
+	if (slide && !image->slide_final)
+		kernel_image_fix_slide(image, *slide);
+	place_find(&self.profile, &self.profile.vcpus[self.several ? machine_vcpu(self.machine) : 0], address, host, &block.place);
+	block.begins_stage = entry && entry->kind == PROBE_IMAGE && block.place.flags & CODE_STAGE;
+	block.enters = place_enters(self.profile.config, &block.place);
+	known = remember(&block);
+	if (!known)
+		return;
+	if (self.several)
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, known);
+	else if (!is_transparent(&block.place))
+		qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, on_change, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_NE, self.mark,
+							  block.place.function, known);
+	if (block.place.flags & CODE_KERNEL)
+		watch_hooks(tb, known);
+	if (block.place.role != ROLE_THUNK && block.place.role != ROLE_RETURN)
+		watch_flow(tb, known);
+}
+
+int instrument_open(const struct config *config, struct machine *machine, const qemu_info_t *info, const char *path,
+		    char *message, size_t message_size)
+{
+	const struct guest guest = { .read = read_guest };
+	bool several = info->system.max_vcpus > 1;
+	int r;
+
+	if (!config->functions) {
+		snprintf(message, message_size, "profile: the config has no functions line");
+		return -EINVAL;
+	}
+	if (machine->shift < 0) {
+		snprintf(message, message_size, "profile: needs the virtual clock, -icount shift=0,sleep=off");
+		return -EINVAL;
+	}
+	if (several && (!machine_tells_vcpus(machine) || info->system.max_vcpus > PROFILE_VCPUS_MAX)) {
+		snprintf(message, message_size, "profile: %d vCPUs: at most %d, and with a QEMU that exports qemu_get_cpu and current_cpu",
+			 info->system.max_vcpus, PROFILE_VCPUS_MAX);
+		return -ENOTSUP;
+	}
+	r = profile_open(config, guest, (unsigned)machine->shift, path, message, message_size, &self.profile);
+	if (r)
+		return r;
+	self.machine = machine;
+	self.bytes = g_byte_array_new();
+	self.several = several;
+	if (several) {
+		self.marks = malloc(PROFILE_VCPUS_MAX * sizeof *self.marks);
+		if (!self.marks)
+			return -ENOMEM;
+		for (int i = 0; i < PROFILE_VCPUS_MAX; i++)
+			self.marks[i] = MARK_NOTHING;
+	} else {
+		self.mark = (qemu_plugin_u64){ qemu_plugin_scoreboard_new(sizeof *self.marks), 0 };
+	}
+	self.open = true;
+	return 0;
+}
+
+void instrument_vcpu(unsigned int vcpu)
+{
+	static const char *const names[2][HOOK_ARGUMENTS] = { { "x0", "x1", "x2", "x3", "x4" },
+							      { "rdi", "rsi", "rdx", "rcx", "r8" } };
+	bool x86 = self.profile.config->arch == ARCH_X86_64;
+	GArray *all;
+
+	if (!self.open || vcpu != 0)
+		return;
+	if (!self.several) {
+		self.marks = qemu_plugin_scoreboard_find(self.mark.score, vcpu);
+		*self.marks = MARK_NOTHING;
+	}
+	all = qemu_plugin_get_registers();
+	for (unsigned i = 0; i < all->len; i++) {
+		const qemu_plugin_reg_descriptor *descriptor = (const qemu_plugin_reg_descriptor *)(const void *)all->data + i;
+
+		for (int k = 0; k < HOOK_ARGUMENTS; k++)
+			if (!strcmp(descriptor->name, names[x86][k]))
+				self.arguments[k] = descriptor->handle;
+	}
+	g_array_free(all, 1);
+}
+
+void instrument_cut(const char *name, struct stamp at)
+{
+	if (self.open)
+		profile_cut(&self.profile, name, at);
+}
+
+int instrument_close(struct stamp at)
+{
+	if (!self.open)
+		return 0;
+	self.open = false;
+	return profile_close(&self.profile, at);
+}

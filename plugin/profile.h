@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the time goes: follows the flow of calls of every task from block to block and keeps the account.
+ *
+ * The caller says when code of another function runs, or after a call or return, and at which exact instruction count;
+ * what lies between two such moments is charged to what ran. So the account closes by construction. No QEMU headers.
+ */
+#ifndef BOOTLAB_PROFILE_H
+#define BOOTLAB_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "address_spaces.h"
+#include "calls.h"
+#include "code_map.h"
+#include "config.h"
+#include "instructions.h"
+#include "modules.h"
+#include "names.h"
+#include "profile_writer.h"
+#include "task_layout.h"
+#include "stages.h"
+#include "tasks.h"
+#include "tree.h"
+#include "writer.h"
+
+/*
+ * What the latest block left behind: the number of the function that runs, or how it was left. One word, because a
+ * translated block stores it with one instruction.
+ */
+enum mark_kind {
+	MARK_FUNCTION,
+	MARK_CALL,	    /* with the return address */
+	MARK_CALL_INDIRECT, /* the same */
+	MARK_RETURN,
+	MARK_RETURN_MAYBE, /* of code that may stand for the function that it was jumped to from, or for its caller */
+	MARK_EXCEPTION_RETURN, /* with the address of the next instruction */
+	MARK_HALT,
+};
+
+#define PROFILE_NO_FUNCTION UINT32_MAX
+#define MARK_NOTHING UINT64_C(0x0fffffffffffffff) /* no function's number */
+
+static inline uint64_t mark_make(enum mark_kind kind, uint64_t address)
+{
+	return (uint64_t)kind << 60 | (address & UINT64_C(0x0fffffffffffffff));
+}
+
+static inline enum mark_kind mark_kind(uint64_t mark)
+{
+	return (enum mark_kind)(mark >> 60);
+}
+
+static inline uint64_t mark_address(uint64_t mark)
+{
+	return (uint64_t)((int64_t)(mark << 4) >> 4);
+}
+
+/* A translated block of code. */
+struct block {
+	struct code_place place;
+	uint16_t n_insns;
+	bool begins_stage;
+	bool enters; /* an exception or interrupt begins here, unless it is reached from another such place */
+};
+
+struct vcpu {
+	uint32_t number;
+	struct task *task;    /* whose code it runs */
+	struct task stage;    /* before it has one: what runs ahead of the kernel */
+};
+
+enum { PROFILE_VCPUS_MAX = 64 };
+
+/* Offsets of struct members that hooks read. */
+enum {
+	OFFSET_TASK_COMM,
+	OFFSET_TASK_PID,
+	OFFSET_TASK_TGID,
+	OFFSET_TASK_STATE,
+	OFFSET_TASK_ON_RQ,
+	OFFSET_TASK_DELAYED,
+	OFFSET_BINPRM_FILENAME,
+	OFFSET_DEVICE_NAME,
+	OFFSET_DEVICE_INIT_NAME,
+	OFFSET_DRIVER_NAME,
+	OFFSET_MODULE_NAME,
+	OFFSET_REQUEST_SIZE,
+	OFFSET_REQUEST_FLAGS,
+	OFFSET_REQUEST_QUEUE,
+	OFFSET_REQUEST_DISK,
+	OFFSET_QUEUE_DISK,
+	OFFSET_DISK_NAME,
+	OFFSETS,
+};
+
+#define OFFSET_UNKNOWN UINT64_MAX
+
+struct profile {
+	const struct config *config;
+	struct guest guest;
+	struct profile_writer writer;
+	struct kernel_image image;
+	struct names names;
+	struct tree tree;
+	struct tasks tasks;
+	struct calls calls;
+	struct modules modules;
+	struct address_spaces spaces;
+	struct stages stages;
+	struct vcpu vcpus[PROFILE_VCPUS_MAX];
+	struct vcpu *running; /* what is charged */
+	unsigned shift;
+	uint64_t instructions, idle_ns; /* up to the latest moment */
+	uint64_t end_ns;
+	uint32_t function_kernel, function_user;
+	enum stage_kind stage; /* the one that runs until the kernel does */
+	uint64_t offsets[OFFSETS]; /* OFFSET_UNKNOWN: the kernel has no such member */
+	struct task_layout layout; /* where it does not say */
+	uint32_t console_init; /* its function, or PROFILE_NO_FUNCTION */
+	struct profile_counts counts;
+};
+
+/*
+ * Create the file at `path` and read the functions file that `config` names; `config` must outlive the profile. Returns 0 or
+ * a negative errno with one line in `message`.
+ */
+int profile_open(const struct config *config, struct guest guest, unsigned shift, const char *path, char *message,
+		 size_t message_size, struct profile *ret);
+/* Write the end of the account. Returns 0, or the first failure of any write as -errno. */
+int profile_close(struct profile *profile, struct stamp at);
+
+/* Charge what ran up to `at`, and take the clock for idle time. `at` never goes back. */
+void profile_account(struct profile *profile, struct stamp at);
+/* `block` begins on `vcpu`, at `instructions`; `mark` is what the block before left behind. */
+void profile_enter(struct profile *profile, struct vcpu *vcpu, const struct block *block, uint64_t mark,
+		   uint64_t instructions);
+/* `vcpu` goes on with what it was doing, at `at`, when another one ran last. */
+void profile_run(struct profile *profile, struct vcpu *vcpu, struct stamp at);
+/* A slice ends. */
+void profile_cut(struct profile *profile, const char *name, struct stamp at);
+
+static inline uint64_t profile_now(const struct profile *profile)
+{
+	return (profile->instructions << profile->shift) + profile->idle_ns;
+}
+
+static inline uint32_t profile_node(const struct vcpu *vcpu)
+{
+	return stack_node(&vcpu->task->stack);
+}
+
+/* For the other parts of the profile. */
+void profile_charge(struct profile *profile, uint64_t instructions);
+void profile_open_call(struct profile *profile, struct vcpu *vcpu, enum profile_call_kind kind, uint64_t argument,
+		       const char *text);
+/* Whether an interrupt has borrowed the running task; system calls and its own faults are not meant. */
+bool profile_in_interrupt(const struct profile *profile, const struct vcpu *vcpu);
+void profile_drop_frames(struct profile *profile, struct task *task, uint32_t depth);
+/* The child of a process begins with the user frames that its parent has, as its memory does. */
+void profile_copy_user_frames(struct profile *profile, const struct task *parent, struct task *child);
+
+#endif

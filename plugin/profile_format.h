@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The profile (`-plugin bootlab-plugin.so,...,profile=FILE`), version 1: where the time went, as the plugin saw it.
+ * Reader: bootlab/profile/profile_file.py.
+ *
+ * The file is the 16 bytes of PROFILE_MAGIC, then chunks: a struct chunk, then `size` bytes of records of one kind. All
+ * integers are little-endian, every record is a multiple of 8 bytes long. Chunks are written as they fill and at every
+ * cut, so a killed QEMU leaves a file that is whole up to its last whole chunk; only PROFILE_END says that it is complete.
+ *
+ * Times are ns since power-on on QEMU's virtual clock and instructions are those of all vCPUs, both exact, as in the trace.
+ * A profile exists under -icount only.
+ *
+ * Functions are numbered: 0..n-1 are the lines of the functions file (see trace_format.h), later ones come as
+ * PROFILE_NAME before their first use. A node of the call tree is a function called from a parent node; node 0 is the
+ * root of all, its children are tasks and stages. Every task, process and kernel thread alike, has a number of ours,
+ * counted from 0 as they appear; a task_struct that is used again is a new task.
+ */
+#ifndef BOOTLAB_PROFILE_FORMAT_H
+#define BOOTLAB_PROFILE_FORMAT_H
+
+#include <stdint.h>
+
+#define PROFILE_MAGIC "bootlab-profile1" /* 16 bytes, without a NUL */
+#define PROFILE_NO_TASK UINT32_MAX
+
+enum profile_chunk {
+	PROFILE_NAME = 1,   /* struct profile_name, text padded to 8 */
+	PROFILE_NODE = 2,   /* struct profile_node[]; numbered consecutively from 0 over the whole file */
+	PROFILE_WEIGHT = 3, /* struct profile_weight[]: spent since the last cut; a node may occur several times */
+	PROFILE_CUT = 4,    /* struct profile_cut, text: ends a slice; all weights before it lie before its time */
+	PROFILE_TASK = 5,   /* struct profile_task[]: a new task, or a new name or pid of one */
+	PROFILE_SWITCH = 6, /* struct profile_switch[] */
+	PROFILE_WAKE = 7,   /* struct profile_wake[] */
+	PROFILE_IDLE = 8,   /* struct profile_idle[]: every stretch in which the clock ran and no instruction did */
+	PROFILE_SPAN = 9,   /* struct profile_span[]: every frame that lasted at least `span` ns, in the order they ended */
+	PROFILE_CALL = 10,  /* struct profile_call, text: one call of a watched function, when it ended */
+	PROFILE_EVENT = 11, /* struct profile_event, text */
+	PROFILE_SYSCALL = 12, /* struct profile_syscall[]: since the last cut */
+	PROFILE_COUNTS = 13,  /* struct profile_counts, before every cut and the end: totals since power-on */
+	PROFILE_END = 14,     /* struct profile_end, the last chunk */
+};
+
+struct profile_chunk_header {
+	uint32_t kind;
+	uint32_t size; /* bytes behind this header, a multiple of 8 */
+};
+
+/* What a function beyond the functions file is. */
+enum profile_space {
+	SPACE_STAGE = 0,   /* `[firmware]`, `[decompressor]`, ...; where the address is known, a frame of SPACE_CODE is under it */
+	SPACE_TASK = 1,    /* `NAME-PID`: the root of a task's stacks; no two tasks share one, and a new name is a new root */
+	SPACE_CODE = 2,    /* in a stage: a call target without a symbol, `decompressor@0x1a40`, or `function [decompressor]` */
+	SPACE_MODULE = 3,  /* text is `function [module]` */
+	SPACE_USER = 4,    /* text is `function [file]`, or `[file]` for a file without symbols */
+	SPACE_OTHER = 5,   /* `[kernel]`: kernel code outside every symbol; `[user]`: user code of no known file */
+};
+
+struct profile_name {
+	uint32_t function;
+	uint16_t space;
+	uint16_t text_size;
+	uint64_t address; /* run-time, 0 where it means nothing */
+};
+
+struct profile_node {
+	uint32_t parent; /* UINT32_MAX for node 0 */
+	uint32_t function;
+};
+
+struct profile_weight {
+	uint32_t node;
+	uint32_t calls; /* times it was entered */
+	uint64_t instructions; /* in the node itself, not below it */
+};
+
+struct profile_cut {
+	uint64_t t_ns;
+	uint64_t instructions;
+	uint64_t text_size; /* name of the mark that cut */
+};
+
+struct profile_task {
+	uint64_t t_ns;
+	uint32_t task;
+	uint32_t parent; /* PROFILE_NO_TASK if unknown */
+	int32_t pid, tgid; /* -1 if unknown */
+	char comm[16]; /* NUL-padded */
+};
+
+enum { SWITCH_SLEEPS = 1, SWITCH_STATE_UNKNOWN = 2, SWITCH_DEAD = 4 };
+
+struct profile_switch {
+	uint64_t t_ns;
+	uint64_t instructions;
+	uint32_t previous, next; /* tasks */
+	uint32_t previous_node;	 /* where the previous task left off */
+	uint16_t vcpu;
+	uint16_t flags; /* SWITCH_*, of the previous task: without SWITCH_SLEEPS it was still runnable */
+};
+
+enum { WAKE_IN_INTERRUPT = 1 };
+
+struct profile_wake {
+	uint64_t t_ns;
+	uint32_t wakee, waker; /* tasks; the waker is the current one, which an interrupt has merely borrowed */
+	uint32_t node;	       /* of the waker */
+	uint16_t vcpu;
+	uint16_t flags;
+};
+
+struct profile_idle {
+	uint64_t start_ns, end_ns;
+	uint32_t node; /* that halted last */
+	uint16_t vcpu, reserved;
+};
+
+struct profile_span {
+	uint64_t start_ns, end_ns;
+	uint32_t node, task;
+};
+
+enum profile_call_kind {
+	CALL_INITCALL = 1, /* argument: link address of the function (run-time address in a module) */
+	CALL_PROBE = 2,	   /* text: device, a tab, driver */
+	CALL_MODULE = 3,   /* do_init_module; text: the module's name */
+};
+
+enum { CALL_UNFINISHED = 1 };
+
+struct profile_call {
+	uint64_t start_ns, end_ns;
+	uint64_t start_instructions, end_instructions;
+	uint64_t task_instructions; /* executed by its own task in between, interrupts included */
+	uint64_t argument;
+	uint32_t node, task;
+	uint16_t kind, flags;
+	uint32_t text_size;
+};
+
+enum profile_event_kind {
+	EVENT_FORK = 1,	       /* a: the child, a task */
+	EVENT_EXEC = 2,	       /* text: path of the program */
+	EVENT_EXIT = 3,	       /* a: the exit code as do_exit() gets it */
+	EVENT_DEFER = 4,       /* a driver's probe is deferred; text: the device */
+	EVENT_BLOCK_ISSUE = 5, /* a: address of the request, b: bytes << 8 | operation (enum req_op); text: the disk */
+	EVENT_BLOCK_DONE = 6,  /* a: address of the request, b: bytes; no text */
+	EVENT_MAP = 7,	       /* user memory mapped to a file; a: address, b: length; text: `OFFSET FILE` */
+	EVENT_MODULE = 8,      /* a module's code is in place; a: address, b: size; text: its name */
+};
+
+struct profile_event {
+	uint64_t t_ns;
+	uint64_t instructions;
+	uint64_t a, b;
+	uint32_t task, node;
+	uint16_t kind, vcpu;
+	uint32_t text_size;
+};
+
+struct profile_syscall {
+	uint32_t task, function;
+	uint64_t calls;
+	uint64_t elapsed_ns;
+	uint64_t instructions; /* of the task itself */
+};
+
+/*
+ * Returns are those of the kernel and of processes. Firmware and decompressors are left out: they reach other code by
+ * returns, and firmware switches its threads' stacks by them. Calls are call instructions: a weight's `calls` also counts
+ * jumps from one function into another, exceptions and interrupts.
+ */
+struct profile_counts {
+	uint64_t returns, mismatched_returns;
+	uint64_t transitions, interrupts, switches, calls;
+};
+
+struct profile_end {
+	uint64_t t_ns;
+	uint64_t instructions; /* QEMU's own count */
+	uint64_t idle_ns;      /* sum of all idle stretches */
+};
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "stages.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const stage_names[STAGE_KINDS] = { "[firmware]", "[decompressor]", "[startup]" };
+
+static int read_symbols(const char *path, char *message, size_t message_size, struct stage *stage)
+{
+	int r = functions_open(path, message, message_size, &stage->functions);
+
+	if (r)
+		return r;
+	stage->numbers = calloc(stage->functions.count, sizeof *stage->numbers);
+	if (stage->numbers)
+		return 0;
+	snprintf(message, message_size, "%s: out of memory", path);
+	return -ENOMEM;
+}
+
+int stages_init(const struct config *config, struct names *names, char *message, size_t message_size, struct stages *ret)
+{
+	int r = 0;
+
+	*ret = (struct stages){ .names = names };
+	for (int i = 0; i < STAGE_KINDS && !r; i++) {
+		ret->kinds[i].number = names_add(names, SPACE_STAGE, 0, stage_names[i]);
+		for (size_t k = 0; k < config->n_objects && !r; k++)
+			if (!strcmp(config->objects[k].name, stage_names[i]) && !ret->kinds[i].numbers)
+				r = read_symbols(config->objects[k].path, message, message_size, &ret->kinds[i]);
+	}
+	if (r)
+		stages_deinit(ret);
+	return r;
+}
+
+void stages_deinit(struct stages *stages)
+{
+	for (int i = 0; i < STAGE_KINDS; i++) {
+		functions_deinit(&stages->kinds[i].functions);
+		free(stages->kinds[i].numbers);
+		stages->kinds[i].numbers = NULL;
+	}
+}
+
+void stages_find(struct stages *stages, enum stage_kind kind, uint64_t address, struct code_place *ret)
+{
+	struct stage *stage = &stages->kinds[kind];
+	uint32_t line;
+	char text[256];
+
+	*ret = (struct code_place){ .function = stage->number, .address = address, .flags = CODE_STAGE | CODE_ANONYMOUS };
+	if (!functions_find(&stage->functions, address, &line))
+		return;
+	if (!stage->numbers[line]) {
+		snprintf(text, sizeof text, "%s %s", stage->functions.names[line], stage_names[kind]);
+		stage->numbers[line] = names_add(stages->names, SPACE_CODE, stage->functions.addresses[line], text);
+	}
+	ret->function = stage->numbers[line];
+	ret->flags = CODE_STAGE | (stage->functions.addresses[line] == address ? CODE_START : 0);
+}
+
+uint32_t stages_called(struct stages *stages, const struct code_place *place)
+{
+	static const char *const places[STAGE_KINDS] = { "firmware", "decompressor", "startup" };
+
+	for (int i = 0; i < STAGE_KINDS; i++)
+		if (stages->kinds[i].number == place->function)
+			return names_of_code(stages->names, place->address, places[i], place->function);
+	return place->function;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What runs before the kernel: firmware, the decompressor, a vCPU on its way to the kernel. */
+#ifndef BOOTLAB_STAGES_H
+#define BOOTLAB_STAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "code_map.h"
+#include "config.h"
+#include "functions.h"
+#include "names.h"
+
+enum stage_kind { STAGE_FIRMWARE, STAGE_DECOMPRESSOR, STAGE_STARTUP, STAGE_KINDS };
+
+struct stages {
+	struct names *names;
+	struct stage {
+		uint32_t number; /* of the function that stands for all its code */
+		struct functions functions; /* by physical address; empty: no symbols */
+		uint32_t *numbers; /* one per line, 0: not given yet */
+	} kinds[STAGE_KINDS];
+};
+
+/* Reads the objects of stages that `config` names. Returns 0, or a negative errno with one line in `message`. */
+int stages_init(const struct config *config, struct names *names, char *message, size_t message_size, struct stages *ret);
+void stages_deinit(struct stages *stages);
+
+/* The place of a physical address. Every one has a place, CODE_ANONYMOUS if no symbol is known. */
+void stages_find(struct stages *stages, enum stage_kind kind, uint64_t address, struct code_place *ret);
+
+/* The function that is called at an anonymous place: without symbols, a function is what is called. */
+uint32_t stages_called(struct stages *stages, const struct code_place *place);
+
+#endif

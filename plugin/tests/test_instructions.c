@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "instructions.h"
+
+#include "check.h"
+
+static const struct {
+	uint8_t code[8];
+	size_t size;
+	enum flow flow;
+	int64_t offset; /* of a known target, else -1 */
+} x86[] = {
+	{ { 0xe8, 0x10, 0, 0, 0 }, 5, FLOW_CALL, 0x10 },
+	{ { 0xe8, 0xf0, 0xff, 0xff, 0xff }, 5, FLOW_CALL, -16 },
+	{ { 0xe8, 0x00, 0x02 }, 3, FLOW_CALL, 0x200 },		  /* 16-bit code */
+	{ { 0x2e, 0xe8, 0x10, 0, 0, 0 }, 6, FLOW_CALL, 0x10 },	  /* an alternative's prefix */
+	{ { 0xe8, 0, 0, 0, 0 }, 5, FLOW_NONE, 0 },		  /* where am I */
+	{ { 0xe8, 1, 0, 0, 0 }, 5, FLOW_NONE, 1 },		  /* fills the return stack buffer */
+	{ { 0xff, 0xd0 }, 2, FLOW_CALL, -1 },			  /* call *%rax */
+	{ { 0x41, 0xff, 0xd3 }, 3, FLOW_CALL, -1 },		  /* call *%r11 */
+	{ { 0xff, 0x15, 1, 2, 3, 4 }, 6, FLOW_CALL, -1 },	  /* call *x(%rip) */
+	{ { 0xff, 0x1e, 1, 2 }, 4, FLOW_CALL, -1 },		  /* far */
+	{ { 0xff, 0xe0 }, 2, FLOW_NONE, -1 },			  /* jmp *%rax */
+	{ { 0xff, 0x30 }, 2, FLOW_NONE, -1 },			  /* push (%rax) */
+	{ { 0x9a, 1, 2, 3, 4 }, 5, FLOW_CALL, -1 },
+	{ { 0xe9, 0x10, 0, 0, 0 }, 5, FLOW_JUMP, 0x10 },
+	{ { 0xeb, 0xfe }, 2, FLOW_JUMP, -2 },
+	{ { 0xc3 }, 1, FLOW_RETURN, -1 },
+	{ { 0xf3, 0xc3 }, 2, FLOW_RETURN, -1 },			  /* rep ret */
+	{ { 0xc2, 8, 0 }, 3, FLOW_RETURN, -1 },
+	{ { 0xcb }, 1, FLOW_RETURN, -1 },
+	{ { 0x48, 0xcb }, 2, FLOW_RETURN, -1 },			  /* lretq */
+	{ { 0x48, 0xcf }, 2, FLOW_EXCEPTION_RETURN, -1 },	  /* iretq */
+	{ { 0x48, 0x0f, 0x07 }, 3, FLOW_EXCEPTION_RETURN, -1 },	  /* sysretq */
+	{ { 0x0f, 0x35 }, 2, FLOW_EXCEPTION_RETURN, -1 },
+	{ { 0x0f, 0x05 }, 2, FLOW_NONE, -1 },			  /* syscall: its entry tells */
+	{ { 0xcd, 0x15 }, 2, FLOW_INTERRUPT, -1 },
+	{ { 0xf4 }, 1, FLOW_HALT, -1 },
+	{ { 0x0f, 0x01, 0xc9 }, 3, FLOW_HALT, -1 },		  /* mwait */
+	{ { 0x0f, 0x1f, 0x00 }, 3, FLOW_NONE, -1 },
+	{ { 0x40 }, 1, FLOW_NONE, -1 },				  /* inc %ax, in 16-bit code */
+	{ { 0x90 }, 1, FLOW_NONE, -1 },
+};
+
+static const struct {
+	uint32_t word;
+	enum flow flow;
+	int64_t offset;
+} aarch64[] = {
+	{ 0x94000004, FLOW_CALL, 12 },	/* bl .+16: 12 behind the next */
+	{ 0x97ffffff, FLOW_CALL, -8 },	/* bl .-4 */
+	{ 0xd63f0100, FLOW_CALL, -1 },	/* blr x8 */
+	{ 0xd73f0901, FLOW_CALL, -1 },	/* blraa x8, x1 */
+	{ 0xd63f081f, FLOW_CALL, -1 },	/* blraaz x0 */
+	{ 0xd65f03c0, FLOW_RETURN, -1 },
+	{ 0xd65f0bff, FLOW_RETURN, -1 }, /* retaa */
+	{ 0xd69f03e0, FLOW_EXCEPTION_RETURN, -1 },
+	{ 0xd503207f, FLOW_HALT, -1 },	 /* wfi */
+	{ 0xd5031023, FLOW_HALT, -1 },	 /* wfit x3 */
+	{ 0xd61f0200, FLOW_NONE, -1 },	 /* br x16 */
+	{ 0x14000004, FLOW_NONE, -1 },	 /* b */
+	{ 0xd503201f, FLOW_NONE, -1 },	 /* nop */
+	{ 0xd503205f, FLOW_NONE, -1 },	 /* wfe */
+};
+
+int main(void)
+{
+	struct flow_target target;
+
+	for (size_t i = 0; i < sizeof x86 / sizeof *x86; i++) {
+		enum flow flow = x86_flow(x86[i].code, x86[i].size, &target);
+
+		if (flow != x86[i].flow)
+			fprintf(stderr, "x86 %zu: %d\n", i, flow);
+		CHECK(flow == x86[i].flow && target.known == (x86[i].offset != -1));
+		CHECK(!target.known || target.offset == x86[i].offset);
+	}
+	for (size_t i = 0; i < sizeof aarch64 / sizeof *aarch64; i++) {
+		enum flow flow = aarch64_flow((const uint8_t *)&aarch64[i].word, 4, &target);
+
+		if (flow != aarch64[i].flow)
+			fprintf(stderr, "aarch64 %zu: %d\n", i, flow);
+		CHECK(flow == aarch64[i].flow && target.known == (aarch64[i].offset != -1));
+		CHECK(!target.known || target.offset == aarch64[i].offset);
+	}
+	CHECK(x86_flow(NULL, 0, &target) == FLOW_NONE && aarch64_flow(NULL, 0, &target) == FLOW_NONE);
+	/* Prefixes and nothing behind them. */
+	CHECK(x86_flow((const uint8_t *)"\x66\x2e", 2, &target) == FLOW_NONE);
+	CHECK(x86_flow((const uint8_t *)"\xff", 1, &target) == FLOW_NONE && x86_flow((const uint8_t *)"\xe8", 1, &target) == FLOW_NONE);
+	puts("test_instructions: ok");
+	return 0;
+}
