@@ -7,7 +7,7 @@ import typer
 from typer.exceptions import TyperException
 
 from bootlab import __version__
-from bootlab.cli import boot, compare, doctor, measure, report, techniques, try_
+from bootlab.cli import advise, boot, compare, doctor, measure, profile, report, techniques, try_
 from bootlab.errors import InputError
 
 _INTERRUPTED = 130
@@ -27,6 +27,8 @@ app.command("boot")(boot.boot)
 app.command("measure")(measure.measure)
 app.command("try")(try_.try_)
 app.command("compare")(compare.compare)
+app.command("profile")(profile.profile)
+app.command("advise")(advise.advise)
 app.command("techniques")(techniques.techniques)
 app.command("report")(report.report)
 app.command("doctor")(doctor.doctor)

@@ -12,6 +12,7 @@ from bootlab.experiments.store import Store
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import Outcome
+from bootlab.measure.record_files import write_json
 from bootlab.report import text
 from bootlab.report.figures import visible
 from bootlab.system import read_system
@@ -44,7 +45,7 @@ def boot(
     run = store.start("boot", value.name, {"system": str(system), "seed": value.seed})
 
     record = one_boot.boot(prepared, run.boot_directory("1"), on_line=None if json or quiet else _show)
-    one_boot.write_json(run.result, record.model_dump(mode="json", by_alias=True))
+    write_json(run.result, record.model_dump(mode="json", by_alias=True))
     if json:
         print_json(record)
     else:

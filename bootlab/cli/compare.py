@@ -6,16 +6,18 @@ from typing import Annotated
 
 import typer
 
-from bootlab.cli.arguments import Json, Parallel, Runs, complete_system, naming, open_store
+from bootlab.cli.arguments import Json, Parallel, Runs, complete_system, naming, open_cache, open_store
 from bootlab.cli.measure import WARM_UP, default_number, series
 from bootlab.cli.pages import consoles, write_page
-from bootlab.cli.terminal import out, print_json
+from bootlab.cli.terminal import boot_progress, out, print_json
 from bootlab.errors import InputError
 from bootlab.experiments.comparing import Comparison, compare_series
+from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.family import NULL_WORD
 from bootlab.experiments.store import Run, Store
-from bootlab.measure.boot import read_record, write_json
+from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord
+from bootlab.measure.record_files import read_record, write_json
 from bootlab.report import page, text
 from bootlab.system import System, read_system
 
@@ -126,7 +128,7 @@ def _boot(
 ) -> tuple[list[BootRecord], list[BootRecord], list[BootRecord]]:
     one, other = sides
     if one.system is not None and other.system is not None and one.clock == "wall":
-        return *_interleaved(one.system, other.system, number or default_number(one.system), run, silent), []
+        return *_interleaved(sides, number or default_number(one.system), run, silent), []
     null = one.null
     if one.system is not None and one.clock == "virtual":
         null = [
@@ -153,14 +155,23 @@ def _boot_side(
         return series(side.system, count, side.system.seed, False, run, parallel, silent=silent, label=label)
 
 
-def _interleaved(
-    a: System, b: System, number: int, run: Run, silent: bool
-) -> tuple[list[BootRecord], list[BootRecord]]:
+def _interleaved(sides: list[_Side], number: int, run: Run, silent: bool) -> tuple[list[BootRecord], list[BootRecord]]:
     # On a noisy clock the sides take turns, so that a slow minute of the host falls on both.
-    before: list[BootRecord] = []
-    after: list[BootRecord] = []
-    for index in range(1, number + 1):
-        warm_up = index == 1
-        before += series(a, 1, index, False, run, None, silent=silent, label=f"a-{index:03d}-", warm_up=warm_up)
-        after += series(b, 1, index, False, run, None, silent=silent, label=f"b-{index:03d}-", warm_up=warm_up)
-    return before, after
+    prepared = []
+    for side in sides:
+        assert side.system is not None and side.path is not None
+        with naming(side.path):
+            prepared.append(prepare(side.system, open_cache()))
+    with boot_progress(2 * number, silent=silent) as progress:
+        accelerators = " and ".join(dict.fromkeys(one.accelerator.value for one in prepared))
+        progress.note(f"{number} boots a side on the wall clock ({accelerators}), in turns")
+        # The first boot of each finds the host's caches cold; it is kept, and not counted.
+        Engine(run).boot_all([Job(f"{side}-{WARM_UP}", one) for side, one in zip("ab", prepared, strict=True)])
+        engine = Engine(run, watcher=lambda done: progress.booted(done.job.label))
+        jobs = [
+            Job(f"{side}-{index:03d}-s{index}", one.with_seed(index))
+            for index in range(1, number + 1)
+            for side, one in zip("ab", prepared, strict=True)
+        ]
+        records = engine.boot_all(jobs)
+    return records[::2], records[1::2]

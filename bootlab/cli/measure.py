@@ -9,9 +9,9 @@ from bootlab.cli.pages import consoles, write_page
 from bootlab.cli.terminal import boot_progress, err, out, print_json, warn_of_doubts
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.store import Run
-from bootlab.measure.boot import write_json
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
+from bootlab.measure.record_files import write_json
 from bootlab.measure.statistics import Summary, summarize
 from bootlab.report import page, text
 from bootlab.system import ClockKind, System, read_system
@@ -68,7 +68,6 @@ def series(
     *,
     silent: bool,
     label: str = "",
-    warm_up: bool = True,
 ) -> list[BootRecord]:
     """Boot `count` members of a series into `run`."""
     prepared = prepare(value, open_cache())
@@ -77,7 +76,7 @@ def series(
             f"{value.name}: {count} boots on the {value.clock.kind.value} clock ({prepared.accelerator.value})"
         )
         engine = Engine(run, parallel=parallel, watcher=lambda done: progress.booted(done.job.label))
-        if warm_up and value.clock.kind is ClockKind.WALL:
+        if value.clock.kind is ClockKind.WALL:
             # The first boot finds the host's caches cold; it is kept, and not counted.
             engine.boot_all([Job(f"{label}{WARM_UP}", prepared.with_seed(seed))])
         seeds = [seed if same_seed else seed + index for index in range(count)]

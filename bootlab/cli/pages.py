@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bootlab.experiments.store import Run
-from bootlab.measure.boot import store_error
+from bootlab.measure.record_files import store_error
 from bootlab.report.console import Console, read_console
 
 
-def write_page(run: Run, html: str) -> Path:
-    """Write `html` as the run's report and return its path. Raises StoreError."""
-    path = run.path / "report.html"
+def write_page(run: Run, html: str, *, name: str = "report.html") -> Path:
+    """Write `html` as a page of the run, its report by default, and return its path. Raises StoreError."""
+    path = run.path / name
     try:
         path.write_text(html, encoding="utf-8")
     except OSError as error:

@@ -10,13 +10,15 @@ from bootlab.cli.arguments import Json, Runs, open_store
 from bootlab.cli.compare import recorded, show_comparison
 from bootlab.cli.measure import series_document
 from bootlab.cli.pages import consoles, write_page
+from bootlab.cli.profiled_boots import KIND, read_profile_run, show_profile
+from bootlab.cli.sweeps import read_sweep, show_sweep
 from bootlab.cli.terminal import out, print_json
 from bootlab.cli.try_ import show_try
 from bootlab.errors import InputError, StoreError
 from bootlab.experiments.comparing import Comparison
 from bootlab.experiments.store import Run, Store
 from bootlab.experiments.trial import TryResult
-from bootlab.measure.boot import read_record
+from bootlab.measure.record_files import read_record
 from bootlab.report import page, text
 
 Result = TypeVar("Result", TryResult, Comparison)
@@ -41,6 +43,10 @@ def report(
         comparison = _result(found, Comparison)
         sides = [[read_record(Path(path)) for path in side] for side in (comparison.before_runs, comparison.after_runs)]
         return show_comparison(found, comparison, sides[0], sides[1], json=json)
+    if found.kind == KIND:
+        if "axis" in found.asked:
+            return show_sweep(read_sweep(found), json=json)
+        return show_profile(found, read_profile_run(found), None, {}, json=json)
     records, _ = recorded(found)
     html = page.boot_page(records[0], consoles([("console", records[0].run)]))
     if found.kind != "boot":

@@ -26,7 +26,7 @@ from bootlab.experiments.plan import find_plan
 from bootlab.experiments.store import Run, Store
 from bootlab.experiments.trial import TryResult
 from bootlab.experiments.trying import Trial
-from bootlab.measure.boot import write_json
+from bootlab.measure.record_files import write_json
 from bootlab.report import page, text
 from bootlab.system import ClockKind, read_system
 from bootlab.techniques.catalogue import find_techniques, load_catalogue

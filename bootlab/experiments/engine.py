@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from bootlab.errors import Interrupted, StoreError
 from bootlab.experiments.store import Run
-from bootlab.measure.boot import boot, read_record
+from bootlab.measure.boot import boot
 from bootlab.measure.prepare import Prepared
 from bootlab.measure.record import BootRecord, Outcome
+from bootlab.measure.record_files import read_record
 from bootlab.system import ClockKind
 
 

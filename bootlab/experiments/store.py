@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bootlab.errors import InputError, StoreError
-from bootlab.measure.boot import store_error, write_json
+from bootlab.measure.record_files import store_error, write_json
 
 INDEX = "index.jsonl"
 UNFINISHED = ".unfinished-"
@@ -35,7 +35,7 @@ class Run:
 
     path: Path
     kind: str
-    """`boot`, `measure`, `try` or `compare`."""
+    """`boot`, `measure`, `try`, `compare` or `profile`."""
     system: str
     started: str
     asked: dict[str, Any] = field(default_factory=dict)

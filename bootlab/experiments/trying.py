@@ -7,19 +7,19 @@ techniques interact.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from bootlab.build.cache import Cache
 from bootlab.errors import BootFailed, InputError
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.family import DEFAULT_NULLS, NULL_WORD, Family, ready_times
+from bootlab.experiments.measured import evidence_of, measured_of
 from bootlab.experiments.plan import Plan
 from bootlab.experiments.trial import Baseline, Finished, Judged, Member, Step, TryResult
 from bootlab.experiments.verdict import Verdict, virtual_verdict, wall_verdict
 from bootlab.measure.prepare import Prepared, prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import ClockKind, System
-from bootlab.techniques.technique import Evidence, Measured, Proof, Risk, Technique
+from bootlab.techniques.technique import Measured, Proof, Risk, Technique
 
 RECOMMENDED = "recommended"
 WITH_RISKS = "with risks"
@@ -71,7 +71,7 @@ class Trial:
                 hint=f"its console is {base.failed.run}/console.log",
             )
         start = _Place(self.system, base)
-        measured = _measured(base.median)
+        measured = measured_of(base.median)
         self.note(f"each of {len(self.techniques)} techniques alone")
         alone = self._all_alone(start, measured)
         stacks, steps = self._stacks(start, measured, alone)
@@ -278,7 +278,7 @@ class Trial:
             judgement = wall_verdict(before.ready_ns, after.ready_ns, seed=1)
         else:
             judgement = virtual_verdict(before.null_ns, before.ready_ns, after.ready_ns)
-        proof = technique.prove(_evidence(after.members[0]), _evidence(before.members[0]))
+        proof = technique.prove(evidence_of(after.members[0]), evidence_of(before.members[0]))
         verdict, detail = judgement.verdict.value, ""
         if proof is Proof.NO_EFFECT:
             # Whatever moved the boot, it was not this knob.
@@ -348,21 +348,6 @@ def _member(record: BootRecord, change: str = "") -> Member:
         run=record.run,
         change=change,
     )
-
-
-def _console(record: BootRecord) -> str:
-    path = Path(record.run) / "console.log"
-    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
-
-
-def _measured(record: BootRecord) -> Measured:
-    initcalls = {initcall.name: initcall.duration_ns for initcall in record.initcalls}
-    return Measured(record.facts, initcalls, record.marks, _console(record))
-
-
-def _evidence(record: BootRecord) -> Evidence:
-    measured = _measured(record)
-    return Evidence(measured.facts, measured.initcalls_ns, measured.marks, measured.console, record.kaslr_slide)
 
 
 def _slug(text: str) -> str:

@@ -1,30 +1,30 @@
 """One boot: power on, follow the console, decide what happened, write the record.
 
-A boot's directory holds record.json, console.log (raw), trace.txt (the plugin's), plugin.conf and qemu.stderr. The
-record is written last and in one piece, so a directory with a record is a finished boot and one without is not.
+A boot's directory holds record.json, console.log (raw), trace.txt (the plugin's), plugin.conf and qemu.stderr; that of
+a profiled boot also profile.bin and the functions it refers to. The record is written last and in one piece, so a
+directory with a record is a finished boot and one without is not.
 """
 
 import asyncio
-import contextlib
-import errno
 import hashlib
-import json
-import os
 import re
-import socket
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bootlab.errors import BootFailed, Interrupted, StoreError
+from bootlab.errors import BootFailed, Interrupted
 from bootlab.importers.console import ConsoleLine, LineSplitter
 from bootlab.measure.guest_clock import HOST, VIRTUAL, place_guest_clock
 from bootlab.measure.guest_console import GuestConsole
+from bootlab.measure.hang_causes import find_hang_cause
 from bootlab.measure.host import host_facts
 from bootlab.measure.prepare import Prepared
+from bootlab.measure.profile_setup import PROFILE, write_profile_config
 from bootlab.measure.record import BootRecord, GuestClock, InitcallRecord, Outcome, PhaseRecord
+from bootlab.measure.record_files import store_error, write_whole
+from bootlab.measure.tcp_check import ask, free_port
 from bootlab.profile.plugin_trace import PluginTrace, Stamp, read_trace
 from bootlab.system import Check, ClockKind
 from bootlab.targets.qemu import QemuSession, socket_folder
@@ -36,7 +36,6 @@ from bootlab.timeline import phases
 _AFTER_PANIC_S = 1.0
 """How long a panicked guest may still print before it is stopped; panic=-1 ends most at once."""
 
-_ANSWER_BYTES = 1 << 20
 _PROMPT_S = 0.5
 """How long a console must be silent in mid-line before what it says is taken for a prompt."""
 
@@ -53,39 +52,42 @@ class _Ending:
 
 
 def boot(
-    prepared: Prepared, directory: Path, *, on_line: OnLine | None = None, cancelled: Callable[[], bool] = lambda: False
+    prepared: Prepared,
+    directory: Path,
+    *,
+    on_line: OnLine | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    patience: float = 1.0,
 ) -> BootRecord:
     """Boot once and return the record, also written to `directory` (which must exist and be empty).
 
+    `patience` multiplies the system's deadlines, for a slow host or a boot that is profiled.
     A boot that panics, hangs, fails its check or does not start is an outcome in the record, not an error.
     Raises MissingTool when there is no QEMU, Interrupted when `cancelled()` became true, StoreError when the
     record could not be written.
     """
     try:
-        return asyncio.run(_Boot(prepared, directory, on_line, cancelled).run())
+        return asyncio.run(_Boot(prepared, directory, on_line, cancelled, patience).run())
     except OSError as error:
         raise store_error(directory, error) from error
 
 
-def store_error(path: Path, error: OSError) -> StoreError:
-    """Return the user's error for a failed write below `path`."""
-    elsewhere = "put runs elsewhere with --runs DIR; boots already recorded are kept"
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return StoreError(
-        f"{path}: cannot write the run: {error.strerror or error}",
-        hint=f"free some space, or {elsewhere}" if full else elsewhere,
-    )
-
-
 class _Boot:
     def __init__(
-        self, prepared: Prepared, directory: Path, on_line: OnLine | None, cancelled: Callable[[], bool]
+        self,
+        prepared: Prepared,
+        directory: Path,
+        on_line: OnLine | None,
+        cancelled: Callable[[], bool],
+        patience: float,
     ) -> None:
         self.prepared = prepared
         self.system = prepared.system
         self.directory = directory
         self.on_line = on_line
         self.cancelled = cancelled
+        self.deadline_s = self.system.booted.deadline_s * patience
+        self.check_deadline_s = self.system.check.deadline_s * patience if self.system.check is not None else 0.0
         self.guest = GuestConsole(self.system.booted, self.system.check)
         self.lines = LineSplitter()
         self.power_on_ns = 0
@@ -99,7 +101,7 @@ class _Boot:
         started = datetime.now(UTC).isoformat(timespec="seconds")
         begun = time.monotonic()
         with socket_folder() as folder:
-            port = _free_port() if self.system.network and self.system.network.guest_port else None
+            port = free_port() if self.system.network and self.system.network.guest_port else None
             wiring = Wiring(folder / "qmp", self.prepared.accelerator, port, self._plugin_files())
             argv = qemu_argv(self.system, self.prepared.files, wiring)
             try:
@@ -109,22 +111,26 @@ class _Boot:
                 ending = _Ending(Outcome.NOT_STARTED, error.message)
         (self.directory / "console.log").write_bytes(self.console)
         record = self._record(ending, argv, started, time.monotonic() - begun)
-        _write_whole(self.directory / "record.json", record.model_dump_json(by_alias=True, indent=1) + "\n")
+        write_whole(self.directory / "record.json", record.model_dump_json(by_alias=True, indent=1) + "\n")
         return record
 
     def _plugin_files(self) -> PluginFiles | None:
         if self.prepared.plugin is None or self.prepared.plugin_config is None:
             return None
         config = self.directory / "plugin.conf"
-        config.write_text(self.prepared.plugin_config, encoding="utf-8")
-        return PluginFiles(self.prepared.plugin, config, self.directory / "trace.txt")
+        text, profile = self.prepared.plugin_config, None
+        if self.prepared.profile is not None:
+            text += write_profile_config(self.prepared.profile, self.directory)
+            profile = self.directory / PROFILE
+        config.write_text(text, encoding="utf-8")
+        return PluginFiles(self.prepared.plugin, config, self.directory / "trace.txt", profile)
 
     async def _follow(self, session: QemuSession, port: int | None) -> _Ending:
         watcher = asyncio.create_task(self._watch_cancelled(asyncio.current_task()))
         self.power_on_ns = await session.power_on()
         events = session.events()
         try:
-            async with asyncio.timeout(self.system.booted.deadline_s):
+            async with asyncio.timeout(self.deadline_s):
                 ended = await self._until_ready(session, events)
             if ended is not None:
                 return self._ended_early(ended)
@@ -132,7 +138,7 @@ class _Boot:
             if check is None:
                 await self._finish(session, events)
                 return _Ending(Outcome.READY)
-            async with asyncio.timeout(check.deadline_s):
+            async with asyncio.timeout(self.check_deadline_s):
                 ending = await self._run_check(check, events, port)
             await self._finish(session, events)
             return ending
@@ -200,7 +206,7 @@ class _Boot:
             return _Ending(Outcome.CHECK_FAILED, self.guest.check_detail)
         if check.send is None or check.expect is None or port is None:
             return _Ending(Outcome.READY)
-        answer = await _ask(port, check.send, check.expect)
+        answer = await ask(port, check.send, check.expect)
         if re.search(check.expect, answer) is None:
             return _Ending(
                 Outcome.CHECK_FAILED, f"TCP answer {answer[:80]!r} does not match check.expect {check.expect!r}"
@@ -254,17 +260,21 @@ class _Boot:
 
     def _overdue(self) -> _Ending:
         if not self.guest.ready:
-            deadline = self.system.booted.deadline_s
+            deadline = self.deadline_s
             trace = self._trace()
             if trace is not None and (seen := trace.guest_marks.get(self.system.booted.mark or "")) is not None:
                 return _Ending(
                     Outcome.HUNG,
                     f"the mark was made at {seen.t_ns / 1e6:.3f} ms, but its line has not reached the serial port "
-                    f"after {deadline:g} s on the host's clock, and the check needs it; {self._last_words()}",
+                    f"after {deadline:g} s on the host's clock, and the check needs it; {self._held_up()}",
                 )
-            return _Ending(Outcome.HUNG, f"not ready after {deadline:g} s on the host's clock; {self._last_words()}")
-        deadline = self.system.check.deadline_s if self.system.check else 0.0
-        return _Ending(Outcome.CHECK_FAILED, f"no result of the check after {deadline:g} s; {self._last_words()}")
+            return _Ending(Outcome.HUNG, f"not ready after {deadline:g} s on the host's clock; {self._held_up()}")
+        overdue = f"no result of the check after {self.check_deadline_s:g} s"
+        return _Ending(Outcome.CHECK_FAILED, f"{overdue}; {self._held_up()}")
+
+    def _held_up(self) -> str:
+        cause = find_hang_cause(self.system, self.console.decode(errors="replace"))
+        return self._last_words() + (f"; {cause}" if cause is not None else "")
 
     def _last_words(self) -> str:
         if not self.guest.last_line:
@@ -370,58 +380,3 @@ class _Boot:
             name = symbols.name_at(call.argument) or f"{call.argument:#x}"
             records.append(InitcallRecord(name=name, start_ns=call.t_ns, duration_ns=max(0, end - call.t_ns)))
         return records
-
-
-async def _ask(port: int, text: str, expect: str) -> str:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    try:
-        writer.write(text.encode())
-        await writer.drain()
-        answer = b""
-        while len(answer) < _ANSWER_BYTES and (piece := await reader.read(4096)):
-            answer += piece
-            if re.search(expect, answer.decode(errors="replace")) is not None:
-                break
-        return answer.decode(errors="replace")
-    except ConnectionError as error:
-        return f"({error.strerror or error})"
-    finally:
-        writer.close()
-        with contextlib.suppress(ConnectionError):
-            await writer.wait_closed()
-
-
-def _free_port() -> int:
-    # Another process may take the port before QEMU binds it; QEMU then says so and the boot fails at once.
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _write_whole(path: Path, text: str) -> None:
-    temporary = path.with_suffix(".new")
-    with temporary.open("w", encoding="utf-8") as out:
-        out.write(text)
-        out.flush()
-        os.fsync(out.fileno())
-    temporary.rename(path)
-
-
-def read_record(directory: Path) -> BootRecord:
-    """Return the record of a finished boot. Raises StoreError when there is none or it is damaged."""
-    path = directory / "record.json"
-    try:
-        return BootRecord.model_validate_json(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise StoreError(f"{directory}: no record.json: not a finished boot") from error
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{path}: damaged: {str(error).splitlines()[0]}") from error
-
-
-def write_json(path: Path, value: object) -> None:
-    """Write a JSON document in one piece. Raises StoreError."""
-    try:
-        _write_whole(path, json.dumps(value, indent=1) + "\n")
-    except OSError as error:
-        raise store_error(path, error) from error

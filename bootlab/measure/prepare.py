@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import platform
 import shutil
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -12,8 +13,10 @@ from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.plugin import plugin_path
 from bootlab.errors import InputError, MissingTool
 from bootlab.measure.kvm import probe_kvm
+from bootlab.measure.profile_setup import ProfileRequest, ProfileSetup, set_up_profile
 from bootlab.process import run
 from bootlab.profile.plugin_config import make_plugin_config
+from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
 from bootlab.system import Accelerator, BootFiles, ClockKind, KernelEntry, MachineType, System
 from bootlab.targets.qemu_argv import qemu_binary
@@ -36,6 +39,8 @@ class Prepared:
     qemu: Path
     kvm: str
     """What is known of KVM here, in words."""
+    profile: ProfileSetup | None = None
+    """What a profiled boot is told besides; not part of the key, because the guest cannot notice it."""
 
     @property
     def key(self) -> str:
@@ -45,7 +50,7 @@ class Prepared:
             exclude={
                 "name": True,
                 "description": True,
-                "kernel": {"image", "package", "suite"},
+                "kernel": {"image", "package", "suite", "symbols"},
                 "initramfs": True,
                 "disks": {"__all__": {"path"}},
             },
@@ -58,9 +63,12 @@ class Prepared:
         return replace(self, system=self.system.with_seed(seed))
 
 
-def prepare(system: System, cache: Cache, *, watch: tuple[str, ...] = ()) -> Prepared:
+def prepare(
+    system: System, cache: Cache, *, watch: tuple[str, ...] = (), profile: ProfileRequest | None = None
+) -> Prepared:
     """Make or find all that `system` boots from. `watch`: kernel symbols whose first execution becomes `watch:SYMBOL`.
 
+    With `profile` the boots are profiled (virtual clock only).
     Raises InputError for files that cannot be right, MissingTool for a QEMU that is absent or too old.
     """
     binary = require_qemu(qemu_binary(system))
@@ -69,6 +77,11 @@ def prepare(system: System, cache: Cache, *, watch: tuple[str, ...] = ()) -> Pre
     if (firmware := firmware_file(system)) is not None:
         hashes["firmware"] = file_sha256(firmware)
     if system.clock.kind is ClockKind.WALL:
+        if profile is not None:
+            raise InputError(
+                "clock.kind: a profile counts instructions, and the wall clock has none",
+                hint='clock.kind = "virtual" in the system file',
+            )
         if system.marks:
             raise InputError(f'{system.name}: marks: kernel symbols are seen under clock.kind = "virtual" only')
         accelerator, kvm = _accelerator(system, cache)
@@ -80,10 +93,11 @@ def prepare(system: System, cache: Cache, *, watch: tuple[str, ...] = ()) -> Pre
         )
     plugin = plugin_path()
     hashes["plugin"] = file_sha256(plugin)
-    symbols = _symbols(files.vmlinux) if files.vmlinux is not None else None
+    symbols = _symbols(files.vmlinux, system.kernel.symbols)
     stop = system.booted.mark if system.check is None else None
     config = _plugin_config(system, symbols, watch, stop)
-    return Prepared(system, files, symbols, plugin, config, Accelerator.TCG, hashes, binary, "not asked for")
+    setup = set_up_profile(system, files, symbols, cache, profile) if profile is not None else None
+    return Prepared(system, files, symbols, plugin, config, Accelerator.TCG, hashes, binary, "not asked for", setup)
 
 
 def doubts(system: System) -> list[str]:
@@ -154,7 +168,11 @@ def _accelerator(system: System, cache: Cache) -> tuple[Accelerator, str]:
     wanted = system.clock.accelerator
     if wanted is Accelerator.TCG:
         return wanted, "not asked for"
-    works, reason = _accelerator_for(system.machine.cpu, cache)
+    host = platform.machine()
+    if system.machine.arch == host:
+        works, reason = _accelerator_for(system.machine.cpu, cache)
+    else:
+        works, reason = False, f"this host is {host}, the system's machine is {system.machine.arch}"
     if wanted is Accelerator.KVM and not works:
         raise MissingTool(
             f'clock.accelerator = "kvm": KVM does not run guests here: {reason}',
@@ -164,5 +182,8 @@ def _accelerator(system: System, cache: Cache) -> tuple[Accelerator, str]:
 
 
 @lru_cache(maxsize=8)
-def _symbols(vmlinux: Path) -> SymbolTable:
-    return read_symbols(vmlinux)
+def _symbols(vmlinux: Path | None, given: Path | None) -> SymbolTable | None:
+    if given is None:
+        return read_symbols(vmlinux) if vmlinux is not None else None
+    # An image that cannot be unpacked here is believed to be of the same build.
+    return read_kernel_symbols(given, vmlinux) if vmlinux is not None else read_symbols(given)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from bootlab.report.figures import visible
 
-_VOID = frozenset({"rect", "line", "circle", "path", "br", "hr", "col"})
+_VOID = frozenset({"rect", "line", "circle", "path", "br", "hr", "col", "input"})
 
 
 class Html(str):
@@ -32,7 +32,7 @@ def join(parts: Iterable[Content], between: Html | str = "") -> Html:
     return Html(text(between).join(text(part) for part in parts))
 
 
-def tag(name: str, *children: Content, **attributes: str | int | float | bool | None) -> Html:
+def tag(name: str, /, *children: Content, **attributes: str | int | float | bool | None) -> Html:
     """Return one element. In attribute names a trailing `_` is dropped and other `_` become `-`.
 
     An attribute that is None or False is left out, one that is True has no value.

@@ -1,16 +1,7 @@
-"""One self-contained HTML page per result: no request leaves it, and it reads the same from a disk or a web server.
+"""The pages of trials, boots, series and comparisons. What is common to every page is in shell.py."""
 
-The page carries a content security policy that allows its own style and script by hash and nothing else, so even text
-that slipped through escaping could not run. It is written for phone and desktop, light and dark, mouse and keyboard.
-"""
-
-import base64
-import hashlib
 from collections.abc import Sequence
-from importlib.resources import files
-from string import Template
 
-from bootlab import __version__
 from bootlab.experiments.trial import TryResult
 from bootlab.measure.record import BootRecord, InitcallRecord
 from bootlab.report import charts
@@ -27,7 +18,7 @@ from bootlab.report.figures import (
     spread_ns,
     spread_words,
 )
-from bootlab.report.markup import Content, Html, join, tag, text
+from bootlab.report.markup import Content, Html, join, tag
 from bootlab.report.sections import (
     as_members,
     console_folds,
@@ -44,6 +35,7 @@ from bootlab.report.sections import (
     short_hash_list,
     waterfall,
 )
+from bootlab.report.shell import page_header, shell
 from bootlab.report.sides import Side
 from bootlab.report.tables import Cell, Column, table
 from bootlab.report.trial_order import sides_of
@@ -80,8 +72,8 @@ def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
             ("baseline run", tag("code", result.baseline_run)), ("run", tag("code", result.run)),
         ])),
     ]  # fmt: skip
-    head = _header("techniques tried", result.system, clock, try_keys(result), short_hash_list(result.hashes))
-    return _shell(f"{result.system}: techniques tried", head, sections)
+    head = page_header("techniques tried", result.system, clock, try_keys(result), short_hash_list(result.hashes))
+    return shell(f"{result.system}: techniques tried", head, sections)
 
 
 def boot_page(record: BootRecord, consoles: Sequence[Console] = ()) -> str:
@@ -95,8 +87,10 @@ def boot_page(record: BootRecord, consoles: Sequence[Console] = ()) -> str:
         )), fold("Facts the guest printed", pairs(sorted(record.facts.items())))),
         _record_provenance(record),
     ]  # fmt: skip
-    head = _header("one boot", record.system, clock_of([record]), _boot_keys(record), short_hash_list(record.hashes))
-    return _shell(f"{record.system}: one boot", head, sections)
+    head = page_header(
+        "one boot", record.system, clock_of([record]), _boot_keys(record), short_hash_list(record.hashes)
+    )
+    return shell(f"{record.system}: one boot", head, sections)
 
 
 def series_page(records: Sequence[BootRecord], consoles: Sequence[Console] = ()) -> str:
@@ -113,8 +107,8 @@ def series_page(records: Sequence[BootRecord], consoles: Sequence[Console] = ())
         _record_provenance(middle),
     ]  # fmt: skip
     hashes = short_hash_list(middle.hashes)
-    head = _header(f"series of {len(records)}", middle.system, clock_of(records), _series_keys(records), hashes)
-    return _shell(f"{middle.system}: series of {len(records)} boots", head, sections)
+    head = page_header(f"series of {len(records)}", middle.system, clock_of(records), _series_keys(records), hashes)
+    return shell(f"{middle.system}: series of {len(records)} boots", head, sections)
 
 
 def compare_page(
@@ -143,8 +137,8 @@ def compare_page(
     ]
     name = one.system if one.system == other.system else f"{one.system} \N{RIGHTWARDS ARROW} {other.system}"
     keys = _compare_keys(before, after, verdict)
-    head = _header("comparison", name, clock_of([*before, *after]), keys, Html())
-    return _shell(f"{name}: comparison", head, sections)
+    head = page_header("comparison", name, clock_of([*before, *after]), keys, Html())
+    return shell(f"{name}: comparison", head, sections)
 
 
 def _side(record: BootRecord, title: str = "boot", kind: str = "recommended") -> Side:
@@ -239,34 +233,3 @@ def _record_provenance(record: BootRecord, of: str = "") -> Html:
     name = f"provenance-{of}" if of else "provenance"
     title = f"Provenance, {of}" if of else "Provenance"
     return section(name, title, provenance(record.hashes, record.host, lines), command)
-
-
-def _header(what: str, name: str, clock: str, keys: Content, hashes: Content) -> Html:
-    return tag(
-        "header",
-        tag("p", tag("b", "bootlab"), f" {what}", class_="kicker"),
-        tag("h1", name),
-        keys,
-        tag("p", clock[0].upper() + clock[1:] + ".", class_="clock"),
-        hashes,
-    )
-
-
-def _shell(title: str, header: Html, sections: Sequence[Html]) -> str:
-    style, script = _asset("page.css"), _asset("page.js")
-    policy = (
-        f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    footer = tag("footer", f"bootlab {__version__}. This page is complete in itself and makes no requests.")
-    return Template(_asset("page.html")).substitute(
-        title=text(title), policy=policy, style=style, script=script, header=header, main=join(sections), footer=footer
-    )
-
-
-def _asset(name: str) -> str:
-    return files("bootlab.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _digest(content: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()

@@ -6,11 +6,8 @@ visible first, so a guest cannot send escapes to the user's terminal.
 
 from collections.abc import Iterable, Sequence
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.measure import Measurement
-from rich.segment import Segment
-from rich.style import Style
-from rich.table import Column, Table
+from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from bootlab.experiments.trial import Judged, Step, TryResult
@@ -25,34 +22,16 @@ from bootlab.report.figures import (
     ms,
     percent,
     ratio_words,
-    short_hashes,
     spread_ns,
     spread_words,
     visible,
 )
+from bootlab.report.plain_tables import Bar, foot, keep_whole, plain_table
 from bootlab.report.sides import Side, align
 from bootlab.report.trial_order import in_order, kept
 from bootlab.techniques.technique import Technique
 
 _STYLES = {"faster": "green", "slower": "red", "broke it": "red"}
-
-
-class _Bar:
-    """A span of an axis, drawn in whole cells over the width there is."""
-
-    def __init__(self, start: float, end: float, style: str = "blue") -> None:
-        self.start, self.end, self.style = start, end, style
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        width = options.max_width
-        first = min(round(self.start * width), width - 1)
-        cells = max(round(self.end * width) - first, 1) if self.end > self.start else 0
-        block = "#" if options.ascii_only else "\N{BLACK SQUARE}" if options.legacy_windows else "\N{FULL BLOCK}"
-        yield Segment(" " * first)
-        yield Segment(block * cells, Style.parse(self.style))
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement(6, options.max_width)
 
 
 def boot(record: BootRecord) -> RenderableType:
@@ -69,7 +48,7 @@ def boot(record: BootRecord) -> RenderableType:
         lines.append(_phases(record))
     if record.instructions is not None and record.idle_ns is not None:
         lines.append(Text(f"{count(record.instructions)} instructions, {ms(record.idle_ns)} ms idle, up to ready"))
-    return Group(*lines, *_foot(clock_of([record]), record.hashes, record.run))
+    return Group(*lines, *foot(clock_of([record]), record.hashes, record.run))
 
 
 def series(records: Sequence[BootRecord]) -> RenderableType:
@@ -83,7 +62,7 @@ def series(records: Sequence[BootRecord]) -> RenderableType:
     if whole is not None:
         spread = spread_words(spread_ns(times), whole)
         lines.append(Text(f"median {ms(whole)} ms {middle.clock}, spread {spread}"))
-    members = _table("seed>", "ready ms>", "instructions>", "idle ms>", "outcome", "run")
+    members = plain_table("seed>", "ready ms>", "instructions>", "idle ms>", "outcome", "run")
     for record in records:
         outcome = Text(record.outcome.value, style="" if record.ready_ns is not None else "red")
         members.add_row(
@@ -94,7 +73,7 @@ def series(records: Sequence[BootRecord]) -> RenderableType:
     lines += [Text(f"caution: {caution}", style="yellow") for caution in series_warnings(records)]
     if middle.phases:
         lines += [Text(), Text(f"phases of the median boot, seed {middle.seed}"), _phases(middle)]
-    return Group(*lines, *_foot(clock_of(records), middle.hashes))
+    return Group(*lines, *foot(clock_of(records), middle.hashes))
 
 
 def comparison(before: Sequence[BootRecord], after: Sequence[BootRecord], verdict: str = "") -> RenderableType:
@@ -111,7 +90,7 @@ def comparison(before: Sequence[BootRecord], after: Sequence[BootRecord], verdic
         outcome = f"  {middle.outcome.value}{many}"
         lines.append(Text.assemble((f"{name}  ", "dim"), (visible(middle.system), "bold"), outcome))
     lines += [Text(f"caution: {caution}", style="yellow") for caution in cautions]
-    rows = _table("phase", "before ms>", "after ms>", "change ms>", "change %>")
+    rows = plain_table("phase", "before ms>", "after ms>", "change ms>", "change %>")
     for row in align([Side("", "", middle.ready_ns, middle.phases) for middle in (one, other)]):
         rows.add_row(Text(visible(row.name)), *_change(*row.durations_ns()))
     times = [median_ns(record.ready_ns for record in boots) for boots in (before, after)]
@@ -123,7 +102,7 @@ def comparison(before: Sequence[BootRecord], after: Sequence[BootRecord], verdic
     lines.append(rows)
     if verdict:
         lines.append(Text(visible(verdict)))
-    return Group(*lines, *_foot(clock_of([*before, *after]), {}))
+    return Group(*lines, *foot(clock_of([*before, *after]), {}))
 
 
 def try_result(result: TryResult) -> RenderableType:
@@ -158,13 +137,13 @@ def try_result(result: TryResult) -> RenderableType:
             )
         )  # fmt: skip
     clock = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds)
-    return Group(*lines, *_foot(clock, result.hashes, result.run))
+    return Group(*lines, *foot(clock, result.hashes, result.run))
 
 
 def catalogue(techniques: Sequence[Technique]) -> RenderableType:
     """Return one line for each technique: layer, risk and what it does."""
-    rows = _table("technique", "layer", "risk", "this technique ...")
-    _keep_whole(rows, rows.columns[:-1])
+    rows = plain_table("technique", "layer", "risk", "this technique ...")
+    keep_whole(rows, rows.columns[:-1])
     for one in techniques:
         style = "" if one.risk.value == "none" else "yellow"
         rows.add_row(visible(one.name), one.layer.value, Text(one.risk.value, style=style), Text(visible(one.summary)))
@@ -173,9 +152,9 @@ def catalogue(techniques: Sequence[Technique]) -> RenderableType:
 
 def technique(one: Technique) -> RenderableType:
     """Return one technique in full: what it does and why, its knob, its cost, and who published which figure."""
-    rows = _table("", "")
+    rows = plain_table("", "")
     rows.show_header = False
-    _keep_whole(rows, rows.columns[:1])
+    keep_whole(rows, rows.columns[:1])
     about = [("layer", one.layer.value), ("risk", one.risk.value), ("knob", one.knob), ("mechanism", one.mechanism)]
     about += [("cost", one.cost), *(("published", f"{source.figure} ({source.where})") for source in one.sources)]
     for name, value in about:
@@ -184,8 +163,8 @@ def technique(one: Technique) -> RenderableType:
 
 
 def _verdicts(result: TryResult) -> Table:
-    rows = _table("technique", "layer", "risk", "saved ms>", "%>", "spread>", "proof")
-    _keep_whole(rows, rows.columns[1:])
+    rows = plain_table("technique", "layer", "risk", "saved ms>", "%>", "spread>", "proof")
+    keep_whole(rows, rows.columns[1:])
     verdict = ""
     for one in in_order(result.alone):
         if one.saved_ns is None:
@@ -202,7 +181,7 @@ def _verdicts(result: TryResult) -> Table:
 
 
 def _reasons(judged: Iterable[Judged]) -> Table:
-    rows = _table("technique", "risk", "verdict", "why")
+    rows = plain_table("technique", "risk", "verdict", "why")
     for one in judged:
         style = _STYLES.get(one.verdict, "dim")
         why = Text(visible(one.detail), overflow="fold")
@@ -212,9 +191,9 @@ def _reasons(judged: Iterable[Judged]) -> Table:
 
 def _ladder(result: TryResult) -> Table:
     base_ns = result.baseline.ready_ns
-    rows = _table("step", "saved ms>", "ready ms>", "in all %>", "")
-    _keep_whole(rows, rows.columns[:-1])
-    rows.add_row("baseline", "", ms(base_ns), "", _Bar(0, 1, "bright_black"))
+    rows = plain_table("step", "saved ms>", "ready ms>", "in all %>", "")
+    keep_whole(rows, rows.columns[:-1])
+    rows.add_row("baseline", "", ms(base_ns), "", Bar(0, 1, "bright_black"))
     stack = ""
     for step in result.stack:
         if step.stack != stack:
@@ -231,7 +210,7 @@ def _rung(result: TryResult, step: Step) -> list[RenderableType]:
         figures = [Text(ms(time), style="dim") for time in (step.saved_ns, step.ready_ns)]
         return [name, *figures, "", Text(step.verdict, style="dim")]
     share = (step.ready_ns or 0) / max(result.baseline.ready_ns, 1)
-    bar = _Bar(0, min(share, 1.0), "yellow" if step.stack == "with risks" else "blue")
+    bar = Bar(0, min(share, 1.0), "yellow" if step.stack == "with risks" else "blue")
     return [name, ms(step.saved_ns), ms(step.ready_ns), percent(step.total_saved_ns, result.baseline.ready_ns), bar]
 
 
@@ -239,21 +218,14 @@ def _name(one: Judged) -> Text:
     return Text(visible(one.technique), overflow="fold")
 
 
-def _keep_whole(rows: Table, columns: Iterable[Column]) -> None:
-    for column in columns:
-        column.no_wrap = True
-    for column in rows.columns:
-        column.overflow = "fold"
-
-
 def _phases(record: BootRecord) -> Table:
     end_ns = max((phase.start_ns + phase.duration_ns for phase in record.phases), default=0)
-    rows = _table("phase", "", f"ms {record.clock}>", "%>")
+    rows = plain_table("phase", "", f"ms {record.clock}>", "%>")
     rows.columns[1].ratio = 1
     for phase in record.phases:
         start, end = phase.start_ns / max(end_ns, 1), (phase.start_ns + phase.duration_ns) / max(end_ns, 1)
         name = Text(visible(phase.name), overflow="fold")
-        rows.add_row(name, _Bar(start, end), ms(phase.duration_ns), percent(phase.duration_ns, end_ns))
+        rows.add_row(name, Bar(start, end), ms(phase.duration_ns), percent(phase.duration_ns, end_ns))
     return rows
 
 
@@ -262,21 +234,3 @@ def _change(before_ns: int, after_ns: int) -> list[RenderableType]:
     style = "green" if change < 0 else "red" if change > 0 else ""
     figures = ms(change, sign=True), percent(change, before_ns, sign=True)
     return [ms(before_ns), ms(after_ns), *(Text(figure, style=style) for figure in figures)]
-
-
-def _table(*columns: str) -> Table:
-    # A heading that ends in ">" is of figures: to the right, never wrapped.
-    rows = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim", show_edge=False)
-    for column in columns:
-        figures = column.endswith(">")
-        rows.add_column(Text(column.removesuffix(">")), justify="right" if figures else "left", no_wrap=figures)
-    return rows
-
-
-def _foot(clock: str, hashes: dict[str, str], run: str = "") -> list[RenderableType]:
-    lines: list[RenderableType] = [Text(), Text(clock, style="dim")]
-    if hashes:
-        lines.append(Text(f"sha256: {short_hashes(hashes)}", style="dim"))
-    if run:
-        lines.append(Text(f"run: {visible(run)}", style="dim", overflow="fold"))
-    return lines

@@ -17,11 +17,12 @@ _BINARY = {"x86_64": "qemu-system-x86_64", "aarch64": "qemu-system-aarch64"}
 
 @dataclass(frozen=True, slots=True)
 class PluginFiles:
-    """The plugin, its configuration and where it writes its trace."""
+    """The plugin, its configuration, where it writes its trace, and its profile if it is to write one."""
 
     plugin: Path
     config: Path
     out: Path
+    profile: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,10 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
     argv += _network(system, wiring.host_port)
     if wiring.plugin is not None:
         plugin = wiring.plugin
-        argv += ["-plugin", f"{_escape(plugin.plugin)},config={_escape(plugin.config)},out={_escape(plugin.out)}"]
+        words = f"{_escape(plugin.plugin)},config={_escape(plugin.config)},out={_escape(plugin.out)}"
+        if plugin.profile is not None:
+            words += f",profile={_escape(plugin.profile)}"
+        argv += ["-plugin", words]
     return argv
 
 

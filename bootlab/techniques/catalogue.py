@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from bootlab.errors import BootlabError, InputError
-from bootlab.techniques.technique import Layer, Technique
+from bootlab.techniques.technique import STAGES, Layer, Removes, Technique
 
 ATTRIBUTE = "TECHNIQUE"
 LEAST_WORDS = {"summary": 4, "mechanism": 12, "knob": 1, "cost": 4}
@@ -21,6 +21,8 @@ LEAST_WORDS = {"summary": 4, "mechanism": 12, "knob": 1, "cost": 4}
 
 _PACKAGE = "bootlab.techniques"
 _VERB = re.compile(r"[a-z]+s$")
+# As the source spells it: `.isra.0` and its like are the compiler's.
+_FUNCTION = re.compile(r"([A-Za-z_]\w*/)?[A-Za-z_]\w*")
 
 
 @cache
@@ -100,6 +102,24 @@ def _form(entry: Technique) -> list[str]:
             complaints.append(f"sources[{number}].figure: empty, expected the figure as published, or `none published`")
         if not source.where.strip():
             complaints.append(f"sources[{number}].where: empty, expected where the figure can be read")
+    return complaints + (_removes(entry.removes) if entry.removes is not None else [])
+
+
+def _removes(removes: Removes) -> list[str]:
+    complaints = []
+    if not removes.what.strip() or removes.what.endswith("."):
+        complaints.append("removes.what: expected words for what is spared, without a full stop")
+    if not removes.functions and not removes.stages:
+        complaints.append("removes: no function and no stage; leave it out where none stands for what is spared")
+    for name in (*removes.functions, *removes.keeps):
+        if not _FUNCTION.fullmatch(name):
+            complaints.append(f"removes: {name!r}: expected a function, or caller/function, without compiler's suffix")
+    for name in removes.shortens:
+        if name not in STAGES and not _FUNCTION.fullmatch(name):
+            complaints.append(f"removes.shortens: {name!r}: expected a function or a stage")
+    complaints += [
+        f"removes.stages: {name!r}: there are {', '.join(STAGES)}" for name in removes.stages if name not in STAGES
+    ]
     return complaints
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from bootlab.errors import InputError
 from bootlab.system import System
 from bootlab.techniques.evidence import Prove
-from bootlab.techniques.technique import Layer, Measured, Risk, Source, Technique
+from bootlab.techniques.technique import Layer, Measured, Removes, Risk, Source, Technique
 
 Applies = Callable[[System, Measured], str | None]
 
@@ -29,6 +29,7 @@ def kernel_words(
     prove: Prove,
     applies: Applies = lambda system, measured: None,
     watch: tuple[str, ...] = (),
+    removes: Removes | None = None,
 ) -> Technique:
     """Return the technique that adds fixed `words` to the kernel command line."""
 
@@ -50,6 +51,7 @@ def kernel_words(
         prove=prove,
         applies=check,
         watch=watch,
+        removes=removes,
     )
 
 
@@ -67,6 +69,7 @@ def measured_words(
     prove: Prove,
     applies: Applies = lambda system, measured: None,
     watch: tuple[str, ...] = (),
+    removes: Removes | None = None,
 ) -> Technique:
     """Return the technique whose words hold a value of the baseline boot; `missing` says that it has none."""
 
@@ -97,6 +100,7 @@ def measured_words(
         prove=prove,
         applies=check,
         watch=watch,
+        removes=removes,
     )
 
 

@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import has_uart_option, kernel_words
 from bootlab.techniques.evidence import line_appears
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_8250_nr_uarts",
@@ -25,4 +25,5 @@ TECHNIQUE = kernel_words(
     ),
     prove=line_appears(r"8250/16550 driver, 1 port"),
     applies=has_uart_option,
+    removes=Removes("probing of serial ports", functions=("serial8250_init",)),
 )

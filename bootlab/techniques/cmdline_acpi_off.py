@@ -4,13 +4,16 @@ from bootlab.system import MachineType, System
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words, x86_only
 from bootlab.techniques.evidence import any_of, fact_is, line_appears
 from bootlab.techniques.machine import has_mmio_devices
-from bootlab.techniques.technique import Measured, Risk, Source
+from bootlab.techniques.technique import Measured, Removes, Risk, Source
 
 
 def _needs_no_acpi(system: System, measured: Measured) -> str | None:
     if (reason := x86_only(system, measured)) is not None:
         return reason
-    if system.machine.firmware == "qboot" and system.machine.type is not MachineType.MICROVM:
+    machine = system.machine
+    # QEMU starts a microvm that has no ACPI tables from qboot (hw/i386/microvm.c).
+    without_acpi = machine.type is MachineType.MICROVM and machine.options.get("acpi") == "off"
+    if machine.firmware == "qboot" or without_acpi:
         return "qboot writes no MP table: without ACPI the kernel finds no interrupt routing at all"
     if has_mmio_devices(system):
         return "the disks and network of microvm sit on virtio-mmio slots that this kernel finds through ACPI"
@@ -36,4 +39,22 @@ TECHNIQUE = kernel_words(
     ),
     prove=any_of(fact_is("acpi", "^no"), line_appears("ACPI: Interpreter disabled")),
     applies=_needs_no_acpi,
+    removes=Removes(
+        "ACPI: tables, interpreter, devices found through it",
+        functions=(
+            "acpi_boot_table_init",
+            "early_acpi_boot_init",
+            "acpi_boot_init",
+            "acpi_early_init",
+            "acpi_subsystem_init",
+            "acpi_init",
+            "acpi_processor_driver_init",
+            "init_acpi_pm_clocksource",
+            "pnpacpi_init",
+            # Without ACPI, where there is no MP table either, the kernel finds no interrupt routing and leaves the I/O
+            # APIC and the local APIC's timer alone (arch/x86/kernel/smpboot.c, APIC_VIRTUAL_WIRE_NO_CONFIG).
+            "setup_IO_APIC",
+            "setup_boot_APIC_clock",
+        ),
+    ),
 )

@@ -1,7 +1,7 @@
 """Start without AppArmor."""
 
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words
-from bootlab.techniques.technique import Evidence, Proof, Risk, Source
+from bootlab.techniques.technique import Evidence, Proof, Removes, Risk, Source
 
 
 def _not_among_modules(after: Evidence, before: Evidence) -> Proof:
@@ -25,4 +25,5 @@ TECHNIQUE = kernel_words(
     risk=Risk.SECURITY,
     sources=(Source(NONE_PUBLISHED, "techniques catalogue of this project, no published figure found"),),
     prove=_not_among_modules,
+    removes=Removes("AppArmor", functions=("apparmor_init", "aa_create_aafs", "apparmor_nf_ip_init")),
 )

@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words
 from bootlab.techniques.evidence import line_appears
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_audit_off",
@@ -16,4 +16,7 @@ TECHNIQUE = kernel_words(
     risk=Risk.SECURITY,
     sources=(Source(NONE_PUBLISHED, "techniques catalogue of this project, no published figure found"),),
     prove=line_appears(r"audit: disabled"),
+    removes=Removes(
+        "the audit subsystem", functions=("audit_init", "audit_watch_init", "audit_fsnotify_init", "audit_tree_init")
+    ),
 )

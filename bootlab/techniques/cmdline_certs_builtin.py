@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words, ran
 from bootlab.techniques.evidence import never_runs
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_certs_builtin",
@@ -27,4 +27,5 @@ TECHNIQUE = kernel_words(
     prove=never_runs("load_system_certificate_list"),
     applies=ran("load_system_certificate_list"),
     watch=("load_system_certificate_list",),
+    removes=Removes("parsing and verifying of built-in certificates", functions=("load_system_certificate_list",)),
 )

@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words
 from bootlab.techniques.evidence import line_appears
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_cryptomgr_notests",
@@ -28,4 +28,5 @@ TECHNIQUE = kernel_words(
         ),
     ),
     prove=line_appears("alg: self-tests disabled"),
+    removes=Removes("self-tests of the crypto API", functions=("alg_test",)),
 )

@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words, ran
 from bootlab.techniques.evidence import never_runs
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_ftrace_names",
@@ -24,4 +24,8 @@ TECHNIQUE = kernel_words(
     prove=never_runs("ftrace_check_for_weak_functions"),
     applies=ran("ftrace_check_for_weak_functions"),
     watch=("ftrace_check_for_weak_functions",),
+    removes=Removes(
+        "checking of the names of traceable functions",
+        functions=("ftrace_check_for_weak_functions", "ftrace_check_work_func"),
+    ),
 )

@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words
 from bootlab.techniques.evidence import line_changes
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_hash_entries",
@@ -19,4 +19,5 @@ TECHNIQUE = kernel_words(
     risk=Risk.FUNCTION,
     sources=(Source(NONE_PUBLISHED, "K612: Linux 6.12.117 source; less page touching on big guests; no figure read"),),
     prove=line_changes(r"Dentry cache hash table entries: (\d+)"),
+    removes=Removes("large hash tables", functions=("alloc_large_system_hash",)),
 )

@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import kernel_words, x86_only
 from bootlab.techniques.evidence import line_vanishes
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_i8042",
@@ -23,4 +23,14 @@ TECHNIQUE = kernel_words(
     ),
     prove=line_vanishes("i8042 AUX port"),
     applies=x86_only,
+    removes=Removes(
+        "probing of the PS/2 mouse port and multiplexer",
+        functions=(
+            "i8042_check_aux",
+            "i8042_toggle_aux",
+            "i8042_setup_aux",
+            "i8042_set_mux_mode",
+            "i8042_pnp_init",
+        ),
+    ),
 )

@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words
 from bootlab.techniques.evidence import any_of, line_appears, never_runs
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_ipv6_disable",
@@ -17,4 +17,5 @@ TECHNIQUE = kernel_words(
     sources=(Source(NONE_PUBLISHED, "DV: David Ventura's kernels had IPV6=n; no isolated figure read"),),
     prove=any_of(line_appears("IPv6: Loaded, but administratively disabled"), never_runs("ip6_route_init")),
     watch=("ip6_route_init",),
+    removes=Removes("IPv6", functions=("inet6_init",)),
 )

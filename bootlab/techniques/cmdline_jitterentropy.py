@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words, ran
 from bootlab.techniques.evidence import never_runs
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_jitterentropy",
@@ -27,4 +27,5 @@ TECHNIQUE = kernel_words(
     prove=never_runs("jent_mod_init"),
     applies=ran("jent_mod_init"),
     watch=("jent_mod_init",),
+    removes=Removes("the jitter random number generator", functions=("jent_mod_init",)),
 )

@@ -3,7 +3,7 @@
 from bootlab.system import System
 from bootlab.techniques.cmdline import measured_words
 from bootlab.techniques.evidence import find_line, line_appears
-from bootlab.techniques.technique import Measured, Risk, Source
+from bootlab.techniques.technique import Measured, Removes, Risk, Source
 
 
 def _words(system: System, measured: Measured) -> str | None:
@@ -32,4 +32,5 @@ TECHNIQUE = measured_words(
         Source('"doesn\'t help" on SDM845', "COM: commaai/agnos-builder issue 216"),
     ),
     prove=line_appears(r"\(skipped\) preset value"),
+    removes=Removes("measuring of the delay loop", functions=("calibrate_delay",)),
 )

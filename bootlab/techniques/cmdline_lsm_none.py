@@ -1,7 +1,7 @@
 """Start no security module."""
 
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words
-from bootlab.techniques.technique import Evidence, Proof, Risk, Source
+from bootlab.techniques.technique import Evidence, Proof, Removes, Risk, Source
 
 
 def _fewer_modules(after: Evidence, before: Evidence) -> Proof:
@@ -26,4 +26,18 @@ TECHNIQUE = kernel_words(
         Source(NONE_PUBLISHED, "KATA: kata-containers 01e56a7, qemu_amd64.go uses selinux=0; no isolated figure read"),
     ),
     prove=_fewer_modules,
+    removes=Removes(
+        "security modules",
+        functions=(
+            "apparmor_init",
+            "aa_create_aafs",
+            "apparmor_nf_ip_init",
+            "selinux_init",
+            "tomoyo_init",
+            "yama_init",
+            "landlock_init",
+            "integrity_iintcache_init",
+            "lockdown_lsm_init",
+        ),
+    ),
 )

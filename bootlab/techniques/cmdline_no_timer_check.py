@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import kernel_words, x86_only
 from bootlab.techniques.evidence import pause_shrinks
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_no_timer_check",
@@ -23,4 +23,5 @@ TECHNIQUE = kernel_words(
     ),
     prove=pause_shrinks(r"\.\.TIMER: vector="),
     applies=x86_only,
+    removes=Removes("the check that timer interrupts arrive", functions=("timer_irq_works",)),
 )

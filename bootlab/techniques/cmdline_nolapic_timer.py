@@ -3,7 +3,7 @@
 from bootlab.system import MachineType, System
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words, one_vcpu_only
 from bootlab.techniques.evidence import line_appears
-from bootlab.techniques.technique import Measured, Risk, Source
+from bootlab.techniques.technique import Measured, Removes, Risk, Source
 
 
 def _another_timer_ticks(system: System, measured: Measured) -> str | None:
@@ -37,4 +37,5 @@ TECHNIQUE = kernel_words(
     ),
     prove=line_appears("Disabling APIC timer"),
     applies=_another_timer_ticks,
+    removes=Removes("calibration of the local APIC's timer", functions=("setup_boot_APIC_clock",)),
 )

@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import kernel_words, x86_only
 from bootlab.techniques.evidence import line_appears
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_nosmp",
@@ -22,4 +22,10 @@ TECHNIQUE = kernel_words(
     ),
     applies=x86_only,
     prove=line_appears(r"SMP disabled|SMP mode deactivated"),
+    removes=Removes(
+        "bringing up of further CPUs and the I/O APIC",
+        functions=("smp_init", "setup_IO_APIC", "native_smp_prepare_cpus"),
+        # arch/x86/kernel/smpboot.c, APIC_SYMMETRIC_IO_NO_ROUTING: the CPU's own timer is calibrated all the same.
+        keeps=("setup_boot_APIC_clock",),
+    ),
 )

@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words
 from bootlab.techniques.evidence import any_of, fact_is, never_runs
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_nowatchdog",
@@ -17,4 +17,5 @@ TECHNIQUE = kernel_words(
     sources=(Source(NONE_PUBLISHED, "K612: Linux 6.12.117 source; no figure read"),),
     prove=any_of(never_runs("softlockup_start_fn"), fact_is("watchdog", "^0")),
     watch=("softlockup_start_fn",),
+    removes=Removes("lockup detectors", functions=("lockup_detector_init",)),
 )

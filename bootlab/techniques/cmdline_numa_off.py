@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words, x86_only
 from bootlab.techniques.evidence import line_appears
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_numa_off",
@@ -17,4 +17,5 @@ TECHNIQUE = kernel_words(
     sources=(Source(NONE_PUBLISHED, "techniques catalogue of this project, no published figure found"),),
     prove=line_appears("NUMA turned off"),
     applies=x86_only,
+    removes=Removes("the search for NUMA nodes", functions=("numa_init",)),
 )

@@ -3,7 +3,7 @@
 from bootlab.system import System
 from bootlab.techniques.cmdline import kernel_words
 from bootlab.techniques.evidence import fact_falls
-from bootlab.techniques.technique import Measured, Risk, Source
+from bootlab.techniques.technique import Measured, Removes, Risk, Source
 
 
 def _has_several(system: System, measured: Measured) -> str | None:
@@ -28,4 +28,5 @@ TECHNIQUE = kernel_words(
     ),
     prove=fact_falls("cpus_online"),
     applies=_has_several,
+    removes=Removes("bringing up of further CPUs", functions=("bringup_nonboot_cpus",)),
 )

@@ -4,7 +4,7 @@ from bootlab.system import System
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words, x86_only
 from bootlab.techniques.evidence import fact_is
 from bootlab.techniques.machine import has_pci_devices
-from bootlab.techniques.technique import Measured, Risk, Source
+from bootlab.techniques.technique import Measured, Removes, Risk, Source
 
 
 def _needs_no_pci(system: System, measured: Measured) -> str | None:
@@ -36,4 +36,14 @@ TECHNIQUE = kernel_words(
     ),
     prove=fact_is("pci_devices", "^0"),
     applies=_needs_no_pci,
+    removes=Removes(
+        "the search for PCI buses and devices",
+        functions=(
+            "pci_arch_init",
+            "pci_subsys_init",
+            "pcibios_assign_resources",
+            "pci_apply_final_quirks",
+            "acpi_pci_root_add",
+        ),
+    ),
 )

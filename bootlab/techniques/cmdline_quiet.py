@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import kernel_words
 from bootlab.techniques.evidence import fact_is
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_quiet",
@@ -24,4 +24,15 @@ TECHNIQUE = kernel_words(
         Source("about -2.5 s kernel and -2.5 s user", "OPV: Openvario/meta-openvario issue 265"),
     ),
     prove=fact_is("printk", r"^0\b"),
+    removes=Removes(
+        "writing of messages to the console",
+        functions=(
+            "univ8250_console_write",
+            "serial8250_console_write",
+            "pl011_console_write",
+            "vt_console_print",
+            "hvc_console_print",
+            "record_print_text",
+        ),
+    ),
 )

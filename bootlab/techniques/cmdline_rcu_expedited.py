@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words
 from bootlab.techniques.evidence import fact_is
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_rcu_expedited",
@@ -20,4 +20,8 @@ TECHNIQUE = kernel_words(
         Source(NONE_PUBLISHED, "KATA: kata-containers 01e56a7, qemu_amd64.go passes the option"),
     ),
     prove=fact_is("rcu_expedited", "^1"),
+    removes=Removes(
+        "waiting for RCU grace periods",
+        functions=("synchronize_rcu", "synchronize_rcu_normal", "__wait_rcu_gp", "__synchronize_srcu"),
+    ),
 )

@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words
 from bootlab.techniques.evidence import line_appears
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_rodata_off",
@@ -22,4 +22,8 @@ TECHNIQUE = kernel_words(
         Source(NONE_PUBLISHED, "K612: Linux 6.12.117 source, init/main.c: mark_readonly() has no direct rcu_barrier"),
     ),
     prove=line_appears("Kernel memory protection disabled"),
+    removes=Removes(
+        "write protection of the kernel and the check of it",
+        functions=("mark_rodata_ro", "ptdump_check_wx", "ptdump_walk_pgd_level_checkwx"),
+    ),
 )

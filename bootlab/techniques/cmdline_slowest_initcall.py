@@ -6,7 +6,7 @@ Only names on the list below are ever skipped: nothing in the kernel checks what
 from bootlab.system import System
 from bootlab.techniques.cmdline import BLACKLIST, NONE_PUBLISHED, blacklisted, measured_words
 from bootlab.techniques.evidence import WATCH_PREFIX
-from bootlab.techniques.technique import Evidence, Measured, Proof, Risk, Source
+from bootlab.techniques.technique import Evidence, Measured, Proof, Removes, Risk, Source
 
 SAFE: dict[str, str] = {
     "init_blk_tracer": "blktrace: its tracer and the events it adds to tracefs",
@@ -63,4 +63,5 @@ TECHNIQUE = measured_words(
     sources=(Source(NONE_PUBLISHED, "K612: Linux 6.12.117, init/main.c; the option is meant for diagnosis"),),
     prove=_one_more_is_skipped,
     watch=tuple(SAFE),
+    removes=Removes("an initcall that a system can do without", functions=tuple(SAFE), each=True),
 )

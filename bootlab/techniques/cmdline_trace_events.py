@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words, ran
 from bootlab.techniques.evidence import never_runs
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_trace_events",
@@ -24,4 +24,8 @@ TECHNIQUE = kernel_words(
     prove=never_runs("trace_eval_init"),
     applies=ran("trace_eval_init"),
     watch=("trace_eval_init",),
+    removes=Removes(
+        "translation of constants in trace events",
+        functions=("trace_eval_init", "eval_map_work_func", "trace_event_eval_update"),
+    ),
 )

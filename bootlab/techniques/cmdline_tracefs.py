@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words, ran
 from bootlab.techniques.evidence import never_runs
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_tracefs",
@@ -18,4 +18,7 @@ TECHNIQUE = kernel_words(
     prove=never_runs("tracer_init_tracefs"),
     applies=ran("tracer_init_tracefs"),
     watch=("tracer_init_tracefs",),
+    removes=Removes(
+        "filling of the tracing file system", functions=("tracer_init_tracefs", "tracer_init_tracefs_work_func")
+    ),
 )

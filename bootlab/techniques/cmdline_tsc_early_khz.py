@@ -3,7 +3,7 @@
 from bootlab.system import System
 from bootlab.techniques.cmdline import measured_words, x86_only
 from bootlab.techniques.evidence import find_line, never_runs
-from bootlab.techniques.technique import Measured, Risk, Source
+from bootlab.techniques.technique import Measured, Removes, Risk, Source
 
 
 def _words(system: System, measured: Measured) -> str | None:
@@ -30,4 +30,5 @@ TECHNIQUE = measured_words(
     prove=never_runs("native_calibrate_tsc"),
     applies=x86_only,
     watch=("native_calibrate_tsc",),
+    removes=Removes("timing of the CPU's time stamp counter", functions=("native_calibrate_tsc",)),
 )

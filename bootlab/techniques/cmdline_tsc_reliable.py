@@ -2,7 +2,7 @@
 
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words, x86_only
 from bootlab.techniques.evidence import never_runs
-from bootlab.techniques.technique import Risk, Source
+from bootlab.techniques.technique import Removes, Risk, Source
 
 TECHNIQUE = kernel_words(
     name="cmdline_tsc_reliable",
@@ -26,4 +26,5 @@ TECHNIQUE = kernel_words(
     prove=never_runs("clocksource_watchdog"),
     applies=x86_only,
     watch=("clocksource_watchdog",),
+    removes=Removes("watching of the time stamp counter", functions=("clocksource_watchdog",)),
 )

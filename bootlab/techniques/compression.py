@@ -5,7 +5,7 @@ The proof is the decompressor that ran: the kernel picks it by the archive's fir
 
 from bootlab.system import Compression, System
 from bootlab.techniques.evidence import WATCH_PREFIX, Prove
-from bootlab.techniques.technique import Evidence, Layer, Measured, Proof, Risk, Source, Technique
+from bootlab.techniques.technique import Evidence, Layer, Measured, Proof, Removes, Risk, Source, Technique
 
 DECOMPRESSORS = {
     Compression.GZIP: "gunzip",
@@ -43,6 +43,13 @@ def packed(
         prove=_unpacked_by(kind),
         applies=applies,
         watch=tuple(DECOMPRESSORS.values()),
+        removes=Removes(
+            "decompression of the initramfs",
+            functions=tuple(symbol for other, symbol in DECOMPRESSORS.items() if other is not kind),
+            # What comes out is written to the root file system, however it was packed.
+            keeps=("flush_buffer",),
+            replaced=kind is not Compression.NONE,
+        ),
     )
 
 

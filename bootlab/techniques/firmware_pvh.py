@@ -3,7 +3,7 @@
 from bootlab.system import KernelEntry, System
 from bootlab.techniques.evidence import any_of, fact_changes
 from bootlab.techniques.machine import X86, only_on
-from bootlab.techniques.technique import Evidence, Layer, Measured, Proof, Risk, Source, Technique
+from bootlab.techniques.technique import Evidence, Layer, Measured, Proof, Removes, Risk, Source, Technique
 from bootlab.timeline import marks as m
 
 NO_DECOMPRESSOR_NS = 100_000
@@ -55,4 +55,5 @@ TECHNIQUE = Technique(
     apply=lambda system, measured: system.with_part("kernel", entry=KernelEntry.PVH),
     prove=any_of(_no_decompressor, fact_changes("boot_protocol")),
     applies=_applies,
+    removes=Removes("the kernel image's decompressor", stages=("[decompressor]",), shortens=("[firmware]",)),
 )

@@ -1,10 +1,10 @@
 """Boot with qboot, a firmware that does nothing but start a kernel."""
 
-from bootlab.system import MachineType, System
+from bootlab.system import System
 from bootlab.techniques.cmdline import has_words
 from bootlab.techniques.evidence import any_of, line_changes, line_vanishes
 from bootlab.techniques.machine import X86, only_on, with_machine
-from bootlab.techniques.technique import Layer, Measured, Risk, Source, Technique
+from bootlab.techniques.technique import Layer, Measured, Removes, Risk, Source, Technique
 
 _on_x86 = only_on(*X86)
 
@@ -12,7 +12,7 @@ _on_x86 = only_on(*X86)
 def _applies(system: System, measured: Measured) -> str | None:
     if system.machine.firmware != "default":
         return f"machine.firmware is {system.machine.firmware} already"
-    if system.machine.type is not MachineType.MICROVM and has_words(system, "acpi=off"):
+    if has_words(system, "acpi=off"):
         return "qboot writes no MP table: with acpi=off the kernel finds no interrupt routing at all"
     return _on_x86(system, measured)
 
@@ -38,4 +38,5 @@ TECHNIQUE = Technique(
     apply=with_machine(firmware="qboot"),
     prove=any_of(line_changes(r"DMI: .*BIOS (.*)"), line_vanishes(r"DMI: .*BIOS ")),
     applies=_applies,
+    removes=Removes("the firmware", stages=("[firmware]",), replaced=True),
 )

@@ -3,7 +3,7 @@
 from bootlab.system import System
 from bootlab.techniques.evidence import fact_falls
 from bootlab.techniques.machine import with_machine
-from bootlab.techniques.technique import Layer, Measured, Risk, Source, Technique
+from bootlab.techniques.technique import Layer, Measured, Removes, Risk, Source, Technique
 
 
 def _applies(system: System, measured: Measured) -> str | None:
@@ -30,4 +30,5 @@ TECHNIQUE = Technique(
     apply=with_machine(vcpus=1),
     prove=fact_falls("cpus_online"),
     applies=_applies,
+    removes=Removes("bringing up of further CPUs", functions=("bringup_nonboot_cpus",)),
 )

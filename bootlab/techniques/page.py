@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from bootlab.techniques.technique import Layer, Risk, Technique
+from bootlab.techniques.technique import Layer, Removes, Risk, Technique
 
 _HEAD = """# Techniques
 
@@ -21,6 +21,8 @@ _RISKS = {
     Risk.FUNCTION: "stack with risks: a device, a log or a feature is gone",
     Risk.SECURITY: "stack with risks: a protection is gone",
 }
+
+_FUNCTIONS_SHOWN = 8
 
 
 def techniques_page(catalogue: Iterable[Technique]) -> str:
@@ -52,9 +54,19 @@ def _section(one: Technique) -> str:
     ]
     if one.watch:
         lines.append(f"- **Kernel functions watched:** {', '.join(f'`{symbol}`' for symbol in one.watch)}")
+    if one.removes is not None:
+        lines.append(f"- **In a profile:** {_removed(one.removes)}")
     lines += [f"- **Published:** {source.figure} ({source.where})" for source in one.sources]
     return "\n".join(lines) + "\n"
 
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
+
+
+def _removed(removes: Removes) -> str:
+    names = [f"`{name}`" for name in (*removes.stages, *removes.functions)]
+    shown = ", ".join(names[:_FUNCTIONS_SHOWN]) + (", ..." if len(names) > _FUNCTIONS_SHOWN else "")
+    kept = f", without {', '.join(f'`{name}`' for name in removes.keeps)}" if removes.keeps else ""
+    instead = "; something else does the same work instead" if removes.replaced else ""
+    return f"{removes.what}: {'one of ' if removes.each else ''}{shown}{kept}{instead}"

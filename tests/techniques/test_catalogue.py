@@ -9,7 +9,7 @@ import pytest
 import bootlab.techniques
 from bootlab.errors import InputError
 from bootlab.techniques.catalogue import complaints_about, find_techniques, load_catalogue
-from bootlab.techniques.technique import Layer, Source, Technique
+from bootlab.techniques.technique import Layer, Removes, Source, Technique
 
 GOOD = next(technique for technique in load_catalogue() if technique.name == "cmdline_quiet")
 
@@ -41,6 +41,18 @@ def test_is_sorted_by_layer_and_name() -> None:
         ({"sources": (Source("-1 s", " "),)}, "cmdline_quiet.py: sources[0].where: empty"),
         ({"summary": "The kernel keeps its messages"}, "cmdline_quiet.py: summary: does not complete"),
         ({"summary": "keeps the messages to itself."}, "cmdline_quiet.py: summary: does not complete"),
+        ({"removes": Removes("printing")}, "cmdline_quiet.py: removes: no function and no stage"),
+        ({"removes": Removes("", functions=("a",))}, "cmdline_quiet.py: removes.what: expected words"),
+        (
+            {"removes": Removes("it", functions=("a.isra.0",))},
+            "cmdline_quiet.py: removes: 'a.isra.0': expected a function",
+        ),
+        ({"removes": Removes("it", functions=("a/b/c",))}, "cmdline_quiet.py: removes: 'a/b/c': expected a function"),
+        (
+            {"removes": Removes("it", functions=("a",), keeps=("",))},
+            "cmdline_quiet.py: removes: '': expected a function",
+        ),
+        ({"removes": Removes("it", stages=("firmware",))}, "cmdline_quiet.py: removes.stages: 'firmware': there are"),
     ],
 )
 def test_refuses_an_incomplete_entry(change: dict[str, Any], complaint: str) -> None:

@@ -207,6 +207,9 @@ def test_firmware_without_an_mp_table_needs_acpi(system: System, measured: Measu
     assert "MP table" in (ALL["firmware_qboot"].applies(system.with_cmdline("acpi=off"), measured) or "")
     qboot = apply("firmware_qboot", system, measured)
     assert "MP table" in (ALL["cmdline_acpi_off"].applies(qboot, measured) or "")
+    alone = system.model_copy(update={"disks": (), "network": None})
+    microvm = alone.with_part("machine", type="microvm", options={"acpi": "off"})
+    assert "MP table" in (ALL["cmdline_acpi_off"].applies(microvm, measured) or "")
 
 
 def test_one_timer_is_left(system: System, measured: Measured) -> None:

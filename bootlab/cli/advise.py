@@ -1,0 +1,38 @@
+"""`bootlab advise SYSTEM|RUN`: what costs what, and which technique could remove it."""
+
+from pathlib import Path
+
+from bootlab.cli.arguments import Json, Runs, open_store
+from bootlab.cli.profile import SystemOrRun
+from bootlab.cli.profiled_boots import LABEL, Subject, profile_boot, read_profile_run, save_profile, start_run
+from bootlab.cli.terminal import out, print_json
+from bootlab.measure.profile_setup import ProfileRequest
+from bootlab.measure.record import Outcome
+from bootlab.report import profile_text
+from bootlab.system import read_system
+
+
+def advise(system: SystemOrRun, json: Json = False, runs: Runs = None) -> int:
+    """Rank what a boot's time up to ready was spent on: removable costs first, each with the technique that removes it.
+
+    No time is in two lines, so the lines add up to the boot. `alone at most` bounds what a technique can save by
+    itself; `bootlab try` measures what it does save. A system is profiled first; a RUN is a profile on record.
+    Exit code 0: the boot was ready and well; 1: anything else.
+    """
+    store = open_store(runs)
+    page: Path | None = None
+    if system.endswith(".toml"):
+        subject = Subject(read_system(Path(system)), Path(system), ProfileRequest())
+        run = start_run(store, {LABEL: subject}, {})
+        with run.locked():
+            analysis = profile_boot(subject, run, LABEL, silent=json)
+            _, page = save_profile(run, analysis, {})
+    else:
+        analysis = read_profile_run(store.find(system))
+    if json:
+        print_json(analysis.advice)
+    else:
+        out.print(profile_text.advice(analysis.advice))
+        if page is not None:
+            out.print(f"report: {page}", soft_wrap=True)
+    return 0 if analysis.record.outcome is Outcome.READY else 1

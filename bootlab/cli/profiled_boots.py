@@ -1,0 +1,156 @@
+"""Profiled boots and profiles on record, as the verbs that need one get and show them."""
+
+import json as json_module
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from bootlab.cli.arguments import naming, open_cache
+from bootlab.cli.pages import consoles, write_page
+from bootlab.cli.terminal import err, out, print_json, warn_of_doubts
+from bootlab.errors import BootFailed, InputError, MissingTool, StoreError
+from bootlab.experiments.profile_document import difference_document, profile_document
+from bootlab.experiments.profiling import Analysis, analyse
+from bootlab.experiments.store import Run, Store
+from bootlab.measure import boot as one_boot
+from bootlab.measure.prepare import prepare
+from bootlab.measure.profile_setup import PROFILE, ProfileRequest
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.measure.record_files import read_record, write_json
+from bootlab.report import profile_sides_text, profile_text
+from bootlab.report.profile_page import differential_page, profile_page
+from bootlab.system import System
+
+KIND = "profile"
+LABEL = "1"
+AGAINST = "against"
+_PATIENCE = 4.0
+"""A profiled boot takes longer than a plain one, with several vCPUs much longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A system to profile. `file`: where it was read, for messages. `deadline_s`: None for the usual patience."""
+
+    system: System
+    file: Path
+    request: ProfileRequest
+    deadline_s: float | None = None
+
+
+def start_run(store: Store, subjects: Mapping[str, Subject], asked: dict[str, Any]) -> Run:
+    """Start a run of kind `profile` with a boot for each label.
+
+    The systems are kept with it as values: advice needs them, and their files may change.
+    """
+    first = next(iter(subjects.values()))
+    values = {label: json_module.loads(one.system.model_dump_json()) for label, one in subjects.items()}
+    return store.start(KIND, first.system.name, {"system": str(first.file), **asked, "systems": values})
+
+
+def profile_boot(subject: Subject, run: Run, label: str, *, silent: bool) -> Analysis:
+    """Boot a system with the profile on, into a run, and return what the profile says, whatever became of the boot.
+
+    Raises InputError for a system that cannot be profiled, MissingTool when QEMU takes no plugins, BootFailed when it
+    did not start.
+    """
+    system = subject.system
+    if not silent:
+        err.print(f"preparing {system.name}")
+        warn_of_doubts(system)
+    with naming(subject.file):
+        prepared = prepare(system, open_cache(), profile=subject.request)
+    assert prepared.profile is not None
+    for missing in prepared.profile.about.missing:
+        err.print(f"bootlab: warning: {missing}", soft_wrap=True)
+    if not silent:
+        err.print(f"booting {_words(system)} with the profile on")
+    patience = _PATIENCE if subject.deadline_s is None else subject.deadline_s / system.booted.deadline_s
+    record = one_boot.boot(prepared, run.boot_directory(label), patience=patience)
+    _expect_started(record)
+    if not silent:
+        err.print("reading the profile")
+    return analyse(system, record, Path(record.run), run=str(run.path))
+
+
+def read_profile_run(run: Run, label: str = LABEL) -> Analysis:
+    """Return what the profile of a finished run says.
+
+    Raises InputError for a run of another kind or without this boot, StoreError for a damaged one.
+    """
+    if run.kind != KIND:
+        raise InputError(
+            f"{run.path}: a run of bootlab {run.kind} has no profile", hint="bootlab profile SYSTEM makes one"
+        )
+    directory = run.path / "boots" / label
+    if not (directory / PROFILE).is_file() or directory not in run.records():
+        raise InputError(f"{run.path}: holds no finished boot with a profile called {label!r}")
+    record = read_record(directory)
+    try:
+        system = System.model_validate_json(json_module.dumps(run.asked.get("systems", {}).get(label)))
+    except ValidationError as error:
+        raise StoreError(f"{run.path / 'run.json'}: damaged: it does not say which system was profiled") from error
+    return analyse(system, record, directory, run=str(run.path))
+
+
+def show_profile(run: Run, analysis: Analysis, before: Analysis | None, files: Mapping[str, str], *, json: bool) -> int:
+    """Print a profile, write its document and pages into its run, and return the exit code.
+
+    `before`: what it is compared with, whose page is difference.html. `files`: label -> exported file, for the page.
+    """
+    document, path = save_profile(run, analysis, files, before)
+    if json:
+        print_json(document)
+    else:
+        out.print(profile_text.profile(analysis))
+        for name in files.values():
+            out.print(f"wrote {name}", soft_wrap=True)
+        out.print(f"report: {path}", soft_wrap=True)
+    if before is not None:
+        show_difference(run, before, analysis, json=json)
+    return 0 if analysis.record.outcome is Outcome.READY else 1
+
+
+def save_profile(
+    run: Run, analysis: Analysis, files: Mapping[str, str], before: Analysis | None = None
+) -> tuple[dict[str, Any], Path]:
+    """Write a profile's document and page into its run and return the document and the path."""
+    document = profile_document(analysis)
+    boot = analysis.directory.relative_to(run.path)
+    kept = {"everything, as JSON": run.result.name, "the plugin's own file": str(boot / PROFILE)}
+    document["run"], document["files"] = str(run.path), dict(files)
+    document["difference"] = difference_document(before, analysis) if before is not None else None
+    write_json(run.result, document)
+    shown = consoles([("console", str(analysis.directory))])
+    return document, write_page(run, profile_page(analysis, shown, {**kept, **files}))
+
+
+def show_difference(run: Run, before: Analysis, after: Analysis, *, json: bool) -> None:
+    """Write the page of two profiles, and print what differs most."""
+    path = write_page(run, differential_page(before, after), name="difference.html")
+    if not json:
+        out.print()
+        out.print(profile_sides_text.difference(before, after))
+        out.print(f"difference: {path}", soft_wrap=True)
+
+
+def _expect_started(record: BootRecord) -> None:
+    if record.outcome is not Outcome.NOT_STARTED:
+        return
+    if "bootlab-plugin:" in record.detail:
+        raise MissingTool(f"the plugin and this bootlab differ: {record.detail}", hint="make setup builds it anew")
+    if "plugin" in record.detail:
+        raise MissingTool(
+            f"QEMU does not take bootlab's plugin, and without it there is no profile: {record.detail}",
+            hint="QEMU must be built with plugins, as Debian's is; bootlab doctor shows which one is used",
+        )
+    raise BootFailed(f"QEMU did not start: {record.detail}", hint=f"its messages are in {record.run}/qemu.stderr")
+
+
+def _words(system: System) -> str:
+    machine = system.machine
+    vcpus = "1 vCPU" if machine.vcpus == 1 else f"{machine.vcpus} vCPUs"
+    return f"{system.name} ({vcpus}, {machine.memory_mib} MiB, seed {system.seed})"

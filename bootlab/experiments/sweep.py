@@ -1,0 +1,147 @@
+"""The same boot with more and more vCPUs, or memory: what each unit costs, phase by phase and function by function.
+
+The slope is that of the least-squares line through the points, so a cost that comes once (a second CPU, of any number)
+shows as a smaller slope over more points: the values themselves stand beside it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bootlab.errors import BootFailed
+from bootlab.experiments.profiling import Analysis
+from bootlab.profile.profile_records import Space
+
+SCHEMA: Final = "bootlab.profile-sweep/1"
+Axis = Literal["vcpus", "memory_gib"]
+_KEPT: Final = 200
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
+
+
+class Point(_Frozen):
+    """One boot of a sweep. `value` is where it lies on the axis."""
+
+    value: float
+    outcome: str
+    ready_ns: int | None
+    instructions: int | None
+    idle_ns: int | None
+    run: str
+    """Directory of the boot."""
+
+
+class Slope(_Frozen):
+    """One thing over all points, in ns; `slope_ns` per vCPU or per GiB."""
+
+    name: str
+    values_ns: list[int]
+    slope_ns: float
+
+
+class Sweep(_Frozen):
+    """What more of something costs. `functions` by their own instructions, `totals` with all they called."""
+
+    schema_: Literal["bootlab.profile-sweep/1"] = Field(default=SCHEMA, alias="schema")
+    system: str
+    axis: Axis
+    points: list[Point]
+    ready: Slope
+    phases: list[Slope]
+    functions: list[Slope]
+    totals: list[Slope]
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A point and, in ns by name, what its phases and its functions up to ready took."""
+
+    point: Point
+    phases_ns: Mapping[str, int]
+    own_ns: Mapping[str, int]
+    total_ns: Mapping[str, int]
+
+
+def make_point(axis: Axis, analysis: Analysis) -> Sample:
+    """Return what a sweep keeps of one profile."""
+    record, machine = analysis.record, analysis.system.machine
+    spaces, shift = analysis.profile.spaces, analysis.profile.shift
+    # Tasks have other pids in every boot, and no slope.
+    functions = [
+        one
+        for one in analysis.tree.top_functions()
+        if one.function < len(spaces) and spaces[one.function] != Space.TASK
+    ]
+    own: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for one in functions:
+        # Copies of a function that the compiler made, and static ones of the same name, go together.
+        own[one.name] += one.self_instructions << shift
+        total[one.name] += one.total_instructions << shift
+    point = Point(
+        value=machine.vcpus if axis == "vcpus" else machine.memory_mib / 1024,
+        outcome=record.outcome.value,
+        ready_ns=record.ready_ns,
+        instructions=record.instructions,
+        idle_ns=record.idle_ns,
+        run=record.run,
+    )
+    return Sample(point, {one.name: one.duration_ns for one in analysis.activity.phases}, own, total)
+
+
+def make_sweep(system: str, axis: Axis, samples: Sequence[Sample], *, run: str) -> Sweep:
+    """Return the slopes over those samples that were ready. Raises BootFailed when fewer than two were."""
+    ready = [sample for sample in samples if sample.point.ready_ns is not None]
+    if len(ready) < 2:
+        raise BootFailed(
+            f"{len(ready)} of {len(samples)} boots were ready, and a slope needs two",
+            hint=f"their records are in {run}",
+        )
+    places = [sample.point.value for sample in ready]
+    times = [sample.point.ready_ns or 0 for sample in ready]
+    return Sweep(
+        system=system,
+        axis=axis,
+        points=[sample.point for sample in samples],
+        ready=Slope(name="ready", values_ns=times, slope_ns=round(slope(places, times), 1)),
+        phases=in_order(places, [sample.phases_ns for sample in ready]),
+        functions=slopes(places, [sample.own_ns for sample in ready]),
+        totals=slopes(places, [sample.total_ns for sample in ready]),
+        run=run,
+    )
+
+
+def slope(axis: Sequence[float], values: Sequence[int]) -> float:
+    """Return the slope of the least-squares line through the points; at least two different places on the axis."""
+    middle = sum(axis) / len(axis)
+    level = sum(values) / len(values)
+    spread = sum((x - middle) ** 2 for x in axis)
+    return sum((x - middle) * (y - level) for x, y in zip(axis, values, strict=True)) / spread
+
+
+def slopes(axis: Sequence[float], values: Sequence[Mapping[str, int]], *, kept: int = _KEPT) -> list[Slope]:
+    """Return the slope of every name that any point has, steepest first in either direction, at most `kept`.
+
+    A point without a name has it at zero: a function that did not run cost nothing.
+    """
+    names = dict.fromkeys(name for one in values for name in one)
+    rows = [[one.get(name, 0) for one in values] for name in names]
+    found = [
+        Slope(name=name, values_ns=row, slope_ns=round(slope(axis, row), 1))
+        for name, row in zip(names, rows, strict=True)
+        if len(set(row)) > 1
+    ]
+    return sorted(found, key=lambda one: (-abs(one.slope_ns), one.name))[:kept]
+
+
+def in_order(axis: Sequence[float], values: Sequence[Mapping[str, int]]) -> list[Slope]:
+    """Return the slope of every name in the order in which the names come, as for phases."""
+    names = dict.fromkeys(name for one in values for name in one)
+    rows = {name: [one.get(name, 0) for one in values] for name in names}
+    return [Slope(name=name, values_ns=row, slope_ns=round(slope(axis, row), 1)) for name, row in rows.items()]

@@ -1,0 +1,34 @@
+"""Why a boot got no further, where its console tells it: causes that lie in QEMU and the kernel, not in the system.
+
+Each was met and followed to its end with QEMU 10.0 and Debian's 6.1 kernel; docs/scope.md has the details.
+"""
+
+from bootlab.system import ClockKind, MachineType, System
+
+_NO_TSC = "Marking TSC unstable due to could not calculate TSC khz"
+_OLD_INTERRUPTS = "APIC: Keep in PIC mode(8259)"
+
+
+def find_hang_cause(system: System, console: str) -> str | None:
+    """Return what holds a hanging boot up and what helps, for a reader, or None when it is not known."""
+    if _starts_from_qboot(system) and _OLD_INTERRUPTS in console:
+        return (
+            "with acpi=off this kernel relies on the firmware to connect the old interrupt controller (8259), which "
+            "qboot does not do, so neither timer nor serial port can interrupt it: leave out acpi=off, or qboot "
+            '(microvm starts from it with options.acpi = "off")'
+        )
+    microvm = system.machine.type is MachineType.MICROVM
+    if microvm and system.clock.kind is ClockKind.WALL and console.rstrip().endswith(_NO_TSC):
+        return (
+            "emulation on this busy host is too uneven for the kernel to measure the TSC's frequency, and on microvm "
+            "it has no timer that works without: give it with tsc_early_khz=KHZ on the command line (this host's: "
+            'dmesg | grep "tsc: Detected"), or use machine.type = "q35", KVM or clock.kind = "virtual"'
+        )
+    return None
+
+
+def _starts_from_qboot(system: System) -> bool:
+    machine = system.machine
+    if machine.firmware != "default":
+        return machine.firmware == "qboot"
+    return machine.type is MachineType.MICROVM and machine.options.get("acpi") == "off"

@@ -1,0 +1,48 @@
+"""A boot's record and other JSON documents as files: written whole or not at all, and read back."""
+
+import errno
+import json
+import os
+from pathlib import Path
+
+from bootlab.errors import StoreError
+from bootlab.measure.record import BootRecord
+
+
+def store_error(path: Path, error: OSError) -> StoreError:
+    """Return the user's error for a failed write below `path`."""
+    elsewhere = "put runs elsewhere with --runs DIR; boots already recorded are kept"
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return StoreError(
+        f"{path}: cannot write the run: {error.strerror or error}",
+        hint=f"free some space, or {elsewhere}" if full else elsewhere,
+    )
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replace a file in one piece, on disk before it has its name. Raises OSError."""
+    temporary = path.with_suffix(".new")
+    with temporary.open("w", encoding="utf-8") as out:
+        out.write(text)
+        out.flush()
+        os.fsync(out.fileno())
+    temporary.rename(path)
+
+
+def read_record(directory: Path) -> BootRecord:
+    """Return the record of a finished boot. Raises StoreError when there is none or it is damaged."""
+    path = directory / "record.json"
+    try:
+        return BootRecord.model_validate_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise StoreError(f"{directory}: no record.json: not a finished boot") from error
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path}: damaged: {str(error).splitlines()[0]}") from error
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write a JSON document in one piece. Raises StoreError."""
+    try:
+        write_whole(path, json.dumps(value, indent=1) + "\n")
+    except OSError as error:
+        raise store_error(path, error) from error

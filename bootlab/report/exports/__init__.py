@@ -1,0 +1,1 @@
+"""A profile in the formats of other tools: one format a file."""

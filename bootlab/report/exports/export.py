@@ -1,0 +1,86 @@
+"""Writes a profile in the formats of other tools, by name."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from bootlab.errors import InputError
+from bootlab.experiments.profiling import Analysis
+from bootlab.measure.record_files import store_error
+from bootlab.profile.call_tree import Weight
+from bootlab.report.exports.folded import write_folded
+from bootlab.report.exports.perfetto import write_perfetto
+from bootlab.report.exports.svg import write_svg
+from bootlab.report.exports.tables import profile_tables, write_csv, write_json
+from bootlab.report.figures import clock_of, visible
+
+Files = dict[str, Path]
+_WEIGHTS: Final[tuple[Weight, ...]] = ("instructions", "elapsed")
+
+
+def export_profile(analysis: Analysis, form: str, directory: Path) -> Files:
+    """Write a profile in one of FORMATS and return the files by what they are.
+
+    Raises InputError for a format that there is not, StoreError when the directory cannot be written.
+    """
+    if form not in FORMATS:
+        raise InputError(f"--export {form}: no such format", hint=f"there are {', '.join(FORMATS)}")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        return FORMATS[form](analysis, directory)
+    except OSError as error:
+        raise store_error(directory, error) from error
+
+
+def _folded(analysis: Analysis, directory: Path) -> Files:
+    files = {}
+    for weight in _WEIGHTS:
+        path = directory / f"profile.{weight}.folded"
+        write_folded(analysis.tree, path, weight)
+        files[f"folded stacks, {weight}"] = path
+    return files
+
+
+def _perfetto(analysis: Analysis, directory: Path) -> Files:
+    path = directory / "profile.perfetto.json"
+    write_perfetto(
+        analysis.profile,
+        path,
+        marks=analysis.record.marks,
+        initcalls=analysis.initcalls,
+        kernel_threads={thread.task for thread in analysis.processes.kernel_threads},
+    )
+    return {"trace for ui.perfetto.dev": path}
+
+
+def _svg(analysis: Analysis, directory: Path) -> Files:
+    files = {}
+    for weight in _WEIGHTS:
+        path = directory / f"profile.{weight}.svg"
+        title = f"{visible(analysis.record.system)}: power-on to ready, {weight}"
+        # Threads without work would fill the picture.
+        write_svg(analysis.tree.busy(), path, weight, title=title, foot=clock_of([analysis.record]))
+        files[f"flame graph, {weight}"] = path
+    return files
+
+
+def _csv(analysis: Analysis, directory: Path) -> Files:
+    folder = directory / "tables"
+    folder.mkdir(exist_ok=True)
+    return {f"table of {path.stem}": path for path in write_csv(profile_tables(analysis), folder)}
+
+
+def _json(analysis: Analysis, directory: Path) -> Files:
+    path = directory / "tables.json"
+    write_json(profile_tables(analysis), path)
+    return {"all tables": path}
+
+
+FORMATS: Final[Mapping[str, Callable[[Analysis, Path], Files]]] = {
+    "folded": _folded,
+    "perfetto": _perfetto,
+    "svg": _svg,
+    "csv": _csv,
+    "json": _json,
+}
+"""Name of a format -> what writes it."""

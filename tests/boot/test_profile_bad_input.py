@@ -1,0 +1,177 @@
+"""Profiles that go wrong: each says so clearly, and keeps what could be saved."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bootlab.build.cache import Cache
+from bootlab.build.kernel_image import inspect
+from bootlab.measure.prepare import prepare
+from bootlab.symbols.table import read_symbols
+from bootlab.system import read_system
+from tests.boot.conftest import ROOT, WriteSystem, run_profile
+
+pytestmark = [pytest.mark.boot, pytest.mark.network]
+
+NO_TESTS = ("panic=-1", "panic=-1 cryptomgr.notests")
+
+
+def start_profile(system: Path, runs: Path, *words: str, **options: object) -> "subprocess.Popen[str]":
+    argv = [sys.executable, "-m", "bootlab", "profile", str(system), "--json", "--runs", str(runs), *words]
+    return subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, **options)  # type: ignore[call-overload]
+
+
+def qemu_of(folder: Path) -> list[int]:
+    # Every QEMU of ours names its trace, which lies below the folder of the test.
+    found = subprocess.run(["pgrep", "-f", f"qemu-system.*{folder}"], capture_output=True, text=True, check=False)
+    return [int(pid) for pid in found.stdout.split()]
+
+
+def test_qemu_killed_in_mid_profile(write_system: WriteSystem, tmp_path: Path) -> None:
+    system = write_system("debian-arm64", "killed")
+    child = start_profile(system, tmp_path)
+    deadline = time.monotonic() + 200
+    while time.monotonic() < deadline:
+        traces = list(tmp_path.rglob("trace.txt"))
+        if traces and "mark initcalls_start" in traces[0].read_text():
+            break
+        time.sleep(0.05)
+    for pid in qemu_of(tmp_path):
+        os.kill(pid, signal.SIGKILL)
+    printed, told = child.communicate(timeout=120)
+    assert child.returncode == 1, told
+    assert "Traceback" not in told
+    document = json.loads(printed)
+    assert document["complete"] is False
+    assert document["outcome"] == "target died"
+    # What ran up to the kernel's initcalls is all there, and the account of it closes.
+    account = document["account"]
+    assert account["instructions"] > 10_000_000
+    assert account["attributed_instructions"] > 0.99 * account["instructions"]
+
+
+def test_full_disk(write_system: WriteSystem, tmp_path: Path) -> None:
+    """The profile outgrows a small file system in mid-boot."""
+    system = write_system("debian-arm64", "full")
+    script = (
+        "set -e; d=$(mktemp -d); mount -t tmpfs -o size=3m none $d; "
+        f"{sys.executable} -m bootlab profile {system} --runs $d || echo exit=$?"
+    )
+    done = subprocess.run(
+        ["unshare", "--mount", "--map-root-user", "sh", "-c", script],
+        capture_output=True, text=True, cwd=ROOT, check=False, timeout=300,
+    )  # fmt: skip
+    if "unshare" in done.stderr:
+        pytest.skip(f"unshare: no mount namespace here: {done.stderr.strip()}")
+    assert "No space left on device" in done.stderr
+    assert "hint: " in done.stderr
+    assert "exit=1" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+@pytest.fixture(scope="session")
+def mute_kernel(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A kernel that runs but holds no symbols, and a System.map for it."""
+    folder = tmp_path_factory.mktemp("mute")
+    system = read_system(ROOT / "examples" / "debian-arm64.toml")
+    files = prepare(system, Cache.default()).files
+    assert files.vmlinux is not None
+    symbols = read_symbols(files.vmlinux)
+    image = files.kernel.read_bytes()
+    assert symbols.text_start is not None
+    # The kernel keeps no names of its data for itself; a System.map has them, and one tells which kernel it is.
+    banner = symbols.text_start + image.index(b"Linux version 6.1.0-")
+    lines = [(symbol.address, symbol.kind, symbol.name) for symbol in symbols] + [(banner, "D", "linux_banner")]
+    (folder / "System.map").write_text(
+        "".join(f"{address:016x} {kind} {name}\n" for address, kind, name in sorted(lines))
+    )
+    # Each digit is a token of its own; without them the decoder finds no table, and the kernel itself only misspells.
+    digits = b"".join(bytes([digit, 0]) for digit in b"0123456789")
+    assert digits in image, "arm64's image is not compressed"
+    mute = folder / "Image"
+    mute.write_bytes(image.replace(digits, b"q\0" * 10))
+    assert inspect(mute).arch == "aarch64"
+    return mute, folder / "System.map"
+
+
+@pytest.fixture
+def mute_system(mute_kernel: tuple[Path, Path], write_system: WriteSystem) -> Path:
+    kernel = 'package = "linux-image-cloud-arm64"\nsuite = "bookworm"'
+    example = (ROOT / "examples" / "debian-arm64.toml").read_text()
+    modules = re.search(r"(?ms)^modules = \[.*?^\]\n", example)
+    assert modules is not None
+    return write_system("debian-arm64", "mute", (kernel, f'image = "{mute_kernel[0]}"'), (modules[0], ""))
+
+
+def test_kernel_without_symbols(mute_system: Path, mute_kernel: tuple[Path, Path], tmp_path: Path) -> None:
+    """It is refused with a hint; with the hint followed, its profile is as good as any."""
+    child = start_profile(mute_system, tmp_path / "without")
+    _, told = child.communicate(timeout=100)
+    assert child.returncode not in (0, None)
+    assert "symbols" in told and "hint: " in told and "--symbols" in told
+    assert "Traceback" not in told
+
+    profiled = run_profile(mute_system, tmp_path / "with", "--symbols", str(mute_kernel[1]))
+    account = profiled.document["account"]
+    assert account["named_kernel_share"] > 0.995
+    assert account["attributed_instructions"] > 0.995 * account["instructions"]
+    assert account["mismatched_return_share"] < 0.001
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x7fELF" + bytes(200), b"hello\n", bytes(4096)],
+    ids=["empty", "cut-elf", "text", "zeros"],
+)
+def test_symbol_files_that_are_none(content: bytes, write_system: WriteSystem, tmp_path: Path) -> None:
+    file = tmp_path / "symbols"
+    file.write_bytes(content)
+    child = start_profile(write_system("debian-arm64", "junk"), tmp_path / "runs", "--symbols", str(file))
+    _, told = child.communicate(timeout=100)
+    assert child.returncode == 2, told
+    assert str(file) in told
+    assert "Traceback" not in told
+    assert not qemu_of(tmp_path)
+
+
+def test_mark_on_a_symbol_that_does_not_exist(write_system: WriteSystem, tmp_path: Path) -> None:
+    system = write_system("debian-arm64", "no-symbol", ("[booted]", '[marks]\nmine = "no_such_function"\n\n[booted]'))
+    child = start_profile(system, tmp_path)
+    _, told = child.communicate(timeout=100)
+    assert child.returncode == 2
+    assert "no_such_function" in told and "hint: " in told
+    assert "Traceback" not in told
+
+
+def test_wall_clock_has_no_profile(write_system: WriteSystem, tmp_path: Path) -> None:
+    system = write_system("debian-arm64", "wall", ('kind = "virtual"', 'kind = "wall"'))
+    child = start_profile(system, tmp_path)
+    _, told = child.communicate(timeout=100)
+    assert child.returncode == 2
+    assert "clock" in told and "virtual" in told
+    assert "Traceback" not in told
+
+
+def test_qemu_without_plugins(write_system: WriteSystem, tmp_path: Path) -> None:
+    """A QEMU built with --disable-plugins says `invalid option`; a script says so for the real one."""
+    real = shutil.which("qemu-system-aarch64")
+    assert real is not None
+    program = tmp_path / "qemu-system-aarch64"
+    refuse = 'for word; do [ "$word" = -plugin ] && { echo "$0: -plugin: invalid option" >&2; exit 1; }; done'
+    program.write_text(f'#!/bin/sh\n{refuse}\nexec {real} "$@"\n')
+    program.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    system = write_system("debian-arm64", "no-plugins")
+    child = start_profile(system, tmp_path / "runs", env={**os.environ, "PATH": path})
+    _, told = child.communicate(timeout=100)
+    assert child.returncode not in (0, None)
+    assert "plugin" in told
+    assert "Traceback" not in told

@@ -1,0 +1,61 @@
+"""What a profiled boot is told: its files, what is kept for a reader, and files of symbols that are of no use."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bootlab.build.cache import Cache
+from bootlab.errors import InputError, StoreError
+from bootlab.measure.profile_setup import (
+    ABOUT,
+    AboutProfile,
+    ProfileRequest,
+    ProfileSetup,
+    read_about,
+    set_up_profile,
+    write_profile_config,
+)
+from bootlab.profile.profile_config import FUNCTIONS, KernelFacts, make_profile_config
+from bootlab.system import Booted, BootFiles, Kernel, Machine, MachineType, System
+from bootlab.targets.qemu_argv import PluginFiles, Wiring, qemu_argv
+
+FACTS = KernelFacts(((0x1000, "-", "start"), (0x2000, "end", "end")), {"switch": 0x1000}, {}, {0x1000: "late"}, ())
+ABOUT_IT = AboutProfile({0x1000: "late"}, ("no types",), "zstd")
+SYSTEM = System(
+    name="pc",
+    machine=Machine(type=MachineType.Q35),
+    kernel=Kernel(package="linux-image-cloud-amd64"),
+    booted=Booted(mark="ready"),
+)
+
+
+def test_files_and_lines(tmp_path: Path) -> None:
+    setup = ProfileSetup(make_profile_config(FACTS, span_ns=7), ("cutlines",), ABOUT_IT)
+    lines = write_profile_config(setup, tmp_path).splitlines()
+    assert lines[0] == f"functions {tmp_path / FUNCTIONS}"
+    assert {"hook switch 1000", "span 7", "cutlines"} <= set(lines)
+    assert (tmp_path / FUNCTIONS).read_text().startswith("bootlab-functions 1\n1000 - start\n")
+    assert read_about(tmp_path) == ABOUT_IT
+
+
+def test_what_is_beside_a_profile_may_be_missing_or_damaged(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="not the boot of a profile"):
+        read_about(tmp_path)
+    for text in ("", "[]", "{}", json.dumps({"initcall_levels": {"x": 1}, "missing": [], "payload": None})):
+        (tmp_path / ABOUT).write_text(text)
+        with pytest.raises(StoreError, match="damaged"):
+            read_about(tmp_path)
+
+
+def test_the_profile_is_one_more_word_for_the_plugin() -> None:
+    files = BootFiles(kernel=Path("bzImage"))
+    plugin = PluginFiles(Path("p.so"), Path("c"), Path("o"), Path("a,b/profile.bin"))
+    argv = qemu_argv(SYSTEM, files, Wiring(Path("q"), plugin=plugin))
+    assert argv[-1] == "p.so,config=c,out=o,profile=a,,b/profile.bin"
+
+
+def test_a_kernel_without_symbols_is_refused_with_a_hint(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no symbols of this kernel") as caught:
+        set_up_profile(SYSTEM, BootFiles(kernel=tmp_path / "k"), None, Cache(tmp_path), ProfileRequest())
+    assert "--symbols" in (caught.value.hint or "")
