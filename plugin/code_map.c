@@ -13,6 +13,7 @@ void kernel_image_enter(struct kernel_image *image, uint64_t link, uint64_t addr
 
 void kernel_image_fix_slide(struct kernel_image *image, uint64_t slide)
 {
+	image->entered = true; /* even if its entry went unseen; no low address is its then */
 	image->slide_known = true;
 	image->slide_final = true;
 	image->slide = slide;
@@ -24,7 +25,9 @@ bool kernel_image_link(struct kernel_image *image, uint64_t address, const void 
 		return false;
 	if (!address_is_high(address)) {
 		*ret = address - image->low_offset;
-		return functions_span(&image->functions, *ret);
+		/* A process may have its code at an address that is also the kernel's physical one. */
+		return functions_span(&image->functions, *ret) &&
+		       (host && image->host_known ? (uintptr_t)host - image->host_offset == *ret : !image->slide_final);
 	}
 	if (!image->slide_final && host && image->host_known) {
 		*ret = (uintptr_t)host - image->host_offset;

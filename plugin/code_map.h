@@ -41,11 +41,12 @@ struct kernel_image {
 
 /* The entry was found: link address, run-time (physical) address, and the host's (NULL if unknown). */
 void kernel_image_enter(struct kernel_image *image, uint64_t link, uint64_t address, const void *host);
-/* From now on the slide does not change any more. */
+/* From now on the slide does not change any more; the kernel runs. */
 void kernel_image_fix_slide(struct kernel_image *image, uint64_t slide);
 /*
  * Whether `address` holds code of the image, and at which link address. `host` is where the code is in the host's memory,
- * NULL if unknown: before the slide is final that tells, since the kernel moves itself (arm64 even twice).
+ * NULL if unknown: before the slide is final that tells, since the kernel moves itself (arm64 even twice), and of
+ * identity-mapped code always.
  */
 bool kernel_image_link(struct kernel_image *image, uint64_t address, const void *host, uint64_t *ret);
 /* The place of a link address. False: no function is there. */

@@ -45,6 +45,17 @@ void profile_drop_frames(struct profile *profile, struct task *task, uint32_t de
 	}
 }
 
+static void count_call(struct profile *profile, const struct frame *frame)
+{
+	profile->tree.nodes[frame->node].calls++;
+}
+
+/* A jump enters a function at its first instruction only: X.cold jumps back into the middle of X, which was called before. */
+static bool enters_function(const struct block *block)
+{
+	return block->place.flags & (CODE_START | CODE_ANONYMOUS);
+}
+
 /* The top frame is in another function now: how a call began, or a jump. */
 static void name_top(struct profile *profile, struct task *task, uint32_t function, const struct block *block)
 {
@@ -55,7 +66,6 @@ static void name_top(struct profile *profile, struct task *task, uint32_t functi
 	top->function = function;
 	top->flags = (uint8_t)((top->flags & ~OF_CODE) | frame_flags_of(block));
 	top->node = tasks_frame_node(&profile->tree, &task->stack, task->stack.depth - 1);
-	profile->tree.nodes[top->node].calls++;
 	if (block->place.role == ROLE_SYSCALL && !top->call) {
 		const struct open_call call = {
 			.start_ns = top->start_ns,
@@ -109,11 +119,13 @@ static void jump(struct profile *profile, struct task *task, const struct block 
 		return;
 	/* The first frame of a stage stands for all of it. */
 	if (!top || (task->stack.depth == 1 && block->place.flags & CODE_STAGE)) {
-		push(profile, task, 0, 0, block->place.function, block);
-		return;
+		top = push(profile, task, 0, 0, block->place.function, block);
+	} else {
+		end_span(profile, task, top);
+		name_top(profile, task, block->place.function, block);
 	}
-	end_span(profile, task, top);
-	name_top(profile, task, block->place.function, block);
+	if (top && enters_function(block))
+		count_call(profile, top);
 }
 
 static void call(struct profile *profile, struct vcpu *vcpu, const struct block *block, uint64_t mark)
@@ -129,7 +141,10 @@ static void call(struct profile *profile, struct vcpu *vcpu, const struct block 
 	profile->counts.calls++;
 	if (block->place.flags & CODE_STAGE && block->place.flags & CODE_ANONYMOUS)
 		function = stages_called(&profile->stages, &block->place);
-	if (push(profile, task, mark_address(mark), 0, function, block) && console)
+	if (!push(profile, task, mark_address(mark), 0, function, block))
+		return;
+	count_call(profile, stack_top(&task->stack));
+	if (console)
 		profile_open_call(profile, vcpu, CALL_INITCALL, block->place.address, "");
 }
 
@@ -139,7 +154,8 @@ static void begin_task(struct profile *profile, struct task *task, const struct 
 	int user = stack_find_exception(&task->stack, FRAME_FROM_USER);
 
 	profile_drop_frames(profile, task, user < 0 ? 0 : (uint32_t)user);
-	push(profile, task, 0, user < 0 ? 0 : FRAME_EXCEPTION | FRAME_FROM_USER, block->place.function, block);
+	if (push(profile, task, 0, user < 0 ? 0 : FRAME_EXCEPTION | FRAME_FROM_USER, block->place.function, block))
+		count_call(profile, stack_top(&task->stack));
 }
 
 static void come_back(struct profile *profile, struct task *task, const struct block *block, bool maybe)
@@ -244,13 +260,15 @@ static void begin_exception(struct profile *profile, struct vcpu *vcpu, const st
 	from_user = from_user || (top && top->flags & FRAME_USER);
 	pending = mark_kind(mark) != MARK_FUNCTION && mark_kind(mark) != MARK_HALT;
 	profile->counts.interrupts++;
-	push(profile, task, pending ? mark : 0, FRAME_EXCEPTION | (from_user ? FRAME_FROM_USER : 0), block->place.function, block);
+	if (push(profile, task, pending ? mark : 0, FRAME_EXCEPTION | (from_user ? FRAME_FROM_USER : 0), block->place.function, block))
+		count_call(profile, stack_top(&task->stack));
 }
 
 static void begin_stage(struct profile *profile, struct vcpu *vcpu, const struct block *block)
 {
 	profile_drop_frames(profile, vcpu->task, 0);
-	push(profile, vcpu->task, 0, 0, block->place.function, block);
+	if (push(profile, vcpu->task, 0, 0, block->place.function, block))
+		count_call(profile, stack_top(&vcpu->task->stack));
 }
 
 /* Firmware has left a vCPU waiting, and the kernel wakes it where it likes. */

@@ -136,11 +136,12 @@ static struct block *remember(const struct block *block)
 	return &known->block;
 }
 
-static void watch_flow(struct qemu_plugin_tb *tb, const struct block *block)
+/* `first`: the instruction at the block's place. */
+static void watch_flow(struct qemu_plugin_tb *tb, const struct block *block, size_t first)
 {
-	uint64_t start = qemu_plugin_tb_vaddr(tb);
+	uint64_t start = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, first));
 
-	for (size_t i = 0; i < block->n_insns; i++) {
+	for (size_t i = first; i < block->n_insns; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t next = block->place.address + qemu_plugin_insn_vaddr(insn) - start + qemu_plugin_insn_size(insn);
 		uint8_t code[16];
@@ -163,22 +164,51 @@ static void watch_hooks(struct qemu_plugin_tb *tb, const struct block *block)
 			qemu_plugin_register_vcpu_tb_exec_cb(tb, on_hook, QEMU_PLUGIN_CB_R_REGS, &config->hooks[i]);
 }
 
-void instrument_block(struct qemu_plugin_tb *tb, const struct probe *entry, const uint64_t *slide)
+/* What the block at `tb` says of the machine as a whole. */
+static void learn(const struct probe *entry, uint64_t address, const void *host, const uint64_t *slide)
 {
 	struct kernel_image *image = &self.profile.image;
-	uint64_t address = qemu_plugin_tb_vaddr(tb);
-	const void *host = qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0));
-	struct block block = { .n_insns = (uint16_t)qemu_plugin_tb_n_insns(tb) }, *known;
 
-	if (!self.open)
-		return;
 	if (entry && entry->kind == PROBE_ENTRY && !image->entered)
 		kernel_image_enter(image, entry->address, address, host);
 	else if (entry && entry->kind == PROBE_IMAGE && !image->entered)
 		self.profile.stage = STAGE_DECOMPRESSOR;
 	if (slide && !image->slide_final)
 		kernel_image_fix_slide(image, *slide);
-	place_find(&self.profile, &self.profile.vcpus[self.several ? machine_vcpu(self.machine) : 0], address, host, &block.place);
+}
+
+/*
+ * Find the place of a block, and return which of its instructions is there. Not the first if that is in the padding in front of
+ * a function: with call depth tracking (retbleed=stuff) calls go to the padding, and it runs on into the function.
+ */
+static size_t find_block(struct qemu_plugin_tb *tb, struct block *ret)
+{
+	const struct vcpu *vcpu = &self.profile.vcpus[self.several ? machine_vcpu(self.machine) : 0];
+	struct code_place place;
+
+	for (size_t i = 0; i < ret->n_insns; i++) {
+		const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+
+		place_find(&self.profile, vcpu, qemu_plugin_insn_vaddr(insn), qemu_plugin_insn_haddr(insn), &place);
+		if (i == 0)
+			ret->place = place;
+		if (place.role != ROLE_THUNK) {
+			ret->place = place;
+			return i;
+		}
+	}
+	return 0;
+}
+
+void instrument_block(struct qemu_plugin_tb *tb, const struct probe *entry, const uint64_t *slide)
+{
+	struct block block = { .n_insns = (uint16_t)qemu_plugin_tb_n_insns(tb) }, *known;
+	size_t first;
+
+	if (!self.open)
+		return;
+	learn(entry, qemu_plugin_tb_vaddr(tb), qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0)), slide);
+	first = find_block(tb, &block);
 	block.begins_stage = entry && entry->kind == PROBE_IMAGE && block.place.flags & CODE_STAGE;
 	block.enters = place_enters(self.profile.config, &block.place);
 	known = remember(&block);
@@ -192,7 +222,7 @@ void instrument_block(struct qemu_plugin_tb *tb, const struct probe *entry, cons
 	if (block.place.flags & CODE_KERNEL)
 		watch_hooks(tb, known);
 	if (block.place.role != ROLE_THUNK && block.place.role != ROLE_RETURN)
-		watch_flow(tb, known);
+		watch_flow(tb, known, first);
 }
 
 int instrument_open(const struct config *config, struct machine *machine, const qemu_info_t *info, const char *path,

@@ -167,7 +167,7 @@ struct profile_syscall {
 /*
  * Returns are those of the kernel and of processes. Firmware and decompressors are left out: they reach other code by
  * returns, and firmware switches its threads' stacks by them. Calls are call instructions: a weight's `calls` also counts
- * jumps from one function into another, exceptions and interrupts.
+ * jumps to the start of another function, exceptions and interrupts.
  */
 struct profile_counts {
 	uint64_t returns, mismatched_returns;

@@ -15,6 +15,8 @@ static void test_calls(void)
 	run(LEAF, 0, 3);
 	leave(MARK_RETURN, 0);
 	run(REST, 0x10, 2);
+	run(COPY, 0x80, 1); /* out of the middle, and back */
+	run(REST, 0x20, 1);
 	run(COPY, 0, 4); /* a tail call */
 	leave(MARK_RETURN, 0);
 	run(START_KERNEL, 0x20, 1);
@@ -26,9 +28,9 @@ static void test_calls(void)
 	check_account();
 	check_spent(THREAD0 "startup_64", 5, 1);
 	check_spent(THREAD0 "start_kernel", 11, 1);
-	check_spent(THREAD0 "start_kernel;rest; init", 9, 1);
+	check_spent(THREAD0 "start_kernel;rest; init", 10, 1);
 	check_spent(THREAD0 "start_kernel;rest; init;leaf", 3, 1);
-	check_spent(THREAD0 "start_kernel;copy", 4, 1);
+	check_spent(THREAD0 "start_kernel;copy", 5, 1);
 	check_spent(THREAD0 "start_kernel;leaf", 100, 1);
 	CHECK(last_counts().returns == 2 && last_counts().mismatched_returns == 0 && last_counts().calls == 3);
 }

@@ -30,8 +30,10 @@ static void test_kernel(void)
 	CHECK(place_of(KERNEL + other + 0x100, memory + 0x100).function == boot.function_kernel);
 	CHECK(place_of(KERNEL + slide + 0x100 * BOOT_FUNCTIONS, NULL).function == boot.function_kernel);
 	CHECK(place_of(0xffffffffc0000000, NULL).flags == CODE_KERNEL);
-	boot_kernel();
+	run(START, 0, 5);
 	CHECK(place_of(0x401000, memory + 0x100).function == boot.function_user);
+	CHECK(place_of(LOW + 0x200, memory + 0x200).function == REST); /* a vCPU that starts late */
+	CHECK(place_of(LOW + 0x200, memory + 0x300).function == boot.function_user);
 	boot_close();
 }
 
@@ -40,8 +42,16 @@ static void test_without_host_addresses(void)
 	boot_open();
 	kernel_image_enter(&boot.image, KERNEL, LOW, NULL);
 	CHECK(place_of(KERNEL + 0x100, NULL).function == boot.function_kernel);
+	CHECK(place_of(LOW + 0x100, NULL).function == START_KERNEL);
 	kernel_image_fix_slide(&boot.image, 0);
 	CHECK(place_of(KERNEL + 0x100, NULL).function == START_KERNEL);
+	CHECK(place_of(LOW + 0x100, NULL).flags & CODE_STAGE);
+	boot_close();
+	/* The kernel's entry had no symbol. */
+	boot_open();
+	kernel_image_fix_slide(&boot.image, 0x200000);
+	CHECK(place_of(KERNEL + 0x200100, NULL).function == START_KERNEL);
+	CHECK(place_of(LOW, NULL).flags & CODE_STAGE);
 	boot_close();
 }
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config_line.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+int line_complain(struct line *line, const char *format, ...)
+{
+	va_list arguments;
+	int used = snprintf(line->message, line->message_size, "%s:%u: ", line->path, line->number);
+
+	if (used < 0 || (size_t)used >= line->message_size)
+		return -EINVAL;
+	va_start(arguments, format);
+	vsnprintf(line->message + used, line->message_size - (size_t)used, format, arguments);
+	va_end(arguments);
+	return -EINVAL;
+}
+
+bool name_valid(const char *name, size_t size)
+{
+	if (size == 0 || size > TRACE_NAME_MAX)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		if (name[i] <= ' ' || name[i] > '~')
+			return false;
+	return true;
+}
+
+int line_out_of_memory(struct line *line)
+{
+	line_complain(line, "out of memory");
+	return -ENOMEM;
+}
+
+int line_append(struct line *line, void *array, size_t *count, const void *element, size_t size)
+{
+	void *grown;
+
+	memcpy(&grown, array, sizeof grown);
+	grown = realloc(grown, (*count + 1) * size);
+	if (!grown)
+		return line_out_of_memory(line);
+	memcpy((char *)grown + *count * size, element, size);
+	memcpy(array, &grown, sizeof grown);
+	++*count;
+	return 0;
+}
+
+int line_read_name(struct line *line, const char *word, char *ret)
+{
+	size_t size = strlen(word);
+
+	if (!name_valid(word, size))
+		return line_complain(line, "name '%.80s' must be 1 to %d printable ASCII characters", word, TRACE_NAME_MAX);
+	memcpy(ret, word, size + 1);
+	return 0;
+}
+
+int line_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+int line_read_address(struct line *line, const char *word, uint64_t *ret)
+{
+	uint64_t value = 0;
+	size_t size = strlen(word);
+
+	if (size == 0 || size > 16)
+		return line_complain(line, "address '%.80s' must be 1 to 16 hexadecimal digits, without 0x", word);
+	for (size_t i = 0; i < size; i++) {
+		int digit = line_hex_digit(word[i]);
+
+		if (digit < 0)
+			return line_complain(line, "address '%.80s' must be 1 to 16 hexadecimal digits, without 0x", word);
+		value = value << 4 | (uint64_t)digit;
+	}
+	*ret = value;
+	return 0;
+}
+
+int line_read_decimal(struct line *line, const char *word, uint64_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(word, &end, 10);
+	if (word[0] < '0' || word[0] > '9' || *end || errno)
+		return line_complain(line, "'%.80s' must be a decimal number", word);
+	return 0;
+}
+
+int line_read_rest(struct line *line, unsigned words, char **ret)
+{
+	const char *path = line->whole + strspn(line->whole, " \t");
+	size_t size;
+
+	for (unsigned i = 0; i < words; i++) {
+		path += strcspn(path, " \t");
+		path += strspn(path, " \t");
+	}
+	size = strcspn(path, "\r\n");
+	*ret = strndup(path, size);
+	return *ret ? 0 : line_out_of_memory(line);
+}

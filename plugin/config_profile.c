@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The config's lines for the profile. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_line.h"
+
+static int read_functions(struct line *line, struct config *config)
+{
+	if (line->n_words < 2)
+		return line_complain(line, "expected: functions PATH");
+	if (config->functions)
+		return line_complain(line, "a second functions line");
+	return line_read_rest(line, 1, &config->functions);
+}
+
+static int read_hook(struct line *line, struct config *config)
+{
+	static const char *const kinds[HOOK_KINDS] = {
+		[HOOK_SWITCH] = "switch",
+		[HOOK_WAKE] = "wake",
+		[HOOK_FORK] = "fork",
+		[HOOK_EXEC] = "exec",
+		[HOOK_COMM] = "comm",
+		[HOOK_EXIT] = "exit",
+		[HOOK_INITCALL] = "initcall",
+		[HOOK_CONSOLE_INITCALLS] = "console_initcalls",
+		[HOOK_PROBE] = "probe",
+		[HOOK_DEFER] = "defer",
+		[HOOK_MODULE] = "module",
+		[HOOK_UNMAP_MODULE] = "unmap_module",
+		[HOOK_BLOCK_ISSUE] = "block_issue",
+		[HOOK_BLOCK_DONE] = "block_done",
+		[HOOK_MAP] = "map",
+		[HOOK_MAP_SPECIAL] = "map_special",
+	};
+	struct hook hook;
+	int r;
+
+	if (line->n_words != 3)
+		return line_complain(line, "expected: hook KIND ADDRESS");
+	for (hook.kind = 0; hook.kind < HOOK_KINDS; hook.kind++)
+		if (!strcmp(line->words[1], kinds[hook.kind]))
+			break;
+	if (hook.kind == HOOK_KINDS)
+		return line_complain(line, "unknown hook '%.80s'", line->words[1]);
+	r = line_read_address(line, line->words[2], &hook.address);
+	return r ? r : line_append(line, &config->hooks, &config->n_hooks, &hook, sizeof hook);
+}
+
+static int read_offset(struct line *line, struct config *config)
+{
+	struct offset offset;
+	int r;
+
+	if (line->n_words != 3)
+		return line_complain(line, "expected: offset NAME VALUE");
+	if ((r = line_read_name(line, line->words[1], offset.name)) || (r = line_read_decimal(line, line->words[2], &offset.value)))
+		return r;
+	return line_append(line, &config->offsets, &config->n_offsets, &offset, sizeof offset);
+}
+
+static int read_span(struct line *line, struct config *config)
+{
+	if (line->n_words != 2)
+		return line_complain(line, "expected: span NS");
+	return line_read_decimal(line, line->words[1], &config->span_ns);
+}
+
+static int read_object(struct line *line, struct config *config)
+{
+	struct object object;
+	int r;
+
+	if (line->n_words < 3)
+		return line_complain(line, "expected: object NAME PATH");
+	if ((r = line_read_name(line, line->words[1], object.name)) || (r = line_read_rest(line, 2, &object.path)))
+		return r;
+	r = line_append(line, &config->objects, &config->n_objects, &object, sizeof object);
+	if (r)
+		free(object.path);
+	return r;
+}
+
+static int read_cutlines(struct line *line, struct config *config)
+{
+	if (line->n_words != 1)
+		return line_complain(line, "cutlines takes no words");
+	config->cut_lines = true;
+	return 0;
+}
+
+bool line_read_profile(struct line *line, struct config *config, int *ret)
+{
+	static const struct {
+		const char *word;
+		int (*read)(struct line *line, struct config *config);
+	} keywords[] = {
+		{ "functions", read_functions }, { "object", read_object }, { "hook", read_hook },
+		{ "offset", read_offset },	 { "span", read_span },	    { "cutlines", read_cutlines },
+	};
+
+	for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+		if (!strcmp(line->words[0], keywords[i].word)) {
+			*ret = keywords[i].read(line, config);
+			return true;
+		}
+	return false;
+}
