@@ -20,6 +20,7 @@ from bootlab.measure.prepare import prepare
 from bootlab.measure.profile_setup import PROFILE, ProfileRequest
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import read_record, write_json
+from bootlab.profile.kept_file import find_kept
 from bootlab.report import profile_sides_text, profile_text
 from bootlab.report.profile_page import differential_page, profile_page
 from bootlab.system import System
@@ -86,7 +87,7 @@ def read_profile_run(run: Run, label: str = LABEL) -> Analysis:
             f"{run.path}: a run of bootlab {run.kind} has no profile", hint="bootlab profile SYSTEM makes one"
         )
     directory = run.path / "boots" / label
-    if not (directory / PROFILE).is_file() or directory not in run.records():
+    if not find_kept(directory / PROFILE).is_file() or directory not in run.records():
         raise InputError(f"{run.path}: holds no finished boot with a profile called {label!r}")
     record = read_record(directory)
     try:
@@ -120,7 +121,7 @@ def save_profile(
     """Write a profile's document and page into its run and return the document and the path."""
     document = profile_document(analysis)
     boot = analysis.directory.relative_to(run.path)
-    kept = {"everything, as JSON": run.result.name, "the plugin's own file": str(boot / PROFILE)}
+    kept = {"everything, as JSON": run.result.name, "the plugin's own file": str(find_kept(boot / PROFILE))}
     document["run"], document["files"] = str(run.path), dict(files)
     document["difference"] = difference_document(before, analysis) if before is not None else None
     write_json(run.result, document)

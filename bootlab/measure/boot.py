@@ -18,14 +18,16 @@ from bootlab.errors import BootFailed, Interrupted
 from bootlab.importers.console import ConsoleLine, LineSplitter
 from bootlab.measure.guest_clock import HOST, VIRTUAL, place_guest_clock
 from bootlab.measure.guest_console import GuestConsole
-from bootlab.measure.hang_causes import find_hang_cause
 from bootlab.measure.host import host_facts
+from bootlab.measure.known_causes import find_known_cause
 from bootlab.measure.prepare import Prepared
 from bootlab.measure.profile_setup import PROFILE, write_profile_config
 from bootlab.measure.record import BootRecord, GuestClock, InitcallRecord, Outcome, PhaseRecord
 from bootlab.measure.record_files import store_error, write_whole
 from bootlab.measure.tcp_check import ask, free_port
+from bootlab.profile.kept_file import compress_kept
 from bootlab.profile.plugin_trace import PluginTrace, Stamp, read_trace
+from bootlab.profile.profile_config import FUNCTIONS
 from bootlab.system import Check, ClockKind
 from bootlab.targets.qemu import QemuSession, socket_folder
 from bootlab.targets.qemu_argv import PluginFiles, Wiring, qemu_argv
@@ -110,6 +112,8 @@ class _Boot:
             except BootFailed as error:
                 ending = _Ending(Outcome.NOT_STARTED, error.message)
         (self.directory / "console.log").write_bytes(self.console)
+        for kept in (PROFILE, FUNCTIONS):
+            compress_kept(self.directory / kept)
         record = self._record(ending, argv, started, time.monotonic() - begun)
         write_whole(self.directory / "record.json", record.model_dump_json(by_alias=True, indent=1) + "\n")
         return record
@@ -250,31 +254,31 @@ class _Boot:
 
     def _ended_early(self, ended: Ended) -> _Ending:
         if self.guest.panic is not None:
-            return _Ending(Outcome.PANICKED, f"kernel panic: {self.guest.panic}")
+            return self._explained(Outcome.PANICKED, f"kernel panic: {self.guest.panic}")
         if ended.reason is EndReason.DIED:
             return _Ending(Outcome.TARGET_DIED, ended.detail)
         trace = self._trace()
         if trace is not None and m.PANIC in trace.marks:
-            return _Ending(Outcome.PANICKED, "the kernel panicked without a word on the console")
-        return _Ending(Outcome.NOT_READY, f"{ended.reason.value} before ready; {self._last_words()}")
+            return self._explained(Outcome.PANICKED, "the kernel panicked without a word on the console")
+        return self._explained(Outcome.NOT_READY, f"{ended.reason.value} before ready; {self._last_words()}")
 
     def _overdue(self) -> _Ending:
-        if not self.guest.ready:
-            deadline = self.deadline_s
-            trace = self._trace()
-            if trace is not None and (seen := trace.guest_marks.get(self.system.booted.mark or "")) is not None:
-                return _Ending(
-                    Outcome.HUNG,
-                    f"the mark was made at {seen.t_ns / 1e6:.3f} ms, but its line has not reached the serial port "
-                    f"after {deadline:g} s on the host's clock, and the check needs it; {self._held_up()}",
-                )
-            return _Ending(Outcome.HUNG, f"not ready after {deadline:g} s on the host's clock; {self._held_up()}")
-        overdue = f"no result of the check after {self.check_deadline_s:g} s"
-        return _Ending(Outcome.CHECK_FAILED, f"{overdue}; {self._held_up()}")
+        if self.guest.ready:
+            overdue = f"no result of the check after {self.check_deadline_s:g} s"
+            return self._explained(Outcome.CHECK_FAILED, f"{overdue}; {self._last_words()}")
+        trace = self._trace()
+        if trace is not None and (seen := trace.guest_marks.get(self.system.booted.mark or "")) is not None:
+            return self._explained(
+                Outcome.HUNG,
+                f"the mark was made at {seen.t_ns / 1e6:.3f} ms, but its line has not reached the serial port "
+                f"after {self.deadline_s:g} s on the host's clock, and the check needs it; {self._last_words()}",
+            )
+        overdue = f"not ready after {self.deadline_s:g} s on the host's clock"
+        return self._explained(Outcome.HUNG, f"{overdue}; {self._last_words()}")
 
-    def _held_up(self) -> str:
-        cause = find_hang_cause(self.system, self.console.decode(errors="replace"))
-        return self._last_words() + (f"; {cause}" if cause is not None else "")
+    def _explained(self, outcome: Outcome, detail: str) -> _Ending:
+        cause = find_known_cause(self.system, self.console.decode(errors="replace"))
+        return _Ending(outcome, detail if cause is None else f"{detail}; {cause}")
 
     def _last_words(self) -> str:
         if not self.guest.last_line:

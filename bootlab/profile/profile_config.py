@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bootlab.errors import InputError
+from bootlab.profile.kept_file import find_kept, read_kept
 from bootlab.symbols.btf import Btf, read_btf
 from bootlab.symbols.functions import Function, list_functions
 from bootlab.symbols.initcall_levels import read_initcall_levels
@@ -219,10 +220,10 @@ def read_functions(path: Path) -> list[tuple[int, str, str]]:
     Raises InputError when it cannot be read or is no such file.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise InputError(f"{path}: {reason or error}, expected the functions of a profile") from error
+        lines = read_kept(path).decode("utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        reason = "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else getattr(error, "strerror", None)
+        raise InputError(f"{find_kept(path)}: {reason or error}, expected the functions of a profile") from error
     if not lines or lines[0] != _HEADER:
         raise InputError(f"{path}: not a functions file of this version of bootlab")
     found = [_LINE.fullmatch(line) for line in lines[1:]]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bootlab.errors import InputError
+from bootlab.profile.kept_file import find_kept, read_kept
 from bootlab.profile.profile import LAST_SLICE, Profile, Slice, Task
 from bootlab.profile.profile_chunks import ProfileChunks
 from bootlab.profile.profile_records import NONE, Call, Chunk, Event, EventKind, Integers, Records, Space, SwitchFlag
@@ -42,16 +43,18 @@ Value = TypeVar("Value", Call, Event)
 
 
 def read_profile(path: Path, functions: Sequence[str], shift: int) -> Profile:
-    """Return the profile in a file.
+    """Return the profile in a file, or in the compressed one that it has become.
 
     `functions`: the names in the functions file that the plugin was given, by line from 0. `shift`: one instruction is
     2**shift ns, from the trace. A file that was cut off gives what there is, with `complete` False.
     Raises InputError when it cannot be read, is not a profile, or is damaged.
     """
     try:
-        data = path.read_bytes()
+        data = read_kept(path)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"{find_kept(path)}: {error}") from error
     return parse_profile(data, functions, shift, str(path))
 
 

@@ -22,7 +22,7 @@ def microvm(clock: str, cmdline: str, files: dict[str, Path], **machine: object)
     return System.model_validate(
         {
             "name": "microvm",
-            "machine": {"type": "microvm", "memory_mib": 128, **machine},
+            "machine": {"type": "microvm", "memory_mib": 128, "options": {"pic": "off"}, **machine},
             "clock": {"kind": clock, "accelerator": "tcg" if clock == "wall" else "auto"},
             "kernel": {
                 "package": "linux-image-cloud-amd64",
@@ -61,8 +61,14 @@ def test_an_initramfs_does_not_overwrite_the_tables_above_it(cache: Cache, tmp_p
     assert record.outcome is Outcome.READY, record.detail
 
 
+def test_an_unexpected_interrupt_is_explained(cache: Cache, tmp_path: Path) -> None:
+    record = boot(prepare(microvm("virtual", "", {}, options={}), cache), tmp_path)
+    assert record.outcome is Outcome.PANICKED
+    assert 'machine.options = { pic = "off" }' in record.detail
+
+
 def test_a_hang_without_interrupts_is_explained(cache: Cache, tmp_path: Path) -> None:
-    system = microvm("wall", "acpi=off", {}, firmware="qboot").with_part("booted", deadline_s=20)
+    system = microvm("wall", "acpi=off", {}, firmware="qboot", options={}).with_part("booted", deadline_s=20)
     record = boot(prepare(system, cache), tmp_path)
     assert record.outcome is Outcome.HUNG
     assert "leave out acpi=off, or qboot" in record.detail

@@ -125,7 +125,7 @@ def test_two_profiles_are_identical(name: str, variant_file: Callable[[str], Pat
     first = profile_boot(variant_file(name))
     second = profile_boot(variant_file(name), again=True)
     assert first.directory != second.directory
-    for file in ("profile.bin", "trace.txt", "console.log"):
+    for file in ("profile.bin.zst", "trace.txt", "console.log"):
         assert (first.directory / file).read_bytes() == (second.directory / file).read_bytes(), file
 
 

@@ -64,7 +64,8 @@ def _module(cache: Cache) -> Path:
     release = ModuleTree(kernel.tree).release
     common = _linked(headers.tree / f"usr/src/linux-headers-{release}/Makefile", r"linux-headers-[^/\s]*-common")
     kbuild = headers.tree / f"usr/src/linux-headers-{release}/scripts"
-    names = [common, re.search(r"linux-kbuild-[^/]+", str(kbuild.readlink()))[0]]  # type: ignore[index]
+    # The last is for objtool: a machine with a compiler need not have it.
+    names = [common, re.search(r"linux-kbuild-[^/]+", str(kbuild.readlink()))[0], "libelf1"]  # type: ignore[index]
     trees = [headers.tree, *(packages.fetch(name, SUITE, "x86_64", cache).tree for name in names)]
     sources = [f"{name} {file_sha256(SOURCES / name)}" for name in MODULE_SOURCES]
     compiler = run(["cc", "--version"], package="gcc").text.splitlines()[0]
@@ -107,6 +108,6 @@ def _compile_module(trees: list[Path], release: str, common: str, out: Path) -> 
         shutil.copy(SOURCES / name, work)
     # Without MAKEFLAGS of a make that runs the tests. The kernel's own compiler need not be installed: one of another
     # version makes a module that loads as well.
-    env = {"MAKEFLAGS": "", "MAKELEVEL": ""}
+    env = {"MAKEFLAGS": "", "MAKELEVEL": "", "LD_LIBRARY_PATH": f"{root}/usr/lib/x86_64-linux-gnu"}
     run(["make", "-C", headers, f"M={work}", "CC=cc", "modules"], env=env, deadline_s=300, package="make")
     (work / "ground_truth.ko").rename(out)

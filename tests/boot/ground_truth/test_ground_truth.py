@@ -218,6 +218,11 @@ def test_idle_is_the_sleeps(truth: Truth) -> None:
     inside = np.minimum(idles["end_ns"], end) - np.maximum(idles["start_ns"], begin)
     idle_ns = int(inside[inside > 0].sum())
     assert within(idle_ns, SLEEP_MS * 1_000_000, 0.01)
+    # And all of the boot's idle time, to the ns.
+    finish = truth.profiled.trace.end
+    assert finish is not None
+    assert int((idles["end_ns"] - idles["start_ns"]).sum()) == finish.t_ns - finish.instructions
+    assert truth.profiled.document["account"]["idle_ns"] == finish.t_ns - finish.instructions
 
 
 def test_processes(truth: Truth) -> None:

@@ -3,14 +3,15 @@
 Each was met and followed to its end with QEMU 10.0 and Debian's 6.1 kernel; docs/scope.md has the details.
 """
 
-from bootlab.system import ClockKind, MachineType, System
+from bootlab.system import ClockKind, KernelEntry, MachineType, System
 
 _NO_TSC = "Marking TSC unstable due to could not calculate TSC khz"
+_VECTOR_0 = "divide error: 0000"
 _OLD_INTERRUPTS = "APIC: Keep in PIC mode(8259)"
 
 
-def find_hang_cause(system: System, console: str) -> str | None:
-    """Return what holds a hanging boot up and what helps, for a reader, or None when it is not known."""
+def find_known_cause(system: System, console: str) -> str | None:
+    """Return what kept a boot from ready and what helps, for a reader, or None when it is not known."""
     if _starts_from_qboot(system) and _OLD_INTERRUPTS in console:
         return (
             "with acpi=off this kernel relies on the firmware to connect the old interrupt controller (8259), which "
@@ -23,6 +24,13 @@ def find_hang_cause(system: System, console: str) -> str | None:
             "emulation on this busy host is too uneven for the kernel to measure the TSC's frequency, and on microvm "
             "it has no timer that works without: give it with tsc_early_khz=KHZ on the command line (this host's: "
             'dmesg | grep "tsc: Detected"), or use machine.type = "q35", KVM or clock.kind = "virtual"'
+        )
+    options = system.machine.options
+    pvh = microvm and system.kernel.entry is KernelEntry.PVH and options.get("acpi") != "off"
+    if pvh and options.get("pic") != "off" and (_VECTOR_0 in console or not console.strip()):
+        return (
+            'with kernel.entry = "pvh" on microvm an interrupt of the old controller (8259), which this kernel never '
+            'sets up there, may arrive as a divide error: machine.options = { pic = "off" } leaves the controller out'
         )
     return None
 
