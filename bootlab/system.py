@@ -6,6 +6,7 @@ Nothing here touches a kernel or starts a machine. A technique changes a System 
 
 import re
 import tomllib
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -75,6 +76,13 @@ class Machine(Part):
     @property
     def arch(self) -> str:
         return "aarch64" if self.type is MachineType.VIRT else "x86_64"
+
+    @property
+    def uses_qboot(self) -> bool:
+        """Whether it starts from qboot: as asked, or as microvm does without ACPI tables (QEMU, hw/i386/microvm.c)."""
+        if self.firmware != "default":
+            return self.firmware == "qboot"
+        return self.type is MachineType.MICROVM and self.options.get("acpi") == "off"
 
 
 class Clock(Part):
@@ -302,56 +310,49 @@ def read_system(path: Path) -> System:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not TOML: {error}") from error
     document.setdefault("name", re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._") or "system")
-    resolve_paths(document, path.parent)
+    missing = _resolve_paths(document, path)
     try:
         system = System.model_validate(document)
     except ValidationError as error:
+        mistakes = [*_complaints(error), *missing]
         raise InputError(
-            "\n".join(f"{path}:{complaint}" for complaint in _complaints(error)),
-            hint="docs/systems.md describes every key",
+            "\n".join(f"{path}:{mistake}" for mistake in mistakes), hint="docs/systems.md describes every key"
         ) from error
-    missing = [f"{path}:{key}: no such file: {value}" for key, value in named_files(system) if not _is_file(value)]
     if missing:
-        raise InputError("\n".join(missing), hint="paths in a system file are relative to the file itself")
+        raise InputError(
+            "\n".join(f"{path}:{mistake}" for mistake in missing),
+            hint="paths in a system file are relative to the file itself",
+        )
     return system
 
 
-def named_files(system: System) -> list[tuple[str, Path]]:
-    """Return (key, path) of every file that the system names."""
-    found: list[tuple[str, Path | None]] = [
-        ("kernel.image", system.kernel.image),
-        ("kernel.symbols", system.kernel.symbols),
-    ]
-    if system.machine.firmware not in ("default", "qboot"):
-        found.append(("machine.firmware", Path(system.machine.firmware)))
-    if system.initramfs is not None:
-        found.append(("initramfs.path", system.initramfs.path))
-        found.append(("initramfs.init", system.initramfs.init))
-        found += [(f'initramfs.files."{name}"', path) for name, path in system.initramfs.files.items()]
-    found += [(f"disks[{index}].path", disk.path) for index, disk in enumerate(system.disks)]
-    return [(key, path) for key, path in found if path is not None]
+def _resolve_paths(document: dict[str, Any], file: Path) -> list[str]:
+    # Also of a document that is wrong elsewhere: what is not text where a path belongs is left to the check of types.
+    missing = []
+    for key, table, name in list(_places_of_paths(document)):
+        if isinstance(table.get(name), str):
+            table[name] = str(file.parent / table[name])
+            if not _is_file(Path(table[name])):
+                missing.append(f"{key}: no such file: {table[name]}")
+    return missing
 
 
-def resolve_paths(document: dict[str, Any], folder: Path) -> None:
-    """Make the paths of a parsed system file relative to `folder`, in place; leaves what is not text alone."""
+def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], str]]:
+    def table(value: Any) -> dict[str, Any]:
+        return value if isinstance(value, dict) else {}
 
-    def resolve(table: Any, key: str) -> None:
-        if isinstance(table, dict) and isinstance(table.get(key), str):
-            table[key] = str(folder / table[key])
-
-    resolve(document.get("kernel"), "image")
-    resolve(document.get("kernel"), "symbols")
-    initramfs = document.get("initramfs")
-    resolve(initramfs, "path")
-    resolve(initramfs, "init")
-    if isinstance(initramfs, dict) and isinstance(initramfs.get("files"), dict):
-        for name in initramfs["files"]:
-            resolve(initramfs["files"], name)
-    for disk in document.get("disks") or [] if isinstance(document.get("disks"), list) else []:
-        resolve(disk, "path")
-    machine = document.get("machine")
-    if isinstance(machine, dict) and machine.get("firmware") not in (None, "default", "qboot"):
-        resolve(machine, "firmware")
+    for part, names in (("kernel", ("image", "symbols")), ("initramfs", ("path", "init"))):
+        for name in names:
+            yield f"{part}.{name}", table(document.get(part)), name
+    files = table(table(document.get("initramfs")).get("files"))
+    for name in files:
+        yield f'initramfs.files."{name}"', files, name
+    disks = document.get("disks")
+    for index, disk in enumerate(disks if isinstance(disks, list) else ()):
+        yield f"disks[{index}].path", table(disk), "path"
+    machine = table(document.get("machine"))
+    if machine.get("firmware") not in ("default", "qboot"):
+        yield "machine.firmware", machine, "firmware"
 
 
 def _is_file(path: Path) -> bool:

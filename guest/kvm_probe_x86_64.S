@@ -4,8 +4,8 @@
  *
  * On some hosts a guest of a few real-mode instructions runs and a kernel still seems to hang, so the probe does what a
  * kernel does first: protected mode, page tables, long mode, touching pages all over 30 MiB. Then it counts for a while, because
- * there is a KVM (kvm_pvm) that interprets what a guest did not adapt to it: at 2 million instructions a second, where a
- * CPU takes a thousand times less. At the end it says so on the first serial port.
+ * there is a KVM (kvm_pvm) that interprets guests which were not made for it: measured at one to two million instructions
+ * a second. At the end it says so on the first serial port.
  * Memory map: page tables at 0x10000..0x13fff, the image at 4 GiB - 64 KiB and mirrored below 1 MiB.
  */
 	.set SERIAL_PORT, 0x3f8

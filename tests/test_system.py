@@ -32,6 +32,24 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     assert system.clock.kind is ClockKind.VIRTUAL
 
 
+def test_missing_files_are_named_with_all_other_mistakes(tmp_path: Path) -> None:
+    text = GOOD.replace('image = "vmlinuz"', 'image = "gone"\nsymbols = 3').replace(
+        '"q35"', '"toaster"\nfirmware = "bios"'
+    )
+    text += (
+        '\n[initramfs]\ninit = "init"\nfiles = { "/a b" = "file" }\n[[disks]]\nsize_mib = 1\n[[disks]]\npath = "disk"\n'
+    )
+    with pytest.raises(InputError) as caught:
+        read_system(write(tmp_path, text))
+    lines = [line.split("system.toml:")[1] for line in caught.value.message.splitlines()]
+    missing = [line.split(": no such file: ") for line in lines if ": no such file: " in line]
+    assert [key for key, _ in missing] == [
+        "kernel.image", "initramfs.init", 'initramfs.files."/a b"', "disks[1].path", "machine.firmware",
+    ]  # fmt: skip
+    assert [path for _, path in missing] == [str(tmp_path / name) for name in ("gone", "init", "file", "disk", "bios")]
+    assert {line.split(":")[0] for line in lines} > {"kernel.symbols", "machine.type"}
+
+
 def test_ten_mistakes_are_ten_lines(tmp_path: Path) -> None:
     text = """
 name = "no spaces please"
@@ -62,7 +80,7 @@ send = "x"
     assert sorted(keys) == sorted(
         [
             "name", "nonsense", "seed", "machine.type", "machine.memory_mib", "machine.vcpus", "kernel.cmdline",
-            "initramfs.compression", "disks.0.colour", "booted.console", "check",
+            "initramfs.compression", "initramfs.init", "disks.0.colour", "booted.console", "check",
         ]
     )  # fmt: skip
     assert all(str(tmp_path) in line for line in lines)

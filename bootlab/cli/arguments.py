@@ -44,11 +44,13 @@ Parallel = Annotated[
 
 @contextmanager
 def naming(system: Path) -> Iterator[None]:
-    """Put the system file's name before the key that an error below names."""
+    """Put the system file's name before each key that an error below names."""
     try:
         yield
     except InputError as error:
-        raise InputError(f"{system}:{error.message}", hint=error.hint) from error
+        # An indented line goes on with the one above it.
+        lines = [line if line[:1].isspace() else f"{system}:{line}" for line in error.message.splitlines()]
+        raise InputError("\n".join(lines), hint=error.hint) from error
 
 
 def open_store(runs: Path | None) -> Store:

@@ -8,7 +8,7 @@ import typer
 
 from bootlab.cli.arguments import Json, Parallel, Runs, complete_system, naming, open_cache, open_store
 from bootlab.cli.measure import WARM_UP, default_number, series
-from bootlab.cli.pages import consoles, write_page
+from bootlab.cli.pages import consoles, say_page, write_page
 from bootlab.cli.terminal import boot_progress, out, print_json
 from bootlab.errors import InputError
 from bootlab.experiments.comparing import Comparison, compare_series
@@ -55,11 +55,18 @@ def compare(
 
 
 def show_comparison(
-    run: Run, comparison: Comparison, before: list[BootRecord], after: list[BootRecord], *, json: bool
+    run: Run,
+    comparison: Comparison,
+    before: list[BootRecord],
+    after: list[BootRecord],
+    *,
+    json: bool,
+    to: Path | None = None,
 ) -> int:
-    """Print a comparison and write its page."""
+    """Print a comparison and write its page, into the run or to the file `to`."""
     shown = consoles([("before", before[0].run), ("after", after[0].run)])
-    path = write_page(run, page.compare_page(before, after, f"{comparison.verdict}: {comparison.detail}", shown))
+    html = page.compare_page(before, after, f"{comparison.verdict}: {comparison.detail}", shown)
+    path = write_page(run, html, to=to)
     if json:
         print_json(comparison)
         return 0
@@ -67,7 +74,7 @@ def show_comparison(
     for difference in comparison.differences:
         out.print(f"  differs: {difference}", soft_wrap=True)
     out.print(f"verdict: {comparison.verdict}: {comparison.detail}", soft_wrap=True)
-    out.print(f"report: {path}", soft_wrap=True)
+    say_page(path)
     return 0
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from bootlab.cli.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
-from bootlab.cli.pages import consoles, write_page
+from bootlab.cli.pages import consoles, say_page, write_page
 from bootlab.cli.terminal import boot_progress, err, out, print_json, warn_of_doubts
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.store import Run
@@ -51,7 +51,7 @@ def measure(
         print_json(document)
     else:
         out.print(text.series(records))
-        out.print(f"report: {path}", soft_wrap=True)
+        say_page(path)
     differ = same_seed and value.clock.kind is ClockKind.VIRTUAL and not identical(records)
     if differ:
         err.print("bootlab: these boots have one seed and are not identical: please report it with the run's directory")

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from bootlab.cli.arguments import naming, open_cache
-from bootlab.cli.pages import consoles, write_page
+from bootlab.cli.pages import consoles, say_page, write_page
 from bootlab.cli.terminal import err, out, print_json, warn_of_doubts
 from bootlab.errors import BootFailed, InputError, MissingTool, StoreError
 from bootlab.experiments.profile_document import difference_document, profile_document
@@ -97,36 +97,56 @@ def read_profile_run(run: Run, label: str = LABEL) -> Analysis:
     return analyse(system, record, directory, run=str(run.path))
 
 
-def show_profile(run: Run, analysis: Analysis, before: Analysis | None, files: Mapping[str, str], *, json: bool) -> int:
+def show_profile(
+    run: Run,
+    analysis: Analysis,
+    before: Analysis | None,
+    files: Mapping[str, str],
+    *,
+    json: bool,
+    to: Path | None = None,
+) -> int:
     """Print a profile, write its document and pages into its run, and return the exit code.
 
     `before`: what it is compared with, whose page is difference.html. `files`: label -> exported file, for the page.
+    `to`: where the profile's page goes instead of into the run.
     """
-    document, path = save_profile(run, analysis, files, before)
+    document, path = save_profile(run, analysis, files, before, to=to)
     if json:
         print_json(document)
     else:
         out.print(profile_text.profile(analysis))
         for name in files.values():
             out.print(f"wrote {name}", soft_wrap=True)
-        out.print(f"report: {path}", soft_wrap=True)
+        say_page(path)
     if before is not None:
         show_difference(run, before, analysis, json=json)
     return 0 if analysis.record.outcome is Outcome.READY else 1
 
 
 def save_profile(
-    run: Run, analysis: Analysis, files: Mapping[str, str], before: Analysis | None = None
-) -> tuple[dict[str, Any], Path]:
-    """Write a profile's document and page into its run and return the document and the path."""
+    run: Run, analysis: Analysis, files: Mapping[str, str], before: Analysis | None = None, *, to: Path | None = None
+) -> tuple[dict[str, Any], Path | None]:
+    """Write a profile's document and page into its run, the page to `to` if given; return the document and the path.
+
+    The path is None where the page could not be written. Raises StoreError for a document that could not be.
+    """
     document = profile_document(analysis)
     boot = analysis.directory.relative_to(run.path)
     kept = {"everything, as JSON": run.result.name, "the plugin's own file": str(find_kept(boot / PROFILE))}
+    if to is not None:
+        # Beside the run's own page these are its neighbours.
+        kept = {label: str((run.path / name).resolve()) for label, name in kept.items()}
     document["run"], document["files"] = str(run.path), dict(files)
     document["difference"] = difference_document(before, analysis) if before is not None else None
-    write_json(run.result, document)
+    try:
+        write_json(run.result, document)
+    except StoreError:
+        # A run on record may lie where nothing can be written, and has its document.
+        if not run.result.is_file():
+            raise
     shown = consoles([("console", str(analysis.directory))])
-    return document, write_page(run, profile_page(analysis, shown, {**kept, **files}))
+    return document, write_page(run, profile_page(analysis, shown, {**kept, **files}), to=to)
 
 
 def show_difference(run: Run, before: Analysis, after: Analysis, *, json: bool) -> None:
@@ -135,7 +155,7 @@ def show_difference(run: Run, before: Analysis, after: Analysis, *, json: bool) 
     if not json:
         out.print()
         out.print(profile_sides_text.difference(before, after))
-        out.print(f"difference: {path}", soft_wrap=True)
+        say_page(path, "difference")
 
 
 def _expect_started(record: BootRecord) -> None:

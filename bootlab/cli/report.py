@@ -9,7 +9,7 @@ import typer
 from bootlab.cli.arguments import Json, Runs, open_store
 from bootlab.cli.compare import recorded, show_comparison
 from bootlab.cli.measure import series_document
-from bootlab.cli.pages import consoles, write_page
+from bootlab.cli.pages import consoles, say_page, write_page
 from bootlab.cli.profiled_boots import KIND, read_profile_run, show_profile
 from bootlab.cli.sweeps import read_sweep, show_sweep
 from bootlab.cli.terminal import out, print_json
@@ -29,34 +29,40 @@ def report(
         str, typer.Argument(metavar="[RUN]", help="A run: its path, directory name, number, or last.")
     ] = "last",
     list_: Annotated[bool, typer.Option("--list", help="List the runs there are instead.")] = False,
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="FILE", help="Where to write the page. [default: into the run]")
+    ] = None,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
-    """Show a recorded run again and write its page anew."""
+    """Show a recorded run again and write its page anew.
+
+    Where the run cannot be written to, its figures are shown all the same; --to writes the page elsewhere.
+    """
     store = open_store(runs)
     if list_:
         return _list(store, json)
     found = store.find(run)
     if found.kind == "try":
-        return show_try(found, _result(found, TryResult), json=json)
+        return show_try(found, _result(found, TryResult), json=json, to=to)
     if found.kind == "compare":
         comparison = _result(found, Comparison)
         sides = [[read_record(Path(path)) for path in side] for side in (comparison.before_runs, comparison.after_runs)]
-        return show_comparison(found, comparison, sides[0], sides[1], json=json)
+        return show_comparison(found, comparison, sides[0], sides[1], json=json, to=to)
     if found.kind == KIND:
         if "axis" in found.asked:
             return show_sweep(read_sweep(found), json=json)
-        return show_profile(found, read_profile_run(found), None, {}, json=json)
+        return show_profile(found, read_profile_run(found), None, {}, json=json, to=to)
     records, _ = recorded(found)
     html = page.boot_page(records[0], consoles([("console", records[0].run)]))
     if found.kind != "boot":
         html = page.series_page(records, consoles([("last boot", records[-1].run)]))
-    path = write_page(found, html)
+    path = write_page(found, html, to=to)
     if json:
         print_json(records[0] if found.kind == "boot" else series_document(found, records))
     else:
         out.print(text.boot(records[0]) if found.kind == "boot" else text.series(records))
-        out.print(f"report: {path}", soft_wrap=True)
+        say_page(path)
     return 0
 
 

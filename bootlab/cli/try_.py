@@ -1,6 +1,7 @@
 """`bootlab try SYSTEM [TECHNIQUE...]`: what each technique saves, alone and stacked."""
 
 import hashlib
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,7 +18,7 @@ from bootlab.cli.arguments import (
     open_cache,
     open_store,
 )
-from bootlab.cli.pages import consoles, write_page
+from bootlab.cli.pages import consoles, say_page, write_page
 from bootlab.cli.terminal import boot_progress, err, out, print_json, warn_of_doubts
 from bootlab.errors import InputError, Interrupted
 from bootlab.experiments.engine import Engine
@@ -115,16 +116,19 @@ def try_(
         return show_try(run, result, json=json)
 
 
-def show_try(run: Run, result: TryResult, *, json: bool) -> int:
-    """Print a trial's result and write its page, with the consoles of the baseline and of each finished stack."""
+def show_try(run: Run, result: TryResult, *, json: bool, to: Path | None = None) -> int:
+    """Print a trial's result and write its page, with the consoles of the baseline and of each finished stack.
+
+    `to`: where the page goes instead of into the run.
+    """
     boots = [("baseline", result.baseline_run)]
     boots += [(stack, finished.run) for stack, finished in result.final.items()]
-    path = write_page(run, page.try_page(result, consoles(boots)))
+    path = write_page(run, page.try_page(result, consoles(boots)), to=to)
     if json:
         print_json(result)
     else:
         out.print(text.try_result(result))
-        out.print(f"report: {path}", soft_wrap=True)
+        say_page(path)
     return 0
 
 

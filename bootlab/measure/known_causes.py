@@ -7,25 +7,29 @@ from bootlab.system import ClockKind, KernelEntry, MachineType, System
 
 _NO_TSC = "Marking TSC unstable due to could not calculate TSC khz"
 _VECTOR_0 = "divide error: 0000"
+_NEEDS_TSC = (
+    "on microvm the kernel has no timer that works without the TSC's frequency, and {why}: give it with "
+    'tsc_early_khz=KHZ on the command line (this host\'s: dmesg | grep "tsc: Detected"), or use '
+    'machine.type = "q35", KVM or, with a PIT, clock.kind = "virtual"'
+)
 _OLD_INTERRUPTS = "APIC: Keep in PIC mode(8259)"
 
 
 def find_known_cause(system: System, console: str) -> str | None:
     """Return what kept a boot from ready and what helps, for a reader, or None when it is not known."""
-    if _starts_from_qboot(system) and _OLD_INTERRUPTS in console:
+    if system.machine.uses_qboot and _OLD_INTERRUPTS in console:
         return (
             "with acpi=off this kernel relies on the firmware to connect the old interrupt controller (8259), which "
             "qboot does not do, so neither timer nor serial port can interrupt it: leave out acpi=off, or qboot "
             '(microvm starts from it with options.acpi = "off")'
         )
     microvm = system.machine.type is MachineType.MICROVM
-    if microvm and system.clock.kind is ClockKind.WALL and console.rstrip().endswith(_NO_TSC):
-        return (
-            "emulation on this busy host is too uneven for the kernel to measure the TSC's frequency, and on microvm "
-            "it has no timer that works without: give it with tsc_early_khz=KHZ on the command line (this host's: "
-            'dmesg | grep "tsc: Detected"), or use machine.type = "q35", KVM or clock.kind = "virtual"'
-        )
     options = system.machine.options
+    if microvm and console.rstrip().endswith(_NO_TSC):
+        if options.get("pit") == "off":
+            return _NEEDS_TSC.format(why='without the PIT (machine.options, pit = "off") it cannot be measured')
+        if system.clock.kind is ClockKind.WALL:
+            return _NEEDS_TSC.format(why="emulation on this busy host is too uneven to measure it")
     pvh = microvm and system.kernel.entry is KernelEntry.PVH and options.get("acpi") != "off"
     if pvh and options.get("pic") != "off" and (_VECTOR_0 in console or not console.strip()):
         return (
@@ -33,10 +37,3 @@ def find_known_cause(system: System, console: str) -> str | None:
             'sets up there, may arrive as a divide error: machine.options = { pic = "off" } leaves the controller out'
         )
     return None
-
-
-def _starts_from_qboot(system: System) -> bool:
-    machine = system.machine
-    if machine.firmware != "default":
-        return machine.firmware == "qboot"
-    return machine.type is MachineType.MICROVM and machine.options.get("acpi") == "off"

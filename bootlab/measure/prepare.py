@@ -83,7 +83,7 @@ def prepare(
                 hint='clock.kind = "virtual" in the system file',
             )
         if system.marks:
-            raise InputError(f'{system.name}: marks: kernel symbols are seen under clock.kind = "virtual" only')
+            raise InputError('marks: kernel symbols are seen under clock.kind = "virtual" only')
         accelerator, kvm = _accelerator(system, cache)
         return Prepared(system, files, None, None, None, accelerator, hashes, binary, kvm)
     if system.booted.console is not None and system.machine.arch != "x86_64":
@@ -144,12 +144,9 @@ def firmware_file(system: System) -> Path | None:
         return None
     if machine.firmware not in ("default", "qboot"):
         return Path(machine.firmware)
-    name = "bios-256k.bin"
-    if machine.firmware == "qboot":
+    name = "bios-microvm.bin" if machine.type is MachineType.MICROVM else "bios-256k.bin"
+    if machine.uses_qboot:
         name = "qboot.rom"
-    elif machine.type is MachineType.MICROVM:
-        # QEMU's microvm takes qboot unless it has ACPI tables to hand over (hw/i386/microvm.c).
-        name = "qboot.rom" if machine.options.get("acpi") == "off" else "bios-microvm.bin"
     return next((path / name for path in _firmware_folders(qemu_binary(system)) if (path / name).is_file()), None)
 
 

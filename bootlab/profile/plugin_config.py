@@ -4,6 +4,8 @@ Pure. A stock kernel inlines most of what is named in its source, so a mark that
 list of symbols, best first; which one was taken is part of the result and of the config's comments.
 """
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -90,14 +92,13 @@ def make_plugin_config(
 
     `marks`: the user's own, mark -> kernel symbol. `watch`: symbols; the mark of each is `watch:SYMBOL`.
     `console`: stamp the console's lines (x86-64). `stop`: the mark, guest mark included, that ends the boot.
-    Raises InputError for a symbol this kernel has not got, and for a name the formats cannot hold.
+    Raises InputError that names, by key of the system file, every symbol this kernel has not got and every name that
+    the formats cannot hold.
     """
     maker = _Maker(symbols)
     maker.add_standard_marks()
-    for name, symbol in (marks or {}).items():
-        maker.add_required("mark", name, symbol)
-    for symbol in watch:
-        maker.add_required("mark", WATCH_PREFIX + symbol, symbol)
+    maker.add_marks({f"marks.{_toml_key(name)}": (name, symbol) for name, symbol in (marks or {}).items()})
+    maker.add_marks({f"watch {symbol}": (WATCH_PREFIX + symbol, symbol) for symbol in watch})
     if initcalls:
         maker.add_first_found("calls", INITCALL, ("do_one_initcall",))
     lines = [f"arch {symbols.arch}", *maker.lines]
@@ -106,7 +107,9 @@ def make_plugin_config(
     if console and symbols.arch in _UART_PORT:
         lines.append(f"uart {_UART_PORT[symbols.arch]:x}")
     if stop is not None:
-        lines.append(f"stop {_checked_name(stop)}")
+        if (trouble := _trouble_with_name(stop)) is not None:
+            raise InputError(f"booted.mark: {stop!r}: {trouble}")
+        lines.append(f"stop {stop}")
     missing = tuple(name for name in (*m.BOOT_ORDER[1:-1], m.PANIC) if name not in maker.taken)
     return PluginConfig("\n".join(lines) + "\n", {k: tuple(v) for k, v in maker.taken.items() if v}, missing)
 
@@ -151,21 +154,25 @@ class _Maker:
                 return True
         return False
 
-    def add_required(self, kind: str, name: str, symbol: str) -> None:
-        if name in self.taken or name in m.BOOT_ORDER:
-            raise InputError(f"mark {name!r}: bootlab has a mark of this name", hint="give yours another name")
-        if not self.add_first_found(kind, name, (symbol,)):
-            raise InputError(
-                f"mark {name!r}: this kernel has no function {symbol!r}",
-                hint="the compiler may have inlined it; the kernel's /proc/kallsyms lists what there is",
-            )
+    def add_marks(self, wanted: Mapping[str, tuple[str, str]]) -> None:
+        mistakes, hint = [], None
+        for key, (name, symbol) in wanted.items():
+            if (trouble := _trouble_with_name(name)) is not None:
+                mistakes.append(f"{key}: {trouble}")
+            elif name in self.taken or name in m.BOOT_ORDER:
+                mistakes.append(f"{key}: bootlab has a mark of this name; give yours another")
+            elif not self.add_first_found("mark", name, (symbol,)):
+                mistakes.append(f"{key}: this kernel has no function {symbol!r}")
+                hint = "the compiler may have inlined it; the kernel's /proc/kallsyms lists what there is"
+        if mistakes:
+            raise InputError("\n".join(mistakes), hint=hint)
 
     def _add(
         self, kind: str, name: str, symbol: str, address: int, code: bytes, called_from: tuple[int, int] | None
     ) -> None:
         source = "" if called_from is None else f" from {called_from[0]:x} {called_from[1]:x}"
         self.lines.append(f"# {name}: {symbol}")
-        self.lines.append(f"{kind} {_checked_name(name)} {address:x} {code.hex()}{source}")
+        self.lines.append(f"{kind} {name} {address:x} {code.hex()}{source}")
         self.taken.setdefault(name, []).append(symbol)
 
     def _extent(self, symbol: str) -> tuple[int, int] | None:
@@ -178,7 +185,11 @@ class _Maker:
         return (start, end) if end > start else None
 
 
-def _checked_name(name: str) -> str:
+def _trouble_with_name(name: str) -> str | None:
     if not 1 <= len(name) <= _NAME_MAX or any(not "!" <= letter <= "~" for letter in name):
-        raise InputError(f"mark {name!r}: a name is 1 to {_NAME_MAX} printable ASCII characters, without spaces")
-    return name
+        return f"a mark's name is 1 to {_NAME_MAX} printable ASCII characters, without spaces"
+    return None
+
+
+def _toml_key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)

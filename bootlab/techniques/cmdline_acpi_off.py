@@ -1,6 +1,6 @@
 """Boot without ACPI."""
 
-from bootlab.system import MachineType, System
+from bootlab.system import System
 from bootlab.techniques.cmdline import NONE_PUBLISHED, kernel_words, x86_only
 from bootlab.techniques.evidence import any_of, fact_is, line_appears
 from bootlab.techniques.machine import has_mmio_devices
@@ -10,10 +10,7 @@ from bootlab.techniques.technique import Measured, Removes, Risk, Source
 def _needs_no_acpi(system: System, measured: Measured) -> str | None:
     if (reason := x86_only(system, measured)) is not None:
         return reason
-    machine = system.machine
-    # QEMU starts a microvm that has no ACPI tables from qboot (hw/i386/microvm.c).
-    without_acpi = machine.type is MachineType.MICROVM and machine.options.get("acpi") == "off"
-    if machine.firmware == "qboot" or without_acpi:
+    if system.machine.uses_qboot:
         return "qboot writes no MP table: without ACPI the kernel finds no interrupt routing at all"
     if has_mmio_devices(system):
         return "the disks and network of microvm sit on virtio-mmio slots that this kernel finds through ACPI"

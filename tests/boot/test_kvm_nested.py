@@ -45,7 +45,7 @@ GUEST = """
 type = "microvm"
 cpu = "host"
 memory_mib = 128
-options = {{ rtc = "on", pic = "off" }}      # without one, the kernel waits 10,000 reads long for it
+options = {{ rtc = "on", pic = "off" }}      # without one, the kernel reads 20,000 times for it
 [clock]
 kind = "wall"
 accelerator = "{accelerator}"

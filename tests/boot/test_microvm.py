@@ -68,7 +68,7 @@ def test_an_unexpected_interrupt_is_explained(cache: Cache, tmp_path: Path) -> N
 
 
 def test_a_hang_without_interrupts_is_explained(cache: Cache, tmp_path: Path) -> None:
-    system = microvm("wall", "acpi=off", {}, firmware="qboot", options={}).with_part("booted", deadline_s=20)
+    system = microvm("wall", "acpi=off", {}, firmware="qboot", options={}).with_part("booted", deadline_s=15)
     record = boot(prepare(system, cache), tmp_path)
     assert record.outcome is Outcome.HUNG
     assert "leave out acpi=off, or qboot" in record.detail

@@ -39,6 +39,8 @@ def test_a_tsc_that_could_not_be_measured() -> None:
     assert find_known_cause(system(), NO_TSC + "[    0.1] Calibrating delay loop... done\n") is None
     assert find_known_cause(system(type="q35"), NO_TSC) is None
     assert find_known_cause(system("virtual"), NO_TSC) is None
+    cause = find_known_cause(system("virtual", options={"pit": "off"}), NO_TSC)
+    assert cause is not None and "without the PIT" in cause
 
 
 def test_interrupts_that_nobody_connected() -> None:

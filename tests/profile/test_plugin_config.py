@@ -112,17 +112,27 @@ def test_own_marks_and_watched_symbols() -> None:
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        ({"marks": {"mine": "no_such_function"}}, "no function 'no_such_function'"),
-        ({"marks": {"start_kernel": "rest_init"}}, "bootlab has a mark of this name"),
-        ({"marks": {"ready": "rest_init"}}, "bootlab has a mark of this name"),
-        ({"marks": {"two words": "rest_init"}}, "printable ASCII"),
+        ({"marks": {"mine": "no_such_function"}}, "^marks.mine: this kernel has no function 'no_such_function'"),
+        ({"marks": {"start_kernel": "rest_init"}}, "^marks.start_kernel: bootlab has a mark of this name"),
+        ({"marks": {"ready": "rest_init"}}, "^marks.ready: bootlab has a mark of this name"),
+        ({"marks": {"two words": "rest_init"}}, '^marks."two words": .*printable ASCII'),
         ({"watch": ["no_such_function"]}, "no function 'no_such_function'"),
-        ({"stop": "x" * 65}, "1 to 64"),
+        ({"stop": "x" * 65}, "^booted.mark: .*1 to 64"),
     ],
 )
 def test_what_cannot_be_is_refused(wanted: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         make(X86_64, **wanted)
+
+
+def test_every_wrong_mark_is_named_by_its_key() -> None:
+    with pytest.raises(InputError) as caught:
+        make(X86_64, marks={"one": "gone", "fine": "rest_init", "ready": "rest_init", "three": "gone"})
+    assert [line.split(":")[0] for line in caught.value.message.splitlines()] == [
+        "marks.one",
+        "marks.ready",
+        "marks.three",
+    ]
 
 
 def test_an_architecture_the_plugin_does_not_know_is_refused() -> None:
