@@ -26,7 +26,7 @@ setup-web:
 	@scripts/setup web
 
 demo: setup ## boot a stock Debian kernel, try what saves time, end with a table and a report
-	$(VENV)/bootlab try examples/debian-cloud.toml --plan demo
+	$(VENV)/bootlab try examples/debian-cloud.toml --plan demo --nulls 3
 
 test: setup-dev test-c ## the fast tests: no guest, no network, no root
 	$(PYTEST) -m "not ($(NOT_UNIT))"
