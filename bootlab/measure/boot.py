@@ -328,6 +328,8 @@ class _Boot:
             console_sha256=hashlib.sha256(self.console[: self.ready_offset]).hexdigest(),
             key=prepared.key,
             hashes=prepared.hashes,
+            sizes=prepared.sizes,
+            load_ns=prepared.load_ns,
             host=host_facts(qemu=prepared.qemu, kvm=prepared.kvm),
             argv=argv,
             started=started,

@@ -50,13 +50,32 @@ class Prepared:
             exclude={
                 "name": True,
                 "description": True,
-                "kernel": {"image", "package", "suite", "symbols"},
+                "kernel": {"image", "package", "build", "suite", "symbols"},
                 "initramfs": True,
+                "rootfs": True,
                 "disks": {"__all__": {"path"}},
             },
         )
         document = {"system": system, "hashes": self.hashes, "plugin_config": self.plugin_config}
         return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Return the bytes of kernel, initramfs, rootfs and disks, of those there are."""
+        files = self.files
+        # Disks follow the root file system, which is the first.
+        names = [f"disk{index}" for index in range(len(files.disks))]
+        if self.system.rootfs is not None:
+            names = ["rootfs", *names[:-1]]
+        named = {"kernel": files.kernel, "initramfs": files.initramfs, **dict(zip(names, files.disks, strict=True))}
+        return {name: path.stat().st_size for name, path in named.items() if path is not None}
+
+    @property
+    def load_ns(self) -> int:
+        """Return the time to load kernel and initramfs by the system's storage model; 0 without one."""
+        storage = self.system.storage
+        loaded = [size for name, size in self.sizes.items() if name in ("kernel", "initramfs")]
+        return storage.load_ns(loaded) if storage is not None else 0
 
     def with_seed(self, seed: int) -> "Prepared":
         """Return the same boot with another seed; nothing needs to be made again."""

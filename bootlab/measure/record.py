@@ -89,6 +89,10 @@ class BootRecord(_Frozen):
     """sha256 of everything that decides this boot; two boots on the virtual clock with one key are identical."""
     hashes: dict[str, str]
     """sha256 of kernel, initramfs, qemu, firmware, plugin; one per input that there is."""
+    sizes: dict[str, int] = {}
+    """Bytes of kernel, initramfs, rootfs and disks: one per input that there is."""
+    load_ns: int = 0
+    """Time to load kernel and initramfs by the system's storage model; comes before power-on, and is in no mark."""
     host: dict[str, Any]
     argv: list[str]
     started: str

@@ -46,6 +46,8 @@ class Measured:
     """Initcall function -> duration in ns."""
     marks: Mapping[str, int]
     console: str
+    kernel_config: Mapping[str, str] = field(default_factory=dict)
+    """Option without CONFIG_ -> its value as built (`y`, `m`, number or text); an option that is off is absent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,10 @@ class Evidence:
     """Includes the symbols that the technique asked to `watch`: present when the function ran."""
     console: str
     kaslr_slide: int | None
+    kernel_config: Mapping[str, str] = field(default_factory=dict)
+    """Of the image that booted, as in `Measured`; empty when it is not known."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Input (`kernel`, `initramfs`, `rootfs`, `disk0`, ...) -> bytes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,64 @@
+"""What the user calls booted, and how the booted system proves that it still does its work."""
+
+import re
+from typing import Self
+
+from pydantic import Field, field_validator, model_validator
+
+from bootlab.system.part import Part
+
+
+class Booted(Part):
+    """What the user calls booted: a guest mark, a console pattern or an open TCP port."""
+
+    mark: str | None = None
+    console: str | None = None
+    """Regular expression searched in each console line."""
+    deadline_s: float = Field(default=120.0, gt=0, le=86400, strict=False)
+    """Host seconds until a boot that is not booted is a hang."""
+
+    @model_validator(mode="after")
+    def _one_meaning(self) -> Self:
+        if (self.mark is None) == (self.console is None):
+            raise ValueError('give exactly one of mark (e.g. "ready") and console (a regular expression)')
+        return self
+
+    @field_validator("console")
+    @classmethod
+    def _compiles(cls, value: str | None) -> str | None:
+        return _regular_expression(value)
+
+
+class Check(Part):
+    """How the booted system proves that it still does its work.
+
+    The guest's own checks end in a console line that `console` matches. When `send` is given the host then connects to
+    `network.guest_port`, sends that text, and `expect` must match the answer.
+    """
+
+    console: str
+    fail: str = "bootlab: check failed"
+    """A console line matching this is a failed check at once, without waiting for the deadline."""
+    send: str | None = None
+    expect: str | None = None
+    deadline_s: float = Field(default=60.0, gt=0, le=86400, strict=False)
+
+    @field_validator("console", "fail", "expect")
+    @classmethod
+    def _compiles(cls, value: str | None) -> str | None:
+        return _regular_expression(value)
+
+    @model_validator(mode="after")
+    def _both_or_neither(self) -> Self:
+        if (self.send is None) != (self.expect is None):
+            raise ValueError("send (what the host sends over TCP) and expect (what must come back) go together")
+        return self
+
+
+def _regular_expression(value: str | None) -> str | None:
+    if value is not None:
+        try:
+            re.compile(value)
+        except re.error as error:
+            raise ValueError(f"not a regular expression: {error}") from error
+    return value

@@ -1,0 +1,94 @@
+"""What the kernel finds as its first file systems: an initramfs, a root file system."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from bootlab.system.part import TEXT, Part
+
+
+class Compression(StrEnum):
+    NONE = "none"
+    GZIP = "gzip"
+    LZ4 = "lz4"
+    ZSTD = "zstd"
+    XZ = "xz"
+    LZO = "lzo"
+
+
+class FileSystem(StrEnum):
+    EXT4 = "ext4"
+    SQUASHFS = "squashfs"
+    EROFS = "erofs"
+
+
+class Content(Part):
+    """What goes into an initramfs or a root file system. Later sources lie over earlier ones, in the order given here.
+
+    A recipe always carries bootlab's own `/sbin/bootlab-mark` and `/sbin/bootlab-facts`.
+    """
+
+    packages: tuple[str, ...] = Field(default=(), strict=False)
+    """Debian packages to install with all they need (mmdebstrap, variant essential packages only)."""
+    suite: str | None = None
+    """Debian suite of `packages`; by default the suite of this machine."""
+    directory: Path | None = Field(default=None, strict=False)
+    """A folder whose content becomes the root; owner root, times zero."""
+    busybox: bool = True
+    """Put the distribution's static busybox, with its applet links, into /bin."""
+    init: Path | None = Field(default=None, strict=False)
+    """The file that becomes /init."""
+    files: dict[str, Annotated[Path, TEXT]] = {}
+    """Path in the archive -> file on the host."""
+    modules: tuple[str, ...] = Field(default=(), strict=False)
+    """Kernel modules by name; their dependencies come along. `*` takes every module of the kernel."""
+    without: tuple[str, ...] = Field(default=(), strict=False)
+    """Paths to leave out at last, a folder with all below it."""
+
+    @property
+    def is_recipe(self) -> bool:
+        return bool(self.init or self.directory or self.packages or self.files or self.modules)
+
+
+class Initramfs(Content):
+    """An initramfs by path, or a recipe for a newc archive."""
+
+    path: Path | None = Field(default=None, strict=False)
+    compression: Annotated[Compression, TEXT] = Compression.GZIP
+    embedded: bool = False
+    """Inside the kernel image, for a kernel that is built (CONFIG_INITRAMFS_SOURCE)."""
+
+    @model_validator(mode="after")
+    def _path_or_recipe(self) -> Self:
+        if self.path is not None and (self.is_recipe or self.without):
+            raise ValueError("path names a finished archive; init, files, modules and the like belong to a recipe")
+        if self.path is None and not (self.init or self.directory or self.packages):
+            raise ValueError(
+                "give path (a finished archive), init (the file that becomes /init), directory or packages"
+            )
+        return self
+
+
+class Rootfs(Content):
+    """A root file system by path, or a recipe for one: the first virtio disk, /dev/vda. Never written to."""
+
+    path: Path | None = Field(default=None, strict=False)
+    filesystem: Annotated[FileSystem, TEXT] = FileSystem.EXT4
+    compression: Annotated[Compression, TEXT] = Compression.NONE
+    """Of squashfs and erofs."""
+    size_mib: int | None = Field(default=None, ge=1, le=1 << 20)
+    """Of an ext4 file system; by default what fits, and a quarter more."""
+
+    @model_validator(mode="after")
+    def _path_or_recipe(self) -> Self:
+        if self.path is not None and (self.is_recipe or self.without):
+            raise ValueError("path names a finished image; init, files, directory and the like belong to a recipe")
+        if self.path is None and not self.is_recipe:
+            raise ValueError("give path (a finished image) or what it holds: init, files, directory or packages")
+        if self.filesystem is FileSystem.EXT4 and self.compression is not Compression.NONE:
+            raise ValueError('ext4 is not compressed; filesystem = "squashfs" or "erofs" is')
+        if self.filesystem is not FileSystem.EXT4 and self.size_mib is not None:
+            raise ValueError("size_mib is for ext4: the other file systems are read-only and as large as they need")
+        return self

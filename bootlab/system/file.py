@@ -1,0 +1,104 @@
+"""TOML -> System, with file:key for every mistake at once."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from bootlab.errors import InputError
+from bootlab.system.value import System, complaints
+
+
+def read_system(path: Path) -> System:
+    """Return the System that a TOML file describes; relative paths are relative to the file.
+
+    Raises InputError that names file:key for every mistake at once: syntax, unknown key, wrong type, missing file,
+    contradictory options.
+    """
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError(
+            f"{path}: no such file", hint="bootlab boot examples/debian-cloud.toml boots a shipped example"
+        ) from error
+    except IsADirectoryError as error:
+        raise InputError(f"{path}: is a directory, expected a TOML system file") from error
+    except PermissionError as error:
+        raise InputError(f"{path}: permission denied") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text, expected a TOML system file") from error
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not TOML: {error}") from error
+    document.setdefault("name", re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._") or "system")
+    missing = _resolve_paths(document, path)
+    try:
+        system = System.model_validate(document)
+    except ValidationError as error:
+        mistakes = [*complaints(error), *missing]
+        raise InputError(
+            "\n".join(f"{path}:{mistake}" for mistake in mistakes), hint="docs/systems.md describes every key"
+        ) from error
+    if missing:
+        raise InputError(
+            "\n".join(f"{path}:{mistake}" for mistake in missing),
+            hint="paths in a system file are relative to the file itself",
+        )
+    return system
+
+
+def _resolve_paths(document: dict[str, Any], file: Path) -> list[str]:
+    # Also of a document that is wrong elsewhere: what is not text where a path belongs is left to the check of types.
+    missing = []
+    for key, holder, name in list(_places_of_paths(document)):
+        if isinstance(holder[name], str):
+            holder[name] = str(file.parent / holder[name])
+            wanted = "folder" if name == "directory" else "file"
+            if not _is_there(Path(holder[name]), name):
+                missing.append(f"{key}: no such {wanted}: {holder[name]}")
+    return missing
+
+
+def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    def table(value: Any) -> dict[str, Any]:
+        return value if isinstance(value, dict) else {}
+
+    build = table(table(document.get("kernel")).get("build"))
+    for key, holder, names in (
+        ("kernel", table(document.get("kernel")), ("image", "symbols")),
+        ("kernel.build", build, ("source", "config")),
+        ("initramfs", table(document.get("initramfs")), ("path", "init", "directory")),
+        ("rootfs", table(document.get("rootfs")), ("path", "init", "directory")),
+    ):
+        for name in names:
+            if name in holder:
+                yield f"{key}.{name}", holder, name
+    for part in ("initramfs", "rootfs"):
+        files = table(table(document.get(part)).get("files"))
+        for name in files:
+            yield f'{part}.files."{name}"', files, name
+    for name in ("fragments", "patches"):
+        listed = build.get(name)
+        for index in range(len(listed) if isinstance(listed, list) else 0):
+            yield f"kernel.build.{name}[{index}]", listed, index
+    disks = document.get("disks")
+    for index, disk in enumerate(disks if isinstance(disks, list) else ()):
+        if "path" in table(disk):
+            yield f"disks[{index}].path", disk, "path"
+    machine = table(document.get("machine"))
+    if machine.get("firmware", "default") not in ("default", "qboot"):
+        yield "machine.firmware", machine, "firmware"
+
+
+def _is_there(path: Path, key: str | int) -> bool:
+    try:
+        if key == "directory":
+            return path.is_dir()
+        # A kernel's source is a tree or a tarball of one.
+        return path.exists() if key == "source" else path.is_file()
+    except OSError:
+        return False

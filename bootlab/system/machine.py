@@ -1,0 +1,99 @@
+"""The emulated machine, its devices and its clock."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from bootlab.system.part import LINE, TEXT, WORD, Part
+
+
+class MachineType(StrEnum):
+    MICROVM = "microvm"
+    Q35 = "q35"
+    PC = "pc"
+    VIRT = "virt"
+
+
+class ClockKind(StrEnum):
+    VIRTUAL = "virtual"
+    WALL = "wall"
+
+
+class Accelerator(StrEnum):
+    AUTO = "auto"
+    TCG = "tcg"
+    KVM = "kvm"
+
+
+class Machine(Part):
+    """The emulated machine. `options` are QEMU's own machine properties, e.g. {pit = "off"}."""
+
+    type: Annotated[MachineType, TEXT]
+    cpu: Annotated[str, LINE] = "max"
+    memory_mib: int = Field(default=256, ge=16, le=1 << 20)
+    vcpus: int = Field(default=1, ge=1, le=255)
+    firmware: str = "default"
+    """`default`, `qboot`, or a path to a firmware image."""
+    options: dict[Annotated[str, WORD], Annotated[str, WORD]] = {}
+
+    @property
+    def arch(self) -> str:
+        return "aarch64" if self.type is MachineType.VIRT else "x86_64"
+
+    @property
+    def uses_qboot(self) -> bool:
+        """Whether it starts from qboot: as asked, or as microvm does without ACPI tables (QEMU, hw/i386/microvm.c)."""
+        if self.firmware != "default":
+            return self.firmware == "qboot"
+        return self.type is MachineType.MICROVM and self.options.get("acpi") == "off"
+
+
+class Clock(Part):
+    """Which clock times the boot. `shift`: one instruction is 2**shift ns of virtual time."""
+
+    kind: Annotated[ClockKind, TEXT] = ClockKind.VIRTUAL
+    shift: int = Field(default=0, ge=0, le=10)
+    accelerator: Annotated[Accelerator, TEXT] = Accelerator.AUTO
+    """For `wall` only: `auto` takes KVM when a probe boot proves that it works."""
+
+
+class Disk(Part):
+    """A virtio disk: an image by path (never written to), or a fresh one made by bootlab."""
+
+    path: Path | None = Field(default=None, strict=False)
+    size_mib: int | None = Field(default=None, ge=1, le=1 << 20)
+    filesystem: Literal["ext4"] = "ext4"
+    serial: str = Field(default="disk0", pattern=r"^[A-Za-z0-9._-]{1,20}$")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.path is None) == (self.size_mib is None):
+            raise ValueError("give exactly one of path (an image) and size_mib (a fresh disk)")
+        return self
+
+
+class Network(Part):
+    """A virtio network card on QEMU's user-mode network (guest 10.0.2.15, host 10.0.2.2)."""
+
+    guest_port: int | None = Field(default=None, ge=1, le=65535)
+    """TCP port in the guest that the host must reach; the host's port is chosen free."""
+
+
+class Storage(Part):
+    """The storage that kernel, initramfs and device tree are loaded from: a stated model, for a clock that has none.
+
+    Loading takes `latency_us` a file and its bytes at `mb_s`; it is counted before power-on's first instruction, as a
+    term of its own.
+    """
+
+    mb_s: float = Field(gt=0, le=1e6, strict=False)
+    """10^6 bytes a second."""
+    latency_us: float = Field(default=0, ge=0, le=1e7, strict=False)
+    """From asking for a file to its first byte."""
+
+    def load_ns(self, sizes: Iterable[int]) -> int:
+        """Return the time to load files of these sizes, in bytes, one after the other."""
+        return round(sum(self.latency_us * 1000 + size * 1000 / self.mb_s for size in sizes))
