@@ -7,6 +7,7 @@ own lists (hooks) does not.
 import os
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,7 +76,9 @@ class PrivateApt:
     def show(self, name: str) -> Stanza | None:
         """Return the newest version of a package, or None when the suite does not have it. Needs an update() before."""
         try:
-            text = self._run("apt-cache", "show", "--no-all-versions", f"{name}:{self._architecture}").text
+            name, _, version = name.partition("=")
+            wanted = f"{name}:{self._architecture}" + (f"={version}" if version else "")
+            text = self._run("apt-cache", "show", "--no-all-versions", wanted).text
         except ProgramFailed as error:
             if "No packages found" in error.stderr or "Unable to locate" in error.stderr:
                 return None
@@ -88,6 +91,27 @@ class PrivateApt:
         if "SHA256" not in fields:
             return None
         return Stanza(fields["Package"], fields["Version"], fields.get("Depends", ""), fields["SHA256"])
+
+    def closure(self, names: Sequence[str], key: str) -> list[Stanza]:
+        """Return the packages `names` and all they depend on, in the order in which apt would install them.
+
+        Needs an update() before. Raises InputError that begins with `key` for what apt cannot put together.
+        """
+        words = ["install", "--simulate", "--quiet", "--no-install-recommends", *names]
+        try:
+            lines = self._run("apt-get", *words).text.splitlines()
+        except ProgramFailed as error:
+            told = " ".join(line.removeprefix("E: ") for line in error.stderr.splitlines() if line.startswith("E: "))
+            hint = "the suite names the Debian release that has them"
+            raise InputError(f"{key}: Debian {self._suite} ({self._architecture}): {told}", hint=hint) from error
+        chosen = [line.split()[1:3] for line in lines if line.startswith("Inst ")]
+        found = []
+        for name, version in chosen:
+            stanza = self.show(f"{name}={version.lstrip('(')}")
+            if stanza is None:
+                raise Unreachable(f"{name} {version.lstrip('(')}: its package list says nothing of it")
+            found.append(stanza)
+        return found
 
     def names(self, prefix: str) -> list[str]:
         """Return the names of the suite's packages that start with `prefix`."""

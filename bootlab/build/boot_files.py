@@ -1,16 +1,22 @@
 """System -> the files it boots from: kernel, symbols, initramfs, disks; made or fetched into the cache, and hashed."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.build import disk, guest, initramfs, packages
+from bootlab.build import disk, initramfs, packages, rootfs
 from bootlab.build.cache import Cache, file_sha256
+from bootlab.build.content import Ingredients
+from bootlab.build.kernel_build import BuiltKernel, build_kernel
 from bootlab.build.kernel_image import expect_arch, extract_vmlinux, inspect
-from bootlab.errors import BootlabError, InputError
-from bootlab.system import BootFiles, Kernel, KernelEntry, MachineType, System
+from bootlab.build.kernel_make import Progress
+from bootlab.build.roots import expect_root, ingredients
+from bootlab.build.static_program import with_programs
+from bootlab.errors import InputError
+from bootlab.system import BootFiles, Content, Kernel, KernelBuild, KernelEntry, MachineType, System
 
-_BUSYBOX_PACKAGE = "busybox-static"
 _PAGE = 4096
+_TOLD_EVERY = 250
 
 Tell = Callable[[str], None]
 """Gets one line before a step that may take long, or about something that a user should know."""
@@ -22,36 +28,120 @@ def prepare(system: System, cache: Cache, *, refresh: bool = False, tell: Tell =
     `refresh` looks Debian packages up again even when the cache has them.
     Raises InputError for what the system asks and cannot be had, MissingTool, StoreError, Unreachable (no network).
     """
+    expect_root(system)
     job = _Preparation(system, cache, refresh, tell)
-    image, tree = job.kernel()
-    vmlinux = job.vmlinux(image)
-    kernel = image
+    made = job.kernel()
+    kernel = made.image
     if system.kernel.entry is KernelEntry.PVH:
-        kernel = job.pvh_kernel(image, vmlinux)
-    archive = job.clear_of_acpi(job.initramfs(tree))
-    disks = job.disks()
-    named = {"kernel": kernel, "initramfs": archive, **{f"disk{index}": path for index, path in enumerate(disks)}}
+        kernel = job.pvh_kernel(made)
+    archive = job.clear_of_acpi(job.initramfs(made.tree))
+    disks, names = job.disks(), [f"disk{index}" for index in range(len(system.disks))]
+    if (root := job.rootfs(made.tree)) is not None:
+        disks, names = (root, *disks), ["rootfs", *names]
+    named = {"kernel": kernel, "initramfs": archive, **dict(zip(names, disks, strict=True))}
     hashes = {name: file_sha256(path) for name, path in named.items() if path is not None}
-    return BootFiles(kernel=kernel, vmlinux=vmlinux, initramfs=archive, disks=disks, hashes=hashes)
+    return BootFiles(
+        kernel=kernel,
+        vmlinux=made.vmlinux,
+        initramfs=archive,
+        disks=disks,
+        symbols=system.kernel.symbols or made.symbols,
+        decompressor=made.decompressor,
+        kernel_config=made.config,
+        kernel_build_s=made.build_s,
+        hashes=hashes,
+    )
+
+
+def build_kernel_of(
+    system: System, cache: Cache, *, refresh: bool = False, tell: Tell, progress: Progress
+) -> BuiltKernel:
+    """Return the kernel that `system` builds, made as for its boots. Raises as `prepare`."""
+    build = system.kernel.build
+    if build is None:
+        raise InputError(
+            "kernel: this system builds none: its kernel comes as it is",
+            hint="[kernel.build] describes a kernel to build: docs/building.md",
+        )
+    return _Preparation(system, cache, refresh, tell, progress).built(build)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _KernelFiles:
+    """The image, and what is known of it. `tree` has its modules below lib/modules, `elf` is what PVH enters."""
+
+    image: Path
+    tree: Path | None = None
+    vmlinux: Path | None = None
+    elf: Path | None = None
+    symbols: Path | None = None
+    decompressor: Path | None = None
+    config: Path | None = None
+    build_s: float = 0.0
 
 
 class _Preparation:
-    def __init__(self, system: System, cache: Cache, refresh: bool, tell: Tell) -> None:
+    def __init__(
+        self, system: System, cache: Cache, refresh: bool, tell: Tell, progress: Progress | None = None
+    ) -> None:
         self._system = system
         self._arch = system.machine.arch
         self._cache = cache
         self._refresh = refresh
         self._tell = tell
+        self._progress = progress
 
-    def kernel(self) -> tuple[Path, Path | None]:
-        """Return the kernel image and the unpacked package it comes from, if any."""
+    def kernel(self) -> _KernelFiles:
+        """Return the kernel by path, out of its package, or built."""
+        if self._system.kernel.build is not None:
+            return self._built_files(self._system.kernel.build)
         path, tree = _kernel_files(self._system.kernel, self._fetch)
         try:
             expect_arch(inspect(path), self._arch)
         except InputError as error:
             key = "kernel.image" if tree is None else "kernel.package"
             raise InputError(f"{key}: {error.message}", hint=error.hint) from error
-        return path, tree
+        configs = sorted(tree.glob("boot/config-*")) if tree is not None else []
+        vmlinux = self.vmlinux(path)
+        return _KernelFiles(path, tree, vmlinux, vmlinux, config=configs[0] if len(configs) == 1 else None)
+
+    def built(self, build: KernelBuild) -> tuple[BuiltKernel, float]:
+        """Return the kernel, with its initramfs in it if that is asked for, and the seconds spent now on building."""
+        recipe, seconds, tree = self._system.initramfs, 0.0, None
+        if recipe is not None and recipe.embedded and recipe.modules:
+            # Modules of a kernel that is to carry them: it is built without them first.
+            plain = self._build(build, None)
+            seconds, tree = (0.0 if plain.from_cache else plain.seconds), plain.modules
+        kernel = self._build(build, self.embedded_initramfs(tree))
+        return kernel, seconds + (0.0 if kernel.from_cache else kernel.seconds)
+
+    def _built_files(self, build: KernelBuild) -> _KernelFiles:
+        kernel, seconds = self.built(build)
+        return _KernelFiles(
+            image=kernel.image,
+            tree=kernel.modules,
+            vmlinux=kernel.vmlinux,
+            elf=kernel.stripped,
+            symbols=kernel.vmlinux,
+            decompressor=kernel.decompressor,
+            config=kernel.config,
+            build_s=seconds,
+        )
+
+    def _build(self, build: KernelBuild, archive: Path | None) -> BuiltKernel:
+        return build_kernel(
+            build,
+            self._arch,
+            self._cache,
+            initramfs=archive,
+            refresh=self._refresh,
+            tell=self._tell,
+            progress=self._progress or self._tell_progress,
+        )
+
+    def _tell_progress(self, done: int, last: str) -> None:
+        if done % _TOLD_EVERY == 0:
+            self._tell(f"compiled {done} files")
 
     def vmlinux(self, image: Path) -> Path | None:
         """Return the uncompressed kernel, or None for an image that keeps it in a form not known here."""
@@ -61,26 +151,46 @@ class _Preparation:
             self._tell(f"no symbols: {error.message}")
             return None
 
-    def pvh_kernel(self, image: Path, vmlinux: Path | None) -> Path:
+    def pvh_kernel(self, made: _KernelFiles) -> Path:
         """Return the ELF kernel to enter through PVH."""
-        if vmlinux is None or inspect(vmlinux).pvh_entry is None:
+        if made.elf is None or inspect(made.elf).pvh_entry is None:
             raise InputError(
-                f'kernel.entry: {image.name} has no PVH entry, which entry = "pvh" needs',
+                f'kernel.entry: {made.image.name} has no PVH entry, which entry = "pvh" needs',
                 hint="a kernel with CONFIG_PVH=y has one; Debian's cloud kernels do",
             )
-        return vmlinux
+        return made.elf
 
     def initramfs(self, tree: Path | None) -> Path | None:
+        """Return the archive that is loaded beside the kernel, if any."""
         recipe = self._system.initramfs
-        if recipe is None:
+        if recipe is None or recipe.embedded:
             return None
         if recipe.path is not None:
             _expect_whole(recipe.path, self._cache)
             return recipe.path
-        programs = guest.programs(self._arch, self._cache)
-        if recipe.busybox:
-            programs[initramfs.BUSYBOX] = self._busybox()
-        return initramfs.build(recipe, self._arch, tree, programs, self._cache)
+        recipe = with_programs(recipe, self._arch, self._cache)
+        return initramfs.build(recipe, self._ingredients("initramfs", recipe, tree), self._cache, self._tell)
+
+    def embedded_initramfs(self, tree: Path | None) -> Path | None:
+        """Return the uncompressed archive to build into the kernel, if any; `tree` has that kernel's modules."""
+        recipe = self._system.initramfs
+        if recipe is None or not recipe.embedded:
+            return None
+        if recipe.path is None:
+            recipe = with_programs(recipe, self._arch, self._cache)
+            return initramfs.build(recipe, self._ingredients("initramfs", recipe, tree), self._cache, self._tell)
+        return initramfs.unpacked(recipe.path, self._cache)
+
+    def rootfs(self, tree: Path | None) -> Path | None:
+        """Return the image of the root file system, if any."""
+        recipe = self._system.rootfs
+        if recipe is None or recipe.path is not None:
+            return recipe.path if recipe is not None else None
+        recipe = with_programs(recipe, self._arch, self._cache)
+        return rootfs.build(recipe, self._ingredients("rootfs", recipe, tree), self._cache, self._tell)
+
+    def _ingredients(self, part: str, recipe: Content, tree: Path | None) -> Ingredients:
+        return ingredients(part, recipe, self._system, tree, self._cache, refresh=self._refresh, tell=self._tell)
 
     def clear_of_acpi(self, archive: Path | None) -> Path | None:
         """Return the archive, padded where QEMU would lay it over the machine's ACPI tables."""
@@ -105,14 +215,6 @@ class _Preparation:
             elif wanted.size_mib is not None:
                 paths.append(disk.fresh_ext4(wanted.size_mib, self._cache))
         return tuple(paths)
-
-    def _busybox(self) -> Path:
-        tree = self._fetch(_BUSYBOX_PACKAGE, self._system.kernel.suite)
-        # Debian 12 has it in /bin, Debian 13 in /usr/bin.
-        for path in (tree / "bin/busybox", tree / "usr/bin/busybox"):
-            if path.is_file():
-                return path
-        raise BootlabError(f"{_BUSYBOX_PACKAGE}: the package holds no busybox")
 
     def _fetch(self, name: str, suite: str | None) -> Path:
         package = packages.fetch(name, suite, self._arch, self._cache, refresh=self._refresh, tell=self._tell)

@@ -12,6 +12,7 @@ from typing import Any
 import lz4.block
 import zstandard
 
+from bootlab.build import lzop
 from bootlab.errors import InputError
 from bootlab.system import Compression
 
@@ -27,14 +28,15 @@ _DAMAGED = (zlib.error, lzma.LZMAError, zstandard.ZstdError, lz4.block.LZ4BlockE
 
 
 def compress(data: bytes, how: Compression) -> bytes:
-    """Return `data` compressed `how`; unchanged for `none`."""
+    """Return `data` compressed `how`; unchanged for `none`. Raises MissingTool when LZO has no lzop."""
     return _COMPRESSORS[how](data)
 
 
 def decompress(data: bytes) -> tuple[bytes, int] | None:
     """Return the content of the compressed stream that `data` starts with, and the stream's length in bytes.
 
-    None when `data` starts with no known compression. Raises InputError when the stream is damaged or cut short.
+    None when `data` starts with no known compression. Raises InputError when the stream is damaged or cut short,
+    MissingTool when LZO has no lzop.
     """
     for magic, unpack in _DECOMPRESSORS:
         if data.startswith(magic):
@@ -98,6 +100,7 @@ _COMPRESSORS: dict[Compression, Callable[[bytes], bytes]] = {
     Compression.LZ4: _lz4,
     Compression.ZSTD: _zstd,
     Compression.XZ: _xz,
+    Compression.LZO: lzop.pack,
 }
 _DECOMPRESSORS: tuple[tuple[bytes, Callable[[bytes], tuple[bytes, int]]], ...] = (
     (b"\x1f\x8b", lambda data: _stream(zlib.decompressobj(_GZIP_WINDOW), data)),
@@ -105,5 +108,6 @@ _DECOMPRESSORS: tuple[tuple[bytes, Callable[[bytes], tuple[bytes, int]]], ...] =
     (b"BZh", lambda data: _stream(bz2.BZ2Decompressor(), data)),
     (b"\x5d\0\0", lambda data: _stream(lzma.LZMADecompressor(lzma.FORMAT_ALONE), data)),
     (_LZ4_LEGACY_MAGIC, _unlz4),
+    (lzop.MAGIC, lzop.unpack),
     (_ZSTD_MAGIC, lambda data: _stream(zstandard.ZstdDecompressor(max_window_size=1 << 30).decompressobj(), data)),
 )

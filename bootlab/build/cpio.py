@@ -1,11 +1,13 @@
 """The newc cpio archive, the form the kernel unpacks an initramfs from: written and read here, bytes in and out.
 
-Writing is deterministic: entries sorted by path, owner root, time zero, inode numbers counted from one.
+Writing is deterministic: entries sorted by path, time zero, inode numbers counted from one. The form has no extended
+attributes, so file capabilities and ACLs are lost.
 """
 
 import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from bootlab.errors import InputError
@@ -29,55 +31,36 @@ class Entry:
     """A file's content or a link's target."""
     device: tuple[int, int] = (0, 0)
     """Major and minor number of a device node."""
+    owner: tuple[int, int] = (0, 0)
+    """User and group."""
+    linked: str = ""
+    """Files with the same name here, if any, are one file: hard links. Each carries the data."""
 
     @property
     def size(self) -> int:
         return len(self.data)
 
 
-class Archive:
-    """An archive being put together. Paths are given absolute or relative, and parents are made on the way."""
-
-    def __init__(self) -> None:
-        self._entries: dict[str, Entry] = {}
-
-    def directory(self, path: str, mode: int = 0o755) -> None:
-        self._add(Entry(_plain(path), stat.S_IFDIR | mode))
-
-    def file(self, path: str, data: bytes, mode: int = 0o644) -> None:
-        self._add(Entry(_plain(path), stat.S_IFREG | mode, data))
-
-    def link(self, path: str, target: str) -> None:
-        self._add(Entry(_plain(path), stat.S_IFLNK | 0o777, target.encode()))
-
-    def device(self, path: str, major: int, minor: int, mode: int = 0o600) -> None:
-        """Add a character device node."""
-        self._add(Entry(_plain(path), stat.S_IFCHR | mode, device=(major, minor)))
-
-    def __contains__(self, path: str) -> bool:
-        return _plain(path) in self._entries
-
-    def to_bytes(self) -> bytes:
-        """Return the whole archive, trailer included."""
-        return write(self._entries.values())
-
-    def _add(self, entry: Entry) -> None:
-        for parent in [str(folder) for folder in PurePosixPath(entry.path).parents][:-1]:
-            old = self._entries.setdefault(parent, Entry(parent, stat.S_IFDIR | 0o755))
-            if not stat.S_ISDIR(old.mode):
-                raise InputError(f"/{entry.path}: /{parent} is not a directory in this archive")
-        old = self._entries.setdefault(entry.path, entry)
-        if old is not entry and not (stat.S_ISDIR(old.mode) and stat.S_ISDIR(entry.mode)):
-            raise InputError(f"/{entry.path}: is in this archive already")
-
-
 def write(entries: Iterable[Entry]) -> bytes:
     """Return a newc archive of `entries`, sorted by path so that every directory precedes what it holds."""
+    ordered = sorted(entries, key=path_order)
+    links = Counter(entry.linked for entry in ordered)
+    numbers: dict[str, int] = {}
     parts: list[bytes] = []
-    for inode, entry in enumerate(sorted(entries, key=lambda entry: PurePosixPath(entry.path).parts), start=1):
-        parts += _record(entry, inode)
-    parts += _record(Entry(_TRAILER, 0), 0)
+    for number, entry in enumerate(ordered, start=1):
+        # Of a file with several names the first carries the bytes; the kernel links the others to it.
+        first = not entry.linked or entry.linked not in numbers
+        inode = numbers.setdefault(entry.linked, number) if entry.linked else number
+        parts += _record(
+            entry if first else replace(entry, data=b""), inode, links[entry.linked] if entry.linked else 1
+        )
+    parts += _record(Entry(_TRAILER, 0), 0, 1)
     return b"".join(parts)
+
+
+def path_order(entry: Entry) -> tuple[str, ...]:
+    """Return the key that sorts entries by path, each directory before what it holds."""
+    return PurePosixPath(entry.path).parts
 
 
 def read(data: bytes, offset: int = 0) -> tuple[list[Entry], int]:
@@ -102,29 +85,24 @@ def _records(data: bytes, offset: int) -> Iterator[tuple[Entry, int]]:
             fields = [int(header[6 + 8 * n : 14 + 8 * n], 16) for n in range(_FIELDS)]
         except ValueError as error:
             raise InputError(f"damaged or cut short in the cpio header at byte {offset}") from error
-        mode, size, major, minor, name_size = fields[1], fields[6], fields[9], fields[10], fields[11]
+        inode, mode, user, group, links = fields[:5]
+        size, major, minor, name_size = fields[6], fields[9], fields[10], fields[11]
         name_end = offset + _HEADER_SIZE + name_size
         start = _aligned(name_end)
         if (beyond := start + size - len(data)) > 0:
             raise InputError(f"cut short: the entry at byte {offset} ends {beyond} bytes past the end")
         name = data[offset + _HEADER_SIZE : name_end - 1].decode(errors="replace")
         offset = _aligned(start + size)
-        yield Entry(name, mode, data[start : start + size], (major, minor)), offset
+        linked = f"inode {inode}" if links > 1 and stat.S_ISREG(mode) else ""
+        yield Entry(name, mode, data[start : start + size], (major, minor), (user, group), linked), offset
 
 
-def _record(entry: Entry, inode: int) -> list[bytes]:
+def _record(entry: Entry, inode: int, names: int) -> list[bytes]:
     name = entry.path.encode() + b"\0"
-    links = 2 if stat.S_ISDIR(entry.mode) else 1
-    fields = (inode, entry.mode, 0, 0, links, 0, entry.size, 0, 0, *entry.device, len(name), 0)
+    links = 2 if stat.S_ISDIR(entry.mode) else names
+    fields = (inode, entry.mode, *entry.owner, links, 0, entry.size, 0, 0, *entry.device, len(name), 0)
     header = MAGICS[0] + b"".join(b"%08X" % field for field in fields)
     return [_padded(header + name), _padded(entry.data)]
-
-
-def _plain(path: str) -> str:
-    parts = PurePosixPath("/", path).parts[1:]
-    if not parts or ".." in parts:
-        raise InputError(f"{path!r}: not a path inside an archive")
-    return "/".join(parts)
 
 
 def _padded(data: bytes) -> bytes:

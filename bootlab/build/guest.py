@@ -47,7 +47,7 @@ def assemble_flat(source: str, cache: Cache) -> Path:
 
 
 def _compiled(program: str, source: str, arch: str, cache: Cache) -> Path:
-    compiler, identity = _compiler(arch)
+    command, identity = compiler(arch)
     # Flags and rules are the Makefile's, so that a program made by hand is the program that is booted.
     inputs = [_source("Makefile"), _source(source), *sorted(_SOURCES.glob("*.h"))]
     key = "\n".join([program, arch, identity, *(f"{path.name} {file_sha256(path)}" for path in inputs)])
@@ -57,14 +57,14 @@ def _compiled(program: str, source: str, arch: str, cache: Cache) -> Path:
         for needed in inputs:
             shutil.copy(needed, scratch)
         folders = {"ZIG_GLOBAL_CACHE_DIR": str(scratch / "zig"), "ZIG_LOCAL_CACHE_DIR": str(scratch / "zig")}
-        argv = ["make", "--silent", "OUT=out", f"CC={shlex.join(compiler)}", f"out/{program}"]
+        argv = ["make", "--silent", "OUT=out", f"CC={shlex.join(command)}", f"out/{program}"]
         run(argv, cwd=scratch, env=folders, deadline_s=_DEADLINE_S, package="make")
         (scratch / "out" / program).rename(path)
 
     return cache.make("guest", key, build)
 
 
-def _compiler(arch: str) -> tuple[list[str], str]:
+def compiler(arch: str) -> tuple[list[str], str]:
     try:
         version = importlib.metadata.version("ziglang")
     except importlib.metadata.PackageNotFoundError:
@@ -76,8 +76,8 @@ def _compiler(arch: str) -> tuple[list[str], str]:
             f"no C compiler for {arch} guests on this {platform.machine()} host",
             hint="pip install ziglang (it is in bootlab's lock file: make setup)",
         )
-    compiler = find_program("cc", package="gcc")
-    return [compiler], run([compiler, "--version"]).text.splitlines()[0]
+    found = find_program("cc", package="gcc")
+    return [found], run([found, "--version"]).text.splitlines()[0]
 
 
 def _source(name: str) -> Path:

@@ -44,14 +44,14 @@ class ModuleTree:
         lines = listing.read_text(encoding="utf-8").splitlines() if listing.is_file() else []
         return frozenset(_name(Path(line).name) for line in lines)
 
-    def load_order(self, names: Iterable[str]) -> list[str]:
+    def load_order(self, names: Iterable[str], key: str = "initramfs.modules") -> list[str]:
         """Return `names` and all they depend on, each after its own dependencies; built-in ones are left out.
 
-        Raises InputError naming the key initramfs.modules for a name that this kernel does not have.
+        Raises InputError naming `key` for a name that this kernel does not have.
         """
         order: list[str] = []
         for name in names:
-            self._visit(_name(name), order)
+            self._visit(_name(name), order, key)
         return order
 
     def archive_path(self, name: str) -> str:
@@ -73,19 +73,19 @@ class ModuleTree:
             raise InputError(f"{path}: damaged module: {error}") from error
         return data
 
-    def _visit(self, name: str, order: list[str]) -> None:
+    def _visit(self, name: str, order: list[str], key: str) -> None:
         if name in order or name in self.built_in:
             return
         if name not in self.files:
-            raise self._unknown(name)
+            raise self._unknown(name, key)
         info = self._modinfo(name)
         for needed in ",".join(info.get("depends", [])).split(","):
             if needed:
-                self._visit(_name(needed), order)
+                self._visit(_name(needed), order, key)
         for needed in _soft_before(info):
             # Soft dependencies may name an alias or something this kernel lacks: insmod works without them.
             if needed in self.files:
-                self._visit(needed, order)
+                self._visit(needed, order, key)
         if name not in order:
             order.append(name)
 
@@ -102,10 +102,10 @@ class ModuleTree:
             self._info[name] = info
         return self._info[name]
 
-    def _unknown(self, name: str) -> InputError:
+    def _unknown(self, name: str, key: str) -> InputError:
         near = difflib.get_close_matches(name, [*self.files, *self.built_in], n=3)
         hint = f"did you mean {', '.join(near)}?" if near else "module names are those of the .ko files in the package"
-        return InputError(f'initramfs.modules: kernel {self.release} has no module "{name}"', hint=hint)
+        return InputError(f'{key}: kernel {self.release} has no module "{name}"', hint=hint)
 
 
 def _name(file_or_name: str) -> str:

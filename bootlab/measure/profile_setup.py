@@ -83,7 +83,9 @@ def set_up_profile(
         raise InputError(f"{files.kernel}: no symbols of this kernel: a profile would name nothing", hint=_NO_SYMBOLS)
     facts = _kernel_facts(symbols, system.kernel.symbols, cache)
     given = [(path, _read(path)) for path in request.programs]
-    decompressor = _decompressor(system, files.kernel, given)
+    built = [(files.decompressor, _read(files.decompressor))] if files.decompressor is not None else []
+    # A user's own file goes before that of the build.
+    decompressor = _decompressor(system, files.kernel, [*given, *built])
     programs = _programs(files.initramfs, system.machine.arch, [path for path, _ in given])
     for path, data in given:
         if decompressor is None or path != decompressor.path:

@@ -4,7 +4,7 @@ from bootlab.system.booted import Booted, Check
 from bootlab.system.content import Compression, Content, FileSystem, Initramfs, Rootfs
 from bootlab.system.file import read_system
 from bootlab.system.kernel import Kernel, KernelBuild, KernelEntry
-from bootlab.system.machine import Accelerator, Clock, ClockKind, Disk, Machine, MachineType, Network, Storage
+from bootlab.system.machine import Accelerator, Clock, ClockKind, Disk, Machine, MachineType, Network, PageSize, Storage
 from bootlab.system.part import Part
 from bootlab.system.value import BootFiles, System
 
@@ -26,6 +26,7 @@ __all__ = [
     "Machine",
     "MachineType",
     "Network",
+    "PageSize",
     "Part",
     "Rootfs",
     "Storage",

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -27,11 +27,13 @@ class FileSystem(StrEnum):
 class Content(Part):
     """What goes into an initramfs or a root file system. Later sources lie over earlier ones, in the order given here.
 
+    Only busybox's applets give way: they take names that nothing else has.
+
     A recipe always carries bootlab's own `/sbin/bootlab-mark` and `/sbin/bootlab-facts`.
     """
 
     packages: tuple[str, ...] = Field(default=(), strict=False)
-    """Debian packages to install with all they need (mmdebstrap, variant essential packages only)."""
+    """Debian packages and what they depend on, unpacked: their installation scripts are not run."""
     suite: str | None = None
     """Debian suite of `packages`; by default the suite of this machine."""
     directory: Path | None = Field(default=None, strict=False)
@@ -72,7 +74,7 @@ class Initramfs(Content):
 
 
 class Rootfs(Content):
-    """A root file system by path, or a recipe for one: the first virtio disk, /dev/vda. Never written to."""
+    """A root file system by path, or a recipe for one: the first disk (/dev/vda) or an NVDIMM. Never written to."""
 
     path: Path | None = Field(default=None, strict=False)
     filesystem: Annotated[FileSystem, TEXT] = FileSystem.EXT4
@@ -80,6 +82,10 @@ class Rootfs(Content):
     """Of squashfs and erofs."""
     size_mib: int | None = Field(default=None, ge=1, le=1 << 20)
     """Of an ext4 file system; by default what fits, and a quarter more."""
+    journal: bool = True
+    """Of an ext4 file system."""
+    device: Literal["virtio-blk", "pmem"] = "virtio-blk"
+    """`pmem`: memory that keeps (an NVDIMM, /dev/pmem0), which is read without waiting: exact on the virtual clock."""
 
     @model_validator(mode="after")
     def _path_or_recipe(self) -> Self:
@@ -91,4 +97,6 @@ class Rootfs(Content):
             raise ValueError('ext4 is not compressed; filesystem = "squashfs" or "erofs" is')
         if self.filesystem is not FileSystem.EXT4 and self.size_mib is not None:
             raise ValueError("size_mib is for ext4: the other file systems are read-only and as large as they need")
+        if self.filesystem is not FileSystem.EXT4 and not self.journal:
+            raise ValueError("journal is for ext4: the other file systems are read-only and have none")
         return self

@@ -28,6 +28,17 @@ class Accelerator(StrEnum):
     KVM = "kvm"
 
 
+class PageSize(StrEnum):
+    """What backs the guest's memory on the host; the guest cannot see it, and only a wall clock does."""
+
+    AUTO = "auto"
+    """QEMU's own choice: anonymous memory, with transparent huge pages where this host hands them out."""
+    SMALL = "4K"
+    """A memory file of the host's plain pages, which never become huge ones."""
+    HUGE = "2M"
+    """A memory file of reserved huge pages: the host must have as many free as the guest has memory."""
+
+
 class Machine(Part):
     """The emulated machine. `options` are QEMU's own machine properties, e.g. {pit = "off"}."""
 
@@ -38,6 +49,7 @@ class Machine(Part):
     firmware: str = "default"
     """`default`, `qboot`, or a path to a firmware image."""
     options: dict[Annotated[str, WORD], Annotated[str, WORD]] = {}
+    page_size: Annotated[PageSize, TEXT] = PageSize.AUTO
 
     @property
     def arch(self) -> str:
@@ -93,6 +105,12 @@ class Storage(Part):
     """10^6 bytes a second."""
     latency_us: float = Field(default=0, ge=0, le=1e7, strict=False)
     """From asking for a file to its first byte."""
+
+    @property
+    def words(self) -> str:
+        """Return the model for a reader, as in `load at 20 MB/s + 500 us a file`."""
+        latency = f" + {self.latency_us:g} us a file" if self.latency_us else ""
+        return f"load at {self.mb_s:g} MB/s{latency}"
 
     def load_ns(self, sizes: Iterable[int]) -> int:
         """Return the time to load files of these sizes, in bytes, one after the other."""

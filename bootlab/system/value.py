@@ -106,6 +106,8 @@ class BootFiles(Part):
     """ELF file of the image's own decompressor, with symbols (arch/x86/boot/compressed/vmlinux of a build)."""
     kernel_config: Path | None = None
     """The kernel's configuration (.config) as it was built, when it is known."""
+    kernel_build_s: float = 0.0
+    """Host seconds spent on building the kernel for these files; 0 when nothing was built, or it was built before."""
     hashes: dict[str, str] = {}
     """Input (`kernel`, `initramfs`, `disk0`, ...) -> sha256."""
 

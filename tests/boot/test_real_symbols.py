@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build import packages
+from bootlab.build import cpio, packages
 from bootlab.build.cache import Cache
-from bootlab.build.cpio import Archive
+from bootlab.build.file_tree import FileTree
 from bootlab.build.kernel_image import KernelImage, expect_arch, extract_vmlinux, inspect
 from bootlab.process import run
 from bootlab.symbols.table import SymbolTable, read_symbols
@@ -132,13 +132,13 @@ def test_the_running_kernel_lists_the_same(kernel: Kernel, tmp_path: Path) -> No
     if shutil.which(program) is None:
         pytest.skip(f"qemu: no {program}")
     tree = package("busybox-static", "bookworm", image.arch)
-    archive = Archive()
-    archive.directory("/proc")
-    archive.device("/dev/console", 5, 1)
-    archive.file("/bin/busybox", (tree / "bin/busybox").read_bytes(), 0o755)
-    archive.file("/init", INIT, 0o755)
+    contents = FileTree()
+    contents.directory("/proc")
+    contents.device("/dev/console", 5, 1)
+    contents.file("/bin/busybox", (tree / "bin/busybox").read_bytes(), 0o755)
+    contents.file("/init", INIT, 0o755)
     initramfs = tmp_path / "initramfs"
-    initramfs.write_bytes(archive.to_bytes())
+    initramfs.write_bytes(cpio.write(contents.entries()))
     machine, cpu, console = MACHINES[image.arch]
     words = f"{program} -M {machine} -cpu {cpu} -m 512 -accel tcg,thread=single -icount shift=0,sleep=off".split()
     words += ["-nodefaults", "-nographic", "-no-reboot", "-serial", "stdio"]

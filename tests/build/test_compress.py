@@ -19,6 +19,7 @@ _READERS = {
     Compression.LZ4: ["lz4", "-dc"],
     Compression.ZSTD: ["zstd", "-dc"],
     Compression.XZ: ["xz", "-dc"],
+    Compression.LZO: ["lzop", "-dc"],
 }
 
 

@@ -1,0 +1,200 @@
+"""A kernel from source: `KernelBuild` -> image, vmlinux, configuration and modules, in one entry of the cache.
+
+An entry's key is what decides its bytes: source, final configuration, architecture, compiler, embedded initramfs. So
+two systems that come to one configuration share one kernel, whatever words they used for it.
+"""
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bootlab.build.cache import Cache, file_sha256
+from bootlab.build.kernel_config import INITRAMFS_FILE, parse_config
+from bootlab.build.kernel_configure import Configuration, configure
+from bootlab.build.kernel_make import ObjectFolder, Progress, require_buildable
+from bootlab.build.kernel_source import KernelSource, find_source
+from bootlab.build.toolchain import Toolchain, find_toolchain, require_tools
+from bootlab.errors import BootlabError
+from bootlab.process import run
+from bootlab.system import KernelBuild
+
+_FORMAT = 2
+_STRIP_DEADLINE_S = 120.0
+_DECOMPRESSOR = "arch/x86/boot/compressed/vmlinux"
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltKernel:
+    """A kernel that was built; every path is in one entry of the cache, never to be changed."""
+
+    image: Path
+    """What a boot loader gets: bzImage, Image or zImage."""
+    vmlinux: Path
+    """The ELF file as it was linked, with its symbols."""
+    stripped: Path
+    """The same without symbols: what is loaded where a machine starts an ELF kernel."""
+    config: Path
+    """The final .config."""
+    system_map: Path
+    decompressor: Path | None
+    """The ELF file of the image's own decompressor (x86-64)."""
+    modules: Path
+    """A folder with lib/modules/RELEASE: its modules, and the names of those that are built in."""
+    log: Path
+    """What make wrote."""
+    release: str
+    """As `uname -r` says it."""
+    seconds: float
+    """Host time that the build took, whenever that was."""
+    from_cache: bool
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Return option -> value, of those that are not off."""
+        return parse_config(self.config.read_text(encoding="utf-8"))
+
+
+def build_kernel(
+    build: KernelBuild,
+    arch: str,
+    cache: Cache,
+    *,
+    initramfs: Path | None = None,
+    refresh: bool = False,
+    tell: Callable[[str], None] = lambda line: None,
+    progress: Progress = lambda done, last: None,
+) -> BuiltKernel:
+    """Return the kernel that `build` describes for `arch` (x86_64, aarch64, armv7), built unless the cache has it.
+
+    `initramfs`: a newc archive, not compressed, that goes into the image. `refresh` looks Debian packages up again.
+    `tell` gets a line before a step that may take long; `progress` gets files compiled so far and the last of them.
+    Raises InputError (options that did not survive, no kernel source, a patch that does not apply), MissingTool,
+    BuildFailed (the first error of the compiler), StoreError, Unreachable.
+    """
+    toolchain = find_toolchain(arch)
+    patching = (("patch", "patch"),) if build.patches else ()
+    require_tools(toolchain, build.options, patching)
+    source = find_source(build, cache, refresh=refresh, tell=tell)
+    require_buildable(source, cache)
+    configuration = configure(
+        build, source, toolchain, cache, embedded=initramfs is not None, refresh=refresh, tell=tell
+    )
+    job = _Job(source, configuration, toolchain, initramfs, cache, tell, progress)
+    key = job.key()
+    entry = cache.find("kernel", key)
+    from_cache = entry is not None
+    return _read(entry or cache.make("kernel", key, job.write), from_cache)
+
+
+class _Job:
+    def __init__(
+        self,
+        source: KernelSource,
+        configuration: Configuration,
+        toolchain: Toolchain,
+        initramfs: Path | None,
+        cache: Cache,
+        tell: Callable[[str], None],
+        progress: Progress,
+    ) -> None:
+        self._source = source
+        self._config = configuration
+        self._options = configuration.options
+        self._toolchain = toolchain
+        self._initramfs = initramfs
+        self._cache = cache
+        self._tell = tell
+        self._progress = progress
+
+    def key(self) -> str:
+        return json.dumps(
+            [
+                _FORMAT,
+                self._source.identity,
+                self._toolchain.arch,
+                self._toolchain.identity,
+                self._config.text,
+                file_sha256(self._initramfs) if self._initramfs is not None else None,
+            ]
+        )
+
+    def write(self, out: Path) -> None:
+        folder = ObjectFolder(self._cache, self._source, self._toolchain, "build")
+        with folder.locked():
+            on = sum(value == "y" for value in self._options.values())
+            self._tell(f"building Linux {self._source.version} for {self._toolchain.arch}, {on} options on")
+            began = time.monotonic()
+            self._make(folder)
+            seconds = time.monotonic() - began
+            out.mkdir()
+            self._collect(folder, out)
+        about = {"seconds": round(seconds, 1), "image": Path(self._toolchain.image).name}
+        (out / "build.json").write_text(json.dumps(about) + "\n", encoding="utf-8")
+
+    def _make(self, folder: ObjectFolder) -> None:
+        config = folder.objects / ".config"
+        if not config.is_file() or config.read_text(encoding="utf-8") != self._config.text:
+            config.write_text(self._config.text, encoding="utf-8")
+        if self._initramfs is not None:
+            # A copy is newer than what was made of the one before.
+            shutil.copyfile(self._initramfs, folder.objects / INITRAMFS_FILE)
+        folder.make([self._toolchain.target, "vmlinux", *(["modules"] if self._has_modules else [])], self._progress)
+        if config.read_text(encoding="utf-8") != self._config.text:
+            raise BootlabError(
+                f"{config}: kconfig has changed the finished configuration during the build",
+                hint="please report it with the kernel's version; its log is beside that folder",
+            )
+
+    def _collect(self, folder: ObjectFolder, out: Path) -> None:
+        objects = folder.objects
+        for name, place in (
+            (Path(self._toolchain.image).name, self._toolchain.image),
+            ("vmlinux", "vmlinux"),
+            ("System.map", "System.map"),
+            ("config", ".config"),
+            ("release", "include/config/kernel.release"),
+        ):
+            shutil.copyfile(objects / place, out / name)
+        shutil.copyfile(folder.log, out / "build.log")
+        if self._toolchain.arch == "x86_64":
+            shutil.copyfile(objects / _DECOMPRESSOR, out / "decompressor")
+        objcopy = f"{self._toolchain.prefix}objcopy"
+        run(
+            [objcopy, "--strip-all", "--remove-section=.comment", out / "vmlinux", out / "vmlinux.stripped"],
+            deadline_s=_STRIP_DEADLINE_S,
+        )
+        if self._has_modules:
+            folder.configure(f"INSTALL_MOD_PATH={out / 'modules'}", "INSTALL_MOD_STRIP=1", "modules_install")
+        release = (out / "release").read_text(encoding="utf-8").strip()
+        modules = out / "modules" / "lib" / "modules" / release
+        modules.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(objects / "modules.builtin", modules / "modules.builtin")
+        for link in modules.iterdir():
+            if link.is_symlink():
+                # To the source and the objects, which other machines do not have.
+                link.unlink()
+
+    @property
+    def _has_modules(self) -> bool:
+        return "m" in self._options.values()
+
+
+def _read(entry: Path, from_cache: bool) -> BuiltKernel:
+    about = json.loads((entry / "build.json").read_text(encoding="utf-8"))
+    decompressor = entry / "decompressor"
+    return BuiltKernel(
+        image=entry / about["image"],
+        vmlinux=entry / "vmlinux",
+        stripped=entry / "vmlinux.stripped",
+        config=entry / "config",
+        system_map=entry / "System.map",
+        decompressor=decompressor if decompressor.is_file() else None,
+        modules=entry / "modules",
+        log=entry / "build.log",
+        release=(entry / "release").read_text(encoding="utf-8").strip(),
+        seconds=float(about["seconds"]),
+        from_cache=from_cache,
+    )

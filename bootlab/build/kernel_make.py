@@ -1,0 +1,160 @@
+"""Running the kernel's own make: the same result wherever and whenever it runs, and errors that show the cause.
+
+Objects stay between builds in one folder for each source, architecture and compiler, so that only what a change touches
+is compiled again. A marker lies there while make runs: found at the start, it says that the last one was killed, and
+all of the folder is thrown away.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from bootlab.build.cache import Cache
+from bootlab.build.kernel_source import KernelSource
+from bootlab.build.toolchain import Toolchain
+from bootlab.errors import BootlabError, InputError
+from bootlab.process import ProgramFailed, run, stream
+
+Progress = Callable[[int, str], None]
+"""Gets how many files have been compiled so far, and the last of them."""
+
+_DATE = "Thu Jan  1 00:00:00 UTC 1970"
+_DEADLINE_S = 6 * 3600.0
+_CONFIGURE_DEADLINE_S = 600.0
+_CCACHE_SIZE = "5G"
+_INHERITED = re.compile(
+    r"^(KBUILD_\w*|KCONFIG_\w*|MAKE(FLAGS|LEVEL|OVERRIDES|FILES)|MFLAGS|GNUMAKEFLAGS|O|C|W|V|ARCH|SUBARCH|SRCARCH|LLVM\w*"
+    r"|CROSS_COMPILE\w*|K?(C|A|CPP|RUST)FLAGS\w*|LDFLAGS\w*|HOST\w*FLAGS|LOCALVERSION|INSTALL_\w*|SOURCE_DATE_EPOCH"
+    r"|C_INCLUDE_PATH|CPATH|LIBRARY_PATH|DEPMOD|PAHOLE_FLAGS)$"
+)
+"""Of the environment, what would change a kernel without being part of its key."""
+_COMPILED = re.compile(r"^  (?:CC|AS|HOSTCC)\s+(?:\[M\]\s+)?(\S+)")
+_STEP = re.compile(r"^  [A-Z][A-Z0-9]+ {1,8}(?:\[M\]\s+)?\S+")
+_ERROR = re.compile(
+    r"(\berror:|\bERROR:|undefined reference|multiple definition|No rule to make target|^[^ ]*: \*\*\* |not found$"
+    r"|Syntax error|syntax error|Killed)"
+)
+_GAVE_UP = re.compile(r"^make(\[\d+\])?: \*\*\* ")
+_SHOWN_BEFORE, _SHOWN_AFTER = 4, 15
+_NO_SPACE = "No space left on device"
+
+
+class BuildFailed(BootlabError):
+    """make ended with an error; the message shows the first one."""
+
+
+class ObjectFolder:
+    """Where the objects of one source, architecture and compiler live; `name` tells apart what is kept there."""
+
+    def __init__(self, cache: Cache, source: KernelSource, toolchain: Toolchain, name: str) -> None:
+        words = " ".join([source.identity, toolchain.arch, toolchain.identity, str(source.tree)])
+        self._name = f"{name}-{hashlib.sha256(words.encode()).hexdigest()[:32]}"
+        self._cache = cache
+        self._source = source
+        self._toolchain = toolchain
+        self.root = cache.root / "kernel-objects" / self._name
+        self.objects = self.root / "objects"
+        self.log = self.root / "make.log"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder against other builds, emptied if the last build in it did not come to its end."""
+        with self._cache.lock(self._name):
+            marker = self.root / "building"
+            if marker.exists():
+                shutil.rmtree(self.root)
+            self.objects.mkdir(parents=True, exist_ok=True)
+            marker.touch()
+            try:
+                yield
+            except BuildFailed:
+                # make has come to its end, and removes what an error left half made.
+                marker.unlink()
+                raise
+            marker.unlink()
+
+    def configure(self, *targets: str) -> None:
+        """Run configuration targets, quickly done. Raises BuildFailed."""
+        try:
+            run(self._argv(targets), env=self._environment(), deadline_s=_CONFIGURE_DEADLINE_S)
+        except ProgramFailed as error:
+            if _NO_SPACE in error.stderr:
+                raise
+            text = first_error((error.stdout + "\n" + error.stderr).splitlines())
+            raise BuildFailed(f"make {' '.join(targets)} failed\n  {text}", hint=_hint(text)) from error
+
+    def make(self, targets: Sequence[str], progress: Progress) -> None:
+        """Run make on all cores, calling `progress` as it goes. Raises BuildFailed; ProgramFailed on a full disk."""
+        done = 0
+
+        def on_line(line: str) -> None:
+            nonlocal done
+            if step := _COMPILED.match(line):
+                done += 1
+                progress(done, step[1])
+
+        jobs = f"--jobs={len(os.sched_getaffinity(0))}"
+        try:
+            stream(self._argv([jobs, *targets]), on_line, log=self.log, env=self._environment(), deadline_s=_DEADLINE_S)
+        except ProgramFailed as error:
+            if _NO_SPACE in error.stderr or error.exit_status is None or error.exit_status < 0:
+                raise
+            text = first_error(error.stderr.splitlines())
+            raise BuildFailed(
+                f"make {' '.join(targets)} failed\n  {text}\n  the whole log: {self.log}", hint=_hint(text)
+            ) from error
+
+    def _argv(self, words: Sequence[str]) -> list[str | Path]:
+        unset = [word for name in sorted(os.environ) if _INHERITED.match(name) for word in ("-u", name)]
+        # Paths must not reach debug information, and through a build id the kernel itself.
+        flags = f"-ffile-prefix-map={self._source.tree}/= -ffile-prefix-map={self.objects}/="
+        argv: list[str | Path] = ["env", *unset, "make", "-C", self._source.tree, f"O={self.objects}"]
+        argv += [*self._toolchain.words, "LOCALVERSION=", "DEPMOD=true", f"KCFLAGS={flags}", f"KAFLAGS={flags}"]
+        return [*argv, *words]
+
+    def _environment(self) -> dict[str, str]:
+        return {
+            "LC_ALL": "C",
+            "KBUILD_BUILD_TIMESTAMP": _DATE,
+            "KBUILD_BUILD_USER": "bootlab",
+            "KBUILD_BUILD_HOST": "bootlab",
+            "KBUILD_BUILD_VERSION": "1",
+            "CCACHE_DIR": str(self._cache.root / "ccache"),
+            "CCACHE_NOHASHDIR": "1",
+            "CCACHE_MAXSIZE": _CCACHE_SIZE,
+            "CCACHE_COMPILERCHECK": "content",
+        }
+
+
+def first_error(lines: Sequence[str]) -> str:
+    """Return the lines about the first error in what make wrote, and make's own last words on it."""
+    at = next((number for number, line in enumerate(lines) if _ERROR.search(line) and not _GAVE_UP.match(line)), None)
+    if at is None:
+        at = next((number for number, line in enumerate(lines) if _GAVE_UP.match(line)), max(len(lines) - 1, 0))
+    before = [line for line in lines[max(at - _SHOWN_BEFORE, 0) : at] if not _STEP.match(line)]
+    after = [line for line in lines[at : at + _SHOWN_AFTER] if not _STEP.match(line)]
+    given_up = next((line for line in lines if _GAVE_UP.match(line)), None)
+    shown = [*before, *after]
+    if given_up is not None and given_up not in shown:
+        shown.append(given_up)
+    return "\n  ".join(line.rstrip() for line in shown) or "it wrote nothing"
+
+
+def require_buildable(source: KernelSource, cache: Cache) -> None:
+    """Raise InputError for a place that the kernel's Makefile cannot live with."""
+    for path in (source.tree, cache.root):
+        if re.search(r"[\s:]", str(path)):
+            raise InputError(
+                f"{path}: the kernel's Makefile takes no path with a blank or a colon in it",
+                hint="move it; BOOTLAB_CACHE=/path names another folder for the cache",
+            )
+
+
+def _hint(text: str) -> str | None:
+    if re.search(r"Killed|killed", text):
+        return "the compiler was killed: most likely this machine ran out of memory"
+    return None

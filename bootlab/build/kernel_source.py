@@ -1,0 +1,220 @@
+"""The source that a kernel is built from: a tree in place, a tarball, or a Debian package of one; patched if asked.
+
+What is unpacked or patched is an entry of the cache. A tree of the user's is built from where it is and never written
+to: all that a build makes goes elsewhere (`make O=`).
+"""
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bootlab.build import packages
+from bootlab.build.cache import Cache, file_sha256
+from bootlab.errors import BootlabError, InputError
+from bootlab.process import ProgramFailed, run
+from bootlab.system import KernelBuild
+
+Tell = Callable[[str], None]
+
+_FORMAT = 1
+_UNPACK_DEADLINE_S = 900.0
+_PATCH_DEADLINE_S = 120.0
+_LANDMARKS = ("Makefile", "Kconfig", "scripts/kconfig/Makefile", "init/main.c", "arch")
+_BUILT_IN_PLACE = (".config", "include/config", "include/generated")
+_COMPRESSORS = {
+    ".xz": ("xz", "xz-utils"),
+    ".gz": ("gzip", "gzip"),
+    ".bz2": ("bzip2", "bzip2"),
+    ".zst": ("zstd", "zstd"),
+}
+_TARBALL = re.compile(r"\.(tar|tar\.(xz|gz|bz2|zst)|tgz|txz)$")
+_PATCHED = re.compile(r"^patching file '?([^'\n]+?)'?$")
+_HUNK = re.compile(r"^Hunk #\d+ (FAILED|NOT MERGED)")
+_VERSION_LINE = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION) *=[ \t]*(.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSource:
+    """A kernel's source tree, only ever read."""
+
+    tree: Path
+    identity: str
+    """Changes with any file of it."""
+    version: str
+    """As its Makefile says, for example `6.12.107`."""
+
+
+def find_source(
+    build: KernelBuild, cache: Cache, *, refresh: bool = False, tell: Tell = lambda line: None
+) -> KernelSource:
+    """Return the patched source that `build` names, unpacked into the cache unless it is a tree without patches.
+
+    `refresh` looks a Debian package up again. Raises InputError (no kernel source, built in place, a patch that does
+    not apply), MissingTool, StoreError, Unreachable.
+    """
+    if build.package is not None:
+        tarball, identity = _packaged(build.package, build.suite, cache, refresh, tell)
+    else:
+        assert build.source is not None  # the system's own check: one of the two
+        if build.source.is_dir():
+            return _tree(build.source, build.patches, cache, tell)
+        tarball = build.source
+        identity = _tarball_identity(tarball)
+    patches = [_patch(index, path) for index, path in enumerate(build.patches)]
+    key = " ".join([str(_FORMAT), identity, *(patch.sha256 for patch in patches)])
+
+    def unpack(out: Path) -> None:
+        tell(f"unpacking {tarball.name}")
+        _unpack(tarball, out)
+        _expect_kernel(out, tarball)
+        _apply(patches, out, tell)
+
+    tree = cache.make("kernel-source", key, unpack)
+    return KernelSource(tree, key, _version(tree))
+
+
+@dataclass(frozen=True, slots=True)
+class _Patch:
+    path: Path
+    key: str
+    sha256: str
+
+
+def _patch(index: int, path: Path) -> _Patch:
+    key = f"kernel.build.patches[{index}]"
+    try:
+        return _Patch(path, key, file_sha256(path))
+    except OSError as error:
+        raise InputError(f"{key}: {path}: {error.strerror}") from error
+
+
+def _packaged(name: str, suite: str | None, cache: Cache, refresh: bool, tell: Tell) -> tuple[Path, str]:
+    # The package is for every architecture, so any of them will do to ask the archive with.
+    package = packages.fetch(name, suite, "x86_64", cache, refresh=refresh, tell=tell)
+    for note in package.notes:
+        tell(note)
+    found = [path for path in sorted(package.tree.glob("usr/src/*.tar*")) if _TARBALL.search(path.name)]
+    if len(found) != 1:
+        raise InputError(
+            f'kernel.build.package: "{name}" holds {len(found)} tarballs of kernel source, expected one',
+            hint="Debian's are named linux-source-6.12 and the like; linux-source is the release's own",
+        )
+    return found[0], f"deb {package.sha256}"
+
+
+def _tarball_identity(path: Path) -> str:
+    if not _TARBALL.search(path.name):
+        raise InputError(
+            f"kernel.build.source: {path}: neither a kernel tree nor a tarball of one",
+            hint="a folder, or a file named .tar, .tar.xz, .tar.gz, .tar.bz2 or .tar.zst",
+        )
+    try:
+        return f"tarball {file_sha256(path)}"
+    except OSError as error:
+        raise InputError(f"kernel.build.source: {path}: {error.strerror}") from error
+
+
+def _tree(source: Path, patches: Sequence[Path], cache: Cache, tell: Tell) -> KernelSource:
+    tree = source.resolve()
+    _expect_kernel(tree, source)
+    for name in _BUILT_IN_PLACE:
+        if (tree / name).exists():
+            raise InputError(
+                f"kernel.build.source: {source}: was configured or built in place (it has {name}), so make refuses "
+                "to build it elsewhere",
+                hint=f"make -C {source} mrproper cleans it, and deletes its .config: keep a copy",
+            )
+    identity = f"tree {_tree_identity(tree)}"
+    if not patches:
+        return KernelSource(tree, f"{_FORMAT} {identity}", _version(tree))
+    read = [_patch(index, path) for index, path in enumerate(patches)]
+    key = " ".join([str(_FORMAT), identity, *(patch.sha256 for patch in read)])
+
+    def copy(out: Path) -> None:
+        tell(f"copying {source}, to patch it")
+        shutil.copytree(tree, out, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        _apply(read, out, tell)
+
+    return KernelSource(cache.make("kernel-source", key, copy), key, _version(tree))
+
+
+def _tree_identity(tree: Path) -> str:
+    # Path, size and time of each file: reading 80,000 files on every boot would take longer than the boot.
+    digest = hashlib.sha256()
+    try:
+        for folder, folders, files in os.walk(tree):
+            folders[:] = sorted(name for name in folders if name != ".git")
+            for name in sorted(files):
+                path = os.path.join(folder, name)
+                facts = os.lstat(path)
+                digest.update(f"{os.path.relpath(path, tree)} {facts.st_size} {facts.st_mtime_ns}\n".encode())
+    except OSError as error:
+        raise InputError(f"kernel.build.source: {error.filename}: {error.strerror}") from error
+    # Objects hold the path of what they were made from, and depend on it by name.
+    return f"{tree} {digest.hexdigest()}"
+
+
+def _unpack(tarball: Path, out: Path) -> None:
+    out.mkdir()
+    words: list[str | Path] = ["tar", "--extract", "--no-same-owner", "--strip-components=1", "--file", tarball]
+    program = _COMPRESSORS.get(tarball.suffix)
+    if program is not None:
+        words.append(f"--use-compress-program={program[0]}")
+    try:
+        run([*words, "--directory", out], deadline_s=_UNPACK_DEADLINE_S, package="tar")
+    except ProgramFailed as error:
+        if "No space left on device" in error.stderr:
+            raise
+        raise InputError(f"kernel.build.source: {tarball}: cannot be unpacked\n  {error.message}") from error
+
+
+def _expect_kernel(tree: Path, named: Path) -> None:
+    absent = [name for name in _LANDMARKS if not (tree / name).exists()]
+    if absent:
+        raise InputError(
+            f"kernel.build.source: {named}: not a tree of the Linux kernel: it has no {', '.join(absent)}",
+            hint="the folder that holds the kernel's Makefile, or a tarball with one such folder in it",
+        )
+
+
+def _apply(patches: Sequence[_Patch], tree: Path, tell: Tell) -> None:
+    for patch in patches:
+        tell(f"applying {patch.path.name}")
+        words: list[str | Path] = ["patch", "-p1", "--batch", "--forward", "--no-backup-if-mismatch"]
+        try:
+            run(
+                [*words, "--reject-file=-", "--directory", tree, "--input", patch.path.absolute()],
+                deadline_s=_PATCH_DEADLINE_S,
+                package="patch",
+            )
+        except ProgramFailed as error:
+            if "No space left on device" in error.stderr + error.stdout:
+                raise
+            raise _refused(patch, error) from error
+
+
+def _refused(patch: _Patch, error: ProgramFailed) -> BootlabError:
+    file, failed = "", []
+    for line in error.stdout.splitlines():
+        if found := _PATCHED.match(line):
+            file = found[1]
+        elif _HUNK.match(line) or line.startswith("can't find file to patch"):
+            failed.append(f"{file}: {line}" if file and _HUNK.match(line) else line)
+        elif line.startswith(("Reversed (or previously applied) patch detected", "patch: ****")):
+            failed.append(f"{file}: {line}" if file else line)
+    failed = failed or (error.stdout + error.stderr).strip().splitlines()[-5:]
+    return InputError(
+        "\n  ".join([f"{patch.key}: {patch.path}: does not apply to this source", *failed]),
+        hint="patches are applied in order with -p1; is it for this version of the kernel?",
+    )
+
+
+def _version(tree: Path) -> str:
+    text = (tree / "Makefile").read_text(encoding="utf-8", errors="replace")
+    parts = {found[1]: found[2] for found in reversed(list(_VERSION_LINE.finditer(text)))}
+    numbers = [parts.get(name, "").strip() for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL")]
+    return ".".join(number for number in numbers if number) + parts.get("EXTRAVERSION", "").strip()

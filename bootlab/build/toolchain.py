@@ -1,0 +1,131 @@
+"""What a kernel is compiled with: make's words for an architecture, the compiler's identity, and the tools it takes.
+
+What is missing is told all at once, with the one apt-get line that brings it.
+"""
+
+import platform
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from bootlab.errors import InputError, MissingTool
+from bootlab.process import run
+
+ARCHITECTURES = ("x86_64", "aarch64", "armv7")
+"""Machines that a kernel can be built for."""
+
+_MACHINES = {"x86_64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64", "armv7l": "armv7"}
+"""What this host may call itself -> our name."""
+_COMPRESSORS = {
+    "KERNEL_BZIP2": ("bzip2", "bzip2"),
+    "KERNEL_LZMA": ("xz", "xz-utils"),
+    "KERNEL_XZ": ("xz", "xz-utils"),
+    "KERNEL_LZO": ("lzop", "lzop"),
+    "KERNEL_LZ4": ("lz4", "lz4"),
+    "KERNEL_ZSTD": ("zstd", "zstd"),
+    "INITRAMFS_COMPRESSION_BZIP2": ("bzip2", "bzip2"),
+    "INITRAMFS_COMPRESSION_LZMA": ("xz", "xz-utils"),
+    "INITRAMFS_COMPRESSION_XZ": ("xz", "xz-utils"),
+    "INITRAMFS_COMPRESSION_LZO": ("lzop", "lzop"),
+    "INITRAMFS_COMPRESSION_LZ4": ("lz4", "lz4"),
+    "INITRAMFS_COMPRESSION_ZSTD": ("zstd", "zstd"),
+    "IKHEADERS": ("cpio", "cpio"),
+}
+"""Option -> the program that its build runs, and that program's Debian package."""
+_NEEDS_OPENSSL = ("SYSTEM_TRUSTED_KEYRING", "MODULE_SIG", "SYSTEM_EXTRA_CERTIFICATE")
+_INCLUDES = ("/usr/include", "/usr/local/include")
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """How a kernel for one architecture is built on this host."""
+
+    arch: str
+    """`x86_64`, `aarch64` or `armv7`."""
+    kbuild: str
+    """What the kernel's Makefile calls it: the ARCH of `make ARCH=`."""
+    prefix: str
+    """Of the cross tools, as in `aarch64-linux-gnu-`; empty on a host of that architecture."""
+    target: str
+    """What to make: `bzImage`, `Image`, `zImage`."""
+    image: str
+    """Where that is then, below the objects."""
+
+    @property
+    def cc(self) -> str:
+        return f"{self.prefix}gcc"
+
+    @property
+    def words(self) -> list[str]:
+        """Return what make must be told of it, the same for configuring and for building."""
+        ccache = "ccache " if shutil.which("ccache") else ""
+        return [f"ARCH={self.kbuild}", f"CROSS_COMPILE={self.prefix}", f"CC={ccache}{self.cc}", f"HOSTCC={ccache}gcc"]
+
+    @property
+    def identity(self) -> str:
+        """Return what tells this compiler and linker from others, in one line; they must be there."""
+        return _identity(self.prefix)
+
+
+_PLACES = {
+    "x86_64": ("x86", "x86_64-linux-gnu-", "bzImage", "arch/x86/boot/bzImage"),
+    "aarch64": ("arm64", "aarch64-linux-gnu-", "Image", "arch/arm64/boot/Image"),
+    "armv7": ("arm", "arm-linux-gnueabihf-", "zImage", "arch/arm/boot/zImage"),
+}
+
+
+def find_toolchain(arch: str) -> Toolchain:
+    """Return the toolchain for kernels of `arch` on this host. Raises InputError for an architecture not known here."""
+    if arch not in _PLACES:
+        raise InputError(f"no kernel can be built for {arch}", hint=f"known here: {', '.join(ARCHITECTURES)}")
+    kbuild, prefix, target, image = _PLACES[arch]
+    native = _MACHINES.get(platform.machine()) == arch
+    return Toolchain(arch, kbuild, "" if native else prefix, target, image)
+
+
+def require_tools(toolchain: Toolchain, options: Mapping[str, str], extra: Iterable[tuple[str, str]] = ()) -> None:
+    """Check for all that a kernel with these options (name -> value) is built with.
+
+    `extra`: further programs and their Debian packages. Raises MissingTool that names everything missing at once.
+    """
+    wanted = [
+        ("make", "make"),
+        ("gcc", "gcc"),
+        ("ld", "binutils"),
+        ("flex", "flex"),
+        ("bison", "bison"),
+        ("bc", "bc"),
+        ("perl", "perl"),
+        *((program, package) for option, (program, package) in _COMPRESSORS.items() if options.get(option) == "y"),
+        *extra,
+    ]
+    if toolchain.prefix:
+        triplet = toolchain.prefix.rstrip("-")
+        packaged = triplet.replace("_", "-")
+        wanted += [(f"{toolchain.prefix}gcc", f"gcc-{packaged}"), (f"{toolchain.prefix}ld", f"binutils-{packaged}")]
+    missing = {program: package for program, package in wanted if shutil.which(program) is None}
+    if toolchain.arch == "x86_64" and not _has_header("gelf.h"):
+        missing["libelf's headers"] = "libelf-dev"
+    if any(options.get(option) == "y" for option in _NEEDS_OPENSSL) and not _has_header("openssl/bio.h"):
+        missing["OpenSSL's headers"] = "libssl-dev"
+    if not _has_header("stdio.h"):
+        missing["the C library's headers"] = "libc6-dev"
+    if missing:
+        packages = " ".join(dict.fromkeys(missing.values()))
+        raise MissingTool(
+            f"to build a kernel for {toolchain.arch}, this machine lacks {', '.join(missing)}",
+            hint=f"apt-get install {packages}",
+        )
+
+
+def _has_header(name: str) -> bool:
+    triplet = f"{platform.machine()}-linux-gnu"
+    return any((Path(folder) / part / name).is_file() for folder in _INCLUDES for part in ("", triplet))
+
+
+@lru_cache
+def _identity(prefix: str) -> str:
+    lines = [run([f"{prefix}{tool}", "--version"], deadline_s=20).text.splitlines() for tool in ("gcc", "ld")]
+    return "; ".join(found[0].strip() for found in lines if found)

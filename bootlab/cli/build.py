@@ -1,0 +1,235 @@
+"""`bootlab build kernel`: a kernel from source, as a system file or the command line describes it."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from bootlab.build.boot_files import build_kernel_of
+from bootlab.build.cache import file_sha256
+from bootlab.build.kernel_build import BuiltKernel, build_kernel
+from bootlab.build.toolchain import ARCHITECTURES
+from bootlab.cli.arguments import Json, complete_system, naming, open_cache
+from bootlab.cli.terminal import err, out, print_json
+from bootlab.errors import InputError, StoreError
+from bootlab.system import KernelBuild, read_system
+from bootlab.system.value import complaints
+
+SCHEMA = "bootlab.kernel/1"
+_LINE_EVERY = 250
+_WORDS = {
+    "source": "--source",
+    "package": "--package",
+    "suite": "--suite",
+    "base": "--base",
+    "config": "--config",
+    "config_package": "--config-package",
+    "fragments": "--fragment",
+    "options": "--set",
+    "patches": "--patch",
+}
+"""Key of [kernel.build] -> what says the same on the command line."""
+
+app = typer.Typer(
+    name="build",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Build what a system boots from, without booting it.",
+)
+
+
+@app.command("kernel")
+def kernel(
+    system: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[SYSTEM]",
+            help="System file with [kernel.build]; without one the options below say what to build.",
+            autocompletion=complete_system,
+            show_default=False,
+        ),
+    ] = None,
+    arch: Annotated[str, typer.Option("--arch", help=f"{', '.join(ARCHITECTURES)}.")] = "x86_64",
+    source: Annotated[
+        Path | None, typer.Option("--source", metavar="PATH", help="A kernel tree, or a tarball of one.")
+    ] = None,
+    package: Annotated[
+        str | None, typer.Option("--package", metavar="NAME", help="Debian's kernel source, as linux-source-6.12.")
+    ] = None,
+    suite: Annotated[str | None, typer.Option("--suite", help="Debian suite of the packages.")] = None,
+    base: Annotated[
+        str | None,
+        typer.Option("--base", metavar="NAME", help="tinyconfig, defconfig (the default), NAME_defconfig, ..."),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option("--config", metavar="FILE", help="A whole configuration, instead of a base.")
+    ] = None,
+    config_package: Annotated[
+        str | None, typer.Option("--config-package", metavar="NAME", help="That of a Debian kernel, instead of a base.")
+    ] = None,
+    fragment: Annotated[
+        list[Path] | None, typer.Option("--fragment", metavar="FILE", help="Options on top of it. Repeatable.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="One option, as SMP=n. Repeatable.")
+    ] = None,
+    patch: Annotated[
+        list[Path] | None, typer.Option("--patch", metavar="FILE", help="A patch (-p1), in order. Repeatable.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Copy what was built there.")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Build a kernel from source, or find it in the cache, and say where it is.
+
+    Every option that was asked for is proved to be in the final configuration. What has been built once is built
+    again only where a change touches it.
+    """
+    given = {
+        "source": source,
+        "package": package,
+        "suite": suite,
+        "base": base,
+        "config": config,
+        "config_package": config_package,
+        "fragments": tuple(fragment or ()),
+        "options": _options(set_ or []),
+        "patches": tuple(patch or ()),
+    }
+    named = [_WORDS[name] for name, value in given.items() if value]
+    cache = open_cache()
+    if system is not None:
+        if named:
+            raise InputError(
+                f"{system} says what to build: {', '.join(named)} cannot be given with it",
+                hint="change the file, or leave it out and give everything on the command line",
+            )
+        value = read_system(system)
+        arch = value.machine.arch
+        with naming(system), _progress(silent=json) as (tell, progress):
+            built = build_kernel_of(value, cache, tell=tell, progress=progress)
+    else:
+        build = _kernel_build(given)
+        with _naming_words(), _progress(silent=json) as (tell, progress):
+            built = build_kernel(build, arch, cache, tell=tell, progress=progress)
+    if output is not None:
+        _copy(built, output)
+    document = _document(built, arch, output)
+    if json:
+        print_json(document)
+    else:
+        _print(document)
+    return 0
+
+
+@contextmanager
+def _naming_words() -> Iterator[None]:
+    """Put words of the command line in place of the keys that an error below names."""
+    try:
+        yield
+    except InputError as error:
+        options = re.sub(r"kernel\.build\.options\.", "--set ", error.message)
+        message = re.sub(r"kernel\.build\.(\w+)(?:\[\d+\])?(?=:)", lambda found: _WORDS[found[1]], options)
+        hint = error.hint and error.hint.replace("kernel.build.options overrules", "--set overrules")
+        raise InputError(message, hint=hint) from error
+
+
+def _options(words: list[str]) -> dict[str, str]:
+    options = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise InputError(f"--set {word}: expected NAME=VALUE", hint="for example --set SMP=n --set HZ_100=y")
+        options[name.removeprefix("CONFIG_")] = value
+    return options
+
+
+def _kernel_build(given: dict[str, Any]) -> KernelBuild:
+    paths = [given["source"], given["config"], *given["fragments"], *given["patches"]]
+    if missing := [str(path) for path in paths if path is not None and not path.exists()]:
+        raise InputError(f"no such file: {', '.join(missing)}")
+    try:
+        return KernelBuild.model_validate(given)
+    except ValidationError as error:
+        lines = [line.removeprefix("(whole file): ") for line in complaints(error)]
+        raise InputError("\n".join(lines), hint="bootlab build kernel --help, or a system file") from error
+
+
+def _document(built: BuiltKernel, arch: str, output: Path | None) -> dict[str, Any]:
+    values = list(built.options.values())
+    place = built.image.parent if output is None else output
+    return {
+        "schema": SCHEMA,
+        "arch": arch,
+        "release": built.release,
+        "image": str(place / built.image.name),
+        "bytes": built.image.stat().st_size,
+        "sha256": file_sha256(built.image),
+        "vmlinux": str(place / "vmlinux"),
+        "config": str(place / "config"),
+        "system_map": str(place / "System.map"),
+        "modules": str(place / "modules"),
+        "log": str(built.log),
+        "options_on": values.count("y"),
+        "options_as_modules": values.count("m"),
+        "build_s": built.seconds,
+        "from_cache": built.from_cache,
+    }
+
+
+def _print(document: dict[str, Any]) -> None:
+    took = f"{document['build_s']:g} s"
+    when = f"from the cache; its build took {took}" if document["from_cache"] else f"built in {took}"
+    modules = f", {document['options_as_modules']} as modules" if document["options_as_modules"] else ""
+    lines = [
+        f"Linux {document['release']} for {document['arch']}, {when}",
+        f"image    {document['image']}",
+        f"         {document['bytes']:,} bytes, sha256 {document['sha256'][:12]}",
+        f"vmlinux  {document['vmlinux']}",
+        f"config   {document['config']}",
+        f"         {document['options_on']} options on{modules}",
+    ]
+    out.print("\n".join(lines), soft_wrap=True)
+
+
+def _copy(built: BuiltKernel, output: Path) -> None:
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        for path in (built.image, built.vmlinux, built.config, built.system_map):
+            shutil.copyfile(path, output / path.name)
+        shutil.copytree(built.modules, output / "modules", dirs_exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"--output: {error.filename or output}: {error.strerror or error}") from error
+
+
+@contextmanager
+def _progress(*, silent: bool) -> Iterator[tuple[Callable[[str], None], Callable[[int, str], None]]]:
+    shown = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.completed} files"),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+        console=err,
+        transient=True,
+        disable=silent or not err.is_terminal,
+    )
+    with shown:
+        task = shown.add_task("", total=None)
+
+        def tell(line: str) -> None:
+            if not silent:
+                err.print(f"  {line}", soft_wrap=True)
+
+        def progress(done: int, last: str) -> None:
+            shown.update(task, completed=done, description=last[-50:])
+            if not err.is_terminal and done % _LINE_EVERY == 0:
+                tell(f"compiled {done} files")
+
+        yield tell, progress

@@ -1,0 +1,57 @@
+"""A source file as init becomes a static program of the machine's architecture.
+
+In the user's cache: zig compiles its C library on first use, which takes a minute.
+"""
+
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+
+from bootlab.build.cache import Cache
+from bootlab.build.static_program import compile_static, with_programs
+from bootlab.errors import InputError
+from bootlab.system import Initramfs
+
+pytestmark = pytest.mark.boot
+HELLO = '#include <stdio.h>\nint main(void) { puts("hello"); return 0; }\n'
+
+
+@pytest.mark.parametrize(("arch", "machine"), [("x86_64", "EM_X86_64"), ("aarch64", "EM_AARCH64")])
+def test_c_becomes_a_static_program(tmp_path: Path, cache: Cache, arch: str, machine: str) -> None:
+    source = tmp_path / "hello.c"
+    source.write_text(HELLO)
+    made = compile_static(source, arch, cache)
+    with made.open("rb") as file:
+        elf = ELFFile(file)
+        assert elf["e_machine"] == machine
+        assert not [segment for segment in elf.iter_segments() if segment["p_type"] == "PT_INTERP"]
+
+
+def test_the_same_source_elsewhere_gives_the_same_bytes(tmp_path: Path, cache: Cache) -> None:
+    made = []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "zig").symlink_to(cache.root / "zig")
+        source = tmp_path / folder / "hello.c"
+        source.write_text(HELLO)
+        made.append(compile_static(source, "x86_64", Cache(tmp_path / folder)).read_bytes())
+    assert made[0] == made[1]
+
+
+def test_only_sources_of_a_recipe_are_replaced(tmp_path: Path, cache: Cache) -> None:
+    source, plain = tmp_path / "hello.c", tmp_path / "motd"
+    source.write_text(HELLO)
+    plain.write_text("welcome\n")
+    recipe = Initramfs(init=source, files={"/etc/motd": plain, "/bin/hello": source})
+    made = with_programs(recipe, "x86_64", cache)
+    assert made.files["/etc/motd"] == plain
+    assert made.init == made.files["/bin/hello"] != source
+
+
+def test_the_compilers_own_words_are_in_the_error(tmp_path: Path, cache: Cache) -> None:
+    source = tmp_path / "broken.c"
+    source.write_text("int main(void) { return nothing; }\n")
+    with pytest.raises(InputError, match="broken.c: does not compile") as error:
+        compile_static(source, "x86_64", cache)
+    assert "nothing" in error.value.message

@@ -1,0 +1,181 @@
+"""A tiny kernel built from Debian's source: it boots, by every way in, and building it again gives the same bytes.
+
+One configuration serves every test, and its objects stay in the cache: only the first build on a machine takes minutes.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bootlab.build.cache import Cache, file_sha256
+from bootlab.build.kernel_build import BuiltKernel, build_kernel
+from bootlab.build.kernel_configure import configure
+from bootlab.build.kernel_make import BuildFailed, ObjectFolder
+from bootlab.build.kernel_source import find_source
+from bootlab.build.toolchain import find_toolchain
+from bootlab.errors import InputError
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.system import KernelBuild, System, read_system
+
+pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
+
+HERE = Path(__file__).parent / "tiny_kernel"
+TINY = KernelBuild(package="linux-source-6.12", suite="trixie", base="tinyconfig", fragments=(HERE / "tiny.config",))
+MARKS = ("kernel_entry", "start_kernel", "init_exec", "first_user_instruction", "ready")
+
+
+@pytest.fixture(scope="module")
+def tiny(cache: Cache) -> BuiltKernel:
+    """The kernel that all tests share."""
+    return build_kernel(TINY, "x86_64", cache)
+
+
+@pytest.fixture
+def system(tiny: BuiltKernel) -> System:
+    """A system that builds it, entered as ELF."""
+    return read_system(HERE / "tiny.toml")
+
+
+def with_options(**options: str) -> KernelBuild:
+    """Return the tiny kernel with some options changed."""
+    return KernelBuild.model_validate({**dict(TINY), "options": options})
+
+
+def test_it_boots_and_every_mark_is_found_without_kallsyms(
+    tiny: BuiltKernel, system: System, run_boot: Callable[[System], BootRecord]
+) -> None:
+    assert not {"KALLSYMS", "DEBUG_INFO_BTF", "MODULES"} & set(tiny.options)
+    record = run_boot(system)
+    assert record.outcome is Outcome.READY
+    assert [mark for mark in MARKS if mark not in record.marks] == []
+
+
+def test_the_image_boots_through_its_decompressor_whose_functions_a_profile_names(
+    tiny: BuiltKernel, tmp_path: Path
+) -> None:
+    text = (HERE / "tiny.toml").read_text().replace('entry = "pvh"', 'entry = "image"')
+    text = text.replace('"tiny.config"', f'"{HERE}/tiny.config"').replace('"init"', f'"{HERE}/init"')
+    path = tmp_path / "image.toml"
+    path.write_text(text)
+    words = [sys.executable, "-m", "bootlab", "profile", str(path), "--json", "--runs", str(tmp_path / "runs")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    functions = Path(json.loads(done.stdout)["boot"], "functions.txt")
+    if not functions.is_file():
+        functions = next(Path(json.loads(done.stdout)["boot"]).glob("functions*"))
+    text = functions.read_text()
+    assert re.search(r"\bextract_kernel\b", text)
+    assert re.search(r"\bLZ4_decompress\w*\b|\bunlz4\b", text)
+
+
+def test_an_embedded_initramfs_boots(system: System, run_boot: Callable[[System], BootRecord]) -> None:
+    record = run_boot(system.with_part("initramfs", embedded=True))
+    assert record.outcome is Outcome.READY
+    assert "initramfs" not in record.sizes
+
+
+def test_a_build_on_old_objects_and_a_clean_one_give_the_same_bytes(
+    tiny: BuiltKernel, cache: Cache, tmp_path: Path
+) -> None:
+    # Away from the configuration and back, in the folder that keeps its objects.
+    other = build_kernel(with_options(PROC_FS="n"), "x86_64", cache)
+    assert file_sha256(other.vmlinux) != file_sha256(tiny.vmlinux)
+    shutil.rmtree(tiny.image.parent)
+    again = build_kernel(TINY, "x86_64", cache)
+    assert not again.from_cache
+    # The objects are gone, ccache has them.
+    toolchain, source = find_toolchain("x86_64"), find_source(TINY, cache)
+    folder = ObjectFolder(cache, source, toolchain, "build")
+    with folder.locked():
+        shutil.rmtree(folder.objects)
+    first = {path.name: file_sha256(path) for path in again.image.parent.iterdir() if path.is_file()}
+    shutil.rmtree(again.image.parent)
+    clean = build_kernel(TINY, "x86_64", cache)
+    for name in ("bzImage", "vmlinux", "vmlinux.stripped", "System.map", "decompressor", "config"):
+        assert file_sha256(clean.image.parent / name) == first[name], name
+
+
+def test_a_killed_build_is_done_again_from_the_start(tiny: BuiltKernel, cache: Cache) -> None:
+    code = (
+        "from bootlab.build.cache import Cache; from bootlab.build.kernel_build import build_kernel\n"
+        "from bootlab.system import KernelBuild; import sys\n"
+        "build = KernelBuild.model_validate_json(sys.argv[1])\n"
+        "build_kernel(build, 'x86_64', Cache.default(), progress=lambda done, last: print(done, flush=True))\n"
+    )
+    changed = with_options(SYSFS="n", DEVTMPFS="n")
+    shutil.rmtree(build_kernel(changed, "x86_64", cache).image.parent)
+    build_kernel(TINY, "x86_64", cache)
+    child = subprocess.Popen([sys.executable, "-c", code, changed.model_dump_json()], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline()
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    folder = ObjectFolder(cache, find_source(TINY, cache), find_toolchain("x86_64"), "build")
+    assert (folder.root / "building").exists()
+    deadline = time.monotonic() + 10
+    while _makes_in(folder.objects) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not _makes_in(folder.objects)
+    assert build_kernel(changed, "x86_64", cache).options.get("SYSFS") is None
+    assert not (folder.root / "building").exists()
+
+
+def _makes_in(objects: Path) -> list[str]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes()
+        except OSError:
+            continue
+        if words.startswith(b"make\0") and os.fsencode(objects) in words:
+            found.append(path.parent.name)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"VIRTIO_BLK": "y"}, r"kernel\.build\.options\.VIRTIO_BLK: .* needs VIRTIO=y \(is n\), BLK_DEV=y"),
+        ({"KERNEL_XZ": "y"}, r"tiny\.config:\d+: CONFIG_KERNEL_LZ4=y did not survive, .* KERNEL_XZ was taken"),
+        ({"RTC_MC146818_LIB": "n"}, "is selected by X86"),
+        ({"LOG_BUF_SHIFT": "99"}, "must be from 12 to 25"),
+        ({"EXT4_FS": "m"}, r"m needs MODULES=y \(is n\)"),
+        ({"SPM": "n"}, "no option CONFIG_SPM in this tree; did you mean"),
+        ({"ARM_LPAE": "y"}, "option of other architectures"),
+        ({"HZ": "77"}, "has no prompt"),
+    ],
+)
+def test_an_option_that_does_not_survive_is_told_with_its_reason(
+    cache: Cache, options: dict[str, str], told: str
+) -> None:
+    build = with_options(**options)
+    with pytest.raises(InputError) as caught:
+        configure(build, find_source(build, cache), find_toolchain("x86_64"), cache)
+    assert re.search(told, caught.value.message)
+
+
+def test_a_broken_source_shows_the_first_error(tiny: BuiltKernel, cache: Cache, tmp_path: Path) -> None:
+    source = find_source(TINY, cache).tree
+    first = (source / "init/version.c").read_text().splitlines()[0]
+    patch = tmp_path / "broken.patch"
+    patch.write_text(
+        f"--- a/init/version.c\n+++ b/init/version.c\n@@ -1,1 +1,2 @@\n {first}\n"
+        "+int broken(void) { return nothing; }\n"
+    )
+    build = KernelBuild.model_validate({**dict(TINY), "patches": (patch,)})
+    with pytest.raises(BuildFailed, match="'nothing' undeclared") as caught:
+        build_kernel(build, "x86_64", cache)
+    assert len(caught.value.message.splitlines()) < 30
+    log = re.search(r"the whole log: (\S+)", caught.value.message)
+    assert log is not None and Path(log[1]).is_file()
+    shutil.rmtree(ObjectFolder(cache, find_source(build, cache), find_toolchain("x86_64"), "build").root)
+    shutil.rmtree(find_source(build, cache).tree)
