@@ -1,15 +1,26 @@
-"""`bootlab techniques`: the catalogue."""
+"""`bootlab techniques`: the catalogue, the plans, and our own figures beside the published ones."""
 
+import json
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
 
-from bootlab.cli.arguments import Json, complete_technique
+from bootlab.cli.arguments import Json, Runs, complete_technique, open_store
 from bootlab.cli.terminal import out, print_json
+from bootlab.errors import InputError, StoreError
+from bootlab.experiments.measured_document import figures
 from bootlab.experiments.plan import PLANS
+from bootlab.experiments.store import Run, Store
+from bootlab.experiments.trial import TryResult
+from bootlab.measure.record_files import read_record, write_whole
 from bootlab.report import text
 from bootlab.techniques.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.measured_figures import MeasuredFigure, merge_measured, read_measured
 from bootlab.techniques.technique import Technique
+
+_FIGURES = Path("docs/measured.json")
 
 
 def techniques(
@@ -22,11 +33,30 @@ def techniques(
         ),
     ] = None,
     plans: Annotated[bool, typer.Option("--plans", help="List the named plans instead.")] = False,
-    json: Json = False,
+    measured: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measured",
+            metavar="RUN",
+            help="Put what this `try` measured of each technique alone beside the published figures. May be repeated.",
+        ),
+    ] = None,
+    figures_file: Annotated[
+        Path, typer.Option("--figures", metavar="FILE", help="The file of measured figures that --measured adds to.")
+    ] = _FIGURES,
+    runs: Runs = None,
+    as_json: Json = False,
 ) -> int:
-    """List the techniques bootlab can try, or show some in full: mechanism, knob, cost, published figures."""
-    chosen = find_techniques(load_catalogue(), name or None)
-    if json:
+    """List the techniques bootlab can try, or show some in full: mechanism, knob, cost, published and measured figures.
+
+    --measured RUN writes docs/measured.json from a trial on record; `make golden` then writes docs/techniques.md anew.
+    """
+    if measured:
+        if name or plans:
+            raise InputError("--measured takes runs, and no technique or --plans", hint="name each run with --measured")
+        return _record(open_store(runs), measured, figures_file, as_json=as_json)
+    chosen = find_techniques(load_catalogue(), name) if name else load_catalogue()
+    if as_json:
         document: dict[str, Any] = {
             "schema": "bootlab.techniques/1",
             "techniques": [_document(technique) for technique in chosen],
@@ -46,11 +76,42 @@ def techniques(
     return 0
 
 
+def _record(store: Store, names: list[str], path: Path, *, as_json: bool) -> int:
+    new = [figure for name in names for figure in _figures(store.find(name))]
+    merged = merge_measured(read_measured(path), new)
+    try:
+        write_whole(path, json.dumps(merged.model_dump(mode="json", by_alias=True), indent=2) + "\n")
+    except OSError as error:
+        raise StoreError(
+            f"{path}: cannot write the figures: {error.strerror or error}", hint="name another file with --figures FILE"
+        ) from error
+    if as_json:
+        print_json(merged)
+    else:
+        out.print(f"{path}: {len(new)} figures from {len(names)} runs, {len(merged.results)} in all", soft_wrap=True)
+    return 0
+
+
+def _figures(run: Run) -> list[MeasuredFigure]:
+    if run.kind != "try":
+        raise InputError(f"{run.path}: a {run.kind}, not a try: only a trial measures techniques alone")
+    try:
+        result = TryResult.model_validate_json(run.result.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError(
+            f"{run.path}: the trial has no result yet", hint=f"bootlab try SYSTEM --resume {run.path} ends it"
+        ) from error
+    except (OSError, ValidationError, ValueError) as error:
+        raise InputError(f"{run.result}: not a trial's result: {str(error).splitlines()[0]}") from error
+    return figures(result, read_record(Path(result.baseline_run)).facts)
+
+
 def _document(technique: Technique) -> dict[str, Any]:
     return {
         "name": technique.name,
         "layer": technique.layer.value,
         "risk": technique.risk.value,
+        "adds": technique.adds,
         "summary": technique.summary,
         "mechanism": technique.mechanism,
         "knob": technique.knob,

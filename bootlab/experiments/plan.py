@@ -11,20 +11,25 @@ from bootlab.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`techniques` None means all; `by_gain` False keeps the order given."""
+    """`techniques` None means all; `by_gain` False keeps the order given.
+
+    With `keep_all` each technique goes onto one stack in that order whatever it saves or costs, as on a published
+    ladder or when a kernel grows from nothing; only one that breaks the boot, or does not apply, is left out.
+    """
 
     name: str
     summary: str
     techniques: tuple[str, ...] | None
     by_gain: bool
+    keep_all: bool = False
 
 
 PLANS: dict[str, Plan] = {}
 """Filled below; `bootlab techniques --plans` lists them."""
 
 
-def _add(name: str, summary: str, *techniques: str, by_gain: bool = False) -> None:
-    PLANS[name] = Plan(name, summary, techniques or None, by_gain)
+def _add(name: str, summary: str, *techniques: str, by_gain: bool = False, keep_all: bool = False) -> None:
+    PLANS[name] = Plan(name, summary, techniques or None, by_gain, keep_all)
 
 
 _add("gain", "every technique alone, then those that helped in the order of their gain", by_gain=True)
@@ -43,13 +48,24 @@ _add(
     "initramfs_none",
     by_gain=True,
 )
-# "Minimizing Linux boot times" (D. Ventura, 2024) went this way, as far as it needed no kernel build: a microVM, little
-# memory, the command line word by word, and an uncompressed kernel.
+# "Minimizing Linux boot times" (D. Ventura, 2024) went this way: a microVM, little memory, a kernel for one CPU with
+# what it needs and nothing else, no sleep before the network, the command line word by word, an uncompressed kernel.
+# On a kernel that is not built from source the kernel's steps do not apply.
 _add(
     "microvm-2024",
     "the ladder of the 6 ms microVM (Ventura, 2024), in its order",
     "machine_microvm",
     "machine_memory_half",
+    "kernel_ipconfig_no_wait",
+    "kernel_smp_off",
+    "kernel_modules_off",
+    "kernel_ipv6_off",
+    "kernel_pci_off",
+    "kernel_ftrace_off",
+    "kernel_debug_checks_off",
+    "kernel_input_off",
+    "kernel_crypto_tests_off",
+    "kernel_mitigations_off",
     "cmdline_quiet",
     "cmdline_no_timer_check",
     "cmdline_cryptomgr_notests",
@@ -59,6 +75,61 @@ _add(
     "cmdline_mitigations_off",
     "firmware_qboot",
     "firmware_pvh",
+)
+# "Timing Boot Time Reduction Techniques" (M. Opdenacker, Bootlin, 2019): the kernel's part, in the order of the talk.
+# Compression comes last there as here, because the best one depends on the size that is left.
+_add(
+    "board-2019",
+    "the ladder of the Bootlin board (2019), kernel part, in its order, whatever each step saves",
+    "initramfs_direct_init",
+    "initramfs_pruned",
+    "initramfs_none",
+    "kernel_block_off",
+    "kernel_ftrace_off",
+    "kernel_serial_fewer",
+    "kernel_usb_off",
+    "cmdline_lpj",
+    "kernel_smp_off",
+    "kernel_modules_off",
+    "cmdline_quiet",
+    "kernel_printk_off",
+    "kernel_bug_off",
+    "kernel_kallsyms_off",
+    "kernel_embedded_syscalls",
+    "kernel_thumb2",
+    "kernel_slub_tiny",
+    "kernel_optimize_size",
+    "kernel_proc_options_off",
+    "kernel_configfs_off",
+    "kernel_sysfs_off",
+    "kernel_debug_info_off",
+    "kernel_debug_checks_off",
+    "kernel_arm_frame_pointers",
+    "kernel_appended_dtb",
+    "kernel_image_lzma",
+    "kernel_image_xz",
+    "kernel_image_lz4",
+    "kernel_image_gzip",
+    "kernel_image_lzo",
+    keep_all=True,
+)
+_add(
+    "bottom-up",
+    "grows a kernel from base tinyconfig: what each feature costs, alone and on top of those before it",
+    "kernel_add_printk",
+    "kernel_add_bug",
+    "kernel_add_futex",
+    "kernel_add_devtmpfs",
+    "kernel_add_proc_sysfs",
+    "kernel_add_virtio_blk",
+    "kernel_add_ext4",
+    "kernel_add_network",
+    "kernel_add_ip_pnp",
+    "kernel_add_cgroups",
+    "kernel_add_kvm_guest",
+    "kernel_add_modules",
+    "kernel_add_smp",
+    keep_all=True,
 )
 
 

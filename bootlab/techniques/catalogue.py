@@ -46,13 +46,13 @@ def load_catalogue() -> tuple[Technique, ...]:
 
 
 def find_techniques(catalogue: Iterable[Technique], names: Sequence[str] | None) -> tuple[Technique, ...]:
-    """Return the techniques of these names in the order given, or all for None.
+    """Return the techniques of these names in the order given, or for None all that can make a boot shorter.
 
     Raises InputError that lists every name that is not in the catalogue.
     """
     known = {technique.name: technique for technique in catalogue}
     if names is None:
-        return tuple(known.values())
+        return tuple(technique for technique in known.values() if not technique.adds)
     unknown = [name for name in names if name not in known]
     if unknown:
         close = [match for name in unknown for match in difflib.get_close_matches(name, known, n=2, cutoff=0.5)]

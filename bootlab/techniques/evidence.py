@@ -136,6 +136,34 @@ def fact_rises(key: str) -> Prove:
     return _fact_moves(key, lambda after, before: after > before)
 
 
+def initcalls_gone(*names: str) -> Prove:
+    """Initcalls that ran before are not in the kernel any more."""
+
+    def prove(after: Evidence, before: Evidence) -> Proof:
+        if any(name in after.initcalls_ns for name in names):
+            return Proof.NO_EFFECT
+        gone = after.initcalls_ns and any(name in before.initcalls_ns for name in names)
+        return Proof.PROVEN if gone else Proof.NOT_SHOWN
+
+    return prove
+
+
+def configured(options: Mapping[str, str], shows: Prove | None = None) -> Prove:
+    """The image that booted was built with these options, and the one before was not; `n` is off.
+
+    `shows` is what the boot itself shows: when it contradicts, the options did nothing, whatever they say.
+    """
+
+    def prove(after: Evidence, before: Evidence) -> Proof:
+        seen = shows(after, before) if shows is not None else Proof.NOT_SHOWN
+        built, was = (_built_with(side, options) for side in (after, before))
+        if built is False or seen is Proof.NO_EFFECT:
+            return Proof.NO_EFFECT
+        return Proof.PROVEN if seen is Proof.PROVEN or (built and was is False) else Proof.NOT_SHOWN
+
+    return prove
+
+
 def archive_shrinks(after: Evidence, before: Evidence) -> Proof:
     """The kernel was handed a smaller initramfs than before: it prints where the archive lies, or how much it freed."""
     for size_of in (_place_of_archive, _freed_archive):
@@ -153,6 +181,11 @@ def any_of(*proofs: Prove) -> Prove:
         return next((proof for proof in shown if proof is not Proof.NOT_SHOWN), Proof.NOT_SHOWN)
 
     return prove
+
+
+def _built_with(evidence: Evidence, options: Mapping[str, str]) -> bool | None:
+    config = evidence.kernel_config
+    return all(config.get(option, "n") == value for option, value in options.items()) if config else None
 
 
 def _stamped_log(facts: Mapping[str, str], console: str) -> list[str]:

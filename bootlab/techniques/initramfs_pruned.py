@@ -4,7 +4,7 @@ from bootlab.system import System
 from bootlab.techniques.cmdline import NONE_PUBLISHED
 from bootlab.techniques.evidence import archive_shrinks
 from bootlab.techniques.machine import has_mmio_devices
-from bootlab.techniques.technique import Layer, Measured, Risk, Source, Technique
+from bootlab.techniques.technique import Layer, Measured, Removes, Risk, Source, Technique
 
 EVERY_MODULE = "*"
 
@@ -62,4 +62,11 @@ TECHNIQUE = Technique(
     apply=lambda system, measured: system.with_part("initramfs", modules=_pruned(system, measured)),
     prove=archive_shrinks,
     applies=_applies,
+    removes=Removes(
+        "unpacking and loading of modules that drive nothing",
+        # Of both, only the share of the modules that are left out.
+        functions=("load_module",),
+        keeps=("do_init_module",),
+        shortens=("unpack_to_rootfs",),
+    ),
 )

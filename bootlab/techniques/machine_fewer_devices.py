@@ -4,7 +4,7 @@ from bootlab.system import MachineType, System
 from bootlab.techniques.cmdline import NONE_PUBLISHED
 from bootlab.techniques.evidence import any_of, fact_falls, line_vanishes
 from bootlab.techniques.machine import with_options
-from bootlab.techniques.technique import Layer, Measured, Risk, Source, Technique
+from bootlab.techniques.technique import Layer, Measured, Removes, Risk, Source, Technique
 
 UNUSED: dict[MachineType, dict[str, str]] = {
     MachineType.Q35: {"sata": "off", "smbus": "off", "usb": "off", "i8042": "off", "vmport": "off", "smm": "off"},
@@ -51,4 +51,16 @@ TECHNIQUE = Technique(
         fact_falls("pci_devices"),
     ),
     applies=_applies,
+    removes=Removes(
+        "probing of devices that nobody uses",
+        functions=(
+            "i8042_init",
+            "ahci_init_one",
+            "ata_host_activate",
+            "i801_probe",
+            "piix4_probe",
+            "uhci_hcd_init",
+        ),
+        shortens=("[firmware]", "acpi_init", "pci_subsys_init"),
+    ),
 )

@@ -4,7 +4,7 @@ from bootlab.system import MachineType, System
 from bootlab.techniques.cmdline import NONE_PUBLISHED, has_words
 from bootlab.techniques.evidence import any_of, fact_is, line_vanishes
 from bootlab.techniques.machine import only_on
-from bootlab.techniques.technique import Layer, Measured, Risk, Source, Technique
+from bootlab.techniques.technique import Layer, Measured, Removes, Risk, Source, Technique
 
 _DRIVER = "virtio_mmio"
 _on_pc = only_on(MachineType.Q35, MachineType.PC)
@@ -50,4 +50,22 @@ TECHNIQUE = Technique(
     apply=_apply,
     prove=any_of(fact_is("pci_devices", r"^0\b"), line_vanishes("DMI: QEMU Standard PC")),
     applies=_applies,
+    removes=Removes(
+        "the search for PCI buses and devices, and what a chipset has",
+        functions=(
+            "pci_arch_init",
+            "pci_subsys_init",
+            "pcibios_assign_resources",
+            "pci_apply_final_quirks",
+            "acpi_pci_root_add",
+            "acpi_pci_link_add",
+            "early_quirks",
+            "i8042_init",
+            "hpet_late_init",
+            "dmi_setup",
+            "dmi_init",
+        ),
+        # Fewer option ROMs, a shorter DSDT.
+        shortens=("[firmware]", "acpi_init"),
+    ),
 )

@@ -1,18 +1,28 @@
 """The catalogue as one Markdown page: docs/techniques.md. A pure function, so a test can hold the page against it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from bootlab.techniques.measured_figures import MeasuredFigure
+from bootlab.techniques.page_tables import figures_of, gone_section, tables_section
 from bootlab.techniques.technique import Layer, Removes, Risk, Technique
 
 _HEAD = """# Techniques
 
-What bootlab can try on a system without building a kernel. This page is generated from the catalogue: change the
-file in `bootlab/techniques/`, not the page.
+What bootlab can try on a system. This page is generated from the catalogue: change the file in `bootlab/techniques/`,
+not the page. Those of the kernel layer build the kernel anew, so they need a system with
+[`[kernel.build]`](systems.md); a kernel that was built once is not built again.
 
 `bootlab try SYSTEM` measures each technique alone and then stacks those that helped; `bootlab try SYSTEM NAME...` takes
 only those named. The published figures are what others measured on their machines, often together with other changes:
 they say that a technique is worth trying, not what it saves on yours. Whether a knob took effect is read from the boot
 itself, from the kernel's log, from files the guest reads, from kernel functions that ran; never from the command line.
+What a kernel was built with is read from the configuration kept with that very image, and overruled by a boot that
+shows otherwise.
+
+A technique that adds a feature, instead of sparing time, is tried only where it is named: on the command line, or in
+the plan `bottom-up`, which grows a kernel from `tinyconfig`.
+
+[The two tables](#the-two-tables) at the end set published figures beside ours.
 
 """
 
@@ -25,15 +35,19 @@ _RISKS = {
 _FUNCTIONS_SHOWN = 8
 
 
-def techniques_page(catalogue: Iterable[Technique]) -> str:
-    """Return the page: a table of all techniques, then each in full, by layer."""
+def techniques_page(catalogue: Iterable[Technique], measured: Sequence[MeasuredFigure] = ()) -> str:
+    """Return the page: a table of all techniques, each in full by layer, the published tables, and what is gone.
+
+    `measured`: our own figures.
+    """
     techniques = tuple(catalogue)
     parts = [_HEAD, _table(techniques)]
     for layer in Layer:
         mine = [technique for technique in techniques if technique.layer is layer]
         if mine:
             parts.append(f"\n## {layer.value.capitalize()}\n")
-            parts += [_section(technique) for technique in mine]
+            parts += [_section(technique, measured) for technique in mine]
+    parts += [tables_section(measured), gone_section()]
     return "".join(parts)
 
 
@@ -43,7 +57,7 @@ def _table(techniques: tuple[Technique, ...]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _section(one: Technique) -> str:
+def _section(one: Technique, measured: Sequence[MeasuredFigure]) -> str:
     lines = [
         f"\n### {one.name}\n",
         f"This technique {one.summary}.\n",
@@ -57,6 +71,7 @@ def _section(one: Technique) -> str:
     if one.removes is not None:
         lines.append(f"- **In a profile:** {_removed(one.removes)}")
     lines += [f"- **Published:** {source.figure} ({source.where})" for source in one.sources]
+    lines += [f"- **Measured here:** {words}" for words in figures_of(one.name, measured)]
     return "\n".join(lines) + "\n"
 
 

@@ -15,7 +15,10 @@ class Layer(StrEnum):
     MACHINE = "machine"
     FIRMWARE = "firmware"
     CMDLINE = "cmdline"
+    KERNEL = "kernel"
+    """The kernel's configuration, and what is built from it."""
     INITRAMFS = "initramfs"
+    ROOTFS = "rootfs"
 
 
 class Risk(StrEnum):
@@ -128,3 +131,5 @@ class Technique:
     """Kernel symbols whose first execution the boots on both sides record as marks `watch:SYMBOL`."""
     removes: Removes | None = None
     """None when no function stands for what it spares: half the memory is half of many functions."""
+    adds: bool = False
+    """It gives the system a feature, and the boot pays for it: tried where it is named, never on every system."""

@@ -10,6 +10,7 @@ from bootlab.system import (
     Disk,
     Initramfs,
     Kernel,
+    KernelBuild,
     Machine,
     MachineType,
     Network,
@@ -40,6 +41,17 @@ def system() -> System:
         ),
         disks=(Disk(size_mib=16),),
         network=Network(guest_port=7777),
+        booted=Booted(mark="ready"),
+    )
+
+
+@pytest.fixture
+def built() -> System:
+    """A microVM without disks whose kernel is built from source, one vCPU."""
+    return System(
+        name="built",
+        machine=Machine(type=MachineType.MICROVM, memory_mib=128, options={"acpi": "off"}),
+        kernel=Kernel(build=KernelBuild(source=Path("linux")), cmdline="console=ttyS0"),
         booted=Booted(mark="ready"),
     )
 

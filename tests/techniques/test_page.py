@@ -4,7 +4,10 @@ import os
 from pathlib import Path
 
 from bootlab.techniques.catalogue import load_catalogue
+from bootlab.techniques.measured_figures import MeasuredFigure, read_measured
 from bootlab.techniques.page import techniques_page
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_holds_every_technique_with_its_figures() -> None:
@@ -19,8 +22,8 @@ def test_holds_every_technique_with_its_figures() -> None:
 
 
 def test_the_page_in_docs_is_current() -> None:
-    path = Path(__file__).parents[2] / "docs" / "techniques.md"
-    page = techniques_page(load_catalogue())
+    path = DOCS / "techniques.md"
+    page = techniques_page(load_catalogue(), read_measured(DOCS / "measured.json").results)
     if os.environ.get("BOOTLAB_GOLDEN") == "write":
         path.write_text(page)
     assert path.read_text() == page, "make golden writes it anew"
@@ -28,3 +31,29 @@ def test_the_page_in_docs_is_current() -> None:
 
 def test_an_empty_catalogue_is_a_page_too() -> None:
     assert techniques_page([]).startswith("# Techniques\n")
+
+
+def test_our_figure_stands_beside_theirs() -> None:
+    ours = MeasuredFigure(
+        technique="kernel_smp_off",
+        system="microvm",
+        kernel="6.12.117",
+        clock="virtual",
+        baseline_ns=61_600_000,
+        saved_ns=12_345_678,
+        spread_ns=1000,
+        verdict="faster",
+        kernel_bytes_saved=188_000,
+        command="bootlab try microvm.toml kernel_smp_off",
+    )
+    page = techniques_page(load_catalogue(), [ours])
+    words = "-12.3 ms of 61.6 ms, kernel -188 KB (microvm, 6.12.117, virtual clock)"
+    assert f"| SMP | 35.3 -> 9.1 ms | [kernel_smp_off](#kernel_smp_off) | {words} |" in page
+    assert f"- **Measured here:** {words}" in page
+    assert "| MODULES | -20 ms, -82 KB | [kernel_modules_off](#kernel_modules_off) | not measured yet |" in page
+
+
+def test_what_is_gone_says_why() -> None:
+    page = techniques_page([])
+    assert "- **SLOB**: removed in Linux 6.4" in page
+    assert "removed in Linux 6.8" in page

@@ -1,0 +1,171 @@
+"""What kernel-build techniques have in common: options of the kernel's configuration, and the proof that it has them.
+
+A technique names all that it wants. Only what is not so already is asked for: an option that this kernel has never
+heard of, or that is off anyway, is not put into the system.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from bootlab.errors import InputError
+from bootlab.system import System
+from bootlab.techniques.evidence import Prove, configured
+from bootlab.techniques.technique import Layer, Measured, Removes, Risk, Source, Technique
+
+Applies = Callable[[System, Measured], str | None]
+
+BOOTLIN_2019 = (
+    'BL19: M. Opdenacker, "Timing Boot Time Reduction Techniques", Bootlin, ELCE 2019; BeagleBone Black, Linux 5.1'
+)
+VENTURA_2024 = 'DV: David Ventura, "Minimizing Linux boot times", 2024, DavidVentura/blog c798a2e'
+LINUX_612 = "K612: Linux 6.12.117 source"
+
+NOT_BUILT = "the kernel is not built from source (kernel.build)"
+_MOST_NAMED = 3
+_ARCHITECTURES = {"x86_64": "x86-64", "aarch64": "arm64", "armv7": "32-bit arm"}
+
+
+def option_technique(
+    *,
+    name: str,
+    options: Mapping[str, str],
+    summary: str,
+    mechanism: str,
+    cost: str,
+    risk: Risk,
+    sources: tuple[Source, ...],
+    gates: Mapping[str, str] | None = None,
+    kept_by: Mapping[str, tuple[str, ...]] | None = None,
+    needs: tuple[str, ...] = (),
+    drops: tuple[str, ...] = (),
+    arch: tuple[str, ...] = (),
+    applies: Applies = lambda system, measured: None,
+    more: Callable[[System, Measured], Mapping[str, str]] = lambda system, measured: {},
+    shows: Prove | None = None,
+    watch: tuple[str, ...] = (),
+    removes: Removes | None = None,
+    adds: bool = False,
+) -> Technique:
+    """Return the technique that builds the kernel with `options`.
+
+    `gates`: options that must be set for the others to be asked for at all (EXPERT); on their own no technique.
+    `kept_by`: option -> those that select it; while one of them is on, the option is left as it is.
+    `needs`: options without which the technique means nothing. `drops`: options that no longer exist with these, so an
+    earlier step's wish is forgotten. `more`: options that depend on the system, beside the others.
+    `shows`: what the boot itself shows beside its configuration; a boot that contradicts overrules it.
+    """
+    gates, kept_by = gates or {}, kept_by or {}
+
+    def wanted(system: System, measured: Measured) -> dict[str, str]:
+        left = {
+            option
+            for option, selectors in kept_by.items()
+            if any(_value_or_off(system, measured, one) != "n" and options.get(one) != "n" for one in selectors)
+        }
+        return {option: value for option, value in options.items() if option not in left}
+
+    def check(system: System, measured: Measured) -> str | None:
+        if system.kernel.build is None:
+            return NOT_BUILT
+        if arch and system.machine.arch not in arch:
+            return f"only {' and '.join(_ARCHITECTURES[one] for one in arch)}; this system is {system.machine.arch}"
+        if known(system, measured):
+            for option in needs:
+                if option_value(system, measured, option) == "n":
+                    return f"{option} is off, and without it this means nothing"
+        mine = wanted(system, measured)
+        if all(option_value(system, measured, option) == value for option, value in mine.items()):
+            return already(mine)
+        return applies(system, measured)
+
+    def apply(system: System, measured: Measured) -> System:
+        if (reason := check(system, measured)) is not None:
+            raise InputError(f"{name}: {reason}")
+        asked = {**gates, **wanted(system, measured), **more(system, measured)}
+        return _without(system, drops).with_options(**_news(system, measured, asked))
+
+    return Technique(
+        name=name,
+        layer=Layer.KERNEL,
+        summary=summary,
+        mechanism=mechanism,
+        knob="kernel.build.options: " + _spelled({**gates, **options}),
+        cost=cost,
+        risk=risk,
+        sources=sources,
+        apply=apply,
+        prove=configured({option: value for option, value in options.items() if option not in kept_by}, shows),
+        applies=check,
+        watch=watch,
+        removes=removes,
+        adds=adds,
+    )
+
+
+def known(system: System, measured: Measured) -> bool:
+    """Return whether the baseline's configuration is known; without it nothing is said about an option."""
+    return bool(measured.kernel_config)
+
+
+def option_value(system: System, measured: Measured, option: str) -> str | None:
+    """Return an option's value as the system asks for it, else as the baseline was built; `n` is off, None unknown."""
+    build = system.kernel.build
+    if build is not None and option in build.options:
+        return build.options[option]
+    return measured.kernel_config.get(option, "n") if known(system, measured) else None
+
+
+def is_on(system: System, measured: Measured, option: str) -> bool:
+    """Return whether an option is known to be on."""
+    return _value_or_off(system, measured, option) != "n"
+
+
+def choice(chosen: str, members: Iterable[str]) -> dict[str, str]:
+    """Return the options that choose one member of a kconfig choice: the others are asked off, or an earlier one stays.
+
+    kconfig takes one of them; another that somebody asked for by name would be refused.
+    """
+    return {chosen: "y", **{one: "n" for one in members if one != chosen}}
+
+
+def off(*options: str) -> dict[str, str]:
+    """Return the options, each off."""
+    return dict.fromkeys(options, "n")
+
+
+def already(options: Mapping[str, str]) -> str:
+    """Say that the options are so already."""
+    if all(value == "n" for value in options.values()):
+        names = list(options)
+        return f"{_listed(names)} {'is' if len(names) == 1 else 'are'} off already"
+    return f"the kernel has {_spelled({name: value for name, value in options.items() if value != 'n'})} already"
+
+
+def _news(system: System, measured: Measured, asked: Mapping[str, str]) -> dict[str, str]:
+    assert system.kernel.build is not None
+    explicit = system.kernel.build.options
+    return {
+        option: value
+        for option, value in asked.items()
+        if option in explicit or option_value(system, measured, option) != value
+    }
+
+
+def _without(system: System, options: Iterable[str]) -> System:
+    build = system.kernel.build
+    assert build is not None
+    left = {option: value for option, value in build.options.items() if option not in options}
+    return system.with_part("kernel", build={**dict(build), "options": left})
+
+
+def _value_or_off(system: System, measured: Measured, option: str) -> str:
+    return option_value(system, measured, option) or "n"
+
+
+def _spelled(options: Mapping[str, str]) -> str:
+    return ", ".join(f"{option}={value}" for option, value in options.items())
+
+
+def _listed(names: list[str]) -> str:
+    if len(names) > _MOST_NAMED + 1:
+        return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,0 +1,138 @@
+"""The rows of two published tables of boot-time techniques, and what they are called here.
+
+The board: M. Opdenacker, Bootlin, 2019. The microVM: D. Ventura, 2024. A row that is no technique here says why.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SeedRow:
+    """One published row. With no `techniques`, `why` says what it is instead, or why it is gone."""
+
+    row: str
+    figure: str
+    """As published."""
+    techniques: tuple[str, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SeedTable:
+    """One published table, in its order."""
+
+    name: str
+    title: str
+    where: str
+    rows: tuple[SeedRow, ...]
+
+
+_NOT_OURS = "a change of the user's own programs: build both, then `bootlab compare` the two systems"
+_BOOT_LOADER = "boots here start at the kernel or its firmware; a board's boot loader is measured on the board"
+
+BOARD_2019 = SeedTable(
+    name="board-2019",
+    title="The board: 9.45 s to 2.41 s",
+    where='M. Opdenacker, "Timing Boot Time Reduction Techniques", Bootlin, ELCE 2019; BeagleBone Black, Linux 5.1',
+    rows=(
+        SeedRow("Thumb-2 for user space", "-18 % of file system, under 5 % faster", (), _NOT_OURS),
+        SeedRow("uClibc or musl", "110 KB, no other significant change", (), _NOT_OURS),
+        SeedRow("application with only the features it needs", "-350 ms, 16.11 -> 3.54 MB", (), _NOT_OURS),
+        SeedRow("one script for init; the application as init", "hardly noticeable", ("initramfs_direct_init",)),
+        SeedRow(
+            "unused files removed",
+            "3.54 -> 2.33 MB (-34 %), hardly noticeable",
+            ("initramfs_pruned",),
+        ),
+        SeedRow("static executables", "-20 ms, 2.33 -> 1.58 MB", (), _NOT_OURS),
+        SeedRow("initramfs as root", "+300 ms; -20 ms once block devices are off", ("kernel_block_off",)),
+        SeedRow("initramfs uncompressed in a compressed kernel", "-170 ms, -200 KB", ("initramfs_none",)),
+        SeedRow(
+            "initcall_debug, boot graph", "none: it measures", (), "`bootlab boot` lists every initcall of every boot"
+        ),
+        SeedRow("tracers", "-550 ms, -217 KB", ("kernel_ftrace_off", "cmdline_tracefs", "cmdline_trace_events")),
+        SeedRow("serial driver", "660 ms, not removed", ("kernel_serial_fewer", "cmdline_8250_nr_uarts")),
+        SeedRow("network driver", "112 ms", (), "drivers of one board: `bootlab profile` and `kernel.build.options`"),
+        SeedRow("USB", "82 ms, not removed", ("kernel_usb_off",)),
+        SeedRow("lpj=", "-82 ms", ("cmdline_lpj",)),
+        SeedRow("SMP", "-126 ms, -188 KB (-4.6 %)", ("kernel_smp_off", "cmdline_nosmp")),
+        SeedRow("MODULES", "-20 ms, -82 KB", ("kernel_modules_off",)),
+        SeedRow("quiet", "-577 ms", ("cmdline_quiet",)),
+        SeedRow("PRINTK and BUG", "-118 KB (-5.8 %)", ("kernel_printk_off", "kernel_bug_off")),
+        SeedRow("KALLSYMS", "-107 KB; -767 ms with quiet, PRINTK and BUG", ("kernel_kallsyms_off",)),
+        SeedRow("EMBEDDED and EXPERT", "-34 ms, -51 KB", ("kernel_embedded_syscalls",)),
+        SeedRow("THUMB2_KERNEL", "+5 ms, +40 KB", ("kernel_thumb2",)),
+        SeedRow("SLAB", "the best of three", (), "removed in Linux 6.8"),
+        SeedRow("SLOB", "+1.43 s, -5 KB", (), "removed in Linux 6.4; `kernel_slub_tiny` took its place"),
+        SeedRow("SLUB", "+2 ms, +4 KB", ("kernel_slub_tiny",)),
+        SeedRow("kernel: gzip", "1.451 s to user space, 2350336 bytes", ("kernel_image_gzip",)),
+        SeedRow("kernel: LZMA", "2.167 s, 1777000 bytes", ("kernel_image_lzma",)),
+        SeedRow("kernel: XZ", "1.999 s, 1720120 bytes", ("kernel_image_xz",)),
+        SeedRow("kernel: LZO", "1.416 s, 2533872 bytes", ("kernel_image_lzo",)),
+        SeedRow("kernel: LZ4", "1.462 s, 2716752 bytes", ("kernel_image_lz4",)),
+        SeedRow("-Os instead of -O2", "-4 ms, -5.7 %", ("kernel_optimize_size",)),
+        SeedRow("PROC_FS", "-48 KB; the application needed it", ("kernel_proc_fs_off",)),
+        SeedRow("PROC_SYSCTL, PROC_PAGE_MONITOR", "-9 KB, no noticeable change", ("kernel_proc_options_off",)),
+        SeedRow("CONFIGFS_FS", "-7 KB", ("kernel_configfs_off",)),
+        SeedRow("SYSFS", "-35 ms, -22 KB", ("kernel_sysfs_off",)),
+        SeedRow(
+            "compile-time checks, DEBUG_INFO",
+            "-6 ms, -38 KB (-1.7 %)",
+            ("kernel_debug_info_off", "kernel_debug_checks_off"),
+        ),
+        SeedRow("ARM unwinder", "+0.8 ms, -24 KB (-1.1 %)", ("kernel_arm_frame_pointers",)),
+        SeedRow("device tree appended", "-26 ms", ("kernel_appended_dtb",)),
+        SeedRow("U-Boot: no environment in SPL", "-250 ms", (), _BOOT_LOADER),
+        SeedRow("U-Boot: Falcon mode", "-479 ms", (), _BOOT_LOADER),
+    ),
+)
+
+MICROVM_2024 = SeedTable(
+    name="microvm-2024",
+    title="The microVM: 1037 ms to 6 ms",
+    where='David Ventura, "Minimizing Linux boot times", 2024; Firecracker, Linux 6.7.3, 1 vCPU, 128 MiB',
+    rows=(
+        SeedRow(
+            "kernel grown from tinyconfig",
+            "1037 -> 35.2 ms (other kernel and command line too)",
+            (),
+            "the plan `bottom-up` grows one, a feature a step",
+        ),
+        SeedRow(
+            "SERIAL_8250_CONSOLE, IA32_EMULATION, COMPAT_32BIT_TIME",
+            "none: it would not start without",
+            (),
+            "`bootlab boot` names the option that a failed boot lacks",
+        ),
+        SeedRow("ip= on the command line", "35.2 -> 55.6 ms", ("kernel_ip_pnp_off", "kernel_add_ip_pnp")),
+        SeedRow("patch: no sleep before IP autoconfiguration", "55.6 -> 35.3 ms", ("kernel_ipconfig_no_wait",)),
+        SeedRow("fewer vCPUs", "2.5 ms per vCPU", ("machine_one_vcpu", "cmdline_one_cpu")),
+        SeedRow("SMP", "35.3 -> 9.1 ms", ("kernel_smp_off",)),
+        SeedRow(
+            "mark_rodata_ro, ipv4_offload_init: rcu_barrier",
+            "14 ms of SMP's",
+            ("cmdline_rodata_off", "cmdline_rcu_expedited"),
+        ),
+        SeedRow("less memory", "2.7 to 8.7 ms per GiB", ("machine_memory_half",)),
+        SeedRow(
+            "MAP_POPULATE",
+            "-1 ms of boot, VM creation +156 ms per GiB",
+            (),
+            "costs more than it saves; the virtual clock has no host page faults (`bootlab sweep` measures them)",
+        ),
+        SeedRow(
+            "2 MiB pages",
+            "9.1 -> 5.94 ms",
+            (),
+            "`bootlab sweep --page-size 4K,2M` on KVM: a virtual clock has no host page faults",
+        ),
+        SeedRow(
+            "cgroup favordynmods on the host",
+            "KVM_CREATE_VM 19-41 -> 2.9 ms",
+            (),
+            "of the host, before power-on: outside what is timed here",
+        ),
+    ),
+)
+
+TABLES = (BOARD_2019, MICROVM_2024)

@@ -1,0 +1,76 @@
+"""`bootlab techniques`: the list, one in full, and figures of a trial written beside the published ones."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bootlab.cli.app import run
+from bootlab.errors import InputError, StoreError
+from bootlab.experiments.store import Run, Store
+from bootlab.techniques.measured_figures import read_measured
+
+DATA = Path(__file__).parents[1] / "data" / "report"
+
+
+@pytest.fixture
+def trial(tmp_path: Path) -> Run:
+    """A trial on record, with its baseline's boot."""
+    found = Store(tmp_path / "runs").start("try", "fixture-debian-cloud", {})
+    boot = found.boot_directory("baseline-s1")
+    record = json.loads((DATA / "series-before.json").read_text())[0]
+    facts = {**record["facts"], "kernel": "Linux version 6.12.107+deb13-cloud-amd64 (debian-kernel@lists.debian.org)"}
+    (boot / "record.json").write_text(json.dumps({**record, "run": str(boot), "facts": facts}))
+    result = json.loads((DATA / "try.json").read_text())
+    found.result.write_text(json.dumps({**result, "baseline_run": str(boot), "run": str(found.path)}))
+    return found
+
+
+def test_lists_all_of_them_and_shows_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["techniques", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    adds = {one["name"] for one in document["techniques"] if one["adds"]}
+    assert "kernel_add_ext4" in adds
+    assert "kernel_smp_off" not in adds
+    assert {"bottom-up", "board-2019", "microvm-2024"} <= set(document["plans"])
+    assert run(["techniques", "kernel_smp_off"]) == 0
+    assert "SMP=n" in capsys.readouterr().out
+
+
+def test_figures_come_from_a_trial_on_record(trial: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "measured.json"
+    assert run(["techniques", "--measured", str(trial.path), "--figures", str(path)]) == 0
+    figures = read_measured(path).results
+    tried = json.loads(trial.result.read_text())["alone"]
+    assert [one.technique for one in figures] == sorted(
+        one["technique"] for one in tried if one["verdict"] != "does not apply"
+    )
+    first = next(one for one in figures if one.technique == "cmdline_cryptomgr_notests")
+    assert first.kernel == "6.12.107+deb13-cloud-amd64"
+    assert first.saved_ns == next(one["saved_ns"] for one in tried if one["technique"] == first.technique)
+    assert first.command == "bootlab try fixture-debian-cloud.toml cmdline_cryptomgr_notests"
+    # The same trial again changes nothing.
+    before = path.read_bytes()
+    assert run(["techniques", "--measured", str(trial.path), "--figures", str(path)]) == 0
+    assert path.read_bytes() == before
+    assert f"{len(figures)} in all" in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_a_run_that_measured_no_technique_is_refused(tmp_path: Path) -> None:
+    boot = Store(tmp_path / "runs").start("boot", "x", {})
+    with pytest.raises(InputError, match="a boot, not a try"):
+        run(["techniques", "--measured", str(boot.path)])
+    unfinished = Store(tmp_path / "runs").start("try", "x", {})
+    with pytest.raises(InputError, match="no result yet"):
+        run(["techniques", "--measured", str(unfinished.path)])
+    with pytest.raises(InputError, match="takes runs"):
+        run(["techniques", "cmdline_quiet", "--measured", str(unfinished.path)])
+
+
+def test_a_file_that_cannot_hold_figures_is_an_error(trial: Run, tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_text("[]")
+    with pytest.raises(InputError, match="not a file of measured figures"):
+        run(["techniques", "--measured", str(trial.path), "--figures", str(other)])
+    with pytest.raises(StoreError, match="cannot write the figures"):
+        run(["techniques", "--measured", str(trial.path), "--figures", str(tmp_path / "gone" / "x.json")])
