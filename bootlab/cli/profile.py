@@ -8,21 +8,18 @@ from typing import Annotated
 import typer
 
 from bootlab.cli.arguments import Json, Runs, complete_system, open_store
+from bootlab.cli.profile_sweeps import run_sweep
 from bootlab.cli.profiled_boots import AGAINST, LABEL, Subject, profile_boot, read_profile_run, show_profile, start_run
-from bootlab.cli.ranges import parse_numbers
-from bootlab.cli.sweeps import run_sweep
+from bootlab.cli.ranges import LEAST_MIB, MOST_MIB, MOST_VCPUS, parse_numbers, parse_sizes
 from bootlab.errors import InputError
+from bootlab.experiments.profile_sweep import Axis
 from bootlab.experiments.profiling import Analysis
 from bootlab.experiments.store import Run, Store
-from bootlab.experiments.sweep import Axis
 from bootlab.measure.profile_setup import ProfileRequest
 from bootlab.profile.profile_config import DEFAULT_SPAN_NS
 from bootlab.report.exports.export import export_profile
 from bootlab.symbols.system_map import SymbolFile, classify_symbol_file
 from bootlab.system import System, read_system
-
-_MOST_VCPUS = 255
-_LEAST_MIB, _MOST_MIB = 16, 1 << 20
 
 
 class ExportFormat(StrEnum):
@@ -57,8 +54,8 @@ Memory = Annotated[
     str | None,
     typer.Option(
         "--memory",
-        metavar="MIB[,MIB...]",
-        help="Memory in MiB instead of the system's. With several: what each GiB more costs, by function.",
+        metavar="SIZE[,SIZE...]",
+        help="Memory (128M, 1G) instead of the system's. With several: what each GiB more costs, by function.",
     ),
 ]
 Seed = Annotated[
@@ -196,8 +193,8 @@ def _changed(value: System, seed: int | None, kernel_symbols: Path | None) -> Sy
 
 
 def _points(subject: Subject, vcpus: str | None, memory: str | None) -> tuple[Axis | None, dict[str, Subject]]:
-    counts = parse_numbers("--vcpus", vcpus, 1, _MOST_VCPUS) if vcpus is not None else []
-    sizes = parse_numbers("--memory", memory, _LEAST_MIB, _MOST_MIB) if memory is not None else []
+    counts = parse_numbers("--vcpus", vcpus, 1, MOST_VCPUS) if vcpus is not None else []
+    sizes = parse_sizes("--memory", memory, LEAST_MIB, MOST_MIB) if memory is not None else []
     if len(counts) > 1 and len(sizes) > 1:
         raise InputError("--vcpus and --memory: a list of one of them at a time, or the slopes would mix")
     system = subject.system

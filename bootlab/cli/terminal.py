@@ -57,6 +57,10 @@ class BootProgress:
         self._task = bar.add_task("boots", total=total)
         self._done = 0
 
+    def expect(self, total: int) -> None:
+        """Say how many boots there will be, once that is known."""
+        self._bar.update(self._task, total=total)
+
     def note(self, line: str) -> None:
         """Say which stage has begun."""
         if not self._silent:

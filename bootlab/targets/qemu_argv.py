@@ -7,11 +7,12 @@ idle, a fixed real-time clock, a seed for every random number the guest can read
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.system import Accelerator, BootFiles, ClockKind, MachineType, System
+from bootlab.system import Accelerator, BootFiles, ClockKind, MachineType, PageSize, System
 
 RTC_BASE = "2024-01-01T00:00:00"
 """The date in the guest's real-time clock at power-on. Any fixed one does."""
 
+_PMEM_ROOM_MIB = 1 << 16
 _BINARY = {"x86_64": "qemu-system-x86_64", "aarch64": "qemu-system-aarch64"}
 
 
@@ -67,8 +68,23 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
 def _machine(system: System) -> list[str]:
     machine = system.machine
     options = "".join(f",{key}={value}" for key, value in machine.options.items())
-    argv = ["-machine", f"{machine.type.value}{options}", "-cpu", machine.cpu]
-    argv += ["-m", str(machine.memory_mib), "-smp", str(machine.vcpus)]
+    argv = []
+    if machine.page_size is not PageSize.AUTO:
+        # Both sizes are files in memory, touched when the guest touches them and never merged: only the page differs.
+        # QEMU asks for huge pages everywhere, but the host gives none to a memory file (measure/huge_pages.py checks).
+        huge = "on,hugetlbsize=2M" if machine.page_size is PageSize.HUGE else "off"
+        argv += [
+            "-object",
+            f"memory-backend-memfd,id=ram,size={machine.memory_mib}M,hugetlb={huge},prealloc=off,merge=off",
+        ]
+        options += ",memory-backend=ram"
+    memory = str(machine.memory_mib)
+    if uses_pmem(system):
+        options += ",nvdimm=on"
+        # Of the room for memory that is not there from the start; it costs nothing.
+        memory += f",slots=1,maxmem={machine.memory_mib + _PMEM_ROOM_MIB}M"
+    argv += ["-machine", f"{machine.type.value}{options}", "-cpu", machine.cpu]
+    argv += ["-m", memory, "-smp", str(machine.vcpus)]
     if machine.firmware == "qboot":
         argv += ["-bios", "qboot.rom"]
     elif machine.firmware != "default":
@@ -89,10 +105,27 @@ def _clock(system: System, accelerator: Accelerator) -> list[str]:
 
 def _disks(system: System, files: BootFiles) -> list[str]:
     argv = []
-    for index, (disk, path) in enumerate(zip(system.disks, files.disks, strict=True)):
-        argv += ["-drive", f"if=none,id=disk{index},format=raw,snapshot=on,file={_escape(path)}"]
-        argv += ["-device", f"virtio-blk-{_transport(system)},drive=disk{index},serial={disk.serial}"]
+    paths, disks = list(files.disks), [(f"disk{index}", disk.serial) for index, disk in enumerate(system.disks)]
+    if system.rootfs is not None:
+        disks.insert(0, ("rootfs", "rootfs"))
+    for (name, serial), path in zip(disks, paths, strict=True):
+        if name == "rootfs" and uses_pmem(system):
+            argv += _nvdimm(path)
+            continue
+        argv += ["-drive", f"if=none,id={name},format=raw,snapshot=on,file={_escape(path)}"]
+        argv += ["-device", f"virtio-blk-{_transport(system)},drive={name},serial={serial}"]
     return argv
+
+
+def uses_pmem(system: System) -> bool:
+    """Return whether the root file system lies in an NVDIMM."""
+    return system.rootfs is not None and system.rootfs.device == "pmem"
+
+
+def _nvdimm(path: Path) -> list[str]:
+    # Not shared: what the guest writes stays in this process's memory, as snapshot=on does for disks.
+    backend = f"memory-backend-file,id=rootfs,mem-path={_escape(path)},size={path.stat().st_size},share=off"
+    return ["-object", backend, "-device", "nvdimm,memdev=rootfs"]
 
 
 def _network(system: System, host_port: int | None) -> list[str]:

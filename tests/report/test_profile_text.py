@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console, RenderableType
 
 from bootlab.cli.profiled_boots import read_profile_run
+from bootlab.experiments.profile_sweep import Point, Sweep, make_point, make_sweep, slopes
 from bootlab.experiments.profiling import Analysis
-from bootlab.experiments.sweep import Point, Sweep, make_point, make_sweep, slopes
 from bootlab.report import profile_sides_text, profile_text
 from tests.cli.conftest import write_profile_run
 

@@ -38,6 +38,18 @@ CASES = {
         None,
         Accelerator.TCG,
     ),
+    "microvm-huge-pages": (
+        {"machine": {"type": "microvm", "page_size": "2M", "options": {"rtc": "off"}}, "clock": {"kind": "wall"}},
+        FILES.model_copy(update={"disks": ()}),
+        None,
+        Accelerator.KVM,
+    ),
+    "virt-small-pages": (
+        {"machine": {"type": "virt", "page_size": "4K"}},
+        FILES.model_copy(update={"disks": ()}),
+        PLUGIN,
+        Accelerator.TCG,
+    ),
     "virt-virtual": (
         {"machine": {"type": "virt", "cpu": "max,pauth=off"}, **WITH_DISK},
         FILES,

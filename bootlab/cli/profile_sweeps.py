@@ -1,14 +1,17 @@
 """Profiles of one system with more and more vCPUs or memory: booted one after the other, shown as slopes."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
+from bootlab.cli.pages import say_page, write_page
 from bootlab.cli.profiled_boots import Subject, profile_boot, start_run
 from bootlab.cli.terminal import err, out, print_json
 from bootlab.errors import StoreError
+from bootlab.experiments.profile_sweep import Axis, Sweep, make_point, make_sweep
 from bootlab.experiments.store import Run, Store
-from bootlab.experiments.sweep import Axis, Sweep, make_point, make_sweep
 from bootlab.measure.record_files import write_json
 from bootlab.report import profile_sides_text
+from bootlab.report.profile_sweep_page import profile_sweep_page
 
 
 def run_sweep(store: Store, subjects: Mapping[str, Subject], axis: Axis, *, json: bool) -> int:
@@ -28,7 +31,7 @@ def run_sweep(store: Store, subjects: Mapping[str, Subject], axis: Axis, *, json
             del analysis
         sweep = make_sweep(next(iter(subjects.values())).system.name, axis, points, run=str(run.path))
         write_json(run.result, sweep.model_dump(mode="json", by_alias=True))
-        return show_sweep(sweep, json=json)
+        return show_sweep(run, sweep, json=json)
 
 
 def read_sweep(run: Run) -> Sweep:
@@ -39,10 +42,12 @@ def read_sweep(run: Run) -> Sweep:
         raise StoreError(f"{run.result}: no whole sweep: {str(error).splitlines()[0]}") from error
 
 
-def show_sweep(sweep: Sweep, *, json: bool) -> int:
-    """Print a sweep and return the exit code."""
+def show_sweep(run: Run, sweep: Sweep, *, json: bool, to: Path | None = None) -> int:
+    """Print a sweep, write its page (to `to` instead of into the run), and return the exit code."""
+    path = write_page(run, profile_sweep_page(sweep), to=to)
     if json:
         print_json(sweep)
     else:
         out.print(profile_sides_text.sweep(sweep))
+        say_page(path)
     return 0 if all(point.ready_ns is not None for point in sweep.points) else 1

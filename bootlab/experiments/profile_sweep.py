@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bootlab.errors import BootFailed
 from bootlab.experiments.profiling import Analysis
+from bootlab.experiments.straight_line import slope
 from bootlab.profile.profile_records import Space
 
 SCHEMA: Final = "bootlab.profile-sweep/1"
@@ -115,14 +116,6 @@ def make_sweep(system: str, axis: Axis, samples: Sequence[Sample], *, run: str) 
         totals=slopes(places, [sample.total_ns for sample in ready]),
         run=run,
     )
-
-
-def slope(axis: Sequence[float], values: Sequence[int]) -> float:
-    """Return the slope of the least-squares line through the points; at least two different places on the axis."""
-    middle = sum(axis) / len(axis)
-    level = sum(values) / len(values)
-    spread = sum((x - middle) ** 2 for x in axis)
-    return sum((x - middle) * (y - level) for x, y in zip(axis, values, strict=True)) / spread
 
 
 def slopes(axis: Sequence[float], values: Sequence[Mapping[str, int]], *, kept: int = _KEPT) -> list[Slope]:
