@@ -7,7 +7,7 @@ import typer
 from typer.exceptions import TyperException
 
 from bootlab import __version__
-from bootlab.cli import advise, boot, compare, doctor, measure, profile, report, techniques, try_
+from bootlab.cli import advise, boot, build, compare, doctor, measure, profile, report, study, sweep, techniques, try_
 from bootlab.errors import InputError
 
 _INTERRUPTED = 130
@@ -24,9 +24,12 @@ app = typer.Typer(
     "Environment: BOOTLAB_CACHE (downloads and builds), BOOTLAB_RUNS (recorded runs).",
 )
 app.command("boot")(boot.boot)
+app.add_typer(build.app, name="build")
 app.command("measure")(measure.measure)
 app.command("try")(try_.try_)
 app.command("compare")(compare.compare)
+app.command("sweep")(sweep.sweep)
+app.add_typer(study.study, name="study")
 app.command("profile")(profile.profile)
 app.command("advise")(advise.advise)
 app.command("techniques")(techniques.techniques)

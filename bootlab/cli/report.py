@@ -6,12 +6,13 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from bootlab.cli import study, sweep
 from bootlab.cli.arguments import Json, Runs, open_store
 from bootlab.cli.compare import recorded, show_comparison
 from bootlab.cli.measure import series_document
 from bootlab.cli.pages import consoles, say_page, write_page
+from bootlab.cli.profile_sweeps import read_sweep, show_sweep
 from bootlab.cli.profiled_boots import KIND, read_profile_run, show_profile
-from bootlab.cli.sweeps import read_sweep, show_sweep
 from bootlab.cli.terminal import out, print_json
 from bootlab.cli.try_ import show_try
 from bootlab.errors import InputError, StoreError
@@ -51,8 +52,12 @@ def report(
         return show_comparison(found, comparison, sides[0], sides[1], json=json, to=to)
     if found.kind == KIND:
         if "axis" in found.asked:
-            return show_sweep(read_sweep(found), json=json)
+            return show_sweep(found, read_sweep(found), json=json, to=to)
         return show_profile(found, read_profile_run(found), None, {}, json=json, to=to)
+    if found.kind == sweep.KIND:
+        return sweep.show_boot_sweep(found, sweep.read_boot_sweep(found), json=json, to=to)
+    if found.kind == study.KIND:
+        return study.show_study(found, study.read_study(found), json=json, to=to)
     records, _ = recorded(found)
     html = page.boot_page(records[0], consoles([("console", records[0].run)]))
     if found.kind != "boot":

@@ -20,7 +20,7 @@ from bootlab.cli.arguments import (
 )
 from bootlab.cli.pages import consoles, say_page, write_page
 from bootlab.cli.terminal import boot_progress, err, out, print_json, warn_of_doubts
-from bootlab.errors import InputError, Interrupted
+from bootlab.errors import InputError, Interrupted, StoreError
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.family import DEFAULT_NULLS
 from bootlab.experiments.plan import find_plan
@@ -28,7 +28,7 @@ from bootlab.experiments.store import Run, Store
 from bootlab.experiments.trial import TryResult
 from bootlab.experiments.trying import Trial
 from bootlab.measure.record_files import write_json
-from bootlab.report import page, text
+from bootlab.report import page, trial_text
 from bootlab.system import ClockKind, read_system
 from bootlab.techniques.catalogue import find_techniques, load_catalogue
 
@@ -59,6 +59,14 @@ def try_(
         int | None,
         typer.Option("--nulls", min=1, max=20, help="Null changes that measure the spread (virtual). [default: 5]"),
     ] = None,
+    ablation: Annotated[
+        bool | None,
+        typer.Option(
+            "--ablation/--no-ablation",
+            help="Also leave each technique out of the finished stacks, to see what it saves there: more boots, and a "
+            "kernel build for each technique that builds one. [default: no-ablation]",
+        ),
+    ] = None,
     resume: Annotated[
         str | None,
         typer.Option("--resume", metavar="RUN", help="Go on with an interrupted run: its path, number, or last."),
@@ -70,7 +78,8 @@ def try_(
     """Measure techniques on a system: each alone, then stacked in order of gain, every boot checked.
 
     A saving counts when it lies outside what seeds and meaningless changes do to this system; else the verdict is "no
-    difference shown". The recommended stack takes techniques without risk, the second one names what it risks.
+    difference shown". The recommended stack takes techniques without risk, the second one names what it risks. With
+    [storage] in the system file every time includes that of loading kernel and initramfs, by that model.
     """
     value = read_system(system)
     asked = _Asked(
@@ -79,12 +88,13 @@ def try_(
         plan=plan or "gain",
         seeds=seeds or (3 if value.clock.kind is ClockKind.VIRTUAL else 10),
         nulls=nulls or DEFAULT_NULLS,
+        ablation=bool(ablation),
     )
     if value.clock.kind is ClockKind.WALL and asked.seeds < _FEWEST_WALL:
         raise InputError(f"--seeds {asked.seeds}: a noisy clock needs at least {_FEWEST_WALL} boots a side")
     store = open_store(runs)
     if resume is not None:
-        run, asked = _resumed(store, resume, value.name, asked, [technique, plan, seeds, nulls])
+        run, asked = _resumed(store, resume, value.name, asked, [technique, plan, seeds, nulls, ablation])
     chosen_plan = find_plan(asked.plan)
     techniques = find_techniques(load_catalogue(), asked.techniques or chosen_plan.techniques)
     if value.check is None and not json:
@@ -102,16 +112,22 @@ def try_(
             cache=open_cache(),
             seeds=range(1, asked.seeds + 1),
             nulls=asked.nulls,
+            ablation=asked.ablation,
             note=progress.note,
         )
+        go_on = f"bootlab try {system} --resume {run.path}"
         try:
             with naming(system):
                 result = trial.run()
         except (Interrupted, KeyboardInterrupt) as stop:
             raise Interrupted(
-                f"interrupted; finished boots are kept in {run.path}",
-                hint=f"go on with: bootlab try {system} --resume {run.path}",
+                f"interrupted; finished boots and built kernels are kept, in {run.path} and the cache",
+                hint=f"go on with: {go_on}",
             ) from stop
+        except StoreError as error:
+            # A full disk loses the step it interrupts, and nothing before it.
+            hint = f"{error.hint}; then go on with: {go_on}" if error.hint else f"then go on with: {go_on}"
+            raise StoreError(error.message, hint=hint) from error
         write_json(run.result, result.model_dump(mode="json", by_alias=True))
         return show_try(run, result, json=json)
 
@@ -127,7 +143,7 @@ def show_try(run: Run, result: TryResult, *, json: bool, to: Path | None = None)
     if json:
         print_json(result)
     else:
-        out.print(text.try_result(result))
+        out.print(trial_text.try_result(result))
         say_page(path)
     return 0
 
@@ -142,6 +158,8 @@ class _Asked(BaseModel):
     plan: str
     seeds: int
     nulls: int
+    ablation: bool = False
+    """Not in runs of before there was one."""
 
 
 def _resumed(store: Store, name: str, system: str, now: _Asked, options: list[Any]) -> tuple[Run, _Asked]:
@@ -149,7 +167,9 @@ def _resumed(store: Store, name: str, system: str, now: _Asked, options: list[An
     if run.kind != "try" or run.system != system:
         raise InputError(f"--resume {name}: that run is a {run.kind} of {run.system}, not a try of {system}")
     if any(option is not None for option in options):
-        raise InputError(f"--resume {name}: goes on with what was asked then; give no technique, plan, seeds or nulls")
+        raise InputError(
+            f"--resume {name}: goes on with what was asked then; give no technique, plan, seeds, nulls or ablation"
+        )
     try:
         asked = _Asked.model_validate(run.asked)
     except ValidationError as error:

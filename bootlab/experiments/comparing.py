@@ -1,4 +1,7 @@
-"""Two series compared: phase by phase, with a verdict and the list of what differs between the two sides."""
+"""Two series compared: phase by phase, with a verdict and the list of what differs between the two sides.
+
+With a storage model the times of a side include that of loading its kernel and initramfs; the phases never do.
+"""
 
 import re
 from collections.abc import Sequence
@@ -33,6 +36,7 @@ class Comparison(BaseModel):
     clock: str
     before_ns: int | None
     after_ns: int | None
+    """Power-on to ready, and the load before it where there is a storage model."""
     saved_ns: int | None
     spread_ns: int | None
     verdict: str
@@ -67,20 +71,23 @@ def compare_series(before: list[BootRecord], after: list[BootRecord], null: Sequ
     elif (why := _no_family(left, right)) is not None:
         verdict, detail = "no verdict", why
     elif one.clock == "virtual":
-        judged = virtual_verdict(left.null_ns, left.ready_ns, right.ready_ns)
+        judged = virtual_verdict(left.null_ns, left.times_ns, right.times_ns)
         verdict, saved_ns, spread_ns = judged.verdict.value, judged.saved_ns, judged.spread_ns
         detail = f"{saved_ns / 1e6:+.3f} ms saved (instructions + idle)"
         detail += f"; the side before moves by {spread_ns / 1e6:.3f} ms for no reason"
     else:
-        judged = wall_verdict(left.ready_ns, right.ready_ns, seed=1)
+        judged = wall_verdict(left.times_ns, right.times_ns, seed=1)
         verdict, saved_ns, spread_ns = judged.verdict.value, judged.saved_ns, judged.spread_ns
         detail = f"{saved_ns / 1e6:+.3f} ms saved, 95 % interval half-width {spread_ns / 1e6:.3f} ms"
+    if saved_ns is not None and (loads := [record for record in (one, other) if record.storage is not None]):
+        detail += f"; with the load of {one.load_ns / 1e6:.3f} ms before, {other.load_ns / 1e6:.3f} ms after"
+        detail += f" ({' and '.join(dict.fromkeys(record.storage.words for record in loads if record.storage))})"
     return Comparison(
         before=one.system,
         after=other.system,
         clock=one.clock,
-        before_ns=left.median.ready_ns if left.ready_ns else None,
-        after_ns=right.median.ready_ns if right.ready_ns else None,
+        before_ns=left.median.total_ns if left.times_ns else None,
+        after_ns=right.median.total_ns if right.times_ns else None,
         saved_ns=saved_ns,
         spread_ns=spread_ns,
         verdict=verdict,
@@ -126,7 +133,7 @@ def _short(digest: str | None) -> str:
 
 
 def _phases(left: Family, right: Family) -> list[PhaseDifference]:
-    one = {phase.name: phase.duration_ns for phase in left.median.phases} if left.ready_ns else {}
-    other = {phase.name: phase.duration_ns for phase in right.median.phases} if right.ready_ns else {}
+    one = {phase.name: phase.duration_ns for phase in left.median.phases} if left.times_ns else {}
+    other = {phase.name: phase.duration_ns for phase in right.median.phases} if right.times_ns else {}
     names = [*one, *(name for name in other if name not in one)]
     return [PhaseDifference(name=name, before_ns=one.get(name), after_ns=other.get(name)) for name in names]

@@ -6,6 +6,7 @@ clock they would, so they run one after the other.
 
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -59,12 +60,19 @@ class Engine:
         self._reuse = reuse
         self._known = {record.key: record for record in _finished(run)} if reuse else {}
         self.parallel = parallel or max(1, len(os.sched_getaffinity(0)))
+        self.boots = 0
+        """Boots run here so far; those reused do not count."""
+        self.qemu_s = 0.0
+        """Host seconds of those boots, one after the other."""
+        self.booting_s = 0.0
+        """Host seconds in which boots ran, several at a time."""
         self._watcher = watcher
         self._cancel = threading.Event()
 
     def boot_all(self, jobs: Sequence[Job]) -> list[BootRecord]:
         """Return the record of each job, in order. Raises Interrupted on Ctrl-C, after every machine has ended."""
         wall = any(job.prepared.system.clock.kind is ClockKind.WALL for job in jobs)
+        began = time.monotonic()
         records: dict[str, BootRecord] = {}
         pool = ThreadPoolExecutor(max_workers=1 if wall else self.parallel, thread_name_prefix="boot")
         try:
@@ -75,12 +83,16 @@ class Engine:
                     job = pending.pop(future)
                     record, reused = future.result()
                     records[job.label] = record
+                    if not reused:
+                        self.boots += 1
+                        self.qemu_s += record.wall_s
                     self._watcher(Progress(job, record, reused))
         except KeyboardInterrupt as error:
             raise Interrupted(
                 f"interrupted; finished boots are kept in {self.run.path}",
             ) from error
         finally:
+            self.booting_s += time.monotonic() - began
             self._cancel.set()
             pool.shutdown(wait=True, cancel_futures=True)
             self._cancel.clear()

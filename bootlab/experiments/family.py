@@ -6,6 +6,7 @@ On the wall clock: repeats, interleaved with the other side's.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median_low
 
 from bootlab.measure.record import BootRecord, Outcome
@@ -19,10 +20,15 @@ DEFAULT_NULLS = 5
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Boots of one system. `null` are its null changes; they count for the spread, not for the median."""
+    """Boots of one system. `null` are its null changes; they count for the spread, not for the median.
+
+    Its times are `BootRecord.total_ns`: power-on to ready, with the load before it when there is a storage model.
+    """
 
     members: tuple[BootRecord, ...]
     null: tuple[BootRecord, ...] = ()
+    kernel_config: Path | None = None
+    """The configuration of the kernel that they booted, when it is known."""
 
     @property
     def failed(self) -> BootRecord | None:
@@ -30,21 +36,21 @@ class Family:
         return next((record for record in (*self.members, *self.null) if record.outcome is not Outcome.READY), None)
 
     @property
-    def ready_ns(self) -> list[int]:
-        return ready_times(self.members)
+    def times_ns(self) -> list[int]:
+        return times(self.members)
 
     @property
     def null_ns(self) -> list[int]:
         """Return the times of every boot that differs from the others for no reason: what the spread is taken over."""
-        return ready_times((*self.members, *self.null))
+        return times((*self.members, *self.null))
 
     @property
     def median(self) -> BootRecord:
         """Return the boot in the middle; of two middles the faster one, so that it is always a real boot."""
-        wanted = median_low(self.ready_ns)
-        return next(record for record in self.members if record.ready_ns == wanted)
+        wanted = median_low(self.times_ns)
+        return next(record for record in self.members if record.total_ns == wanted)
 
 
-def ready_times(records: Sequence[BootRecord]) -> list[int]:
-    """Return ns to ready of the boots that were ready."""
-    return [record.ready_ns for record in records if record.ready_ns is not None]
+def times(records: Sequence[BootRecord]) -> list[int]:
+    """Return ns to ready, load included, of the boots that were ready."""
+    return [record.total_ns for record in records if record.total_ns is not None]

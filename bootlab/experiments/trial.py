@@ -2,6 +2,9 @@
 
 Written once when a trial ends and never changed; the JSON's shape is documented in docs/formats.md and carries a
 version. Times are integer ns on `clock`; a saving is positive when the boot got shorter.
+
+`ready_ns` counts from power-on. With a storage model (`storage`) the time to load kernel and initramfs comes before it,
+as a term of its own (`load_ns`), and savings, spreads, ratios and verdicts are of the two together (`total_ns`).
 """
 
 from typing import Any, Final, Literal
@@ -9,13 +12,15 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from bootlab.measure.record import PhaseRecord
+from bootlab.system import Storage
 
 SCHEMA: Final = "bootlab.try/1"
 
 Verdict = Literal["faster", "slower", "no difference shown", "broke it", "does not apply"]
 ProofWord = Literal["proven", "not shown", "no effect", ""]
 """As `bootlab.techniques.technique.Proof`; empty when no boot was there to show anything."""
-StackName = Literal["recommended", "with risks"]
+StackName = Literal["recommended", "with risks", "ladder"]
+"""`ladder` is the one stack of a plan that keeps every step."""
 
 
 class _Frozen(BaseModel):
@@ -36,7 +41,18 @@ class Member(_Frozen):
     """Empty, or the meaningless word that makes this boot a null change."""
 
 
-class Baseline(_Frozen):
+class _Loaded(_Frozen):
+    """What a row says of its files. Empty in results of before bootlab recorded it."""
+
+    sizes: dict[str, int] = {}
+    """Bytes of kernel, initramfs, rootfs and disks: one per input that there is."""
+    load_ns: int = 0
+    """Time to load kernel and initramfs by the storage model; 0 without one."""
+    user_space_ns: int | None = None
+    """Power-on to the first instruction in user space (its exec where that is not seen), of the median member."""
+
+
+class Baseline(_Loaded):
     """The unchanged system: what every saving is measured against."""
 
     ready_ns: int
@@ -50,8 +66,12 @@ class Baseline(_Frozen):
     phases: list[PhaseRecord]
     """Of the median member."""
 
+    @property
+    def total_ns(self) -> int:
+        return self.load_ns + self.ready_ns
 
-class Judged(_Frozen):
+
+class Judged(_Loaded):
     """One technique, measured against what stood before it."""
 
     technique: str
@@ -71,6 +91,10 @@ class Judged(_Frozen):
     phases: list[PhaseRecord]
     """Of the median member; empty when there is none."""
 
+    @property
+    def total_ns(self) -> int | None:
+        return None if self.ready_ns is None else self.load_ns + self.ready_ns
+
 
 class Step(Judged):
     """One technique put on a stack; `saved_ns` is against the step before it."""
@@ -82,20 +106,53 @@ class Step(Judged):
     """It failed or did nothing alone and was tried again on the stack."""
 
 
-class Finished(_Frozen):
+class Ablated(Judged):
+    """One technique taken out of a finished stack, all others left in.
+
+    `saved_ns` is what the technique saves there: the stack without it minus the stack with it; `verdict` and `proof`
+    are of putting it back. `ready_ns`, sizes, members and phases are those of the stack without it.
+    """
+
+    stack: StackName
+    alone_ns: int | None
+    """What it saved alone, against the baseline."""
+
+
+class Cost(_Frozen):
+    """What the trial cost on this host, in the call that ended it; no figure about the guest."""
+
+    built: int
+    """Kernels built; one found in the cache does not count."""
+    build_s: float
+    """Host seconds spent on building them."""
+    boots: int
+    """Boots run; a resumed trial does not repeat those it has."""
+    qemu_s: float
+    """Sum of what each boot took from start to end."""
+    booting_s: float
+    """Host seconds in which boots ran, `parallel` at a time."""
+    parallel: int
+    elapsed_s: float
+
+
+class Finished(_Loaded):
     """Where a stack ended."""
 
     ready_ns: int
     ratio: float
-    """Baseline over `ready_ns`. On the virtual clock: "instructions + idle", not speed."""
+    """Baseline over it, load times included. On the virtual clock: "instructions + idle", not speed."""
     techniques: list[str]
     """Every technique in the finished stack, in the order it was put there."""
     run: str
     """Directory of the median boot of the finished stack."""
 
+    @property
+    def total_ns(self) -> int:
+        return self.load_ns + self.ready_ns
+
 
 class TryResult(_Frozen):
-    """Techniques tried on one system: each alone, then stacked."""
+    """Techniques tried on one system: each alone, then stacked, and on request left out of the finished stacks."""
 
     schema_: Literal["bootlab.try/1"] = Field(default=SCHEMA, alias="schema")
     system: str
@@ -112,6 +169,11 @@ class TryResult(_Frozen):
     """In the order tried; a step that was not kept is here too, and not in `final`."""
     final: dict[str, Finished]
     """By stack name."""
+    ablation: list[Ablated] = []
+    """Leave-one-out from each finished stack; empty unless it was asked for."""
+    storage: Storage | None = None
+    """The model that load times come from."""
+    cost: Cost | None = None
     hashes: dict[str, str]
     """sha256 of kernel, initramfs, qemu, firmware, plugin; one per input that there is."""
     host: dict[str, Any]

@@ -277,7 +277,7 @@ class _Boot:
         return self._explained(Outcome.HUNG, f"{overdue}; {self._last_words()}")
 
     def _explained(self, outcome: Outcome, detail: str) -> _Ending:
-        cause = find_known_cause(self.system, self.console.decode(errors="replace"))
+        cause = find_known_cause(self.system, self.console.decode(errors="replace"), self.prepared.files)
         return _Ending(outcome, detail if cause is None else f"{detail}; {cause}")
 
     def _last_words(self) -> str:
@@ -330,6 +330,7 @@ class _Boot:
             hashes=prepared.hashes,
             sizes=prepared.sizes,
             load_ns=prepared.load_ns,
+            storage=system.storage,
             host=host_facts(qemu=prepared.qemu, kvm=prepared.kvm),
             argv=argv,
             started=started,

@@ -4,6 +4,7 @@ import hashlib
 import json
 import platform
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from bootlab.build import boot_files
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.plugin import plugin_path
 from bootlab.errors import InputError, MissingTool
+from bootlab.measure.huge_pages import expect_pages
 from bootlab.measure.kvm import probe_kvm
 from bootlab.measure.profile_setup import ProfileRequest, ProfileSetup, set_up_profile
 from bootlab.process import run
@@ -83,15 +85,21 @@ class Prepared:
 
 
 def prepare(
-    system: System, cache: Cache, *, watch: tuple[str, ...] = (), profile: ProfileRequest | None = None
+    system: System,
+    cache: Cache,
+    *,
+    watch: tuple[str, ...] = (),
+    profile: ProfileRequest | None = None,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> Prepared:
     """Make or find all that `system` boots from. `watch`: kernel symbols whose first execution becomes `watch:SYMBOL`.
 
-    With `profile` the boots are profiled (virtual clock only).
+    With `profile` the boots are profiled (virtual clock only). `tell` gets a line before a step that may take long.
     Raises InputError for files that cannot be right, MissingTool for a QEMU that is absent or too old.
     """
     binary = require_qemu(qemu_binary(system))
-    files = boot_files.prepare(system, cache)
+    expect_pages(system)
+    files = boot_files.prepare(system, cache, tell=tell)
     hashes = {**files.hashes, "qemu": file_sha256(binary)}
     if (firmware := firmware_file(system)) is not None:
         hashes["firmware"] = file_sha256(firmware)
@@ -112,7 +120,7 @@ def prepare(
         )
     plugin = plugin_path()
     hashes["plugin"] = file_sha256(plugin)
-    symbols = _symbols(files.vmlinux, system.kernel.symbols)
+    symbols = _symbols(files.vmlinux, files.symbols)
     stop = system.booted.mark if system.check is None else None
     config = _plugin_config(system, symbols, watch, stop)
     setup = set_up_profile(system, files, symbols, cache, profile) if profile is not None else None

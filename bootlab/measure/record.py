@@ -8,6 +8,9 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from bootlab.system import Storage
+from bootlab.timeline import marks as m
+
 SCHEMA: Final = "bootlab.boot/1"
 
 
@@ -93,6 +96,8 @@ class BootRecord(_Frozen):
     """Bytes of kernel, initramfs, rootfs and disks: one per input that there is."""
     load_ns: int = 0
     """Time to load kernel and initramfs by the system's storage model; comes before power-on, and is in no mark."""
+    storage: Storage | None = None
+    """The model that `load_ns` comes from; without one loading costs nothing."""
     host: dict[str, Any]
     argv: list[str]
     started: str
@@ -105,3 +110,13 @@ class BootRecord(_Frozen):
     @property
     def ready_ns(self) -> int | None:
         return self.marks.get("ready") if self.outcome is Outcome.READY else None
+
+    @property
+    def total_ns(self) -> int | None:
+        """Return the time to load and to ready: what a system with a storage model is judged by."""
+        return None if self.ready_ns is None else self.load_ns + self.ready_ns
+
+    @property
+    def user_space_ns(self) -> int | None:
+        """Return the time to user space: its first instruction, or the exec of init where that is not seen."""
+        return self.marks.get(m.FIRST_USER_INSTRUCTION, self.marks.get(m.INIT_EXEC))

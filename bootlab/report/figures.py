@@ -90,6 +90,17 @@ def clock_of(records: Sequence[BootRecord]) -> str:
     return clock_sentence(first.clock, first.ns_per_instruction, first.cpu, seeds, first.accelerator)
 
 
+def load_lines(records: Sequence[BootRecord]) -> list[str]:
+    """Return what loading adds to each boot by its storage model, a line each; none for boots without a model."""
+    lines = []
+    for record in records:
+        if record.storage is not None:
+            of = f"{visible(record.system)}: " if len(records) > 1 else ""
+            whole = f"{ms(record.total_ns)} ms to ready in all" if record.total_ns is not None else "never ready"
+            lines.append(f"{of}{record.storage.words}, before power-on: {ms(record.load_ns)} ms; {whole}")
+    return lines
+
+
 def ratio_words(clock: str) -> str:
     """Return what a ratio of two times on this clock is a ratio of, as in `2.35x <words>`."""
     return "fewer instructions + idle" if clock == "virtual" else "shorter"

@@ -11,6 +11,7 @@ from bootlab.report.figures import (
     clock_of,
     clock_sentence,
     count,
+    load_lines,
     median_boot,
     median_ns,
     ms,
@@ -38,8 +39,16 @@ from bootlab.report.sections import (
 from bootlab.report.shell import page_header, shell
 from bootlab.report.sides import Side
 from bootlab.report.tables import Cell, Column, table
-from bootlab.report.trial_order import sides_of
-from bootlab.report.trial_sections import boots_in, ladder, try_groups, try_keys, verdict_table
+from bootlab.report.trial_order import cost_words, sides_of
+from bootlab.report.trial_sections import (
+    ablation_table,
+    boots_in,
+    files_table,
+    ladder,
+    try_groups,
+    try_keys,
+    verdict_table,
+)
 
 __all__ = ["Console", "boot_page", "compare_page", "series_page", "try_page"]
 
@@ -55,9 +64,11 @@ def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
         ("null changes", "null", [one.ready_ns for one in base.null_members if one.ready_ns is not None]),
     ]
     sections = [
-        section("phases", "Where the time goes", waterfall(sides_of(result), result.clock)),
+        section("phases", "Where the time goes", waterfall(sides_of(result), result.clock), _load_note(result)),
         section("stacks", "What adds up", ladder(result)),
+        section("ablation", "What each adds to the whole", ablation_table(result)) if result.ablation else Html(),
         section("techniques", "What each technique saves alone", verdict_table(result)),
+        section("sizes", "Sizes and times", files_table(result)) if result.baseline.sizes else Html(),
         section(
             "noise", "How far it moves for no reason", family(noise, result.clock),
             lead="Each boot repeats exactly, but any change re-rolls addresses and scheduling. A saving counts only "
@@ -69,6 +80,7 @@ def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
         )),
         section("provenance", "Provenance", provenance(result.hashes, result.host, [
             ("plan", result.plan), ("seeds", ", ".join(map(str, result.seeds))),
+            ("cost", cost_words(result) or "not recorded"),
             ("baseline run", tag("code", result.baseline_run)), ("run", tag("code", result.run)),
         ])),
     ]  # fmt: skip
@@ -79,7 +91,7 @@ def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
 def boot_page(record: BootRecord, consoles: Sequence[Console] = ()) -> str:
     """Return the page of one boot, ready or not."""
     sections = [
-        section("phases", "Where the time goes", waterfall([_side(record)], record.clock)),
+        section("phases", "Where the time goes", waterfall([_side(record)], record.clock), _load_of([record])),
         section("initcalls", "Slowest initcalls", _initcalls(record)) if record.initcalls else Html(),
         _console_section(consoles),
         section("values", "Marks and facts", fold("Marks, ns since power-on", pairs(
@@ -101,7 +113,7 @@ def series_page(records: Sequence[BootRecord], consoles: Sequence[Console] = ())
         join(tag("p", caution, class_="caution", role="note") for caution in series_warnings(records)),
         section("family", "Every boot", family([("boots", "recommended", ready)], middle.clock),
                 members_table([(middle.system, as_members(records))], middle.clock)),
-        section("phases", "Where the time goes", waterfall([_side(middle)], middle.clock),
+        section("phases", "Where the time goes", waterfall([_side(middle)], middle.clock), _load_of([middle]),
                 lead=f"The median boot, seed {middle.seed}."),
         _console_section(consoles),
         _record_provenance(middle),
@@ -129,7 +141,7 @@ def compare_page(
     groups = [("before", as_members(before)), ("after", as_members(after))]
     sections = [
         join(tag("p", caution, class_="caution", role="note") for caution in cautions),
-        section("phases", "Phase by phase", waterfall(sides, one.clock)),
+        section("phases", "Phase by phase", waterfall(sides, one.clock), _load_of([one, other])),
         section("family", "Every boot", family(boots, one.clock), members_table(groups, one.clock)),
         _console_section(consoles),
         _record_provenance(one, "before"),
@@ -221,6 +233,18 @@ def _console_section(consoles: Sequence[Console]) -> Html:
         return Html()
     lead = "Stamps are the guest's own (printk, s): they start later than power-on and tell order and distance only."
     return section("console", "Console", console_folds(consoles), lead=lead)
+
+
+def _load_note(result: TryResult) -> Html:
+    if result.storage is None:
+        return Html()
+    loads = [("baseline", result.baseline.load_ns), *((stack, end.load_ns) for stack, end in result.final.items())]
+    words = ", ".join(f"{name} {ms(load_ns)} ms" for name, load_ns in loads)
+    return tag("p", f"Before power-on, {result.storage.words}: {words}.")
+
+
+def _load_of(records: Sequence[BootRecord]) -> Html:
+    return join(tag("p", line) for line in load_lines(records))
 
 
 def _record_provenance(record: BootRecord, of: str = "") -> Html:

@@ -6,8 +6,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from bootlab.experiments.profile_sweep import Slope, Sweep
 from bootlab.experiments.profiling import Analysis
-from bootlab.experiments.sweep import Slope, Sweep
 from bootlab.profile.call_tree import LEAVES
 from bootlab.profile.differential import compare_trees
 from bootlab.report.figures import ms, visible

@@ -4,34 +4,29 @@ Everything is ASCII but the bars, which turn to `#` where the output cannot show
 visible first, so a guest cannot send escapes to the user's terminal.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bootlab.experiments.trial import Judged, Step, TryResult
 from bootlab.measure.record import BootRecord
 from bootlab.report.comparison import series_warnings, warnings
 from bootlab.report.figures import (
     clock_of,
-    clock_sentence,
     count,
+    load_lines,
     median_boot,
     median_ns,
     ms,
     percent,
-    ratio_words,
     spread_ns,
     spread_words,
     visible,
 )
 from bootlab.report.plain_tables import Bar, foot, keep_whole, plain_table
 from bootlab.report.sides import Side, align
-from bootlab.report.trial_order import in_order, kept
 from bootlab.techniques.technique import Technique
-
-_STYLES = {"faster": "green", "slower": "red", "broke it": "red"}
 
 
 def boot(record: BootRecord) -> RenderableType:
@@ -46,6 +41,7 @@ def boot(record: BootRecord) -> RenderableType:
         lines.append(Text(visible(record.detail), style="red"))
     if record.phases:
         lines.append(_phases(record))
+    lines += [Text(line) for line in load_lines([record])]
     if record.instructions is not None and record.idle_ns is not None:
         lines.append(Text(f"{count(record.instructions)} instructions, {ms(record.idle_ns)} ms idle, up to ready"))
     return Group(*lines, *foot(clock_of([record]), record.hashes, record.run))
@@ -62,6 +58,7 @@ def series(records: Sequence[BootRecord]) -> RenderableType:
     if whole is not None:
         spread = spread_words(spread_ns(times), whole)
         lines.append(Text(f"median {ms(whole)} ms {middle.clock}, spread {spread}"))
+        lines += [Text(line) for line in load_lines([middle])]
     members = plain_table("seed>", "ready ms>", "instructions>", "idle ms>", "outcome", "run")
     for record in records:
         outcome = Text(record.outcome.value, style="" if record.ready_ns is not None else "red")
@@ -100,44 +97,10 @@ def comparison(before: Sequence[BootRecord], after: Sequence[BootRecord], verdic
     else:
         rows.add_row("power-on to ready", *(ms(time) or "not ready" for time in times), "", "", style="bold")
     lines.append(rows)
+    lines += [Text(line) for line in load_lines([one, other])]
     if verdict:
         lines.append(Text(visible(verdict)))
     return Group(*lines, *foot(clock_of([*before, *after]), {}))
-
-
-def try_result(result: TryResult) -> RenderableType:
-    """Return a trial: every technique by verdict, then the stacks as a ladder, then the clock."""
-    base = result.baseline
-    boots = len(base.members) + len(base.null_members)
-    figure = f"{ms(base.ready_ns)} ms {result.clock}"
-    lines: list[RenderableType] = [
-        Text.assemble((visible(result.system), "bold"), "  baseline ", (figure, "bold")),
-        Text(f"moves by {spread_words(base.spread_ns, base.ready_ns)} for no reason, over {boots} boots"),
-        Text(),
-        _verdicts(result),
-    ]
-    why = [one for one in in_order(result.alone) if one.saved_ns is None]
-    if why:
-        lines += [Text(), _reasons(why)]
-    if result.stack:
-        lines += [
-            Text(),
-            Text(f"stacks, plan {visible(result.plan)}: each step on top of the ones above it; no bar: not kept"),
-        ]
-        lines.append(_ladder(result))
-        if any(step.retried for step in result.stack):
-            lines.append(Text("* tried again here: alone it failed or did nothing", style="dim"))
-    lines.append(Text())
-    for stack, end in result.final.items():
-        many = f"{len(end.techniques)} technique{'' if len(end.techniques) == 1 else 's'}"
-        lines.append(
-            Text.assemble(
-                (f"{stack}: ", ""), (f"{ms(end.ready_ns)} ms {result.clock}, {end.ratio:.2f}x", "bold"),
-                f" {ratio_words(result.clock)}, {many}",
-            )
-        )  # fmt: skip
-    clock = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds)
-    return Group(*lines, *foot(clock, result.hashes, result.run))
 
 
 def catalogue(techniques: Sequence[Technique]) -> RenderableType:
@@ -160,62 +123,6 @@ def technique(one: Technique) -> RenderableType:
     for name, value in about:
         rows.add_row(Text(name, style="dim"), Text(visible(value), overflow="fold"))
     return Group(Text(visible(one.name), style="bold"), Text(visible(one.summary)), rows, Text())
-
-
-def _verdicts(result: TryResult) -> Table:
-    rows = plain_table("technique", "layer", "risk", "saved ms>", "%>", "spread>", "proof")
-    keep_whole(rows, rows.columns[1:])
-    verdict = ""
-    for one in in_order(result.alone):
-        if one.saved_ns is None:
-            continue
-        if one.verdict != verdict:
-            verdict = one.verdict
-            rows.add_row(Text(verdict, style=f"bold {_STYLES.get(verdict, '')}".strip()))
-        proof = Text(one.proof, style="yellow" if one.proof == "no effect" else "")
-        rows.add_row(
-            Text(" ").append_text(_name(one)), visible(one.layer), visible(one.risk), ms(one.saved_ns),
-            percent(one.saved_ns, result.baseline.ready_ns), ms(one.spread_ns), proof,
-        )  # fmt: skip
-    return rows
-
-
-def _reasons(judged: Iterable[Judged]) -> Table:
-    rows = plain_table("technique", "risk", "verdict", "why")
-    for one in judged:
-        style = _STYLES.get(one.verdict, "dim")
-        why = Text(visible(one.detail), overflow="fold")
-        rows.add_row(_name(one), visible(one.risk), Text(one.verdict, style=style), why)
-    return rows
-
-
-def _ladder(result: TryResult) -> Table:
-    base_ns = result.baseline.ready_ns
-    rows = plain_table("step", "saved ms>", "ready ms>", "in all %>", "")
-    keep_whole(rows, rows.columns[:-1])
-    rows.add_row("baseline", "", ms(base_ns), "", Bar(0, 1, "bright_black"))
-    stack = ""
-    for step in result.stack:
-        if step.stack != stack:
-            stack = step.stack
-            rows.add_row(Text(stack, style="bold"))
-        rows.add_row(*_rung(result, step))
-    return rows
-
-
-def _rung(result: TryResult, step: Step) -> list[RenderableType]:
-    name = Text(" ").append_text(_name(step)).append("*" if step.retried else "")
-    if not kept(result, step):
-        name.stylize("dim")
-        figures = [Text(ms(time), style="dim") for time in (step.saved_ns, step.ready_ns)]
-        return [name, *figures, "", Text(step.verdict, style="dim")]
-    share = (step.ready_ns or 0) / max(result.baseline.ready_ns, 1)
-    bar = Bar(0, min(share, 1.0), "yellow" if step.stack == "with risks" else "blue")
-    return [name, ms(step.saved_ns), ms(step.ready_ns), percent(step.total_saved_ns, result.baseline.ready_ns), bar]
-
-
-def _name(one: Judged) -> Text:
-    return Text(visible(one.technique), overflow="fold")
 
 
 def _phases(record: BootRecord) -> Table:

@@ -1,11 +1,12 @@
-"""In which order a trial is told, and what of it stands: shared by the terminal and the page."""
+"""In which order a trial is told, what of it stands, and in which words: shared by the terminal and the page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from bootlab.experiments.trial import Judged, Step, TryResult
 from bootlab.report.sides import Side
 
-KINDS = {"baseline": "baseline", "recommended": "recommended", "with risks": "risks"}
+KINDS = {"baseline": "baseline", "recommended": "recommended", "with risks": "risks", "ladder": "recommended"}
 """Stack name -> the CSS class that colours it."""
 VERDICTS = ("faster", "no difference shown", "slower", "broke it", "does not apply")
 """Most welcome first; the order in which verdicts are listed."""
@@ -29,6 +30,54 @@ def sides_of(result: TryResult) -> list[Side]:
         if steps:
             sides.append(Side(stack, KINDS.get(stack, "recommended"), steps[-1].ready_ns, steps[-1].phases))
     return sides
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """What one system of a trial is made of, and how long it took to load, to user space and to ready."""
+
+    name: str
+    verdict: str
+    sizes: Mapping[str, int]
+    load_ns: int
+    user_space_ns: int | None
+    ready_ns: int | None
+
+
+def file_rows(result: TryResult) -> list[FileRow]:
+    """Return the baseline, each technique alone that was booted, and where each stack ended; empty if unrecorded."""
+    base = result.baseline
+    rows = [FileRow("baseline", "", base.sizes, base.load_ns, base.user_space_ns, base.ready_ns)]
+    rows += [
+        FileRow(one.technique, one.verdict, one.sizes, one.load_ns, one.user_space_ns, one.ready_ns)
+        for one in in_order(result.alone)
+        if one.sizes
+    ]
+    rows += [
+        FileRow(stack, f"{end.ratio:.2f}x", end.sizes, end.load_ns, end.user_space_ns, end.ready_ns)
+        for stack, end in result.final.items()
+    ]
+    return rows if base.sizes else []
+
+
+def inputs_of(rows: Sequence[FileRow]) -> list[str]:
+    """Return which of kernel, initramfs and rootfs any of the rows has; other disks say nothing about a boot."""
+    return [name for name in ("kernel", "initramfs", "rootfs") if any(name in row.sizes for row in rows)]
+
+
+def time_words(result: TryResult) -> str:
+    """Return what a time of the trial is the time of: with a storage model it includes the load, and says so."""
+    return "ready" if result.storage is None else f"ready incl. {result.storage.words}"
+
+
+def cost_words(result: TryResult) -> str:
+    """Return what the trial cost on its host; empty when that was not recorded."""
+    cost = result.cost
+    if cost is None:
+        return ""
+    built = f"{cost.built} kernel{'' if cost.built == 1 else 's'} built in {cost.build_s:.0f} s"
+    booted = f"{cost.boots} boots of {cost.qemu_s:.0f} s in {cost.booting_s:.0f} s, {cost.parallel} at a time"
+    return f"host: {built}; {booted}; {cost.elapsed_s:.0f} s in all"
 
 
 def in_order(judged: Sequence[Judged]) -> list[Judged]:

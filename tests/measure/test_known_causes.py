@@ -27,7 +27,7 @@ def system(clock: str = "wall", entry: str = "image", **machine: object) -> Syst
             "name": "test",
             "machine": {"type": "microvm", **machine},
             "clock": {"kind": clock},
-            "kernel": {"image": "vmlinuz", "entry": entry},
+            "kernel": {"image": "vmlinuz", "entry": entry, "cmdline": "console=ttyS0"},
             "booted": {"mark": "ready"},
         }
     )

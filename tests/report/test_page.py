@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.experiments.trial import TryResult
 from bootlab.measure.record import BootRecord
 from bootlab.report.console import Console, read_console
 from bootlab.report.markup import Html, join, tag
 from bootlab.report.page import boot_page, compare_page, series_page, try_page
+from tests.report.trials import loaded_trial, trial
 
 DATA = Path(__file__).parents[1] / "data" / "report"
 HOSTILE = "</script><script>window.stolen=1</script><img src=x onerror=stolen()>\"'&\x00\x1b[31m\u202e\N{SNOWMAN}"
@@ -25,10 +25,6 @@ HOSTILE = "</script><script>window.stolen=1</script><img src=x onerror=stolen()>
 
 def series(name: str) -> list[BootRecord]:
     return [BootRecord.model_validate(item) for item in json.loads((DATA / name).read_text())]
-
-
-def trial() -> TryResult:
-    return TryResult.model_validate_json((DATA / "try.json").read_text())
 
 
 def consoles() -> list[Console]:
@@ -40,6 +36,7 @@ def consoles() -> list[Console]:
 
 PAGES = {
     "try": try_page(trial(), consoles()),
+    "try with load": try_page(loaded_trial(), consoles()),
     "boot": boot_page(series("series-before.json")[0], consoles()[:1]),
     "panicked": boot_page(series("series-panicked.json")[0], consoles()[:1]),
     "series": series_page(series("series-before.json") + series("series-panicked.json"), consoles()[:1]),
@@ -160,6 +157,18 @@ def test_sides_on_different_clocks_are_refused() -> None:
 def test_a_trial_in_which_nothing_helped_still_makes_a_page() -> None:
     empty = trial().model_copy(update={"alone": [], "stack": [], "final": {}})
     assert "1534.16" in try_page(empty)
+
+
+def test_sizes_ablation_and_storage_are_shown_where_they_were_recorded() -> None:
+    page = try_page(loaded_trial())
+    said = " ".join("".join(Reader(page).said).split())
+    assert "load + ready, ms" in said
+    assert "ready incl. load at 20 MB/s + 500 us a file" in said
+    assert "Before power-on, load at 20 MB/s + 500 us a file: baseline 500.00 ms" in said
+    assert "What each adds to the whole" in said
+    assert "kernel, KiB" in said and "9,766" in said
+    for absent in ("kernel, KiB", "What each adds", "incl. load"):
+        assert absent not in PAGES["try"]
 
 
 def test_markup_escapes_once_and_only_what_is_not_markup() -> None:

@@ -11,19 +11,17 @@ import pytest
 from rich.console import Console, RenderableType
 
 from bootlab.errors import InputError
-from bootlab.experiments.trial import TryResult
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.report import text
+from bootlab.report.trial_text import try_result
+from bootlab.system import Storage
+from tests.report.trials import loaded_trial, trial
 
 DATA = Path(__file__).parents[1] / "data" / "report"
 
 
 def series(name: str) -> list[BootRecord]:
     return [BootRecord.model_validate(item) for item in json.loads((DATA / name).read_text())]
-
-
-def trial() -> TryResult:
-    return TryResult.model_validate_json((DATA / "try.json").read_text())
 
 
 def printed(renderable: RenderableType, *, width: int = 80, encoding: str = "utf-8") -> str:
@@ -39,7 +37,8 @@ EVERY: list[tuple[str, RenderableType]] = [
     ("panicked", text.boot(series("series-panicked.json")[0])),
     ("series", text.series(series("series-before.json") + series("series-panicked.json"))),
     ("comparison", text.comparison(series("series-before.json"), series("series-after.json"))),
-    ("try", text.try_result(trial())),
+    ("try", try_result(trial())),
+    ("try with load", try_result(loaded_trial())),
 ]
 
 
@@ -58,7 +57,7 @@ def test_prints_where_only_ascii_can_be_shown(renderable: RenderableType) -> Non
 
 
 def test_try_lists_every_technique_under_its_verdict_and_keeps_names_whole() -> None:
-    out = printed(text.try_result(trial()))
+    out = printed(try_result(trial()))
     for one in trial().alone:
         assert one.technique in out
     assert out.index("\nfaster") < out.index("\nno difference shown") < out.index("\nslower")
@@ -67,12 +66,45 @@ def test_try_lists_every_technique_under_its_verdict_and_keeps_names_whole() -> 
 
 
 def test_try_says_what_was_not_kept_and_what_was_tried_again() -> None:
-    out = printed(text.try_result(trial()))
+    out = printed(try_result(trial()))
     rungs = out[out.index("stacks, plan gain") :]
     assert "machine_uncompressed_pvh*" in rungs
     assert "no difference shown" in rungs
     assert "broke it" in rungs
     assert "* tried again here" in rungs
+
+
+def test_try_names_the_storage_model_with_every_time_that_includes_it() -> None:
+    loud = " ".join(printed(try_result(loaded_trial())).split())
+    assert "times: ready incl. load at 20 MB/s + 500 us a file" in loud
+    assert "baseline 2034.16 ms virtual" in loud, "1534.16 ms to ready and 500 ms to load"
+    assert "load+ready ms" in loud
+    assert "load at 20 MB/s" not in printed(try_result(trial()))
+
+
+def test_try_shows_sizes_and_times_of_each_system_and_what_the_trial_cost() -> None:
+    out = printed(try_result(loaded_trial()))
+    sizes = out[out.index("sizes in KiB") : out.index("stacks, plan")]
+    assert "baseline 9,766 2,442 500.00 1500.00 1534.16" in " ".join(sizes.split())
+    assert "recommended" in sizes
+    assert "disk0" not in sizes
+    assert "12 kernels built in 340 s; 60 boots of 437 s in 238 s, 2 at a time; 600 s in all" in " ".join(out.split())
+    assert "sizes in KiB" not in printed(try_result(trial())), "a result of before sizes were recorded"
+
+
+def test_try_shows_what_each_technique_contributes_to_the_stack() -> None:
+    out = " ".join(printed(try_result(loaded_trial())).split())
+    assert "in stack ms" in out
+    first = trial().alone[0]
+    assert f"{first.technique} {(first.saved_ns or 0) / 1e6:.2f} 3.00" in out
+    assert "the stack cannot be made without it" in out
+
+
+def test_a_boot_with_a_storage_model_names_it() -> None:
+    record = series("series-before.json")[0]
+    model = record.model_copy(update={"storage": Storage(mb_s=20), "load_ns": 25_000_000})
+    assert "load at 20 MB/s, before power-on: 25.00 ms" in printed(text.boot(model))
+    assert "load at" not in printed(text.boot(record))
 
 
 def test_a_boot_that_was_not_ready_says_why() -> None:

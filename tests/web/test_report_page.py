@@ -16,6 +16,7 @@ from bootlab.experiments.trial import TryResult
 from bootlab.measure.record import BootRecord
 from bootlab.report.console import read_console
 from bootlab.report.page import boot_page, compare_page, series_page, try_page
+from tests.report.test_sweep_page import PAGES as SWEEP_PAGES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -82,6 +83,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "panicked": boot_page(panicked[0], [slow]),
         "series": series_page(before + panicked, [slow]),
         "comparison": compare_page(before, after, "faster", [slow, fast]),
+        "sweep": SWEEP_PAGES["sweep"],
+        "study": SWEEP_PAGES["study"],
+        "profile-sweep": SWEEP_PAGES["profile-sweep"],
         "hostile": try_page(trial(), [read_console(HOSTILE, f"{HOSTILE}\n\x00\x1b[2J{'x' * 5000}".encode())]),
     }
     for name, html in written.items():
