@@ -10,7 +10,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bootlab.errors import StoreError
@@ -92,9 +92,7 @@ class Cache:
     def lock(self, name: str) -> Iterator[None]:
         """Hold `name` against every other process and thread that asks for it. Raises StoreError."""
         try:
-            folder = self.root / "locks"
-            folder.mkdir(parents=True, exist_ok=True)
-            handle = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            handle = _opened(self.root / "locks" / name)
         except OSError as error:
             raise self._store_error("locking", error) from error
         try:
@@ -121,6 +119,14 @@ class Cache:
         if error.errno in _FULL:
             return StoreError(f"{self.root}: no space left while {what}", hint=_ELSEWHERE)
         return StoreError(f"{self.root}: {os.strerror(error.errno or 0)} while {what}", hint=_ELSEWHERE)
+
+
+def _opened(lock: Path) -> int:
+    # For flock, reading is enough: in a shared cache the file may be another user's.
+    with suppress(FileNotFoundError):
+        return os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    return os.open(lock, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
 
 
 def file_sha256(path: Path) -> str:

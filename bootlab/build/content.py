@@ -1,8 +1,8 @@
 """A recipe's content -> the files of an initramfs or a root file system, the same on every run.
 
-Later sources lie over earlier ones, by the rules of `file_tree`: the folders that every Linux has; packages; the
-directory; bootlab's own programs and busybox; init; files; modules. busybox's applets take only names that are still
-free, so that a package's own `ls` stays. `without` leaves out at last.
+Later sources lie over earlier ones, by the rules of `file_tree`: packages; the directory; the folders that every Linux
+has, where they are missing; bootlab's own programs and busybox; init; files; modules. busybox's applets take only names
+that are still free, so that a package's own `ls` stays. `without` leaves out at last.
 
 Modules are stored uncompressed below /lib/modules, and /etc/bootlab/modules lists their paths in load order, so that
 a small init needs no modprobe: `while read -r module; do insmod "$module"; done </etc/bootlab/modules`.
@@ -19,6 +19,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from bootlab.build.cache import file_sha256
@@ -35,8 +36,9 @@ MODULE_LIST = "/etc/bootlab/modules"
 EVERY_MODULE = "*"
 """As a name in the recipe's modules: every module goes into the archive; only those named go into the load list."""
 
-_FORMAT = 2  # of what a recipe makes; a new number makes cached archives be built again
+_FORMAT = 3  # of what a recipe makes; a new number makes cached archives be built again
 _FOLDERS = ("dev", "etc", "mnt", "proc", "root", "run", "sbin", "sys")
+_ENTRY = re.compile(r"[0-9a-f]{64}")
 _APPLET = re.compile(rb"[a-z0-9_.\-\[]{1,24}")
 
 Tell = Callable[[str], None]
@@ -62,15 +64,11 @@ def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: No
     `tell` gets a line about what the user should know. Raises InputError that names the key of what cannot be had.
     """
     tree = FileTree()
-    for folder in _FOLDERS:
-        tree.directory(folder)
-    tree.directory("tmp", 0o1777)
-    tree.device("dev/console", 5, 1)
-    tree.device("dev/null", 1, 3, 0o666)
     for entry in made_of.packages.entries() if made_of.packages is not None else ():
         tree.add(entry)
     if content.directory is not None:
         _lay_directory(tree, content.directory, f"{made_of.part}.directory", tell)
+    _add_folders(tree)
     for name, path in made_of.programs.items():
         if name != BUSYBOX or content.busybox:
             tree.file(name, path.read_bytes(), 0o755)
@@ -133,6 +131,17 @@ def applets(busybox: bytes) -> list[str]:
     if not {b"sh", b"mount", b"insmod"} <= set(best):
         raise BootlabError("busybox: found no table of applets in the binary", hint="is it a busybox? is it packed?")
     return [name.decode() for name in best]
+
+
+def _add_folders(tree: FileTree) -> None:
+    # After packages and directory, in which /sbin may well be a link.
+    for folder in _FOLDERS:
+        if folder not in tree:
+            tree.directory(folder)
+    if "tmp" not in tree:
+        tree.directory("tmp", 0o1777)
+    tree.device("dev/console", 5, 1)
+    tree.device("dev/null", 1, 3, 0o666)
 
 
 def _lay_directory(tree: FileTree, folder: Path, key: str, tell: Tell) -> None:
@@ -213,15 +222,15 @@ def _add_modules(tree: FileTree, content: Content, made_of: Ingredients) -> None
     tree.file(MODULE_LIST, "".join(f"{modules.archive_path(name)}\n" for name in order).encode())
 
 
+@lru_cache
 def _tree_identity(tree: Path) -> str:
-    # A package keeps its files' times, so this is the same wherever it is unpacked, and a thousand modules need not
-    # be read on every boot.
-    facts = []
-    for path in sorted(tree.glob("**/modules/**/*")):
-        if path.is_file():
-            status = path.stat()
-            facts.append(f"{path.relative_to(tree)} {status.st_size} {int(status.st_mtime)}")
-    return hashlib.sha256("\n".join(facts).encode()).hexdigest()
+    # An entry of the cache never changes and is named by what it was made from, wherever the cache lies, so a thousand
+    # modules need not be read on every boot.
+    for at, name in enumerate(tree.parts):
+        if _ENTRY.fullmatch(name):
+            return "/".join(tree.parts[at - 1 :])
+    facts = (f"{path.relative_to(tree)} {file_sha256(path)}" for path in sorted(tree.rglob("*")) if path.is_file())
+    return hashlib.sha256("\n".join(facts).encode(errors="surrogateescape")).hexdigest()
 
 
 def _hashed(key: str, path: Path) -> tuple[str, bool]:

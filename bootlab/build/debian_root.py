@@ -84,9 +84,11 @@ def debian_root(
     wanted = sorted(set(names))
     architecture = ARCHITECTURES[arch]
     place = cache.root / "roots" / f"{cache.path('root', f'{suite} {architecture} {wanted}').name}.json"
+    if (known := _read_record(place, cache)) is not None and not refresh and _is_young(known[1]):
+        return _root(known[0], cache)
     with cache.lock(f"packages-{suite}-{architecture}"):
         known = _read_record(place, cache)
-        if known is not None and not refresh and 0 <= time.time() - known[1] < MAX_AGE_DAYS * 86400:
+        if known is not None and not refresh and _is_young(known[1]):
             return _root(known[0], cache)
         try:
             packages = _look_up(wanted, PrivateApt(cache, suite, architecture, apt), key, suite, refresh, cache, tell)
@@ -98,6 +100,10 @@ def debian_root(
         record = {"looked_up_s": time.time(), "packages": [[one.name, one.version, one.sha256] for one in packages]}
         cache.write_text(place, json.dumps(record, indent=1) + "\n")
     return _root(packages, cache)
+
+
+def _is_young(looked_up_s: float) -> bool:
+    return 0 <= time.time() - looked_up_s < MAX_AGE_DAYS * 86400
 
 
 def _look_up(

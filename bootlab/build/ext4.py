@@ -32,6 +32,8 @@ _PACKAGE = "e2fsprogs"
 _DEADLINE_S = 600.0
 _BLOCK = 4096
 _INODE = 256
+_JOURNAL_NEEDS_MIB = 10
+"""mke2fs makes no journal below 4 MiB, nor of more than half the free blocks; below 8 MiB it silently leaves it out."""
 _IN_INODE = 59
 """A link's target up to this many bytes needs no block."""
 
@@ -61,7 +63,12 @@ def make_from(entries: Sequence[Entry], path: Path, size_mib: int | None, *, jou
     blocks = _blocks(entries)
     journal_mib = (4 if blocks < 16384 else 16) if journal else 0
     needed = blocks * _BLOCK + inodes * _INODE + (journal_mib << 20)
-    given_mib = size_mib or -(-(needed * 5 // 4 + (1 << 20)) >> 20)
+    given_mib = size_mib or max(-(-(needed * 5 // 4 + (1 << 20)) >> 20), _JOURNAL_NEEDS_MIB if journal else 0)
+    if journal and given_mib < _JOURNAL_NEEDS_MIB:
+        raise InputError(
+            f"rootfs.size_mib: {given_mib} MiB are too few for a journal, which needs {_JOURNAL_NEEDS_MIB}",
+            hint="journal = false, or leave size_mib out",
+        )
     if needed + (1 << 18) > given_mib << 20:
         raise InputError(
             f"rootfs.size_mib: {given_mib} MiB are too few for {needed / 2**20:.1f} MiB of files and their tables",

@@ -87,6 +87,13 @@ def fetch(
     if not _NAME.fullmatch(name):
         raise InputError(f'"{name}" is not a Debian package name')
     place = cache.root / "packages" / f"{suite}-{ARCHITECTURES[arch]}-{name}.json"
+    # What was looked up lately needs no lock, so nobody waits for another's download, nor needs to write to the cache.
+    if (
+        (old := _read_record(place, cache))
+        and not refresh
+        and 0 <= time.time() - old.looked_up_s < max_age_days * 86400
+    ):
+        return _package(old, suite, arch, cache)
     with cache.lock(f"packages-{suite}-{ARCHITECTURES[arch]}"):
         old = _read_record(place, cache)
         if old and not refresh and 0 <= time.time() - old.looked_up_s < max_age_days * 86400:

@@ -58,6 +58,11 @@ class Toolchain:
         return f"{self.prefix}gcc"
 
     @property
+    def package(self) -> str:
+        """Return the Debian package of that compiler."""
+        return f"gcc-{self.prefix.rstrip('-').replace('_', '-')}" if self.prefix else "gcc"
+
+    @property
     def words(self) -> list[str]:
         """Return what make must be told of it, the same for configuring and for building."""
         ccache = "ccache " if shutil.which("ccache") else ""
@@ -102,15 +107,14 @@ def require_tools(toolchain: Toolchain, options: Mapping[str, str], extra: Itera
         *extra,
     ]
     if toolchain.prefix:
-        triplet = toolchain.prefix.rstrip("-")
-        packaged = triplet.replace("_", "-")
-        wanted += [(f"{toolchain.prefix}gcc", f"gcc-{packaged}"), (f"{toolchain.prefix}ld", f"binutils-{packaged}")]
+        binutils = toolchain.package.replace("gcc", "binutils", 1)
+        wanted += [(toolchain.cc, toolchain.package), (f"{toolchain.prefix}ld", binutils)]
     missing = {program: package for program, package in wanted if shutil.which(program) is None}
-    if toolchain.arch == "x86_64" and not _has_header("gelf.h"):
+    if toolchain.arch == "x86_64" and not has_header("gelf.h"):
         missing["libelf's headers"] = "libelf-dev"
-    if any(options.get(option) == "y" for option in _NEEDS_OPENSSL) and not _has_header("openssl/bio.h"):
+    if any(options.get(option) == "y" for option in _NEEDS_OPENSSL) and not has_header("openssl/bio.h"):
         missing["OpenSSL's headers"] = "libssl-dev"
-    if not _has_header("stdio.h"):
+    if not has_header("stdio.h"):
         missing["the C library's headers"] = "libc6-dev"
     if missing:
         packages = " ".join(dict.fromkeys(missing.values()))
@@ -120,7 +124,8 @@ def require_tools(toolchain: Toolchain, options: Mapping[str, str], extra: Itera
         )
 
 
-def _has_header(name: str) -> bool:
+def has_header(name: str) -> bool:
+    """Return whether this host's compiler finds a C header, as in `gelf.h`."""
     triplet = f"{platform.machine()}-linux-gnu"
     return any((Path(folder) / part / name).is_file() for folder in _INCLUDES for part in ("", triplet))
 

@@ -1,12 +1,16 @@
-"""An unpacked kernel package small enough to make on the spot: real ELF modules, no compiler."""
+"""Packages made on the spot: a kernel's, with real ELF modules and no compiler, and an archive of them for apt."""
 
+import hashlib
 import lzma
+import re
 import struct
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import zstandard
+
+from bootlab.process import run
 
 MakePackage = Callable[..., Path]
 
@@ -56,3 +60,66 @@ def kernel_package() -> MakePackage:
 def module() -> Callable[..., bytes]:
     """Make the ELF file of a kernel module with this .modinfo."""
     return _module
+
+
+class LocalArchive:
+    """A Debian archive in a folder, and an apt configuration that names it as this machine's source."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root / "debian"
+        self.apt = root / "etc-apt"
+        (self.apt / "sources.list.d").mkdir(parents=True)
+        (self.apt / "sources.list").write_text(f"deb [trusted=yes] file://{self.root} bookworm main\n")
+        self._stanzas: dict[str, str] = {}
+
+    def add(
+        self,
+        name: str,
+        version: str,
+        files: dict[str, str],
+        depends: str = "",
+        finish: Callable[[Path], None] = lambda tree: None,
+    ) -> None:
+        """Put a package in, in place of an earlier version of it; `finish` changes its tree before it is packed."""
+        tree = self.root.parent / "trees" / f"{name}_{version}"
+        (tree / "DEBIAN").mkdir(parents=True)
+        control = f"Package: {name}\nVersion: {version}\nArchitecture: amd64\nMaintainer: nobody <n@invalid>\n"
+        control += f"Depends: {depends}\n" if depends else ""
+        control += "Description: a test\n"
+        (tree / "DEBIAN" / "control").write_text(control)
+        for path, text in files.items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_text(text)
+        finish(tree)
+        pool = self.root / "pool"
+        pool.mkdir(parents=True, exist_ok=True)
+        archive = pool / f"{name}_{version}_amd64.deb"
+        for old in pool.glob(f"{name}_*"):
+            old.unlink()
+        run(["dpkg-deb", "--root-owner-group", "-Zgzip", "--build", tree, archive])
+        digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+        place = f"Filename: pool/{archive.name}\nSize: {archive.stat().st_size}\nSHA256: {digest}\n"
+        self._stanzas[name] = control + place
+
+    def publish(self) -> None:
+        """Write the package list and the Release file."""
+        suite = self.root / "dists" / "bookworm"
+        folder = suite / "main" / "binary-amd64"
+        folder.mkdir(parents=True, exist_ok=True)
+        text = "\n".join(self._stanzas.values()).encode()
+        (folder / "Packages").write_bytes(text)
+        line = f" {hashlib.sha256(text).hexdigest()} {len(text)} main/binary-amd64/Packages\n"
+        head = "Origin: Debian\nSuite: oldstable\nCodename: bookworm\nComponents: main\nArchitectures: amd64\n"
+        (suite / "Release").write_text(f"{head}Date: Thu, 01 Jan 2026 00:00:00 UTC\nSHA256:\n{line}")
+
+    def spoil(self) -> None:
+        """Be as a mirror in the middle of its own update: it answers, with lists that do not match what it promises."""
+        release = self.root / "dists/bookworm/Release"
+        text = release.read_text().replace("Thu, 01 Jan", "Fri, 02 Jan")
+        release.write_text(re.sub(r"^ [0-9a-f]{64}", " " + "0" * 64, text, flags=re.MULTILINE))
+
+
+@pytest.fixture
+def make_archive(tmp_path: Path) -> Callable[[], LocalArchive]:
+    """Make an empty Debian archive, to be published, with the apt configuration that leads to it."""
+    return lambda: LocalArchive(tmp_path)

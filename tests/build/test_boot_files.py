@@ -8,6 +8,7 @@ from bootlab.build import cpio
 from bootlab.build.boot_files import prepare
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.compress import compress
+from bootlab.build.file_tree import FileTree
 from bootlab.errors import InputError
 from bootlab.system import Compression, System, read_system
 
@@ -15,9 +16,9 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def _system(folder: Path, **kernel: object) -> System:
-    archive = cpio.Archive()
-    archive.file("init", b"#!/bin/sh\n" * 1000, 0o755)
-    (folder / "initramfs.gz").write_bytes(compress(archive.to_bytes(), Compression.GZIP))
+    tree = FileTree()
+    tree.file("init", b"#!/bin/sh\n" * 1000, 0o755)
+    (folder / "initramfs.gz").write_bytes(compress(cpio.write(tree.entries()), Compression.GZIP))
     return System.model_validate(
         {
             "name": "test",

@@ -10,6 +10,7 @@ import pytest
 
 from bootlab.build import initramfs
 from bootlab.build.cache import Cache
+from bootlab.build.content import BUSYBOX, Ingredients, applets
 from bootlab.build.modules import ModuleTree
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import run
@@ -29,11 +30,12 @@ def _recipe(folder: Path, **changes: object) -> Initramfs:
 def _programs(folder: Path) -> dict[str, Path]:
     (folder / "busybox").write_bytes(_BUSYBOX)
     (folder / "mark").write_bytes(b"mark")
-    return {initramfs.BUSYBOX: folder / "busybox", "/sbin/bootlab-mark": folder / "mark"}
+    return {BUSYBOX: folder / "busybox", "/sbin/bootlab-mark": folder / "mark"}
 
 
 def _build(folder: Path, recipe: Initramfs, tree: Path | None = None) -> Path:
-    return initramfs.build(recipe, "x86_64", tree, _programs(folder), Cache(folder / "cache"))
+    made_of = Ingredients("initramfs", "x86_64", _programs(folder), kernel_tree=tree)
+    return initramfs.build(recipe, made_of, Cache(folder / "cache"))
 
 
 def _listing(path: Path) -> dict[str, tuple[str, bytes]]:
@@ -117,13 +119,13 @@ def test_contents_of_a_cut_archive_name_the_file(tmp_path: Path) -> None:
 
 
 def test_applets_are_read_from_the_binary() -> None:
-    assert initramfs.applets(_BUSYBOX) == _APPLETS
+    assert applets(_BUSYBOX) == _APPLETS
     with pytest.raises(BootlabError, match="no table of applets"):
-        initramfs.applets(b"\x7fELF" + bytes(1000))
+        applets(b"\x7fELF" + bytes(1000))
 
 
 @pytest.mark.skipif(shutil.which("busybox") is None, reason="needs busybox")
 def test_applets_of_a_real_busybox() -> None:
     binary = shutil.which("busybox")
     assert binary is not None
-    assert initramfs.applets(Path(binary).read_bytes()) == run([binary, "--list"]).text.split()
+    assert applets(Path(binary).read_bytes()) == run([binary, "--list"]).text.split()

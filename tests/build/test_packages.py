@@ -3,8 +3,8 @@
 import hashlib
 import json
 import os
-import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,59 +13,16 @@ from bootlab.build import packages
 from bootlab.build.apt import Unreachable
 from bootlab.build.cache import Cache
 from bootlab.errors import BootlabError, InputError
-from bootlab.process import run
+from tests.build.conftest import LocalArchive
 
 pytestmark = pytest.mark.skipif(
     shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None, reason="needs apt and dpkg"
 )
 
 
-class LocalArchive:
-    """A Debian archive in a folder, and an apt configuration that names it as this machine's source."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root / "debian"
-        self.apt = root / "etc-apt"
-        (self.apt / "sources.list.d").mkdir(parents=True)
-        (self.apt / "sources.list").write_text(f"deb [trusted=yes] file://{self.root} bookworm main\n")
-        self._stanzas: dict[str, str] = {}
-
-    def add(self, name: str, version: str, files: dict[str, str], depends: str = "") -> None:
-        """Put a package in, in place of an earlier version of it."""
-        tree = self.root.parent / "trees" / f"{name}_{version}"
-        (tree / "DEBIAN").mkdir(parents=True)
-        control = f"Package: {name}\nVersion: {version}\nArchitecture: amd64\nMaintainer: nobody <n@invalid>\n"
-        control += f"Depends: {depends}\n" if depends else ""
-        control += "Description: a test\n"
-        (tree / "DEBIAN" / "control").write_text(control)
-        for path, text in files.items():
-            (tree / path).parent.mkdir(parents=True, exist_ok=True)
-            (tree / path).write_text(text)
-        pool = self.root / "pool"
-        pool.mkdir(parents=True, exist_ok=True)
-        archive = pool / f"{name}_{version}_amd64.deb"
-        for old in pool.glob(f"{name}_*"):
-            old.unlink()
-        run(["dpkg-deb", "--root-owner-group", "-Zgzip", "--build", tree, archive])
-        digest = hashlib.sha256(archive.read_bytes()).hexdigest()
-        place = f"Filename: pool/{archive.name}\nSize: {archive.stat().st_size}\nSHA256: {digest}\n"
-        self._stanzas[name] = control + place
-
-    def publish(self) -> None:
-        """Write the package list and the Release file."""
-        suite = self.root / "dists" / "bookworm"
-        folder = suite / "main" / "binary-amd64"
-        folder.mkdir(parents=True, exist_ok=True)
-        text = "\n".join(self._stanzas.values()).encode()
-        (folder / "Packages").write_bytes(text)
-        line = f" {hashlib.sha256(text).hexdigest()} {len(text)} main/binary-amd64/Packages\n"
-        head = "Origin: Debian\nSuite: oldstable\nCodename: bookworm\nComponents: main\nArchitectures: amd64\n"
-        (suite / "Release").write_text(f"{head}Date: Thu, 01 Jan 2026 00:00:00 UTC\nSHA256:\n{line}")
-
-
 @pytest.fixture
-def archive(tmp_path: Path) -> LocalArchive:
-    local = LocalArchive(tmp_path)
+def archive(make_archive: Callable[[], LocalArchive]) -> LocalArchive:
+    local = make_archive()
     local.add("linux-image-cloud-amd64", "6.1.1", {}, "linux-base, linux-image-6.1.0-1-cloud-amd64 (= 6.1.1)")
     local.add("linux-image-6.1.0-1-cloud-amd64", "6.1.1", {"boot/vmlinuz-6.1.0-1": "kernel one"})
     local.add("busybox-static", "1:1.35", {"bin/busybox": "busybox"})
@@ -120,14 +77,14 @@ def test_a_version_that_is_gone_is_looked_up_again(archive: LocalArchive) -> Non
 
 def test_an_old_record_is_used_when_the_archive_cannot_answer(archive: LocalArchive) -> None:
     first = _fetch("busybox-static", archive)
-    _break(archive)
+    archive.spoil()
     package = _fetch("busybox-static", archive, refresh=True)
     assert package.tree == first.tree
     assert ["could not be looked up again" in note for note in package.notes] == [True]
 
 
 def test_not_in_the_cache_and_no_answer(archive: LocalArchive) -> None:
-    _break(archive)
+    archive.spoil()
     with pytest.raises(Unreachable, match="busybox-static: Debian bookworm"):
         _fetch("busybox-static", archive)
 
@@ -186,10 +143,3 @@ def test_the_suite_of_this_machine() -> None:
 def test_the_real_archive(tmp_path: Path, arch: str) -> None:
     package = packages.fetch("busybox-static", "bookworm", arch, Cache(tmp_path))
     assert os.access(package.tree / "bin/busybox", os.X_OK)
-
-
-def _break(archive: LocalArchive) -> None:
-    # A mirror in the middle of its own update: it answers, with lists that do not match what it promises.
-    release = archive.root / "dists/bookworm/Release"
-    text = release.read_text().replace("Thu, 01 Jan", "Fri, 02 Jan")
-    release.write_text(re.sub(r"^ [0-9a-f]{64}", " " + "0" * 64, text, flags=re.MULTILINE))
