@@ -147,7 +147,10 @@ class _Boot:
             await self._finish(session, events)
             return ending
         except TimeoutError:
-            return self._overdue()
+            ending = self._overdue()
+            # Stopped in order, QEMU writes out what the plugin still holds: of a hang that is the part that matters.
+            await self._finish(session, events)
+            return ending
         except asyncio.CancelledError:
             if self.cancelled():
                 raise Interrupted("interrupted") from None

@@ -21,7 +21,7 @@ from bootlab.profile.result import Result
 from bootlab.profile.schedule import covered, union
 from bootlab.profile.wait_table import WaitTable
 from bootlab.timeline import marks as m
-from bootlab.timeline.phases import Phase, cut
+from bootlab.timeline.phases import Phase, cut, unfinished
 
 RULE: Final = (
     "cpu: executing for at least half of the phase; "
@@ -101,7 +101,7 @@ class PhaseActivity(Result):
 
 @dataclass(frozen=True, slots=True)
 class Activity(Result):
-    """The phases from power-on to the last standard mark, earliest first. `rule`: how `bound` was decided."""
+    """The phases from power-on to ready, or to the profile's end, earliest first. `rule`: how `bound` was decided."""
 
     phases: tuple[PhaseActivity, ...]
     rule: str
@@ -110,10 +110,14 @@ class Activity(Result):
 def find_activity(profile: Profile, marks: Mapping[str, int], *, table: WaitTable | None = None) -> Activity:
     """Return the activity in each standard phase. `marks`: name -> ns since power-on.
 
-    `table`: of this profile, if the caller has one.
+    Of a boot that was never ready the last phase goes on to the profile's end. `table`: of this profile, if the caller
+    has one.
     """
     finder = _Finder(table or WaitTable(profile))
-    phases = cut({m.POWER_ON: 0, **marks})
+    marks = {m.POWER_ON: 0, **marks}
+    phases = cut(marks)
+    if (last := unfinished(marks, profile.end_ns)) is not None:
+        phases.append(last)
     return Activity(tuple(finder.phase(phase) for phase in phases), RULE)
 
 

@@ -40,6 +40,7 @@ TECHNIQUE = kernel_words(
         "ACPI: tables, interpreter, devices found through it",
         functions=(
             "acpi_boot_table_init",
+            "acpi_reserve_initial_tables",
             "early_acpi_boot_init",
             "acpi_boot_init",
             "acpi_early_init",
@@ -52,6 +53,7 @@ TECHNIQUE = kernel_words(
             # APIC and the local APIC's timer alone (arch/x86/kernel/smpboot.c, APIC_VIRTUAL_WIRE_NO_CONFIG).
             "setup_IO_APIC",
             "setup_boot_APIC_clock",
+            "setup_APIC_timer",
         ),
     ),
 )

@@ -37,5 +37,11 @@ TECHNIQUE = kernel_words(
     ),
     prove=line_appears("Disabling APIC timer"),
     applies=_another_timer_ticks,
-    removes=Removes("calibration of the local APIC's timer", functions=("setup_boot_APIC_clock",)),
+    removes=Removes(
+        "calibration of the local APIC's timer",
+        functions=(
+            "setup_boot_APIC_clock",
+            "setup_APIC_timer",
+        ),
+    ),
 )

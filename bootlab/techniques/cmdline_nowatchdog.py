@@ -17,5 +17,11 @@ TECHNIQUE = kernel_words(
     sources=(Source(NONE_PUBLISHED, "K612: Linux 6.12.117 source; no figure read"),),
     prove=any_of(never_runs("softlockup_start_fn"), fact_is("watchdog", "^0")),
     watch=("softlockup_start_fn",),
-    removes=Removes("lockup detectors", functions=("lockup_detector_init",)),
+    removes=Removes(
+        "lockup detectors",
+        functions=(
+            "lockup_detector_init",
+            "lockup_detector_setup",
+        ),
+    ),
 )

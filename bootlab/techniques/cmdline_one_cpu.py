@@ -28,5 +28,11 @@ TECHNIQUE = kernel_words(
     ),
     prove=fact_falls("cpus_online"),
     applies=_has_several,
-    removes=Removes("bringing up of further CPUs", functions=("bringup_nonboot_cpus",)),
+    removes=Removes(
+        "bringing up of further CPUs",
+        functions=(
+            "bringup_nonboot_cpus",
+            "cpuhp_bringup_mask",
+        ),
+    ),
 )

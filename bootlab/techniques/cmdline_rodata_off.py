@@ -24,6 +24,6 @@ TECHNIQUE = kernel_words(
     prove=line_appears("Kernel memory protection disabled"),
     removes=Removes(
         "write protection of the kernel and the check of it",
-        functions=("mark_rodata_ro", "ptdump_check_wx", "ptdump_walk_pgd_level_checkwx"),
+        functions=("mark_rodata_ro", "ptdump_check_wx", "ptdump_walk_pgd_level_checkwx", "ptdump_walk_pgd_level_core"),
     ),
 )

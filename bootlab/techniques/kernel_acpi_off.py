@@ -40,6 +40,7 @@ TECHNIQUE = option_technique(
         "ACPI: tables, interpreter, devices found through it",
         functions=(
             "acpi_boot_table_init",
+            "acpi_reserve_initial_tables",
             "early_acpi_boot_init",
             "acpi_boot_init",
             "acpi_early_init",

@@ -20,6 +20,11 @@ TECHNIQUE = option_technique(
     watch=("ptdump_walk_pgd_level_checkwx",),
     removes=Removes(
         "search for writable code",
-        functions=("ptdump_walk_pgd_level_checkwx", "ptdump_walk_user_pgd_level_checkwx", "rodata_test"),
+        functions=(
+            "ptdump_walk_pgd_level_checkwx",
+            "ptdump_walk_user_pgd_level_checkwx",
+            "ptdump_walk_pgd_level_core",
+            "rodata_test",
+        ),
     ),
 )

@@ -24,6 +24,7 @@ TECHNIQUE = option_technique(
         "setting up of tracers",
         functions=(
             "early_trace_init",
+            "init_events",
             "trace_init",
             "ftrace_init",
             "ftrace_check_for_weak_functions",

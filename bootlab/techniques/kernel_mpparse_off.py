@@ -21,6 +21,12 @@ TECHNIQUE = option_technique(
     watch=("mpparse_find_mptable",),
     removes=Removes(
         "search for the MP table",
-        functions=("mpparse_find_mptable", "mpparse_parse_smp_config", "mpparse_parse_early_smp_config"),
+        functions=(
+            "mpparse_find_mptable",
+            "smp_scan_config",
+            "mpparse_get_smp_config",
+            "mpparse_parse_smp_config",
+            "mpparse_parse_early_smp_config",
+        ),
     ),
 )

@@ -18,5 +18,11 @@ TECHNIQUE = option_technique(
     sources=(Source(NONE_PUBLISHED, f"{LINUX_612}, arch/x86/Kconfig"),),
     shows=never_runs("x86_numa_init"),
     watch=("x86_numa_init",),
-    removes=Removes("search for memory nodes", functions=("x86_numa_init",)),
+    removes=Removes(
+        "search for memory nodes",
+        functions=(
+            "x86_numa_init",
+            "numa_init",
+        ),
+    ),
 )

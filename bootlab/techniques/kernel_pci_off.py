@@ -42,6 +42,7 @@ TECHNIQUE = option_technique(
             "__pci_register_driver",
             "pci_setup",
             "early_quirks",
+            "early_pci_scan_bus",
         ),
     ),
 )

@@ -20,6 +20,12 @@ TECHNIQUE = option_technique(
     shows=initcalls_gone("hung_task_init"),
     removes=Removes(
         "starting of watchdogs",
-        functions=("lockup_detector_init", "softlockup_start_fn", "hung_task_init", "wq_watchdog_init"),
+        functions=(
+            "lockup_detector_init",
+            "lockup_detector_setup",
+            "softlockup_start_fn",
+            "hung_task_init",
+            "wq_watchdog_init",
+        ),
     ),
 )

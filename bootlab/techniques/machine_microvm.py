@@ -60,6 +60,7 @@ TECHNIQUE = Technique(
             "acpi_pci_root_add",
             "acpi_pci_link_add",
             "early_quirks",
+            "early_pci_scan_bus",
             "i8042_init",
             "hpet_late_init",
             "dmi_setup",

@@ -30,5 +30,11 @@ TECHNIQUE = Technique(
     apply=with_machine(vcpus=1),
     prove=fact_falls("cpus_online"),
     applies=_applies,
-    removes=Removes("bringing up of further CPUs", functions=("bringup_nonboot_cpus",)),
+    removes=Removes(
+        "bringing up of further CPUs",
+        functions=(
+            "bringup_nonboot_cpus",
+            "cpuhp_bringup_mask",
+        ),
+    ),
 )

@@ -45,6 +45,16 @@ def cut(marks: Mapping[str, int]) -> list[Phase]:
     return phases
 
 
+def unfinished(marks: Mapping[str, int], end_ns: int) -> Phase | None:
+    """Return what a boot was in from its last mark to its end at `end_ns`; None where it was ready, or ended there."""
+    reached = [name for name in m.BOOT_ORDER if name in marks]
+    last = reached[-1] if reached else m.READY
+    if last == m.READY or end_ns <= marks[last]:
+        return None
+    following = m.BOOT_ORDER[m.BOOT_ORDER.index(last) + 1]
+    return Phase(f"{_name(last, following)}, not finished", last, "end", marks[last], end_ns)
+
+
 def _name(start: str, end: str) -> str:
     first, last = m.BOOT_ORDER.index(start), m.BOOT_ORDER.index(end)
     parts = [_NAMES[pair] for pair in zip(m.BOOT_ORDER[first:last], m.BOOT_ORDER[first + 1 : last + 1], strict=True)]

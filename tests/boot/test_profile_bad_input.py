@@ -58,6 +58,33 @@ def test_qemu_killed_in_mid_profile(write_system: WriteSystem, tmp_path: Path) -
     assert account["attributed_instructions"] > 0.99 * account["instructions"]
 
 
+def test_a_hang_is_profiled_up_to_its_end(write_system: WriteSystem, tmp_path: Path) -> None:
+    """Stopped at its deadline QEMU still writes what the plugin held: the loop that the guest hangs in."""
+    init = tmp_path / "init"
+    init.write_text("#!/bin/sh\nwhile :; do :; done\n")
+    init.chmod(0o755)
+    example = (ROOT / "examples" / "debian-arm64.toml").read_text()
+    modules = re.search(r"(?ms)^modules = \[.*?^\]\n", example)
+    assert modules is not None
+    system = write_system(
+        "debian-arm64", "hang", NO_TESTS, (modules[0], ""), (f'init = "{ROOT}/examples/cloud/init"', f'init = "{init}"')
+    )
+    child = start_profile(system, tmp_path, "--deadline", "10")
+    printed, told = child.communicate(timeout=100)
+    assert child.returncode == 1, told
+    document = json.loads(printed)
+    assert (document["outcome"], document["complete"]) == ("hung", True)
+    account = document["account"]
+    assert account["closed"] is True
+    assert (account["at"], account["virtual_ns"]) == ("end", account["whole"]["virtual_ns"])
+    last = document["activity"]["phases"][-1]
+    assert last["name"] == "user space, not finished"
+    assert (last["start_ns"], last["end_ns"]) == (document["marks"]["first_user_instruction"], account["virtual_ns"])
+    shell = next(one for one in document["tasks"] if one["pid"] == 1)
+    assert document["processes"]["processes"][0]["task"] == shell["task"]
+    assert document["processes"]["processes"][0]["running_ns"] > 0.5 * (last["end_ns"] - last["start_ns"])
+
+
 def test_full_disk(write_system: WriteSystem, tmp_path: Path) -> None:
     """The profile outgrows a small file system in mid-boot."""
     system = write_system("debian-arm64", "full")

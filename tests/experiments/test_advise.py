@@ -141,3 +141,16 @@ def test_a_technique_that_does_not_apply_has_no_line(boot: Profile, system: Syst
     assert {"cmdline_cryptomgr_notests", "firmware_pvh"} <= found.not_applicable.keys()
     assert all(item.remedy is None for item in found.items if item.what == "[decompressor]")
     assert sum(item.cost_ns for item in found.items) + found.rest_ns == found.total_ns
+
+
+def test_what_a_declared_function_jumped_to_is_its_technique_s(tmp_path: Path, system: System) -> None:
+    """mark_rodata_ro() ends in a jump to the check for writable code, which then stands below kernel_init()."""
+    writer = ProfileWriter(("start_kernel", "ret_from_fork", "kernel_init", "ptdump_walk_pgd_level_core", "note_page"))
+    writer.task("swapper/0", 1)
+    writer.spend("swapper/0-1;ret_from_fork;kernel_init;ptdump_walk_pgd_level_core;note_page", READY_NS)
+    writer.cut("ready")
+    path = tmp_path / "profile.bin"
+    path.write_bytes(writer.end())
+    found = advice(read_profile(path, list(writer.functions), 0), system)
+    assert found.items[0].remedy is not None
+    assert (found.items[0].remedy.technique, found.items[0].cost_ns) == ("cmdline_rodata_off", READY_NS)

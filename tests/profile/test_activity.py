@@ -58,6 +58,22 @@ def test_phases_and_what_bound_them(profile_writer: Any) -> None:
     assert all(phase.instructions == phase.busy_ns for phase in activity.phases)
 
 
+def test_a_boot_that_was_never_ready_is_cut_into_phases_up_to_its_end(profile_writer: Any) -> None:
+    """A hang is what comes after the last mark."""
+    writer = profile_writer
+    writer.spend("[firmware]", 50, space=Space.STAGE)
+    writer.cut("image_entry")
+    writer.task("swapper/0", 0)
+    writer.spend("swapper/0-0;start_kernel", 400)
+    writer.idle(IDLE, 100)
+    activity = find_activity(finish(writer), {"image_entry": 50})
+    rows = [(p.name, p.start_ns, p.end_ns, p.idle_ns, p.bound) for p in activity.phases]
+    assert rows == [
+        ("firmware", 0, 50, 0, Bound.CPU),
+        ("decompressor, not finished", 50, 550, 100, Bound.CPU),
+    ]
+
+
 def test_interrupts_handlers_softirqs_and_threads(profile_writer: Any) -> None:
     writer = profile_writer
     swapper = writer.task("swapper/0", 0)
