@@ -10,7 +10,7 @@ TO_DO := TO''DO|FIX''ME
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-dev setup-web check check-python check-c check-shell check-leftovers \
+.PHONY: help setup setup-build setup-dev setup-web check check-python check-c check-shell check-leftovers \
 	test test-c boot-test web-test demo bench golden lock clean clean-root-test
 
 help: ## list the targets
@@ -18,6 +18,9 @@ help: ## list the targets
 
 setup: ## QEMU, a compiler, .venv/bin/bootlab and the QEMU plugin; quick when all is there
 	@scripts/setup run
+
+setup-build: ## the same, and what bootlab build uses: kernels for x86-64, arm64 and armv7, file systems
+	@scripts/setup build
 
 setup-dev:
 	@scripts/setup dev

@@ -1,15 +1,15 @@
 """Every tool and device bootlab can use: found or not, which version, what it is for, what to type to get it."""
 
 import re
-import shutil
 from dataclasses import dataclass
 
 from bootlab.build.cache import Cache
 from bootlab.build.plugin import plugin_path
-from bootlab.errors import BootlabError
+from bootlab.build.toolchain import ARCHITECTURES, find_toolchain, has_header
+from bootlab.errors import BootlabError, MissingTool
 from bootlab.measure.kvm import probe_kvm
 from bootlab.measure.prepare import require_qemu
-from bootlab.process import run
+from bootlab.process import ProgramFailed, find_program, run
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,28 @@ _TOOLS = (
     _Tool("make", "make", "builds the plugin"),
     _Tool("mke2fs", "e2fsprogs", "makes the fresh disks that system files ask for", version_option="-V"),
     _Tool("chromium", "chromium", "renders the report in make web-test", needed=False),
+    _Tool("flex", "flex", "reads kernel configurations, for bootlab build kernel", needed=False),
+    _Tool("bison", "bison", "the same", needed=False),
+    _Tool("bc", "bc", "computes the kernel's time constants", needed=False),
+    _Tool("perl", "perl", "runs scripts of the kernel's build", needed=False, version_option="-v"),
+    _Tool("ccache", "ccache", "keeps compiled kernel files, so that a change compiles little again", needed=False),
+    _Tool("patch", "patch", "applies the patches of [kernel.build]", needed=False),
+    _Tool("xz", "xz-utils", "unpacks kernel source, and packs kernels with xz or lzma", needed=False),
+    _Tool("bzip2", "bzip2", "packs kernels with bzip2", needed=False),
+    _Tool("lz4", "lz4", "packs kernels with lz4", needed=False),
+    _Tool("lzop", "lzop", "packs kernels and initramfs with lzo", needed=False),
+    _Tool("zstd", "zstd", "packs kernels with zstd", needed=False),
+    _Tool("sqfstar", "squashfs-tools", "makes squashfs root images", needed=False, version_option="-version"),
+    _Tool("mkfs.erofs", "erofs-utils", "makes erofs root images", needed=False, version_option="-V"),
+    _Tool("fakeroot", "fakeroot", "makes them with root's files, without being root", needed=False),
+    _Tool("go", "golang-go", "compiles an init written in Go", needed=False, version_option="version"),
     _Tool("mmdebstrap", "mmdebstrap", "makes the clean Debian roots of make clean-root-test", needed=False),
+)
+
+
+_HEADERS = (
+    ("gelf.h", "libelf-dev", "libelf's headers", "x86-64 kernels: objtool is built with them"),
+    ("openssl/bio.h", "libssl-dev", "OpenSSL's headers", "kernels with signed modules or a keyring, as Debian's"),
 )
 
 
@@ -53,7 +74,8 @@ def examine(cache: Cache) -> list[Finding]:
         _qemu("qemu-system-aarch64", "qemu-system-arm", "boots arm64 systems", needed=False),
         _plugin(),
     ]
-    found += [_program(tool) for tool in _TOOLS]
+    found += [_program(tool) for tool in (*_TOOLS, *_cross_compilers())]
+    found += [_header(*header) for header in _HEADERS]
     found.append(_kvm(cache))
     return found
 
@@ -77,9 +99,24 @@ def _plugin() -> Finding:
     return Finding("plugin", True, str(path), purpose, "", True)
 
 
+def _cross_compilers() -> list[_Tool]:
+    chains = [find_toolchain(arch) for arch in ARCHITECTURES]
+    return [
+        _Tool(chain.cc, chain.package, f"compiles kernels for {chain.arch}", needed=False)
+        for chain in chains
+        if chain.prefix
+    ]
+
+
+def _header(name: str, package: str, title: str, purpose: str) -> Finding:
+    found = has_header(name)
+    return Finding(title, found, "", purpose, "" if found else f"apt install {package}", False)
+
+
 def _program(tool: _Tool) -> Finding:
-    path = shutil.which(tool.program)
-    if path is None:
+    try:
+        path = find_program(tool.program)
+    except MissingTool:
         return Finding(tool.program, False, "", tool.purpose, f"apt install {tool.package}", tool.needed)
     return Finding(tool.program, True, _version(path, tool.version_option), tool.purpose, "", tool.needed)
 
@@ -97,8 +134,12 @@ def _kvm(cache: Cache) -> Finding:
 def _version(path: str, option: str) -> str:
     try:
         done = run([path, option], deadline_s=20)
+        text = (done.stdout + done.stderr).decode(errors="replace")
+    except ProgramFailed as error:
+        # Some tell it and fail, as mkfs.erofs before 1.6.
+        text = error.stdout or error.message
     except BootlabError as error:
         return error.message
-    lines = (done.stdout + done.stderr).decode(errors="replace").strip().splitlines()
+    lines = text.strip().splitlines()
     found = re.search(r"\d+(\.\d+)+[^\s,)]*", lines[0]) if lines else None
     return found.group() if found else (lines[0] if lines else "")
