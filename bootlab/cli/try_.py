@@ -59,6 +59,14 @@ def try_(
         int | None,
         typer.Option("--nulls", min=1, max=20, help="Null changes that measure the spread (virtual). [default: 5]"),
     ] = None,
+    stack: Annotated[
+        bool | None,
+        typer.Option(
+            "--stack/--no-stack",
+            help="Also stack what helped; without, each technique is measured alone and that is all: fewer boots, and "
+            "one kernel build for each technique that builds one. [default: stack]",
+        ),
+    ] = None,
     ablation: Annotated[
         bool | None,
         typer.Option(
@@ -88,13 +96,18 @@ def try_(
         plan=plan or "gain",
         seeds=seeds or (3 if value.clock.kind is ClockKind.VIRTUAL else 10),
         nulls=nulls or DEFAULT_NULLS,
+        stack=stack is not False,
         ablation=bool(ablation),
     )
+    if asked.ablation and not asked.stack:
+        raise InputError(
+            "--ablation leaves techniques out of a stack, and --no-stack makes none", hint="give one of them"
+        )
     if value.clock.kind is ClockKind.WALL and asked.seeds < _FEWEST_WALL:
         raise InputError(f"--seeds {asked.seeds}: a noisy clock needs at least {_FEWEST_WALL} boots a side")
     store = open_store(runs)
     if resume is not None:
-        run, asked = _resumed(store, resume, value.name, asked, [technique, plan, seeds, nulls, ablation])
+        run, asked = _resumed(store, resume, value.name, asked, [technique, plan, seeds, nulls, stack, ablation])
     chosen_plan = find_plan(asked.plan)
     techniques = find_techniques(load_catalogue(), asked.techniques or chosen_plan.techniques)
     if value.check is None and not json:
@@ -112,6 +125,7 @@ def try_(
             cache=open_cache(),
             seeds=range(1, asked.seeds + 1),
             nulls=asked.nulls,
+            stack=asked.stack,
             ablation=asked.ablation,
             note=progress.note,
         )
@@ -158,8 +172,9 @@ class _Asked(BaseModel):
     plan: str
     seeds: int
     nulls: int
+    stack: bool = True
     ablation: bool = False
-    """Not in runs of before there was one."""
+    """Neither is in runs of before there was one."""
 
 
 def _resumed(store: Store, name: str, system: str, now: _Asked, options: list[Any]) -> tuple[Run, _Asked]:
@@ -168,7 +183,7 @@ def _resumed(store: Store, name: str, system: str, now: _Asked, options: list[An
         raise InputError(f"--resume {name}: that run is a {run.kind} of {run.system}, not a try of {system}")
     if any(option is not None for option in options):
         raise InputError(
-            f"--resume {name}: goes on with what was asked then; give no technique, plan, seeds, nulls or ablation"
+            f"--resume {name}: goes on as it was asked; give no technique, plan, seeds, nulls, stack or ablation"
         )
     try:
         asked = _Asked.model_validate(run.asked)

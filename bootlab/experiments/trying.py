@@ -41,7 +41,7 @@ class _Place:
 class Trial:
     """One `bootlab try`. `note` is called with a line for the user when a stage begins, or a kernel is built.
 
-    With `ablation` each technique of a finished stack is left out of it once.
+    Without `stack` nothing is stacked; with `ablation` each technique of a finished stack is left out of it once.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class Trial:
         cache: Cache,
         seeds: Sequence[int],
         nulls: int = DEFAULT_NULLS,
+        stack: bool = True,
         ablation: bool = False,
         note: Callable[[str], None] = lambda line: None,
     ) -> None:
@@ -63,6 +64,7 @@ class Trial:
         self.engine = engine
         self.seeds = list(seeds)
         self.nulls = nulls
+        self.stack = stack
         self.ablation = ablation
         self.note = note
         self.wall = wall_clock(system)
@@ -81,7 +83,9 @@ class Trial:
         start = _Place(self.system, base)
         changing = Changing(self.boots, measured_of(base.median, base.kernel_config), self.note)
         alone = self._all_alone(start, changing)
-        places = self._ladder(start, changing) if self.plan.keep_all else self._stacks(start, changing, alone)
+        places: dict[str, _Place] = {}
+        if self.stack:
+            places = self._ladder(start, changing) if self.plan.keep_all else self._stacks(start, changing, alone)
         ablation = self._ablation(start, changing, places, alone) if self.ablation else []
         return TryResult(
             system=self.system.name,
