@@ -4,16 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.build import disk, initramfs, packages, rootfs
+from bootlab.build import disk, initramfs, packages
 from bootlab.build.cache import Cache, file_sha256
-from bootlab.build.content import Ingredients
 from bootlab.build.kernel_build import BuiltKernel, build_kernel
 from bootlab.build.kernel_image import expect_arch, extract_vmlinux, inspect
 from bootlab.build.kernel_make import Progress
-from bootlab.build.roots import expect_root, ingredients
-from bootlab.build.static_program import with_programs
+from bootlab.build.roots import BuiltRoot, Recipe, build_root, expect_root, system_suite
 from bootlab.errors import InputError
-from bootlab.system import BootFiles, Content, Kernel, KernelBuild, KernelEntry, MachineType, System
+from bootlab.system import BootFiles, Kernel, KernelBuild, KernelEntry, MachineType, System
 
 _PAGE = 4096
 _TOLD_EVERY = 250
@@ -64,6 +62,19 @@ def build_kernel_of(
             hint="[kernel.build] describes a kernel to build: docs/building.md",
         )
     return _Preparation(system, cache, refresh, tell, progress).built(build)[0]
+
+
+def build_root_of(
+    system: System, part: str, cache: Cache, *, refresh: bool = False, tell: Tell, progress: Progress
+) -> BuiltRoot:
+    """Return the `part` (initramfs, rootfs) of `system`, made as for its boots. Raises as `prepare`."""
+    recipe: Recipe | None = system.initramfs if part == "initramfs" else system.rootfs
+    if recipe is None:
+        raise InputError(f"{part}: this system has none", hint=f"[{part}] describes one: docs/building.md")
+    if recipe.path is not None:
+        raise InputError(f"{part}.path: a finished file, there is nothing to build", hint="docs/building.md: recipes")
+    job = _Preparation(system, cache, refresh, tell, progress)
+    return job.root(recipe, job.modules() if recipe.modules else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +179,7 @@ class _Preparation:
         if recipe.path is not None:
             _expect_whole(recipe.path, self._cache)
             return recipe.path
-        recipe = with_programs(recipe, self._arch, self._cache)
-        return initramfs.build(recipe, self._ingredients("initramfs", recipe, tree), self._cache, self._tell)
+        return self.root(recipe, tree).path
 
     def embedded_initramfs(self, tree: Path | None) -> Path | None:
         """Return the uncompressed archive to build into the kernel, if any; `tree` has that kernel's modules."""
@@ -177,8 +187,7 @@ class _Preparation:
         if recipe is None or not recipe.embedded:
             return None
         if recipe.path is None:
-            recipe = with_programs(recipe, self._arch, self._cache)
-            return initramfs.build(recipe, self._ingredients("initramfs", recipe, tree), self._cache, self._tell)
+            return self.root(recipe, tree).path
         return initramfs.unpacked(recipe.path, self._cache)
 
     def rootfs(self, tree: Path | None) -> Path | None:
@@ -186,11 +195,26 @@ class _Preparation:
         recipe = self._system.rootfs
         if recipe is None or recipe.path is not None:
             return recipe.path if recipe is not None else None
-        recipe = with_programs(recipe, self._arch, self._cache)
-        return rootfs.build(recipe, self._ingredients("rootfs", recipe, tree), self._cache, self._tell)
+        return self.root(recipe, tree).path
 
-    def _ingredients(self, part: str, recipe: Content, tree: Path | None) -> Ingredients:
-        return ingredients(part, recipe, self._system, tree, self._cache, refresh=self._refresh, tell=self._tell)
+    def root(self, recipe: Recipe, tree: Path | None) -> BuiltRoot:
+        """Return what `recipe` describes; `tree` has the modules."""
+        return build_root(
+            recipe,
+            self._arch,
+            self._cache,
+            suite=system_suite(self._system),
+            kernel_tree=tree,
+            refresh=self._refresh,
+            tell=self._tell,
+        )
+
+    def modules(self) -> Path | None:
+        """Return the tree with the kernel's modules below lib/modules, if any, fetched or built."""
+        kernel = self._system.kernel
+        if kernel.build is not None:
+            return self._build(kernel.build, None).modules
+        return _kernel_files(kernel, self._fetch)[1]
 
     def clear_of_acpi(self, archive: Path | None) -> Path | None:
         """Return the archive, padded where QEMU would lay it over the machine's ACPI tables."""

@@ -79,7 +79,9 @@ def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: No
             tree.link("sbin/init", "/init")
     for name, path in content.files.items():
         if f"/{name.lstrip('/')}" in made_of.programs:
-            raise InputError(f'{made_of.part}.files."{name}": the recipe puts its own file there')
+            raise InputError(
+                f'{made_of.part}.files."{name}": the recipe puts its own file there', hint="give yours another path"
+            )
         tree.file(name, path.read_bytes(), 0o755 if _is_executable(path) else 0o644)
     if content.modules:
         _add_modules(tree, content, made_of)

@@ -80,7 +80,9 @@ def debian_root(
     suite = suite or machine_suite()
     for name in names:
         if not _NAME.fullmatch(name):
-            raise InputError(f'{key}: "{name}" is not a Debian package name')
+            raise InputError(
+                f'{key}: "{name}" is not a Debian package name', hint="these are like busybox-static, in lower case"
+            )
     wanted = sorted(set(names))
     architecture = ARCHITECTURES[arch]
     place = cache.root / "roots" / f"{cache.path('root', f'{suite} {architecture} {wanted}').name}.json"

@@ -17,12 +17,20 @@ def build(recipe: Initramfs, made_of: Ingredients, cache: Cache, tell: Tell = la
     One to embed is left uncompressed: the kernel's own compression is over it.
     Raises InputError for what the recipe asks and cannot be had, MissingTool (lzop).
     """
-    how = Compression.NONE if recipe.embedded else recipe.compression
 
     def write(path: Path) -> None:
-        path.write_bytes(compress(cpio.write(collect(recipe, made_of, tell)), how))
+        path.write_bytes(compress(cpio.write(collect(recipe, made_of, tell)), _compression(recipe)))
 
-    return cache.make("initramfs", f"{how.value} {identity(recipe, made_of)}", write)
+    return cache.make("initramfs", key(recipe, made_of), write)
+
+
+def key(recipe: Initramfs, made_of: Ingredients) -> str:
+    """Return what the cache knows the archive by. Raises InputError for a file that cannot be read."""
+    return f"{_compression(recipe).value} {identity(recipe, made_of)}"
+
+
+def _compression(recipe: Initramfs) -> Compression:
+    return Compression.NONE if recipe.embedded else recipe.compression
 
 
 def unpacked(path: Path, cache: Cache) -> Path:

@@ -129,6 +129,7 @@ class _Job:
             began = time.monotonic()
             self._make(folder)
             seconds = time.monotonic() - began
+            folder.expect_same_source()
             out.mkdir()
             self._collect(folder, out)
         about = {"seconds": round(seconds, 1), "image": Path(self._toolchain.image).name}

@@ -9,8 +9,9 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bootlab.build import packages
@@ -19,11 +20,11 @@ from bootlab.build.kconfig_reasons import Refusal, explain
 from bootlab.build.kernel_config import Asked, collect, merge, parse_config, same_value
 from bootlab.build.kernel_make import ObjectFolder
 from bootlab.build.kernel_source import KernelSource
-from bootlab.build.toolchain import Toolchain, require_tools
+from bootlab.build.toolchain import Toolchain, probed_tools, require_tools
 from bootlab.errors import InputError
 from bootlab.system import KernelBuild
 
-_FORMAT = 1
+_FORMAT = 2
 _GENERIC_BASES = ("tinyconfig", "allnoconfig", "allyesconfig", "allmodconfig", "alldefconfig", "defconfig")
 _ENTRY = re.compile(r"^\s*(?:menu)?config\s+(\w+)\s*(?:#.*)?$")
 _KIND = re.compile(r"^\s+(?:def_)?(bool|tristate|string|int|hex)\b")
@@ -67,6 +68,7 @@ def configure(
         source.identity,
         toolchain.arch,
         toolchain.identity,
+        probed_tools(),
         base,
         hashlib.sha256(text.encode()).hexdigest() if text is not None else None,
         [(one.option, one.value) for one in asked.values()],
@@ -74,12 +76,27 @@ def configure(
 
     def make(out: Path) -> None:
         tell(f"configuring Linux {source.version} for {toolchain.arch}")
-        out.write_text(_configured(base, text, asked, source, toolchain, cache), encoding="utf-8")
+        made = _configured(base, text, asked, source, toolchain, cache)
+        out.write_text(json.dumps(asdict(made)), encoding="utf-8")
 
     entry = cache.make("kernel-config", json.dumps(document), make)
-    found = Configuration(entry.read_text(encoding="utf-8"))
+    solved = _Solved(**json.loads(entry.read_text(encoding="utf-8")))
+    if solved.reasons or solved.unknown:
+        raise _refused(solved, asked)
+    found = Configuration(solved.text)
     require_tools(toolchain, found.options)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Solved:
+    """What kconfig made of a request; kept when it refuses too, for the same request gets the same answer."""
+
+    text: str
+    reasons: dict[str, str]
+    """Option that did not survive -> why."""
+    unknown: dict[str, str]
+    """Option that the tree does not know -> what may have been meant, or nothing."""
 
 
 def option_kinds(source: KernelSource, cache: Cache) -> dict[str, str]:
@@ -100,14 +117,13 @@ def option_kinds(source: KernelSource, cache: Cache) -> dict[str, str]:
 
 def refusals(
     asked: Mapping[str, Asked], got: Mapping[str, str], kinds: Mapping[str, str]
-) -> tuple[list[Asked], list[str]]:
-    """Return what was asked for and is not there, and a line for each option that the tree does not know."""
-    unknown = []
+) -> tuple[list[Asked], dict[str, str]]:
+    """Return what was asked for and is not there, and the options that the tree does not know -> similar names."""
+    unknown = {}
     for one in asked.values():
         if one.option not in kinds:
             near = difflib.get_close_matches(one.option, kinds, n=3, cutoff=0.7)
-            meant = f"; did you mean {', '.join(near)}?" if near else ""
-            unknown.append(f"{one.by}: no option CONFIG_{one.option} in this tree{meant}")
+            unknown[one.option] = f"; did you mean {', '.join(near)}?" if near else ""
     lost = [
         one
         for one in asked.values()
@@ -198,40 +214,46 @@ def _configured(
     source: KernelSource,
     toolchain: Toolchain,
     cache: Cache,
-) -> str:
+) -> _Solved:
     kinds = option_kinds(source, cache)
+    if text is None:
+        text = _made_base(base, source, toolchain, cache)
     folder = ObjectFolder(cache, source, toolchain, "config")
     place = folder.objects / ".config"
     with folder.locked():
-        if text is None:
-            place.unlink(missing_ok=True)
-            folder.configure(base)
-            text = place.read_text(encoding="utf-8")
         place.write_text(merge(text, asked.values(), kinds), encoding="utf-8")
         folder.configure("olddefconfig")
         final = place.read_text(encoding="utf-8")
-    got = parse_config(final)
-    lost, unknown = refusals(asked, got, kinds)
-    if lost or unknown:
-        raise _refused(lost, unknown, got, final, source, toolchain)
-    return final
-
-
-def _refused(
-    lost: Sequence[Asked],
-    unknown: Sequence[str],
-    got: Mapping[str, str],
-    final: str,
-    source: KernelSource,
-    toolchain: Toolchain,
-) -> InputError:
+    lost, unknown = refusals(asked, parse_config(final), kinds)
     reasons = explain([Refusal(one.option, one.value) for one in lost], final, source, toolchain) if lost else {}
-    lines = [
-        f"{one.by}: CONFIG_{one.option}={one.value} did not survive, it is {got.get(one.option, 'n')}: "
-        f"{reasons[one.option]}"
-        for one in lost
-    ]
+    return _Solved(final, reasons, unknown)
+
+
+def _made_base(base: str, source: KernelSource, toolchain: Toolchain, cache: Cache) -> str:
+    """Return what `make BASE` writes: kept, for it takes longer than what every variant of it needs after."""
+
+    def make(out: Path) -> None:
+        folder = ObjectFolder(cache, source, toolchain, "config")
+        place = folder.objects / ".config"
+        with folder.locked():
+            place.unlink(missing_ok=True)
+            folder.configure(base)
+            shutil.copyfile(place, out)
+
+    key = [_FORMAT, source.identity, toolchain.arch, toolchain.identity, probed_tools(), base]
+    return cache.make("kernel-base", json.dumps(key), make).read_text(encoding="utf-8")
+
+
+def _refused(solved: _Solved, asked: Mapping[str, Asked]) -> InputError:
+    got = parse_config(solved.text)
+    lines = []
+    for option, reason in solved.reasons.items():
+        one = asked[option]
+        value = got.get(option, "n")
+        lines.append(f"{one.by}: CONFIG_{option}={one.value} did not survive, it is {value}: {reason}")
+    for option, meant in solved.unknown.items():
+        lines.append(f"{asked[option].by}: no option CONFIG_{option} in this tree{meant}")
     return InputError(
-        "\n".join([*lines, *unknown]),
+        "\n".join(lines),
         hint="ask for what is needed too, or do without; kernel.build.options overrules base and fragments",
     )

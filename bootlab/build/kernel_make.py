@@ -2,7 +2,7 @@
 
 Objects stay between builds in one folder for each source, architecture and compiler, so that only what a change touches
 is compiled again. A marker lies there while make runs: found at the start, it says that the last one was killed, and
-all of the folder is thrown away.
+all of the folder is thrown away. So it is when a user's tree has changed in a way that make does not see.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from bootlab.build.cache import Cache
 from bootlab.build.kernel_source import KernelSource
+from bootlab.build.kernel_tree import Listing, list_tree, outdates_objects
 from bootlab.build.toolchain import Toolchain
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import ProgramFailed, run, stream
@@ -51,7 +52,9 @@ class ObjectFolder:
     """Where the objects of one source, architecture and compiler live; `name` tells apart what is kept there."""
 
     def __init__(self, cache: Cache, source: KernelSource, toolchain: Toolchain, name: str) -> None:
-        words = " ".join([source.identity, toolchain.arch, toolchain.identity, str(source.tree)])
+        # A user's tree keeps its folder when it is edited.
+        of = source.identity if source.in_place is None else "in place"
+        words = " ".join([of, toolchain.arch, toolchain.identity, str(source.tree)])
         self._name = f"{name}-{hashlib.sha256(words.encode()).hexdigest()[:32]}"
         self._cache = cache
         self._source = source
@@ -59,23 +62,50 @@ class ObjectFolder:
         self.root = cache.root / "kernel-objects" / self._name
         self.objects = self.root / "objects"
         self.log = self.root / "make.log"
+        self._sources = self.root / "sources"
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the folder against other builds, emptied if the last build in it did not come to its end."""
         with self._cache.lock(self._name):
             marker = self.root / "building"
-            if marker.exists():
+            if marker.exists() or self._outdated():
                 shutil.rmtree(self.root)
             self.objects.mkdir(parents=True, exist_ok=True)
             marker.touch()
+            if self._source.in_place is not None:
+                self._sources.write_bytes(self._source.in_place.saved)
             try:
                 yield
             except BuildFailed:
                 # make has come to its end, and removes what an error left half made.
-                marker.unlink()
+                self._finish(marker)
                 raise
-            marker.unlink()
+            self._finish(marker)
+
+    def _finish(self, marker: Path) -> None:
+        if self._sources.exists():
+            self._sources.touch()
+        marker.unlink()
+
+    def _outdated(self) -> bool:
+        if self._source.in_place is None or not self._sources.exists():
+            return False
+        before = Listing.load(self._source.tree, self._sources.read_bytes())
+        return outdates_objects(before, self._source.in_place, self._sources.stat().st_mtime)
+
+    def expect_same_source(self) -> None:
+        """Raise InputError when a user's tree was changed since it was looked at: what was made is of neither state.
+
+        To be called while the folder is locked: it is then emptied at the next use.
+        """
+        if self._source.in_place is None:
+            return
+        if list_tree(self._source.tree).stamp != self._source.in_place.stamp:
+            raise InputError(
+                f"kernel.build.source: {self._source.tree} was changed while the kernel was built from it",
+                hint="run it again when nothing writes there",
+            )
 
     def configure(self, *targets: str) -> None:
         """Run configuration targets, quickly done. Raises BuildFailed."""

@@ -4,16 +4,15 @@ What is unpacked or patched is an entry of the cache. A tree of the user's is bu
 to: all that a build makes goes elsewhere (`make O=`).
 """
 
-import hashlib
-import os
 import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.build import packages
+from bootlab.build import kernel_tree, packages
 from bootlab.build.cache import Cache, file_sha256
+from bootlab.build.kernel_tree import Listing
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import ProgramFailed, run
 from bootlab.system import KernelBuild
@@ -43,9 +42,11 @@ class KernelSource:
 
     tree: Path
     identity: str
-    """Changes with any file of it."""
+    """Changes with any file of it; the same for the same files elsewhere."""
     version: str
     """As its Makefile says, for example `6.12.107`."""
+    in_place: Listing | None = None
+    """What it was made of, for a tree of the user's, who may change it any time."""
 
 
 def find_source(
@@ -128,9 +129,10 @@ def _tree(source: Path, patches: Sequence[Path], cache: Cache, tell: Tell) -> Ke
                 "to build it elsewhere",
                 hint=f"make -C {source} mrproper cleans it, and deletes its .config: keep a copy",
             )
-    identity = f"tree {_tree_identity(tree)}"
+    listing = kernel_tree.list_tree(tree)
+    identity = f"tree {kernel_tree.identity(listing, cache)}"
     if not patches:
-        return KernelSource(tree, f"{_FORMAT} {identity}", _version(tree))
+        return KernelSource(tree, f"{_FORMAT} {identity}", _version(tree), listing)
     read = [_patch(index, path) for index, path in enumerate(patches)]
     key = " ".join([str(_FORMAT), identity, *(patch.sha256 for patch in read)])
 
@@ -140,22 +142,6 @@ def _tree(source: Path, patches: Sequence[Path], cache: Cache, tell: Tell) -> Ke
         _apply(read, out, tell)
 
     return KernelSource(cache.make("kernel-source", key, copy), key, _version(tree))
-
-
-def _tree_identity(tree: Path) -> str:
-    # Path, size and time of each file: reading 80,000 files on every boot would take longer than the boot.
-    digest = hashlib.sha256()
-    try:
-        for folder, folders, files in os.walk(tree):
-            folders[:] = sorted(name for name in folders if name != ".git")
-            for name in sorted(files):
-                path = os.path.join(folder, name)
-                facts = os.lstat(path)
-                digest.update(f"{os.path.relpath(path, tree)} {facts.st_size} {facts.st_mtime_ns}\n".encode())
-    except OSError as error:
-        raise InputError(f"kernel.build.source: {error.filename}: {error.strerror}") from error
-    # Objects hold the path of what they were made from, and depend on it by name.
-    return f"{tree} {digest.hexdigest()}"
 
 
 def _unpack(tarball: Path, out: Path) -> None:

@@ -43,19 +43,23 @@ def build(recipe: Rootfs, made_of: Ingredients, cache: Cache, tell: Tell = lambd
 
     Raises InputError for what the recipe asks and cannot be had, MissingTool (with what to install), ProgramFailed.
     """
-    form = f"{_FORMAT} {recipe.filesystem.value} {recipe.compression.value} {recipe.size_mib} {recipe.journal}"
-    padded = recipe.device == "pmem"
 
     def write(path: Path) -> None:
         # Packing a large root takes long; that its maker is not here is said at once.
         maker = _MAKERS[recipe.filesystem](recipe, path)
         tell(f"making the {recipe.filesystem.value} root file system")
         maker(collect(recipe, made_of, tell))
-        if padded:
+        if recipe.device == "pmem":
             with path.open("ab") as image:
                 image.truncate(-(-image.tell() // _PMEM_ALIGNMENT) * _PMEM_ALIGNMENT)
 
-    return cache.make("rootfs", f"{form} {padded} {identity(recipe, made_of)}", write)
+    return cache.make("rootfs", key(recipe, made_of), write)
+
+
+def key(recipe: Rootfs, made_of: Ingredients) -> str:
+    """Return what the cache knows the image by. Raises InputError for a file that cannot be read."""
+    form = f"{_FORMAT} {recipe.filesystem.value} {recipe.compression.value} {recipe.size_mib} {recipe.journal}"
+    return f"{form} {recipe.device == 'pmem'} {identity(recipe, made_of)}"
 
 
 _Make = Callable[[Sequence[Entry]], None]

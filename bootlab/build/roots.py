@@ -1,38 +1,91 @@
-"""What a recipe needs from elsewhere: bootlab's guest programs, busybox and Debian packages, for the guest."""
+"""Initramfs archives and root file systems, from the recipe to the file: what they need from elsewhere is got here.
 
+That is bootlab's guest programs, busybox and Debian packages for the guest, and programs given as source.
+"""
+
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.build import guest, packages
+from bootlab.build import guest, initramfs, packages, rootfs
 from bootlab.build.cache import Cache
 from bootlab.build.content import BUSYBOX, Ingredients, Tell
 from bootlab.build.debian_root import debian_root
+from bootlab.build.static_program import with_programs
 from bootlab.errors import BootlabError, InputError
-from bootlab.system import Content, System
+from bootlab.system import Content, Initramfs, Rootfs, System
 
 _BUSYBOX_PACKAGE = "busybox-static"
 
+Recipe = Initramfs | Rootfs
 
-def ingredients(
-    part: str,
-    content: Content,
-    system: System,
-    kernel_tree: Path | None,
+
+@dataclass(frozen=True, slots=True)
+class BuiltRoot:
+    """An archive or image in the cache. Shared: never to be changed."""
+
+    path: Path
+    from_cache: bool
+    seconds: float
+    """Spent now on packing; 0.0 when it came from the cache."""
+    packages: tuple[tuple[str, str], ...]
+    """Name and version of every Debian package in it, those that others depend on included."""
+
+
+def build_root(
+    recipe: Recipe,
+    arch: str,
     cache: Cache,
     *,
+    suite: str | None = None,
+    kernel_tree: Path | None = None,
     refresh: bool = False,
     tell: Tell = lambda line: None,
-) -> Ingredients:
-    """Return all that the recipe `content`, the `part` (initramfs, rootfs) of `system`, is made of.
+) -> BuiltRoot:
+    """Return the archive or image of `recipe`, packed unless the cache has it.
 
-    `kernel_tree` is where modules come from. Raises InputError, MissingTool, Unreachable (no network), StoreError.
+    `suite` is the Debian suite of busybox where the recipe names none; `kernel_tree` has the modules. Raises InputError
+    that begins with the recipe's key (`initramfs.init`, ...), MissingTool, Unreachable (no network), StoreError.
     """
-    arch = system.machine.arch
+    recipe = with_programs(recipe, arch, cache)
+    part = "initramfs" if isinstance(recipe, Initramfs) else "rootfs"
+    made_of = _ingredients(part, recipe, arch, suite, kernel_tree, cache, refresh, tell)
+    began = time.monotonic()
+    if isinstance(recipe, Initramfs):
+        found = cache.find("initramfs", initramfs.key(recipe, made_of))
+        path = found or initramfs.build(recipe, made_of, cache, tell)
+    else:
+        found = cache.find("rootfs", rootfs.key(recipe, made_of))
+        path = found or rootfs.build(recipe, made_of, cache, tell)
+    debian = made_of.packages.packages if made_of.packages is not None else ()
+    return BuiltRoot(
+        path=path,
+        from_cache=found is not None,
+        seconds=0.0 if found is not None else round(time.monotonic() - began, 3),
+        packages=tuple((package.name, package.version) for package in debian),
+    )
+
+
+def system_suite(system: System) -> str | None:
+    """Return the Debian suite that the system's kernel is of, for what is to fit to it; None when it names none."""
+    build = system.kernel.build
+    return system.kernel.suite or (build.suite if build is not None else None)
+
+
+def _ingredients(
+    part: str,
+    content: Content,
+    arch: str,
+    suite: str | None,
+    kernel_tree: Path | None,
+    cache: Cache,
+    refresh: bool,
+    tell: Tell,
+) -> Ingredients:
     programs = guest.programs(arch, cache)
     if content.busybox:
-        build = system.kernel.build
-        suite = content.suite or system.kernel.suite or (build.suite if build is not None else None)
-        programs[BUSYBOX] = _busybox(suite, arch, cache, refresh, tell)
+        programs[BUSYBOX] = _busybox(content.suite or suite, arch, cache, refresh, tell)
     root = None
     if content.packages:
         key = f"{part}.packages"

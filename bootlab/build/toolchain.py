@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from bootlab.errors import InputError, MissingTool
-from bootlab.process import run
+from bootlab.process import ProgramFailed, run
 
 ARCHITECTURES = ("x86_64", "aarch64", "armv7")
 """Machines that a kernel can be built for."""
@@ -122,6 +122,20 @@ def require_tools(toolchain: Toolchain, options: Mapping[str, str], extra: Itera
             f"to build a kernel for {toolchain.arch}, this machine lacks {', '.join(missing)}",
             hint=f"apt-get install {packages}",
         )
+
+
+@lru_cache
+def probed_tools() -> dict[str, str]:
+    """Return the versions of the optional tools whose presence kconfig turns into options of a configuration."""
+    found = {}
+    for program in ("pahole", "rustc", "bindgen"):
+        if path := shutil.which(program):
+            try:
+                found[program] = run([path, "--version"], deadline_s=20).text.strip()
+            except ProgramFailed as error:
+                # rustup's stand-in for a compiler that is not installed. kconfig takes it for none.
+                found[program] = f"exit {error.exit_status}"
+    return found
 
 
 def has_header(name: str) -> bool:

@@ -15,6 +15,7 @@ from bootlab.build.boot_files import build_kernel_of
 from bootlab.build.cache import file_sha256
 from bootlab.build.kernel_build import BuiltKernel, build_kernel
 from bootlab.build.toolchain import ARCHITECTURES
+from bootlab.cli import build_root
 from bootlab.cli.arguments import Json, complete_system, naming, open_cache
 from bootlab.cli.terminal import err, out, print_json
 from bootlab.errors import InputError, StoreError
@@ -42,6 +43,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Build what a system boots from, without booting it.",
 )
+app.command("initramfs")(build_root.initramfs)
+app.command("rootfs")(build_root.rootfs)
 
 
 @app.command("kernel")
