@@ -6,6 +6,7 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
+from bootlab.cli.standard_streams import guard_streams
 from bootlab.errors import BootlabError, Interrupted
 
 
@@ -14,17 +15,16 @@ def main() -> NoReturn:
     signal.signal(signal.SIGTERM, _interrupt)
     debug = "--debug" in sys.argv or os.environ.get("BOOTLAB_DEBUG") == "1"
     try:
+        guard_streams()
         from bootlab.cli.app import run
 
-        sys.exit(run(sys.argv[1:]))
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
+        sys.exit(code)
     except KeyboardInterrupt:
         if debug:
             raise
         _report(Interrupted("interrupted"))
-    except BrokenPipeError:
-        # The reader of our output is gone (`bootlab techniques | head`): not an error of anyone's.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except BootlabError as error:
         if debug:
             raise

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from bootlab.cli.arguments import Json, Runs, open_store
 from bootlab.cli.profile import SystemOrRun
-from bootlab.cli.profiled_boots import LABEL, Subject, profile_boot, read_profile_run, save_profile, start_run
+from bootlab.cli.profiled_boots import Subject, prepare_profile, profile_boot, save_profile, start_run
+from bootlab.cli.recorded_profiles import LABEL, find_profile, read_profile_run
 from bootlab.cli.terminal import out, print_json
 from bootlab.measure.profile_setup import ProfileRequest
 from bootlab.measure.record import Outcome
@@ -15,20 +16,21 @@ from bootlab.system import read_system
 def advise(system: SystemOrRun, json: Json = False, runs: Runs = None) -> int:
     """Rank what a boot's time up to ready was spent on: removable costs first, each with the technique that removes it.
 
-    No time is in two lines, so the lines add up to the boot. `alone at most` bounds what a technique can save by
-    itself; `bootlab try` measures what it does save. A system is profiled first; a RUN is a profile on record.
+    No time is in two lines, so the lines add up to the boot. `alone, estimated` is what a technique may save by itself;
+    `bootlab try` measures what it does save. A system is profiled first; a RUN is a profile on record.
     Exit code 0: the boot was ready and well; 1: anything else.
     """
     store = open_store(runs)
     page: Path | None = None
     if system.endswith(".toml"):
         subject = Subject(read_system(Path(system)), Path(system), ProfileRequest())
+        prepared = prepare_profile(subject, silent=json)
         run = start_run(store, {LABEL: subject}, {})
         with run.locked():
-            analysis = profile_boot(subject, run, LABEL, silent=json)
+            analysis = profile_boot(subject, prepared, run, LABEL, silent=json)
             _, page = save_profile(run, analysis, {})
     else:
-        analysis = read_profile_run(store.find(system))
+        analysis = read_profile_run(*find_profile(store, system))
     if json:
         print_json(analysis.advice)
     else:

@@ -9,17 +9,23 @@ import typer
 
 from bootlab.cli.arguments import Json, Runs, complete_system, open_store
 from bootlab.cli.profile_sweeps import run_sweep
-from bootlab.cli.profiled_boots import AGAINST, LABEL, Subject, profile_boot, read_profile_run, show_profile, start_run
-from bootlab.cli.ranges import LEAST_MIB, MOST_MIB, MOST_VCPUS, parse_numbers, parse_sizes
-from bootlab.errors import InputError
+from bootlab.cli.profiled_boots import Subject, prepare_profile, profile_boot, show_profile, start_run
+from bootlab.cli.ranges import LEAST_MIB, MOST_MIB, parse_numbers, parse_sizes
+from bootlab.cli.recorded_profiles import AGAINST, LABEL, find_profile, place_of, read_profile_run
+from bootlab.cli.terminal import err
+from bootlab.errors import InputError, StoreError
 from bootlab.experiments.profile_sweep import Axis
 from bootlab.experiments.profiling import Analysis
 from bootlab.experiments.store import Run, Store
-from bootlab.measure.profile_setup import ProfileRequest
+from bootlab.measure.profile_setup import MOST_VCPUS, ProfileRequest
 from bootlab.profile.profile_config import DEFAULT_SPAN_NS
-from bootlab.report.exports.export import export_profile
+from bootlab.report.exports.export import expect_writable, export_difference, export_profile
 from bootlab.symbols.system_map import SymbolFile, classify_symbol_file
 from bootlab.system import System, read_system
+
+_MOST_SPAN_NS = (1 << 63) - 1
+_MANY_SPANS_NS = 1000
+"""Below this a boot has tens of millions of calls to record."""
 
 
 class ExportFormat(StrEnum):
@@ -36,7 +42,8 @@ SystemOrRun = Annotated[
     str,
     typer.Argument(
         metavar="SYSTEM|RUN",
-        help="A system file (TOML), which is booted; or a profile on record: its run's path, number, or last.",
+        help="A system file (TOML), which is booted; or a profile on record: its run's path, number, or last; "
+        "of a run of several boots RUN/boots/NAME.",
         autocompletion=complete_system,
     ),
 ]
@@ -80,8 +87,14 @@ SymbolFiles = Annotated[
     ),
 ]
 SpanNs = Annotated[
-    int,
-    typer.Option("--span", min=0, metavar="NS", help="Shortest call in ns that is recorded with its own times."),
+    int | None,
+    typer.Option(
+        "--span",
+        min=0,
+        max=_MOST_SPAN_NS,
+        metavar="NS",
+        help=f"Shortest call in ns that is recorded with its own times. [default: {DEFAULT_SPAN_NS}]",
+    ),
 ]
 Exports = Annotated[
     list[ExportFormat] | None, typer.Option("--export", help="Write the profile in this form, too. Repeatable.")
@@ -107,7 +120,7 @@ def profile(
     seed: Seed = None,
     against: Against = None,
     symbols: SymbolFiles = None,
-    span: SpanNs = DEFAULT_SPAN_NS,
+    span: SpanNs = None,
     export: Exports = None,
     to: ExportTo = None,
     deadline: Deadline = None,
@@ -121,15 +134,26 @@ def profile(
     ready and well; 1: anything else, and then what was saved is shown.
     """
     store = open_store(runs)
+    if to is not None:
+        if not export:
+            raise InputError("--to: says where exports go, and there is none", hint="name a form with --export")
+        # A boot takes longer than to find out that nothing can be written there.
+        expect_writable(to)
     if not system.endswith(".toml"):
-        _refuse_with_run(system, vcpus, memory, seed, symbols, deadline)
-        run = store.find(system)
+        _refuse_with_run(system, vcpus, memory, seed, symbols, deadline, span)
+        run, label = find_profile(store, system)
         with run.locked():
-            return _show(run, read_profile_run(run), _recorded(store, against), export, to, json)
+            analysis, before = read_profile_run(run, label), _recorded(store, against)
+            _expect_one_clock(analysis.system, before.system if before is not None else None)
+            return _show(run, analysis, before, export, to, json)
     file = Path(system)
-    request, kernel_symbols = _symbols(symbols or [], span)
+    request, kernel_symbols = _symbols(symbols or [], DEFAULT_SPAN_NS if span is None else span)
+    if request.span_ns < _MANY_SPANS_NS:
+        err.print(
+            f"bootlab: warning: --span {span}: every call so short is recorded: minutes, and GB of memory and disk"
+        )
     value = _changed(read_system(file), seed, kernel_symbols)
-    subject = Subject(value, file, request, deadline)
+    subject = Subject(value, file, request, deadline, tuple(symbols or ()))
     axis, points = _points(subject, vcpus, memory)
     if axis is not None:
         if against is not None or export is not None:
@@ -139,13 +163,18 @@ def profile(
     before = None
     if against is not None and against.endswith(".toml"):
         other = _changed(read_system(Path(against)), seed, None)
+        _expect_one_clock(subject.system, other)
         subjects[AGAINST] = replace(subject, system=other, file=Path(against))
     else:
         # Read before anything is booted: a wrong name shall not cost a boot, and `last` is not the run that begins now.
         before = _recorded(store, against)
-    run = start_run(store, subjects, {"against": against, "span_ns": span})
+        _expect_one_clock(subject.system, before.system if before is not None else None)
+    prepared = {label: prepare_profile(one, silent=json) for label, one in subjects.items()}
+    run = start_run(store, subjects, {"against": against, "span_ns": request.span_ns})
     with run.locked():
-        analyses = {label: profile_boot(one, run, label, silent=json) for label, one in subjects.items()}
+        analyses = {
+            label: profile_boot(one, prepared[label], run, label, silent=json) for label, one in subjects.items()
+        }
         return _show(run, analyses[LABEL], analyses.get(AGAINST, before), export, to, json)
 
 
@@ -158,21 +187,42 @@ def _show(
     json: bool,
 ) -> int:
     written: dict[str, Path] = {}
+    failed: StoreError | None = None
+    home = run.path / place_of(analysis)
     for form in dict.fromkeys(export or []):
-        written |= export_profile(analysis, form.value, to or run.path)
+        try:
+            written |= export_profile(analysis, form.value, to or home)
+            if before is not None and form is ExportFormat.FOLDED:
+                written |= export_difference(before, analysis, to or home)
+        except StoreError as error:
+            # The boot's result goes first.
+            failed = failed or error
     # The page finds by name what lies beside it.
-    files = {label: path.name if path.parent == run.path else str(path.absolute()) for label, path in written.items()}
-    return show_profile(run, analysis, before, files, json=json)
+    files = {label: path.name if path.parent == home else str(path.absolute()) for label, path in written.items()}
+    code = show_profile(run, analysis, before, files, json=json)
+    if failed is not None:
+        raise failed
+    return code
 
 
 def _recorded(store: Store, against: str | None) -> Analysis | None:
-    return None if against is None else read_profile_run(store.find(against))
+    return None if against is None else read_profile_run(*find_profile(store, against))
+
+
+def _expect_one_clock(system: System, other: System | None) -> None:
+    if other is not None and other.clock.shift != system.clock.shift:
+        raise InputError(
+            f"--against: clock.shift of {other.name} is {other.clock.shift}, that of {system.name} is "
+            f"{system.clock.shift}: their ns say nothing about each other",
+            hint="give both the same clock.shift",
+        )
 
 
 def _refuse_with_run(name: str, *booting: object) -> None:
     if any(option is not None for option in booting):
         raise InputError(
-            f"{name}: a run on record is not booted: give no --vcpus, --memory, --seed, --symbols or --deadline",
+            f"{name}: a run on record is not booted: "
+            "give no --vcpus, --memory, --seed, --symbols, --deadline or --span",
             hint="name a system file to boot one",
         )
 

@@ -12,7 +12,8 @@ from bootlab.cli.compare import recorded, show_comparison
 from bootlab.cli.measure import series_document
 from bootlab.cli.pages import consoles, say_page, write_page
 from bootlab.cli.profile_sweeps import read_sweep, show_sweep
-from bootlab.cli.profiled_boots import KIND, read_profile_run, show_profile
+from bootlab.cli.profiled_boots import show_profile
+from bootlab.cli.recorded_profiles import KIND, read_profile_run
 from bootlab.cli.terminal import out, print_json
 from bootlab.cli.try_ import show_try
 from bootlab.errors import InputError, StoreError

@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from bootlab.experiments.cost_tree import CostTree, Head, Mask
+from bootlab.profile.caused_work import CausedWork
 from bootlab.system import System
 from bootlab.techniques.technique import Measured, Removes, Risk, Technique
 
@@ -34,9 +35,12 @@ class Remedy(_Frozen):
     knob: str
     replaced: bool
     """Something else does the same work instead, so the gain is less."""
-    at_most_ns: int
-    """What its functions cost, whether or not another technique was given them first, and what it makes shorter: the
-    bound of its gain alone."""
+    estimated_ns: int
+    """What its functions cost, whether or not another technique was given them first, and what it makes shorter. Near
+    to its gain alone, and no bound of it: docs/profiling.md says by how much it was off."""
+    others_ns: int = 0
+    """What other tasks executed because of these functions: work that they gave, and work that they waited for. It may
+    go with them, in full or in part."""
 
 
 class AdviceItem(_Frozen):
@@ -73,6 +77,12 @@ class Advice(_Frozen):
     """Technique -> why it does not apply to this system."""
     run: str = ""
     """Directory of the run whose profile this is."""
+    outcome: str = "ready"
+    """What became of the boot, and why in `detail`; `reached_ready`: whether the costs are those up to ready."""
+    detail: str = ""
+    reached_ready: bool = True
+    complete: bool = True
+    """False: the profile was cut off, and the costs are of what was saved."""
 
 
 @dataclass(frozen=True)
@@ -82,14 +92,16 @@ class _Candidate:
     replaced: bool
     mask: Mask
     own_ns: int
-    bound_ns: int
+    estimated_ns: int
+    others_ns: int
 
     @property
     def remedy(self) -> Remedy:
         one = self.technique
         return Remedy(
-            technique=one.name, risk=one.risk.value, knob=one.knob, replaced=self.replaced, at_most_ns=self.bound_ns
-        )
+            technique=one.name, risk=one.risk.value, knob=one.knob, replaced=self.replaced,
+            estimated_ns=self.estimated_ns, others_ns=self.others_ns,
+        )  # fmt: skip
 
 
 @dataclass
@@ -105,13 +117,20 @@ class _Claims:
 
 
 def advise(
-    system: System, measured: Measured, tree: CostTree, techniques: Iterable[Technique], *, payload: str | None = None
+    system: System,
+    measured: Measured,
+    tree: CostTree,
+    techniques: Iterable[Technique],
+    *,
+    payload: str | None = None,
+    caused: CausedWork | None = None,
 ) -> Advice:
     """Return the causes of the boot's time, those that a technique removes first, each group largest first.
 
-    `payload`: how the kernel image is compressed, for the name of its decompressor; None if unknown.
+    `payload`: how the kernel image is compressed, for the name of its decompressor; None if unknown. `caused`: the
+    boot's tasks by who gave them work; without it remedies do not say what other tasks did because of them.
     """
-    candidates, refused = _candidates(system, measured, tree, techniques, payload)
+    candidates, refused = _candidates(system, measured, tree, techniques, payload, caused)
     claims = _Claims(tree, np.ones(len(tree.cost_ns), dtype=np.bool_))
     least_ns = max(1, int(tree.total_ns * SMALLEST_SHARE))
     _serve_techniques(claims, candidates, least_ns)
@@ -128,7 +147,12 @@ def advise(
 
 
 def _candidates(
-    system: System, measured: Measured, tree: CostTree, techniques: Iterable[Technique], payload: str | None
+    system: System,
+    measured: Measured,
+    tree: CostTree,
+    techniques: Iterable[Technique],
+    payload: str | None,
+    caused: CausedWork | None,
 ) -> tuple[list[_Candidate], dict[str, str]]:
     found: list[_Candidate] = []
     refused: dict[str, str] = {}
@@ -144,8 +168,9 @@ def _candidates(
             own_ns = int(tree.cost_ns[mask].sum())
             if own_ns:
                 most = mask | tree.below(removes.shortens)
-                bound_ns = int(tree.cost_ns[most].sum())
-                found.append(_Candidate(technique, what, removes.replaced, mask, own_ns, bound_ns))
+                estimated_ns = int(tree.cost_ns[most].sum())
+                others_ns = caused.beyond(most, tree.total_ns) if caused is not None else 0
+                found.append(_Candidate(technique, what, removes.replaced, mask, own_ns, estimated_ns, others_ns))
     return found, refused
 
 

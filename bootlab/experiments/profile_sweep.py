@@ -11,10 +11,12 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bootlab.errors import BootFailed
 from bootlab.experiments.profiling import Analysis
 from bootlab.experiments.straight_line import slope
+from bootlab.measure.record import Outcome
+from bootlab.profile.nameless import as_one
 from bootlab.profile.profile_records import Space
+from bootlab.system import System
 
 SCHEMA: Final = "bootlab.profile-sweep/1"
 Axis = Literal["vcpus", "memory_gib"]
@@ -30,6 +32,8 @@ class Point(_Frozen):
 
     value: float
     outcome: str
+    detail: str = ""
+    """Why it was not ready, in words."""
     ready_ns: int | None
     instructions: int | None
     idle_ns: int | None
@@ -46,17 +50,35 @@ class Slope(_Frozen):
 
 
 class Sweep(_Frozen):
-    """What more of something costs. `functions` by their own instructions, `totals` with all they called."""
+    """What more of something costs. `functions` by their own instructions, `totals` with all they called.
+
+    With fewer than two points that were ready there are no slopes: `ready` is None and the lists are empty.
+    """
 
     schema_: Literal["bootlab.profile-sweep/1"] = Field(default=SCHEMA, alias="schema")
     system: str
     axis: Axis
+    asked: int
+    """How many points were asked for; those missing were not booted, because the run was interrupted."""
     points: list[Point]
-    ready: Slope
+    ready: Slope | None
     phases: list[Slope]
     functions: list[Slope]
     totals: list[Slope]
     run: str
+
+    @property
+    def whole(self) -> bool:
+        """Whether every point asked for was booted and ready."""
+        return len(self.points) == self.asked and all(point.ready_ns is not None for point in self.points)
+
+    @property
+    def why_no_slopes(self) -> str | None:
+        """Return why there are none, in words; None where there are."""
+        if self.ready is not None:
+            return None
+        ready = sum(point.ready_ns is not None for point in self.points)
+        return f"no slopes: {ready} of {self.asked} boots were ready, and a slope needs two"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +93,13 @@ class Sample:
 
 def make_point(axis: Axis, analysis: Analysis) -> Sample:
     """Return what a sweep keeps of one profile."""
-    record, machine = analysis.record, analysis.system.machine
+    record = analysis.record
     spaces, shift = analysis.profile.spaces, analysis.profile.shift
     # Tasks have other pids in every boot, and no slope.
     functions = [
         one
-        for one in analysis.tree.top_functions()
+        # SeaBIOS lies at the top of memory, wherever that is: its addresses are no names here.
+        for one in as_one(analysis.tree).top_functions()
         if one.function < len(spaces) and spaces[one.function] != Space.TASK
     ]
     own: Counter[str] = Counter()
@@ -86,8 +109,9 @@ def make_point(axis: Axis, analysis: Analysis) -> Sample:
         own[one.name] += one.self_instructions << shift
         total[one.name] += one.total_instructions << shift
     point = Point(
-        value=machine.vcpus if axis == "vcpus" else machine.memory_mib / 1024,
+        value=_value(axis, analysis.system),
         outcome=record.outcome.value,
+        detail=record.detail,
         ready_ns=record.ready_ns,
         instructions=record.instructions,
         idle_ns=record.idle_ns,
@@ -96,20 +120,35 @@ def make_point(axis: Axis, analysis: Analysis) -> Sample:
     return Sample(point, {one.name: one.duration_ns for one in analysis.activity.phases}, own, total)
 
 
-def make_sweep(system: str, axis: Axis, samples: Sequence[Sample], *, run: str) -> Sweep:
-    """Return the slopes over those samples that were ready. Raises BootFailed when fewer than two were."""
+def failed_point(axis: Axis, system: System, detail: str, *, run: str) -> Sample:
+    """Return the point of a boot that left no profile, `detail` says why."""
+    point = Point(
+        value=_value(axis, system), outcome=Outcome.NOT_STARTED.value, detail=detail, ready_ns=None, instructions=None,
+        idle_ns=None, run=run,
+    )  # fmt: skip
+    return Sample(point, {}, {}, {})
+
+
+def _value(axis: Axis, system: System) -> float:
+    return system.machine.vcpus if axis == "vcpus" else system.machine.memory_mib / 1024
+
+
+def make_sweep(system: str, axis: Axis, samples: Sequence[Sample], *, asked: int, run: str) -> Sweep:
+    """Return the slopes over those samples that were ready; none with fewer than two. `asked`: points asked for."""
+    points = [sample.point for sample in samples]
     ready = [sample for sample in samples if sample.point.ready_ns is not None]
     if len(ready) < 2:
-        raise BootFailed(
-            f"{len(ready)} of {len(samples)} boots were ready, and a slope needs two",
-            hint=f"their records are in {run}",
-        )
+        return Sweep(
+            system=system, axis=axis, asked=asked, points=points, ready=None, phases=[], functions=[], totals=[],
+            run=run,
+        )  # fmt: skip
     places = [sample.point.value for sample in ready]
     times = [sample.point.ready_ns or 0 for sample in ready]
     return Sweep(
         system=system,
         axis=axis,
-        points=[sample.point for sample in samples],
+        asked=asked,
+        points=points,
         ready=Slope(name="ready", values_ns=times, slope_ns=round(slope(places, times), 1)),
         phases=in_order(places, [sample.phases_ns for sample in ready]),
         functions=slopes(places, [sample.own_ns for sample in ready]),

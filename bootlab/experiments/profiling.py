@@ -12,6 +12,7 @@ from bootlab.measure.record import BootRecord
 from bootlab.profile.account import Account, make_account
 from bootlab.profile.activity import Activity, find_activity
 from bootlab.profile.call_tree import CallTree, build_call_tree
+from bootlab.profile.caused_work import CausedWork
 from bootlab.profile.coverage import Coverage, find_coverage
 from bootlab.profile.critical_path import CriticalPath, find_critical_path
 from bootlab.profile.initcalls import InitcallTable, find_initcalls
@@ -59,6 +60,11 @@ class Analysis:
         """Return when it was ready, or else when it ended."""
         return self.record.marks.get(m.READY, self.profile.end_ns)
 
+    @property
+    def goal(self) -> str:
+        """Return what `tree` and all figures go up to, in words."""
+        return "ready" if m.READY in self.record.marks else "where it ended"
+
 
 def analyse(system: System, record: BootRecord, directory: Path, *, run: str = "") -> Analysis:
     """Return what the profile in a boot's directory says. `run`: the run's directory, for the advice.
@@ -77,7 +83,9 @@ def analyse(system: System, record: BootRecord, directory: Path, *, run: str = "
     tree = build_call_tree(profile, slices)
     initcalls = find_initcalls(profile, {address: name for address, _, name in functions}, about.initcall_levels)
     costs = CostTree(profile, slices, waits.idles, initcalls.initcalls)
-    advice = advise(system, measured_of(record), costs, load_catalogue(), payload=about.payload)
+    advice = advise(
+        system, measured_of(record), costs, load_catalogue(), payload=about.payload, caused=CausedWork(table)
+    )
     return Analysis(
         system=system,
         record=record,
@@ -93,7 +101,15 @@ def analyse(system: System, record: BootRecord, directory: Path, *, run: str = "
         activity=find_activity(profile, marks, table=table),
         syscalls=find_syscalls(profile),
         coverage=find_coverage(profile, [role for _, role, _ in functions]),
-        advice=advice.model_copy(update={"run": run}),
+        advice=advice.model_copy(
+            update={
+                "run": run,
+                "outcome": record.outcome.value,
+                "detail": record.detail,
+                "reached_ready": m.READY in marks,
+                "complete": profile.complete,
+            }
+        ),
         directory=directory,
     )
 

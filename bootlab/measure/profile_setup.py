@@ -5,16 +5,15 @@ finished run can be read for ever, whatever becomes of the cache.
 """
 
 import json
-import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from bootlab.build.cache import Cache, file_sha256
-from bootlab.build.initramfs import contents
 from bootlab.build.kernel_image import inspect
 from bootlab.errors import InputError, StoreError
+from bootlab.measure.guest_programs import find_programs
 from bootlab.profile.profile_config import (
     DEFAULT_SPAN_NS,
     VERSION,
@@ -25,10 +24,11 @@ from bootlab.profile.profile_config import (
 )
 from bootlab.symbols.decompressor import list_decompressor_functions
 from bootlab.symbols.functions import Function
-from bootlab.symbols.program import Program, read_program
 from bootlab.symbols.table import SymbolTable
 from bootlab.system import BootFiles, KernelEntry, System
 
+MOST_VCPUS: Final = 64
+"""What the plugin keeps stacks for (plugin/profile.h, PROFILE_VCPUS_MAX)."""
 PROFILE: Final = "profile.bin"
 ABOUT: Final = "profile.json"
 _NO_SYMBOLS = "kernel.symbols in the system file, or --symbols FILE: its unstripped vmlinux or its System.map"
@@ -39,11 +39,12 @@ class ProfileRequest:
     """What a user asks of a profile.
 
     `span_ns`: the shortest call that is recorded one by one. `programs`: ELF files with symbols, or debug files, of
-    programs that the system's own files carry without.
+    programs that the system's own files carry without. `paths`: record every file that is opened or looked up.
     """
 
     span_ns: int = DEFAULT_SPAN_NS
     programs: tuple[Path, ...] = ()
+    paths: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,11 @@ def set_up_profile(
     system: System, files: BootFiles, symbols: SymbolTable | None, cache: Cache, request: ProfileRequest
 ) -> ProfileSetup:
     """Return what a profiled boot of `system` needs. Raises InputError for a kernel whose symbols cannot be had."""
+    if system.machine.vcpus > MOST_VCPUS:
+        raise InputError(
+            f"machine.vcpus: {system.machine.vcpus}, and a profile takes at most {MOST_VCPUS}",
+            hint="bootlab boot and measure take more",
+        )
     if symbols is None:
         raise InputError(f"{files.kernel}: no symbols of this kernel: a profile would name nothing", hint=_NO_SYMBOLS)
     facts = _kernel_facts(symbols, system.kernel.symbols, cache)
@@ -86,20 +92,20 @@ def set_up_profile(
     built = [(files.decompressor, _read(files.decompressor))] if files.decompressor is not None else []
     # A user's own file goes before that of the build.
     decompressor = _decompressor(system, files.kernel, [*given, *built])
-    programs = _programs(files.initramfs, system.machine.arch, [path for path, _ in given])
-    for path, data in given:
-        if decompressor is None or path != decompressor.path:
-            programs[path.name] = _given_program(path, data, system.machine.arch)
+    programs, unseen = find_programs(
+        system, files.initramfs, [one for one in given if decompressor is None or one[0] != decompressor.path]
+    )
     config = make_profile_config(
         facts,
         span_ns=request.span_ns,
         programs=programs,
         decompressor=decompressor.functions if decompressor is not None else (),
+        paths=request.paths,
     )
     # Where a console pattern says ready, no mark ends a slice there: every line has to.
     lines = ("cutlines",) if system.booted.console is not None else ()
     payload = None if system.kernel.entry is KernelEntry.PVH else inspect(files.kernel).compression
-    return ProfileSetup(config, lines, AboutProfile(facts.initcall_levels, facts.missing, payload))
+    return ProfileSetup(config, lines, AboutProfile(facts.initcall_levels, facts.missing + unseen, payload))
 
 
 def write_profile_config(setup: ProfileSetup, directory: Path) -> str:
@@ -152,41 +158,8 @@ def _decompressor(system: System, kernel: Path, given: Sequence[tuple[Path, byte
     return None
 
 
-def _given_program(path: Path, data: bytes, arch: str) -> Program:
-    program = read_program(data, str(path))
-    if program is None:
-        raise InputError(
-            f"{path}: not an ELF file for a 64-bit machine", hint="--symbols takes ELF files and System.map"
-        )
-    if program.arch != arch:
-        raise InputError(f"{path}: symbols for {program.arch}, the machine is {arch}")
-    # A separate debug file has its functions placed by the program that it belongs to.
-    if not program.functions and program.stripped:
-        raise InputError(f"{path}: has no symbols", hint="--symbols takes a program before it is stripped")
-    return program
-
-
-def _programs(archive: Path | None, arch: str, given: Sequence[Path]) -> dict[str, Program]:
-    programs = {}
-    for name, data in _executables(archive):
-        program = read_program(data, name, given)
-        if program is not None and program.arch == arch:
-            programs[name] = program
-    return programs
-
-
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: {(error.strerror or str(error)).lower()}, expected symbols") from error
-
-
-def _executables(archive: Path | None) -> Sequence[tuple[str, bytes]]:
-    entries = contents(archive) if archive is not None else None
-    # Modules bring their symbols along when the kernel loads them.
-    return [
-        (f"/{entry.path}", entry.data)
-        for entry in entries or ()
-        if stat.S_ISREG(entry.mode) and entry.data[:4] == b"\x7fELF" and ".ko" not in entry.path
-    ]

@@ -80,15 +80,30 @@ class Account(Result):
     end: Balance
     faults: tuple[str, ...]
     """What does not add up, a sentence each; empty for a sound profile."""
+    complete: bool
+    """The profile has its end; one that was cut off has at least that fault."""
 
     @property
     def closed(self) -> bool:
         """Whether both balances close and nothing in between is off."""
         return self.ready.closed and self.end.closed and not self.faults
 
+    @property
+    def verdict(self) -> str:
+        """Return in words whether it closes, the same on every page."""
+        if self.closed:
+            return "closed: every instruction and every ns is in it"
+        # When the end was is not known of one that was cut off, so its ns cannot be compared.
+        whole = all(one.attributed_instructions == one.instructions for one in (self.ready, self.end))
+        if not self.complete and whole:
+            return "cut off: every instruction that was saved is in it"
+        return "does not add up"
+
     def as_json(self) -> dict[str, Any]:
-        """Return the balance at ready, the one at the end as `whole`, and the faults."""
-        return {**self.ready.as_json(), "whole": self.end.as_json(), "faults": list(self.faults)}
+        """Return the balance at ready, the one at the end as `whole`, and the faults: with any, it is not closed."""
+        return {
+            **self.ready.as_json(), "closed": self.closed, "whole": self.end.as_json(), "faults": list(self.faults)
+        }  # fmt: skip
 
 
 def make_account(profile: Profile, shown: CallTree | None = None) -> Account:
@@ -119,7 +134,7 @@ def make_account(profile: Profile, shown: CallTree | None = None) -> Account:
 
     whole = range(len(profile.slices))
     ready = balance(profile.up_to(READY), pruned_share(shown) if shown is not None else 0.0)
-    return Account(ready, balance(whole, 0.0), tuple(_faults(profile, own)))
+    return Account(ready, balance(whole, 0.0), tuple(_faults(profile, own)), profile.complete)
 
 
 def pruned_share(tree: CallTree) -> float:

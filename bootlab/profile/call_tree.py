@@ -5,6 +5,7 @@ each a leaf below the function that waited. Tasks wait beside each other, so ela
 the boot.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -35,6 +36,9 @@ UNATTRIBUTED: Final = "[unattributed]"
 """What the root of all is called where a weight of its own has to be named; a sound profile has none there."""
 
 Weight = Literal["instructions", "elapsed"]
+
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,7 @@ class CallTree:
     def folded(self, weight: Weight = "instructions") -> Iterator[tuple[str, int]]:
         """Yield each stack that has a weight of its own: names joined by `;`, and the weight (instructions or ns).
 
-        The stacks below one node follow each other. A `;` in a name becomes `:`.
+        The stacks below one node follow each other. A `;` in a name becomes `:`, and what would end a line is escaped.
         """
         own = self.own(weight)
         weights = own.tolist()
@@ -124,7 +128,7 @@ class CallTree:
         """Yield (stack, node) of all nodes, or of the `chosen` ones, in the order of `folded`."""
         depths, functions = self.shape.depth.tolist(), self.function.tolist()
         wanted = [True] * len(self) if chosen is None else chosen.tolist()
-        names = [name.replace(";", ":") for name in self.names]
+        names = [_frame(name) for name in self.names]
         if len(self) and wanted[0]:
             yield UNATTRIBUTED, 0
         stack = [""] * int(self.shape.depth.max(initial=0))
@@ -227,6 +231,11 @@ class CallTree:
             self_instructions=self.self_instructions[kept],
             self_elapsed_ns=self.self_elapsed_ns[kept],
         )
+
+
+def _frame(name: str) -> str:
+    # A task may be called anything, a newline included.
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), name.replace(";", ":"))
 
 
 def build_call_tree(profile: Profile, slices: Iterable[int] | None = None) -> CallTree:

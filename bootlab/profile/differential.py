@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bootlab.profile.call_tree import LEAVES, CallTree, Weight
+from bootlab.profile.nameless import as_one, moved_stages
 from bootlab.profile.profile_records import Integers
 from bootlab.profile.result import Result
 from bootlab.profile.tree_shape import TreeShape
@@ -117,7 +118,12 @@ class TreeDifference:
 
 
 def compare_trees(before: CallTree, after: CallTree) -> TreeDifference:
-    """Return the two trees over each other. A difference in ns says something only if both have the same `shift`."""
+    """Return the two trees over each other. A difference in ns says something only if both have the same `shift`.
+
+    Code without a symbol is one function of its stage where it lies elsewhere in the other boot.
+    """
+    moved_on = moved_stages((before, after))
+    before, after = as_one(before, moved_on), as_one(after, moved_on)
     numbers: dict[str, int] = {}
     whole = (before, after)
     parts = [_Part(tree, _compared(tree), numbers) for tree in whole]

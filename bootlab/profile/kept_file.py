@@ -1,10 +1,12 @@
 """The large files of a profile at rest: compressed with zstd, a quarter of the size and read as fast."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import zstandard
 
 _SUFFIX = ".zst"
+_STEP = 4096
 
 
 def compress_kept(path: Path) -> None:
@@ -24,8 +26,11 @@ def find_kept(path: Path) -> Path:
     return compressed if compressed.is_file() and not path.is_file() else path
 
 
-def read_kept(path: Path) -> bytes:
-    """Return the content of the file that was written as `path`. Raises OSError, and ValueError when it is damaged."""
+def read_kept(path: Path, *, cut_off: bool = False) -> bytes:
+    """Return the content of the file that was written as `path`. Raises OSError, and ValueError when it is damaged.
+
+    `cut_off`: the beginning will do, as far as it can be unpacked.
+    """
     found = find_kept(path)
     data = found.read_bytes()
     if found == path:
@@ -33,4 +38,16 @@ def read_kept(path: Path) -> bytes:
     try:
         return zstandard.ZstdDecompressor().decompress(data)
     except zstandard.ZstdError as error:
+        if cut_off and (saved := _begin_of(data)):
+            return saved
         raise ValueError(f"not whole: {error}") from error
+
+
+def _begin_of(data: bytes) -> bytes:
+    # What could still be unpacked of a file that was cut off, or that is damaged further on.
+    unpacker, pieces = zstandard.ZstdDecompressor().decompressobj(), []
+    with suppress(zstandard.ZstdError):
+        # In small steps: of a step that fails nothing is given.
+        for at in range(0, len(data), _STEP):
+            pieces.append(unpacker.decompress(data[at : at + _STEP]))
+    return b"".join(pieces)

@@ -19,7 +19,8 @@ class Task:
 
     `parent`: number of the task that made it, None if unknown. `pid`, `tgid`: the last known, -1 if never.
     `names`: (ns, comm) from the first to the last. `started_ns`: when the plugin first saw it, which for a forked task
-    is when it could first run. `exited_ns`: entry of do_exit(), or else its last switch; None while it lives.
+    is when it could first run. `exited_ns`: when it left its CPU for good, or where that was not seen its
+    entry of do_exit(); None while it lives.
     """
 
     number: int

@@ -19,7 +19,7 @@ from bootlab.symbols.program import Program
 from bootlab.symbols.roles import Role
 from bootlab.symbols.table import SymbolTable
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Of what is decoded; a new number makes cached results be decoded again."""
 FUNCTIONS: Final = "functions.txt"
 """Name of the kernel's functions file, in a boot's directory."""
@@ -50,6 +50,8 @@ _HOOKS: Mapping[str, Mapping[str, str] | str] = {
     "map": "mmap_region",
     "map_special": "_install_special_mapping",
 }
+PATH_HOOKS: Mapping[str, str] = {"open": "do_filp_open", "lookup": "filename_lookup"}
+"""Hooks of a profile that is to say which files are opened, or otherwise looked up: kind -> kernel function."""
 _WITHOUT: Mapping[str, str] = {
     "switch": "stacks of different tasks run into one another",
     "wake": "no wakers: waits cannot be blamed",
@@ -165,6 +167,9 @@ def read_kernel_facts(table: SymbolTable) -> KernelFacts:
             missing.append(f"this kernel has no function {name}: {_WITHOUT[kind]}")
         else:
             hooks[kind] = address
+    for kind, name in PATH_HOOKS.items():
+        if (address := table.address(name)) is not None:
+            hooks[kind] = address
     types = read_btf(table.image)
     if types is None:
         missing.append(
@@ -184,12 +189,14 @@ def make_profile_config(
     span_ns: int = DEFAULT_SPAN_NS,
     programs: Mapping[str, Program] | None = None,
     decompressor: Sequence[Function] = (),
+    paths: bool = False,
 ) -> ProfileConfig:
     """Return what to write and to tell the plugin.
 
     `span_ns`: the shortest call that is recorded one by one. `programs`: path in the guest, or file name alone, -> its
     symbols; programs without functions count as unknown, and so do those whose name the format cannot hold.
-    `decompressor`: its functions by physical address (symbols.decompressor). Raises InputError.
+    `decompressor`: its functions by physical address (symbols.decompressor). `paths`: record which files are opened and
+    looked up. Raises InputError.
     """
     if span_ns < 0:
         raise InputError(f"a span of {span_ns} ns: expected 0 or more")
@@ -203,7 +210,7 @@ def make_profile_config(
     if decompressor:
         objects[DECOMPRESSOR] = f"functions-{len(files)}.txt"
         files[objects[DECOMPRESSOR]] = functions_text(decompressor)
-    settings = [f"hook {kind} {address:x}" for kind, address in facts.hooks.items()]
+    settings = [f"hook {kind} {address:x}" for kind, address in facts.hooks.items() if paths or kind not in PATH_HOOKS]
     settings += [f"offset {name} {value}" for name, value in facts.offsets.items()]
     settings.append(f"span {span_ns}")
     return ProfileConfig(files, tuple(settings), objects)

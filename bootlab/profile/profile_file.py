@@ -50,7 +50,7 @@ def read_profile(path: Path, functions: Sequence[str], shift: int) -> Profile:
     Raises InputError when it cannot be read, is not a profile, or is damaged.
     """
     try:
-        data = read_kept(path)
+        data = read_kept(path, cut_off=True)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
     except ValueError as error:
@@ -207,8 +207,12 @@ def _tasks(records: Records, events: list[Event], switches: Records) -> list[Tas
     for event in events:
         if event.kind == EventKind.EXIT:
             exited.setdefault(event.task, event.t_ns)
-    for switch in switches[(switches["flags"] & SwitchFlag.DEAD) != 0]:
-        exited.setdefault(int(switch["previous"]), int(switch["t_ns"]))
+    # On its way out a task closes its files and frees its memory: it ends when it leaves its CPU for good.
+    left = dict(zip(switches["previous"].tolist(), switches["t_ns"].tolist(), strict=True))
+    back = dict(zip(switches["next"].tolist(), switches["t_ns"].tolist(), strict=True))
+    exited |= {task: left[task] for task, t_ns in exited.items() if max(t_ns, back.get(task, 0)) <= left.get(task, -1)}
+    last = switches[(switches["flags"] & SwitchFlag.DEAD) != 0]
+    exited |= dict(zip(last["previous"].tolist(), last["t_ns"].tolist(), strict=True))
     of_task: dict[int, list[tuple[int, int, int, int, str]]] = {}
     for t_ns, number, parent, pid, tgid, comm in records.tolist():
         of_task.setdefault(number, []).append((t_ns, parent, pid, tgid, comm.decode(errors="backslashreplace")))

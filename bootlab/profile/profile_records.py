@@ -98,6 +98,8 @@ class EventKind(IntEnum):
     BLOCK_DONE = 6
     MAP = 7
     MODULE = 8
+    OPEN = 9
+    LOOKUP = 10
 
 
 class Call(NamedTuple):

@@ -30,6 +30,21 @@ class Bar:
         return Measurement(6, options.max_width)
 
 
+class ByWidth:
+    """A table for terminals of at least `least` columns, and one for narrower ones."""
+
+    def __init__(self, wide: Table, narrow: Table, least: int) -> None:
+        self._wide, self._narrow, self._least = wide, narrow, least
+
+    @property
+    def row_count(self) -> int:
+        """How many rows the wide one has."""
+        return self._wide.row_count
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield self._wide if options.max_width >= self._least else self._narrow
+
+
 def plain_table(*columns: str) -> Table:
     """Return an empty table. A heading that ends in `>` is of figures: to the right, never wrapped."""
     rows = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim", show_edge=False)

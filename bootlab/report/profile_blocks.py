@@ -12,6 +12,7 @@ import numpy as np
 
 from bootlab.profile.call_tree import IDLE, LEAVES, NO_WORK, RUNNABLE, WAIT, CallTree, build_call_tree
 from bootlab.profile.differential import TreeDifference
+from bootlab.profile.nameless import NO_SYMBOLS
 from bootlab.profile.profile import Profile
 from bootlab.profile.profile_records import Integers, Space
 from bootlab.report.markup import Html
@@ -110,7 +111,10 @@ def both_block(
     kinds = {name: kind for one, _ in sides for name, kind in zip([*one.names, *LEAVES], kinds_of(one), strict=True)}
     # Tasks are called otherwise here, without their pids.
     tops = {tree.names[int(function)] for function in tree.function[tree.shape.depth == 1]}
-    _add_shape(pack, tree, [kinds.get(name, "task" if name in tops else "other") for name in tree.names])
+    _add_shape(pack, tree, [
+        kinds.get(name, "task" if name in tops else "stage" if name.endswith(NO_SYMBOLS) else "other")
+        for name in tree.names
+    ])  # fmt: skip
     for side, (one, numbering) in enumerate(sides):
         places = tree.shape.enter[difference.places[side]]
         for index, part in enumerate(parts[side]):

@@ -71,6 +71,7 @@ def differential_page(before: Analysis, after: Analysis, files: Mapping[str, str
     parts = [phase_parts(one.profile, cuts) for one, cuts in zip((before, after), phases, strict=True)]
     shortest = min(len(one) for one in parts)
     difference = compare_trees(before.whole_tree, after.whole_tree)
+    changed = sections.changed_functions(compare_trees(before.tree, after.tree), _common_goal(before, after))
     block = both_block(difference, sides, [one[:shortest] for one in parts])
     named = [
         ("flame-graph", "What takes more, what less", section(
@@ -78,7 +79,7 @@ def differential_page(before: Analysis, after: Analysis, files: Mapping[str, str
             lead="Both boots in one call tree, path by path. Tasks of one name are one, whatever their pids.",
         )),
         ("functions", "Functions", section(
-            "functions", "Functions", sections.changed_functions(before.tree, after.tree)
+            "functions", "Functions", changed
         )),
         ("phases", "Phase by phase", section("phases", "Phase by phase", waterfall([
             Side("before", "baseline", before.record.ready_ns, before.record.phases),
@@ -103,7 +104,7 @@ _Named = tuple[str, str, Html]
 
 def _sections(analysis: Analysis, consoles: Sequence[Console], files: Mapping[str, str]) -> list[_Named]:
     clock, end_ns = analysis.record.clock, analysis.end_ns
-    goal = "ready" if analysis.record.ready_ns is not None else "where it ended"
+    goal = analysis.goal
     least = max(end_ns // 1000, 1)
     lanes = [(least, f"that ran {ms(least)} ms or more"), (0, "all")]
     made: list[tuple[str, str, Content, Content]] = [
@@ -119,7 +120,7 @@ def _sections(analysis: Analysis, consoles: Sequence[Console], files: Mapping[st
          "Who slept, from where, and who woke it. A wait costs the boot only where the critical path goes through it."),
         ("initcalls", "Initcalls, modules and probes", tables.initcalls(analysis.initcalls, end_ns), None),
         ("processes", "Processes", tables.processes(analysis.processes, analysis.profile, end_ns, goal), None),
-        ("syscalls", "System calls", tables.syscalls(analysis.syscalls), None),
+        ("syscalls", "System calls", tables.syscalls(analysis.syscalls, after_ready=analysis.goal == "ready"), None),
         ("interrupts", "Interrupts and deferred work", tables.interrupts(analysis.activity, goal), None),
         ("devices", "Devices", tables.devices(analysis.activity, goal), None),
         ("coverage", "Functions executed", tables.coverage(analysis.coverage, goal), None),
@@ -160,8 +161,8 @@ def _cautions(analysis: Analysis) -> list[Html]:
     words = list(analysis.about.missing)
     if not analysis.profile.complete:
         words.insert(0, "The profile was cut off: the page shows what was saved.")
-    if not analysis.account.closed:
-        words.insert(0, "The account of this profile does not close: see its section.")
+    elif not analysis.account.closed:
+        words.insert(0, "The account of this profile does not add up: see its section.")
     return [tag("p", one, class_="caution", role="note") for one in words]
 
 
@@ -194,6 +195,10 @@ def _a_bit_more(analysis: Analysis) -> int:
     return min(analysis.end_ns + analysis.end_ns // 40, analysis.profile.end_ns)
 
 
+def _common_goal(before: Analysis, after: Analysis) -> str:
+    return before.goal if before.goal == after.goal else "ready, or where one ended"
+
+
 def _compare_keys(before: Analysis, after: Analysis) -> Html:
     one, other = before.record.ready_ns, after.record.ready_ns
     unit = f"ms {before.record.clock}"
@@ -205,7 +210,7 @@ def _compare_keys(before: Analysis, after: Analysis) -> Html:
     if one and other:
         note = f"{minus(percent(other - one, one, sign=True))} %"
         figures.append(key_figure("change", "", minus(ms(other - one, sign=True)), unit, note))
-    note = f"{minus(percent(spent[1] - spent[0], spent[0], sign=True))} %, up to ready"
+    note = f"{minus(percent(spent[1] - spent[0], spent[0], sign=True))} %, up to {_common_goal(before, after)}"
     figures.append(key_figure("instructions", "", minus(f"{spent[1] - spent[0]:+,}"), "", note))
     return key_figures(*figures)
 

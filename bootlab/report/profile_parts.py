@@ -42,8 +42,9 @@ def phase_parts(profile: Profile, phases: list[Phase]) -> list[Part]:
             last += 1
         parts.append(_part(profile, phase.name, range(first, last), shown=True))
         first = last
-    rest = _part(profile, "after ready" if m.READY in {phase.end for phase in phases} else "the rest",
-                 range(first, len(profile.slices)), shown=not phases)  # fmt: skip
+    # Of a boot that was never ready, what comes after its last mark is part of it.
+    ready = m.READY in {phase.end for phase in phases}
+    rest = _part(profile, "after ready" if ready else "the rest", range(first, len(profile.slices)), shown=not ready)
     return [*parts, rest] if rest.ns else parts
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bootlab.experiments.advise import Advice, AdviceItem, Remedy
+from bootlab.experiments.advise import SMALLEST_SHARE, Advice, AdviceItem, Remedy
 from bootlab.profile.account import Account, Balance
 from bootlab.profile.activity import Activity, Bound, PhaseActivity
-from bootlab.profile.call_tree import CallTree, FunctionTotal
+from bootlab.profile.call_tree import CallTree
 from bootlab.profile.critical_path import CriticalPath, Segment
+from bootlab.profile.differential import TreeDifference
 from bootlab.report import charts
 from bootlab.report.figures import count, ms, percent
 from bootlab.report.markup import Content, Html, join, tag
@@ -54,34 +55,23 @@ def functions(tree: CallTree, goal: str) -> Html:
     return table(caption, columns, rows, kind="functions", sortable=True)
 
 
-def changed_functions(before: CallTree, after: CallTree) -> Html:
-    """Return the functions whose own instructions changed most; the page's scripts make it follow the flame graph."""
-    sides: list[dict[str, FunctionTotal]] = [
-        {one.name: one for one in tree.top_functions()} for tree in (before, after)
-    ]
-    changes = []
-    for name in {*sides[0], *sides[1]}:
-        own, all_of_it = (
-            [getattr(side[name], figure) if name in side else 0 for side in sides]
-            for figure in ("self_instructions", "total_instructions")
-        )
-        changes.append((name, own[0], own[1], own[1] - own[0], all_of_it[1] - all_of_it[0]))
-    changes.sort(key=lambda row: (-abs(row[3]), row[0]))
-    rows = [
-        [
-            code(name),
-            number(was),
-            number(now),
-            number(change, minus(f"{change:+,}")),
-            number(total, minus(f"{total:+,}")),
-        ]
-        for name, was, now, change, total in changes[:_FUNCTIONS]
-        if change
-    ]
+def changed_functions(trees: TreeDifference, goal: str) -> Html:
+    """Return the functions whose own instructions up to `goal` changed most.
+
+    The page's scripts make the table follow the flame graph.
+    """
+    rows = []
+    for one in trees.functions("instructions")[:_FUNCTIONS]:
+        change, total = one.self_after - one.self_before, one.total_after - one.total_before
+        if change:
+            rows.append([
+                code(one.name), number(one.self_before), number(one.self_after),
+                number(change, minus(f"{change:+,}")), number(total, minus(f"{total:+,}")),
+            ])  # fmt: skip
     columns = columns_of("function`", "itself, before>", "itself, after>", "change>", "change with all it called>")
     caption = join([
         f"The {len(rows)} functions that changed most themselves. ",
-        tag("span", "Of everything up to ready, in instructions, which the virtual clock counts.", class_="of-what"),
+        tag("span", f"Of everything up to {goal}, in instructions, which the virtual clock counts.", class_="of-what"),
     ])  # fmt: skip
     return table(caption, columns, rows, kind="functions", sortable=True)
 
@@ -195,8 +185,8 @@ def _segments(path: CriticalPath) -> Html:
 
 def advice(value: Advice, most: int = 25) -> Html:
     """Return what costs what, and what could remove it."""
-    columns = columns_of("ms>", "share, %>", "what", "technique`", "alone at most, ms>", "risk")
-    rows = [_advised(item) for item in value.items[:most]]
+    columns = columns_of("ms>", "share, %>", "what", "technique`", "alone, estimated, ms>", "risk")
+    rows = [_advised(item, value.total_ns) for item in value.items[:most]]
     caption = (
         f"Where {ms(value.total_ns)} ms on the virtual clock went; no line holds what is in a line above it. First "
         "what the catalogue can remove, then the largest of what it cannot."
@@ -204,28 +194,30 @@ def advice(value: Advice, most: int = 25) -> Html:
     return table(caption, columns, rows, kind="listing advice", sortable=True)
 
 
-def _advised(item: AdviceItem) -> list[Cell]:
+def _advised(item: AdviceItem, total_ns: int) -> list[Cell]:
     remedy = item.remedy
     technique: Content = ""
     if remedy is not None:
-        technique = join([tag("code", remedy.technique), *(_instead(one, item) for one in item.instead)])
-    at_most_ns = remedy.at_most_ns if remedy else None
+        others = f"and in other threads: {ms(remedy.others_ns)} ms"
+        worked = [tag("span", others, class_="detail")] if remedy.others_ns >= SMALLEST_SHARE * total_ns else []
+        technique = join([tag("code", remedy.technique), *worked, *(_instead(one, item) for one in item.instead)])
+    estimated_ns = remedy.estimated_ns if remedy else None
     return [
         milliseconds(item.cost_ns), Cell(f"{100 * item.share:.1f}", item.cost_ns), Cell(item.what),
-        Cell(technique, remedy.technique if remedy else ""), Cell(_at_most(remedy) if remedy else "", at_most_ns),
+        Cell(technique, remedy.technique if remedy else ""), Cell(_estimated(remedy) if remedy else "", estimated_ns),
         Cell(remedy.risk if remedy else ""),
     ]  # fmt: skip
 
 
 def _instead(one: Remedy, item: AdviceItem) -> Html:
-    word = "in part" if 2 * one.at_most_ns < item.cost_ns else "or"
+    word = "in part" if 2 * one.estimated_ns < item.cost_ns else "or"
     risk = "" if one.risk == "none" else f", risk {one.risk}"
-    return tag("span", f"{word} {one.technique}, {_at_most(one)} ms{risk}", class_="detail")
+    return tag("span", f"{word} {one.technique}, {_estimated(one)} ms{risk}", class_="detail")
 
 
-def _at_most(remedy: Remedy) -> str:
+def _estimated(remedy: Remedy) -> str:
     # What something else does instead is spared in part only.
-    return ("< " if remedy.replaced else "") + ms(remedy.at_most_ns)
+    return ("< " if remedy.replaced else "") + ms(remedy.estimated_ns)
 
 
 def account(value: Account) -> Html:
@@ -245,11 +237,10 @@ def account(value: Account) -> Html:
     ]
     columns = [Column(""), *(Column(title, "number") for title, _ in sides)]
     rows = [[Cell(name), *(Cell(figure) for figure in figures)] for name, figures in lines]
-    verdict = "The account closes: every instruction and every ns is in it." if value.closed else "It does not add up."
     faults = tag("ul", *(tag("li", fault) for fault in value.faults), class_="faults") if value.faults else Html()
     return join(
         [
-            tag("p", verdict, class_="totals"),
+            tag("p", f"The account: {value.verdict}.", class_="totals"),
             faults,
             table("What QEMU counted on its virtual clock, and what is shown", columns, rows, kind="sums"),
         ]

@@ -33,12 +33,13 @@ def difference(before: Analysis, after: Analysis) -> RenderableType:
     lines += [Text(), phases, Text(), Text("functions by the change of their own time", style="bold")]
     rows = plain_table("function", "before ms>", "after ms>", "change ms>", "of all it called ms>")
     keep_whole(rows, rows.columns[1:])
-    functions = compare_trees(before.tree, after.tree).functions("elapsed")
-    for found in [one for one in functions if one.name not in LEAVES][:_FUNCTIONS]:
+    functions = [one for one in compare_trees(before.tree, after.tree).functions("elapsed") if one.name not in LEAVES]
+    changed = [one for one in functions if one.self_before != one.self_after or one.total_before != one.total_after]
+    for found in changed[:_FUNCTIONS]:
         total = found.total_after - found.total_before
         change = _change(found.self_before, found.self_after)
         rows.add_row(Text(visible(found.name), overflow="fold"), *change, ms(total, sign=True))
-    lines.append(rows)
+    lines.append(rows if changed else Text("none: every function took the same time in both"))
     lines.append(Text("Two boots of one seed each: what a change saves beyond chance, bootlab try tells.", style="dim"))
     return Group(*lines)
 
@@ -47,22 +48,23 @@ def sweep(value: Sweep) -> RenderableType:
     """Return what each vCPU or GiB more costs: the whole, each phase, the steepest functions."""
     unit = _UNITS[value.axis]
     lines: list[RenderableType] = [Text.assemble((visible(value.system), "bold"), f"  by {unit}")]
-    lines += [
-        Text(f"  {point.value:g} {unit}: {point.outcome}", style="red")
-        for point in value.points
-        if point.ready_ns is None
-    ]
+    for point in value.points:
+        if point.ready_ns is None:
+            why = f": {visible(point.detail)}" if point.detail else ""
+            lines.append(Text(f"  {point.value:g} {unit}: {point.outcome}{why}", style="red"))
+    if len(value.points) < value.asked:
+        lines.append(Text(f"  interrupted: {len(value.points)} of {value.asked} boots", style="red"))
     places = [point.value for point in value.points if point.ready_ns is not None]
-    lines += [Text(), _slopes("phase, ms", [*value.phases, value.ready], places, unit)]
-    titles = (("functions by their own time", value.functions), ("functions by all that they called", value.totals))
-    for title, slopes in titles:
-        lines += [Text(), Text(title, style="bold"), _slopes("function, ms", slopes[:_FUNCTIONS], places, unit)]
-    lines.append(
-        Text(
-            "The slope is of the straight line that fits best; what comes once, with the second, is no slope.",
-            style="dim",
-        )
-    )
+    if value.ready is not None:
+        lines += [Text(), _slopes("phase, ms", [*value.phases, value.ready], places, unit)]
+        titles = (("functions by their own time", value.functions), ("functions by all that they called", value.totals))
+        for title, slopes in titles:
+            lines += [Text(), Text(title, style="bold"), _slopes("function, ms", slopes[:_FUNCTIONS], places, unit)]
+        note = "The slope is of the straight line that fits best; what comes once, with the second, is no slope."
+        lines.append(Text(note, style="dim"))
+    else:
+        lines.append(Text(value.why_no_slopes or ""))
+    lines.append(Text("Each boot's profile: bootlab profile RUN/boots/NAME", style="dim"))
     lines.append(Text(f"run: {visible(value.run)}", style="dim", overflow="fold"))
     return Group(*lines)
 

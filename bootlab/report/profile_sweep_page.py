@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bootlab.experiments.profile_sweep import Slope, Sweep
 from bootlab.report.figures import ms
 from bootlab.report.line_chart import Across, ChartLine, Dot, line_chart
-from bootlab.report.markup import Html, tag
+from bootlab.report.markup import Html, join, tag
 from bootlab.report.sections import fold, key_figure, key_figures, minus, pairs, section
 from bootlab.report.shell import page_header, shell
 from bootlab.report.tables import Cell, Column, table
@@ -22,7 +22,8 @@ def profile_sweep_page(sweep: Sweep) -> str:
     ready = [point for point in sweep.points if point.ready_ns is not None]
     places = [point.value for point in ready]
     steepest = sorted(sweep.phases, key=lambda one: -abs(one.slope_ns))[:_DRAWN]
-    drawn = [sweep.ready, *(phase for phase in sweep.phases if phase in steepest)]
+    whole = [sweep.ready] if sweep.ready is not None else []
+    drawn = [*whole, *(phase for phase in sweep.phases if phase in steepest)]
     lines = [
         ChartLine(one.name, [
             Dot(x, value, f"{one.name}, {x:g} {unit}: {ms(value)} ms")
@@ -32,21 +33,25 @@ def profile_sweep_page(sweep: Sweep) -> str:
     ]  # fmt: skip
     across = Across(unit, [(x, f"{x:g}") for x in sorted(places)])
     failed = [f"{point.value:g} {unit}: {point.outcome}" for point in sweep.points if point.ready_ns is None]
+    if len(sweep.points) < sweep.asked:
+        failed.append(f"interrupted after {len(sweep.points)}")
     sections = [
         section("phases", f"By {unit}", line_chart(lines, across, "Time to ready, and of the steepest phases."),
-                _slopes("Phases", [*sweep.phases, sweep.ready], places, unit)),
+                _slopes("Phases", [*sweep.phases, *whole], places, unit)),
         section("functions", "Which functions grow", fold(
             "By their own time", _slopes("Functions, own time", sweep.functions, places, unit), opened=True,
         ), fold("By all that they called", _slopes("Functions, with all they called", sweep.totals, places, unit))),
-        section("boots", "Boots", pairs(
-            [(f"{point.value:g} {unit}", tag("code", point.run)) for point in sweep.points]
-            + [("run", tag("code", sweep.run))],
-        )),
-    ]  # fmt: skip
+    ] if whole else []  # fmt: skip
+    sections.append(section("boots", "Boots", pairs(
+        [(f"{point.value:g} {unit}", join([point.outcome, ": " if point.detail else "", point.detail, " ",
+                                           tag("code", point.run)])) for point in sweep.points]
+        + [("run", tag("code", sweep.run))],
+    )))  # fmt: skip
+    each = minus(ms(round(sweep.ready.slope_ns), sign=True)) if sweep.ready is not None else "–"
     keys = key_figures(
-        key_figure(f"each {unit} more", "recommended", minus(ms(round(sweep.ready.slope_ns), sign=True)), "ms virtual",
-                   "slope of the straight line that fits best"),
-        key_figure("ready", "failed" if failed else "", f"{len(ready)} of {len(sweep.points)}", "boots",
+        key_figure(f"each {unit} more", "recommended", each, "ms virtual",
+                   sweep.why_no_slopes or "slope of the straight line that fits best"),
+        key_figure("ready", "failed" if failed else "", f"{len(ready)} of {sweep.asked}", "boots",
                    "; ".join(failed)),
     )  # fmt: skip
     head = page_header(f"profiles by {unit}", sweep.system, _CLOCK, keys, Html())

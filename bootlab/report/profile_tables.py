@@ -207,12 +207,12 @@ def _ended(one: Process) -> str:
     return "lives" if one.exited_ns is None else ""
 
 
-def syscalls(value: Sequence[ProcessSyscalls]) -> Html:
-    """Return the system calls of every process, of the whole profile."""
+def syscalls(value: Sequence[ProcessSyscalls], *, after_ready: bool = False) -> Html:
+    """Return the system calls of every process, of the whole profile. `after_ready`: it goes on, with the check."""
     columns = columns_of("process`", "system call`", "calls>", "took, ms>", "instructions>")
     rows = [
         [
-            code(f"{one.name}"),
+            code(f"{one.name}-{one.pid}"),
             code(call.name),
             number(call.calls),
             milliseconds(call.elapsed_ns),
@@ -224,12 +224,14 @@ def syscalls(value: Sequence[ProcessSyscalls]) -> Html:
     if not rows:
         return tag("p", "No process made a system call that returned.")
     per_process = [
-        [code(one.name), number(one.calls), milliseconds(one.elapsed_ns), number(one.instructions),
+        [code(f"{one.name}-{one.pid}"), number(one.calls), milliseconds(one.elapsed_ns), number(one.instructions),
          Cell(", ".join(f"{call.name} {count(call.calls)}" for call in one.syscalls[:6]))]
         for one in value
     ]  # fmt: skip
     head = columns_of("process`", "calls>", "took, ms>", "instructions>", "most time in")
     caption = "System calls by process, virtual clock, waits in them included; calls that never returned are not in it."
+    if after_ready:
+        caption += " Those after ready, of the check, are in it as well."
     shown = sorted(per_process, key=lambda row: -float(row[2].key or 0))[:_THREADS]
     every = fold(
         f"By process and call ({count(len(rows))})",

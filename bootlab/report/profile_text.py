@@ -6,9 +6,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bootlab.experiments.advise import Advice
+from bootlab.experiments.advise import SMALLEST_SHARE, Advice
 from bootlab.experiments.cost_tree import WAYS
 from bootlab.experiments.profiling import Analysis
+from bootlab.measure.record import Outcome
 from bootlab.profile.call_tree import FunctionTotal
 from bootlab.profile.critical_path import CriticalPath
 from bootlab.profile.processes import Process
@@ -18,7 +19,7 @@ from bootlab.profile.wait_cause import bare
 from bootlab.profile.wait_table import Wait
 from bootlab.profile.wake_cause import WakeKind
 from bootlab.report.figures import clock_of, count, ms, percent, visible
-from bootlab.report.plain_tables import Bar, foot, keep_whole, plain_table
+from bootlab.report.plain_tables import Bar, ByWidth, foot, keep_whole, plain_table
 
 _FUNCTIONS = 12
 _INITCALLS = 10
@@ -26,6 +27,8 @@ _WAITS = 8
 _PATH = 10
 _PROCESSES = 12
 _ADVICE = 5
+_ADVICE_COLUMNS = 64
+"""Below this, what a cost is called has too little room beside its figures."""
 _FAULTS = 5
 _CHAIN = 0.99
 _NOT_CALLED = (Space.TASK, Space.STAGE, Space.OTHER)
@@ -46,7 +49,7 @@ def profile(analysis: Analysis) -> RenderableType:
     if not analysis.profile.complete:
         lines.append(Text("the profile was cut off: what follows is what was saved", style="yellow"))
     lines += _account(analysis)
-    lines += _section(f"phases up to {'ready' if ready is not None else 'where it ended'}", _phases(analysis))
+    lines += _section(f"phases up to {analysis.goal}", _phases(analysis))
     lines += _section("functions by their own instructions", _functions(analysis, total=False))
     lines += _section("functions by all that they called", _functions(analysis, total=True))
     lines += _section("slowest initcalls", _initcalls(analysis))
@@ -61,32 +64,49 @@ def profile(analysis: Analysis) -> RenderableType:
 def advice(value: Advice) -> RenderableType:
     """Return the ranked list: what the catalogue can remove, then what it cannot, and the rest in one line."""
     head = Text(visible(value.system), style="bold")
-    head.append(f"  {ms(value.total_ns)} ms to ready, by what it was spent on")
-    lines: list[RenderableType] = [head, Text(), advice_table(value), Text()]
-    lines.append(
-        Text("Each line is of time that no line above it holds. What a technique saves in a boot: bootlab try.")
-    )
+    ready = value.outcome == Outcome.READY.value
+    head.append(f"  {value.outcome}", style="green" if ready else "bold red")
+    goal = "ready" if value.reached_ready else "where it ended"
+    head.append(f"  {ms(value.total_ns)} ms to {goal}, by what it was spent on")
+    lines: list[RenderableType] = [head]
+    if value.detail:
+        lines.append(Text(visible(value.detail), style="red"))
+    if not value.complete:
+        lines.append(Text("the profile was cut off: what follows is what was saved", style="yellow"))
+    lines += [Text(), advice_table(value), Text()]
+    lines.append(Text("Each line is of time that no line above it holds. What a technique does save: bootlab try."))
     if value.run:
         lines.append(Text(f"run: {visible(value.run)}", style="dim", overflow="fold"))
     return Group(*lines)
 
 
-def advice_table(value: Advice, most: int | None = None) -> Table:
+def advice_table(value: Advice, most: int | None = None) -> ByWidth:
     """Return the list as a table; `most` of those that can be removed, or the whole list."""
-    rows = plain_table("ms>", "%>", "spent on, and what could remove it", "alone at most ms>", "risk")
-    keep_whole(rows, [rows.columns[index] for index in (0, 1, 3, 4)])
+    return ByWidth(_advice(value, most, narrow=False), _advice(value, most, narrow=True), _ADVICE_COLUMNS)
+
+
+def _advice(value: Advice, most: int | None, *, narrow: bool) -> Table:
+    titles = ["ms>", "%>", "spent on, and what could remove it"]
+    rows = plain_table(*titles) if narrow else plain_table(*titles, "alone, estimated ms>", "risk")
+    keep_whole(rows, [column for index, column in enumerate(rows.columns) if index != 2])
     removable = [item for item in value.items if item.remedy is not None]
     others = [item for item in value.items if item.remedy is None] if most is None else []
     for item in removable[:most]:
         rows.add_row(*_spent(value, item.cost_ns, Text(visible(item.what), style="bold")))
         for word, remedy in (("", item.remedy), *(("or ", one) for one in item.instead)):
             assert remedy is not None
-            if word and 2 * remedy.at_most_ns < item.cost_ns:
+            if word and 2 * remedy.estimated_ns < item.cost_ns:
                 word = "in part "
             words = Text(f"  {word}{visible(remedy.technique)}", style="dim" if word else "")
-            less = "< " if remedy.replaced else ""
+            figure = f"{'< ' if remedy.replaced else ''}{ms(remedy.estimated_ns)}"
             risk = Text(remedy.risk, style="" if remedy.risk == "none" else "yellow")
-            rows.add_row("", "", words, f"{less}{ms(remedy.at_most_ns)}", risk)
+            if narrow:
+                rows.add_row("", "", Text.assemble(words, f": {figure} ms, risk ", risk))
+            else:
+                rows.add_row("", "", words, figure, risk)
+            if remedy.others_ns >= SMALLEST_SHARE * value.total_ns:
+                beside = f"    and in other threads: {ms(remedy.others_ns)} ms"
+                rows.add_row("", "", Text(beside, style="dim"))
     if others:
         rows.add_row()
         rows.add_row("", "", Text("nothing in the catalogue removes", style="dim"))
@@ -101,7 +121,7 @@ def _spent(value: Advice, ns: int, what: Text) -> list[RenderableType]:
     return [ms(ns), percent(ns, value.total_ns), what]
 
 
-def _section(title: str, rows: Table) -> list[RenderableType]:
+def _section(title: str, rows: Table | ByWidth) -> list[RenderableType]:
     return [Text(), Text(title, style="bold"), rows] if rows.row_count else []
 
 
@@ -118,12 +138,7 @@ def _account(analysis: Analysis) -> list[RenderableType]:
 
 def _closed(analysis: Analysis) -> str:
     ready = analysis.account.ready
-    words = "closed: every instruction and every ns is in it"
-    if not analysis.profile.complete:
-        words = "of what was saved"
-    elif not analysis.account.closed:
-        words = "does not add up"
-    parts = [words]
+    parts = [analysis.account.verdict]
     if ready.named_kernel_share is not None:
         parts.append(f"{100 * ready.named_kernel_share:.2f} % of the kernel's in named functions")
     if ready.mismatched_return_share is not None:

@@ -84,6 +84,25 @@ def read_program(data: Data, source: str, debug_files: Sequence[Path] = ()) -> P
         raise InputError(f"{source}: truncated or damaged ELF file: {error}") from error
 
 
+def belongs_to(path: Path, data: Data, program: Data) -> bool:
+    """Return whether the ELF file `path`, whose content is `data`, is of the same build as `program`.
+
+    By build ID; where one of them has none by its code, or for a debug file by the name that the program asks for.
+    """
+    try:
+        elf, other = _Elf(program), _Elf(data)
+        return _same_build(elf, elf.program().debug_link, path, other)
+    except (struct.error, ValueError, IndexError, OverflowError):
+        return False
+
+
+def _same_build(elf: "_Elf", debug_link: str | None, path: Path, other: "_Elf") -> bool:
+    if elf.build_id and other.build_id:
+        return elf.build_id == other.build_id
+    code = other.code()
+    return elf.code() == code if code else path.name == debug_link
+
+
 def _from_debug_file(path: Path, program: Program, elf: "_Elf") -> Program | None:
     try:
         with path.open("rb") as file:
@@ -91,8 +110,7 @@ def _from_debug_file(path: Path, program: Program, elf: "_Elf") -> Program | Non
         if data[: len(_MAGIC)] != _MAGIC:
             return None
         debug = _Elf(data)
-        same = program.build_id == debug.build_id if program.build_id else path.name == program.debug_link
-        if not same or debug.table(_SHT_SYMTAB) is None:
+        if not _same_build(elf, program.debug_link, path, debug) or debug.table(_SHT_SYMTAB) is None:
             return None
         # A debug file's segments have the program's addresses, but no place in the program's file.
         return replace(program, stripped=False, functions=tuple(elf.functions(debug)))
@@ -130,6 +148,13 @@ class _Elf:
             stripped=stripped,
             functions=tuple(self.functions(self)),
         )
+
+    def code(self) -> bytes:
+        """Return the machine code in .text; empty in a debug file, which has none."""
+        for section in self._sections:
+            if section.name == ".text" and section.kind != _SHT_NOBITS:
+                return bytes(self._data[section.offset : section.offset + section.size])
+        return b""
 
     def table(self, kind: int) -> _Section | None:
         return next((each for each in self._sections if each.kind == kind and each.size), None)

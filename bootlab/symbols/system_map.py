@@ -26,6 +26,7 @@ _ELF_64_LITTLE = b"\x02\x01"
 _ELF_HEADER = struct.Struct("<32xQ14xHH")
 _ELF_SEGMENT = struct.Struct("<16xQ")
 _LONGEST_NAME = 512
+_PLACEHOLDER = b"The real System.map is in the linux-image"
 _LARGEST_MAP = 64 << 20
 
 
@@ -86,6 +87,11 @@ def read_kernel_symbols(path: Path, image: Path | None) -> SymbolTable:
 def _read_system_map(path: Path, image: Path) -> SymbolTable:
     addresses, kinds, names = [], [], []
     for number, line in enumerate(_text_of(path).splitlines(), start=1):
+        if _PLACEHOLDER in line:
+            raise InputError(
+                f"{path}: Debian's placeholder for a System.map",
+                hint="the real one is in linux-image-VERSION-dbg; Debian's kernels hold symbols of their own",
+            )
         found = _LINE.fullmatch(line)
         if found is None or len(found[3]) > _LONGEST_NAME:
             raise InputError(f"{path}:{number}: not a line of a System.map: {line[:60].decode('latin-1')!r}")
@@ -104,7 +110,7 @@ def _read_system_map(path: Path, image: Path) -> SymbolTable:
     if table.address(_BANNER_SYMBOL) is None and table.arch == "x86_64":
         raise InputError(f"{path}: has no {_BANNER_SYMBOL}: not a whole System.map")
     if table.code(_BANNER_SYMBOL, len(_BANNER_START)) not in (_BANNER_START, None):
-        raise _of_another_kernel(path, image, _BANNER_SYMBOL)
+        raise _of_another_kernel(path, _BANNER_SYMBOL)
     return table
 
 
@@ -116,14 +122,14 @@ def _link_map(path: Path, image: Path, addresses: dict[str, int]) -> LinkMap:
             # Functions alone, as a kernel without CONFIG_KALLSYMS_ALL lists them, still have the entry.
             start = arm64_start(data, addresses.get)
             if start is None or start < KERNEL_HALF or addresses.get("_text", start) != start:
-                raise _of_another_kernel(path, image, "primary_entry")
+                raise _of_another_kernel(path, "primary_entry")
             return LinkMap("aarch64", start, (Segment(start, 0, len(data)),))
     raise InputError(f"{image}: not an uncompressed kernel, expected an ELF vmlinux or an arm64 Image")
 
 
-def _of_another_kernel(path: Path, image: Path, symbol: str) -> InputError:
+def _of_another_kernel(path: Path, symbol: str) -> InputError:
     return InputError(
-        f"{path}: symbols of another kernel: {image} does not have what the file says is at {symbol}",
+        f"{path}: symbols of another kernel: the one that boots does not have what the file says is at {symbol}",
         hint="System.map and the kernel must come out of the same build",
     )
 

@@ -71,7 +71,23 @@ def write_profile_run(root: Path, *, size: int | None = None, outcome: Outcome =
     run = Store(root).start(
         "profile", SYSTEM.name, {"system": "made-up.toml", "systems": {"1": json.loads(SYSTEM.model_dump_json())}}
     )
-    directory = run.boot_directory("1")
+    write_profiled_boot(run, "1", size=size, outcome=outcome)
+    return run
+
+
+def write_sweep_run(root: Path, *labels: str) -> Run:
+    """Write a run of `bootlab profile --vcpus 1,2` that was interrupted when the boots `labels` had ended."""
+    system = json.loads(SYSTEM.model_dump_json())
+    asked = {"system": "made-up.toml", "axis": "vcpus", "systems": {"vcpus-1": system, "vcpus-2": system}}
+    run = Store(root).start("profile", SYSTEM.name, asked)
+    for label in labels:
+        write_profiled_boot(run, label)
+    return run
+
+
+def write_profiled_boot(run: Run, label: str, *, size: int | None = None, outcome: Outcome = Outcome.READY) -> None:
+    """Write a finished boot with its profile into a run."""
+    directory = run.boot_directory(label)
     data, marks = made_up_profile()
     (directory / PROFILE).write_bytes(data[:size])
     functions = [(0x1000 + 16 * number, "-", name) for number, name in enumerate(KERNEL)]
@@ -90,7 +106,6 @@ def write_profile_run(root: Path, *, size: int | None = None, outcome: Outcome =
         run=str(directory),
     )  # fmt: skip
     (directory / "record.json").write_text(record.model_dump_json(by_alias=True))
-    return run
 
 
 @pytest.fixture

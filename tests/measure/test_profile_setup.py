@@ -9,6 +9,7 @@ from bootlab.build.cache import Cache
 from bootlab.errors import InputError, StoreError
 from bootlab.measure.profile_setup import (
     ABOUT,
+    MOST_VCPUS,
     AboutProfile,
     ProfileRequest,
     ProfileSetup,
@@ -59,3 +60,11 @@ def test_a_kernel_without_symbols_is_refused_with_a_hint(tmp_path: Path) -> None
     with pytest.raises(InputError, match="no symbols of this kernel") as caught:
         set_up_profile(SYSTEM, BootFiles(kernel=tmp_path / "k"), None, Cache(tmp_path), ProfileRequest())
     assert "--symbols" in (caught.value.hint or "")
+
+
+def test_more_vcpus_than_the_plugin_follows_are_refused_by_their_key(tmp_path: Path) -> None:
+    header = (Path(__file__).parents[2] / "plugin" / "profile.h").read_text()
+    assert f"PROFILE_VCPUS_MAX = {MOST_VCPUS} " in header
+    system = SYSTEM.with_part("machine", vcpus=MOST_VCPUS + 1)
+    with pytest.raises(InputError, match=r"^machine.vcpus: 65, and a profile takes at most 64"):
+        set_up_profile(system, BootFiles(kernel=tmp_path / "k"), None, Cache(tmp_path), ProfileRequest())

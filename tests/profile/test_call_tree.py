@@ -176,6 +176,14 @@ def test_the_dead_do_not_wait(profile_writer: Any) -> None:
     assert profile.tasks[shell].exited_ns == 10
 
 
+def test_a_newline_in_a_name_ends_no_line(profile_writer: Any) -> None:
+    profile_writer.task("we\nird", 1)
+    profile_writer.spend("we\nird-1;[user]\t\u2028", 10)
+    profile = parse(profile_writer.end())
+    (line,) = build_call_tree(profile).folded()
+    assert line == ("we\\nird-1;[user]\\t\\u2028", 10)
+
+
 def test_a_semicolon_in_a_name_ends_no_frame() -> None:
     zero, ones = np.zeros(3, dtype=np.int64), np.ones(3, dtype=np.int64)
     tree = CallTree(["sh;x-7", "main", *LEAVES], np.array([0, 0, 1]), np.array([0, 0, 1]), zero, ones, ones, 0)

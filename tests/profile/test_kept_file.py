@@ -1,5 +1,6 @@
 """A profile's large files at rest: read back as they were, whether compressed or not, and damage is told."""
 
+import random
 from pathlib import Path
 
 import pytest
@@ -34,3 +35,19 @@ def test_damage_is_told(keep: int, tmp_path: Path) -> None:
     compressed.write_bytes(compressed.read_bytes()[:keep])
     with pytest.raises(ValueError, match="not whole"):
         read_kept(path)
+
+
+def test_the_beginning_of_what_was_cut_off_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "profile.bin"
+    content = random.Random(1).randbytes(1 << 20)
+    path.write_bytes(content)
+    compress_kept(path)
+    compressed = find_kept(path)
+    compressed.write_bytes(compressed.read_bytes()[: 1 << 19])
+    saved = read_kept(path, cut_off=True)
+    assert content.startswith(saved) and len(saved) > 300_000
+    with pytest.raises(ValueError, match="not whole"):
+        read_kept(path)
+    compressed.write_bytes(b"no zstd at all")
+    with pytest.raises(ValueError, match="not whole"):
+        read_kept(path, cut_off=True)

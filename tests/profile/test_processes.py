@@ -62,6 +62,25 @@ def family(writer: Any) -> Profile:
     return finish(writer)
 
 
+@pytest.mark.parametrize("flags", [SwitchFlag.DEAD, SwitchFlag.STATE_UNKNOWN])
+def test_a_process_ends_when_it_leaves_its_cpu_for_good(profile_writer: Any, flags: SwitchFlag) -> None:
+    """Between the entry of do_exit() and its last switch it closes its files, and may be preempted."""
+    writer = profile_writer
+    init, shell = writer.task("init", 1), writer.task("sh", 7)
+    writer.switch(init, shell, "init-1;[user]", 0)
+    writer.event(EventKind.EXIT, shell, "sh-7;do_exit")
+    writer.spend("sh-7;do_exit;exit_files", 30)
+    writer.switch(shell, init, "sh-7;do_exit;exit_files", 0)
+    writer.spend("init-1;[user]", 5)
+    writer.switch(init, shell, "init-1;[user]", 0)
+    writer.spend("sh-7;do_exit", 20)
+    writer.switch(shell, init, "sh-7;do_exit;schedule", flags)
+    writer.spend("init-1;[user]", 10)
+    found = next(one for one in find_processes(finish(writer)).processes if one.name == "sh")
+    assert found.exited_ns == 55
+    assert found.running_ns == 50
+
+
 def test_lives(profile_writer: Any) -> None:
     found = find_processes(family(profile_writer))
     assert [one.name for one in found.kernel_threads] == ["kthreadd", "kworker/u2:0"]
@@ -70,7 +89,7 @@ def test_lives(profile_writer: Any) -> None:
     init, helper, child = found.processes
     assert init.programs == ((220, "/init"),) and init.names == ((100, "swapper/0"), (220, "init"))
     assert (init.exited_ns, init.exit_status, init.exit_signal) == (None, None, None)
-    assert (helper.exited_ns, helper.exit_status, helper.exit_signal, helper.parent) == (168, 1, None, 3)
+    assert (helper.exited_ns, helper.exit_status, helper.exit_signal, helper.parent) == (170, 1, None, 3)
     assert (child.exit_status, child.exit_signal, child.parent, child.programs) == (None, 11, 1, ())
     assert (init.instructions, init.running_ns, init.runnable_ns, init.waiting_ns) == (103, 103, 70 + 6, 60)
     assert (child.running_ns, child.runnable_ns, child.waiting_ns) == (66, 3, 0)

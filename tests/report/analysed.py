@@ -107,7 +107,7 @@ def _record(profile: Profile, system: str, hostile: str) -> BootRecord:
 
 def _advice(system: str, record: BootRecord, hostile: str) -> Advice:
     total_ns = record.marks.get(m.READY, 1)
-    remedy = Remedy(technique="cmdline_quiet", risk="none", knob="quiet", replaced=False, at_most_ns=6_000)
+    remedy = Remedy(technique="cmdline_quiet", risk="none", knob="quiet", replaced=False, estimated_ns=6_000)
     items = [
         AdviceItem(what=hostile or "printing", kind="technique", cost_ns=5_000, share=5_000 / total_ns,
                    instructions=5_000, idle_ns=0, functions=["outer"], remedy=remedy, instead=[remedy]),

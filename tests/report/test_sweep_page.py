@@ -37,7 +37,8 @@ def profile_sweep() -> Sweep:
     rows = [Slope(name=name, values_ns=[1_000_000, 3_000_000, 7_000_000], slope_ns=2e6) for name in ("head", "core")]
     ready = Slope(name="ready", values_ns=[10_000_000, 14_000_000, 22_000_000], slope_ns=4e6)
     return Sweep(
-        system="made-up", axis="vcpus", points=points, ready=ready, phases=rows, functions=rows, totals=rows, run="1"
+        system="made-up", axis="vcpus", asked=4, points=points, ready=ready, phases=rows, functions=rows,
+        totals=rows, run="1",
     )  # fmt: skip
 
 

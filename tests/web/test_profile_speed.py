@@ -79,7 +79,7 @@ def test_a_real_boot_zooms_within_a_blink(browser: "Browser", tmp_path: Path) ->
         share = float(visit.search("cryptomgr_test").split(" %")[0])
         assert 40 < share < 60
         text = visit.page.locator("main").inner_text()
-        assert "The account closes: every instruction and every ns is in it." in text
+        assert "The account: closed: every instruction and every ns is in it." in text
 
 
 def test_zooming_moves_without_a_long_pause(browser: "Browser", page: Path) -> None:

@@ -1,14 +1,15 @@
 """Writes a profile in the formats of other tools, by name."""
 
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from bootlab.errors import InputError
+from bootlab.errors import InputError, StoreError
 from bootlab.experiments.profiling import Analysis
-from bootlab.measure.record_files import store_error
 from bootlab.profile.call_tree import Weight
-from bootlab.report.exports.folded import write_folded
+from bootlab.profile.differential import compare_trees
+from bootlab.report.exports.folded import write_folded, write_folded_difference
 from bootlab.report.exports.perfetto import write_perfetto
 from bootlab.report.exports.svg import write_svg
 from bootlab.report.exports.tables import profile_tables, write_csv, write_json
@@ -29,7 +30,38 @@ def export_profile(analysis: Analysis, form: str, directory: Path) -> Files:
         directory.mkdir(parents=True, exist_ok=True)
         return FORMATS[form](analysis, directory)
     except OSError as error:
-        raise store_error(directory, error) from error
+        raise _no_place(directory, error) from error
+
+
+def export_difference(before: Analysis, after: Analysis, directory: Path) -> Files:
+    """Write two profiles over each other as folded stacks and return the files by what they are. Raises StoreError."""
+    trees = compare_trees(before.tree, after.tree)
+    files = {}
+    try:
+        for weight in _WEIGHTS:
+            path = directory / f"profile.difference.{weight}.folded"
+            write_folded_difference(trees, path, weight)
+            files[f"folded stacks of both, {weight}"] = path
+    except OSError as error:
+        raise _no_place(directory, error) from error
+    return files
+
+
+def expect_writable(directory: Path) -> None:
+    """Make the directory and try whether files can be made in it. Raises StoreError where they cannot."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        raise _no_place(directory, error) from error
+
+
+def _no_place(directory: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"{directory}: cannot write exports: {error.strerror or error}",
+        hint="--to DIR names a folder that can be written; bootlab profile RUN --export FORMAT exports it again",
+    )
 
 
 def _folded(analysis: Analysis, directory: Path) -> Files:
@@ -57,7 +89,7 @@ def _svg(analysis: Analysis, directory: Path) -> Files:
     files = {}
     for weight in _WEIGHTS:
         path = directory / f"profile.{weight}.svg"
-        title = f"{visible(analysis.record.system)}: power-on to ready, {weight}"
+        title = f"{visible(analysis.record.system)}: power-on to {analysis.goal}, {weight}"
         # Threads without work would fill the picture.
         write_svg(analysis.tree.busy(), path, weight, title=title, foot=clock_of([analysis.record]))
         files[f"flame graph, {weight}"] = path
