@@ -45,6 +45,8 @@ enum hook_kind {
 	HOOK_BLOCK_DONE,
 	HOOK_MAP,
 	HOOK_MAP_SPECIAL,
+	HOOK_OPEN,
+	HOOK_LOOKUP,
 	HOOK_KINDS,
 };
 

@@ -33,6 +33,8 @@ static int read_hook(struct line *line, struct config *config)
 		[HOOK_BLOCK_DONE] = "block_done",
 		[HOOK_MAP] = "map",
 		[HOOK_MAP_SPECIAL] = "map_special",
+		[HOOK_OPEN] = "open",
+		[HOOK_LOOKUP] = "lookup",
 	};
 	struct hook hook;
 	int r;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { TEXT_SIZE = CALL_TEXT_SIZE, KERNEL_NAME_MAX = 64 };
+enum { TEXT_SIZE = CALL_TEXT_SIZE, KERNEL_NAME_MAX = 64, PATH_TEXT_SIZE = 1024 };
 
 static const uint32_t TASK_DEAD = 0x80; /* include/linux/sched.h */
 
@@ -205,6 +205,18 @@ static void on_exec(struct profile *profile, struct vcpu *vcpu, uint64_t program
 	write_event(profile, vcpu, EVENT_EXEC, 0, 0, path);
 }
 
+/* What open, exec, stat and their like take: its first member has always been the name. */
+static void on_path(struct profile *profile, struct vcpu *vcpu, enum profile_event_kind kind, uint64_t filename)
+{
+	char path[PATH_TEXT_SIZE];
+	uint64_t name;
+
+	if (!filename || !profile->guest.read(filename, &name, sizeof name))
+		return;
+	guest_read_string(&profile->guest, name, path, sizeof path);
+	write_event(profile, vcpu, kind, 0, 0, path);
+}
+
 static void read_device_name(const struct profile *profile, uint64_t device, char *ret, size_t size)
 {
 	uint64_t name = read_pointer(profile, device, OFFSET_DEVICE_INIT_NAME);
@@ -310,6 +322,10 @@ void profile_hook(struct profile *profile, struct vcpu *vcpu, enum hook_kind kin
 						       .page_offset = arguments[4] });
 	case HOOK_MAP_SPECIAL:
 		return address_spaces_map_special(&profile->spaces, arguments);
+	case HOOK_OPEN:
+		return on_path(profile, vcpu, EVENT_OPEN, arguments[1]);
+	case HOOK_LOOKUP:
+		return on_path(profile, vcpu, EVENT_LOOKUP, arguments[1]);
 	case HOOK_BLOCK_ISSUE:
 		return on_block_issue(profile, vcpu, arguments[0]);
 	case HOOK_BLOCK_DONE:

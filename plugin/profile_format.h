@@ -146,6 +146,8 @@ enum profile_event_kind {
 	EVENT_BLOCK_DONE = 6,  /* a: address of the request, b: bytes; no text */
 	EVENT_MAP = 7,	       /* user memory mapped to a file; a: address, b: length; text: `OFFSET FILE` */
 	EVENT_MODULE = 8,      /* a module's code is in place; a: address, b: size; text: its name */
+	EVENT_OPEN = 9,	       /* a file is to be opened or executed; text: its path as it was given, cut at 1023 bytes */
+	EVENT_LOOKUP = 10,     /* a path is looked up for something else: stat, chdir, mount; text: as above */
 };
 
 struct profile_event {

@@ -27,7 +27,8 @@
  *                                           `[decompressor]`, by physical address
  *   hook KIND ADDRESS                       the link address of a kernel function that is watched. Kinds: switch wake fork exec
  *                                           comm exit initcall console_initcalls probe defer module unmap_module block_issue
- *                                           block_done map map_special. Which function each is: bootlab/profile/profile_config.py
+ *                                           block_done map map_special open lookup. Which function each is:
+ *                                           bootlab/profile/profile_config.py
  *   offset STRUCT.MEMBER VALUE              where that is in the kernel's struct, in bytes, decimal; `offset STRUCT VALUE` is a size
  *   span NS                                 the shortest frame that is written as a span; 20000 without this line
  *   cutlines                                end a slice at every line of the console, too; needs `uart`

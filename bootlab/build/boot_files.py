@@ -6,10 +6,11 @@ from pathlib import Path
 
 from bootlab.build import disk, initramfs, packages
 from bootlab.build.cache import Cache, file_sha256
+from bootlab.build.cpio import Entry
 from bootlab.build.kernel_build import BuiltKernel, build_kernel
 from bootlab.build.kernel_image import expect_arch, extract_vmlinux, inspect
 from bootlab.build.kernel_make import Progress
-from bootlab.build.roots import BuiltRoot, Recipe, build_root, expect_root, system_suite
+from bootlab.build.roots import BuiltRoot, Recipe, build_root, expect_root, root_entries, system_suite
 from bootlab.errors import InputError
 from bootlab.system import BootFiles, Kernel, KernelBuild, KernelEntry, MachineType, System
 
@@ -75,6 +76,21 @@ def build_root_of(
         raise InputError(f"{part}.path: a finished file, there is nothing to build", hint="docs/building.md: recipes")
     job = _Preparation(system, cache, refresh, tell, progress)
     return job.root(recipe, job.modules() if recipe.modules else None)
+
+
+def root_entries_of(system: System, part: str, cache: Cache, *, tell: Tell = lambda line: None) -> tuple[Entry, ...]:
+    """Return the files of the `part` (initramfs, rootfs) of `system`, which has it. Raises as `prepare`."""
+    recipe: Recipe | None = system.initramfs if part == "initramfs" else system.rootfs
+    assert recipe is not None
+    if recipe.path is None:
+        job = _Preparation(system, cache, False, tell)
+        tree = job.modules() if recipe.modules else None
+        suite = system_suite(system)
+        return root_entries(recipe, system.machine.arch, cache, suite=suite, kernel_tree=tree, tell=tell)
+    entries = initramfs.contents(recipe.path) if part == "initramfs" else None
+    if entries is None:
+        raise InputError(f"{part}.path: {recipe.path}: what is in it is not known", hint="a recipe says what is in it")
+    return tuple(entries)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import re
 import stat
 import tarfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,24 +40,23 @@ Tell = Callable[[str], None]
 
 
 class DebianRoot:
-    """Packages with all they need, each a tar archive of its files in the cache."""
+    """Packages with all they need, as tar archives of their files in the cache.
 
-    def __init__(self, packages: Sequence[Stanza], tars: Sequence[Path]) -> None:
+    `tars`: name -> archive, in the order in which they are unpacked. `identity`: what decides every byte, checksums.
+    """
+
+    def __init__(self, packages: Sequence[Stanza], tars: Mapping[str, Path], identity: Sequence[str]) -> None:
         self.packages = tuple(packages)
-        self._tars = tuple(tars)
-
-    @property
-    def identity(self) -> list[str]:
-        """What decides every byte: the checksums of the packages."""
-        return [package.sha256 for package in self.packages]
+        self.identity = list(identity)
+        self._tars = dict(tars)
 
     def entries(self) -> Iterator[Entry]:
         """Return the files of one package after the other, in the order in which apt would install them."""
         for folder in MERGED:
             yield Entry(folder, stat.S_IFLNK | 0o777, f"usr/{folder}".encode())
             yield Entry(f"usr/{folder}", stat.S_IFDIR | 0o755)
-        for package, path in zip(self.packages, self._tars, strict=True):
-            yield from _entries(package.name, path)
+        for name, path in self._tars.items():
+            yield from _entries(name, path)
 
 
 def debian_root(
@@ -78,19 +77,15 @@ def debian_root(
     Unreachable (no network), StoreError.
     """
     suite = suite or machine_suite()
-    for name in names:
-        if not _NAME.fullmatch(name):
-            raise InputError(
-                f'{key}: "{name}" is not a Debian package name', hint="these are like busybox-static, in lower case"
-            )
+    expect_names(names, key)
     wanted = sorted(set(names))
     architecture = ARCHITECTURES[arch]
     place = cache.root / "roots" / f"{cache.path('root', f'{suite} {architecture} {wanted}').name}.json"
-    if (known := _read_record(place, cache)) is not None and not refresh and _is_young(known[1]):
+    if (known := _read_record(place, cache)) is not None and not refresh and is_young(known[1]):
         return _root(known[0], cache)
     with cache.lock(f"packages-{suite}-{architecture}"):
         known = _read_record(place, cache)
-        if known is not None and not refresh and _is_young(known[1]):
+        if known is not None and not refresh and is_young(known[1]):
             return _root(known[0], cache)
         try:
             packages = _look_up(wanted, PrivateApt(cache, suite, architecture, apt), key, suite, refresh, cache, tell)
@@ -104,7 +99,17 @@ def debian_root(
     return _root(packages, cache)
 
 
-def _is_young(looked_up_s: float) -> bool:
+def expect_names(names: Sequence[str], key: str) -> None:
+    """Raise InputError, which begins with `key`, for what cannot be a Debian package's name."""
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise InputError(
+                f'{key}: "{name}" is not a Debian package name', hint="these are like busybox-static, in lower case"
+            )
+
+
+def is_young(looked_up_s: float) -> bool:
+    """Return whether what was looked up then (seconds since the epoch) still counts."""
     return 0 <= time.time() - looked_up_s < MAX_AGE_DAYS * 86400
 
 
@@ -134,7 +139,8 @@ def _fetched(packages: list[Stanza], apt: PrivateApt, cache: Cache, tell: Tell) 
 
 
 def _root(packages: Sequence[Stanza], cache: Cache) -> DebianRoot:
-    return DebianRoot(packages, [cache.path("package-tar", package.sha256) for package in packages])
+    tars = {package.name: cache.path("package-tar", package.sha256) for package in packages}
+    return DebianRoot(packages, tars, [package.sha256 for package in packages])
 
 
 def _read_record(place: Path, cache: Cache) -> tuple[list[Stanza], float] | None:

@@ -142,7 +142,8 @@ class _Job:
         if self._initramfs is not None:
             # A copy is newer than what was made of the one before.
             shutil.copyfile(self._initramfs, folder.objects / INITRAMFS_FILE)
-        folder.make([self._toolchain.target, "vmlinux", *(["modules"] if self._has_modules else [])], self._progress)
+        targets = [self._toolchain.target, "vmlinux", *(["modules"] if self._has_modules else [])]
+        folder.make(targets, self._progress, debug=self._options.get("DEBUG_INFO") == "y")
         if config.read_text(encoding="utf-8") != self._config.text:
             raise BootlabError(
                 f"{config}: kconfig has changed the finished configuration during the build",

@@ -25,7 +25,8 @@ from bootlab.errors import InputError
 from bootlab.system import KernelBuild
 
 _FORMAT = 2
-_GENERIC_BASES = ("tinyconfig", "allnoconfig", "allyesconfig", "allmodconfig", "alldefconfig", "defconfig")
+GENERIC_BASES = ("tinyconfig", "allnoconfig", "allyesconfig", "allmodconfig", "alldefconfig", "defconfig")
+"""Configuration targets that every tree has."""
 _ENTRY = re.compile(r"^\s*(?:menu)?config\s+(\w+)\s*(?:#.*)?$")
 _KIND = re.compile(r"^\s+(?:def_)?(bool|tristate|string|int|hex)\b")
 _KEY_FILES = ("SYSTEM_TRUSTED_KEYS", "SYSTEM_REVOCATION_KEYS")
@@ -122,7 +123,7 @@ def refusals(
     unknown = {}
     for one in asked.values():
         if one.option not in kinds:
-            near = difflib.get_close_matches(one.option, kinds, n=3, cutoff=0.7)
+            near = difflib.get_close_matches(one.option, kinds, n=3)
             unknown[one.option] = f"; did you mean {', '.join(near)}?" if near else ""
     lost = [
         one
@@ -158,14 +159,17 @@ def _base(
         except OSError as error:
             raise InputError(f"kernel.build.config: {build.config}: {error.strerror}") from error
         if not parse_config(text):
-            raise InputError(f"kernel.build.config: {build.config}: not a kernel configuration: it sets no option")
+            raise InputError(
+                f"kernel.build.config: {build.config}: not a kernel configuration: it sets no option",
+                hint="a whole .config, as make saves it or /boot/config-* has it; a few options are a fragment",
+            )
         return "config", _without_absent_keys(text, source.tree)
     if build.config_package is not None:
         return "config", _without_absent_keys(_packaged(build, toolchain, cache, refresh, tell), source.tree)
     base = build.base or "defconfig"
     folder = source.tree / "arch" / toolchain.kbuild / "configs"
-    if base not in _GENERIC_BASES and not (folder / base).is_file():
-        names = [*_GENERIC_BASES, *(path.name for path in sorted(folder.glob("*_defconfig")))]
+    if base not in GENERIC_BASES and not (folder / base).is_file():
+        names = [*GENERIC_BASES, *(path.name for path in sorted(folder.glob("*_defconfig")))]
         near = difflib.get_close_matches(base, names, n=3) or names[:6]
         raise InputError(
             f'kernel.build.base: Linux {source.version} has no "{base}" for {toolchain.kbuild}',
@@ -250,10 +254,15 @@ def _refused(solved: _Solved, asked: Mapping[str, Asked]) -> InputError:
     for option, reason in solved.reasons.items():
         one = asked[option]
         value = got.get(option, "n")
-        lines.append(f"{one.by}: CONFIG_{option}={one.value} did not survive, it is {value}: {reason}")
+        lines.append(f"{_place(one)}: CONFIG_{option}={one.value} did not survive, it is {value}: {reason}")
     for option, meant in solved.unknown.items():
-        lines.append(f"{asked[option].by}: no option CONFIG_{option} in this tree{meant}")
+        lines.append(f"{_place(asked[option])}: no option CONFIG_{option} in this tree{meant}")
     return InputError(
         "\n".join(lines),
         hint="ask for what is needed too, or do without; kernel.build.options overrules base and fragments",
     )
+
+
+def _place(one: Asked) -> str:
+    # A line of a fragment is found through the key that names the fragment.
+    return one.by if one.by.startswith(("kernel.build.", "initramfs.")) else f"kernel.build.fragments: {one.by}"

@@ -5,6 +5,7 @@ is compiled again. A marker lies there while make runs: found at the start, it s
 all of the folder is thrown away. So it is when a user's tree has changed in a way that make does not see.
 """
 
+import errno
 import hashlib
 import os
 import re
@@ -42,6 +43,8 @@ _ERROR = re.compile(
 _GAVE_UP = re.compile(r"^make(\[\d+\])?: \*\*\* ")
 _SHOWN_BEFORE, _SHOWN_AFTER = 4, 15
 _NO_SPACE = "No space left on device"
+_SCARCE = 16 << 20
+"""Bytes free on the disk: a step that fails with less and says nothing has failed for want of more."""
 
 
 class BuildFailed(BootlabError):
@@ -117,31 +120,47 @@ class ObjectFolder:
             text = first_error((error.stdout + "\n" + error.stderr).splitlines())
             raise BuildFailed(f"make {' '.join(targets)} failed\n  {text}", hint=_hint(text)) from error
 
-    def make(self, targets: Sequence[str], progress: Progress) -> None:
-        """Run make on all cores, calling `progress` as it goes. Raises BuildFailed; ProgramFailed on a full disk."""
-        done = 0
+    def make(self, targets: Sequence[str], progress: Progress, *, debug: bool = False) -> None:
+        """Run make on all cores, calling `progress` as it goes. Raises BuildFailed; ProgramFailed on a full disk.
+
+        `debug`: the configuration has debug information.
+        """
+        done, least = 0, self._free_bytes()
 
         def on_line(line: str) -> None:
-            nonlocal done
+            nonlocal done, least
+            least = min(least, self._free_bytes())
             if step := _COMPILED.match(line):
                 done += 1
                 progress(done, step[1])
 
         jobs = f"--jobs={len(os.sched_getaffinity(0))}"
         try:
-            stream(self._argv([jobs, *targets]), on_line, log=self.log, env=self._environment(), deadline_s=_DEADLINE_S)
+            argv = self._argv([jobs, *targets], debug=debug)
+            stream(argv, on_line, log=self.log, env=self._environment(), deadline_s=_DEADLINE_S)
         except ProgramFailed as error:
             if _NO_SPACE in error.stderr or error.exit_status is None or error.exit_status < 0:
                 raise
-            text = first_error(error.stderr.splitlines())
+            lines = error.stderr.splitlines()
+            if least < _SCARCE and not any(_ERROR.search(line) and not _GAVE_UP.match(line) for line in lines):
+                # ld dies of a full disk without a word, and takes what it wrote with it.
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.objects)) from error
+            text = first_error(lines)
             raise BuildFailed(
                 f"make {' '.join(targets)} failed\n  {text}\n  the whole log: {self.log}", hint=_hint(text)
             ) from error
 
-    def _argv(self, words: Sequence[str]) -> list[str | Path]:
+    def _free_bytes(self) -> int:
+        facts = os.statvfs(self.root)
+        return facts.f_bavail * facts.f_frsize
+
+    def _argv(self, words: Sequence[str], *, debug: bool = False) -> list[str | Path]:
         unset = [word for name in sorted(os.environ) if _INHERITED.match(name) for word in ("-u", name)]
         # Paths must not reach debug information, and through a build id the kernel itself.
         flags = f"-ffile-prefix-map={self._source.tree}/= -ffile-prefix-map={self.objects}/="
+        if debug:
+            # It names the compiler's own folder too, without a slash at its end. The last map is tried first.
+            flags = f"-ffile-prefix-map={self._source.tree}=. -ffile-prefix-map={self.objects}=. {flags}"
         argv: list[str | Path] = ["env", *unset, "make", "-C", self._source.tree, f"O={self.objects}"]
         argv += [*self._toolchain.words, "LOCALVERSION=", "DEPMOD=true", f"KCFLAGS={flags}", f"KAFLAGS={flags}"]
         return [*argv, *words]

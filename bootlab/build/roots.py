@@ -10,7 +10,9 @@ from pathlib import Path
 
 from bootlab.build import guest, initramfs, packages, rootfs
 from bootlab.build.cache import Cache
-from bootlab.build.content import BUSYBOX, Ingredients, Tell
+from bootlab.build.content import BUSYBOX, Ingredients, Tell, collect
+from bootlab.build.cpio import Entry
+from bootlab.build.debian_install import installed_root
 from bootlab.build.debian_root import debian_root
 from bootlab.build.static_program import with_programs
 from bootlab.errors import BootlabError, InputError
@@ -67,6 +69,22 @@ def build_root(
     )
 
 
+def root_entries(
+    recipe: Recipe,
+    arch: str,
+    cache: Cache,
+    *,
+    suite: str | None = None,
+    kernel_tree: Path | None = None,
+    tell: Tell = lambda line: None,
+) -> tuple[Entry, ...]:
+    """Return the files of `recipe`, sorted, without packing them. Arguments and errors as `build_root`."""
+    recipe = with_programs(recipe, arch, cache)
+    part = "initramfs" if isinstance(recipe, Initramfs) else "rootfs"
+    made_of = _ingredients(part, recipe, arch, suite, kernel_tree, cache, False, tell)
+    return collect(recipe, made_of, tell)
+
+
 def system_suite(system: System) -> str | None:
     """Return the Debian suite that the system's kernel is of, for what is to fit to it; None when it names none."""
     build = system.kernel.build
@@ -89,7 +107,8 @@ def _ingredients(
     root = None
     if content.packages:
         key = f"{part}.packages"
-        root = debian_root(content.packages, content.suite, arch, cache, key=key, refresh=refresh, tell=tell)
+        get = installed_root if content.scripts else debian_root
+        root = get(content.packages, content.suite, arch, cache, key=key, refresh=refresh, tell=tell)
     return Ingredients(part, arch, programs, root, kernel_tree)
 
 

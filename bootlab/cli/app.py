@@ -7,7 +7,21 @@ import typer
 from typer.exceptions import TyperException
 
 from bootlab import __version__
-from bootlab.cli import advise, boot, build, compare, doctor, measure, profile, report, study, sweep, techniques, try_
+from bootlab.cli import (
+    advise,
+    boot,
+    build,
+    compare,
+    doctor,
+    measure,
+    profile,
+    report,
+    study,
+    sweep,
+    techniques,
+    try_,
+    unused,
+)
 from bootlab.errors import InputError
 
 _INTERRUPTED = 130
@@ -32,6 +46,7 @@ app.command("sweep")(sweep.sweep)
 app.add_typer(study.study, name="study")
 app.command("profile")(profile.profile)
 app.command("advise")(advise.advise)
+app.command("unused")(unused.unused)
 app.command("techniques")(techniques.techniques)
 app.command("report")(report.report)
 app.command("doctor")(doctor.doctor)
@@ -60,15 +75,16 @@ def run(argv: Sequence[str]) -> int:
     command = typer.main.get_command(app)
     try:
         code = command.main(list(argv), prog_name="bootlab", standalone_mode=False)
-    except typer.Exit as stop:
-        # typer makes this of a KeyboardInterrupt that reaches it.
-        if stop.exit_code == _INTERRUPTED:
-            raise KeyboardInterrupt from stop
-        return stop.exit_code
     except typer.Abort as abort:
         raise KeyboardInterrupt from abort
     except TyperException as error:
         raise InputError(
             error.format_message(), hint="bootlab --help, or bootlab VERB --help, lists what there is"
         ) from error
+    if code == _INTERRUPTED:
+        # What typer gives back of a KeyboardInterrupt where it does not raise.
+        raise KeyboardInterrupt
+    if code == _INTERRUPTED:
+        # typer makes this of a KeyboardInterrupt that reaches it; no verb returns it.
+        raise KeyboardInterrupt
     return code if isinstance(code, int) else 0

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,12 +14,14 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from bootlab.build.boot_files import build_kernel_of
 from bootlab.build.cache import file_sha256
 from bootlab.build.kernel_build import BuiltKernel, build_kernel
+from bootlab.build.kernel_configure import GENERIC_BASES
 from bootlab.build.toolchain import ARCHITECTURES
 from bootlab.cli import build_root
 from bootlab.cli.arguments import Json, complete_system, naming, open_cache
 from bootlab.cli.terminal import err, out, print_json
 from bootlab.errors import InputError, StoreError
 from bootlab.system import KernelBuild, read_system
+from bootlab.system.kernel import OPTION_NAME
 from bootlab.system.value import complaints
 
 SCHEMA = "bootlab.kernel/1"
@@ -47,6 +49,13 @@ app.command("initramfs")(build_root.initramfs)
 app.command("rootfs")(build_root.rootfs)
 
 
+def _beginning_with(words: Iterable[str]) -> Callable[[str], list[str]]:
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return complete
+
+
 @app.command("kernel")
 def kernel(
     system: Annotated[
@@ -58,7 +67,10 @@ def kernel(
             show_default=False,
         ),
     ] = None,
-    arch: Annotated[str, typer.Option("--arch", help=f"{', '.join(ARCHITECTURES)}.")] = "x86_64",
+    arch: Annotated[
+        str,
+        typer.Option("--arch", help=f"{', '.join(ARCHITECTURES)}.", autocompletion=_beginning_with(ARCHITECTURES)),
+    ] = "x86_64",
     source: Annotated[
         Path | None, typer.Option("--source", metavar="PATH", help="A kernel tree, or a tarball of one.")
     ] = None,
@@ -68,7 +80,12 @@ def kernel(
     suite: Annotated[str | None, typer.Option("--suite", help="Debian suite of the packages.")] = None,
     base: Annotated[
         str | None,
-        typer.Option("--base", metavar="NAME", help="tinyconfig, defconfig (the default), NAME_defconfig, ..."),
+        typer.Option(
+            "--base",
+            metavar="NAME",
+            help="tinyconfig, defconfig (the default), NAME_defconfig, ...",
+            autocompletion=_beginning_with(GENERIC_BASES),
+        ),
     ] = None,
     config: Annotated[
         Path | None, typer.Option("--config", metavar="FILE", help="A whole configuration, instead of a base.")
@@ -150,7 +167,10 @@ def _options(words: list[str]) -> dict[str, str]:
         name, equals, value = word.partition("=")
         if not equals or not name:
             raise InputError(f"--set {word}: expected NAME=VALUE", hint="for example --set SMP=n --set HZ_100=y")
-        options[name.removeprefix("CONFIG_")] = value
+        name = name.removeprefix("CONFIG_")
+        if not re.fullmatch(OPTION_NAME, name):
+            raise InputError(f"--set {word}: {name!r} is no option's name", hint="for example --set SMP=n")
+        options[name] = value
     return options
 
 
@@ -162,6 +182,7 @@ def _kernel_build(given: dict[str, Any]) -> KernelBuild:
         return KernelBuild.model_validate(given)
     except ValidationError as error:
         lines = [line.removeprefix("(whole file): ") for line in complaints(error)]
+        lines = [re.sub(r"^(\w+)(?=[:.\[])", lambda found: _WORDS.get(found[1], found[1]), line) for line in lines]
         raise InputError("\n".join(lines), hint="bootlab build kernel --help, or a system file") from error
 
 

@@ -24,6 +24,7 @@ SCHEMA = "bootlab.root/1"
 
 _WORDS = {
     "packages": "--packages",
+    "scripts": "--scripts",
     "suite": "--suite",
     "directory": "--directory",
     "init": "--init",
@@ -55,6 +56,9 @@ _Arch = Annotated[str, typer.Option("--arch", help=f"Of programs and packages: {
 _Packages = Annotated[
     list[str] | None,
     typer.Option("--packages", metavar="A,B", help="Debian packages and all they depend on. Repeatable."),
+]
+_Scripts = Annotated[
+    bool, typer.Option("--scripts", help="Install the packages with mmdebstrap, which runs their scripts.")
 ]
 _Suite = Annotated[
     str | None, typer.Option("--suite", help="Debian suite of packages and busybox. [default: this machine's]")
@@ -89,6 +93,7 @@ def initramfs(
     system: _System = None,
     arch: _Arch = "x86_64",
     packages_: _Packages = None,
+    scripts: _Scripts = False,
     suite: _Suite = None,
     directory: _Directory = None,
     init: _Init = None,
@@ -108,7 +113,7 @@ def initramfs(
     The same files give the same bytes, on any machine and at any time. One that a system embeds in its kernel is
     left uncompressed.
     """
-    given = _given(packages_, suite, directory, init, file, busybox, modules, without)
+    given = _given(packages_, scripts, suite, directory, init, file, busybox, modules, without)
     return _build(Initramfs, given | {"compression": compression}, system, arch, kernel, output, json)
 
 
@@ -116,6 +121,7 @@ def rootfs(
     system: _System = None,
     arch: _Arch = "x86_64",
     packages_: _Packages = None,
+    scripts: _Scripts = False,
     suite: _Suite = None,
     directory: _Directory = None,
     init: _Init = None,
@@ -141,16 +147,17 @@ def rootfs(
 ) -> int:
     """Build a root file system image, or find it in the cache, and say where it is. Nobody need be root.
 
-    The same files give the same bytes, on any machine and at any time. --packages unpacks Debian packages without
-    running their installation scripts.
+    The same files give the same bytes, on any machine and at any time. --packages unpacks Debian packages; only with
+    --scripts are they installed, so that users, caches and alternatives are there.
     """
-    given = _given(packages_, suite, directory, init, file, busybox, modules, without)
+    given = _given(packages_, scripts, suite, directory, init, file, busybox, modules, without)
     given |= {"filesystem": filesystem, "compression": compression, "size_mib": size_mib}
     return _build(Rootfs, given | {"journal": None if journal else False}, system, arch, kernel, output, json)
 
 
 def _given(
     packages_: list[str] | None,
+    scripts: bool,
     suite: str | None,
     directory: Path | None,
     init: Path | None,
@@ -161,6 +168,7 @@ def _given(
 ) -> dict[str, Any]:
     return {
         "packages": _listed(packages_),
+        "scripts": scripts or None,
         "suite": suite,
         "directory": directory,
         "init": init,

@@ -33,7 +33,9 @@ class Content(Part):
     """
 
     packages: tuple[str, ...] = Field(default=(), strict=False)
-    """Debian packages and what they depend on, unpacked: their installation scripts are not run."""
+    """Debian packages and what they depend on, unpacked; only with `scripts` are their installation scripts run."""
+    scripts: bool = False
+    """Let mmdebstrap install `packages`, and Debian's essential ones, as on a machine: users, caches, alternatives."""
     suite: str | None = None
     """Debian suite of `packages`; by default the suite of this machine."""
     directory: Path | None = Field(default=None, strict=False)
@@ -48,6 +50,12 @@ class Content(Part):
     """Kernel modules by name; their dependencies come along. `*` takes every module of the kernel."""
     without: tuple[str, ...] = Field(default=(), strict=False)
     """Paths to leave out at last, a folder with all below it."""
+
+    @model_validator(mode="after")
+    def _scripts_of_packages(self) -> Self:
+        if self.scripts and not self.packages:
+            raise ValueError("scripts are those of packages: name the packages to install")
+        return self
 
     @property
     def is_recipe(self) -> bool:

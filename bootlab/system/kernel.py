@@ -23,7 +23,8 @@ def _option_value(value: Any) -> Any:
     return str(value) if isinstance(value, int) else value
 
 
-OptionName = Annotated[str, Field(pattern=r"^[A-Z0-9][A-Za-z0-9_]*$")]
+OPTION_NAME = r"^[A-Z0-9][A-Za-z0-9_]*$"
+OptionName = Annotated[str, Field(pattern=OPTION_NAME)]
 """A kernel configuration option without its CONFIG_, as in `SMP`."""
 OptionValue = Annotated[str, BeforeValidator(_option_value), Field(pattern=r"^[^\x00\n]*$")]
 """`y`, `m`, `n`, a number, or text without its quotes."""

@@ -204,7 +204,7 @@ static void test_events(void)
 {
 	static const uint64_t device = SOMETHING, driver = SOMETHING + 0x100, queue = SOMETHING + 0x200, disk = SOMETHING + 0x300,
 			      request = SOMETHING + 0x400, program = SOMETHING + 0x500, module = SOMETHING + 0x600,
-			      text_at = SOMETHING + 0x700;
+			      text_at = SOMETHING + 0x700, filename = SOMETHING + 0x800;
 	struct profile_call call;
 	struct profile_event record;
 	char text[256];
@@ -229,6 +229,12 @@ static void test_events(void)
 	hook(HOOK_EXEC, program, 0, 0);
 	hook(HOOK_EXEC, 1, 0, 0); /* nothing is there */
 	hook(HOOK_EXIT, 0x100, 0, 0);
+	guest_put_word(filename, text_at + 192);
+	guest_put_text(text_at + 192, "/etc/a file");
+	hook(HOOK_OPEN, 0, filename, 0);
+	hook(HOOK_LOOKUP, 0, filename, 0);
+	hook(HOOK_LOOKUP, 0, 0, 0);
+	hook(HOOK_OPEN, 0, 1, 0); /* nothing is there */
 	calls_from(START_KERNEL, 0x20);
 	run(LEAF, 0, 9);
 	hook(HOOK_PROBE, device, driver, 0);
@@ -255,6 +261,8 @@ static void test_events(void)
 	CHECK(event(3, text).kind == EVENT_EXEC && !strcmp(text, "/bin/a program"));
 	CHECK(event(4, text).kind == EVENT_EXEC && !strcmp(text, ""));
 	CHECK(event(5, text).kind == EVENT_EXIT && event(5, text).a == 0x100);
+	CHECK(event(6, text).kind == EVENT_OPEN && !strcmp(text, "/etc/a file"));
+	CHECK(event(7, text).kind == EVENT_LOOKUP && !strcmp(text, "/etc/a file"));
 	CHECK(profile_text_record(PROFILE_CALL, 0, sizeof call, &call, text, sizeof text));
 	CHECK(call.kind == CALL_PROBE && call.end_ns - call.start_ns == 9 && !strcmp(text, "Fixed MDIO?bus.0\ti8042 kbd"));
 	CHECK(profile_text_record(PROFILE_CALL, 1, sizeof call, &call, text, sizeof text));

@@ -35,6 +35,7 @@ VARIANTS = {
     "microvm-6.1": ("debian-cloud", NO_TESTS, MICROVM),
     "microvm-6.12": ("debian-13-cloud", NO_TESTS, MICROVM),
     "generic-6.1": ("debian-cloud", NO_TESTS, GENERIC),
+    "generic-6.12": ("debian-13-cloud", NO_TESTS, GENERIC),
     "arm64-6.1": ("debian-arm64",),
 }
 """Kernels and machines whose profiles several tests look at: name -> example, and what is changed in it.

@@ -83,12 +83,27 @@ def test_an_embedded_initramfs_boots(system: System, run_boot: Callable[[System]
     assert "initramfs" not in record.sizes
 
 
-def test_a_build_on_old_objects_and_a_clean_one_give_the_same_bytes(
-    tiny: BuiltKernel, cache: Cache, tmp_path: Path
+def test_a_module_is_built_installed_and_loaded(
+    tiny: BuiltKernel, system: System, run_boot: Callable[[System], BootRecord], tmp_path: Path
 ) -> None:
+    init = tmp_path / "init"
+    init.write_text(
+        "#!/bin/busybox sh\n"
+        "for module in $(cat /etc/bootlab/modules); do /bin/busybox insmod $module; done\n"
+        "/bin/busybox grep -q crc_itu_t /proc/modules && /sbin/bootlab-mark ready\n"
+        "/bin/busybox poweroff -f\n"
+    )
+    changed = system.with_options(MODULES="y", CRC_ITU_T="m")
+    record = run_boot(changed.with_part("initramfs", init=init, modules=("crc-itu-t",)))
+    assert record.outcome is Outcome.READY, record.detail
+
+
+def test_a_build_on_old_objects_and_a_clean_one_give_the_same_bytes(tiny: BuiltKernel, cache: Cache) -> None:
     # Away from the configuration and back, in the folder that keeps its objects.
     other = build_kernel(with_options(PROC_FS="n"), "x86_64", cache)
+    assert not other.from_cache
     assert file_sha256(other.vmlinux) != file_sha256(tiny.vmlinux)
+    shutil.rmtree(other.image.parent)
     shutil.rmtree(tiny.image.parent)
     again = build_kernel(TINY, "x86_64", cache)
     assert not again.from_cache
@@ -112,8 +127,6 @@ def test_a_killed_build_is_done_again_from_the_start(tiny: BuiltKernel, cache: C
         "build_kernel(build, 'x86_64', Cache.default(), progress=lambda done, last: print(done, flush=True))\n"
     )
     changed = with_options(SYSFS="n", DEVTMPFS="n")
-    shutil.rmtree(build_kernel(changed, "x86_64", cache).image.parent)
-    build_kernel(TINY, "x86_64", cache)
     child = subprocess.Popen([sys.executable, "-c", code, changed.model_dump_json()], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
     assert child.stdout.readline()
@@ -125,8 +138,11 @@ def test_a_killed_build_is_done_again_from_the_start(tiny: BuiltKernel, cache: C
     while _makes_in(folder.objects) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not _makes_in(folder.objects)
-    assert build_kernel(changed, "x86_64", cache).options.get("SYSFS") is None
+    built = build_kernel(changed, "x86_64", cache)
+    assert not built.from_cache
+    assert built.options.get("SYSFS") is None
     assert not (folder.root / "building").exists()
+    shutil.rmtree(built.image.parent)
 
 
 def _makes_in(objects: Path) -> list[str]:
@@ -179,3 +195,21 @@ def test_a_broken_source_shows_the_first_error(tiny: BuiltKernel, cache: Cache, 
     assert log is not None and Path(log[1]).is_file()
     shutil.rmtree(ObjectFolder(cache, find_source(build, cache), find_toolchain("x86_64"), "build").root)
     shutil.rmtree(find_source(build, cache).tree)
+
+
+def test_a_full_disk_is_told(tiny: BuiltKernel, cache: Cache) -> None:
+    """The cache is on a small file system, but for what a build only reads."""
+    linked = ("packages", "package", "apt", "kernel-source", "kernel-config", "kernel-base", "kconfig-options")
+    links = "".join(f"ln -s {cache.root}/{name} $d/{name}; " for name in linked)
+    script = (
+        f"set -e; d=$(mktemp -d); mount -t tmpfs -o size=8m none $d; {links}export BOOTLAB_CACHE=$d; "
+        f"{sys.executable} -m bootlab build kernel {HERE}/tiny.toml || echo exit=$?; ls -A $d/kernel"
+    )
+    words = ["unshare", "--mount", "--map-root-user", "sh", "-c", script]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
+    if "unshare" in done.stderr:
+        pytest.skip(f"unshare: no mount namespace here: {done.stderr.strip()}")
+    assert done.stdout.split() == ["exit=1"]
+    assert "no space left while making kernel" in done.stderr
+    assert "hint: BOOTLAB_CACHE=" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.symbols.program import Program, read_program
+from bootlab.symbols.program import Program, belongs_to, read_program
 from bootlab.symbols.roles import Role
 
 pytestmark = pytest.mark.skipif(
@@ -122,6 +122,19 @@ def test_debug_files_by_build_id_and_by_link(folder: Path) -> None:
     assert program_at(folder / "linked").debug_link == "program.debug"
     assert by_name(program_at(folder / "linked", *debug)) == by_name(program_at(folder / "program"))
     assert not {"inner"} & set(by_name(program_at(folder / "stripped", debug[0]))), "of another build"
+
+
+def test_a_file_belongs_to_a_program_of_its_own_build_only(folder: Path) -> None:
+    def belongs(name: str, program: str) -> bool:
+        path = folder / name
+        return belongs_to(path, path.read_bytes(), (folder / program).read_bytes())
+
+    assert belongs("built", "stripped") and belongs("built.debug", "stripped"), "by build ID"
+    assert belongs("program", "linked"), "by its code"
+    assert belongs("program.debug", "linked"), "by the name that the program asks for"
+    assert not belongs("library.so", "stripped") and not belongs("library.so", "linked")
+    assert not belongs("built.debug", "linked") and not belongs("program.debug", "stripped")
+    assert by_name(program_at(folder / "linked", folder / "program")) == by_name(program_at(folder / "program"))
 
 
 def test_a_debug_file_that_is_none(folder: Path, tmp_path: Path) -> None:

@@ -1,0 +1,70 @@
+"""Tiny kernels for other architectures, compiled with cross compilers from Debian's source, and started."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+
+from bootlab.build.cache import Cache
+from bootlab.build.kernel_build import build_kernel
+from bootlab.build.kernel_image import ImageKind, inspect
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.process import find_program
+from bootlab.system import KernelBuild, System, read_system
+
+pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
+
+HERE = Path(__file__).parent / "tiny_kernel"
+
+
+def test_an_arm64_kernel_boots_to_ready(cache: Cache, run_boot: Callable[[System], BootRecord]) -> None:
+    system = read_system(HERE / "tiny-arm64.toml")
+    record = run_boot(system)
+    assert record.outcome is Outcome.READY, record.detail
+    wanted = ("kernel_entry", "start_kernel", "init_exec", "first_user_instruction", "ready")
+    assert [mark for mark in wanted if mark not in record.marks] == []
+    assert system.kernel.build is not None
+    built = build_kernel(system.kernel.build, "aarch64", cache)
+    assert built.from_cache
+    image = inspect(built.image)
+    assert (image.arch, image.kind, image.version) == ("aarch64", ImageKind.ARM64_IMAGE, built.release)
+    assert built.decompressor is None
+
+
+def test_an_armv7_kernel_starts(cache: Cache) -> None:
+    build = KernelBuild(
+        package="linux-source-6.12", suite="trixie", base="tinyconfig", fragments=(HERE / "tiny-armv7.config",)
+    )
+    built = build_kernel(build, "armv7", cache)
+    assert inspect(built.image).arch == "arm"
+    with built.vmlinux.open("rb") as file:
+        assert ELFFile(file)["e_machine"] == "EM_ARM"
+    # A system file has no machine for it yet; QEMU alone has.
+    words = [find_program("qemu-system-arm"), "-machine", "virt", "-m", "64", "-nodefaults", "-display", "none"]
+    words += ["-serial", "stdio", "-no-reboot", "-kernel", str(built.image), "-append", "console=ttyAMA0 panic=-1"]
+    try:
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=20)
+        console = done.stdout
+    except subprocess.TimeoutExpired as error:
+        console = error.stdout or b""
+    assert f"Linux version {built.release}".encode() in console
+    assert b"Kernel panic" in console
+
+
+def test_what_cannot_be_compiled_here_names_the_package(cache: Cache, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "bootlab", "build", "kernel", "--package", "linux-source-6.12", "--suite", "trixie"]
+    # Everything but the cross compiler.
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for program in Path("/usr/bin").iterdir():
+        if not program.name.startswith("arm-linux-gnueabihf"):
+            (folder / program.name).symlink_to(program)
+    done = subprocess.run(
+        [*words, "--arch", "armv7"], capture_output=True, text=True, check=False, env={"PATH": str(folder), "HOME": "/"}
+    )
+    assert done.returncode == 3
+    assert "arm-linux-gnueabihf-gcc, arm-linux-gnueabihf-ld" in done.stderr
+    assert "apt-get install gcc-arm-linux-gnueabihf binutils-arm-linux-gnueabihf" in done.stderr

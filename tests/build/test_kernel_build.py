@@ -1,0 +1,184 @@
+"""Building, caching and breaking off, on a source of one file that make and the compiler really build.
+
+What a real kernel does is in tests/boot/test_tiny_kernel.py.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bootlab.build.cache import Cache, file_sha256
+from bootlab.build.kernel_build import BuiltKernel, build_kernel
+from bootlab.build.kernel_make import BuildFailed
+from bootlab.errors import InputError
+from bootlab.system import KernelBuild
+
+pytestmark = pytest.mark.skipif(
+    any(shutil.which(tool) is None for tool in ("make", "gcc", "objcopy", "flex", "bison", "bc"))
+    or not Path("/usr/include/gelf.h").exists(),
+    reason="needs what kernels are built with: make setup-build",
+)
+
+MAKEFILE = """VERSION = 6
+PATCHLEVEL = 12
+SUBLEVEL = 0
+boot = $(O)/arch/x86/boot
+
+tinyconfig:
+\tprintf 'CONFIG_64BIT=y\\nCONFIG_KERNEL_GZIP=y\\nCONFIG_DEBUG_INFO=y\\n' >$(O)/.config
+olddefconfig:
+\tgrep -v CONFIG_LOST $(O)/.config >$(O)/.new; mv $(O)/.new $(O)/.config
+bzImage: vmlinux
+vmlinux: $(O)/vmlinux
+$(O)/init/main.o: init/main.c init/value.h $(O)/.config
+\tmkdir -p $(O)/init $(boot)/compressed $(O)/include/config
+\t@echo '  CC      init/main.o'
+\t$(CC) $(KCFLAGS) -g -c init/main.c -o $@
+$(O)/vmlinux: $(O)/init/main.o
+\t$(CROSS_COMPILE)gcc -nostdlib -static -no-pie -Wl,-e,start_kernel $< -o $@
+\tnm $@ >$(O)/System.map
+\tcp $@ $(boot)/compressed/vmlinux
+\tcp $@ $(boot)/bzImage
+\techo 6.12.0 >$(O)/include/config/kernel.release
+\ttouch $(O)/modules.builtin
+"""
+FILES = {
+    "Makefile": MAKEFILE,
+    "Kconfig": "".join(
+        f'config {name}\n\tbool "{name}"\n' for name in ("64BIT", "SMP", "DEBUG_INFO", "KERNEL_GZIP", "LOST")
+    )
+    + 'config LOCALVERSION_AUTO\n\tbool "auto"\n',
+    "scripts/kconfig/Makefile": "",
+    "arch/x86/Kconfig": "",
+    "init/main.c": '#include "value.h"\nconst char *place = __FILE__;\nint start_kernel(void) { return VALUE; }\n',
+    "init/value.h": "#define VALUE 1\n",
+}
+
+
+def make_tree(tree: Path) -> Path:
+    """Write the source."""
+    for name, text in FILES.items():
+        path = tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tree
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """The source."""
+    return make_tree(tmp_path / "linux")
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Cache:
+    """A cache of this test."""
+    return Cache(tmp_path / "cache")
+
+
+def build(tree: Path, cache: Cache, **options: str) -> BuiltKernel:
+    """Build it."""
+    return build_kernel(KernelBuild(source=tree, base="tinyconfig", options=options), "x86_64", cache)
+
+
+def edit(path: Path, text: str) -> None:
+    """Write a file as an editor does, later than anything before."""
+    path.write_text(text)
+    later = time.time() + 5
+    os.utime(path, (later, later))
+
+
+def test_what_is_built_once_is_found_from_any_checkout(tree: Path, tmp_path: Path, cache: Cache) -> None:
+    first = build(tree, cache)
+    copy = make_tree(tmp_path / "another/place/linux")
+    shutil.rmtree(tree)
+    second = build(copy, cache)
+    assert (first.from_cache, second.from_cache) == (False, True)
+    assert second.image == first.image
+
+
+def test_the_place_does_not_reach_the_kernel(tree: Path, tmp_path: Path) -> None:
+    here = build(tree, Cache(tmp_path / "cache"))
+    there = build(make_tree(tmp_path / "a/much/longer/place"), Cache(tmp_path / "other-cache"))
+    assert file_sha256(here.vmlinux) == file_sha256(there.vmlinux)
+    assert os.fsencode(tmp_path) not in here.vmlinux.read_bytes()
+
+
+def test_an_edit_is_built_and_undoing_it_found_again(tree: Path, cache: Cache) -> None:
+    first = build(tree, cache)
+    edit(tree / "init/value.h", "#define VALUE 2\n")
+    edited = build(tree, cache)
+    assert not edited.from_cache
+    assert file_sha256(edited.vmlinux) != file_sha256(first.vmlinux)
+    edit(tree / "init/value.h", FILES["init/value.h"])
+    assert build(tree, cache).image == first.image
+
+
+def test_objects_stay_for_an_edit_and_go_for_an_old_time(tree: Path, cache: Cache) -> None:
+    build(tree, cache)
+    edit(tree / "Kconfig", FILES["Kconfig"] + "# nothing\n")
+    assert "  CC      init/main.o" not in build(tree, cache).log.read_text()
+    (tree / "init/value.h").write_text("#define VALUE 3\n")
+    os.utime(tree / "init/value.h", (1, 1))
+    assert "  CC      init/main.o" in build(tree, cache).log.read_text()
+
+
+def test_a_source_that_does_not_compile_and_then_does(tree: Path, cache: Cache) -> None:
+    edit(tree / "init/main.c", "int start_kernel(void) { return nothing; }\n")
+    with pytest.raises(BuildFailed) as caught:
+        build(tree, cache)
+    message = caught.value.message
+    assert "init/main.c:1:" in message and "'nothing' undeclared" in message
+    assert len(message.splitlines()) < 25
+    log = Path(message.rpartition("the whole log: ")[2].splitlines()[0])
+    assert "'nothing' undeclared" in log.read_text()
+    edit(tree / "init/main.c", FILES["init/main.c"])
+    assert not build(tree, cache).from_cache
+
+
+def test_an_option_that_kconfig_drops_is_refused_and_stays_refused(tree: Path, cache: Cache) -> None:
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"options\.LOST: CONFIG_LOST=y did not survive, it is n: "):
+            build(tree, cache, LOST="y")
+    with pytest.raises(InputError, match=r"options\.SPM: no option CONFIG_SPM in this tree; did you mean SMP"):
+        build(tree, cache, SPM="y")
+
+
+def test_a_variable_of_the_shell_does_not_change_it(
+    tree: Path, tmp_path: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = build(tree, cache)
+    for name, value in {"KCFLAGS": "-DVALUE=9", "O": "/nowhere", "CROSS_COMPILE": "mips-", "MAKEFLAGS": "-n"}.items():
+        monkeypatch.setenv(name, value)
+    other = build(tree, Cache(tmp_path / "other"))
+    assert file_sha256(other.vmlinux) == file_sha256(plain.vmlinux)
+
+
+def test_a_path_with_a_blank_is_told(tmp_path: Path, cache: Cache) -> None:
+    tree = make_tree(tmp_path / "my linux")
+    with pytest.raises(InputError, match="takes no path with a blank"):
+        build(tree, cache)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_build_that_is_broken_off_begins_anew(tree: Path, cache: Cache, number: signal.Signals) -> None:
+    slow = MAKEFILE.replace("\t$(CC)", "\ttouch $(O)/started; sleep 60; $(CC)")
+    edit(tree / "Makefile", slow)
+    words = [sys.executable, "-m", "bootlab", "build", "kernel", "--source", str(tree), "--base", "tinyconfig"]
+    environment = {**os.environ, "BOOTLAB_CACHE": str(cache.root)}
+    child = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    deadline = time.monotonic() + 60
+    while not list(cache.root.glob("kernel-objects/build-*/objects/started")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    child.send_signal(number)
+    assert child.wait(timeout=20) == (-signal.SIGKILL if number is signal.SIGKILL else 130)
+    (objects,) = cache.root.glob("kernel-objects/build-*/objects")
+    edit(tree / "Makefile", MAKEFILE)
+    assert not build(tree, cache).from_cache
+    assert not (objects / "started").exists()
