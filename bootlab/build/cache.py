@@ -89,14 +89,21 @@ class Cache:
                 new.unlink(missing_ok=True)
 
     @contextmanager
-    def lock(self, name: str) -> Iterator[None]:
-        """Hold `name` against every other process and thread that asks for it. Raises StoreError."""
+    def lock(self, name: str, *, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Hold `name` against every other process and thread that asks for it; `on_wait()` before a wait for another.
+
+        Raises StoreError.
+        """
         try:
             handle = _opened(self.root / "locks" / name)
         except OSError as error:
             raise self._store_error("locking", error) from error
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                on_wait()
+                fcntl.flock(handle, fcntl.LOCK_EX)
             yield
         finally:
             os.close(handle)

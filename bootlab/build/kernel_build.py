@@ -123,7 +123,7 @@ class _Job:
 
     def write(self, out: Path) -> None:
         folder = ObjectFolder(self._cache, self._source, self._toolchain, "build")
-        with folder.locked():
+        with folder.locked(self._tell):
             on = sum(value == "y" for value in self._options.values())
             self._tell(f"building Linux {self._source.version} for {self._toolchain.arch}, {on} options on")
             began = time.monotonic()

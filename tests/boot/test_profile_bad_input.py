@@ -205,6 +205,7 @@ def test_mark_on_a_symbol_that_does_not_exist(write_system: WriteSystem, tmp_pat
     assert child.returncode == 2
     assert "no_such_function" in told and "hint: " in told
     assert "Traceback" not in told
+    assert not list(tmp_path.iterdir()), "a run begins with a boot"
 
 
 def test_wall_clock_has_no_profile(write_system: WriteSystem, tmp_path: Path) -> None:
@@ -214,6 +215,7 @@ def test_wall_clock_has_no_profile(write_system: WriteSystem, tmp_path: Path) ->
     assert child.returncode == 2
     assert "clock" in told and "virtual" in told
     assert "Traceback" not in told
+    assert not list(tmp_path.iterdir()), "a run begins with a boot"
 
 
 def test_qemu_without_plugins(write_system: WriteSystem, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -216,6 +217,27 @@ class TestObjects:
             raise BuildFailed("init/main.c:1: error")
         with folder.locked():
             assert (folder.objects / "main.o").exists()
+
+    def test_who_waits_for_another_build_is_told(self, tree: Path, cache: Cache) -> None:
+        told: list[str] = []
+        waiting = threading.Event()
+        ended = threading.Event()
+
+        def second() -> None:
+            def tell(line: str) -> None:
+                told.append(line)
+                waiting.set()
+
+            with self.folder(tree, cache).locked(tell):
+                ended.set()
+
+        with self.folder(tree, cache).locked(told.append):
+            thread = threading.Thread(target=second)
+            thread.start()
+            assert waiting.wait(20) and not ended.is_set()
+        thread.join(20)
+        assert ended.is_set()
+        assert told == ["waiting for another build from this source, whose objects are shared"]
 
     def test_a_tree_that_changes_while_it_is_built_is_told(self, tree: Path, cache: Cache) -> None:
         folder = self.folder(tree, cache)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.measure.prepare import require_qemu
 from bootlab.measure.toolbox import Finding, examine
 
 ROOT = Path(__file__).parents[2]
@@ -20,6 +21,8 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Finding]:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("bootlab.process._ADMIN_FOLDERS", ())
     monkeypatch.setattr("bootlab.build.toolchain._INCLUDES", ())
+    # An earlier test may have found one.
+    require_qemu.cache_clear()
     return examine(Cache(tmp_path))
 
 

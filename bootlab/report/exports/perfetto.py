@@ -74,6 +74,7 @@ class _Trace:
             for bar in lane.bars:
                 yield {**_complete(bar.name, bar.start_ns, bar.end_ns, _INITCALLS, number), "cat": bar.kind}
         yield from self._task_events()
+        yield from self._arrows()
 
     def _process(self, task: int) -> int:
         # Threads of one process are together, as are all kernel threads.
@@ -137,6 +138,25 @@ class _Trace:
             return {"woken by": name, "in": str(self.names[wakes["node"][wake]])}
 
         return woken_by
+
+    def _arrows(self) -> Iterator[Event]:
+        # From the CPU on which a task was woken up to the wait that this ended. An arrow begins and ends in a bar,
+        # and what a CPU runs is one at any moment.
+        rows, wakes = find_off_cpu(self.profile), self.profile.wakes
+        ended = rows[(rows["woken_ns"] > rows["start_ns"]) & (rows["wake"] >= 0)]
+        first_ns = {
+            vcpu: int(self.profile.switches["t_ns"][self.profile.switches["vcpu"] == vcpu][0])
+            for vcpu in np.unique(self.profile.switches["vcpu"]).tolist()
+        }
+        for number, (task, wake) in enumerate(ended[["task", "wake"]].tolist()):
+            t_ns, vcpu = int(wakes["t_ns"][wake]), int(wakes["vcpu"][wake])
+            if t_ns <= first_ns.get(vcpu, t_ns):
+                continue
+            arrow: Event = {"cat": "wake", "name": "woken", "id": number}
+            # The last ns before: at the moment itself the next bar may begin.
+            yield {**arrow, "ph": "s", "pid": _CPUS, "tid": vcpu + 1, "ts": _us(t_ns - 1)}
+            process, thread = self._thread(task)
+            yield {**arrow, "ph": "f", "bp": "e", "pid": process, "tid": thread, "ts": _us(t_ns - 1)}
 
     def _thread(self, task: int) -> tuple[int, int]:
         return (_BOOT, _STAGES) if task == NONE else (self.process_of[task], task + 1)

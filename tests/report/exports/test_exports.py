@@ -72,6 +72,26 @@ def trace_of(profile: Profile, path: Path, **options: Any) -> list[dict[str, Any
     return events
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_arrows_go_from_a_running_cpu_to_the_wait_that_ended(seed: int, tmp_path: Path) -> None:
+    profile = random_profile(seed)
+    events = trace_of(profile, tmp_path / "trace.json", marks={})
+    bars = [one for one in events if one["ph"] == "X"]
+
+    def inside(arrow: dict[str, Any]) -> set[str]:
+        place = (arrow["pid"], arrow["tid"])
+        around = [one for one in bars if (one["pid"], one["tid"]) == place]
+        return {one["name"] for one in around if one["ts"] <= arrow["ts"] < one["ts"] + one["dur"]}
+
+    starts = {one["id"]: one for one in events if one["ph"] == "s"}
+    ends = {one["id"]: one for one in events if one["ph"] == "f"}
+    assert starts.keys() == ends.keys() and starts
+    for number, start in starts.items():
+        assert inside(start), "what the CPU ran"
+        assert "[wait]" in inside(ends[number])
+        assert start["ts"] == ends[number]["ts"]
+
+
 def test_trace(tmp_path: Path) -> None:
     profile = a_boot()
     events = trace_of(
@@ -86,7 +106,7 @@ def test_trace(tmp_path: Path) -> None:
     found = [
         (processes[e["pid"]], threads[e["pid"], e["tid"]], e["name"], e["ts"], e.get("dur"))
         for e in events
-        if e["ph"] != "M"
+        if e["ph"] not in "Msf"
     ]
     assert found == [
         ("phases and marks", "phases", "start_kernel", 1.0, None),
