@@ -4,6 +4,7 @@ An entry's key is what decides its bytes: source, final configuration, architect
 two systems that come to one configuration share one kernel, whatever words they used for it.
 """
 
+import hashlib
 import json
 import shutil
 import time
@@ -82,11 +83,23 @@ def build_kernel(
     configuration = configure(
         build, source, toolchain, cache, embedded=initramfs is not None, refresh=refresh, tell=tell
     )
-    job = _Job(source, configuration, toolchain, initramfs, cache, tell, progress)
+    folder = objects_of(build, source, toolchain, cache)
+    job = _Job(source, configuration, toolchain, folder, initramfs, cache, tell, progress)
     key = job.key()
     entry = cache.find("kernel", key)
     from_cache = entry is not None
     return _read(entry or cache.make("kernel", key, job.write), from_cache)
+
+
+def objects_of(build: KernelBuild, source: KernelSource, toolchain: Toolchain, cache: Cache) -> ObjectFolder:
+    """Return where the objects of `build` stay: one folder for each base with its fragments.
+
+    Kernels that differ in a few options share most of their objects; those of other systems would drive them out.
+    """
+    files = [] if build.config is None else [build.config]
+    hashes = [file_sha256(path) for path in (*files, *build.fragments)]
+    words = " ".join([build.base or "", build.config_package or "", *hashes])
+    return ObjectFolder(cache, source, toolchain, f"build-{hashlib.sha256(words.encode()).hexdigest()[:12]}")
 
 
 class _Job:
@@ -95,6 +108,7 @@ class _Job:
         source: KernelSource,
         configuration: Configuration,
         toolchain: Toolchain,
+        folder: ObjectFolder,
         initramfs: Path | None,
         cache: Cache,
         tell: Callable[[str], None],
@@ -104,6 +118,7 @@ class _Job:
         self._config = configuration
         self._options = configuration.options
         self._toolchain = toolchain
+        self._folder = folder
         self._initramfs = initramfs
         self._cache = cache
         self._tell = tell
@@ -122,7 +137,7 @@ class _Job:
         )
 
     def write(self, out: Path) -> None:
-        folder = ObjectFolder(self._cache, self._source, self._toolchain, "build")
+        folder = self._folder
         with folder.locked(self._tell):
             on = sum(value == "y" for value in self._options.values())
             self._tell(f"building Linux {self._source.version} for {self._toolchain.arch}, {on} options on")

@@ -71,7 +71,7 @@ class ObjectFolder:
     def locked(self, tell: Callable[[str], None] = lambda line: None) -> Iterator[None]:
         """Hold the folder against other builds, emptied if the last build in it did not come to its end."""
         with self._cache.lock(
-            self._name, on_wait=lambda: tell("waiting for another build from this source, whose objects are shared")
+            self._name, on_wait=lambda: tell("waiting for another build of this kernel, whose objects are shared")
         ):
             marker = self.root / "building"
             if marker.exists() or self._outdated():

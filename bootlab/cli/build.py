@@ -68,9 +68,13 @@ def kernel(
         ),
     ] = None,
     arch: Annotated[
-        str,
-        typer.Option("--arch", help=f"{', '.join(ARCHITECTURES)}.", autocompletion=_beginning_with(ARCHITECTURES)),
-    ] = "x86_64",
+        str | None,
+        typer.Option(
+            "--arch",
+            help=f"{', '.join(ARCHITECTURES)}. [default: {ARCHITECTURES[0]}]",
+            autocompletion=_beginning_with(ARCHITECTURES),
+        ),
+    ] = None,
     source: Annotated[
         Path | None, typer.Option("--source", metavar="PATH", help="A kernel tree, or a tarball of one.")
     ] = None,
@@ -123,7 +127,7 @@ def kernel(
         "options": _options(set_ or []),
         "patches": tuple(patch or ()),
     }
-    named = [_WORDS[name] for name, value in given.items() if value]
+    named = [*(["--arch"] if arch else []), *(_WORDS[name] for name, value in given.items() if value)]
     cache = open_cache()
     if system is not None:
         if named:
@@ -136,6 +140,7 @@ def kernel(
         with naming(system), _progress(silent=json) as (tell, progress):
             built = build_kernel_of(value, cache, tell=tell, progress=progress)
     else:
+        arch = arch or ARCHITECTURES[0]
         build = _kernel_build(given)
         with _naming_words(), _progress(silent=json) as (tell, progress):
             built = build_kernel(build, arch, cache, tell=tell, progress=progress)

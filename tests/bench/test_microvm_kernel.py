@@ -18,9 +18,10 @@ pytestmark = pytest.mark.bench
 EXAMPLE = Path(__file__).parents[2] / "examples" / "microvm"
 PEER = "ventura-no-smp.config"
 # Waiting for the local APIC's timer, which a KVM guest skips: both sides are also shown without it.
-CALIBRATION = "calibrate_APIC_clock"
+CALIBRATION = "setup_boot_APIC_clock"
 MOST_INSTRUCTIONS = 15_000_000
 LEAST_RATIO = 15.0
+MOST_SAME_MACHINE = 18_500_000
 
 
 @pytest.fixture(scope="module")
@@ -58,4 +59,6 @@ def test_ours_against_the_best_published(folder: Path, tmp_path: Path) -> None:
         print(f"{name}: {every:,} instructions to ready, {without:,} without {CALIBRATION}")
     assert ours[0] <= MOST_INSTRUCTIONS
     assert peer[0] / same[0] >= LEAST_RATIO
-    assert same[1] < peer[1]
+    # The peer waits for it, so the figure without is of another kind than the one with.
+    assert peer[0] - peer[1] > 100_000_000
+    assert same[1] <= MOST_SAME_MACHINE < peer[1]

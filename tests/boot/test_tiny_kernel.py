@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache, file_sha256
-from bootlab.build.kernel_build import BuiltKernel, build_kernel
+from bootlab.build.kernel_build import BuiltKernel, build_kernel, objects_of
 from bootlab.build.kernel_configure import configure
-from bootlab.build.kernel_make import BuildFailed, ObjectFolder
+from bootlab.build.kernel_make import BuildFailed
 from bootlab.build.kernel_source import find_source
 from bootlab.build.toolchain import find_toolchain
 from bootlab.errors import InputError
@@ -109,7 +109,7 @@ def test_a_build_on_old_objects_and_a_clean_one_give_the_same_bytes(tiny: BuiltK
     assert not again.from_cache
     # The objects are gone, ccache has them.
     toolchain, source = find_toolchain("x86_64"), find_source(TINY, cache)
-    folder = ObjectFolder(cache, source, toolchain, "build")
+    folder = objects_of(TINY, source, toolchain, cache)
     with folder.locked():
         shutil.rmtree(folder.objects)
     first = {path.name: file_sha256(path) for path in again.image.parent.iterdir() if path.is_file()}
@@ -132,7 +132,7 @@ def test_a_killed_build_is_done_again_from_the_start(tiny: BuiltKernel, cache: C
     assert child.stdout.readline()
     child.send_signal(signal.SIGKILL)
     child.wait()
-    folder = ObjectFolder(cache, find_source(TINY, cache), find_toolchain("x86_64"), "build")
+    folder = objects_of(changed, find_source(TINY, cache), find_toolchain("x86_64"), cache)
     assert (folder.root / "building").exists()
     deadline = time.monotonic() + 10
     while _makes_in(folder.objects) and time.monotonic() < deadline:
@@ -193,7 +193,7 @@ def test_a_broken_source_shows_the_first_error(tiny: BuiltKernel, cache: Cache, 
     assert len(caught.value.message.splitlines()) < 30
     log = re.search(r"the whole log: (\S+)", caught.value.message)
     assert log is not None and Path(log[1]).is_file()
-    shutil.rmtree(ObjectFolder(cache, find_source(build, cache), find_toolchain("x86_64"), "build").root)
+    shutil.rmtree(objects_of(build, find_source(build, cache), find_toolchain("x86_64"), cache).root)
     shutil.rmtree(find_source(build, cache).tree)
 
 

@@ -237,7 +237,7 @@ class TestObjects:
             assert waiting.wait(20) and not ended.is_set()
         thread.join(20)
         assert ended.is_set()
-        assert told == ["waiting for another build from this source, whose objects are shared"]
+        assert told == ["waiting for another build of this kernel, whose objects are shared"]
 
     def test_a_tree_that_changes_while_it_is_built_is_told(self, tree: Path, cache: Cache) -> None:
         folder = self.folder(tree, cache)

@@ -53,6 +53,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("--source linux --config linux/init/main.c", "--config: linux/init/main.c: not a kernel configuration"),
         ("--source linux --patch bad.patch", "--patch: bad.patch: does not apply to this source"),
         ("system.toml --set SMP=n --base tinyconfig", "--base, --set cannot be given with it"),
+        ("system.toml --arch armv7", "--arch cannot be given with it"),
     ],
 )
 def test_wrong_use_is_told(words: str, message: str) -> None:
