@@ -175,6 +175,7 @@ def test_a_build_that_is_broken_off_begins_anew(tree: Path, cache: Cache, number
     child = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + 60
     while not list(cache.root.glob("kernel-objects/build-*/objects/started")) and time.monotonic() < deadline:
+        assert child.poll() is None, child.stderr and child.stderr.read()
         time.sleep(0.05)
     child.send_signal(number)
     assert child.wait(timeout=20) == (-signal.SIGKILL if number is signal.SIGKILL else 130)
