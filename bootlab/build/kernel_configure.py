@@ -29,6 +29,8 @@ GENERIC_BASES = ("tinyconfig", "allnoconfig", "allyesconfig", "allmodconfig", "a
 """Configuration targets that every tree has."""
 _ENTRY = re.compile(r"^\s*(?:menu)?config\s+(\w+)\s*(?:#.*)?$")
 _KIND = re.compile(r"^\s+(?:def_)?(bool|tristate|string|int|hex)\b")
+_STRICT = ("kernel.build.options.", "initramfs.")
+"""Who must get what they ask for, whatever else is asked."""
 _KEY_FILES = ("SYSTEM_TRUSTED_KEYS", "SYSTEM_REVOCATION_KEYS")
 """Files of a distribution's own build, named in its configuration and in no package."""
 
@@ -63,6 +65,46 @@ def configure(
     """
     asked = collect(build, embedded=embedded)
     base, text = _base(build, source, toolchain, cache, refresh, tell)
+
+    def solve(asked: Mapping[str, Asked]) -> _Solved:
+        return _solved(base, text, asked, source, toolchain, cache, tell)
+
+    solved = solve(asked)
+    if build.options and solved.reasons and not solved.unknown:
+        # Without the options the fragments may well have what they ask for: then it was the options that decided.
+        alone = solve(collect(build.model_copy(update={"options": {}}), embedded=embedded))
+        overruled = _overruled(solved, alone, asked)
+        if overruled == set(solved.reasons):
+            tell(f"kernel.build.options overrules what fragments ask for: {', '.join(sorted(overruled))}")
+            solved = _Solved(solved.text, {}, {})
+    if solved.reasons or solved.unknown:
+        raise _refused(solved, asked)
+    found = Configuration(solved.text)
+    require_tools(toolchain, found.options)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Solved:
+    """What kconfig made of a request; kept when it refuses too, for the same request gets the same answer."""
+
+    text: str
+    reasons: dict[str, str]
+    """Option that did not survive -> why."""
+    unknown: dict[str, str]
+    """Option that the tree does not know -> what may have been meant, or nothing."""
+
+
+def _solved(
+    base: str,
+    text: str | None,
+    asked: Mapping[str, Asked],
+    source: KernelSource,
+    toolchain: Toolchain,
+    cache: Cache,
+    tell: Callable[[str], None],
+) -> _Solved:
+    """Return what kconfig makes of a request, from the cache when it was asked before."""
     require_tools(toolchain, _likely_options(base, text, asked))
     document = [
         _FORMAT,
@@ -81,23 +123,13 @@ def configure(
         out.write_text(json.dumps(asdict(made)), encoding="utf-8")
 
     entry = cache.make("kernel-config", json.dumps(document), make)
-    solved = _Solved(**json.loads(entry.read_text(encoding="utf-8")))
-    if solved.reasons or solved.unknown:
-        raise _refused(solved, asked)
-    found = Configuration(solved.text)
-    require_tools(toolchain, found.options)
-    return found
+    return _Solved(**json.loads(entry.read_text(encoding="utf-8")))
 
 
-@dataclass(frozen=True, slots=True)
-class _Solved:
-    """What kconfig made of a request; kept when it refuses too, for the same request gets the same answer."""
-
-    text: str
-    reasons: dict[str, str]
-    """Option that did not survive -> why."""
-    unknown: dict[str, str]
-    """Option that the tree does not know -> what may have been meant, or nothing."""
+def _overruled(solved: _Solved, alone: _Solved, asked: Mapping[str, Asked]) -> set[str]:
+    """Return what a fragment asked for, did not get, and would have got if nobody had overruled it."""
+    fragments = {option for option in solved.reasons if not asked[option].by.startswith(_STRICT)}
+    return fragments - set(alone.reasons)
 
 
 def option_kinds(source: KernelSource, cache: Cache) -> dict[str, str]:

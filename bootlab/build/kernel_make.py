@@ -169,7 +169,8 @@ class ObjectFolder:
 
     def _environment(self) -> dict[str, str]:
         return {
-            "LC_ALL": "C",
+            # The kernel's Makefile takes LC_ALL away, and errors are looked for in English.
+            **dict.fromkeys(("LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LANG"), "C"),
             "KBUILD_BUILD_TIMESTAMP": _DATE,
             "KBUILD_BUILD_USER": "bootlab",
             "KBUILD_BUILD_HOST": "bootlab",

@@ -10,6 +10,7 @@ TECHNIQUE = option_technique(
     gates={
         "EXPERT": "y",
         **off(
+            "KALLSYMS_ALL",
             "STACK_TRACER",
             "FTRACE_SYSCALLS",
             "KPROBES",

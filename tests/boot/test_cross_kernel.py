@@ -34,6 +34,20 @@ def test_an_arm64_kernel_boots_to_ready(cache: Cache, run_boot: Callable[[System
     assert built.decompressor is None
 
 
+def test_a_module_is_built_installed_and_loaded(run_boot: Callable[[System], BootRecord], tmp_path: Path) -> None:
+    init = tmp_path / "init"
+    init.write_text(
+        "#!/bin/busybox sh\n"
+        "/bin/busybox mount -t proc proc /proc\n"
+        "for module in $(/bin/busybox cat /etc/bootlab/modules); do /bin/busybox insmod $module; done\n"
+        "/bin/busybox grep -q crc_itu_t /proc/modules && /sbin/bootlab-mark ready\n"
+        "/bin/busybox poweroff -f\n"
+    )
+    system = read_system(HERE / "tiny-arm64.toml")
+    record = run_boot(system.with_part("initramfs", init=init, modules=("crc-itu-t",)))
+    assert record.outcome is Outcome.READY, record.detail
+
+
 def test_an_armv7_kernel_starts(cache: Cache) -> None:
     build = KernelBuild(
         package="linux-source-6.12", suite="trixie", base="tinyconfig", fragments=(HERE / "tiny-armv7.config",)

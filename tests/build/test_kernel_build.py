@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache, file_sha256
-from bootlab.build.kernel_build import BuiltKernel, build_kernel
+from bootlab.build.kernel_build import BuiltKernel, build_kernel, objects_of
 from bootlab.build.kernel_make import BuildFailed
+from bootlab.build.kernel_source import find_source
+from bootlab.build.toolchain import find_toolchain
 from bootlab.errors import InputError
 from bootlab.system import KernelBuild
 
@@ -29,11 +31,13 @@ MAKEFILE = """VERSION = 6
 PATCHLEVEL = 12
 SUBLEVEL = 0
 boot = $(O)/arch/x86/boot
+unexport LC_ALL
 
 tinyconfig:
 \tprintf 'CONFIG_64BIT=y\\nCONFIG_KERNEL_GZIP=y\\nCONFIG_DEBUG_INFO=y\\n' >$(O)/.config
 olddefconfig:
 \tgrep -v CONFIG_LOST $(O)/.config >$(O)/.new; mv $(O)/.new $(O)/.config
+\tgrep -q CONFIG_SMP=y $(O)/.config || sed -i /CONFIG_NUMA/d $(O)/.config
 bzImage: vmlinux
 vmlinux: $(O)/vmlinux
 $(O)/init/main.o: init/main.c init/value.h $(O)/.config
@@ -53,7 +57,7 @@ FILES = {
     "Kconfig": "".join(
         f'config {name}\n\tbool "{name}"\n' for name in ("64BIT", "SMP", "DEBUG_INFO", "KERNEL_GZIP", "LOST")
     )
-    + 'config LOCALVERSION_AUTO\n\tbool "auto"\n',
+    + 'config LOCALVERSION_AUTO\n\tbool "auto"\nconfig NUMA\n\tbool "NUMA"\n\tdepends on SMP\n',
     "scripts/kconfig/Makefile": "",
     "arch/x86/Kconfig": "",
     "init/main.c": '#include "value.h"\nconst char *place = __FILE__;\nint start_kernel(void) { return VALUE; }\n',
@@ -129,7 +133,10 @@ def test_objects_stay_for_an_edit_and_go_for_an_old_time(tree: Path, cache: Cach
     assert "  CC      init/main.o" in build(tree, cache).log.read_text()
 
 
-def test_a_source_that_does_not_compile_and_then_does(tree: Path, cache: Cache) -> None:
+def test_a_source_that_does_not_compile_and_then_does(
+    tree: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANG", "C.UTF-8")
     edit(tree / "init/main.c", "int start_kernel(void) { return nothing; }\n")
     with pytest.raises(BuildFailed) as caught:
         build(tree, cache)
@@ -148,6 +155,44 @@ def test_an_option_that_kconfig_drops_is_refused_and_stays_refused(tree: Path, c
             build(tree, cache, LOST="y")
     with pytest.raises(InputError, match=r"options\.SPM: no option CONFIG_SPM in this tree; did you mean SMP"):
         build(tree, cache, SPM="y")
+
+
+def test_options_overrule_what_fragments_ask_for_with_all_that_follows(
+    tree: Path, tmp_path: Path, cache: Cache
+) -> None:
+    fragment = tmp_path / "mine.config"
+    fragment.write_text("CONFIG_SMP=y\nCONFIG_NUMA=y\n")
+
+    def configured(**options: str) -> tuple[dict[str, str], list[str]]:
+        told: list[str] = []
+        asked = KernelBuild(source=tree, base="tinyconfig", fragments=(fragment,), options=options)
+        return build_kernel(asked, "x86_64", cache, tell=told.append).options, told
+
+    assert configured()[0]["NUMA"] == "y"
+    for _ in range(2):
+        options, told = configured(SMP="n")
+        assert "NUMA" not in options
+        assert "kernel.build.options overrules what fragments ask for: NUMA" in told
+    # A fragment that contradicts itself is refused, whatever else the options say.
+    fragment.write_text("# CONFIG_SMP is not set\nCONFIG_NUMA=y\n")
+    with pytest.raises(InputError, match="NUMA=y did not survive.*needs SMP=y"):
+        configured(DEBUG_INFO="n")
+    # And an option must survive itself.
+    with pytest.raises(InputError, match=r"kernel\.build\.options\.NUMA"):
+        configured(NUMA="y")
+
+
+def test_an_edited_fragment_keeps_its_objects_and_another_base_has_its_own(
+    tree: Path, tmp_path: Path, cache: Cache
+) -> None:
+    fragment = tmp_path / "mine.config"
+    source, toolchain = find_source(KernelBuild(source=tree), cache), find_toolchain("x86_64")
+    roots = []
+    for text, base in (("CONFIG_SMP=y\n", "tinyconfig"), ("", "tinyconfig"), ("", "defconfig")):
+        fragment.write_text(text)
+        asked = KernelBuild(source=tree, base=base, fragments=(fragment,))
+        roots.append(objects_of(asked, source, toolchain, cache).root)
+    assert roots[0] == roots[1] != roots[2]
 
 
 def test_a_variable_of_the_shell_does_not_change_it(
