@@ -70,15 +70,21 @@ def figure_words(one: MeasuredFigure) -> str:
     """Return a figure for a reader, as in `-12.3 ms of 61.6 ms, kernel -188 KB (microvm, 6.12.117, virtual clock)`."""
     where = f"{one.system}, {one.kernel}, {one.clock} clock"
     if one.saved_ns is None or one.verdict not in ("faster", "slower"):
-        saved = one.verdict if one.saved_ns is None else f"{one.verdict} ({_ms(-one.saved_ns)} within +-{_span(one)})"
+        saved = one.verdict if one.saved_ns is None else f"{one.verdict} ({_ms(-one.saved_ns)}, {_why_not(one)})"
     else:
         saved = f"{_ms(-one.saved_ns)} of {one.baseline_ns / 1e6:.4g} ms"
     size = f", kernel {-one.kernel_bytes_saved / 1000:+.0f} KB" if one.kernel_bytes_saved else ""
     return f"{saved}{size} ({where})"
 
 
+def _why_not(one: MeasuredFigure) -> str:
+    # The median may lie outside where one of the seeds does not.
+    inside = abs(one.saved_ns or 0) <= one.spread_ns
+    return f"{'within' if inside else 'not with every seed beyond'} +-{_span(one)}"
+
+
 def _ms(ns: int) -> str:
-    return f"{ns / 1e6:+.3g} ms"
+    return f"{ns / 1e6:+.0f} ms" if abs(ns) >= 1e9 else f"{ns / 1e6:+.3g} ms"
 
 
 def _span(one: MeasuredFigure) -> str:
