@@ -27,7 +27,9 @@ FIGURE = MeasuredFigure(
 def test_says_slower_with_a_plus_and_what_is_within_the_spread() -> None:
     assert figure_words(FIGURE) == "+2.5 ms of 10 ms (microvm, 6.12.117, virtual clock)"
     none = FIGURE.model_copy(update={"saved_ns": 500, "verdict": "no difference shown"})
-    assert figure_words(none).startswith("no difference shown (-0.0005 ms within +-0.001 ms)")
+    assert figure_words(none).startswith("no difference shown (-0.0005 ms, within +-0.001 ms)")
+    far = none.model_copy(update={"saved_ns": -1_500_000_000})
+    assert "(+1500 ms, not with every seed beyond +-0.001 ms)" in figure_words(far)
     broke = FIGURE.model_copy(update={"saved_ns": None, "verdict": "broke it"})
     assert figure_words(broke).startswith("broke it (microvm")
     small = FIGURE.model_copy(update={"kernel_bytes_saved": -4000})
