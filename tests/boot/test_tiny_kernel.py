@@ -156,7 +156,6 @@ def _makes_in(objects: Path) -> list[str]:
     ("options", "told"),
     [
         ({"VIRTIO_BLK": "y"}, r"kernel\.build\.options\.VIRTIO_BLK: .* needs VIRTIO=y \(is n\), BLK_DEV=y"),
-        ({"KERNEL_XZ": "y"}, r"tiny\.config:\d+: CONFIG_KERNEL_LZ4=y did not survive, .* KERNEL_XZ was taken"),
         ({"RTC_MC146818_LIB": "n"}, "is selected by X86"),
         ({"LOG_BUF_SHIFT": "99"}, "must be from 12 to 25"),
         ({"EXT4_FS": "m"}, r"m needs MODULES=y \(is n\)"),
@@ -172,6 +171,23 @@ def test_an_option_that_does_not_survive_is_told_with_its_reason(
     with pytest.raises(InputError) as caught:
         configure(build, find_source(build, cache), find_toolchain("x86_64"), cache)
     assert re.search(told, caught.value.message)
+
+
+def test_of_a_choice_two_fragments_cannot_have_both(cache: Cache, tmp_path: Path) -> None:
+    other = tmp_path / "xz.config"
+    other.write_text("CONFIG_KERNEL_XZ=y\n")
+    build = KernelBuild.model_validate({**dict(TINY), "fragments": (*TINY.fragments, other)})
+    with pytest.raises(InputError) as caught:
+        configure(build, find_source(build, cache), find_toolchain("x86_64"), cache)
+    told = r"tiny\.config:\d+: CONFIG_KERNEL_LZ4=y did not survive, .* KERNEL_XZ was taken"
+    assert re.search(told, caught.value.message)
+
+
+def test_an_option_overrules_what_a_fragment_takes_of_a_choice(cache: Cache) -> None:
+    build, lines = with_options(KERNEL_XZ="y"), list[str]()
+    made = configure(build, find_source(build, cache), find_toolchain("x86_64"), cache, tell=lines.append)
+    assert (made.options.get("KERNEL_XZ"), made.options.get("KERNEL_LZ4")) == ("y", None)
+    assert "kernel.build.options overrules what fragments ask for: KERNEL_LZ4" in lines
 
 
 def test_a_full_disk_is_told(tiny: BuiltKernel, cache: Cache) -> None:
