@@ -39,7 +39,7 @@ def kernel(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def test_nothing_is_missing(kernel: Kernel) -> None:
     table, facts = kernel
     assert facts.missing == ()
-    assert len(facts.hooks) == 16
+    assert len(facts.hooks) == 18
     for kind, address in facts.hooks.items():
         assert table.name_at(address) is not None, kind
     assert {address for address, _, _ in facts.functions} >= set(facts.hooks.values()), (
