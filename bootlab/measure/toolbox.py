@@ -57,7 +57,12 @@ _TOOLS = (
     _Tool("mkfs.erofs", "erofs-utils", "makes erofs root images", needed=False, version_option="-V"),
     _Tool("fakeroot", "fakeroot", "makes them with root's files, without being root", needed=False),
     _Tool("go", "golang-go", "compiles an init written in Go", needed=False, version_option="version"),
-    _Tool("mmdebstrap", "mmdebstrap", "makes the clean Debian roots of make clean-root-test", needed=False),
+    _Tool(
+        "mmdebstrap",
+        "mmdebstrap",
+        "installs packages with their scripts (scripts = true), and makes clean roots",
+        needed=False,
+    ),
 )
 
 

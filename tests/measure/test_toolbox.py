@@ -11,8 +11,8 @@ from bootlab.measure.prepare import require_qemu
 from bootlab.measure.toolbox import Finding, examine
 
 ROOT = Path(__file__).parents[2]
-NOT_INSTALLED_BY_SETUP = {"golang-go", "mmdebstrap", "dpkg", "apt", "binutils"}
-"""Only some users want the first two; the others are part of Debian, or come with gcc."""
+NOT_INSTALLED_BY_SETUP = {"golang-go", "dpkg", "apt", "binutils"}
+"""Only some users want the first; the others are part of Debian, or come with gcc."""
 
 
 @pytest.fixture
