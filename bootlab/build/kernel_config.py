@@ -43,7 +43,7 @@ def read_config(path: Path) -> dict[str, str]:
 def parse_config(text: str) -> dict[str, str]:
     """Return the options of a .config's text that are not off."""
     found = (_SET.fullmatch(line) for line in text.splitlines())
-    return {one[1]: _plain(one[2]) for one in found if one is not None and one[2] != "n"}
+    return {one[1]: plain_value(one[2]) for one in found if one is not None and one[2] != "n"}
 
 
 def read_fragment(path: Path, key: str) -> list[Asked]:
@@ -61,7 +61,7 @@ def read_fragment(path: Path, key: str) -> list[Asked]:
     for number, line in enumerate(text.splitlines(), start=1):
         line = line.strip()
         if found := _SET.fullmatch(line):
-            asked.append(Asked(found[1], _plain(found[2].strip()), f"{path}:{number}"))
+            asked.append(Asked(found[1], plain_value(found[2].strip()), f"{path}:{number}"))
         elif found := _UNSET.fullmatch(line):
             asked.append(Asked(found[1], "n", f"{path}:{number}"))
         elif line and not line.startswith("#"):
@@ -139,7 +139,8 @@ def _line(one: Asked, kind: str | None) -> str:
     return f"# CONFIG_{one.option} is not set" if one.value == "n" else f"CONFIG_{one.option}={one.value}"
 
 
-def _plain(value: str) -> str:
+def plain_value(value: str) -> str:
+    """Return an option's value as it is asked for: text without its quotes."""
     if len(value) >= 2 and value[0] == value[-1] == '"':
         return re.sub(r"\\(.)", r"\1", value[1:-1])
     return value

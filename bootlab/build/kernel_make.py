@@ -19,7 +19,7 @@ from bootlab.build.kernel_source import KernelSource
 from bootlab.build.kernel_tree import Listing, list_tree, outdates_objects
 from bootlab.build.toolchain import Toolchain
 from bootlab.errors import BootlabError, InputError
-from bootlab.process import ProgramFailed, run, stream
+from bootlab.process import ProgramFailed, stream
 
 Progress = Callable[[int, str], None]
 """Gets how many files have been compiled so far, and the last of them."""
@@ -75,7 +75,7 @@ class ObjectFolder:
         ):
             marker = self.root / "building"
             if marker.exists() or self._outdated():
-                shutil.rmtree(self.root)
+                self._throw_away()
             self.objects.mkdir(parents=True, exist_ok=True)
             marker.touch()
             if self._source.in_place is not None:
@@ -87,6 +87,13 @@ class ObjectFolder:
                 self._finish(marker)
                 raise
             self._finish(marker)
+
+    def _throw_away(self) -> None:
+        # Out of the way first: what a killed build has left running may still write by that name.
+        stale = self.root.with_name(f"{self._name}.stale")
+        shutil.rmtree(stale, ignore_errors=True)
+        self.root.rename(stale)
+        shutil.rmtree(stale, ignore_errors=True)
 
     def _finish(self, marker: Path) -> None:
         if self._sources.exists():
@@ -115,11 +122,12 @@ class ObjectFolder:
     def configure(self, *targets: str) -> None:
         """Run configuration targets, quickly done. Raises BuildFailed."""
         try:
-            run(self._argv(targets), env=self._environment(), deadline_s=_CONFIGURE_DEADLINE_S)
+            argv, log = self._argv(targets), self.root / "configure.log"
+            stream(argv, lambda line: None, log=log, env=self._environment(), deadline_s=_CONFIGURE_DEADLINE_S)
         except ProgramFailed as error:
             if _NO_SPACE in error.stderr:
                 raise
-            text = first_error((error.stdout + "\n" + error.stderr).splitlines())
+            text = first_error(error.stderr.splitlines())
             raise BuildFailed(f"make {' '.join(targets)} failed\n  {text}", hint=_hint(text)) from error
 
     def make(self, targets: Sequence[str], progress: Progress, *, debug: bool = False) -> None:
@@ -157,7 +165,9 @@ class ObjectFolder:
         return facts.f_bavail * facts.f_frsize
 
     def _argv(self, words: Sequence[str], *, debug: bool = False) -> list[str | Path]:
-        unset = [word for name in sorted(os.environ) if _INHERITED.match(name) for word in ("-u", name)]
+        # Not those that we set ourselves: env would take ours away.
+        foreign = sorted(name for name in os.environ if _INHERITED.match(name) and name not in self._environment())
+        unset = [word for name in foreign for word in ("-u", name)]
         # Paths must not reach debug information, and through a build id the kernel itself.
         flags = f"-ffile-prefix-map={self._source.tree}/= -ffile-prefix-map={self.objects}/="
         if debug:

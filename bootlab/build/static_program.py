@@ -88,4 +88,5 @@ def _run(source: Path, argv: list[str], folder: Path, environment: dict[str, str
     try:
         run(argv, cwd=folder, env=environment, deadline_s=_DEADLINE_S, package=package)
     except ProgramFailed as error:
-        raise InputError(f"{source}: does not compile: {error.message}") from error
+        # The compiler's words; which program ran it is our affair.
+        raise InputError(f"{source}: does not compile:\n{error.stderr.strip() or error.message}") from error

@@ -14,6 +14,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from bootlab.build.boot_files import build_kernel_of
 from bootlab.build.cache import file_sha256
 from bootlab.build.kernel_build import BuiltKernel, build_kernel
+from bootlab.build.kernel_config import plain_value
 from bootlab.build.kernel_configure import GENERIC_BASES
 from bootlab.build.toolchain import ARCHITECTURES
 from bootlab.cli import build_root
@@ -116,6 +117,8 @@ def kernel(
     Every option that was asked for is proved to be in the final configuration. What has been built once is built
     again only where a change touches it.
     """
+    if output is not None and output.exists() and not output.is_dir():
+        raise InputError(f"--output {output}: a file is there, and a kernel is several", hint="name a folder")
     given = {
         "source": source,
         "package": package,
@@ -167,7 +170,7 @@ def _naming_words() -> Iterator[None]:
 
 
 def _options(words: list[str]) -> dict[str, str]:
-    options = {}
+    options: dict[str, str] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name:
@@ -175,7 +178,9 @@ def _options(words: list[str]) -> dict[str, str]:
         name = name.removeprefix("CONFIG_")
         if not re.fullmatch(OPTION_NAME, name):
             raise InputError(f"--set {word}: {name!r} is no option's name", hint="for example --set SMP=n")
-        options[name] = value
+        value = plain_value(value)
+        if options.setdefault(name, value) != value:
+            raise InputError(f"--set {name}: asked for as {options[name]} and as {value}", hint="give it once")
     return options
 
 

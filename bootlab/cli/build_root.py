@@ -189,6 +189,8 @@ def _build(
     json: bool,
 ) -> int:
     part = kind.__name__.lower()
+    if output is not None and output.is_dir():
+        raise InputError(f"--output {output}: a folder is there", hint="name a file, for example DIR/root.img")
     given = {name: value for name, value in given.items() if value or value is False}
     cache = open_cache()
     if system is not None:

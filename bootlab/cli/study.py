@@ -10,7 +10,7 @@ from bootlab.cli.arguments import Json, Parallel, Runs, SystemFile, naming, open
 from bootlab.cli.pages import say_page, write_page
 from bootlab.cli.ranges import parse_speeds, parse_words
 from bootlab.cli.resuming import asked_of, digest, find_resumed
-from bootlab.cli.sweep import write_csv
+from bootlab.cli.sweep import expect_csv, write_csv
 from bootlab.cli.terminal import boot_progress, out, print_json, warn_of_doubts
 from bootlab.errors import InputError, Interrupted, StoreError
 from bootlab.experiments.compression_result import CompressionResult, What
@@ -65,6 +65,7 @@ def compression(
     The kernel needs [kernel.build], the initramfs a recipe. Loading is not measured: it is size by speed, and the
     latency of [storage] for each file. Exit code 0: every one was measured; 1: one was not, and it says why.
     """
+    expect_csv(csv)
     value = read_system(system)
     store = open_store(runs)
     if resume is not None:

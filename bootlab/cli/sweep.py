@@ -68,6 +68,7 @@ def sweep(
     boots that take turns (clock.kind = "wall"), with its spread; where a straight line does not fit, that is said.
     Exit code 0: every place was ready; 1: one was not.
     """
+    expect_csv(csv)
     value = read_system(system)
     store = open_store(runs)
     if resume is not None:
@@ -131,6 +132,12 @@ def show_boot_sweep(
         out.print(sweep_text.sweep(result))
         say_page(path)
     return 0 if all(cell.ready is not None for cell in result.cells) else 1
+
+
+def expect_csv(path: Path | None) -> None:
+    """Raise InputError where the CSV file could not be written after all the boots."""
+    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+        raise InputError(f"--csv {path}: not a place for a file", hint="name a file in a folder that is there")
 
 
 def write_csv(path: Path, table: str) -> None:

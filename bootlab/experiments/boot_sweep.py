@@ -4,9 +4,10 @@ On the virtual clock every place is booted with the same seeds, and a figure is 
 every place is booted several times, in turn, so that a host that slows down slows all places alike.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from bootlab.build.cache import Cache
+from bootlab.build.kernel_config import read_config
 from bootlab.errors import BootFailed
 from bootlab.experiments.boot_grid import AXES, Axis, Place, Wanted, places, system_at
 from bootlab.experiments.engine import Engine, Job
@@ -100,7 +101,10 @@ class BootSweep:
             cells=cells,
             trends=[trend for axis in swept if axis in Numeric for trend in trends(axis, cells)],
             page_sizes_equal=same_counts,
-            cautions=_cautions(swept, first.clock, first.accelerator, one.kvm, same_counts),
+            cautions=[
+                *(_one_cpu_kernels(prepared) if "vcpus" in swept else []),
+                *_cautions(swept, first.clock, first.accelerator, one.kvm, same_counts),
+            ],
             hashes={place.kernel: prepared[place].hashes for place in self.places},
             host=first.host,
             run=str(engine.run.path),
@@ -195,6 +199,19 @@ def _page_size_changes_nothing(records: dict[Place, list[BootRecord]]) -> bool:
             counts = (boot.outcome, boot.instructions, boot.idle_ns, tuple(boot.marks.items()), boot.console_sha256)
             seen.setdefault((*place.without("page_size"), boot.seed), set()).add(counts)
     return all(len(counts) == 1 for counts in seen.values())
+
+
+def _one_cpu_kernels(prepared: Mapping[Place, Prepared]) -> list[str]:
+    found = {
+        place.kernel: "SMP" not in read_config(one.files.kernel_config)
+        for place, one in prepared.items()
+        if one.files.kernel_config is not None
+    }
+    return [
+        f"The kernel of {kernel} is built for one CPU (CONFIG_SMP is off) and leaves the others alone."
+        for kernel, alone in found.items()
+        if alone
+    ]
 
 
 def _cautions(

@@ -228,3 +228,18 @@ def test_a_build_that_is_broken_off_begins_anew(tree: Path, cache: Cache, number
     edit(tree / "Makefile", MAKEFILE)
     assert not build(tree, cache).from_cache
     assert not (objects / "started").exists()
+
+
+@pytest.mark.parametrize("name", ["TIMESTAMP", "USER", "HOST", "VERSION"])
+def test_build_facts_of_the_shell_do_not_take_the_place_of_ours(
+    tree: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    seen = tree.parent / "seen"
+    text = (tree / "Makefile").read_text()
+    (tree / "Makefile").write_text(
+        text.replace("vmlinux:", f"vmlinux: say\nsay:\n\techo $(KBUILD_BUILD_{name}) >{seen}\nvmlinux:", 1)
+    )
+    monkeypatch.setenv(f"KBUILD_BUILD_{name}", "somebody's")
+    build(tree, cache)
+    ours = {"TIMESTAMP": "Thu Jan 1 00:00:00 UTC 1970", "USER": "bootlab", "HOST": "bootlab", "VERSION": "1"}
+    assert seen.read_text().strip() == ours[name]

@@ -39,6 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("--source linux --base tinyconfig --config a.config", "give at most one of base, config and config_package"),
         ("--source linux --suite trixie", "suite says where package and config_package come from"),
         ("--source linux --set SMP", "--set SMP: expected NAME=VALUE"),
+        ("--source linux --set SMP=n --set CONFIG_SMP=y", "--set SMP: asked for as n and as y"),
         ("--source linux --set smp=n", "--set smp=n: 'smp' is no option's name"),
         ("--source linux --base nice", "--base: string should match pattern"),
         ("--source linux --arch mips", "no kernel can be built for mips"),
