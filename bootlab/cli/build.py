@@ -185,9 +185,11 @@ def _options(words: list[str]) -> dict[str, str]:
 
 
 def _kernel_build(given: dict[str, Any]) -> KernelBuild:
-    paths = [given["source"], given["config"], *given["fragments"], *given["patches"]]
-    if missing := [str(path) for path in paths if path is not None and not path.exists()]:
-        raise InputError(f"no such file: {', '.join(missing)}")
+    paths = [("source", given["source"]), ("config", given["config"])]
+    paths += [(name, path) for name in ("fragments", "patches") for path in given[name]]
+    missing = [f"{_WORDS[name]} {path}" for name, path in paths if path is not None and not path.exists()]
+    if missing:
+        raise InputError(f"{', '.join(missing)}: no such file")
     try:
         return KernelBuild.model_validate(given)
     except ValidationError as error:

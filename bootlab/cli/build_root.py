@@ -233,8 +233,13 @@ def _build_given(recipe: Recipe, arch: str, kernel: str | None, cache: Cache, te
 def _recipe(kind: type[RecipeT], given: dict[str, Any]) -> RecipeT:
     part = kind.__name__.lower()
     if not given.keys() & {"packages", "directory", "init", "files"}:
+        said = (
+            f"{', '.join(_WORDS[name] for name in given)} alone does not say"
+            if given
+            else "neither a system file nor an option says"
+        )
         raise InputError(
-            f"what is to be in the {part}? no system file, and nothing on the command line",
+            f"what is to be in the {part}? {said}",
             hint=f"bootlab build {part} SYSTEM, or --init, --packages, --directory: bootlab build {part} --help",
         )
     paths = [given.get("init"), *given.get("files", {}).values()]
