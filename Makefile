@@ -3,15 +3,15 @@
 VENV := .venv/bin
 # Tests run `make` themselves, and it should not take itself for a part of this one.
 PYTEST := env -u MAKEFLAGS -u MAKELEVEL $(VENV)/python -m pytest
-NOT_UNIT := boot or network or kernel or web or bench
-SHELL_SCRIPTS := .ci/run $(shell grep -lE '^\#!.*sh$$' scripts/* guest/* 2>/dev/null)
+NOT_UNIT := boot or network or kernel or serial or web or bench
+SHELL_SCRIPTS := .ci/run examples/microvm/nfs-server $(shell grep -lE '^\#!.*sh$$' scripts/* guest/* 2>/dev/null)
 C_COMPILERS := gcc $(shell command -v clang 2>/dev/null)
 TO_DO := TO''DO|FIX''ME
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-build setup-dev setup-web check check-python check-c check-shell check-leftovers \
-	test test-c boot-test web-test demo bench golden lock clean clean-root-test
+	test test-c boot-test web-test demo bench bench-init fuzz golden lock clean clean-root-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,12 +36,13 @@ test: setup-dev test-c ## the fast tests: no guest, no network, no root
 
 test-c: setup-dev ## the C tests, under the address and undefined-behaviour sanitizers
 	@$(MAKE) --no-print-directory -C plugin test OUT=$(CURDIR)/build/plugin-test
+	@$(MAKE) --no-print-directory -C guest test OUT=$(CURDIR)/build/guest-test
 
-boot-test: setup-dev ## the tests that boot real guests and fetch real packages
-	$(PYTEST) -m "boot or network or kernel"
+boot-test: setup-dev ## the tests that boot real guests, fetch real packages and watch lines in real time
+	$(PYTEST) --durations=25 -m "(boot or network or kernel or serial) and not bench"
 
 web-test: setup-web ## the report in a real browser
-	$(PYTEST) -m web
+	$(PYTEST) -m "web and not bench"
 
 check: check-python check-c check-shell check-leftovers ## format, lint, types, architecture, C warnings, shell, leftovers
 
@@ -64,8 +65,14 @@ check-shell: setup-dev
 check-leftovers:
 	@! grep -rnwE --exclude-dir=__pycache__ --exclude-dir=data '$(TO_DO)' bootlab plugin guest scripts tests docs .ci Makefile *.md
 
-bench: setup-dev ## what measuring costs, against the same QEMU without the plugin
+fuzz: setup-dev ## a million damaged recordings through the importers; FUZZ="--inputs 20000 --only tslog" says otherwise
+	$(VENV)/python -m tests.fuzz.run $(FUZZ)
+
+bench: setup-web ## what measuring costs, against the same QEMU without the plugin
 	$(PYTEST) -m bench -s
+
+bench-init: setup-dev ## one Debian 12 guest booted by six inits, 80 boots; goes on where it was stopped; INITS="--wall 0" says less
+	$(VENV)/python -m tests.bench.inits.run $(INITS)
 
 golden: setup-dev ## rewrite the expected outputs under tests/; review the diff
 	BOOTLAB_GOLDEN=write $(PYTEST) -m "not ($(NOT_UNIT))"

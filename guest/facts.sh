@@ -72,6 +72,7 @@ done 2>/dev/null </proc/meminfo
 if [ -d /sys/kernel ]; then
 	fact pci_devices "$(count /sys/bus/pci/devices/*)"
 	fact ttyS_count "$(count /sys/class/tty/ttyS*)"
+	fact legacy_ptys "$(count /sys/class/tty/pty[a-ep-z]*)"
 	if [ -d /sys/firmware/acpi/tables ]; then fact acpi yes; else fact acpi no; fi
 	if [ -e /sys/bus/platform/devices/i8042 ]; then fact i8042 yes; else fact i8042 no; fi
 fi
@@ -81,6 +82,15 @@ while read -r name _; do
 	modules="$modules $name"
 done 2>/dev/null </proc/modules
 [ -r /proc/modules ] && fact modules"$modules"
+
+# What systemd.mask= on the command line left out.
+if [ -d /run/systemd/generator.early ]; then
+	units=
+	for unit in /run/systemd/generator.early/*.service; do
+		[ -L "$unit" ] && units="$units ${unit##*/}"
+	done
+	fact units_masked"$units"
+fi
 
 # _text is among the first symbols, or on arm64 not there at all: 2,000 lines, not the 5 MB that the kernel would print.
 # shellcheck disable=SC2016

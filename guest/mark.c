@@ -9,7 +9,9 @@
  * No C library: two system calls and an exec of a few pages are all that a mark costs.
  */
 
-enum { NAME_MAX = 64, EXIT_USAGE = 100, EXIT_WRITE = 111 };
+#include "mark.h"
+
+enum { NAME_MAX = MARK_NAME_MAX, EXIT_USAGE = 100, EXIT_WRITE = 111 };
 enum { AT_FDCWD = -100, O_WRONLY = 1, O_NOCTTY = 0400, STDOUT = 1, STDERR = 2 };
 
 static const char PREFIX[] = "bootlab: mark ";
@@ -26,15 +28,6 @@ static long system_call(long number, long a, long b, long c)
 
 	__asm__ volatile("syscall" : "=a"(r) : "0"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
 	return r;
-}
-
-/* The jump ends QEMU's translation block, so that the NOP starts one: only there is the virtual clock exact. */
-static void announce(const char *name, long size)
-{
-	__asm__ volatile("jmp 1f\n1:\n\t.byte 0x0f, 0x1f, 0x84, 0x00, 0xb0, 0x07, 0x1a, 0xb5"
-			 :
-			 : "D"(name), "S"(size)
-			 : "memory");
 }
 
 __asm__(".globl _start\n_start:\n\tmov %rsp, %rdi\n\tand $-16, %rsp\n\tcall start\n");
@@ -54,19 +47,45 @@ static long system_call(long number, long a, long b, long c)
 	return x0;
 }
 
-static void announce(const char *name, long size)
-{
-	register const char *x0 __asm__("x0") = name;
-	register long x1 __asm__("x1") = size;
-
-	/* movz xzr, #0xb07, lsl #16 */
-	__asm__ volatile("b 1f\n1:\n\t.inst 0xd2a160ff" : : "r"(x0), "r"(x1) : "memory");
-}
-
 __asm__(".globl _start\n_start:\n\tmov x0, sp\n\tmov x29, #0\n\tmov x30, #0\n\tb start\n");
 
+#elif defined(__arm__)
+
+enum { SYS_exit = 1, SYS_write = 4, SYS_openat = 322 };
+
+static long system_call(long number, long a, long b, long c)
+{
+	register long r7 __asm__("r7") = number;
+	register long r0 __asm__("r0") = a;
+	register long r1 __asm__("r1") = b;
+	register long r2 __asm__("r2") = c;
+
+	__asm__ volatile("svc #0" : "+r"(r0) : "r"(r7), "r"(r1), "r"(r2) : "memory");
+	return r0;
+}
+
+__asm__(".syntax unified\n.arm\n.globl _start\n.type _start, %function\n"
+	"_start:\n\tmov r0, sp\n\tbic sp, sp, #7\n\tmov r11, #0\n\tmov lr, #0\n\tbl start\n");
+
+#elif defined(__riscv) && __riscv_xlen == 64
+
+enum { SYS_openat = 56, SYS_write = 64, SYS_exit = 93 };
+
+static long system_call(long number, long a, long b, long c)
+{
+	register long a7 __asm__("a7") = number;
+	register long a0 __asm__("a0") = a;
+	register long a1 __asm__("a1") = b;
+	register long a2 __asm__("a2") = c;
+
+	__asm__ volatile("ecall" : "+r"(a0) : "r"(a7), "r"(a1), "r"(a2) : "memory");
+	return a0;
+}
+
+__asm__(".globl _start\n_start:\n\tmv a0, sp\n\tli s0, 0\n\tli ra, 0\n\tj start\n");
+
 #else
-#error "bootlab-mark knows x86-64 and arm64"
+#error "bootlab-mark knows x86-64, arm64, armv7 and riscv64"
 #endif
 
 __attribute__((noreturn)) static void leave(int status)
@@ -111,7 +130,7 @@ __attribute__((noreturn, used)) void start(const long *stack)
 		write_all(STDERR, USAGE, sizeof USAGE - 1);
 		leave(EXIT_USAGE);
 	}
-	announce(name, size);
+	mark_announce(name, size);
 	for (long i = 0; PREFIX[i]; i++)
 		line[end++] = PREFIX[i];
 	for (long i = 0; i < size; i++)

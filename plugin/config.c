@@ -14,6 +14,20 @@ static const uint64_t SPAN_NS = 20000;
 /* x86-64 KASLR moves by CONFIG_PHYSICAL_ALIGN, arm64 by MIN_KIMG_ALIGN, boot loaders align to either: all are 2 MiB. */
 static const uint64_t SLIDE_GRANULE = UINT64_C(2) << 20;
 
+/* What a bootloader moves, it moves by whole pages (U-Boot, reserve_uboot()). */
+static const uint64_t PAGE = UINT64_C(1) << 12;
+
+/* One machine, one split of its addresses. */
+static const uint64_t HALF = UINT64_C(1) << 63;
+static uint64_t high_start = HALF;
+
+static const char *const arch_names[] = { NULL, "x86_64", "aarch64", "armv7" };
+
+const char *arch_name(enum arch arch)
+{
+	return arch_names[arch];
+}
+
 static int read_code(struct line *line, const char *word, struct code *ret)
 {
 	size_t digits = strlen(word);
@@ -56,13 +70,17 @@ static int read_probe(struct line *line, enum probe_kind kind, struct config *co
 
 static int read_arch(struct line *line, struct config *config)
 {
-	if (line->n_words == 2 && !strcmp(line->words[1], "x86_64"))
-		config->arch = ARCH_X86_64;
-	else if (line->n_words == 2 && !strcmp(line->words[1], "aarch64"))
-		config->arch = ARCH_AARCH64;
-	else
-		return line_complain(line, "expected: arch x86_64 or arch aarch64");
-	return 0;
+	high_start = HALF;
+	for (enum arch arch = ARCH_X86_64; arch <= ARCH_ARMV7; arch++) {
+		if (line->n_words < 2 || strcmp(line->words[1], arch_names[arch]))
+			continue;
+		config->arch = arch;
+		if (arch == ARCH_ARMV7 && line->n_words == 3)
+			return line_read_address(line, line->words[2], &high_start);
+		if (arch != ARCH_ARMV7 && line->n_words == 2)
+			return 0;
+	}
+	return line_complain(line, "expected: arch x86_64, arch aarch64 or arch armv7 KERNEL_START");
 }
 
 static int read_mark(struct line *line, struct config *config)
@@ -78,6 +96,11 @@ static int read_entry(struct line *line, struct config *config)
 static int read_image(struct line *line, struct config *config)
 {
 	return read_probe(line, PROBE_IMAGE, config);
+}
+
+static int read_moved(struct line *line, struct config *config)
+{
+	return read_probe(line, PROBE_MOVED, config);
 }
 
 static int read_calls(struct line *line, struct config *config)
@@ -138,7 +161,7 @@ static const struct {
 } keywords[] = {
 	{ "arch", read_arch },	 { "mark", read_mark }, { "entry", read_entry },	   { "image", read_image },
 	{ "calls", read_calls }, { "user", read_user }, { "guestmarks", read_guestmarks }, { "stop", read_stop },
-	{ "uart", read_uart },
+	{ "uart", read_uart },	 { "moved", read_moved },
 };
 
 static int read_line(struct line *line, struct config *config)
@@ -244,7 +267,7 @@ bool config_offset(const struct config *config, const char *name, uint64_t *ret)
 
 bool address_is_high(uint64_t address)
 {
-	return address >> 63;
+	return address >= high_start;
 }
 
 enum place probe_place(const struct probe *probe, uint64_t address, const uint64_t *slide)
@@ -259,6 +282,8 @@ enum place probe_place(const struct probe *probe, uint64_t address, const uint64
 		return congruent && address_is_high(address) ? PLACE_IF_CODE : PLACE_NO;
 	case PROBE_ENTRY:
 		return congruent && !address_is_high(address) ? PLACE_IF_CODE : PLACE_NO;
+	case PROBE_MOVED:
+		return (address - probe->address) % PAGE == 0 && !address_is_high(address) ? PLACE_IF_CODE : PLACE_NO;
 	case PROBE_IMAGE:
 		return address == probe->address ? PLACE_IF_CODE : PLACE_NO;
 	}

@@ -10,9 +10,9 @@
 
 #include "trace_format.h"
 
-enum arch { ARCH_NONE, ARCH_X86_64, ARCH_AARCH64 };
+enum arch { ARCH_NONE, ARCH_X86_64, ARCH_AARCH64, ARCH_ARMV7 };
 
-enum probe_kind { PROBE_MARK, PROBE_ENTRY, PROBE_IMAGE, PROBE_CALLS };
+enum probe_kind { PROBE_MARK, PROBE_ENTRY, PROBE_IMAGE, PROBE_MOVED, PROBE_CALLS };
 
 struct code {
 	uint8_t bytes[TRACE_CODE_MAX];
@@ -33,6 +33,7 @@ enum hook_kind {
 	HOOK_WAKE,
 	HOOK_FORK,
 	HOOK_EXEC,
+	HOOK_COMMAND,
 	HOOK_COMM,
 	HOOK_EXIT,
 	HOOK_INITCALL,
@@ -47,6 +48,7 @@ enum hook_kind {
 	HOOK_MAP_SPECIAL,
 	HOOK_OPEN,
 	HOOK_LOOKUP,
+	HOOK_RELOCATE,
 	HOOK_KINDS,
 };
 
@@ -82,6 +84,7 @@ struct config {
 	size_t n_offsets;
 	struct object *objects;
 	size_t n_objects;
+	uint64_t relocated_from; /* of HOOK_RELOCATE */
 	uint64_t span_ns;
 	bool cut_lines;
 };
@@ -108,7 +111,13 @@ enum place { PLACE_NO, PLACE_YES, PLACE_IF_CODE };
 enum place probe_place(const struct probe *probe, uint64_t address, const uint64_t *slide);
 bool code_matches(const struct code *code, const uint8_t *bytes, size_t size);
 
-/* Kernel half of the address space, on both architectures. */
+/* The architecture as the formats name it; NULL: there is none of this number. */
+const char *arch_name(enum arch arch);
+
+/*
+ * Kernel half of the address space. On 32-bit arm the kernel's own configuration decides where that begins, and the config
+ * file says it.
+ */
 bool address_is_high(uint64_t address);
 
 #endif

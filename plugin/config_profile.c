@@ -21,6 +21,7 @@ static int read_hook(struct line *line, struct config *config)
 		[HOOK_WAKE] = "wake",
 		[HOOK_FORK] = "fork",
 		[HOOK_EXEC] = "exec",
+		[HOOK_COMMAND] = "command",
 		[HOOK_COMM] = "comm",
 		[HOOK_EXIT] = "exit",
 		[HOOK_INITCALL] = "initcall",
@@ -35,18 +36,23 @@ static int read_hook(struct line *line, struct config *config)
 		[HOOK_MAP_SPECIAL] = "map_special",
 		[HOOK_OPEN] = "open",
 		[HOOK_LOOKUP] = "lookup",
+		[HOOK_RELOCATE] = "relocate",
 	};
 	struct hook hook;
 	int r;
 
-	if (line->n_words != 3)
+	if (line->n_words < 3 || line->n_words > 4)
 		return line_complain(line, "expected: hook KIND ADDRESS");
 	for (hook.kind = 0; hook.kind < HOOK_KINDS; hook.kind++)
 		if (!strcmp(line->words[1], kinds[hook.kind]))
 			break;
 	if (hook.kind == HOOK_KINDS)
 		return line_complain(line, "unknown hook '%.80s'", line->words[1]);
+	if ((hook.kind == HOOK_RELOCATE) != (line->n_words == 4))
+		return line_complain(line, "expected: hook KIND ADDRESS, or hook relocate ADDRESS FROM");
 	r = line_read_address(line, line->words[2], &hook.address);
+	if (!r && hook.kind == HOOK_RELOCATE)
+		r = line_read_address(line, line->words[3], &config->relocated_from);
 	return r ? r : line_append(line, &config->hooks, &config->n_hooks, &hook, sizeof hook);
 }
 

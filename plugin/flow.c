@@ -135,9 +135,11 @@ static void call(struct profile *profile, struct vcpu *vcpu, const struct block 
 	uint32_t function = block->place.function;
 	bool console = mark_kind(mark) == MARK_CALL_INDIRECT && caller && caller->function == profile->console_init;
 
-	/* Through code that returned at once and is no function of its own. */
+	/* Through code that returned at once and is no function of its own; or it had a condition (arm). */
 	if (block->place.address == mark_address(mark))
 		return;
+	if (mark_kind(mark) == MARK_CALL_LINKED && !enters_function(block))
+		return jump(profile, task, block);
 	profile->counts.calls++;
 	if (block->place.flags & CODE_STAGE && block->place.flags & CODE_ANONYMOUS)
 		function = stages_called(&profile->stages, &block->place);
@@ -182,6 +184,8 @@ static void resume(struct profile *profile, struct vcpu *vcpu, const struct bloc
 		if (before == 0 || before > INSTRUCTION_MAX)
 			return call(profile, vcpu, block, mark);
 		break;
+	case MARK_CALL_LINKED:
+		return call(profile, vcpu, block, mark);
 	case MARK_RETURN:
 	case MARK_RETURN_MAYBE:
 		return come_back(profile, vcpu->task, block, true);
@@ -266,9 +270,12 @@ static void begin_exception(struct profile *profile, struct vcpu *vcpu, const st
 
 static void begin_stage(struct profile *profile, struct vcpu *vcpu, const struct block *block)
 {
+	enum stage_kind kind = block->begins_stage ? profile->stage : STAGE_STARTUP;
+
 	profile_drop_frames(profile, vcpu->task, 0);
-	if (push(profile, vcpu->task, 0, 0, block->place.function, block))
+	if (push(profile, vcpu->task, 0, 0, profile->stages.kinds[kind].number, block))
 		count_call(profile, stack_top(&vcpu->task->stack));
+	jump(profile, vcpu->task, block);
 }
 
 /* Firmware has left a vCPU waiting, and the kernel wakes it where it likes. */
@@ -312,8 +319,11 @@ void profile_enter(struct profile *profile, struct vcpu *vcpu, const struct bloc
 	switch (mark_kind(mark)) {
 	case MARK_CALL:
 	case MARK_CALL_INDIRECT:
+	case MARK_CALL_LINKED:
 		return call(profile, vcpu, block, mark);
 	case MARK_RETURN:
+		if (mark_address(mark) && block->place.address == mark_address(mark))
+			return jump(profile, vcpu->task, block); /* its condition was not met */
 		if (block->place.flags & CODE_STAGE)
 			return come_back(profile, vcpu->task, block, true);
 		profile->counts.returns++;

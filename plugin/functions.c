@@ -178,6 +178,8 @@ bool functions_find(const struct functions *functions, uint64_t address, uint32_
 
 bool functions_span(const struct functions *functions, uint64_t address)
 {
+	if (functions_has_vectors(functions) && address >= FUNCTIONS_VECTORS)
+		return false;
 	return functions->count && address >= functions->addresses[0] &&
 	       address < functions->addresses[functions->count - 1];
 }

@@ -40,7 +40,19 @@ void functions_deinit(struct functions *functions);
 /* Line number of the function that holds `address`; false when none does. */
 bool functions_find(const struct functions *functions, uint64_t address, uint32_t *ret);
 
-/* Whether `address` is between the first and the last line. */
+/*
+ * 32-bit arm: from here on are the kernel's exception vectors, far behind its image and no part of it. All kernels of 64 bits lie
+ * above.
+ */
+#define FUNCTIONS_VECTORS UINT64_C(0xffff0000)
+
+static inline bool functions_has_vectors(const struct functions *functions)
+{
+	return functions->count && functions->addresses[0] < FUNCTIONS_VECTORS &&
+	       functions->addresses[functions->count - 1] > FUNCTIONS_VECTORS;
+}
+
+/* Whether `address` is between the first and the last line, vectors apart. */
 bool functions_span(const struct functions *functions, uint64_t address);
 
 #endif

@@ -5,7 +5,12 @@
 
 bool guest_read_pointer(const struct guest *guest, uint64_t address, uint64_t *ret)
 {
-	return address && guest->read(address, ret, sizeof *ret);
+	uint64_t value = 0;
+
+	if (!address || !guest->read(address, &value, guest_pointer_size(guest)))
+		return false;
+	*ret = value;
+	return true;
 }
 
 void guest_read_string(const struct guest *guest, uint64_t address, char *ret, size_t size)

@@ -10,7 +10,13 @@
 /* Reads of the guest's memory at virtual addresses of the moment; false: nothing is mapped there. */
 struct guest {
 	bool (*read)(uint64_t address, void *ret, size_t size);
+	bool narrow; /* its pointers have 32 bits */
 };
+
+static inline size_t guest_pointer_size(const struct guest *guest)
+{
+	return guest->narrow ? 4 : 8;
+}
 
 /* False, and no value, for a NULL `address` too. */
 bool guest_read_pointer(const struct guest *guest, uint64_t address, uint64_t *ret);

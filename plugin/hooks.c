@@ -17,9 +17,9 @@ static bool read_member(const struct profile *profile, uint64_t address, size_t 
 
 static uint64_t read_pointer(const struct profile *profile, uint64_t address, size_t offset)
 {
-	uint64_t value;
+	uint64_t value = 0;
 
-	return read_member(profile, address, offset, &value, sizeof value) ? value : 0;
+	return read_member(profile, address, offset, &value, guest_pointer_size(&profile->guest)) ? value : 0;
 }
 
 static void write_event(struct profile *profile, const struct vcpu *vcpu, enum profile_event_kind kind, uint64_t a, uint64_t b,
@@ -45,8 +45,11 @@ static void read_names(struct profile *profile, struct task *task)
 	char comm[COMM_SIZE + 1] = "";
 	int32_t pid = -1, tgid = -1;
 
-	if (!read_member(profile, task->address, OFFSET_TASK_COMM, comm, COMM_SIZE))
+	if (!read_member(profile, task->address, OFFSET_TASK_COMM, comm, COMM_SIZE)) {
+		if (task->named)
+			return;
 		memcpy(comm, "task", sizeof "task");
+	}
 	if (task->named && !strcmp(comm, task->comm))
 		return;
 	read_member(profile, task->address, OFFSET_TASK_PID, &pid, sizeof pid);
@@ -205,13 +208,38 @@ static void on_exec(struct profile *profile, struct vcpu *vcpu, uint64_t program
 	write_event(profile, vcpu, EVENT_EXEC, 0, 0, path);
 }
 
+/* finalize_exec(): the new program's stack is ready, argc and argv lie on top of it. */
+static void on_command(struct profile *profile, struct vcpu *vcpu, uint64_t program)
+{
+	enum { MOST_WORDS = 64 };
+	const uint64_t step = guest_pointer_size(&profile->guest);
+	const uint64_t stack = read_pointer(profile, program, OFFSET_BINPRM_STACK);
+	char text[PATH_TEXT_SIZE] = "";
+	uint64_t count, word;
+	size_t size = 0;
+
+	if (!guest_read_pointer(&profile->guest, stack, &count))
+		return;
+	if (count > MOST_WORDS)
+		count = MOST_WORDS;
+	for (uint64_t i = 1; i <= count && size < sizeof text - 1; i++) {
+		if (!guest_read_pointer(&profile->guest, stack + i * step, &word))
+			break;
+		if (i > 1)
+			text[size++] = '\t';
+		guest_read_string(&profile->guest, word, text + size, sizeof text - size);
+		size += strlen(text + size);
+	}
+	write_event(profile, vcpu, EVENT_COMMAND, 0, 0, text);
+}
+
 /* What open, exec, stat and their like take: its first member has always been the name. */
 static void on_path(struct profile *profile, struct vcpu *vcpu, enum profile_event_kind kind, uint64_t filename)
 {
 	char path[PATH_TEXT_SIZE];
 	uint64_t name;
 
-	if (!filename || !profile->guest.read(filename, &name, sizeof name))
+	if (!guest_read_pointer(&profile->guest, filename, &name))
 		return;
 	guest_read_string(&profile->guest, name, path, sizeof path);
 	write_event(profile, vcpu, kind, 0, 0, path);
@@ -259,9 +287,13 @@ static void on_module(struct profile *profile, struct vcpu *vcpu, uint64_t modul
 static void on_map(struct profile *profile, struct vcpu *vcpu, const struct mapping *mapping)
 {
 	enum { PAGE_SHIFT = 12 };
+	struct task *task = vcpu->task;
 	char text[TEXT_SIZE + 24];
 	int size = snprintf(text, sizeof text, "%" PRIu64 " ", mapping->page_offset << PAGE_SHIFT);
 
+	/* exec names the task, and may have __set_task_comm() within itself; then it maps the program. */
+	if (task->replaced && task->address)
+		read_names(profile, task);
 	if (address_spaces_map(&profile->spaces, mapping, text + size, sizeof text - (size_t)size))
 		write_event(profile, vcpu, EVENT_MAP, mapping->address, mapping->length, text);
 }
@@ -288,23 +320,49 @@ static uint64_t link_address(const struct profile *profile, uint64_t address)
 	return profile->image.slide_known && functions_span(&profile->image.functions, link) ? link : address;
 }
 
+/* Which task __switch_to() or cpu_switch_to() goes to. arm's is told of struct thread_infos: the previous task, its, the next's. */
+static uint64_t next_task(const struct profile *profile, const uint64_t arguments[HOOK_ARGUMENTS])
+{
+	enum { THREAD_INFO_SIZE = 64, POINTER_SIZE = 4 };
+	uint64_t task;
+
+	if (profile->config->arch != ARCH_ARMV7)
+		return arguments[1];
+	if (arguments[0] == arguments[1]) /* since Linux 5.16 it is where the task is */
+		return arguments[2];
+	for (uint64_t offset = 0; offset < THREAD_INFO_SIZE; offset += POINTER_SIZE)
+		if (guest_read_pointer(&profile->guest, arguments[1] + offset, &task) && task == arguments[0] &&
+		    guest_read_pointer(&profile->guest, arguments[2] + offset, &task))
+			return task;
+	return arguments[2];
+}
+
+/* A function as another one is given it: on arm the lowest bit says that it is T32 code. */
+static uint64_t function_address(const struct profile *profile, uint64_t pointer)
+{
+	return profile->config->arch == ARCH_ARMV7 ? pointer & ~UINT64_C(1) : pointer;
+}
+
 void profile_hook(struct profile *profile, struct vcpu *vcpu, enum hook_kind kind, const uint64_t arguments[HOOK_ARGUMENTS])
 {
 	switch (kind) {
 	case HOOK_SWITCH:
-		return on_switch(profile, vcpu, arguments[0], arguments[1]);
+		return on_switch(profile, vcpu, arguments[0], next_task(profile, arguments));
 	case HOOK_WAKE:
 		return on_wake(profile, vcpu, arguments[0], arguments[1]);
 	case HOOK_FORK:
 		return on_fork(profile, vcpu, arguments[0]);
 	case HOOK_EXEC:
 		return on_exec(profile, vcpu, arguments[0]);
+	case HOOK_COMMAND:
+		return on_command(profile, vcpu, arguments[0]);
 	case HOOK_COMM:
 		return on_comm(profile, vcpu, arguments[0], arguments[1]);
 	case HOOK_EXIT:
 		return write_event(profile, vcpu, EVENT_EXIT, arguments[0], 0, "");
 	case HOOK_INITCALL:
-		return profile_open_call(profile, vcpu, CALL_INITCALL, link_address(profile, arguments[0]), "");
+		return profile_open_call(profile, vcpu, CALL_INITCALL,
+					 link_address(profile, function_address(profile, arguments[0])), "");
 	case HOOK_PROBE:
 		return on_probe(profile, vcpu, arguments[0], arguments[1]);
 	case HOOK_DEFER:
@@ -330,6 +388,8 @@ void profile_hook(struct profile *profile, struct vcpu *vcpu, enum hook_kind kin
 		return on_block_issue(profile, vcpu, arguments[0]);
 	case HOOK_BLOCK_DONE:
 		return write_event(profile, vcpu, EVENT_BLOCK_DONE, arguments[0], (uint32_t)arguments[2], "");
+	case HOOK_RELOCATE:
+		return stages_move(&profile->stages, STAGE_UBOOT, arguments[0] - profile->config->relocated_from);
 	default:
 		return; /* no record of its own */
 	}

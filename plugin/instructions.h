@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which instructions change the flow of calls, on both architectures. No QEMU headers. */
+/* Which instructions change the flow of calls, on all architectures. No QEMU headers. */
 #ifndef BOOTLAB_INSTRUCTIONS_H
 #define BOOTLAB_INSTRUCTIONS_H
 
@@ -14,6 +14,7 @@ enum flow {
 	FLOW_EXCEPTION_RETURN, /* also sysret and the like */
 	FLOW_HALT,
 	FLOW_JUMP,	/* direct; it is a return if its target is */
+	FLOW_JUMP_INDIRECT, /* arm: a call where a return address was made for it, a return where that is what is jumped to */
 	FLOW_INTERRUPT, /* `int n`: a call where there is no shadow of the entry, in real mode */
 };
 
@@ -24,5 +25,14 @@ struct flow_target {
 
 enum flow x86_flow(const uint8_t *code, size_t size, struct flow_target *ret);
 enum flow aarch64_flow(const uint8_t *code, size_t size, struct flow_target *ret);
+/* `thumb`: T32 code, else A32. */
+enum flow arm_flow(const uint8_t *code, size_t size, bool thumb, struct flow_target *ret);
+
+/*
+ * arm: the return address that the code of `size` bytes in front of `end` leaves in LR for a jump there, as assembly code does
+ * that calls what is in a table (adr lr, ...; ldr pc, ...). False: it makes none.
+ */
+enum { ARM_LINK_WITHIN = 32 };
+bool arm_link(const uint8_t *code, size_t size, bool thumb, uint64_t end, uint64_t *ret);
 
 #endif

@@ -31,6 +31,7 @@ static struct {
 	qemu_plugin_u64 mark; /* one vCPU: in QEMU's memory for its vCPU, */
 	uint64_t *marks;      /* here; several: one each */
 	struct qemu_plugin_register *arguments[HOOK_ARGUMENTS];
+	struct qemu_plugin_register *state; /* arm's cpsr */
 	GByteArray *bytes;
 	struct known_block *blocks[BLOCK_BUCKETS]; /* QEMU forgets translations and makes them anew */
 } self;
@@ -51,6 +52,25 @@ static uint64_t read_register(struct qemu_plugin_register *handle)
 	if (qemu_plugin_read_register(handle, self.bytes) > 0)
 		memcpy(&value, self.bytes->data, self.bytes->len < sizeof value ? self.bytes->len : sizeof value);
 	return value;
+}
+
+static bool is_arm(void)
+{
+	return self.profile.config->arch == ARCH_ARMV7;
+}
+
+/* Whether what is being translated, for the vCPU that runs, is T32 code. */
+static bool in_thumb(void)
+{
+	enum { CPSR_MODE = 31, CPSR_T = 1 << 5 };
+	uint64_t state = is_arm() ? read_register(self.state) : 0;
+
+	if (is_arm() && !(state & CPSR_MODE)) {
+		/* No mode is 0. Any other guess would be a profile that looks right. */
+		fprintf(stderr, "bootlab-plugin: profile: this QEMU does not tell a register while it translates\n");
+		exit(EXIT_FAILURE);
+	}
+	return state & CPSR_T;
 }
 
 /* The clock costs more than the count and jumps only when all vCPUs are idle, which an interrupt ends. */
@@ -114,6 +134,9 @@ static void on_hook(unsigned int vcpu, void *userdata)
 		return;
 	for (int i = 0; i < HOOK_ARGUMENTS; i++)
 		arguments[i] = read_register(self.arguments[i]);
+	/* arm: what four registers do not hold is on the stack. */
+	if (is_arm() && !guest_read_pointer(&self.profile.guest, arguments[HOOK_ARGUMENTS - 1], &arguments[HOOK_ARGUMENTS - 1]))
+		arguments[HOOK_ARGUMENTS - 1] = 0;
 	profile_hook(&self.profile, self.profile.running, hook->kind, arguments);
 }
 
@@ -140,13 +163,20 @@ static struct block *remember(const struct block *block)
 static void watch_flow(struct qemu_plugin_tb *tb, const struct block *block, size_t first)
 {
 	uint64_t start = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, first));
+	bool thumb = in_thumb();
 
 	for (size_t i = first; i < block->n_insns; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-		uint64_t next = block->place.address + qemu_plugin_insn_vaddr(insn) - start + qemu_plugin_insn_size(insn);
+		uint64_t address = qemu_plugin_insn_vaddr(insn);
 		uint8_t code[16];
-		size_t size = qemu_plugin_insn_data(insn, code, sizeof code);
-		uint64_t mark = place_mark(&self.profile, &block->place, code, size, next);
+		struct instruction instruction = {
+			.code = code,
+			.size = qemu_plugin_insn_data(insn, code, sizeof code),
+			.address = address,
+			.next = block->place.address + address - start + qemu_plugin_insn_size(insn),
+			.thumb = thumb,
+		};
+		uint64_t mark = place_mark(&self.profile, &block->place, &instruction);
 
 		if (mark && self.several)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_flow, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)mark);
@@ -158,9 +188,10 @@ static void watch_flow(struct qemu_plugin_tb *tb, const struct block *block, siz
 static void watch_hooks(struct qemu_plugin_tb *tb, const struct block *block)
 {
 	const struct config *config = self.profile.config;
+	bool in_stage = block->place.flags & CODE_STAGE;
 
 	for (size_t i = 0; i < config->n_hooks; i++)
-		if (config->hooks[i].address == block->place.address)
+		if (config->hooks[i].address == block->place.address && (config->hooks[i].kind == HOOK_RELOCATE) == in_stage)
 			qemu_plugin_register_vcpu_tb_exec_cb(tb, on_hook, QEMU_PLUGIN_CB_R_REGS, &config->hooks[i]);
 }
 
@@ -172,7 +203,7 @@ static void learn(const struct probe *entry, uint64_t address, const void *host,
 	if (entry && entry->kind == PROBE_ENTRY && !image->entered)
 		kernel_image_enter(image, entry->address, address, host);
 	else if (entry && entry->kind == PROBE_IMAGE && !image->entered)
-		self.profile.stage = STAGE_DECOMPRESSOR;
+		stages_begin(entry->name, &self.profile.stage);
 	if (slide && !image->slide_final)
 		kernel_image_fix_slide(image, *slide);
 }
@@ -202,6 +233,7 @@ static size_t find_block(struct qemu_plugin_tb *tb, struct block *ret)
 
 void instrument_block(struct qemu_plugin_tb *tb, const struct probe *entry, const uint64_t *slide)
 {
+	enum stage_kind begun;
 	struct block block = { .n_insns = (uint16_t)qemu_plugin_tb_n_insns(tb) }, *known;
 	size_t first;
 
@@ -209,7 +241,8 @@ void instrument_block(struct qemu_plugin_tb *tb, const struct probe *entry, cons
 		return;
 	learn(entry, qemu_plugin_tb_vaddr(tb), qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0)), slide);
 	first = find_block(tb, &block);
-	block.begins_stage = entry && entry->kind == PROBE_IMAGE && block.place.flags & CODE_STAGE;
+	block.begins_stage =
+		entry && entry->kind == PROBE_IMAGE && block.place.flags & CODE_STAGE && stages_begin(entry->name, &begun);
 	block.enters = place_enters(self.profile.config, &block.place);
 	known = remember(&block);
 	if (!known)
@@ -219,7 +252,7 @@ void instrument_block(struct qemu_plugin_tb *tb, const struct probe *entry, cons
 	else if (!is_transparent(&block.place))
 		qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, on_change, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_NE, self.mark,
 							  block.place.function, known);
-	if (block.place.flags & CODE_KERNEL)
+	if (block.place.flags & (CODE_KERNEL | CODE_STAGE))
 		watch_hooks(tb, known);
 	if (block.place.role != ROLE_THUNK && block.place.role != ROLE_RETURN)
 		watch_flow(tb, known, first);
@@ -228,7 +261,7 @@ void instrument_block(struct qemu_plugin_tb *tb, const struct probe *entry, cons
 int instrument_open(const struct config *config, struct machine *machine, const qemu_info_t *info, const char *path,
 		    char *message, size_t message_size)
 {
-	const struct guest guest = { .read = read_guest };
+	const struct guest guest = { .read = read_guest, .narrow = config->arch == ARCH_ARMV7 };
 	bool several = info->system.max_vcpus > 1;
 	int r;
 
@@ -266,9 +299,11 @@ int instrument_open(const struct config *config, struct machine *machine, const 
 
 void instrument_vcpu(unsigned int vcpu)
 {
-	static const char *const names[2][HOOK_ARGUMENTS] = { { "x0", "x1", "x2", "x3", "x4" },
-							      { "rdi", "rsi", "rdx", "rcx", "r8" } };
-	bool x86 = self.profile.config->arch == ARCH_X86_64;
+	static const char *const names[][HOOK_ARGUMENTS] = {
+		[ARCH_X86_64] = { "rdi", "rsi", "rdx", "rcx", "r8" },
+		[ARCH_AARCH64] = { "x0", "x1", "x2", "x3", "x4" },
+		[ARCH_ARMV7] = { "r0", "r1", "r2", "r3", "sp" },
+	};
 	GArray *all;
 
 	if (!self.open || vcpu != 0)
@@ -282,8 +317,10 @@ void instrument_vcpu(unsigned int vcpu)
 		const qemu_plugin_reg_descriptor *descriptor = (const qemu_plugin_reg_descriptor *)(const void *)all->data + i;
 
 		for (int k = 0; k < HOOK_ARGUMENTS; k++)
-			if (!strcmp(descriptor->name, names[x86][k]))
+			if (!strcmp(descriptor->name, names[self.profile.config->arch][k]))
 				self.arguments[k] = descriptor->handle;
+		if (!strcmp(descriptor->name, "cpsr"))
+			self.state = descriptor->handle;
 	}
 	g_array_free(all, 1);
 }

@@ -22,6 +22,13 @@ struct symbol {
 	uint64_t value, size;
 };
 
+/* Elf32_Sym */
+struct narrow_symbol {
+	uint32_t name, value, size;
+	uint8_t info, other;
+	uint16_t section;
+};
+
 enum { TYPE_NONE = 0, TYPE_FUNCTION = 2, BIND_LOCAL = 0, BIND_WEAK = 2 };
 
 static bool find_memories(const struct config *config, struct module_offsets *ret)
@@ -185,9 +192,30 @@ static int add_symbol(struct modules *modules, struct module_text *const texts[2
 	return 0;
 }
 
+/* Those at `address`. False: nothing is mapped there. */
+static bool read_some(const struct modules *modules, uint64_t address, struct symbol *ret, uint32_t count)
+{
+	struct narrow_symbol narrow[SYMBOLS_AT_ONCE];
+
+	if (!modules->guest->narrow)
+		return modules->guest->read(address, ret, count * sizeof *ret);
+	if (!modules->guest->read(address, narrow, count * sizeof *narrow))
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		ret[i] = (struct symbol){
+			.name = narrow[i].name,
+			.info = narrow[i].info,
+			.section = narrow[i].section,
+			.value = narrow[i].value & ~1U, /* of T32 code */
+			.size = narrow[i].size,
+		};
+	return true;
+}
+
 static void read_symbols(struct modules *modules, uint64_t module, struct module_text *const texts[2])
 {
 	const struct module_offsets *offsets = &modules->offsets;
+	size_t size = modules->guest->narrow ? sizeof(struct narrow_symbol) : sizeof(struct symbol);
 	struct symbol symbols[SYMBOLS_AT_ONCE];
 	uint64_t kallsyms, table, strings;
 	uint32_t count;
@@ -200,7 +228,7 @@ static void read_symbols(struct modules *modules, uint64_t module, struct module
 	for (uint32_t done = 0; done < count;) {
 		uint32_t n = count - done < SYMBOLS_AT_ONCE ? count - done : SYMBOLS_AT_ONCE;
 
-		if (!modules->guest->read(table + done * sizeof *symbols, symbols, n * sizeof *symbols))
+		if (!read_some(modules, table + done * size, symbols, n))
 			return;
 		for (uint32_t i = 0; i < n; i++)
 			if (add_symbol(modules, texts, &symbols[i], strings))

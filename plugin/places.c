@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "places.h"
 
-/* arm64: exception vectors are 16 slots of 128 bytes. */
-enum { AARCH64_VECTOR_SIZE = 128 };
+/* arm64: exception vectors are 16 slots of 128 bytes. arm: 8 of an instruction, where the kernel has asked for them. */
+enum { AARCH64_VECTOR_SIZE = 128, ARM_VECTOR_SIZE = 4, ARM_VECTORS = 8 };
+
+enum { PAGE = 4096 };
 
 static bool is_firmware(const struct config *config, uint64_t address)
 {
@@ -22,6 +24,10 @@ void place_find(struct profile *profile, const struct vcpu *vcpu, uint64_t addre
 	uint64_t link;
 
 	*ret = (struct code_place){ .address = address };
+	/* The vectors are a page of their own, which no other code of the image is near. */
+	if (functions_has_vectors(&profile->image.functions) && address >= FUNCTIONS_VECTORS &&
+	    kernel_image_find(&profile->image, address, ret))
+		return;
 	if (kernel_image_link(&profile->image, address, host, &link)) {
 		if (kernel_image_find(&profile->image, link, ret))
 			return;
@@ -46,16 +52,62 @@ bool place_enters(const struct config *config, const struct code_place *place)
 {
 	if (place->role == ROLE_ENTRY)
 		return place->flags & CODE_START;
-	/* x86: each stub is one block. */
-	return place->role == ROLE_STUBS && (config->arch == ARCH_X86_64 || place->address % AARCH64_VECTOR_SIZE == 0);
+	if (place->role != ROLE_STUBS)
+		return false;
+	switch (config->arch) {
+	case ARCH_X86_64:
+		return true; /* each stub is one block */
+	case ARCH_ARMV7:
+		return place->address % ARM_VECTOR_SIZE == 0 &&
+		       (place->address - FUNCTIONS_VECTORS) / ARM_VECTOR_SIZE < ARM_VECTORS;
+	default:
+		return place->address % AARCH64_VECTOR_SIZE == 0;
+	}
 }
 
-uint64_t place_mark(const struct profile *profile, const struct code_place *place, const uint8_t *code, size_t size,
-		    uint64_t next)
+static enum flow flow_of(enum arch arch, const struct instruction *instruction, struct flow_target *ret)
 {
-	bool x86 = profile->config->arch == ARCH_X86_64;
+	switch (arch) {
+	case ARCH_X86_64:
+		return x86_flow(instruction->code, instruction->size, ret);
+	case ARCH_ARMV7:
+		return arm_flow(instruction->code, instruction->size, instruction->thumb, ret);
+	default:
+		return aarch64_flow(instruction->code, instruction->size, ret);
+	}
+}
+
+/* The return address that the code in front of an instruction has made for it, in terms of its place's; false: none. */
+static bool find_link(const struct profile *profile, const struct instruction *instruction, uint64_t *ret)
+{
+	uint8_t before[ARM_LINK_WITHIN];
+	uint64_t address = instruction->address, in_page = address % PAGE;
+	size_t size = sizeof before;
+
+	if (!profile->guest.read(address - size, before, size)) {
+		size = in_page < sizeof before ? in_page : 0;
+		if (!size || !profile->guest.read(address - size, before, size))
+			return false;
+	}
+	return arm_link(before, size, instruction->thumb, instruction->next - instruction->size, ret);
+}
+
+static uint64_t mark_of_jump(const struct profile *profile, const struct code_place *place, const struct instruction *instruction)
+{
+	uint64_t link;
+
+	if (find_link(profile, instruction, &link))
+		return mark_make(MARK_CALL_LINKED, link);
+	/* Of code whose addresses are not exact, a function's start may look like the place of a return. */
+	return place->flags & CODE_INEXACT ? 0 : mark_make(MARK_RETURN_MAYBE, instruction->next);
+}
+
+uint64_t place_mark(const struct profile *profile, const struct code_place *place, const struct instruction *instruction)
+{
+	uint64_t next = instruction->next, link;
+	bool arm = profile->config->arch == ARCH_ARMV7;
 	struct flow_target target;
-	enum flow flow = x86 ? x86_flow(code, size, &target) : aarch64_flow(code, size, &target);
+	enum flow flow = flow_of(profile->config->arch, instruction, &target);
 	struct code_place to = { .role = ROLE_PLAIN };
 
 	if (target.known && place->flags & CODE_KERNEL)
@@ -66,11 +118,17 @@ uint64_t place_mark(const struct profile *profile, const struct code_place *plac
 	case FLOW_INTERRUPT:
 		return place->flags & CODE_STAGE ? mark_make(MARK_CALL, next) : 0;
 	case FLOW_RETURN:
-		return mark_make(place->role == ROLE_TRAMPOLINE ? MARK_RETURN_MAYBE : MARK_RETURN, 0);
+		return mark_make(place->role == ROLE_TRAMPOLINE ? MARK_RETURN_MAYBE : MARK_RETURN, arm ? next : 0);
 	case FLOW_JUMP:
+		/* arm's system call entry jumps to those that are in no table as it calls the others. */
+		if (arm && place->role == ROLE_ENTRY && find_link(profile, instruction, &link))
+			return mark_make(MARK_CALL_LINKED, link);
 		return to.role == ROLE_RETURN ? mark_make(MARK_RETURN, 0) : 0;
+	case FLOW_JUMP_INDIRECT:
+		return mark_of_jump(profile, place, instruction);
 	case FLOW_EXCEPTION_RETURN:
-		return mark_make(MARK_EXCEPTION_RETURN, next);
+		/* arm's vectors change the mode that way, and go on to the entry. */
+		return arm && place->role == ROLE_STUBS ? 0 : mark_make(MARK_EXCEPTION_RETURN, next);
 	case FLOW_HALT:
 		return mark_make(MARK_HALT, 0);
 	default:

@@ -14,11 +14,15 @@ void place_find(struct profile *profile, const struct vcpu *vcpu, uint64_t addre
 /* Whether an exception or interrupt begins at the block that starts there. */
 bool place_enters(const struct config *config, const struct code_place *place);
 
-/*
- * What an instruction of `place` leaves behind for the next block, 0 for nothing. `next` is the address behind it, in terms of
- * place->address.
- */
-uint64_t place_mark(const struct profile *profile, const struct code_place *place, const uint8_t *code, size_t size,
-		    uint64_t next);
+/* An instruction. `address` is where it runs, and `next` the address behind it in terms of its place's; `thumb`: T32 code. */
+struct instruction {
+	const uint8_t *code;
+	size_t size;
+	uint64_t address, next;
+	bool thumb;
+};
+
+/* What an instruction of `place` leaves behind for the next block, 0 for nothing. */
+uint64_t place_mark(const struct profile *profile, const struct code_place *place, const struct instruction *instruction);
 
 #endif

@@ -28,6 +28,29 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 /* What an executed guest mark is: a NOP that no compiler emits (guest/README.md). */
 static const uint8_t guest_mark_x86_64[] = { 0x0f, 0x1f, 0x84, 0x00, 0xb0, 0x07, 0x1a, 0xb5 };
 static const uint8_t guest_mark_aarch64[] = { 0xff, 0x60, 0xa1, 0xd2 };
+static const uint8_t guest_mark_arm[] = { 0x00, 0xb7, 0xcb, 0xe3 };
+static const uint8_t guest_mark_thumb[] = { 0x4b, 0xea, 0x0b, 0x0b };
+
+static const struct guest_mark {
+	enum arch arch;
+	const uint8_t *code;
+	size_t size;
+} guest_marks[] = {
+	{ ARCH_X86_64, guest_mark_x86_64, sizeof guest_mark_x86_64 },
+	{ ARCH_AARCH64, guest_mark_aarch64, sizeof guest_mark_aarch64 },
+	{ ARCH_ARMV7, guest_mark_arm, sizeof guest_mark_arm },
+	{ ARCH_ARMV7, guest_mark_thumb, sizeof guest_mark_thumb },
+};
+
+/* What QEMU calls the registers of struct registers, as its gdb stub does; NULL: there is none. */
+static const struct register_names {
+	const char *target; /* what QEMU calls the architecture */
+	const char *argument[2], *privilege, *out_port, *out_value, *caller;
+} register_names[] = {
+	[ARCH_X86_64] = { "x86_64", { "rdi", "rsi" }, "cs", "rdx", "rax", "rsp" },
+	[ARCH_AARCH64] = { "aarch64", { "x0", "x1" }, "cpsr", NULL, NULL, "x30" },
+	[ARCH_ARMV7] = { "arm", { "r0", "r1" }, "cpsr", NULL, NULL, "lr" },
+};
 
 enum { X86_OUT_DX_AL = 0xee };
 
@@ -35,7 +58,7 @@ struct registers {
 	struct qemu_plugin_register *argument[2];
 	struct qemu_plugin_register *privilege; /* cs, cpsr */
 	struct qemu_plugin_register *out_port, *out_value; /* rdx, rax; x86 only */
-	struct qemu_plugin_register *caller;	/* rsp (the return address is on top of the stack), x30 (it is the address) */
+	struct qemu_plugin_register *caller; /* rsp (the return address is on top of the stack), x30 and lr (it is the address) */
 };
 
 /* One plugin, one machine: QEMU gives its translation callback no pointer of ours. `lock` is for -accel tcg,thread=multi. */
@@ -101,8 +124,15 @@ static bool in_user_mode(void)
 {
 	uint64_t privilege = read_register(self.registers.privilege);
 
-	/* x86: cs.RPL is 3. arm64: PSTATE.EL is 0. */
-	return self.config.arch == ARCH_X86_64 ? (privilege & 3) == 3 : (privilege & 0xc) == 0;
+	/* x86: cs.RPL is 3. arm64: PSTATE.EL is 0. arm: the mode is usr. */
+	switch (self.config.arch) {
+	case ARCH_X86_64:
+		return (privilege & 3) == 3;
+	case ARCH_ARMV7:
+		return (privilege & 0x1f) == 0x10;
+	default:
+		return (privilege & 0xc) == 0;
+	}
 }
 
 static uint64_t return_address(void)
@@ -111,7 +141,8 @@ static uint64_t return_address(void)
 
 	if (self.config.arch == ARCH_X86_64 && !read_memory(value, &value, sizeof value))
 		return 0;
-	return value;
+	/* On arm its lowest bit says that the caller is Thumb code. */
+	return self.config.arch == ARCH_ARMV7 ? value & ~UINT64_C(1) : value;
 }
 
 static void tell_write_error(void)
@@ -154,6 +185,15 @@ static void stop_if_asked(const char *name, struct stamp at)
 	machine_stop(&self.machine);
 }
 
+/* Where QEMU logs what a board's card is asked for, that is told by mark (bootlab/profile/card_reads.py). */
+static void log_mark(const char *name)
+{
+	char text[TRACE_NAME_MAX + 32];
+
+	snprintf(text, sizeof text, "bootlab-plugin: mark %s\n", name);
+	qemu_plugin_outs(text);
+}
+
 static void record_mark(const char *name, struct stamp at)
 {
 	for (size_t i = 0; i < self.config.n_probes; i++)
@@ -162,6 +202,7 @@ static void record_mark(const char *name, struct stamp at)
 	if (!strcmp(self.config.user_after, name))
 		self.user_after_recorded = true;
 	writer_mark(&self.writer, name, at);
+	log_mark(name);
 	instrument_cut(name, at);
 	stop_if_asked(name, at);
 }
@@ -220,6 +261,7 @@ static void on_guest_mark(unsigned int vcpu, void *userdata)
 		struct stamp at = machine_now(&self.machine, unpack_n_insns(userdata));
 
 		writer_guest(&self.writer, name, at);
+		log_mark(name);
 		instrument_cut(name, at);
 		stop_if_asked(name, at);
 	}
@@ -314,11 +356,16 @@ static const struct probe *find_entry(uint64_t address)
 
 static bool is_guest_mark(struct qemu_plugin_tb *tb)
 {
-	const uint8_t *mark = self.config.arch == ARCH_X86_64 ? guest_mark_x86_64 : guest_mark_aarch64;
-	size_t size = self.config.arch == ARCH_X86_64 ? sizeof guest_mark_x86_64 : sizeof guest_mark_aarch64;
 	uint8_t bytes[sizeof guest_mark_x86_64];
+	size_t size = qemu_plugin_insn_data(qemu_plugin_tb_get_insn(tb, 0), bytes, sizeof bytes);
 
-	return qemu_plugin_insn_data(qemu_plugin_tb_get_insn(tb, 0), bytes, sizeof bytes) == size && !memcmp(bytes, mark, size);
+	for (size_t i = 0; i < sizeof guest_marks / sizeof *guest_marks; i++) {
+		const struct guest_mark *mark = &guest_marks[i];
+
+		if (mark->arch == self.config.arch && mark->size == size && !memcmp(bytes, mark->code, size))
+			return true;
+	}
+	return false;
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -355,6 +402,8 @@ static struct qemu_plugin_register *find_register(const GArray *all, const char 
 {
 	const qemu_plugin_reg_descriptor *descriptors = (const void *)all->data;
 
+	if (!name)
+		return NULL;
 	for (unsigned i = 0; i < all->len; i++)
 		if (!strcmp(descriptors[i].name, name))
 			return descriptors[i].handle;
@@ -365,7 +414,7 @@ static struct qemu_plugin_register *find_register(const GArray *all, const char 
 
 static void on_vcpu_init(qemu_plugin_id_t id, unsigned int vcpu)
 {
-	bool x86 = self.config.arch == ARCH_X86_64;
+	const struct register_names *names = &register_names[self.config.arch];
 	GArray *all;
 
 	(void)id;
@@ -373,11 +422,11 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int vcpu)
 		return; /* all vCPUs are of one model: the handles are the same */
 	all = qemu_plugin_get_registers();
 	self.registers = (struct registers){
-		.argument = { find_register(all, x86 ? "rdi" : "x0"), find_register(all, x86 ? "rsi" : "x1") },
-		.privilege = find_register(all, x86 ? "cs" : "cpsr"),
-		.out_port = x86 ? find_register(all, "rdx") : NULL,
-		.out_value = x86 ? find_register(all, "rax") : NULL,
-		.caller = find_register(all, x86 ? "rsp" : "x30"),
+		.argument = { find_register(all, names->argument[0]), find_register(all, names->argument[1]) },
+		.privilege = find_register(all, names->privilege),
+		.out_port = find_register(all, names->out_port),
+		.out_value = find_register(all, names->out_value),
+		.caller = find_register(all, names->caller),
 	};
 	g_array_free(all, 1);
 	if (self.profile)
@@ -422,9 +471,9 @@ static int load_config(const char *path, const char *target)
 		fprintf(stderr, "bootlab-plugin: %s\n", message);
 		return -1;
 	}
-	if (strcmp(target, self.config.arch == ARCH_X86_64 ? "x86_64" : "aarch64")) {
-		fprintf(stderr, "bootlab-plugin: %s: made for %s, but this QEMU emulates %s\n", path,
-			self.config.arch == ARCH_X86_64 ? "x86_64" : "aarch64", target);
+	if (strcmp(target, register_names[self.config.arch].target)) {
+		fprintf(stderr, "bootlab-plugin: %s: made for %s, but this QEMU emulates %s\n", path, arch_name(self.config.arch),
+			target);
 		return -1;
 	}
 	self.uart.port = self.config.uart_port;

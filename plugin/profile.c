@@ -19,6 +19,7 @@ static void find_offsets(const struct config *config, uint64_t ret[OFFSETS])
 		{ OFFSET_TASK_ON_RQ, "task_struct.on_rq" },
 		{ OFFSET_TASK_DELAYED, "task_struct.se.sched_delayed" },
 		{ OFFSET_BINPRM_FILENAME, "linux_binprm.filename" },
+		{ OFFSET_BINPRM_STACK, "linux_binprm.p" },
 		{ OFFSET_DEVICE_NAME, "device.kobj.name" },
 		{ OFFSET_DEVICE_INIT_NAME, "device.init_name" },
 		{ OFFSET_DRIVER_NAME, "device_driver.name" },

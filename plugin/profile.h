@@ -34,7 +34,8 @@ enum mark_kind {
 	MARK_FUNCTION,
 	MARK_CALL,	    /* with the return address */
 	MARK_CALL_INDIRECT, /* the same */
-	MARK_RETURN,
+	MARK_CALL_LINKED,   /* with the return address that was made for it; maybe only a jump (arm) */
+	MARK_RETURN,	    /* with the address of the next instruction where it may have a condition (arm) */
 	MARK_RETURN_MAYBE, /* of code that may stand for the function that it was jumped to from, or for its caller */
 	MARK_EXCEPTION_RETURN, /* with the address of the next instruction */
 	MARK_HALT,
@@ -83,6 +84,7 @@ enum {
 	OFFSET_TASK_ON_RQ,
 	OFFSET_TASK_DELAYED,
 	OFFSET_BINPRM_FILENAME,
+	OFFSET_BINPRM_STACK,
 	OFFSET_DEVICE_NAME,
 	OFFSET_DEVICE_INIT_NAME,
 	OFFSET_DRIVER_NAME,

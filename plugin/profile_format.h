@@ -148,6 +148,7 @@ enum profile_event_kind {
 	EVENT_MODULE = 8,      /* a module's code is in place; a: address, b: size; text: its name */
 	EVENT_OPEN = 9,	       /* a file is to be opened or executed; text: its path as it was given, cut at 1023 bytes */
 	EVENT_LOOKUP = 10,     /* a path is looked up for something else: stat, chdir, mount; text: as above */
+	EVENT_COMMAND = 11,    /* a program is about to run; text: its words with a tab between two, cut at 1023 bytes */
 };
 
 struct profile_event {

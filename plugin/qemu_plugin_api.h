@@ -116,6 +116,8 @@ void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
 
 GArray *qemu_plugin_get_registers(void);
 int qemu_plugin_read_register(struct qemu_plugin_register *handle, GByteArray *buf);
+/* Into QEMU's log, under -d plugin. */
+void qemu_plugin_outs(const char *string);
 bool qemu_plugin_read_memory_vaddr(uint64_t addr, GByteArray *data, size_t len);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const stage_names[STAGE_KINDS] = { "[firmware]", "[decompressor]", "[startup]" };
+static const char *const stage_names[STAGE_KINDS] = { "[firmware]", "[decompressor]", "[startup]", "[SPL]", "[U-Boot]" };
 
 static int read_symbols(const char *path, char *message, size_t message_size, struct stage *stage)
 {
@@ -46,12 +46,36 @@ void stages_deinit(struct stages *stages)
 	}
 }
 
+bool stages_begin(const char *mark, enum stage_kind *ret)
+{
+	/* As bootlab/timeline/marks.py names them. */
+	static const struct {
+		const char *mark;
+		enum stage_kind kind;
+	} images[] = { { "spl_entry", STAGE_SPL }, { "uboot_entry", STAGE_UBOOT }, { "image_entry", STAGE_DECOMPRESSOR } };
+
+	for (size_t i = 0; i < sizeof images / sizeof *images; i++)
+		if (!strcmp(images[i].mark, mark)) {
+			*ret = images[i].kind;
+			return true;
+		}
+	return false;
+}
+
+void stages_move(struct stages *stages, enum stage_kind kind, uint64_t distance)
+{
+	stages->kinds[kind].moved = distance;
+}
+
 void stages_find(struct stages *stages, enum stage_kind kind, uint64_t address, struct code_place *ret)
 {
 	struct stage *stage = &stages->kinds[kind];
 	uint32_t line;
 	char text[256];
 
+	/* Not all of it may have: the code for the secure world has a place of its own. */
+	if (stage->moved && functions_find(&stage->functions, address - stage->moved, &line))
+		address -= stage->moved;
 	*ret = (struct code_place){ .function = stage->number, .address = address, .flags = CODE_STAGE | CODE_ANONYMOUS };
 	if (!functions_find(&stage->functions, address, &line))
 		return;
@@ -65,7 +89,7 @@ void stages_find(struct stages *stages, enum stage_kind kind, uint64_t address, 
 
 uint32_t stages_called(struct stages *stages, const struct code_place *place)
 {
-	static const char *const places[STAGE_KINDS] = { "firmware", "decompressor", "startup" };
+	static const char *const places[STAGE_KINDS] = { "firmware", "decompressor", "startup", "SPL", "U-Boot" };
 
 	for (int i = 0; i < STAGE_KINDS; i++)
 		if (stages->kinds[i].number == place->function)

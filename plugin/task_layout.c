@@ -6,7 +6,8 @@
 
 enum {
 	STEP = 64,
-	STATE_WITHIN = 256, /* behind struct thread_info */
+	STATE_WITHIN = 256, /* behind struct thread_info, */
+	STATE_WITHIN_ARM = 1024, /* which on 32-bit arm has the floating-point registers */
 	TASK_NEW = 0x800,
 };
 
@@ -88,7 +89,7 @@ bool task_layout_learn(struct task_layout *layout, const struct guest *guest, ui
 	if (layout->first) {
 		ret->pid = find_only(layout->first, read, TASK_LAYOUT_SIZE - 8, 4, is_pid);
 		ret->tgid = ret->pid == TASK_LAYOUT_UNKNOWN ? TASK_LAYOUT_UNKNOWN : ret->pid + 4;
-		ret->state = find_only(layout->first, read, STATE_WITHIN, 4, is_state);
+		ret->state = find_only(layout->first, read, guest->narrow ? STATE_WITHIN_ARM : STATE_WITHIN, 4, is_state);
 		ret->comm = find_only(layout->first, read, TASK_LAYOUT_SIZE - 16, 1, is_comm);
 		done = true;
 	}
@@ -99,7 +100,7 @@ bool task_layout_learn(struct task_layout *layout, const struct guest *guest, ui
 
 uint64_t task_layout_find_path(const struct guest *guest, uint64_t program)
 {
-	for (uint64_t offset = 0; offset < PROGRAM_SIZE; offset += 8) {
+	for (uint64_t offset = 0; offset < PROGRAM_SIZE; offset += guest_pointer_size(guest)) {
 		char path[PATH_SIZE];
 		uint64_t text;
 

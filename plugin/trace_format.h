@@ -8,11 +8,14 @@
  * Config, `-plugin bootlab-plugin.so,config=FILE,out=FILE[,profile=FILE]`; `#` starts a comment line, empty lines are skipped:
  *
  *   arch x86_64|aarch64                     first line; must be the architecture QEMU emulates
+ *   arch armv7 KERNEL_START                 the same; kernel code is at this address, hexadecimal, and above
  *   mark NAME ADDRESS CODE [from LOW HIGH]  NAME is the first execution of this kernel address; with `from`, the first
  *                                           one whose return address is in LOW..HIGH-1
  *   entry NAME ADDRESS CODE                 the same at a physical (identity-mapped) address congruent to ADDRESS
  *                                           modulo 2 MiB: the kernel's entry, before it has its own page tables
  *   image NAME ADDRESS CODE                 the same at exactly this physical address
+ *   moved NAME ADDRESS CODE                 the same at any address congruent to it modulo 4 KiB, below the kernel's: code of
+ *                                           a bootloader that has moved itself
  *   calls NAME ADDRESS CODE                 every execution is recorded with the first argument register
  *   user NAME AFTER                         NAME is the first user-mode instruction after mark AFTER
  *   guestmarks                              record guest marks (protocol: guest/README.md)
@@ -23,12 +26,13 @@
  *
  *   functions PATH                          the kernel's functions by link address: a functions file, see below
  *   object NAME PATH                        those of the user program whose file is NAME (an absolute path in the guest, or
- *                                           the last part of one), by offset in the file; of `[firmware]` or
- *                                           `[decompressor]`, by physical address
+ *                                           the last part of one), by offset in the file; of `[firmware]`, `[SPL]`,
+ *                                           `[U-Boot]` or `[decompressor]`, by physical address
  *   hook KIND ADDRESS                       the link address of a kernel function that is watched. Kinds: switch wake fork exec
  *                                           comm exit initcall console_initcalls probe defer module unmap_module block_issue
  *                                           block_done map map_special open lookup. Which function each is:
  *                                           bootlab/profile/profile_config.py
+ *   hook relocate ADDRESS FROM              the same of the function by which U-Boot moves, from FROM to its first argument
  *   offset STRUCT.MEMBER VALUE              where that is in the kernel's struct, in bytes, decimal; `offset STRUCT VALUE` is a size
  *   span NS                                 the shortest frame that is written as a span; 20000 without this line
  *   cutlines                                end a slice at every line of the console, too; needs `uart`
@@ -44,7 +48,7 @@
  *   return      a jump to it is a return (__x86_return_thunk)
  *   trampoline  jumps on, or returns (__SCT__*): not in any stack
  *   entry       interrupts, exceptions, system calls begin at its first instruction
- *   stubs       a row of such entries (irq_entries_start, arm64's vectors); a jump from an entry to another is the same one
+ *   stubs       a row of such entries (irq_entries_start, arm's vectors); a jump from an entry to another is the same one
  *   fork        where new tasks begin (ret_from_fork)
  *   syscall     a system call (__x64_sys_*), which is added up by task
  *   end         no function from here to the next line

@@ -23,6 +23,7 @@ KINDS = {
     "boot": "boots a real guest under QEMU",
     "network": "fetches something from a package registry",
     "kernel": "needs a kernel image of Debian, fetched into the cache",
+    "serial": "reads a serial line in real time, for longer than a unit test may take",
     "web": "opens the report in a real browser",
     "bench": "measures cost, so it wants a quiet machine",
     "hardware": "needs a device that no package brings, such as a working /dev/kvm; may skip anywhere",

@@ -56,6 +56,8 @@ def test_ctrl_c_ends_the_child(tmp_path: Path) -> None:
     while not (pids.exists() and pids.read_text()):
         assert parent.poll() is None
         time.sleep(0.01)
+    # The child may be ahead of its parent, who has not come back from starting it.
+    time.sleep(0.5)
     parent.send_signal(signal.SIGINT)
     _, stderr = parent.communicate(timeout=20)
     assert "KeyboardInterrupt" in stderr

@@ -1,6 +1,8 @@
 """System files: every mistake is named at once, as file:key, and none is a traceback."""
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -154,3 +156,122 @@ def _models(annotation: object) -> list[type]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [found for argument in get_args(annotation) for found in _models(argument)]
+
+
+BOARD = """
+[machine]
+type = "orangepi-pc"
+[kernel]
+image = "k"
+[bootloader]
+package = "u-boot"
+falcon = {falcon}
+[card]
+{card}
+[booted]
+mark = "ready"
+{more}
+"""
+
+
+def board_system(tmp_path: Path, *, falcon: bool = False, card: str = "", more: str = "", without: str = "") -> System:
+    text = BOARD.format(falcon=str(falcon).lower(), card=card, more=more)
+    if without:
+        text = re.sub(rf"(?m)^\[{without}\]\n([^\[]*\n)?", "", text)
+    (tmp_path / "k").write_text("")
+    (tmp_path / "init").write_text("")
+    return _read_board(tmp_path, text)
+
+
+SERIAL_BOARD = """
+[machine]
+type = "armv7-board"
+[target]
+kind = "serial"
+port = "/dev/ttyUSB0"
+power_on = ["usbrelay", "1=1"]
+[booted]
+console = "login:"
+"""
+
+
+def serial_board(tmp_path: Path, *changes: tuple[str, str]) -> System:
+    text = SERIAL_BOARD
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return _read_board(tmp_path, text)
+
+
+def _read_board(tmp_path: Path, text: str) -> System:
+    path = tmp_path / "board.toml"
+    path.write_text(text)
+    return read_system(path)
+
+
+def test_a_board_has_what_its_hardware_has(tmp_path: Path) -> None:
+    machine = board_system(tmp_path).machine
+    assert (machine.arch, machine.cpu, machine.memory_mib, machine.vcpus) == ("armv7", "cortex-a7", 1024, 4)
+    with pytest.raises(InputError, match="vcpus of machine.type 'orangepi-pc' is 4: the board has no other"):
+        board_system(tmp_path).with_part("machine", vcpus=1)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"without": "card"}, "boots from its SD card: .card. composes one, or card.path names a finished one"),
+        ({"without": "bootloader"}, "boots by U-Boot: .bootloader. says which, or card.path names a finished card"),
+        ({"more": "[network]"}, "machine.type 'orangepi-pc' has no network"),
+        ({"more": '[initramfs]\ninit = "init"', "falcon": True}, "no initramfs beside them: initramfs.embedded = true"),
+        ({"card": "size_mib = 48"}, "card: size_mib must be a power of two"),
+        ({"card": 'path = "none.img"'}, "card.path: no such file: .*/none.img"),
+        ({"card": 'path = "k"\nload_address = 4'}, "card: path names a finished card; size_mib, dtb and load_address"),
+    ],
+)
+def test_a_board_that_cannot_be_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        board_system(tmp_path, **change)
+
+
+def test_a_bootloader_is_of_a_board(tmp_path: Path) -> None:
+    system = board_system(tmp_path)
+    with pytest.raises(InputError, match=r"\[bootloader\] is of a board; machine.type 'q35' is none \('orangepi-pc'\)"):
+        system.with_part("machine", type="q35")
+
+
+def test_a_board_has_its_console_for_a_clock_and_its_own_kernel(tmp_path: Path) -> None:
+    system = serial_board(tmp_path)
+    assert (system.clock.kind.value, system.machine.arch, system.machine.cpu) == ("console", "armv7", "unknown")
+    assert system.kernel.installed
+    assert system.target is not None
+    assert system.target.words("a && b") == ["sh", "-c", "a && b"]
+    assert read_system(tmp_path / "board.toml") == system
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("armv7-board", "q35"), "machine.type 'q35' must be a board"),
+        (("[machine]", '[clock]\nkind = "wall"\n[machine]'), 'clock.kind = "console" is the clock of a board'),
+        (("power_on = [", "power_off = ["), "give exactly one of power_on"),
+        (('"serial"', '"serial"\nlabgrid = "place"'), "give exactly one of power_on"),
+        (('"serial"', '"serial"\nzero = "("'), "target.zero: zero: not a regular expression"),
+        (('"serial"', '"serial"\nmarks = { a = "(" }'), "target.marks: a: not a regular expression"),
+        (('"serial"', '"serial"\ndeliver = "true"'), "kernel.installed is for a board that boots what is on it"),
+        (("[booted]", '[kernel]\npackage = "linux"\n[booted]'), "target.deliver is missing"),
+        (("[booted]", "[network]\n[booted]"), "are of an emulated machine"),
+        (("serial", "jtag"), "target.kind"),
+    ],
+)
+def test_a_board_that_cannot_be_is_named(tmp_path: Path, change: tuple[str, str], said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        serial_board(tmp_path, change)
+    assert said in refused.value.message
+    assert "board.toml:" in refused.value.message
+
+
+def test_only_a_board_has_a_board_for_a_machine(tmp_path: Path) -> None:
+    path = tmp_path / "no-target.toml"
+    path.write_text('[machine]\ntype = "armv7-board"\n[kernel]\npackage = "linux"\n[booted]\nmark = "ready"\n')
+    with pytest.raises(InputError, match="emulated, or has a"):
+        read_system(path)

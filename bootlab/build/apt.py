@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.build.apt_sources import RELEASES, debian_stanzas
+from bootlab.build.apt_sources import RELEASES, SOURCE, debian_stanzas
 from bootlab.build.cache import Cache
 from bootlab.errors import BootlabError, InputError, StoreError
 from bootlab.process import Output, ProgramFailed, run
@@ -37,8 +37,21 @@ class Stanza:
     sha256: str
 
 
+@dataclass(frozen=True, slots=True)
+class SourceStanza:
+    """What the archive says about one version of one source package."""
+
+    name: str
+    version: str
+    files: tuple[tuple[str, str], ...]
+    """Name and sha256 of each, sorted by name."""
+
+
 class PrivateApt:
-    """apt for one suite and Debian architecture. The caller holds a lock: apt refuses to run twice on one state."""
+    """apt for one suite and Debian architecture, or SOURCE for its source packages.
+
+    The caller holds a lock: apt refuses to run twice on one state.
+    """
 
     def __init__(self, cache: Cache, suite: str, architecture: str, apt: Path) -> None:
         self._cache = cache
@@ -83,14 +96,19 @@ class PrivateApt:
             if "No packages found" in error.stderr or "Unable to locate" in error.stderr:
                 return None
             raise
-        fields: dict[str, str] = {}
-        for line in text.split("\n\n")[0].splitlines():
-            key, colon, value = line.partition(": ")
-            if colon and not line[0].isspace():
-                fields[key] = value.strip()
-        if "SHA256" not in fields:
-            return None
-        return Stanza(fields["Package"], fields["Version"], fields.get("Depends", ""), fields["SHA256"])
+        return _stanza(text.split("\n\n")[0])
+
+    def show_all(self, names: Sequence[str]) -> dict[str, Stanza]:
+        """Return what `show` says of each of the packages that the suite has, in one look-up."""
+        words = [f"{name}:{self._architecture}" for name in names]
+        try:
+            text = self._run("apt-cache", "show", "--no-all-versions", *words).text
+        except ProgramFailed as error:
+            if "No packages found" in error.stderr or "Unable to locate" in error.stderr:
+                return {}
+            raise
+        found = (_stanza(paragraph) for paragraph in text.split("\n\n"))
+        return {stanza.name: stanza for stanza in found if stanza is not None}
 
     def closure(self, names: Sequence[str], key: str) -> list[Stanza]:
         """Return the packages `names` and all they depend on, in the order in which apt would install them.
@@ -113,6 +131,53 @@ class PrivateApt:
             found.append(stanza)
         return found
 
+    def show_source(self, name: str) -> SourceStanza | None:
+        """Return the newest version of a source package, or None when the suite does not have it.
+
+        Needs an apt for SOURCE, and an update() before.
+        """
+        text = self._run("apt-cache", "showsrc", "--only-source", name).text
+        found: list[SourceStanza] = []
+        for paragraph in text.strip().split("\n\n"):
+            version = re.search(r"^Version: (\S+)$", paragraph, re.MULTILINE)
+            sums = re.search(r"^Checksums-Sha256:((?:\n .*)+)", paragraph, re.MULTILINE)
+            # Kept for the licence of what was built from it, and no version of this suite.
+            if version and sums and "\nExtra-Source-Only: yes" not in paragraph:
+                files = [line.split() for line in sums[1].strip().splitlines()]
+                found.append(SourceStanza(name, version[1], tuple(sorted((file[2], file[0]) for file in files))))
+        return found[-1] if found else None
+
+    def download_source(self, package: SourceStanza, folder: Path) -> Path:
+        """Return the package's .dsc, fetched with its other files into the empty `folder`; apt has compared checksums.
+
+        Raises Unreachable, StoreError.
+        """
+        words = ["source", "--download-only", "--only-source", "--quiet", f"{package.name}={package.version}"]
+        try:
+            self._run("apt-get", *words, cwd=folder, deadline_s=_DOWNLOAD_DEADLINE_S)
+        except ProgramFailed as error:
+            raise self._trouble(error) from error
+        found = list(folder.glob("*.dsc"))
+        if len(found) != 1:
+            raise BootlabError(f"apt-get source {package.name}: left {len(found)} .dsc files, expected one")
+        return found[0]
+
+    def download_upstream(self, package: SourceStanza, folder: Path) -> Path:
+        """Return the tarball of the release that Debian packaged, fetched into the empty `folder`; checksum compared.
+
+        Raises Unreachable, StoreError.
+        """
+        wanted = f"{package.name}={package.version}"
+        words = ["source", "--download-only", "--tar-only", "--only-source", "--quiet", wanted]
+        try:
+            self._run("apt-get", *words, cwd=folder, deadline_s=_DOWNLOAD_DEADLINE_S)
+        except ProgramFailed as error:
+            raise self._trouble(error) from error
+        found = list(folder.glob("*.orig.tar.*"))
+        if len(found) != 1:
+            raise BootlabError(f"apt-get source {package.name}: left {len(found)} upstream tarballs, expected one")
+        return found[0]
+
     def names(self, prefix: str) -> list[str]:
         """Return the names of the suite's packages that start with `prefix`."""
         names = self._run("apt-cache", "pkgnames", prefix).text.split()
@@ -133,18 +198,35 @@ class PrivateApt:
             raise BootlabError(f"apt-get download {wanted}: left {len(found)} packages, expected one")
         return found[0]
 
+    def download_all(self, packages: Sequence[Stanza], folder: Path) -> dict[str, Path]:
+        """Return name -> .deb of several packages, fetched at once into the empty `folder`; checksums compared.
+
+        Raises Unreachable, StoreError.
+        """
+        wanted = [f"{one.name}:{self._architecture}={one.version}" for one in packages]
+        try:
+            self._run("apt-get", "download", "--quiet", *wanted, cwd=folder, deadline_s=_DOWNLOAD_DEADLINE_S)
+        except ProgramFailed as error:
+            raise self._trouble(error) from error
+        found = {path.name.partition("_")[0]: path for path in folder.glob("*.deb")}
+        if missing := [one.name for one in packages if one.name not in found]:
+            raise BootlabError(f"apt-get download: left no package {', '.join(missing)}")
+        return found
+
     def _configure(self, stanza: str) -> None:
         sources = self._folder / "sources"
         for folder in (self._folder / "lists" / "partial", self._folder / "cache" / "archives" / "partial", sources):
             folder.mkdir(parents=True, exist_ok=True)
         self._cache.write_text(sources / "debian.sources", stanza)
+        # Sources are for every architecture; apt wants to hear of one.
+        binary = "amd64" if self._architecture == SOURCE else self._architecture
         # Given with -c, this is read after the machine's own configuration and so has the last word.
         settings = [
             "#clear APT::Update;",
             "#clear APT::Architectures;",
             "#clear APT::Default-Release;",
-            f'APT::Architecture "{self._architecture}";',
-            f'APT::Architectures {{ "{self._architecture}"; }};',
+            f'APT::Architecture "{binary}";',
+            f'APT::Architectures {{ "{binary}"; }};',
             'APT::Update::Error-Mode "any";',
             'Acquire::Languages "none";',
             f'Dir::State "{self._folder}";',
@@ -183,3 +265,14 @@ class PrivateApt:
             )
         hint = "is there a network? a package fetched once stays in the cache and needs none"
         return Unreachable(f"{where}: could not be fetched\n  {error.message}", hint=hint)
+
+
+def _stanza(paragraph: str) -> Stanza | None:
+    fields: dict[str, str] = {}
+    for line in paragraph.splitlines():
+        key, colon, value = line.partition(": ")
+        if colon and not line[0].isspace():
+            fields[key] = value.strip()
+    if "SHA256" not in fields:
+        return None
+    return Stanza(fields["Package"], fields["Version"], fields.get("Depends", ""), fields["SHA256"])

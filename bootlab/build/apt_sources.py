@@ -20,6 +20,9 @@ RELEASES = (
 _REPLACED = {"types", "suites", "components", "architectures", "targets", "languages", "pdiffs", "enabled", "by-hash"}
 _ONE_LINE_NAMES = {"arch": "architectures", "lang": "languages", "target": "targets"}
 
+SOURCE = "source"
+"""In place of an architecture: source packages."""
+
 Fields = dict[str, str]
 """A deb822 stanza; keys in lower case."""
 
@@ -27,7 +30,8 @@ Fields = dict[str, str]
 def debian_stanzas(apt: Path, suite: str, architecture: str) -> list[str]:
     """Return deb822 stanzas for `suite`, most likely Debian first, each from one of the sources below `apt`.
 
-    `apt` is the folder of apt's configuration (/etc/apt). Raises InputError when it names no Debian release at all.
+    `architecture` is Debian's name of one, or SOURCE. `apt` is the folder of apt's configuration (/etc/apt).
+    Raises InputError when it names no Debian release at all.
     """
     found = [fields for fields in _all_sources(apt) if _is_release(fields)]
     if not found:
@@ -97,12 +101,9 @@ def _unlikely(fields: Fields) -> tuple[bool, bool]:
 
 def _stanza(fields: Fields, suite: str, architecture: str) -> str:
     kept = {key: value for key, value in fields.items() if key not in _REPLACED}
-    wanted = {
-        "types": "deb",
-        **kept,
-        "suites": suite,
-        "components": "main",
-        "architectures": architecture,
-        "targets": "Packages",
-    }
+    wanted = {"types": "deb", **kept, "suites": suite, "components": "main"}
+    if architecture == SOURCE:
+        wanted |= {"types": "deb-src", "targets": "Sources"}
+    else:
+        wanted |= {"architectures": architecture, "targets": "Packages"}
     return "".join(f"{key.title()}: {value}\n" for key, value in wanted.items())

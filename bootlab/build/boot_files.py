@@ -1,18 +1,22 @@
-"""System -> the files it boots from: kernel, symbols, initramfs, disks; made or fetched into the cache, and hashed."""
+"""System -> the files it boots from: kernel, symbols, initramfs, disks, card; made or fetched, and hashed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from bootlab.build import disk, initramfs, packages
+from bootlab.build.board_model import with_board_model
+from bootlab.build.bootloader import BuiltBootloader, build_bootloader
 from bootlab.build.cache import Cache, file_sha256
+from bootlab.build.card import CardParts, compose_card, expect_card
 from bootlab.build.cpio import Entry
+from bootlab.build.device_tree import build_device_tree
 from bootlab.build.kernel_build import BuiltKernel, build_kernel
 from bootlab.build.kernel_image import expect_arch, extract_vmlinux, inspect
 from bootlab.build.kernel_make import Progress
 from bootlab.build.roots import BuiltRoot, Recipe, build_root, expect_root, root_entries, system_suite
 from bootlab.errors import InputError
-from bootlab.system import BootFiles, Kernel, KernelBuild, KernelEntry, MachineType, System
+from bootlab.system import Board, BootFiles, Kernel, KernelBuild, KernelEntry, MachineType, System
 
 _PAGE = 4096
 _TOLD_EVERY = 250
@@ -34,18 +38,24 @@ def prepare(system: System, cache: Cache, *, refresh: bool = False, tell: Tell =
     if system.kernel.entry is KernelEntry.PVH:
         kernel = job.pvh_kernel(made)
     archive = job.clear_of_acpi(job.initramfs(made.tree))
+    bootloader = job.bootloader()
+    card = job.card(kernel, made, archive, bootloader)
     disks, names = job.disks(), [f"disk{index}" for index in range(len(system.disks))]
     if (root := job.rootfs(made.tree)) is not None:
         disks, names = (root, *disks), ["rootfs", *names]
-    named = {"kernel": kernel, "initramfs": archive, **dict(zip(names, disks, strict=True))}
+    named = {"kernel": kernel, "initramfs": archive, "card": card, **dict(zip(names, disks, strict=True))}
     hashes = {name: file_sha256(path) for name, path in named.items() if path is not None}
     return BootFiles(
         kernel=kernel,
         vmlinux=made.vmlinux,
         initramfs=archive,
         disks=disks,
+        card=card,
+        spl=bootloader.spl if bootloader is not None else None,
+        uboot=bootloader.uboot if bootloader is not None else None,
         symbols=system.kernel.symbols or made.symbols,
         decompressor=made.decompressor,
+        types=made.types,
         kernel_config=made.config,
         kernel_build_s=made.build_s,
         hashes=hashes,
@@ -56,13 +66,25 @@ def build_kernel_of(
     system: System, cache: Cache, *, refresh: bool = False, tell: Tell, progress: Progress
 ) -> BuiltKernel:
     """Return the kernel that `system` builds, made as for its boots. Raises as `prepare`."""
-    build = system.kernel.build
+    build = with_board_model(system).kernel.build
     if build is None:
         raise InputError(
             "kernel: this system builds none: its kernel comes as it is",
             hint="[kernel.build] describes a kernel to build: docs/building.md",
         )
     return _Preparation(system, cache, refresh, tell, progress).built(build)[0]
+
+
+def build_bootloader_of(
+    system: System, cache: Cache, *, refresh: bool = False, tell: Tell, progress: Progress
+) -> BuiltBootloader:
+    """Return the bootloader that `system` builds, made as for its boots. Raises as `prepare`."""
+    built = _Preparation(system, cache, refresh, tell, progress).bootloader()
+    if built is None:
+        raise InputError(
+            "bootloader: this system builds none", hint="[bootloader] describes one, for a board: docs/board.md"
+        )
+    return built
 
 
 def build_root_of(
@@ -75,7 +97,7 @@ def build_root_of(
     if recipe.path is not None:
         raise InputError(f"{part}.path: a finished file, there is nothing to build", hint="docs/building.md: recipes")
     job = _Preparation(system, cache, refresh, tell, progress)
-    return job.root(recipe, job.modules() if recipe.modules else None)
+    return job.root(recipe, job.modules() if recipe.wants_modules else None)
 
 
 def root_entries_of(system: System, part: str, cache: Cache, *, tell: Tell = lambda line: None) -> tuple[Entry, ...]:
@@ -84,13 +106,20 @@ def root_entries_of(system: System, part: str, cache: Cache, *, tell: Tell = lam
     assert recipe is not None
     if recipe.path is None:
         job = _Preparation(system, cache, False, tell)
-        tree = job.modules() if recipe.modules else None
+        tree = job.modules() if recipe.wants_modules else None
         suite = system_suite(system)
-        return root_entries(recipe, system.machine.arch, cache, suite=suite, kernel_tree=tree, tell=tell)
+        return root_entries(
+            recipe, system.machine.arch, cache, suite=suite, kernel_tree=tree, installed=system.rootfs, tell=tell
+        )
     entries = initramfs.contents(recipe.path) if part == "initramfs" else None
     if entries is None:
         raise InputError(f"{part}.path: {recipe.path}: what is in it is not known", hint="a recipe says what is in it")
     return tuple(entries)
+
+
+def module_tree_of(system: System, cache: Cache, *, tell: Tell = lambda line: None) -> Path | None:
+    """Return the tree with the kernel's modules below lib/modules; None for a kernel by path. Raises as `prepare`."""
+    return _Preparation(system, cache, False, tell).modules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +132,17 @@ class _KernelFiles:
     elf: Path | None = None
     symbols: Path | None = None
     decompressor: Path | None = None
+    types: Path | None = None
     config: Path | None = None
     build_s: float = 0.0
+    built: BuiltKernel | None = None
 
 
 class _Preparation:
     def __init__(
         self, system: System, cache: Cache, refresh: bool, tell: Tell, progress: Progress | None = None
     ) -> None:
-        self._system = system
+        self._system = with_board_model(system)
         self._arch = system.machine.arch
         self._cache = cache
         self._refresh = refresh
@@ -135,7 +166,7 @@ class _Preparation:
     def built(self, build: KernelBuild) -> tuple[BuiltKernel, float]:
         """Return the kernel, with its initramfs in it if that is asked for, and the seconds spent now on building."""
         recipe, seconds, tree = self._system.initramfs, 0.0, None
-        if recipe is not None and recipe.embedded and recipe.modules:
+        if recipe is not None and recipe.embedded and recipe.wants_modules:
             # Modules of a kernel that is to carry them: it is built without them first.
             plain = self._build(build, None)
             seconds, tree = (0.0 if plain.from_cache else plain.seconds), plain.modules
@@ -151,8 +182,10 @@ class _Preparation:
             elf=kernel.stripped,
             symbols=kernel.vmlinux,
             decompressor=kernel.decompressor,
+            types=kernel.types,
             config=kernel.config,
             build_s=seconds,
+            built=kernel,
         )
 
     def _build(self, build: KernelBuild, archive: Path | None) -> BuiltKernel:
@@ -221,6 +254,7 @@ class _Preparation:
             self._cache,
             suite=system_suite(self._system),
             kernel_tree=tree,
+            installed=self._system.rootfs,
             refresh=self._refresh,
             tell=self._tell,
         )
@@ -246,6 +280,53 @@ class _Preparation:
             return archive
         padded = data + bytes(-len(data) % _PAGE)
         return self._cache.make("padded", file_sha256(archive), lambda out: _write(out, padded))
+
+    def bootloader(self) -> BuiltBootloader | None:
+        """Return the bootloader, built, of a board that is not given a finished card without one."""
+        build, board = self._system.bootloader, self._system.board
+        if build is None or board is None:
+            return None
+        return build_bootloader(
+            build,
+            board,
+            self._arch,
+            self._cache,
+            refresh=self._refresh,
+            tell=self._tell,
+            progress=self._progress or self._tell_progress,
+        )
+
+    def card(
+        self, kernel: Path, made: _KernelFiles, archive: Path | None, bootloader: BuiltBootloader | None
+    ) -> Path | None:
+        """Return the image of a board's card, finished or composed."""
+        card, board = self._system.card, self._system.board
+        if card is None or board is None:
+            return None
+        if card.path is not None:
+            return expect_card(card.path)
+        assert bootloader is not None  # the system's own check: one of the two
+        parts = CardParts(
+            bootloader=bootloader.image,
+            kernel=kernel,
+            device_tree=card.dtb or self._device_tree(made, board),
+            cmdline=self._system.kernel.cmdline,
+            initramfs=archive,
+            falcon=bootloader.falcon,
+        )
+        return compose_card(card, parts, board, self._cache)
+
+    def _device_tree(self, made: _KernelFiles, board: Board) -> Path:
+        build = self._system.kernel.build
+        if build is not None and made.built is not None:
+            return build_device_tree(build, made.built, self._arch, board.dtb, self._cache, self._tell)
+        found = sorted(made.tree.glob(f"usr/lib/linux-image-*/**/{board.dtb}")) if made.tree is not None else []
+        if not found:
+            raise InputError(
+                f"card.dtb: missing, and the kernel does not bring {board.dtb} along",
+                hint="a kernel that is built does, and Debian's linux-image-armmp",
+            )
+        return found[0]
 
     def disks(self) -> tuple[Path, ...]:
         paths = []

@@ -1,8 +1,8 @@
 """A recipe's content -> the files of an initramfs or a root file system, the same on every run.
 
-Later sources lie over earlier ones, by the rules of `file_tree`: packages; the directory; the folders that every Linux
-has, where they are missing; bootlab's own programs and busybox; init; files; modules. busybox's applets take only names
-that are still free, so that a package's own `ls` stays. `without` leaves out at last.
+Later sources lie over earlier ones, by the rules of `file_tree`: the installed initramfs; packages; the directory; the
+folders that every Linux has, where they are missing; bootlab's own programs and busybox; init; files; modules. Applets
+of busybox take only names that are still free, so that a package's own `ls` stays. `without` leaves out at last.
 
 Modules are stored uncompressed below /lib/modules, and /etc/bootlab/modules lists their paths in load order, so that
 a small init needs no modprobe: `while read -r module; do insmod "$module"; done </etc/bootlab/modules`.
@@ -19,16 +19,19 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from bootlab.build.cache import file_sha256
+from bootlab.build.coldplug_plan import PLAN, plan_coldplug
 from bootlab.build.cpio import Entry
 from bootlab.build.debian_root import DebianRoot
 from bootlab.build.file_tree import FileTree
-from bootlab.build.modules import ModuleTree
+from bootlab.build.installed_initramfs import read_installed, with_modules_kept
+from bootlab.build.module_aliases import ModuleAliases
+from bootlab.build.modules import ModuleTree, tree_identity
 from bootlab.errors import BootlabError, InputError
-from bootlab.system import Content, Rootfs
+from bootlab.system import Coldplug, Content, Initramfs, Rootfs
 
 BUSYBOX = "/bin/busybox"
 """Where a recipe with busybox = true carries it; `programs` must have it under this path."""
@@ -36,6 +39,8 @@ MODULE_LIST = "/etc/bootlab/modules"
 EVERY_MODULE = "*"
 """As a name in the recipe's modules: every module goes into the archive; only those named go into the load list."""
 
+_INITS = {"initramfs": ("/init",), "rootfs": ("/sbin/init", "/etc/init", "/bin/init", "/bin/sh")}
+"""What a kernel starts first, in this order, unless it is told otherwise (init/main.c)."""
 _FORMAT = 3  # of what a recipe makes; a new number makes cached archives be built again
 _FOLDERS = ("dev", "etc", "mnt", "proc", "root", "run", "sbin", "sys")
 _ENTRY = re.compile(r"[0-9a-f]{64}")
@@ -54,8 +59,12 @@ class Ingredients:
     programs: Mapping[str, Path] = field(default_factory=dict)
     """Path in the guest -> a file made for `arch`."""
     packages: DebianRoot | None = None
+    installed: DebianRoot | None = None
+    """The installed root whose own initramfs the recipe begins with."""
     kernel_tree: Path | None = None
     """The unpacked kernel package, or the built kernel, that modules come from."""
+    aliases: ModuleAliases | None = None
+    """What its modules are for, where the recipe has a coldplug plan."""
 
 
 def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: None) -> tuple[Entry, ...]:
@@ -64,6 +73,8 @@ def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: No
     `tell` gets a line about what the user should know. Raises InputError that names the key of what cannot be had.
     """
     tree = FileTree()
+    for entry in _installed(content, made_of):
+        tree.add(entry)
     for entry in made_of.packages.entries() if made_of.packages is not None else ():
         tree.add(entry)
     if content.directory is not None:
@@ -77,20 +88,55 @@ def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: No
         if isinstance(content, Rootfs):
             # On a root file system the kernel looks for /sbin/init, unless told otherwise.
             tree.link("sbin/init", "/init")
+    elif content.bootlab_init:
+        for name in ("init", "sbin/init") if isinstance(content, Rootfs) else ("init",):
+            tree.link(name, "/sbin/bootlab-init")
     for name, path in content.files.items():
         if f"/{name.lstrip('/')}" in made_of.programs:
             raise InputError(
                 f'{made_of.part}.files."{name}": the recipe puts its own file there', hint="give yours another path"
             )
         tree.file(name, path.read_bytes(), 0o755 if _is_executable(path) else 0o644)
-    if content.modules:
+    if content.modules or content.coldplug:
         _add_modules(tree, content, made_of)
     if content.busybox:
         _add_applets(tree, made_of.programs)
-    for path_ in content.without:
-        if not tree.remove(path_):
-            tell(f"{made_of.part}.without: {path_} is not there")
+    _leave_out(tree, content, made_of.part, tell)
     return tree.entries()
+
+
+def _installed(content: Content, made_of: Ingredients) -> list[Entry]:
+    if made_of.installed is None or not isinstance(content, Initramfs):
+        return []
+    found = read_installed(made_of.installed, made_of.kernel_tree)
+    # The archive's own root; the kernel has one.
+    entries = [entry for entry in found if entry.path.strip("./")]
+    if content.keep_modules is None:
+        return entries
+    modules = ModuleTree(made_of.kernel_tree) if made_of.kernel_tree is not None else None
+    known = {*modules.files, *modules.built_in} if modules is not None else set[str]()
+    return with_modules_kept(entries, content.keep_modules, known)
+
+
+def _leave_out(tree: FileTree, content: Content, part: str, tell: Tell) -> None:
+    inits = [path for path in _INITS[part] if path in tree]
+    for path in content.without:
+        try:
+            if not tree.remove(path):
+                tell(f"{part}.without: {path} is not there")
+        except InputError as error:
+            raise InputError(f"{part}.without: {error.message}", hint=error.hint) from error
+        if content.init is not None and "/init" not in tree:
+            raise InputError(
+                f"{part}.without: {path} leaves out /init, the very program that {part}.init puts there",
+                hint=f"leave out {part}.init, or do not leave out {path}",
+            )
+        if inits and not any(init in tree for init in inits):
+            inits, word = [], "rdinit=" if part == "initramfs" else "init="
+            tell(
+                f"{part}.without: {path} leaves out the init that a kernel starts, "
+                f"unless kernel.cmdline names another by {word}"
+            )
 
 
 def identity(content: Content, made_of: Ingredients) -> str:
@@ -99,19 +145,22 @@ def identity(content: Content, made_of: Ingredients) -> str:
     Raises InputError that names the key of a file that cannot be read.
     """
     part, tree = made_of.part, made_of.kernel_tree
-    document = {
+    document: dict[str, Any] = {
         "format": _FORMAT,
         "arch": made_of.arch,
         "packages": made_of.packages.identity if made_of.packages is not None else None,
-        "directory": content.directory and _directory_identity(content.directory, f"{part}.directory"),
+        "directory": content.directory and directory_identity(content.directory, f"{part}.directory"),
         "busybox": content.busybox,
         "modules": content.modules,
-        "kernel": _tree_identity(tree) if tree is not None and content.modules else None,
+        "kernel": tree_identity(tree) if tree is not None and content.wants_modules else None,
+        **({"coldplug": _coldplug_identity(content.coldplug, part)} if content.coldplug else {}),
         "init": content.init and _hashed(f"{part}.init", content.init),
         "files": {name: _hashed(f'{part}.files."{name}"', path) for name, path in content.files.items()},
         "programs": {name: file_sha256(path) for name, path in made_of.programs.items()},
         "without": content.without,
     }
+    if isinstance(content, Initramfs) and made_of.installed is not None:
+        document["installed"] = [made_of.installed.identity, content.keep_modules]
     return json.dumps(document, sort_keys=True)
 
 
@@ -188,7 +237,8 @@ def _capable(path: Path) -> bool:
     return False
 
 
-def _directory_identity(folder: Path, key: str) -> str:
+def directory_identity(folder: Path, key: str) -> str:
+    """Return a hash of all that a folder holds. Raises InputError, which begins with `key`."""
     digest = hashlib.sha256()
     links: dict[tuple[int, int], str] = {}
     for path, name in _walk(folder, key):
@@ -213,26 +263,30 @@ def _add_applets(tree: FileTree, programs: Mapping[str, Path]) -> None:
 
 def _add_modules(tree: FileTree, content: Content, made_of: Ingredients) -> None:
     if made_of.kernel_tree is None:
+        key = "modules" if content.modules else "coldplug"
         raise InputError(
-            f"{made_of.part}.modules: the kernel is an image by path, and modules come from a kernel package",
+            f"{made_of.part}.{key}: the kernel is an image by path, and modules come from a kernel package",
             hint=f"use kernel.package, or put the modules in with {made_of.part}.files",
         )
     modules = ModuleTree(made_of.kernel_tree)
     order = modules.load_order((name for name in content.modules if name != EVERY_MODULE), f"{made_of.part}.modules")
     for name in modules.files if EVERY_MODULE in content.modules else order:
         tree.file(modules.archive_path(name), modules.content(name))
-    tree.file(MODULE_LIST, "".join(f"{modules.archive_path(name)}\n" for name in order).encode())
+    if content.modules:
+        tree.file(MODULE_LIST, "".join(f"{modules.archive_path(name)}\n" for name in order).encode())
+    if content.coldplug is not None:
+        assert made_of.aliases is not None  # there is a kernel tree
+        plan = plan_coldplug(content.coldplug, modules, made_of.aliases, made_of.part)
+        for name in plan.modules:
+            tree.file(modules.archive_path(name), modules.content(name))
+        tree.file(PLAN, plan.text)
 
 
-@lru_cache
-def _tree_identity(tree: Path) -> str:
-    # An entry of the cache never changes and is named by what it was made from, wherever the cache lies, so a thousand
-    # modules need not be read on every boot.
-    for at, name in enumerate(tree.parts):
-        if _ENTRY.fullmatch(name):
-            return "/".join(tree.parts[at - 1 :])
-    facts = (f"{path.relative_to(tree)} {file_sha256(path)}" for path in sorted(tree.rglob("*")) if path.is_file())
-    return hashlib.sha256("\n".join(facts).encode(errors="surrogateescape")).hexdigest()
+def _coldplug_identity(coldplug: Coldplug, part: str) -> dict[str, Any]:
+    document = coldplug.model_dump(mode="json", exclude={"devices"})
+    if coldplug.devices is not None:
+        document["devices"] = _hashed(f"{part}.coldplug.devices", coldplug.devices)
+    return document
 
 
 def _hashed(key: str, path: Path) -> tuple[str, bool]:

@@ -71,9 +71,21 @@ def read(data: bytes, offset: int = 0) -> tuple[list[Entry], int]:
     entries: list[Entry] = []
     for entry, end in _records(data, offset):
         if entry.path == _TRAILER:
-            return entries, end
+            return _with_links_filled(entries, offset), end
         entries.append(entry)
     raise InputError(f"cut short: no {_TRAILER} at its end")
+
+
+def _with_links_filled(entries: list[Entry], archive: int) -> list[Entry]:
+    # One name of a file carries its bytes: the first here, the last with GNU cpio. Numbers are those of one archive.
+    content: dict[str, bytes] = {}
+    for entry in entries:
+        if entry.linked:
+            content[entry.linked] = entry.data or content.get(entry.linked, b"")
+    return [
+        replace(entry, data=content[entry.linked], linked=f"{archive} {entry.linked}") if entry.linked else entry
+        for entry in entries
+    ]
 
 
 def _records(data: bytes, offset: int) -> Iterator[tuple[Entry, int]]:

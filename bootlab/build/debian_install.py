@@ -7,17 +7,20 @@ archive that it makes is kept, and used again until it is a month old or to be l
 import io
 import json
 import re
+import shlex
 import tarfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bootlab.build.apt import Stanza, Unreachable
 from bootlab.build.apt_sources import debian_stanzas
 from bootlab.build.cache import Cache, file_sha256
-from bootlab.build.debian_root import DebianRoot, expect_names, is_young
+from bootlab.build.debian_root import DebianRoot, expect_names
 from bootlab.build.ext4 import DATE
+from bootlab.build.package_records import is_young
 from bootlab.build.packages import ARCHITECTURES, machine_suite
 from bootlab.errors import BootlabError, InputError, MissingTool
 from bootlab.process import ProgramFailed, find_program, run
@@ -32,6 +35,31 @@ _PASSED_ON = re.compile(r"^Acquire::(http|https|ftp)::.*;$", re.MULTILINE)
 Tell = Callable[[str], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """What is done to a root once its packages are installed: a folder laid over it, then commands run in it."""
+
+    lines: tuple[str, ...] = ()
+    directory: Path | None = None
+    identity: str = ""
+    """A hash of what the folder holds."""
+
+    @property
+    def key(self) -> str:
+        return f" {self.identity} {list(self.lines)}"
+
+    @property
+    def hooks(self) -> list[str]:
+        copy = [f"--customize-hook=sync-in {shlex.quote(str(self.directory))} /"] if self.directory else []
+        return [*copy, *map(_hook, self.lines)]
+
+
+def _hook(line: str) -> str:
+    # mmdebstrap itself says only that a hook failed; lines of this form are passed on.
+    failed = shlex.quote(f"E: run: failed: {line}")
+    return f'--customize-hook=chroot "$1" sh -ec {shlex.quote(line)} || {{ echo {failed} >&2; exit 1; }}'
+
+
 def installed_root(
     names: Sequence[str],
     suite: str | None,
@@ -39,19 +67,22 @@ def installed_root(
     cache: Cache,
     *,
     key: str,
+    after: Commands | None = None,
     refresh: bool = False,
     apt: Path = Path("/etc/apt"),
     tell: Tell = lambda line: None,
 ) -> DebianRoot:
     """Return Debian's essential packages and `names`, installed, of `suite` (by default this machine's) for `arch`.
 
-    `key` is the system file's key for messages. Raises InputError (no such package or suite, packages that cannot be
-    together), MissingTool (mmdebstrap, or a right that it needs), Unreachable (no network), StoreError.
+    `after`: what is done to it then. `key` is the system file's key for messages. Raises InputError (no such package or
+    suite, packages that cannot be together), MissingTool (mmdebstrap, or a right that it needs), Unreachable (no
+    network), StoreError.
     """
     suite = suite or machine_suite()
     expect_names(names, key)
     wanted, architecture = sorted(set(names)), ARCHITECTURES[arch]
-    place = cache.root / "roots" / f"{cache.path('root', f'installed {suite} {architecture} {wanted}').name}.json"
+    done = after.key if after is not None else ""
+    place = cache.root / "roots" / f"{cache.path('root', f'installed {suite} {architecture} {wanted}{done}').name}.json"
     if (known := _read_record(place, cache)) is not None and not refresh and is_young(known[2]):
         return _root(known[0], known[1], cache)
     with cache.lock(f"installed-{suite}-{architecture}"):
@@ -59,7 +90,7 @@ def installed_root(
         if known is not None and not refresh and is_young(known[2]):
             return _root(known[0], known[1], cache)
         try:
-            digest = _install(wanted, suite, architecture, cache, key, apt, tell)
+            digest = _install(wanted, suite, architecture, cache, key, after, apt, tell)
         except Unreachable:
             if known is None:
                 raise
@@ -71,7 +102,16 @@ def installed_root(
     return _root(packages, digest, cache)
 
 
-def _install(names: list[str], suite: str, architecture: str, cache: Cache, key: str, apt: Path, tell: Tell) -> str:
+def _install(
+    names: list[str],
+    suite: str,
+    architecture: str,
+    cache: Cache,
+    key: str,
+    after: Commands | None,
+    apt: Path,
+    tell: Tell,
+) -> str:
     program = find_program("mmdebstrap", package="mmdebstrap")
     tell(f"installing {', '.join(names)} of Debian {suite} with mmdebstrap")
     digest = ""
@@ -81,7 +121,8 @@ def _install(names: list[str], suite: str, architecture: str, cache: Cache, key:
         sources, archive = path.parent / "debian.sources", path.parent / "root.tar"
         sources.write_text(debian_stanzas(apt, suite, architecture)[0], encoding="utf-8")
         argv: list[str | Path] = [program, "--variant=essential", f"--architectures={architecture}", "--format=tar"]
-        argv += [f"--include={','.join(names)}", *_apt_options(), suite, archive, sources]
+        argv += [f"--include={','.join(names)}", *(after.hooks if after is not None else ()), *_apt_options()]
+        argv += [suite, archive, sources]
         # Times of files that scripts make; those of packages are their own.
         run(argv, deadline_s=_DEADLINE_S, env={"SOURCE_DATE_EPOCH": str(DATE)}, package="mmdebstrap")
         digest = file_sha256(archive)

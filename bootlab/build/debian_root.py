@@ -17,7 +17,8 @@ from typing import Any
 from bootlab.build.apt import PrivateApt, Stanza, Unreachable
 from bootlab.build.cache import Cache
 from bootlab.build.cpio import Entry
-from bootlab.build.packages import ARCHITECTURES, MAX_AGE_DAYS, machine_suite
+from bootlab.build.package_records import fetch_current, is_young
+from bootlab.build.packages import ARCHITECTURES, machine_suite
 from bootlab.errors import InputError
 from bootlab.process import run
 
@@ -49,6 +50,11 @@ class DebianRoot:
         self.packages = tuple(packages)
         self.identity = list(identity)
         self._tars = dict(tars)
+
+    @property
+    def tars(self) -> tuple[Path, ...]:
+        """The archives, in the order in which they are unpacked."""
+        return tuple(self._tars.values())
 
     def entries(self) -> Iterator[Entry]:
         """Return the files of one package after the other, in the order in which apt would install them."""
@@ -108,25 +114,16 @@ def expect_names(names: Sequence[str], key: str) -> None:
             )
 
 
-def is_young(looked_up_s: float) -> bool:
-    """Return whether what was looked up then (seconds since the epoch) still counts."""
-    return 0 <= time.time() - looked_up_s < MAX_AGE_DAYS * 86400
-
-
 def _look_up(
     names: Sequence[str], apt: PrivateApt, key: str, suite: str, refresh: bool, cache: Cache, tell: Tell
 ) -> list[Stanza]:
     tell(f"looking up {', '.join(names)} in Debian {suite}")
-    apt.update(force=refresh)
-    try:
-        return _fetched(apt.closure(names, key), apt, cache, tell)
-    except Unreachable:
-        # The lists may name versions that the archive has replaced since; the second answer counts.
-        apt.update(force=True)
-        return _fetched(apt.closure(names, key), apt, cache, tell)
+    return fetch_current(
+        apt, lambda: apt.closure(names, key), lambda found: _fetch_tars(found, apt, cache, tell), refresh=refresh
+    )
 
 
-def _fetched(packages: list[Stanza], apt: PrivateApt, cache: Cache, tell: Tell) -> list[Stanza]:
+def _fetch_tars(packages: Sequence[Stanza], apt: PrivateApt, cache: Cache, tell: Tell) -> None:
     for package in packages:
 
         def build(path: Path, package: Stanza = package) -> None:
@@ -135,7 +132,6 @@ def _fetched(packages: list[Stanza], apt: PrivateApt, cache: Cache, tell: Tell) 
             path.write_bytes(run(["dpkg-deb", "--fsys-tarfile", archive], deadline_s=_UNPACK_DEADLINE_S).stdout)
 
         cache.make("package-tar", package.sha256, build)
-    return packages
 
 
 def _root(packages: Sequence[Stanza], cache: Cache) -> DebianRoot:

@@ -67,12 +67,12 @@ def make_from(entries: Sequence[Entry], path: Path, size_mib: int | None, *, jou
     if journal and given_mib < _JOURNAL_NEEDS_MIB:
         raise InputError(
             f"rootfs.size_mib: {given_mib} MiB are too few for a journal, which needs {_JOURNAL_NEEDS_MIB}",
-            hint="journal = false, or leave size_mib out",
+            hint="rootfs.journal = false, or leave rootfs.size_mib out",
         )
     if needed + (1 << 18) > given_mib << 20:
         raise InputError(
             f"rootfs.size_mib: {given_mib} MiB are too few for {needed / 2**20:.1f} MiB of files and their tables",
-            hint="leave size_mib out: the file system is then as large as it needs to be",
+            hint="leave rootfs.size_mib out: the file system is then as large as it needs to be",
         )
     make(path, given_mib, block=_BLOCK, inodes=inodes, journal_mib=journal_mib)
     folder = path.parent / "files"

@@ -116,5 +116,5 @@ class FileTree:
 def _parts(path: str) -> tuple[str, ...]:
     parts = PurePosixPath("/", path).parts[1:]
     if not parts or ".." in parts:
-        raise InputError(f"{path!r}: not a path inside an archive")
+        raise InputError(f"{path!r}: not a path inside an archive", hint="give it as the guest sees it, as /etc/motd")
     return parts

@@ -1,4 +1,4 @@
-"""bootlab's own guest programs, compiled static and without a C library for the architecture that is booted.
+"""bootlab's own guest programs, compiled static for the architecture that is booted.
 
 zig from the pinned ziglang wheel is taken where it is installed: it compiles for every architecture and makes the same
 bytes on every host, so that an initramfs, and with it every exact figure, is the same too. A host compiler serves its
@@ -17,18 +17,53 @@ from bootlab.errors import BootlabError, MissingTool
 from bootlab.process import find_program, run
 
 _SOURCES = Path(__file__).resolve().parents[2] / "guest"
-_DEADLINE_S = 180.0
+_DEADLINE_S = 600.0
 MARK = "/sbin/bootlab-mark"
 FACTS = "/sbin/bootlab-facts"
+INIT = "/sbin/bootlab-init"
+CTL = "/sbin/bootlab-ctl"
+COLDPLUG = "/sbin/bootlab-coldplug"
+_SHARED_WITH_INIT = ("arena.c", "arena.h", "clock.h", "files.c", "files.h", "text.c", "text.h")
+_ZIG_TARGETS = {"armv7": "arm-linux-musleabihf"}
+"""What zig calls a target, where that is not our own name for it."""
+_ZIG_CPUS = {"armv7": "generic+v7a"}
+"""Where zig would take an older one."""
 
 
 def programs(arch: str, cache: Cache) -> dict[str, Path]:
     """Return path in the guest -> file on the host, for every program that a recipe's initramfs always carries.
 
-    `arch` is x86_64 or aarch64. Raises MissingTool when there is no compiler for it, ProgramFailed with the compiler's
-    messages, BootlabError when bootlab's sources are not here.
+    `arch` is x86_64, aarch64 or armv7. Raises MissingTool when there is no compiler for it, ProgramFailed with the
+    compiler's messages, BootlabError when bootlab's sources are not here.
     """
-    return {MARK: _compiled("bootlab-mark", "mark.c", arch, cache), FACTS: _source("facts.sh")}
+    sources = [_source("Makefile"), _source("mark.c"), _source("mark.h")]
+    return {MARK: _compiled("bootlab-mark", sources, arch, cache), FACTS: _source("facts.sh")}
+
+
+def runtime(arch: str, cache: Cache) -> dict[str, Path]:
+    """Return path in the guest -> file on the host, for bootlab-init and the program that speaks with it.
+
+    Arguments and errors as `programs`.
+    """
+    return {path: _compiled(Path(path).name, _init_sources(), arch, cache) for path in (INIT, CTL)}
+
+
+def coldplug(arch: str, cache: Cache, *, record: bool) -> dict[str, Path]:
+    """Return path in the guest -> file on the host, for what follows a coldplug plan.
+
+    With `record` the facts are of the devices too. Other arguments and errors as `programs`.
+    """
+    sources = [_source("Makefile"), *sorted((_SOURCES / "coldplug").glob("*.[ch]"))]
+    sources += [_source(f"init/{name}") for name in _SHARED_WITH_INIT]
+    made = {COLDPLUG: _compiled("bootlab-coldplug", sources, arch, cache)}
+    if record:
+        made |= {FACTS: _source("facts_devices.sh"), f"{FACTS}.plain": _source("facts.sh")}
+    return made
+
+
+def init_check(cache: Cache) -> Path:
+    """Return the program that reads a system's units as bootlab-init does, made for this host. Errors as `programs`."""
+    return _compiled("bootlab-init-check", _init_sources(), platform.machine(), cache)
 
 
 def assemble_flat(source: str, cache: Cache) -> Path:
@@ -46,17 +81,24 @@ def assemble_flat(source: str, cache: Cache) -> Path:
     return cache.make("guest", f"{source} {file_sha256(text)}", build)
 
 
-def _compiled(program: str, source: str, arch: str, cache: Cache) -> Path:
-    command, identity = compiler(arch)
+def _init_sources() -> list[Path]:
+    _source("init/main.c")
+    return [_source("Makefile"), _source("mark.h"), *sorted((_SOURCES / "init").glob("*.[ch]"))]
+
+
+def _compiled(program: str, inputs: list[Path], arch: str, cache: Cache) -> Path:
     # Flags and rules are the Makefile's, so that a program made by hand is the program that is booted.
-    inputs = [_source("Makefile"), _source(source), *sorted(_SOURCES.glob("*.h"))]
-    key = "\n".join([program, arch, identity, *(f"{path.name} {file_sha256(path)}" for path in inputs)])
+    command, identity = compiler(arch)
+    names = {path: path.relative_to(_SOURCES) for path in inputs}
+    key = "\n".join([program, arch, identity, *(f"{name} {file_sha256(path)}" for path, name in names.items())])
 
     def build(path: Path) -> None:
         scratch = path.parent
-        for needed in inputs:
-            shutil.copy(needed, scratch)
-        folders = {"ZIG_GLOBAL_CACHE_DIR": str(scratch / "zig"), "ZIG_LOCAL_CACHE_DIR": str(scratch / "zig")}
+        for needed, name in names.items():
+            (scratch / name).parent.mkdir(exist_ok=True)
+            shutil.copy(needed, scratch / name)
+        # zig compiles its C library on first use, which takes a minute: kept, under zig's own locks.
+        folders = {name: str(cache.root / "zig") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
         argv = ["make", "--silent", "OUT=out", f"CC={shlex.join(command)}", f"out/{program}"]
         run(argv, cwd=scratch, env=folders, deadline_s=_DEADLINE_S, package="make")
         (scratch / "out" / program).rename(path)
@@ -64,13 +106,20 @@ def _compiled(program: str, source: str, arch: str, cache: Cache) -> Path:
     return cache.make("guest", key, build)
 
 
-def compiler(arch: str) -> tuple[list[str], str]:
+def compiler(arch: str, cpu: str | None = None) -> tuple[list[str], str]:
+    """Return the words of a C compiler for static guest programs, and what tells it from others.
+
+    `cpu`: zig's name of one, instead of what every machine of `arch` has; a host compiler keeps its own. Raises
+    MissingTool when there is none.
+    """
     try:
         version = importlib.metadata.version("ziglang")
     except importlib.metadata.PackageNotFoundError:
         version = None
     if version is not None:
-        return [sys.executable, "-m", "ziglang", "cc", "-target", f"{arch}-linux-musl"], f"zig {version}"
+        cpu = cpu or _ZIG_CPUS.get(arch)
+        target = [_ZIG_TARGETS.get(arch, f"{arch}-linux-musl"), *([f"-mcpu={cpu}"] if cpu else [])]
+        return [sys.executable, "-m", "ziglang", "cc", "-target", *target], f"zig {version}"
     if arch != platform.machine():
         raise MissingTool(
             f"no C compiler for {arch} guests on this {platform.machine()} host",

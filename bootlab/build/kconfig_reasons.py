@@ -1,23 +1,18 @@
 """Why kconfig did not grant an option: which dependency is missing, who selects it, what a choice took instead.
 
-The tree's own kconfig says none of that, so its Kconfig files are read again with kconfiglib. It knows all of the
-language but the bare keyword `modules` of 5.13 and later, which it gets in the old spelling.
+The tree's own kconfig says none of that, so its Kconfig files are read again with kconfiglib.
 """
 
-import io
-import os
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import kconfiglib
 
-from bootlab.build.kernel_source import KernelSource
+from bootlab.build.kconfig_tree import parsed
+from bootlab.build.kernel_source import SourceTree
 from bootlab.build.toolchain import Toolchain
 from bootlab.errors import BootlabError
-from bootlab.process import run
 
 _UNEXPLAINED = "kconfig decided otherwise; the help of make menuconfig (key /) shows what it depends on"
 _SHOWN = 6
@@ -25,8 +20,6 @@ _DEPTH = 2
 _YES = 2
 _TYPES = {kconfiglib.BOOL: "a bool", kconfiglib.TRISTATE: "y, m or n", kconfiglib.INT: "a whole number",
           kconfiglib.HEX: "a hexadecimal number", kconfiglib.STRING: "text"}  # fmt: skip
-# kconfiglib reads the environment of this process, of which there is one.
-_environment_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,72 +30,14 @@ class Refusal:
     asked: str
 
 
-class _Kconfig(kconfiglib.Kconfig):  # type: ignore[misc]
-    config = ""
-    """What load_config() reads, whatever the name."""
-
-    def _open(self, filename: str, mode: str) -> Any:
-        with open(filename, encoding="utf-8", errors="replace") as file:
-            lines = file.readlines()
-        return io.StringIO("".join("\toption modules\n" if line.strip() == "modules" else line for line in lines))
-
-    def _open_config(self, filename: str) -> Any:
-        return io.StringIO(self.config)
-
-
-def explain(refused: Sequence[Refusal], config: str, source: KernelSource, toolchain: Toolchain) -> dict[str, str]:
+def explain(refused: Sequence[Refusal], config: str, source: SourceTree, toolchain: Toolchain) -> dict[str, str]:
     """Return, for each refused option, why the configuration `config` (text of a .config) does not have it as asked."""
     try:
-        with _environment(_variables(source, toolchain)):
-            kconf = _Kconfig(str(source.tree / "Kconfig"), warn=False, encoding="utf-8")
-            kconf.config = config
-            kconf.load_config(".config")
+        with parsed(config, source, toolchain) as kconf:
             return {one.option: _reason(kconf, one) for one in refused}
-    except (kconfiglib.KconfigError, OSError, RecursionError, BootlabError):
+    except BootlabError:
         # Another version of the language: the options are refused all the same.
         return {one.option: _UNEXPLAINED for one in refused}
-
-
-def _variables(source: KernelSource, toolchain: Toolchain) -> dict[str, str]:
-    tools = {
-        name: f"{toolchain.prefix}{tool}"
-        for name, tool in (
-            *(("CC", "gcc"), ("LD", "ld"), ("AR", "ar"), ("NM", "nm"), ("OBJCOPY", "objcopy")),
-            *(("OBJDUMP", "objdump"), ("READELF", "readelf"), ("STRIP", "strip")),
-        )
-    }
-    version = run([toolchain.cc, "--version"], deadline_s=20).text.splitlines()[0]
-    return {
-        **tools,
-        "srctree": str(source.tree),
-        "SRCARCH": toolchain.kbuild,
-        "ARCH": toolchain.kbuild,
-        "KERNELVERSION": source.version,
-        "CC_VERSION_TEXT": version,
-        "HOSTCC": "gcc",
-        "HOSTCXX": "g++",
-        "RUSTC": "rustc",
-        "BINDGEN": "bindgen",
-        "PAHOLE": "pahole",
-        "RUSTC_VERSION_TEXT": "",
-        "PAHOLE_FLAGS": "",
-        "CLANG_FLAGS": "",
-        "LLVM": "",
-        "RUSTC_BOOTSTRAP": "1",
-        "LC_ALL": "C",
-    }
-
-
-@contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    with _environment_lock:
-        before = dict(os.environ)
-        os.environ.update(variables)
-        try:
-            yield
-        finally:
-            os.environ.clear()
-            os.environ.update(before)
 
 
 def _reason(kconf: Any, one: Refusal) -> str:

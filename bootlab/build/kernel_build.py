@@ -10,13 +10,16 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bootlab.build.cache import Cache, file_sha256
-from bootlab.build.kernel_config import INITRAMFS_FILE, parse_config
+from bootlab.build.kernel_config import INITRAMFS_FILE, collect_kernel, parse_config
 from bootlab.build.kernel_configure import Configuration, configure
 from bootlab.build.kernel_make import ObjectFolder, Progress, require_buildable
-from bootlab.build.kernel_source import KernelSource, find_source
+from bootlab.build.kernel_objects import MAP_OPTION, collect_objects
+from bootlab.build.kernel_source import SourceTree, find_source
+from bootlab.build.kernel_types import compile_types
 from bootlab.build.toolchain import Toolchain, find_toolchain, require_tools
 from bootlab.errors import BootlabError
 from bootlab.process import run
@@ -24,7 +27,10 @@ from bootlab.system import KernelBuild
 
 _FORMAT = 2
 _STRIP_DEADLINE_S = 120.0
-_DECOMPRESSOR = "arch/x86/boot/compressed/vmlinux"
+_OBJECTS = "objects.json"
+_TYPES = "types.o"
+_DECOMPRESSORS = {"x86_64": "arch/x86/boot/compressed/vmlinux", "armv7": "arch/arm/boot/compressed/vmlinux"}
+"""The ELF file of an image's own decompressor, of architectures whose image has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +47,13 @@ class BuiltKernel:
     """The final .config."""
     system_map: Path
     decompressor: Path | None
-    """The ELF file of the image's own decompressor (x86-64)."""
+    """The ELF file of the image's own decompressor; None for a bare Image, and where an older build did not keep it."""
+    types: Path | None
+    """Its struct layouts, for symbols.btf.read_btf(); None where the compiler could not, or an older build did not."""
     modules: Path
     """A folder with lib/modules/RELEASE: its modules, and the names of those that are built in."""
+    objects: Path | None
+    """What kernel_objects.read_objects() reads, of a kernel whose linker wrote a map (VMLINUX_MAP)."""
     log: Path
     """What make wrote."""
     release: str
@@ -80,9 +90,8 @@ def build_kernel(
     require_tools(toolchain, build.options, patching)
     source = find_source(build, cache, refresh=refresh, tell=tell)
     require_buildable(source, cache)
-    configuration = configure(
-        build, source, toolchain, cache, embedded=initramfs is not None, refresh=refresh, tell=tell
-    )
+    ask = partial(collect_kernel, embedded=initramfs is not None)
+    configuration = configure(build, source, toolchain, cache, ask=ask, refresh=refresh, tell=tell)
     folder = objects_of(build, source, toolchain, cache)
     job = _Job(source, configuration, toolchain, folder, initramfs, cache, tell, progress)
     key = kernel_key(source, configuration, toolchain, initramfs)
@@ -91,7 +100,7 @@ def build_kernel(
     return _read(entry or cache.make("kernel", key, job.write), from_cache)
 
 
-def objects_of(build: KernelBuild, source: KernelSource, toolchain: Toolchain, cache: Cache) -> ObjectFolder:
+def objects_of(build: KernelBuild, source: SourceTree, toolchain: Toolchain, cache: Cache) -> ObjectFolder:
     """Return where the objects of `build` stay: one folder for each base with its fragments.
 
     Kernels that differ in a few options share most of their objects; those of other systems would drive them out.
@@ -104,7 +113,7 @@ def objects_of(build: KernelBuild, source: KernelSource, toolchain: Toolchain, c
     return ObjectFolder(cache, source, toolchain, f"build-{hashlib.sha256(words.encode()).hexdigest()[:12]}")
 
 
-def kernel_key(source: KernelSource, configuration: Configuration, toolchain: Toolchain, initramfs: Path | None) -> str:
+def kernel_key(source: SourceTree, configuration: Configuration, toolchain: Toolchain, initramfs: Path | None) -> str:
     """Return the key of a kernel in the cache: all that decides its bytes."""
     embedded = file_sha256(initramfs) if initramfs is not None else None
     return json.dumps([_FORMAT, source.identity, toolchain.arch, toolchain.identity, configuration.text, embedded])
@@ -113,7 +122,7 @@ def kernel_key(source: KernelSource, configuration: Configuration, toolchain: To
 class _Job:
     def __init__(
         self,
-        source: KernelSource,
+        source: SourceTree,
         configuration: Configuration,
         toolchain: Toolchain,
         folder: ObjectFolder,
@@ -172,8 +181,12 @@ class _Job:
         ):
             shutil.copyfile(objects / place, out / name)
         shutil.copyfile(folder.log, out / "build.log")
-        if self._toolchain.arch == "x86_64":
-            shutil.copyfile(objects / _DECOMPRESSOR, out / "decompressor")
+        if (decompressor := _DECOMPRESSORS.get(self._toolchain.arch)) is not None:
+            shutil.copyfile(objects / decompressor, out / "decompressor")
+        if self._options.get(MAP_OPTION) == "y" and (linked := collect_objects(objects, self._source.tree)) is not None:
+            linked.save(out / _OBJECTS)
+        if "DEBUG_INFO_BTF" not in self._options:
+            compile_types(objects, out / _TYPES)
         objcopy = f"{self._toolchain.prefix}objcopy"
         run(
             [objcopy, "--strip-all", "--remove-section=.comment", out / "vmlinux", out / "vmlinux.stripped"],
@@ -205,7 +218,9 @@ def _read(entry: Path, from_cache: bool) -> BuiltKernel:
         config=entry / "config",
         system_map=entry / "System.map",
         decompressor=decompressor if decompressor.is_file() else None,
+        types=types if (types := entry / _TYPES).is_file() else None,
         modules=entry / "modules",
+        objects=listed if (listed := entry / _OBJECTS).is_file() else None,
         log=entry / "build.log",
         release=(entry / "release").read_text(encoding="utf-8").strip(),
         seconds=float(about["seconds"]),

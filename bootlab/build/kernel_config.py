@@ -1,4 +1,4 @@
-"""A kernel's configuration as text: options and their values, fragments, and who asked for what.
+"""The configuration of a kernel or bootloader as text: options and their values, fragments, and who asked for what.
 
 An option is named without its CONFIG_; its value is `y`, `m`, a number, or text without its quotes. One that is off has
 the value `n` where it is asked for, and is absent where a configuration is read.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bootlab.errors import InputError
-from bootlab.system import KernelBuild
+from bootlab.system import SourceBuild
 
 INITRAMFS_FILE = "bootlab-initramfs.cpio"
 """What the embedded initramfs is called in every folder of objects, so that a configuration names no place."""
@@ -72,15 +72,15 @@ def read_fragment(path: Path, key: str) -> list[Asked]:
     return asked
 
 
-def collect(build: KernelBuild, *, embedded: bool) -> dict[str, Asked]:
-    """Return all that `build` asks for on top of its base, by option; the key `kernel.build.options` has the last word.
+def collect(build: SourceBuild) -> dict[str, Asked]:
+    """Return all that `build` asks for on top of its base, by option; its own `options` have the last word.
 
-    `embedded`: an initramfs goes into the image. Raises InputError for fragments that contradict each other.
+    Raises InputError for fragments that contradict each other.
     """
     fragments: dict[str, Asked] = {}
     conflicts = []
     for index, path in enumerate(build.fragments):
-        for one in read_fragment(path, f"kernel.build.fragments[{index}]"):
+        for one in read_fragment(path, f"{build.key}.fragments[{index}]"):
             other = fragments.get(one.option)
             if other is not None and other.value != one.value:
                 conflicts.append(f"CONFIG_{one.option}: {other.by} says {other.value}, {one.by} says {one.value}")
@@ -89,11 +89,16 @@ def collect(build: KernelBuild, *, embedded: bool) -> dict[str, Asked]:
     conflicts = [line for line in conflicts if line.split(":")[0].removeprefix("CONFIG_") not in build.options]
     if conflicts:
         raise InputError(
-            "\n".join(f"kernel.build.fragments: {line}" for line in conflicts),
-            hint="kernel.build.options overrules fragments",
+            "\n".join(f"{build.key}.fragments: {line}" for line in conflicts),
+            hint=f"{build.key}.options overrules fragments",
         )
-    options = {name: Asked(name, value, f"kernel.build.options.{name}") for name, value in build.options.items()}
-    asked = {**fragments, **options}
+    options = {name: Asked(name, value, f"{build.key}.options.{name}") for name, value in build.options.items()}
+    return {**fragments, **options}
+
+
+def collect_kernel(build: SourceBuild, *, embedded: bool) -> dict[str, Asked]:
+    """Return what `collect` does, and what an initramfs in the image (`embedded`) asks for. Raises InputError."""
+    asked = collect(build)
     if "INITRAMFS_SOURCE" in asked and asked["INITRAMFS_SOURCE"].value:
         one = asked["INITRAMFS_SOURCE"]
         raise InputError(f"{one.by}: bootlab sets INITRAMFS_SOURCE itself", hint="initramfs.embedded = true")

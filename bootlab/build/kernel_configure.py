@@ -1,4 +1,4 @@
-"""A kernel's final configuration: base, fragments and options through the tree's own kconfig, and the proof of it.
+"""A final configuration: base, fragments and options through the tree's own kconfig, and the proof of it.
 
 kconfig drops without an error what it cannot grant. Here everything that was asked for is looked up in the result, and
 what is not there as asked is an error that says why.
@@ -19,17 +19,17 @@ from bootlab.build.cache import Cache
 from bootlab.build.kconfig_reasons import Refusal, explain
 from bootlab.build.kernel_config import Asked, collect, merge, parse_config, same_value
 from bootlab.build.kernel_make import ObjectFolder
-from bootlab.build.kernel_source import KernelSource
+from bootlab.build.kernel_source import SourceTree
 from bootlab.build.toolchain import Toolchain, probed_tools, require_tools
 from bootlab.errors import InputError
-from bootlab.system import KernelBuild
+from bootlab.system import KernelBuild, SourceBuild
 
 _FORMAT = 2
 GENERIC_BASES = ("tinyconfig", "allnoconfig", "allyesconfig", "allmodconfig", "alldefconfig", "defconfig")
 """Configuration targets that every tree has."""
 _ENTRY = re.compile(r"^\s*(?:menu)?config\s+(\w+)\s*(?:#.*)?$")
 _KIND = re.compile(r"^\s+(?:def_)?(bool|tristate|string|int|hex)\b")
-_STRICT = ("kernel.build.options.", "initramfs.")
+_STRICT = ("kernel.build.options.", "initramfs.", "bootloader.")
 """Who must get what they ask for, whatever else is asked."""
 _KEY_FILES = ("SYSTEM_TRUSTED_KEYS", "SYSTEM_REVOCATION_KEYS")
 """Files of a distribution's own build, named in its configuration and in no package."""
@@ -49,21 +49,21 @@ class Configuration:
 
 
 def configure(
-    build: KernelBuild,
-    source: KernelSource,
+    build: SourceBuild,
+    source: SourceTree,
     toolchain: Toolchain,
     cache: Cache,
     *,
-    embedded: bool = False,
+    ask: Callable[[SourceBuild], dict[str, Asked]] = collect,
     refresh: bool = False,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Configuration:
     """Return the configuration that `build` describes for `source`, from the cache when it was made before.
 
-    `embedded`: an initramfs goes into the image. Raises InputError naming every option that is not in the result as
-    asked, who asked, and why not; MissingTool, BuildFailed, StoreError.
+    `ask`: what goes on top of its base. Raises InputError naming every option that is not in the result as asked, who
+    asked, and why not; MissingTool, BuildFailed, StoreError.
     """
-    asked = collect(build, embedded=embedded)
+    asked = ask(build)
     base, text = _base(build, source, toolchain, cache, refresh, tell)
 
     def solve(asked: Mapping[str, Asked]) -> _Solved:
@@ -72,13 +72,13 @@ def configure(
     solved = solve(asked)
     if build.options and solved.reasons and not solved.unknown:
         # Without the options the fragments may well have what they ask for: then it was the options that decided.
-        alone = solve(collect(build.model_copy(update={"options": {}}), embedded=embedded))
+        alone = solve(ask(build.model_copy(update={"options": {}})))
         overruled = _overruled(solved, alone, asked)
         if overruled == set(solved.reasons):
-            tell(f"kernel.build.options overrules what fragments ask for: {', '.join(sorted(overruled))}")
+            tell(f"{build.key}.options overrules what fragments ask for: {', '.join(sorted(overruled))}")
             solved = _Solved(solved.text, {}, {})
     if solved.reasons or solved.unknown:
-        raise _refused(solved, asked)
+        raise _refused(build, solved, asked)
     found = Configuration(solved.text)
     require_tools(toolchain, found.options)
     return found
@@ -99,7 +99,7 @@ def _solved(
     base: str,
     text: str | None,
     asked: Mapping[str, Asked],
-    source: KernelSource,
+    source: SourceTree,
     toolchain: Toolchain,
     cache: Cache,
     tell: Callable[[str], None],
@@ -118,7 +118,7 @@ def _solved(
     ]
 
     def make(out: Path) -> None:
-        tell(f"configuring Linux {source.version} for {toolchain.arch}")
+        tell(f"configuring {source.of.project} {source.version} for {toolchain.arch}")
         made = _configured(base, text, asked, source, toolchain, cache)
         out.write_text(json.dumps(asdict(made)), encoding="utf-8")
 
@@ -132,7 +132,7 @@ def _overruled(solved: _Solved, alone: _Solved, asked: Mapping[str, Asked]) -> s
     return fragments - set(alone.reasons)
 
 
-def option_kinds(source: KernelSource, cache: Cache) -> dict[str, str]:
+def option_kinds(source: SourceTree, cache: Cache) -> dict[str, str]:
     """Return every option that the source's Kconfig files define, of any architecture, with its type."""
 
     def scan(out: Path) -> None:
@@ -177,8 +177,8 @@ def _scan(text: str, kinds: dict[str, str]) -> None:
 
 
 def _base(
-    build: KernelBuild,
-    source: KernelSource,
+    build: SourceBuild,
+    source: SourceTree,
     toolchain: Toolchain,
     cache: Cache,
     refresh: bool,
@@ -189,22 +189,23 @@ def _base(
         try:
             text = build.config.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
-            raise InputError(f"kernel.build.config: {build.config}: {error.strerror}") from error
+            raise InputError(f"{build.key}.config: {build.config}: {error.strerror}") from error
         if not parse_config(text):
             raise InputError(
-                f"kernel.build.config: {build.config}: not a kernel configuration: it sets no option",
+                f"{build.key}.config: {build.config}: not a {build.what} configuration: it sets no option",
                 hint="a whole .config, as make saves it or /boot/config-* has it; a few options are a fragment",
             )
         return "config", _without_absent_keys(text, source.tree)
-    if build.config_package is not None:
+    if isinstance(build, KernelBuild) and build.config_package is not None:
         return "config", _without_absent_keys(_packaged(build, toolchain, cache, refresh, tell), source.tree)
     base = build.base or "defconfig"
-    folder = source.tree / "arch" / toolchain.kbuild / "configs"
-    if base not in GENERIC_BASES and not (folder / base).is_file():
-        names = [*GENERIC_BASES, *(path.name for path in sorted(folder.glob("*_defconfig")))]
+    generic = GENERIC_BASES if isinstance(build, KernelBuild) else ()
+    folder = source.tree / ("configs" if not generic else f"arch/{toolchain.kbuild}/configs")
+    if base not in generic and not (folder / base).is_file():
+        names = [*generic, *(path.name for path in sorted(folder.glob("*_defconfig")))]
         near = difflib.get_close_matches(base, names, n=3) or names[:6]
         raise InputError(
-            f'kernel.build.base: Linux {source.version} has no "{base}" for {toolchain.kbuild}',
+            f'{build.key}.base: {build.project} {source.version} has no "{base}" for {toolchain.kbuild}',
             hint=f"for example {', '.join(near)}",
         )
     return base, None
@@ -247,7 +248,7 @@ def _configured(
     base: str,
     text: str | None,
     asked: Mapping[str, Asked],
-    source: KernelSource,
+    source: SourceTree,
     toolchain: Toolchain,
     cache: Cache,
 ) -> _Solved:
@@ -265,7 +266,7 @@ def _configured(
     return _Solved(final, reasons, unknown)
 
 
-def _made_base(base: str, source: KernelSource, toolchain: Toolchain, cache: Cache) -> str:
+def _made_base(base: str, source: SourceTree, toolchain: Toolchain, cache: Cache) -> str:
     """Return what `make BASE` writes: kept, for it takes longer than what every variant of it needs after."""
 
     def make(out: Path) -> None:
@@ -280,21 +281,22 @@ def _made_base(base: str, source: KernelSource, toolchain: Toolchain, cache: Cac
     return cache.make("kernel-base", json.dumps(key), make).read_text(encoding="utf-8")
 
 
-def _refused(solved: _Solved, asked: Mapping[str, Asked]) -> InputError:
+def _refused(build: SourceBuild, solved: _Solved, asked: Mapping[str, Asked]) -> InputError:
     got = parse_config(solved.text)
     lines = []
     for option, reason in solved.reasons.items():
         one = asked[option]
         value = got.get(option, "n")
-        lines.append(f"{_place(one)}: CONFIG_{option}={one.value} did not survive, it is {value}: {reason}")
+        lines.append(f"{_place(build, one)}: CONFIG_{option}={one.value} did not survive, it is {value}: {reason}")
     for option, meant in solved.unknown.items():
-        lines.append(f"{_place(asked[option])}: no option CONFIG_{option} in this tree{meant}")
+        lines.append(f"{_place(build, asked[option])}: no option CONFIG_{option} in this tree{meant}")
     return InputError(
         "\n".join(lines),
-        hint="ask for what is needed too, or do without; kernel.build.options overrules base and fragments",
+        hint=f"ask for what is needed too, or do without; {build.key}.options overrules base and fragments",
     )
 
 
-def _place(one: Asked) -> str:
+def _place(build: SourceBuild, one: Asked) -> str:
     # A line of a fragment is found through the key that names the fragment.
-    return one.by if one.by.startswith(("kernel.build.", "initramfs.")) else f"kernel.build.fragments: {one.by}"
+    named = one.by.startswith((f"{build.key}.", "initramfs.", "machine."))
+    return one.by if named else f"{build.key}.fragments: {one.by}"

@@ -1,8 +1,8 @@
 """What a kernel file is (architecture, format, version, PVH entry), and the uncompressed kernel inside it.
 
 Formats: x86 bzImage (Documentation/arch/x86/boot.rst), ELF vmlinux, arm64 Image (Documentation/arch/arm64/booting.rst),
-plain, compressed or as EFI zboot. Every length in a header is held against the file, so that a truncated kernel is told
-here and not by a guest that hangs.
+plain, compressed or as EFI zboot, arm zImage (Documentation/arch/arm/booting.rst). Every length in a header is held
+against the file, so that a truncated kernel is told here and not by a guest that hangs.
 """
 
 import mmap
@@ -35,6 +35,7 @@ _ELF_MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 8: "mips", 
                  243: "riscv64", 258: "loongarch64"}  # fmt: skip
 _PE_MACHINES = {0x8664: "x86_64", 0xAA64: "aarch64", 0x5064: "riscv64", 0x6264: "loongarch64", 0x14C: "i386"}
 _ELF_EXECUTABLE, _ELF_SHARED = 2, 3
+_ZIMAGE_MAGIC_AT, _ZIMAGE_MAGIC = 0x24, b"\x18\x28\x6f\x01"
 _PT_LOAD, _PT_NOTE = 1, 4
 _KERNEL_HALF = 0xFFFF << 48
 _XEN_ELFNOTE_PHYS32_ENTRY = 18
@@ -50,6 +51,7 @@ class ImageKind(StrEnum):
     ARM64_IMAGE = "arm64-image"
     ARM64_IMAGE_COMPRESSED = "arm64-image-compressed"
     ARM64_EFI_ZBOOT = "arm64-efi-zboot"
+    ARM_ZIMAGE = "arm-zimage"
     OTHER = "other"
     """A kernel that is recognised only so that an error can name its architecture."""
 
@@ -60,7 +62,7 @@ class KernelImage:
 
     path: Path
     arch: str
-    """`x86_64`, `aarch64`, or another machine's name for a kernel that bootlab cannot boot."""
+    """`x86_64`, `aarch64`, `armv7`, or another machine's name for a kernel that bootlab cannot boot."""
     kind: ImageKind
     version: str | None = None
     """Release, as `uname -r` prints it; None when the file does not carry it in the open."""
@@ -85,6 +87,8 @@ def extract_vmlinux(path: Path, out: Path) -> KernelImage:
     A kernel that is not compressed is copied. Raises InputError like `inspect`, and when the payload is damaged.
     """
     image = inspect(path)
+    if image.kind is ImageKind.ARM_ZIMAGE:
+        raise InputError(f"{path}: an arm zImage does not say where its kernel is; kernel.symbols names its vmlinux")
     if image.compression is None:
         if image.kind in (ImageKind.BZIMAGE, ImageKind.OTHER):
             raise InputError(f"{path}: the {image.arch} kernel's payload has no compression known here")
@@ -97,11 +101,11 @@ def extract_vmlinux(path: Path, out: Path) -> KernelImage:
 
 
 def expect_arch(image: KernelImage, arch: str) -> None:
-    """Raise InputError, naming both, unless `image` is a kernel for `arch` (`x86_64` or `aarch64`)."""
+    """Raise InputError, naming both, unless `image` is a kernel for `arch` (`x86_64`, `aarch64`, `armv7`)."""
     if image.arch != arch:
         raise InputError(
             f"{image.path}: kernel for {image.arch}, the machine is {arch}",
-            hint="machine.type virt is arm64 (aarch64); microvm, q35 and pc are x86_64",
+            hint="machine.type virt is arm64 (aarch64); microvm, q35 and pc are x86_64; orangepi-pc is armv7",
         )
 
 
@@ -217,6 +221,13 @@ def _inspect_arm64(path: Path, data: _Bytes) -> KernelImage:
     return KernelImage(path, "aarch64", ImageKind.ARM64_IMAGE, version=_banner_version(data))
 
 
+def _inspect_zimage(path: Path, data: _Bytes) -> KernelImage:
+    start, end = struct.unpack_from("<II", data, _ZIMAGE_MAGIC_AT + 4)
+    if end - start > len(data):
+        raise _truncated(path, end - start, len(data))
+    return KernelImage(path, "armv7", ImageKind.ARM_ZIMAGE)
+
+
 def _inspect_zboot(path: Path, data: _Bytes) -> KernelImage:
     start, length = struct.unpack_from("<II", data, 8)
     (pe,) = struct.unpack_from("<I", data, 60)
@@ -313,5 +324,5 @@ _READERS: tuple[tuple[Callable[[_Bytes], bool], Callable[[Path, _Bytes], KernelI
     (_is_arm64, _inspect_arm64),
     (_is_bzimage, _inspect_bzimage),
     (lambda data: data[48:53] == b"RISCV" or data[56:60] == b"RSC\x05", _other("riscv64")),
-    (lambda data: data[0x24:0x28] == b"\x18\x28\x6f\x01", _other("arm")),
+    (lambda data: data[_ZIMAGE_MAGIC_AT : _ZIMAGE_MAGIC_AT + 4] == _ZIMAGE_MAGIC, _inspect_zimage),
 )

@@ -1,4 +1,4 @@
-"""Running the kernel's own make: the same result wherever and whenever it runs, and errors that show the cause.
+"""Running a tree's own make: the same result wherever and whenever it runs, and errors that show the cause.
 
 Objects stay between builds in one folder for each source, architecture and compiler, so that only what a change touches
 is compiled again. A marker lies there while make runs: found at the start, it says that the last one was killed, and
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bootlab.build.cache import Cache
-from bootlab.build.kernel_source import KernelSource
+from bootlab.build.kernel_source import SourceTree
 from bootlab.build.kernel_tree import Listing, list_tree, outdates_objects
 from bootlab.build.toolchain import Toolchain
 from bootlab.errors import BootlabError, InputError
@@ -42,6 +42,8 @@ _ERROR = re.compile(
 )
 _GAVE_UP = re.compile(r"^make(\[\d+\])?: \*\*\* ")
 _SHOWN_BEFORE, _SHOWN_AFTER = 4, 15
+PYTHON = "/usr/bin/python3"
+"""What a tree's own tools are run with."""
 _NO_SPACE = "No space left on device"
 _SCARCE = 16 << 20
 """Bytes free on the disk: a step that fails with less and says nothing has failed for want of more."""
@@ -54,7 +56,7 @@ class BuildFailed(BootlabError):
 class ObjectFolder:
     """Where the objects of one source, architecture and compiler live; `name` tells apart what is kept there."""
 
-    def __init__(self, cache: Cache, source: KernelSource, toolchain: Toolchain, name: str) -> None:
+    def __init__(self, cache: Cache, source: SourceTree, toolchain: Toolchain, name: str) -> None:
         # A user's tree keeps its folder when it is edited.
         of = source.identity if source.in_place is None else "in place"
         words = " ".join([of, toolchain.arch, toolchain.identity, str(source.tree)])
@@ -66,17 +68,22 @@ class ObjectFolder:
         self.objects = self.root / "objects"
         self.log = self.root / "make.log"
         self._sources = self.root / "sources"
+        self._programs = self.root / "programs"
 
     @contextmanager
     def locked(self, tell: Callable[[str], None] = lambda line: None) -> Iterator[None]:
         """Hold the folder against other builds, emptied if the last build in it did not come to its end."""
         with self._cache.lock(
-            self._name, on_wait=lambda: tell("waiting for another build of this kernel, whose objects are shared")
+            self._name,
+            on_wait=lambda: tell(f"waiting for another build of this {self._source.of.what}, whose objects are shared"),
         ):
             marker = self.root / "building"
             if marker.exists() or self._outdated():
                 self._throw_away()
             self.objects.mkdir(parents=True, exist_ok=True)
+            self._programs.mkdir(exist_ok=True)
+            if not (python := self._programs / "python3").is_symlink():
+                python.symlink_to(PYTHON)
             marker.touch()
             if self._source.in_place is not None:
                 self._sources.write_bytes(self._source.in_place.saved)
@@ -103,7 +110,7 @@ class ObjectFolder:
     def _outdated(self) -> bool:
         if self._source.in_place is None or not self._sources.exists():
             return False
-        before = Listing.load(self._source.tree, self._sources.read_bytes())
+        before = Listing.load(self._source.tree, self._source.of.key, self._sources.read_bytes())
         return outdates_objects(before, self._source.in_place, self._sources.stat().st_mtime)
 
     def expect_same_source(self) -> None:
@@ -113,9 +120,10 @@ class ObjectFolder:
         """
         if self._source.in_place is None:
             return
-        if list_tree(self._source.tree).stamp != self._source.in_place.stamp:
+        of, tree = self._source.of, self._source.tree
+        if list_tree(tree, of.key).stamp != self._source.in_place.stamp:
             raise InputError(
-                f"kernel.build.source: {self._source.tree} was changed while the kernel was built from it",
+                f"{of.key}.source: {tree} was changed while the {of.what} was built from it",
                 hint="run it again when nothing writes there",
             )
 
@@ -185,6 +193,11 @@ class ObjectFolder:
             "KBUILD_BUILD_USER": "bootlab",
             "KBUILD_BUILD_HOST": "bootlab",
             "KBUILD_BUILD_VERSION": "1",
+            # U-Boot's: its date, and its tools in Python, which lie in the source.
+            "SOURCE_DATE_EPOCH": "0",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            # What they import is Debian's, whatever python3 is first on the user's PATH.
+            "PATH": f"{self._programs}:{os.environ.get('PATH', os.defpath)}",
             "CCACHE_DIR": str(self._cache.root / "ccache"),
             "CCACHE_NOHASHDIR": "1",
             "CCACHE_MAXSIZE": _CCACHE_SIZE,
@@ -206,12 +219,12 @@ def first_error(lines: Sequence[str]) -> str:
     return "\n  ".join(line.rstrip() for line in shown) or "it wrote nothing"
 
 
-def require_buildable(source: KernelSource, cache: Cache) -> None:
-    """Raise InputError for a place that the kernel's Makefile cannot live with."""
+def require_buildable(source: SourceTree, cache: Cache) -> None:
+    """Raise InputError for a place that a kernel's or bootloader's Makefile cannot live with."""
     for path in (source.tree, cache.root):
         if re.search(r"[\s:]", str(path)):
             raise InputError(
-                f"{path}: the kernel's Makefile takes no path with a blank or a colon in it",
+                f"{path}: the Makefile of {source.of.project} takes no path with a blank or a colon in it",
                 hint="move it; BOOTLAB_CACHE=/path names another folder for the cache",
             )
 

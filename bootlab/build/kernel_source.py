@@ -1,4 +1,4 @@
-"""The source that a kernel is built from: a tree in place, a tarball, or a Debian package of one; patched if asked.
+"""The source that a kernel or bootloader is built from: a tree in place, a tarball, or a Debian package; patched.
 
 What is unpacked or patched is an entry of the cache. A tree of the user's is built from where it is and never written
 to: all that a build makes goes elsewhere (`make O=`).
@@ -13,16 +13,21 @@ from pathlib import Path
 from bootlab.build import kernel_tree, packages
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.kernel_tree import Listing
+from bootlab.build.source_package import fetch_upstream
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import ProgramFailed, run
-from bootlab.system import KernelBuild
+from bootlab.system import Bootloader, KernelBuild, SourceBuild
 
 Tell = Callable[[str], None]
 
 _FORMAT = 1
 _UNPACK_DEADLINE_S = 900.0
 _PATCH_DEADLINE_S = 120.0
-_LANDMARKS = ("Makefile", "Kconfig", "scripts/kconfig/Makefile", "init/main.c", "arch")
+_LANDMARKS = {
+    "Linux": ("Makefile", "Kconfig", "scripts/kconfig/Makefile", "init/main.c", "arch"),
+    "U-Boot": ("Makefile", "Kconfig", "scripts/kconfig/Makefile", "common/spl/Kconfig", "arch", "configs"),
+}
+_TREE = {"Linux": "the Linux kernel", "U-Boot": "U-Boot"}
 _BUILT_IN_PLACE = (".config", "include/config", "include/generated")
 _COMPRESSORS = {
     ".xz": ("xz", "xz-utils"),
@@ -37,8 +42,8 @@ _VERSION_LINE = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION) *=[ \t]
 
 
 @dataclass(frozen=True, slots=True)
-class KernelSource:
-    """A kernel's source tree, only ever read."""
+class SourceTree:
+    """The source tree of a kernel or a bootloader, only ever read."""
 
     tree: Path
     identity: str
@@ -47,35 +52,42 @@ class KernelSource:
     """As its Makefile says, for example `6.12.107`."""
     in_place: Listing | None = None
     """What it was made of, for a tree of the user's, who may change it any time."""
+    of: type[SourceBuild] = KernelBuild
+    """What it is a tree of."""
 
 
 def find_source(
-    build: KernelBuild, cache: Cache, *, refresh: bool = False, tell: Tell = lambda line: None
-) -> KernelSource:
+    build: SourceBuild, cache: Cache, *, refresh: bool = False, tell: Tell = lambda line: None
+) -> SourceTree:
     """Return the patched source that `build` names, unpacked into the cache unless it is a tree without patches.
 
-    `refresh` looks a Debian package up again. Raises InputError (no kernel source, built in place, a patch that does
+    `refresh` looks a Debian package up again. Raises InputError (no such source, built in place, a patch that does
     not apply), MissingTool, StoreError, Unreachable.
     """
     if build.package is not None:
-        tarball, identity = _packaged(build.package, build.suite, cache, refresh, tell)
+        get = _packaged if isinstance(build, KernelBuild) else _source_package
+        tarball, identity = get(build.package, build.suite, cache, refresh, tell)
     else:
         assert build.source is not None  # the system's own check: one of the two
         if build.source.is_dir():
-            return _tree(build.source, build.patches, cache, tell)
+            return _tree(build, build.source, cache, tell)
         tarball = build.source
-        identity = _tarball_identity(tarball)
-    patches = [_patch(index, path) for index, path in enumerate(build.patches)]
+        identity = _tarball_identity(build, tarball)
+    patches = _patches(build)
     key = " ".join([str(_FORMAT), identity, *(patch.sha256 for patch in patches)])
 
     def unpack(out: Path) -> None:
         tell(f"unpacking {tarball.name}")
-        _unpack(tarball, out)
-        _expect_kernel(out, tarball)
+        _unpack(build, tarball, out)
+        _expect_project(build, out, tarball)
         _apply(patches, out, tell)
 
     tree = cache.make("kernel-source", key, unpack)
-    return KernelSource(tree, key, _version(tree))
+    return _found(build, tree, key)
+
+
+def _found(build: SourceBuild, tree: Path, identity: str, in_place: Listing | None = None) -> SourceTree:
+    return SourceTree(tree, identity, _version(tree), in_place, type(build))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +97,15 @@ class _Patch:
     sha256: str
 
 
-def _patch(index: int, path: Path) -> _Patch:
-    key = f"kernel.build.patches[{index}]"
-    try:
-        return _Patch(path, key, file_sha256(path))
-    except OSError as error:
-        raise InputError(f"{key}: {path}: {error.strerror}") from error
+def _patches(build: SourceBuild) -> list[_Patch]:
+    read = []
+    for index, path in enumerate(build.patches):
+        key = f"{build.key}.patches[{index}]"
+        try:
+            read.append(_Patch(path, key, file_sha256(path)))
+        except OSError as error:
+            raise InputError(f"{key}: {path}: {error.strerror}") from error
+    return read
 
 
 def _packaged(name: str, suite: str | None, cache: Cache, refresh: bool, tell: Tell) -> tuple[Path, str]:
@@ -107,33 +122,43 @@ def _packaged(name: str, suite: str | None, cache: Cache, refresh: bool, tell: T
     return found[0], f"deb {package.sha256}"
 
 
-def _tarball_identity(path: Path) -> str:
+def _source_package(name: str, suite: str | None, cache: Cache, refresh: bool, tell: Tell) -> tuple[Path, str]:
+    package = fetch_upstream(name, suite, cache, key=f"{Bootloader.key}.package", refresh=refresh, tell=tell)
+    for note in package.notes:
+        tell(note)
+    found = [path for path in sorted(package.tree.iterdir()) if _TARBALL.search(path.name)]
+    if len(found) != 1:
+        raise InputError(f'{Bootloader.key}.package: "{name}" has {len(found)} upstream tarballs, expected one')
+    return found[0], f"deb-src {package.sha256}"
+
+
+def _tarball_identity(build: SourceBuild, path: Path) -> str:
     if not _TARBALL.search(path.name):
         raise InputError(
-            f"kernel.build.source: {path}: neither a kernel tree nor a tarball of one",
+            f"{build.key}.source: {path}: neither a {build.what} tree nor a tarball of one",
             hint="a folder, or a file named .tar, .tar.xz, .tar.gz, .tar.bz2 or .tar.zst",
         )
     try:
         return f"tarball {file_sha256(path)}"
     except OSError as error:
-        raise InputError(f"kernel.build.source: {path}: {error.strerror}") from error
+        raise InputError(f"{build.key}.source: {path}: {error.strerror}") from error
 
 
-def _tree(source: Path, patches: Sequence[Path], cache: Cache, tell: Tell) -> KernelSource:
+def _tree(build: SourceBuild, source: Path, cache: Cache, tell: Tell) -> SourceTree:
     tree = source.resolve()
-    _expect_kernel(tree, source)
+    _expect_project(build, tree, source)
     for name in _BUILT_IN_PLACE:
         if (tree / name).exists():
             raise InputError(
-                f"kernel.build.source: {source}: was configured or built in place (it has {name}), so make refuses "
+                f"{build.key}.source: {source}: was configured or built in place (it has {name}), so make refuses "
                 "to build it elsewhere",
                 hint=f"make -C {source} mrproper cleans it, and deletes its .config: keep a copy",
             )
-    listing = kernel_tree.list_tree(tree)
+    listing = kernel_tree.list_tree(tree, build.key)
     identity = f"tree {kernel_tree.identity(listing, cache)}"
-    if not patches:
-        return KernelSource(tree, f"{_FORMAT} {identity}", _version(tree), listing)
-    read = [_patch(index, path) for index, path in enumerate(patches)]
+    if not build.patches:
+        return _found(build, tree, f"{_FORMAT} {identity}", listing)
+    read = _patches(build)
     key = " ".join([str(_FORMAT), identity, *(patch.sha256 for patch in read)])
 
     def copy(out: Path) -> None:
@@ -141,10 +166,10 @@ def _tree(source: Path, patches: Sequence[Path], cache: Cache, tell: Tell) -> Ke
         shutil.copytree(tree, out, symlinks=True, ignore=shutil.ignore_patterns(".git"))
         _apply(read, out, tell)
 
-    return KernelSource(cache.make("kernel-source", key, copy), key, _version(tree))
+    return _found(build, cache.make("kernel-source", key, copy), key)
 
 
-def _unpack(tarball: Path, out: Path) -> None:
+def _unpack(build: SourceBuild, tarball: Path, out: Path) -> None:
     out.mkdir()
     words: list[str | Path] = ["tar", "--extract", "--no-same-owner", "--strip-components=1", "--file", tarball]
     program = _COMPRESSORS.get(tarball.suffix)
@@ -155,15 +180,15 @@ def _unpack(tarball: Path, out: Path) -> None:
     except ProgramFailed as error:
         if "No space left on device" in error.stderr:
             raise
-        raise InputError(f"kernel.build.source: {tarball}: cannot be unpacked\n  {error.message}") from error
+        raise InputError(f"{build.key}.source: {tarball}: cannot be unpacked\n  {error.message}") from error
 
 
-def _expect_kernel(tree: Path, named: Path) -> None:
-    absent = [name for name in _LANDMARKS if not (tree / name).exists()]
+def _expect_project(build: SourceBuild, tree: Path, named: Path) -> None:
+    absent = [name for name in _LANDMARKS[build.project] if not (tree / name).exists()]
     if absent:
         raise InputError(
-            f"kernel.build.source: {named}: not a tree of the Linux kernel: it has no {', '.join(absent)}",
-            hint="the folder that holds the kernel's Makefile, or a tarball with one such folder in it",
+            f"{build.key}.source: {named}: not a tree of {_TREE[build.project]}: it has no {', '.join(absent)}",
+            hint="the folder that holds the topmost Makefile, or a tarball with one such folder in it",
         )
 
 
@@ -195,7 +220,7 @@ def _refused(patch: _Patch, error: ProgramFailed) -> BootlabError:
     failed = failed or (error.stdout + error.stderr).strip().splitlines()[-5:]
     return InputError(
         "\n  ".join([f"{patch.key}: {patch.path}: does not apply to this source", *failed]),
-        hint="patches are applied in order with -p1; is it for this version of the kernel?",
+        hint="patches are applied in order with -p1; is it for this version of the source?",
     )
 
 

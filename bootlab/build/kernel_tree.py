@@ -25,13 +25,15 @@ class Listing:
     """Every file of a tree but git's own, with what tells cheaply that it was changed."""
 
     tree: Path
+    key: str
+    """Of the system file that names the tree, for messages."""
     lines: tuple[bytes, ...]
     """Sorted: path, tab, facts."""
 
     @classmethod
-    def load(cls, tree: Path, saved: bytes) -> "Listing":
+    def load(cls, tree: Path, key: str, saved: bytes) -> "Listing":
         """Return what `saved` was."""
-        return cls(tree, tuple(saved.split(b"\0")))
+        return cls(tree, key, tuple(saved.split(b"\0")))
 
     @property
     def saved(self) -> bytes:
@@ -48,14 +50,14 @@ class Listing:
         return {path: facts for path, _, facts in (line.partition(b"\t") for line in self.lines)}
 
 
-def list_tree(tree: Path) -> Listing:
-    """Return what lies in `tree`. Raises InputError when a folder of it cannot be read."""
+def list_tree(tree: Path, key: str) -> Listing:
+    """Return what lies in `tree`, which `key`.source names. Raises InputError when a folder of it cannot be read."""
     words: list[str | Path] = ["find", tree, "-name", ".git", "-prune", "-o", "(", "-type", "f", "-o", "-type", "l"]
     try:
         found = run([*words, ")", "-printf", _FORMAT], deadline_s=_SCAN_DEADLINE_S, package="findutils").stdout
     except ProgramFailed as error:
-        raise InputError(f"kernel.build.source: {error.stderr.strip() or error.message}") from error
-    return Listing(tree, tuple(sorted(found.split(b"\0"))[1:]))
+        raise InputError(f"{key}.source: {error.stderr.strip() or error.message}") from error
+    return Listing(tree, key, tuple(sorted(found.split(b"\0"))[1:]))
 
 
 def identity(listing: Listing, cache: Cache) -> str:
@@ -77,7 +79,7 @@ def identity(listing: Listing, cache: Cache) -> str:
         # JSON is text; what is no UTF-8 comes back as it was.
         key, fact = os.fsdecode(path), os.fsdecode(facts)
         old = before.get(key)
-        content = old[1] if old is not None and old[0] == fact else _content(listing.tree / key)
+        content = old[1] if old is not None and old[0] == fact else _content(listing, key)
         files[key] = [fact, content]
         digest.update(path + b"\0" + facts.split(b" ", 1)[0] + content.encode() + b"\n")
     cache.write_text(place, json.dumps(files))
@@ -96,14 +98,15 @@ def outdates_objects(before: Listing, now: Listing, made_s: float) -> bool:
     return any(float(new[path].split(b" ")[2]) <= made_s for path, facts in old.items() if new[path] != facts)
 
 
-def _content(path: Path) -> str:
+def _content(listing: Listing, name: str) -> str:
+    path = listing.tree / name
     try:
         if path.is_symlink():
             return os.readlink(path)
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise InputError(f"kernel.build.source: {path}: {error.strerror}") from error
+        raise InputError(f"{listing.key}.source: {path}: {error.strerror}") from error
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,30 +1,36 @@
-"""Debian packages of any suite and architecture, fetched once and unpacked into the cache.
-
-Figures are keyed by the hash of the kernel they were measured on, so a package that is in the cache is used again:
-it is looked up anew only after a month or when asked to, and a changed version is said in the package's notes.
-"""
+"""Debian packages of any suite and architecture, fetched once and unpacked into the cache."""
 
 import difflib
-import json
 import re
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from bootlab.build.apt import PrivateApt, Stanza, Unreachable
+from bootlab.build.apt import PrivateApt, Stanza
 from bootlab.build.cache import Cache
+from bootlab.build.package_records import (
+    MAX_AGE_DAYS,
+    PackageRecord,
+    Wanted,
+    fetch_current,
+    known,
+    look_up,
+    remember,
+)
 from bootlab.errors import InputError
 from bootlab.process import run
 
-MAX_AGE_DAYS = 30
-ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7": "armhf"}
 """Machine architecture -> Debian's name for it."""
 
 _SUITE = re.compile(r"[a-z][a-z0-9-]*")
 _NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 _REAL_KERNEL = re.compile(r"\blinux-image-\d[a-z0-9+.~-]*")
 _UNPACK_DEADLINE_S = 300.0
+_KIND = "package"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +50,16 @@ class Package:
     """What a user should know: an old copy was used, or the version has changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
-    """What a name meant when it was last looked up."""
-
-    name: str
-    version: str
-    sha256: str
-    looked_up_s: float
-    """Seconds since the epoch."""
-
-
 def machine_suite() -> str:
     """Return the Debian suite of this machine. Raises InputError when it does not say."""
     for path in (Path("/etc/os-release"), Path("/usr/lib/os-release")):
         if path.is_file():
             match = re.search(r"^VERSION_CODENAME=\"?([a-z]+)\"?$", path.read_text(encoding="utf-8"), re.MULTILINE)
             return match[1] if match else "sid"
-    raise InputError("kernel.suite: not given, and this machine does not say what it runs", hint='suite = "bookworm"')
+    raise InputError(
+        "kernel.suite: not given, and this machine does not say what it runs",
+        hint='for example kernel.suite = "bookworm"',
+    )
 
 
 def fetch(
@@ -75,7 +73,7 @@ def fetch(
     apt: Path = Path("/etc/apt"),
     tell: Callable[[str], None] = lambda line: None,
 ) -> Package:
-    """Return the Debian package `name` of `suite` (by default this machine's) for `arch` (x86_64, aarch64), unpacked.
+    """Return the Debian package `name` of `suite` (by default this machine's) for `arch`, unpacked.
 
     What the cache has is used again without a network until it is `max_age_days` old; `refresh` looks it up now.
     `tell` gets a line before each step that may take long. `apt` is the folder of apt's configuration.
@@ -86,46 +84,78 @@ def fetch(
         raise InputError(f'kernel.suite: "{suite}" is not a Debian suite', hint='for example "bookworm" or "trixie"')
     if not _NAME.fullmatch(name):
         raise InputError(f'"{name}" is not a Debian package name')
-    place = cache.root / "packages" / f"{suite}-{ARCHITECTURES[arch]}-{name}.json"
-    # What was looked up lately needs no lock, so nobody waits for another's download, nor needs to write to the cache.
-    if (
-        (old := _read_record(place, cache))
-        and not refresh
-        and 0 <= time.time() - old.looked_up_s < max_age_days * 86400
-    ):
-        return _package(old, suite, arch, cache)
-    with cache.lock(f"packages-{suite}-{ARCHITECTURES[arch]}"):
-        old = _read_record(place, cache)
-        if old and not refresh and 0 <= time.time() - old.looked_up_s < max_age_days * 86400:
-            return _package(old, suite, arch, cache)
-        try:
-            record = _look_up(name, PrivateApt(cache, suite, ARCHITECTURES[arch], apt), suite, refresh, cache, tell)
-        except Unreachable as error:
-            if old is None:
-                raise Unreachable(f"{name}: {error.message}", hint=error.hint) from error
-            note = f"{name}: could not be looked up again; using {old.name} {old.version} from the cache"
-            return _package(old, suite, arch, cache, note)
-        cache.write_text(place, json.dumps(asdict(record), indent=1) + "\n")
-    if old and old.sha256 != record.sha256:
-        change = f"is now {record.name} {record.version}, was {old.name} {old.version}"
-        return _package(record, suite, arch, cache, f"{name}: {change}; older figures do not apply")
-    return _package(record, suite, arch, cache)
+    debian = ARCHITECTURES[arch]
+
+    def download() -> PackageRecord:
+        tell(f"looking up {name} in Debian {suite}")
+        archive = PrivateApt(cache, suite, debian, apt)
+        package = fetch_current(
+            archive,
+            lambda: _resolve(name, archive, suite),
+            lambda found: _unpacked(found, archive, cache, tell),
+            refresh=refresh,
+        )
+        return PackageRecord(package.name, package.version, package.sha256, time.time())
+
+    wanted = Wanted(name, suite, debian, _KIND, name)
+    record, notes = look_up(wanted, cache, download, refresh=refresh, max_age_days=max_age_days)
+    tree = cache.path(_KIND, record.sha256)
+    return Package(record.name, record.version, arch, suite, tree, record.sha256, notes)
 
 
-def _look_up(
-    name: str, apt: PrivateApt, suite: str, refresh: bool, cache: Cache, tell: Callable[[str], None]
-) -> _Record:
-    tell(f"looking up {name} in Debian {suite}")
-    apt.update(force=refresh)
-    package = _resolve(name, apt, suite)
-    try:
-        _unpacked(package, apt, cache, tell)
-    except Unreachable:
-        # The lists may name a version that the archive has replaced since; the second answer counts.
-        apt.update(force=True)
-        package = _resolve(name, apt, suite)
-        _unpacked(package, apt, cache, tell)
-    return _Record(package.name, package.version, package.sha256, time.time())
+def fetch_all(
+    names: Sequence[str],
+    suite: str,
+    arch: str,
+    cache: Cache,
+    *,
+    apt: Path = Path("/etc/apt"),
+    tell: Callable[[str], None] = lambda line: None,
+) -> list[Package]:
+    """Return many packages as `fetch` does one, in the order of `names`: what the cache has not is fetched at once.
+
+    What the cache has is used however old it is. Raises as `fetch`, but Unreachable for any that is not in the cache.
+    """
+    debian = ARCHITECTURES[arch]
+    wanted = {name: Wanted(name, suite, debian, _KIND, name) for name in names}
+    with cache.lock(f"packages-{suite}-{debian}"):
+        records = {name: record for name, one in wanted.items() if (record := known(one, cache))}
+        missing = [name for name in wanted if name not in records]
+        if missing:
+            tell(f"looking up {len(missing)} packages in Debian {suite}")
+            archive = PrivateApt(cache, suite, debian, apt)
+            packages = fetch_current(
+                archive,
+                lambda: _resolve_all(missing, archive, suite),
+                lambda found: _unpack_all(found, archive, cache, tell),
+                refresh=False,
+            )
+            for one in packages:
+                records[one.name] = PackageRecord(one.name, one.version, one.sha256, time.time())
+                remember(wanted[one.name], records[one.name], cache)
+    trees = {name: cache.path(_KIND, record.sha256) for name, record in records.items()}
+    return [Package(name, records[name].version, arch, suite, trees[name], records[name].sha256) for name in names]
+
+
+def _resolve_all(names: Sequence[str], apt: PrivateApt, suite: str) -> list[Stanza]:
+    found = apt.show_all(names)
+    for name in names:
+        if name not in found:
+            raise _unknown(name, apt, suite)
+    return [found[name] for name in names]
+
+
+def _unpack_all(packages: Sequence[Stanza], apt: PrivateApt, cache: Cache, tell: Callable[[str], None]) -> None:
+    needed = [package for package in packages if not cache.find(_KIND, package.sha256)]
+    tell(f"downloading {len(needed)} packages")
+    with TemporaryDirectory(prefix="bootlab-") as folder:
+        archives = apt.download_all(needed, Path(folder)) if needed else {}
+        for package in needed:
+            cache.make(_KIND, package.sha256, partial(_extract, archives[package.name]))
+
+
+def _extract(archive: Path, tree: Path) -> None:
+    run(["dpkg-deb", "--extract", archive, tree], deadline_s=_UNPACK_DEADLINE_S, package="dpkg")
 
 
 def _resolve(name: str, apt: PrivateApt, suite: str) -> Stanza:
@@ -142,10 +172,10 @@ def _unpacked(package: Stanza, apt: PrivateApt, cache: Cache, tell: Callable[[st
     def build(tree: Path) -> None:
         tell(f"downloading {package.name} {package.version}")
         archive = apt.download(package, tree.parent)
-        run(["dpkg-deb", "--extract", archive, tree], deadline_s=_UNPACK_DEADLINE_S, package="dpkg")
+        _extract(archive, tree)
         archive.unlink()
 
-    return cache.make("package", package.sha256, build)
+    return cache.make(_KIND, package.sha256, build)
 
 
 def _unknown(name: str, apt: PrivateApt, suite: str) -> InputError:
@@ -153,16 +183,3 @@ def _unknown(name: str, apt: PrivateApt, suite: str) -> InputError:
     near = difflib.get_close_matches(name, apt.names(family), n=3)
     hint = f"did you mean {', '.join(near)}?" if near else "kernel.suite names the Debian release that has it"
     return InputError(f'kernel.package: Debian {suite} has no package "{name}"', hint=hint)
-
-
-def _read_record(place: Path, cache: Cache) -> _Record | None:
-    try:
-        record = _Record(**json.loads(place.read_text(encoding="utf-8")))
-    except (FileNotFoundError, ValueError, TypeError):
-        return None
-    return record if cache.find("package", record.sha256) else None
-
-
-def _package(record: _Record, suite: str, arch: str, cache: Cache, *notes: str) -> Package:
-    tree = cache.path("package", record.sha256)
-    return Package(record.name, record.version, arch, suite, tree, record.sha256, notes)

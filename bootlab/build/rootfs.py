@@ -110,7 +110,7 @@ def _erofs_compressor(how: Compression) -> str:
     version, known = _erofs_maker(find_program("mkfs.erofs", package="erofs-utils"))
     if _EROFS[how] not in known:
         raise MissingTool(
-            f"rootfs.compression: this machine's mkfs.erofs ({version}) cannot pack with {how.value}",
+            f"rootfs.compression: this machine's mkfs.erofs{version} cannot pack with {how.value}",
             hint=f"it can with {', '.join(known)}; Debian 13's erofs-utils 1.8 has more",
         )
     return _EROFS[how]
@@ -125,10 +125,11 @@ def _erofs_maker(program: str) -> tuple[str, tuple[str, ...]]:
             done = run([program, option])
             texts.append((done.stdout + done.stderr).decode(errors="replace"))
         except ProgramFailed as error:
-            texts.append(error.stderr)
+            # 1.5 knows no -V, but says which it is before it says so.
+            texts.append(error.stdout + error.stderr)
     version = re.search(r"\d+(\.\d+)+", texts[0])
     known = re.findall(r"\b(lz4hc|lz4|lzma|deflate|libdeflate|zstd)\b", texts[1])
-    return (version[0] if version else "of unknown version"), tuple(dict.fromkeys(known))
+    return (f" ({version[0]})" if version else ""), tuple(dict.fromkeys(known))
 
 
 _MAKERS: dict[FileSystem, Callable[[Rootfs, Path], _Make]] = {

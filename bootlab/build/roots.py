@@ -10,10 +10,12 @@ from pathlib import Path
 
 from bootlab.build import guest, initramfs, packages, rootfs
 from bootlab.build.cache import Cache
-from bootlab.build.content import BUSYBOX, Ingredients, Tell, collect
+from bootlab.build.content import BUSYBOX, Ingredients, Tell, collect, directory_identity
 from bootlab.build.cpio import Entry
-from bootlab.build.debian_install import installed_root
+from bootlab.build.debian_install import Commands, installed_root
 from bootlab.build.debian_root import debian_root
+from bootlab.build.module_aliases import read_aliases
+from bootlab.build.source_program import with_source_programs
 from bootlab.build.static_program import with_programs
 from bootlab.errors import BootlabError, InputError
 from bootlab.system import Content, Initramfs, Rootfs, System
@@ -42,17 +44,19 @@ def build_root(
     *,
     suite: str | None = None,
     kernel_tree: Path | None = None,
+    installed: Rootfs | None = None,
     refresh: bool = False,
     tell: Tell = lambda line: None,
 ) -> BuiltRoot:
     """Return the archive or image of `recipe`, packed unless the cache has it.
 
-    `suite` is the Debian suite of busybox where the recipe names none; `kernel_tree` has the modules. Raises InputError
-    that begins with the recipe's key (`initramfs.init`, ...), MissingTool, Unreachable (no network), StoreError.
+    `suite` is the Debian suite of busybox where the recipe names none; `kernel_tree` has the modules; `installed` is
+    the root whose own initramfs the recipe begins with, where it does. Raises InputError that begins with the recipe's
+    key (`initramfs.init`, ...), MissingTool, Unreachable (no network), StoreError.
     """
-    recipe = with_programs(recipe, arch, cache)
     part = "initramfs" if isinstance(recipe, Initramfs) else "rootfs"
-    made_of = _ingredients(part, recipe, arch, suite, kernel_tree, cache, refresh, tell)
+    recipe = with_source_programs(with_programs(recipe, arch, cache), part, arch, cache, refresh=refresh, tell=tell)
+    made_of = _ingredients(part, recipe, arch, suite, kernel_tree, installed, cache, refresh, tell)
     began = time.monotonic()
     if isinstance(recipe, Initramfs):
         found = cache.find("initramfs", initramfs.key(recipe, made_of))
@@ -76,12 +80,13 @@ def root_entries(
     *,
     suite: str | None = None,
     kernel_tree: Path | None = None,
+    installed: Rootfs | None = None,
     tell: Tell = lambda line: None,
 ) -> tuple[Entry, ...]:
     """Return the files of `recipe`, sorted, without packing them. Arguments and errors as `build_root`."""
-    recipe = with_programs(recipe, arch, cache)
     part = "initramfs" if isinstance(recipe, Initramfs) else "rootfs"
-    made_of = _ingredients(part, recipe, arch, suite, kernel_tree, cache, False, tell)
+    recipe = with_source_programs(with_programs(recipe, arch, cache), part, arch, cache, tell=tell)
+    made_of = _ingredients(part, recipe, arch, suite, kernel_tree, installed, cache, False, tell)
     return collect(recipe, made_of, tell)
 
 
@@ -97,19 +102,43 @@ def _ingredients(
     arch: str,
     suite: str | None,
     kernel_tree: Path | None,
+    installed: Rootfs | None,
     cache: Cache,
     refresh: bool,
     tell: Tell,
 ) -> Ingredients:
     programs = guest.programs(arch, cache)
+    if content.bootlab_init:
+        programs |= guest.runtime(arch, cache)
+    aliases = None
+    if content.coldplug is not None:
+        programs |= guest.coldplug(arch, cache, record=content.coldplug.record)
+        aliases = read_aliases(kernel_tree, cache, tell) if kernel_tree is not None else None
     if content.busybox:
         programs[BUSYBOX] = _busybox(content.suite or suite, arch, cache, refresh, tell)
-    root = None
+    root, whole = None, None
     if content.packages:
         key = f"{part}.packages"
-        get = installed_root if content.scripts else debian_root
-        root = get(content.packages, content.suite, arch, cache, key=key, refresh=refresh, tell=tell)
-    return Ingredients(part, arch, programs, root, kernel_tree)
+        if content.scripts:
+            after = _commands(content, part)
+            root = installed_root(
+                content.packages, content.suite, arch, cache, key=key, after=after, refresh=refresh, tell=tell
+            )
+        else:
+            root = debian_root(content.packages, content.suite, arch, cache, key=key, refresh=refresh, tell=tell)
+    if isinstance(content, Initramfs) and content.installed and installed is not None:
+        names, key = installed.packages, "rootfs.packages"
+        after = _commands(installed, "rootfs")
+        whole = installed_root(names, installed.suite, arch, cache, key=key, after=after, refresh=refresh, tell=tell)
+    return Ingredients(part, arch, programs, root, whole, kernel_tree, aliases)
+
+
+def _commands(content: Content, part: str) -> Commands | None:
+    if not content.run:
+        return None
+    folder = content.directory
+    identity = directory_identity(folder, f"{part}.directory") if folder is not None else ""
+    return Commands(content.run, folder, identity)
 
 
 def expect_root(system: System) -> None:

@@ -21,7 +21,7 @@ SUFFIXES = (".c", ".go")
 
 _DEADLINE_S = 600.0
 _C_FLAGS = ("-std=gnu11", "-Os", "-static", "-s")
-_GO_ARCH = {"x86_64": "amd64", "aarch64": "arm64"}
+_GO_ARCH = {"x86_64": "amd64", "aarch64": "arm64", "armv7": "arm"}
 
 
 def is_source(path: Path) -> bool:
@@ -44,7 +44,7 @@ def with_programs(content: ContentT, arch: str, cache: Cache) -> ContentT:
 
 
 def compile_static(source: Path, arch: str, cache: Cache) -> Path:
-    """Return the static program of a source file for `arch` (x86_64, aarch64), from the cache when it was made before.
+    """Return the static program of a source file for `arch`, from the cache when it was made before.
 
     Raises InputError with the compiler's own messages, MissingTool without a compiler.
     """

@@ -1,4 +1,4 @@
-"""What a kernel is compiled with: make's words for an architecture, the compiler's identity, and the tools it takes.
+"""What is compiled with: make's words for an architecture, the compiler's identity, and the tools it takes.
 
 What is missing is told all at once, with the one apt-get line that brings it.
 """
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 from bootlab.errors import InputError, MissingTool
 from bootlab.process import ProgramFailed, run
@@ -90,10 +91,18 @@ def find_toolchain(arch: str) -> Toolchain:
     return Toolchain(arch, kbuild, "" if native else prefix, target, image)
 
 
-def require_tools(toolchain: Toolchain, options: Mapping[str, str], extra: Iterable[tuple[str, str]] = ()) -> None:
-    """Check for all that a kernel with these options (name -> value) is built with.
+def require_tools(
+    toolchain: Toolchain,
+    options: Mapping[str, str],
+    extra: Iterable[tuple[str, str]] = (),
+    *,
+    what: str = "kernel",
+    absent: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Check for all that a kernel (or `what`) with these options (name -> value) is built with.
 
-    `extra`: further programs and their Debian packages. Raises MissingTool that names everything missing at once.
+    `extra`: further programs and their Debian packages; `absent`: what else is known to be missing, and its package.
+    Raises MissingTool that names everything missing at once.
     """
     wanted = [
         ("make", "make"),
@@ -109,7 +118,7 @@ def require_tools(toolchain: Toolchain, options: Mapping[str, str], extra: Itera
     if toolchain.prefix:
         binutils = toolchain.package.replace("gcc", "binutils", 1)
         wanted += [(toolchain.cc, toolchain.package), (f"{toolchain.prefix}ld", binutils)]
-    missing = {program: package for program, package in wanted if shutil.which(program) is None}
+    missing = {program: package for program, package in wanted if shutil.which(program) is None} | dict(absent)
     if toolchain.arch == "x86_64" and not has_header("gelf.h"):
         missing["libelf's headers"] = "libelf-dev"
     if any(options.get(option) == "y" for option in _NEEDS_OPENSSL) and not has_header("openssl/bio.h"):
@@ -119,7 +128,7 @@ def require_tools(toolchain: Toolchain, options: Mapping[str, str], extra: Itera
     if missing:
         packages = " ".join(dict.fromkeys(missing.values()))
         raise MissingTool(
-            f"to build a kernel for {toolchain.arch}, this machine lacks {', '.join(missing)}",
+            f"to build a {what} for {toolchain.arch}, this machine lacks {', '.join(missing)}",
             hint=f"apt-get install {packages}",
         )
 

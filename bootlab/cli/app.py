@@ -9,18 +9,24 @@ from typer.exceptions import TyperException
 from bootlab import __version__
 from bootlab.cli import (
     advise,
+    audit,
     boot,
     build,
+    coldplug,
     compare,
     doctor,
+    import_,
+    init,
     measure,
     profile,
     report,
     study,
     sweep,
+    tailor,
     techniques,
     try_,
     unused,
+    watch,
 )
 from bootlab.errors import InputError
 
@@ -45,9 +51,15 @@ app.command("compare")(compare.compare)
 app.command("sweep")(sweep.sweep)
 app.add_typer(study.study, name="study")
 app.command("profile")(profile.profile)
+app.command("import")(import_.import_)
 app.command("advise")(advise.advise)
+app.command("audit")(audit.audit)
+app.command("tailor")(tailor.tailor)
 app.command("unused")(unused.unused)
+app.command("coldplug")(coldplug.coldplug)
+app.command("watch")(watch.watch)
 app.command("techniques")(techniques.techniques)
+app.add_typer(init.app, name="init")
 app.command("report")(report.report)
 app.command("doctor")(doctor.doctor)
 
@@ -81,9 +93,6 @@ def run(argv: Sequence[str]) -> int:
         raise InputError(
             error.format_message(), hint="bootlab --help, or bootlab VERB --help, lists what there is"
         ) from error
-    if code == _INTERRUPTED:
-        # What typer gives back of a KeyboardInterrupt where it does not raise.
-        raise KeyboardInterrupt
     if code == _INTERRUPTED:
         # typer makes this of a KeyboardInterrupt that reaches it; no verb returns it.
         raise KeyboardInterrupt

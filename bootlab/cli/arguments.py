@@ -3,15 +3,17 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bootlab.build.cache import Cache
-from bootlab.errors import InputError
+from bootlab.errors import InputError, MissingTool
 from bootlab.experiments.plan import PLANS
 from bootlab.experiments.store import Store
+from bootlab.system import System
 
 
 def complete_system(incomplete: str) -> list[str]:
@@ -23,6 +25,16 @@ def complete_system(incomplete: str) -> list[str]:
     names = [path for path in sorted(folder.iterdir()) if path.suffix == ".toml" or path.is_dir()]
     texts = [f"{path}/" if path.is_dir() else str(path) for path in names if not path.name.startswith(".")]
     return [text for text in texts if text.startswith(incomplete)]
+
+
+class ExportFormat(StrEnum):
+    """What a profile or a recording can be written as, for other tools."""
+
+    FOLDED = "folded"
+    PERFETTO = "perfetto"
+    SVG = "svg"
+    CSV = "csv"
+    JSON = "json"
 
 
 SystemFile = Annotated[
@@ -51,6 +63,11 @@ def naming(system: Path) -> Iterator[None]:
         # An indented line goes on with the one above it.
         lines = [line if line[:1].isspace() else f"{system}:{line}" for line in error.message.splitlines()]
         raise InputError("\n".join(lines), hint=error.hint) from error
+    except MissingTool as error:
+        # Most name a program; some a key that asks for what no program here can do.
+        if error.message.split(".")[0] not in System.model_fields:
+            raise
+        raise MissingTool(f"{system}:{error.message}", hint=error.hint) from error
 
 
 def open_store(runs: Path | None) -> Store:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bootlab.cli.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
-from bootlab.cli.terminal import err, out, print_json, warn_of_doubts
+from bootlab.cli.terminal import err, out, print_json, teller, warn_of_doubts
 from bootlab.experiments.store import Store
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
@@ -40,7 +40,7 @@ def boot(
         err.print(f"preparing {value.name}")
     warn_of_doubts(value)
     with naming(system):
-        prepared = prepare(value, open_cache())
+        prepared = prepare(value, open_cache(), tell=teller(silent=json))
     store: Store = open_store(runs)
     run = store.start("boot", value.name, {"system": str(system), "seed": value.seed})
 

@@ -1,32 +1,25 @@
 """`bootlab build kernel`: a kernel from source, as a system file or the command line describes it."""
 
-import re
-import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from bootlab.build.boot_files import build_kernel_of
 from bootlab.build.cache import file_sha256
 from bootlab.build.kernel_build import BuiltKernel, build_kernel
-from bootlab.build.kernel_config import plain_value
 from bootlab.build.kernel_configure import GENERIC_BASES
 from bootlab.build.toolchain import ARCHITECTURES
-from bootlab.cli import build_root
+from bootlab.cli import build_bootloader, build_root
 from bootlab.cli.arguments import Json, complete_system, naming, open_cache
-from bootlab.cli.terminal import err, out, print_json
-from bootlab.errors import InputError, StoreError
+from bootlab.cli.build_words import build_progress, checked_build, parse_options, refuse_with_file, when_built
+from bootlab.cli.option_names import naming_options
+from bootlab.cli.output import copy_to, expect_folder, inputs_of
+from bootlab.cli.terminal import out, print_json
 from bootlab.system import KernelBuild, read_system
-from bootlab.system.kernel import OPTION_NAME
-from bootlab.system.value import complaints
 
 SCHEMA = "bootlab.kernel/1"
-_LINE_EVERY = 250
 _WORDS = {
     "source": "--source",
     "package": "--package",
@@ -39,6 +32,10 @@ _WORDS = {
     "patches": "--patch",
 }
 """Key of [kernel.build] -> what says the same on the command line."""
+_OPTIONS = {f"kernel.build.{key}": option for key, option in _WORDS.items()} | {
+    "kernel.suite": "--suite",
+    "kernel.package": "--package",
+}
 
 app = typer.Typer(
     name="build",
@@ -48,6 +45,7 @@ app = typer.Typer(
 )
 app.command("initramfs")(build_root.initramfs)
 app.command("rootfs")(build_root.rootfs)
+app.command("bootloader")(build_bootloader.bootloader)
 
 
 def _beginning_with(words: Iterable[str]) -> Callable[[str], list[str]]:
@@ -117,8 +115,6 @@ def kernel(
     Every option that was asked for is proved to be in the final configuration. What has been built once is built
     again only where a change touches it.
     """
-    if output is not None and output.exists() and not output.is_dir():
-        raise InputError(f"--output {output}: a file is there, and a kernel is several", hint="name a folder")
     given = {
         "source": source,
         "package": package,
@@ -127,75 +123,34 @@ def kernel(
         "config": config,
         "config_package": config_package,
         "fragments": tuple(fragment or ()),
-        "options": _options(set_ or []),
+        "options": parse_options(set_ or [], "SMP=n"),
         "patches": tuple(patch or ()),
     }
     named = [*(["--arch"] if arch else []), *(_WORDS[name] for name, value in given.items() if value)]
     cache = open_cache()
     if system is not None:
-        if named:
-            raise InputError(
-                f"{system} says what to build: {', '.join(named)} cannot be given with it",
-                hint="change the file, or leave it out and give everything on the command line",
-            )
+        refuse_with_file(system, named)
         value = read_system(system)
         arch = value.machine.arch
-        with naming(system), _progress(silent=json) as (tell, progress):
+        if output is not None:
+            expect_folder("--output", output, inputs_of(value, system))
+        with naming(system), build_progress(silent=json) as (tell, progress):
             built = build_kernel_of(value, cache, tell=tell, progress=progress)
     else:
         arch = arch or ARCHITECTURES[0]
-        build = _kernel_build(given)
-        with _naming_words(), _progress(silent=json) as (tell, progress):
-            built = build_kernel(build, arch, cache, tell=tell, progress=progress)
+        if output is not None:
+            expect_folder("--output", output, [("--source", source), ("--config", config)])
+        build = checked_build(KernelBuild, given, _WORDS, "bootlab build kernel")
+        with naming_options(_OPTIONS) as worded, build_progress(silent=json) as (tell, progress):
+            built = build_kernel(build, arch, cache, tell=lambda line: tell(worded(line)), progress=progress)
     if output is not None:
-        _copy(built, output)
+        copy_to(output, (built.image, built.vmlinux, built.config, built.system_map), built.modules)
     document = _document(built, arch, output)
     if json:
         print_json(document)
     else:
         _print(document)
     return 0
-
-
-@contextmanager
-def _naming_words() -> Iterator[None]:
-    """Put words of the command line in place of the keys that an error below names."""
-    try:
-        yield
-    except InputError as error:
-        options = re.sub(r"kernel\.build\.options\.", "--set ", error.message)
-        message = re.sub(r"kernel\.build\.(\w+)(?:\[\d+\])?(?=:)", lambda found: _WORDS[found[1]], options)
-        hint = error.hint and error.hint.replace("kernel.build.options overrules", "--set overrules")
-        raise InputError(message, hint=hint) from error
-
-
-def _options(words: list[str]) -> dict[str, str]:
-    options: dict[str, str] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals or not name:
-            raise InputError(f"--set {word}: expected NAME=VALUE", hint="for example --set SMP=n --set HZ_100=y")
-        name = name.removeprefix("CONFIG_")
-        if not re.fullmatch(OPTION_NAME, name):
-            raise InputError(f"--set {word}: {name!r} is no option's name", hint="for example --set SMP=n")
-        value = plain_value(value)
-        if options.setdefault(name, value) != value:
-            raise InputError(f"--set {name}: asked for as {options[name]} and as {value}", hint="give it once")
-    return options
-
-
-def _kernel_build(given: dict[str, Any]) -> KernelBuild:
-    paths = [("source", given["source"]), ("config", given["config"])]
-    paths += [(name, path) for name in ("fragments", "patches") for path in given[name]]
-    missing = [f"{_WORDS[name]} {path}" for name, path in paths if path is not None and not path.exists()]
-    if missing:
-        raise InputError(f"{', '.join(missing)}: no such file")
-    try:
-        return KernelBuild.model_validate(given)
-    except ValidationError as error:
-        lines = [line.removeprefix("(whole file): ") for line in complaints(error)]
-        lines = [re.sub(r"^(\w+)(?=[:.\[])", lambda found: _WORDS.get(found[1], found[1]), line) for line in lines]
-        raise InputError("\n".join(lines), hint="bootlab build kernel --help, or a system file") from error
 
 
 def _document(built: BuiltKernel, arch: str, output: Path | None) -> dict[str, Any]:
@@ -221,11 +176,9 @@ def _document(built: BuiltKernel, arch: str, output: Path | None) -> dict[str, A
 
 
 def _print(document: dict[str, Any]) -> None:
-    took = f"{document['build_s']:g} s"
-    when = f"from the cache; its build took {took}" if document["from_cache"] else f"built in {took}"
     modules = f", {document['options_as_modules']} as modules" if document["options_as_modules"] else ""
     lines = [
-        f"Linux {document['release']} for {document['arch']}, {when}",
+        f"Linux {document['release']} for {document['arch']}, {when_built(document)}",
         f"image    {document['image']}",
         f"         {document['bytes']:,} bytes, sha256 {document['sha256'][:12]}",
         f"vmlinux  {document['vmlinux']}",
@@ -233,39 +186,3 @@ def _print(document: dict[str, Any]) -> None:
         f"         {document['options_on']} options on{modules}",
     ]
     out.print("\n".join(lines), soft_wrap=True)
-
-
-def _copy(built: BuiltKernel, output: Path) -> None:
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        for path in (built.image, built.vmlinux, built.config, built.system_map):
-            shutil.copyfile(path, output / path.name)
-        shutil.copytree(built.modules, output / "modules", dirs_exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"--output: {error.filename or output}: {error.strerror or error}") from error
-
-
-@contextmanager
-def _progress(*, silent: bool) -> Iterator[tuple[Callable[[str], None], Callable[[int, str], None]]]:
-    shown = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.completed} files"),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-        console=err,
-        transient=True,
-        disable=silent or not err.is_terminal,
-    )
-    with shown:
-        task = shown.add_task("", total=None)
-
-        def tell(line: str) -> None:
-            if not silent:
-                err.print(f"  {line}", soft_wrap=True)
-
-        def progress(done: int, last: str) -> None:
-            shown.update(task, completed=done, description=last[-50:])
-            if not err.is_terminal and done % _LINE_EVERY == 0:
-                tell(f"compiled {done} files")
-
-        yield tell, progress

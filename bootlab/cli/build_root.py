@@ -1,24 +1,23 @@
 """`bootlab build initramfs` and `bootlab build rootfs`: what a system file, or the command line, describes."""
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
-from pydantic import ValidationError
 
 from bootlab.build import packages
 from bootlab.build.boot_files import build_root_of
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.roots import BuiltRoot, Recipe, build_root
 from bootlab.cli.arguments import Json, complete_system, naming, open_cache
+from bootlab.cli.option_names import made_of_options, naming_options
+from bootlab.cli.output import copy_as, expect_file, inputs_of
 from bootlab.cli.terminal import err, out, print_json
-from bootlab.errors import InputError, StoreError
+from bootlab.errors import InputError
 from bootlab.system import Compression, FileSystem, Initramfs, Rootfs, read_system
-from bootlab.system.value import complaints
 
 SCHEMA = "bootlab.root/1"
 
@@ -38,6 +37,7 @@ _WORDS = {
     "journal": "--no-journal",
 }
 """Key of a recipe -> what says the same on the command line."""
+_EXAMPLES = {"initramfs": "initramfs.cpio", "rootfs": "root.img"}
 _ARCHITECTURES = tuple(packages.ARCHITECTURES)
 _Tell = Callable[[str], None]
 _Progress = Callable[[int, str], None]
@@ -189,8 +189,6 @@ def _build(
     json: bool,
 ) -> int:
     part = kind.__name__.lower()
-    if output is not None and output.is_dir():
-        raise InputError(f"--output {output}: a folder is there", hint="name a file, for example DIR/root.img")
     given = {name: value for name, value in given.items() if value or value is False}
     cache = open_cache()
     if system is not None:
@@ -202,15 +200,19 @@ def _build(
             )
         value = read_system(system)
         arch = value.machine.arch
+        if output is not None:
+            expect_file("--output", output, inputs_of(value, system), example=_EXAMPLES[part])
         with naming(system), _progress(silent=json) as (tell, progress):
             built = build_root_of(value, part, cache, tell=tell, progress=progress)
         recipe = getattr(value, part)
     else:
-        with _naming_words(part), _progress(silent=json) as (tell, progress):
+        if output is not None:
+            expect_file("--output", output, _inputs(given), example=_EXAMPLES[part])
+        with naming_options(_options(part)) as worded, _progress(silent=json) as (tell, progress):
             recipe = _recipe(kind, given)
-            built = _build_given(recipe, arch, kernel, cache, tell)
+            built = _build_given(recipe, arch, kernel, cache, lambda line: tell(worded(line)))
     if output is not None:
-        _copy(built.path, output)
+        copy_as(output, built.path)
     document = _document(part, recipe, arch, built, output)
     if json:
         print_json(document)
@@ -242,33 +244,25 @@ def _recipe(kind: type[RecipeT], given: dict[str, Any]) -> RecipeT:
             f"what is to be in the {part}? {said}",
             hint=f"bootlab build {part} SYSTEM, or --init, --packages, --directory: bootlab build {part} --help",
         )
-    paths = [given.get("init"), *given.get("files", {}).values()]
-    if missing := [str(path) for path in paths if path is not None and not path.is_file()]:
-        raise InputError(f"no such file: {', '.join(missing)}")
+    paths = [("--init", given.get("init"))]
+    paths += [(f"--file {name}", path) for name, path in given.get("files", {}).items()]
+    if missing := [f"{option} {path}" for option, path in paths if path is not None and not path.is_file()]:
+        raise InputError(f"{', '.join(missing)}: no such file")
     if (folder := given.get("directory")) is not None and not folder.is_dir():
         raise InputError(f"--directory {folder}: no such folder")
-    try:
-        return kind.model_validate(given)
-    except ValidationError as error:
-        lines = [line.removeprefix("(whole file): ") for line in complaints(error)]
-        lines = [re.sub(r"^(\w+)(?=:)", lambda found: _WORDS.get(found[1], found[1]), line) for line in lines]
-        raise InputError("\n".join(lines), hint=f"bootlab build {part} --help") from error
+    return made_of_options(kind, given, _WORDS, f"bootlab build {part}")
 
 
-@contextmanager
-def _naming_words(part: str) -> Iterator[None]:
-    """Put words of the command line in place of the keys that an error below names."""
+def _inputs(given: dict[str, Any]) -> list[tuple[str, Path | None]]:
+    named = [(_WORDS[key], given.get(key)) for key in ("directory", "init")]
+    return [*named, *((f"--file {name}", path) for name, path in given.get("files", {}).items())]
 
-    def word(found: re.Match[str]) -> str:
-        return f"{_WORDS.get(found[1], found[0])}"
 
-    try:
-        yield
-    except InputError as error:
-        message = re.sub(rf'\b{part}\.files\."([^"]*)"', r"--file \1", error.message)
-        message = re.sub(rf"\b{part}\.(\w+)(?=:)", word, message)
-        message = message.replace("kernel.suite:", "--suite:").replace("kernel.package:", "--kernel:")
-        raise InputError(message, hint=error.hint) from error
+def _options(part: str) -> dict[str, str]:
+    return {f"{part}.{key}": option for key, option in _WORDS.items()} | {
+        "kernel.suite": "--suite",
+        "kernel.package": "--kernel",
+    }
 
 
 def _listed(words: list[str] | None) -> tuple[str, ...]:
@@ -315,14 +309,6 @@ def _print(document: dict[str, Any]) -> None:
         shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
         lines.append(f"packages  {len(names)}: {shown}")
     out.print("\n".join(lines), soft_wrap=True)
-
-
-def _copy(path: Path, output: Path) -> None:
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, output)
-    except OSError as error:
-        raise StoreError(f"--output: {error.filename or output}: {error.strerror or error}") from error
 
 
 @contextmanager

@@ -1,7 +1,8 @@
-"""`bootlab compare A B`: two systems, or two recorded runs, phase by phase."""
+"""`bootlab compare A B`: two systems, or two recorded runs, phase by phase; more of them, step by step."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Annotated
 
 import typer
@@ -9,29 +10,40 @@ import typer
 from bootlab.cli.arguments import Json, Parallel, Runs, complete_system, naming, open_cache, open_store
 from bootlab.cli.measure import WARM_UP, default_number, series
 from bootlab.cli.pages import consoles, say_page, write_page
-from bootlab.cli.terminal import boot_progress, out, print_json
+from bootlab.cli.terminal import boot_progress, out, print_json, teller
 from bootlab.errors import InputError
-from bootlab.experiments.comparing import Comparison, compare_series
+from bootlab.experiments.comparing import Comparison, Steps, compare_series, compare_steps
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.family import NULL_WORD
 from bootlab.experiments.store import Run, Store
-from bootlab.measure.prepare import prepare
+from bootlab.measure.prepare import Prepared, prepare
 from bootlab.measure.record import BootRecord
 from bootlab.measure.record_files import read_record, write_json
-from bootlab.report import page, text
+from bootlab.report import page, steps_page, steps_text, text
 from bootlab.system import System, read_system
 
 _FEWEST_WALL = 5
+_NULLS = 3
+
+_Booted = dict[str, tuple[list[BootRecord], list[BootRecord]]]
+"""Letter of a side -> its boots and its null changes."""
 
 Side = Annotated[
     str,
     typer.Argument(help="A system file, or a recorded run: its path, number, or last.", autocompletion=complete_system),
+]
+More = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[C]...", help="More of them: each is a step from the one before.", autocompletion=complete_system
+    ),
 ]
 
 
 def compare(
     a: Side,
     b: Side,
+    more: More = None,
     number: Annotated[
         int | None, typer.Option("-n", "--number", min=2, max=10000, help="Boots a side. [default: 5 virtual, 15 wall]")
     ] = None,
@@ -41,17 +53,42 @@ def compare(
 ) -> int:
     """Compare two systems (both are booted now) or two recorded runs (nothing is booted), phase by phase.
 
-    Exit code 0 whatever the verdict; the two sides must be on the same clock.
+    Of more than two, each is compared with the one before it: what each step saves, and all of them together.
+    Exit code 0 whatever the verdict; all sides must be on the same clock.
     """
     store = open_store(runs)
-    sides = [_side(store, name) for name in (a, b)]
+    names = [a, b, *(more or [])]
+    if len(names) > len(ascii_lowercase):
+        raise InputError(f"cannot compare {len(names)} systems: at most {len(ascii_lowercase)} at once")
+    sides = [_side(store, name) for name in names]
     _refuse_early(sides, number)
-    run = store.start("compare", "-vs-".join(side.name for side in sides), {"a": a, "b": b, "number": number})
+    prepared = [_prepare(side, silent=json) for side in sides]
+    between = "-vs-" if len(sides) == 2 else "-to-"
+    asked = {"systems": names, "number": number}
+    run = store.start("compare", f"{sides[0].name}{between}{sides[-1].name}", asked)
     with run.locked():
-        before, after, null = _boot(sides, number, run, parallel, json)
-    comparison = compare_series(before, after, null)
+        booted = _boot(sides, prepared, number, run, parallel, json)
+    records = [one.records for one in booted]
+    if len(booted) > 2:
+        steps = compare_steps([(one.records, one.null) for one in booted])
+        write_json(run.result, steps.model_dump(mode="json", by_alias=True))
+        return show_steps(run, steps, records, json=json)
+    before, after = records
+    comparison = compare_series(before, after, booted[0].null)
     write_json(run.result, comparison.model_dump(mode="json", by_alias=True))
     return show_comparison(run, comparison, before, after, json=json)
+
+
+def show_steps(run: Run, steps: Steps, series: list[list[BootRecord]], *, json: bool, to: Path | None = None) -> int:
+    """Print several systems step by step and write their page, into the run or to the file `to`."""
+    shown = consoles([(f"{number} {boots[0].system}", boots[0].run) for number, boots in enumerate(series, 1)])
+    path = write_page(run, steps_page.steps_page(steps, series, shown), to=to)
+    if json:
+        print_json(steps)
+        return 0
+    out.print(steps_text.steps(steps, series))
+    say_page(path)
+    return 0
 
 
 def show_comparison(
@@ -102,15 +139,24 @@ def _side(store: Store, name: str) -> _Side:
 
 
 def _refuse_early(sides: list[_Side], number: int | None) -> None:
-    one, other = sides
-    if one.clock != other.clock:
-        raise InputError(
-            f"cannot compare: {one.name} is on the {one.clock} clock, {other.name} on the {other.clock} clock",
-            hint="the two sides need the same clock.kind",
-        )
+    one = sides[0]
+    for other in sides[1:]:
+        if one.clock != other.clock:
+            raise InputError(
+                f"cannot compare: {one.name} is on the {one.clock} clock, {other.name} on the {other.clock} clock",
+                hint="all sides need the same clock.kind",
+            )
     booted = any(side.system is not None for side in sides)
-    if booted and one.clock == "wall" and number is not None and number < _FEWEST_WALL:
+    if booted and one.clock != "virtual" and number is not None and number < _FEWEST_WALL:
         raise InputError(f"--number {number}: a noisy clock needs at least {_FEWEST_WALL} boots a side")
+
+
+def _prepare(side: _Side, *, silent: bool) -> Prepared | None:
+    """Make all that a side boots from, so that nothing is booted before every kernel is built; None if on record."""
+    if side.system is None or side.path is None:
+        return None
+    with naming(side.path):
+        return prepare(side.system, open_cache(), tell=teller(silent=silent))
 
 
 def recorded(run: Run) -> tuple[list[BootRecord], list[BootRecord]]:
@@ -131,54 +177,69 @@ def recorded(run: Run) -> tuple[list[BootRecord], list[BootRecord]]:
 
 
 def _boot(
-    sides: list[_Side], number: int | None, run: Run, parallel: int | None, silent: bool
-) -> tuple[list[BootRecord], list[BootRecord], list[BootRecord]]:
-    one, other = sides
-    if one.system is not None and other.system is not None and one.clock == "wall":
-        return *_interleaved(sides, number or default_number(one.system), run, silent), []
-    null = one.null
-    if one.system is not None and one.clock == "virtual":
-        null = [
-            record
-            for index in (1, 2, 3)
-            for record in _boot_side(
-                replace(one, system=one.system.with_cmdline(f"{NULL_WORD}={index}").with_seed(index)),
-                1, run, parallel, silent, f"a-null{index}-",
-            )
-        ]  # fmt: skip
-    before, after = [
-        side.records or _boot_side(side, number, run, parallel, silent, label)
-        for side, label in zip(sides, ("a-", "b-"), strict=True)
+    sides: list[_Side],
+    prepared: list[Prepared | None],
+    number: int | None,
+    run: Run,
+    parallel: int | None,
+    silent: bool,
+) -> list[_Side]:
+    ready = {letter: one for letter, one in zip(ascii_lowercase, prepared, strict=False) if one is not None}
+    if not ready:
+        return sides
+    count = number or default_number(next(iter(ready.values())).system)
+    if sides[0].clock == "virtual":
+        booted = _families(ready, len(sides), count, run, parallel, silent)
+    elif len(ready) == len(sides):
+        booted = _interleaved(ready, count, run, silent)
+    else:
+        booted = {
+            letter: (series(one, count, one.system.seed, False, run, parallel, silent=silent, label=f"{letter}-"), [])
+            for letter, one in ready.items()
+        }
+    return [
+        replace(side, records=booted[letter][0], null=booted[letter][1]) if letter in booted else side
+        for letter, side in zip(ascii_lowercase, sides, strict=False)
     ]
-    return before, after, null
 
 
-def _boot_side(
-    side: _Side, number: int | None, run: Run, parallel: int | None, silent: bool, label: str
-) -> list[BootRecord]:
-    assert side.system is not None and side.path is not None
-    count = number or default_number(side.system)
-    with naming(side.path):
-        return series(side.system, count, side.system.seed, False, run, parallel, silent=silent, label=label)
+def _families(
+    prepared: dict[str, Prepared], sides: int, number: int, run: Run, parallel: int | None, silent: bool
+) -> _Booted:
+    # Every side but the last has null changes: the one after it is compared with it.
+    last = ascii_lowercase[sides - 1]
+    jobs: list[Job] = []
+    for letter, one in prepared.items():
+        for index in range(1, _NULLS + 1 if letter != last else 1):
+            changed = prepare(one.system.with_cmdline(f"{NULL_WORD}={index}"), open_cache())
+            jobs.append(Job(f"{letter}-null{index}-001-s{index}", changed.with_seed(index)))
+        seeds = range(one.system.seed, one.system.seed + number)
+        jobs += [Job(f"{letter}-{index:03d}-s{seed}", one.with_seed(seed)) for index, seed in enumerate(seeds, 1)]
+    with boot_progress(len(jobs), silent=silent) as progress:
+        progress.note(f"{len(jobs)} boots on the virtual clock: {number} a side, and null changes")
+        engine = Engine(run, parallel=parallel, watcher=lambda done: progress.booted(done.job.label))
+        records = list(zip((job.label for job in jobs), engine.boot_all(jobs), strict=True))
+    return {
+        letter: (
+            [record for label, record in records if label.startswith(f"{letter}-") and "-null" not in label],
+            [record for label, record in records if label.startswith(f"{letter}-null")],
+        )
+        for letter in prepared
+    }
 
 
-def _interleaved(sides: list[_Side], number: int, run: Run, silent: bool) -> tuple[list[BootRecord], list[BootRecord]]:
-    # On a noisy clock the sides take turns, so that a slow minute of the host falls on both.
-    prepared = []
-    for side in sides:
-        assert side.system is not None and side.path is not None
-        with naming(side.path):
-            prepared.append(prepare(side.system, open_cache()))
-    with boot_progress(2 * number, silent=silent) as progress:
-        accelerators = " and ".join(dict.fromkeys(one.accelerator.value for one in prepared))
+def _interleaved(prepared: dict[str, Prepared], number: int, run: Run, silent: bool) -> _Booted:
+    # On a noisy clock the sides take turns, so that a slow minute of the host falls on all of them.
+    with boot_progress(len(prepared) * number, silent=silent) as progress:
+        accelerators = " and ".join(dict.fromkeys(one.runs_on for one in prepared.values()))
         progress.note(f"{number} boots a side on the wall clock ({accelerators}), in turns")
         # The first boot of each finds the host's caches cold; it is kept, and not counted.
-        Engine(run).boot_all([Job(f"{side}-{WARM_UP}", one) for side, one in zip("ab", prepared, strict=True)])
+        Engine(run).boot_all([Job(f"{letter}-{WARM_UP}", one) for letter, one in prepared.items()])
         engine = Engine(run, watcher=lambda done: progress.booted(done.job.label))
         jobs = [
-            Job(f"{side}-{index:03d}-s{index}", one.with_seed(index))
+            Job(f"{letter}-{index:03d}-s{index}", one.with_seed(index))
             for index in range(1, number + 1)
-            for side, one in zip("ab", prepared, strict=True)
+            for letter, one in prepared.items()
         ]
         records = engine.boot_all(jobs)
-    return records[::2], records[1::2]
+    return {letter: (records[index :: len(prepared)], []) for index, letter in enumerate(prepared)}

@@ -6,10 +6,10 @@ import typer
 
 from bootlab.cli.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
 from bootlab.cli.pages import consoles, say_page, write_page
-from bootlab.cli.terminal import boot_progress, err, out, print_json, warn_of_doubts
+from bootlab.cli.terminal import boot_progress, err, out, print_json, teller, warn_of_doubts
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.store import Run
-from bootlab.measure.prepare import prepare
+from bootlab.measure.prepare import Prepared, prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import write_json
 from bootlab.measure.statistics import Summary, summarize
@@ -40,10 +40,12 @@ def measure(
     """
     value = read_system(system)
     count = number or default_number(value)
-    run = open_store(runs).start("measure", value.name, {"system": str(system), "number": count, "seed": seed})
     warn_of_doubts(value)
-    with naming(system), run.locked():
-        records = series(value, count, seed, same_seed, run, parallel, silent=json)
+    with naming(system):
+        prepared = prepare(value, open_cache(), tell=teller(silent=json))
+    run = open_store(runs).start("measure", value.name, {"system": str(system), "number": count, "seed": seed})
+    with run.locked():
+        records = series(prepared, count, seed, same_seed, run, parallel, silent=json)
     document = series_document(run, records)
     write_json(run.result, document)
     path = write_page(run, page.series_page(records, consoles([("last boot", records[-1].run)])))
@@ -59,7 +61,7 @@ def measure(
 
 
 def series(
-    value: System,
+    prepared: Prepared,
     count: int,
     seed: int,
     same_seed: bool,
@@ -70,13 +72,11 @@ def series(
     label: str = "",
 ) -> list[BootRecord]:
     """Boot `count` members of a series into `run`."""
-    prepared = prepare(value, open_cache())
+    value = prepared.system
     with boot_progress(count, silent=silent) as progress:
-        progress.note(
-            f"{value.name}: {count} boots on the {value.clock.kind.value} clock ({prepared.accelerator.value})"
-        )
+        progress.note(f"{value.name}: {count} boots on the {value.clock.kind.value} clock ({prepared.runs_on})")
         engine = Engine(run, parallel=parallel, watcher=lambda done: progress.booted(done.job.label))
-        if value.clock.kind is ClockKind.WALL:
+        if value.clock.kind is not ClockKind.VIRTUAL:
             # The first boot finds the host's caches cold; it is kept, and not counted.
             engine.boot_all([Job(f"{label}{WARM_UP}", prepared.with_seed(seed))])
         seeds = [seed if same_seed else seed + index for index in range(count)]

@@ -1,13 +1,12 @@
 """`bootlab profile SYSTEM|RUN`: where the time of one boot went, from its first instruction on."""
 
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bootlab.cli.arguments import Json, Runs, complete_system, open_store
+from bootlab.cli.arguments import ExportFormat, Json, Runs, complete_system, open_store
 from bootlab.cli.profile_sweeps import run_sweep
 from bootlab.cli.profiled_boots import Subject, prepare_profile, profile_boot, show_profile, start_run
 from bootlab.cli.ranges import LEAST_MIB, MOST_MIB, parse_numbers, parse_sizes
@@ -26,16 +25,6 @@ from bootlab.system import System, read_system
 _MOST_SPAN_NS = (1 << 63) - 1
 _MANY_SPANS_NS = 1000
 """Below this a boot has tens of millions of calls to record."""
-
-
-class ExportFormat(StrEnum):
-    """What a profile can be written as, for other tools."""
-
-    FOLDED = "folded"
-    PERFETTO = "perfetto"
-    SVG = "svg"
-    CSV = "csv"
-    JSON = "json"
 
 
 SystemOrRun = Annotated[

@@ -10,7 +10,7 @@ from typing import Any
 from bootlab.cli.arguments import naming, open_cache
 from bootlab.cli.pages import consoles, say_page, write_page
 from bootlab.cli.recorded_profiles import KIND, place_of
-from bootlab.cli.terminal import err, out, print_json, warn_of_doubts
+from bootlab.cli.terminal import err, out, print_json, teller, warn_of_doubts
 from bootlab.errors import BootFailed, InputError, MissingTool, StoreError
 from bootlab.experiments.profile_document import difference_document, profile_document
 from bootlab.experiments.profiling import Analysis, analyse
@@ -55,7 +55,7 @@ def prepare_profile(subject: Subject, *, silent: bool) -> Prepared:
         err.print(f"preparing {system.name}")
         warn_of_doubts(system)
     try:
-        prepared = prepare(system, open_cache(), profile=subject.request)
+        prepared = prepare(system, open_cache(), profile=subject.request, tell=teller(silent=silent))
     except InputError as error:
         # What is wrong with a file of --symbols is nothing in the system's file.
         if error.message.startswith(tuple(f"{path}:" for path in subject.symbols)):

@@ -6,9 +6,10 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from bootlab.cli import study, sweep
+from bootlab.cli import study, sweep, tailor
 from bootlab.cli.arguments import Json, Runs, open_store
-from bootlab.cli.compare import recorded, show_comparison
+from bootlab.cli.compare import recorded, show_comparison, show_steps
+from bootlab.cli.import_ import show_import
 from bootlab.cli.measure import series_document
 from bootlab.cli.pages import consoles, say_page, write_page
 from bootlab.cli.profile_sweeps import read_sweep, show_sweep
@@ -17,13 +18,15 @@ from bootlab.cli.recorded_profiles import KIND, read_profile_run
 from bootlab.cli.terminal import out, print_json
 from bootlab.cli.try_ import show_try
 from bootlab.errors import InputError, StoreError
-from bootlab.experiments.comparing import Comparison
+from bootlab.experiments import importing
+from bootlab.experiments.comparing import Comparison, Steps
 from bootlab.experiments.store import Run, Store
 from bootlab.experiments.trial import TryResult
+from bootlab.measure.record import BootRecord
 from bootlab.measure.record_files import read_record
 from bootlab.report import page, text
 
-Result = TypeVar("Result", TryResult, Comparison)
+Result = TypeVar("Result", TryResult, Comparison, Steps)
 
 
 def report(
@@ -47,9 +50,13 @@ def report(
     found = store.find(run)
     if found.kind == "try":
         return show_try(found, _result(found, TryResult), json=json, to=to)
+    if found.kind == "compare" and len(found.asked.get("systems", ())) > 2:
+        steps = _result(found, Steps)
+        series = [_records(runs) for runs in (steps.whole.before_runs, *(step.after_runs for step in steps.steps))]
+        return show_steps(found, steps, series, json=json, to=to)
     if found.kind == "compare":
         comparison = _result(found, Comparison)
-        sides = [[read_record(Path(path)) for path in side] for side in (comparison.before_runs, comparison.after_runs)]
+        sides = [_records(runs) for runs in (comparison.before_runs, comparison.after_runs)]
         return show_comparison(found, comparison, sides[0], sides[1], json=json, to=to)
     if found.kind == KIND:
         if "axis" in found.asked:
@@ -59,6 +66,10 @@ def report(
         return sweep.show_boot_sweep(found, sweep.read_boot_sweep(found), json=json, to=to)
     if found.kind == study.KIND:
         return study.show_study(found, study.read_study(found), json=json, to=to)
+    if found.kind == tailor.KIND:
+        return tailor.show_recorded(found, json=json)
+    if found.kind == importing.KIND:
+        return show_import(found, json=json, to=to)
     records, _ = recorded(found)
     html = page.boot_page(records[0], consoles([("console", records[0].run)]))
     if found.kind != "boot":
@@ -70,6 +81,10 @@ def report(
         out.print(text.boot(records[0]) if found.kind == "boot" else text.series(records))
         say_page(path)
     return 0
+
+
+def _records(runs: list[str]) -> list[BootRecord]:
+    return [read_record(Path(path)) for path in runs]
 
 
 def _result(run: Run, kind: type[Result]) -> Result:

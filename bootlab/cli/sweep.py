@@ -70,6 +70,8 @@ def sweep(
     """
     expect_csv(csv)
     value = read_system(system)
+    if value.target is not None:
+        raise InputError(f"{system}:target: the vCPUs and memory of a real board are what they are")
     store = open_store(runs)
     if resume is not None:
         run = find_resumed(store, resume, KIND, value.name, _Asked, [vcpus, memory, page_size, kernel, seeds])

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -29,6 +29,16 @@ def warn_of_doubts(system: System) -> None:
     """Say on stderr why this system's boots may not be exact."""
     for doubt in doubts(system):
         err.print(f"bootlab: warning: {doubt}", soft_wrap=True)
+
+
+def teller(*, silent: bool) -> Callable[[str], None]:
+    """Return what says on stderr which step has begun that may take long, a line each."""
+
+    def tell(line: str) -> None:
+        if not silent:
+            err.print(f"  {line}", soft_wrap=True)
+
+    return tell
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from bootlab.cli.arguments import (
     open_cache,
     open_store,
 )
+from bootlab.cli.audit import audited_facts
 from bootlab.cli.pages import consoles, say_page, write_page
 from bootlab.cli.terminal import boot_progress, err, out, print_json, warn_of_doubts
 from bootlab.errors import InputError, Interrupted, StoreError
@@ -75,6 +76,10 @@ def try_(
             "kernel build for each technique that builds one. [default: no-ablation]",
         ),
     ] = None,
+    audit: Annotated[
+        str | None,
+        typer.Option("--audit", metavar="RUN", help="What bootlab audit found, for techniques that ask for it."),
+    ] = None,
     resume: Annotated[
         str | None,
         typer.Option("--resume", metavar="RUN", help="Go on with an interrupted run: its path, number, or last."),
@@ -98,16 +103,17 @@ def try_(
         nulls=nulls or DEFAULT_NULLS,
         stack=stack is not False,
         ablation=bool(ablation),
+        facts=audited_facts(open_store(runs), audit) if audit is not None else {},
     )
     if asked.ablation and not asked.stack:
         raise InputError(
             "--ablation leaves techniques out of a stack, and --no-stack makes none", hint="give one of them"
         )
-    if value.clock.kind is ClockKind.WALL and asked.seeds < _FEWEST_WALL:
+    if value.clock.kind is not ClockKind.VIRTUAL and asked.seeds < _FEWEST_WALL:
         raise InputError(f"--seeds {asked.seeds}: a noisy clock needs at least {_FEWEST_WALL} boots a side")
     store = open_store(runs)
     if resume is not None:
-        run, asked = _resumed(store, resume, value.name, asked, [technique, plan, seeds, nulls, stack, ablation])
+        run, asked = _resumed(store, resume, value.name, asked, [technique, plan, seeds, nulls, stack, ablation, audit])
     chosen_plan = find_plan(asked.plan)
     techniques = find_techniques(load_catalogue(), asked.techniques or chosen_plan.techniques)
     if value.check is None and not json:
@@ -127,6 +133,7 @@ def try_(
             nulls=asked.nulls,
             stack=asked.stack,
             ablation=asked.ablation,
+            facts=asked.facts,
             note=progress.note,
         )
         go_on = f"bootlab try {system} --resume {run.path}"
@@ -174,7 +181,8 @@ class _Asked(BaseModel):
     nulls: int
     stack: bool = True
     ablation: bool = False
-    """Neither is in runs of before there was one."""
+    facts: dict[str, str] = {}
+    """None of the three is in runs of before there was one."""
 
 
 def _resumed(store: Store, name: str, system: str, now: _Asked, options: list[Any]) -> tuple[Run, _Asked]:
@@ -183,7 +191,7 @@ def _resumed(store: Store, name: str, system: str, now: _Asked, options: list[An
         raise InputError(f"--resume {name}: that run is a {run.kind} of {run.system}, not a try of {system}")
     if any(option is not None for option in options):
         raise InputError(
-            f"--resume {name}: goes on as it was asked; give no technique, plan, seeds, nulls, stack or ablation"
+            f"--resume {name}: goes on as it was asked; give no technique, plan, seeds, nulls, stack, ablation or audit"
         )
     try:
         asked = _Asked.model_validate(run.asked)

@@ -8,8 +8,9 @@ import typer
 
 from bootlab.build.boot_files import root_entries_of
 from bootlab.cli.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.cli.output import expect_file, inputs_of
 from bootlab.cli.profiled_boots import expect_started
-from bootlab.cli.terminal import err, out, print_json, warn_of_doubts
+from bootlab.cli.terminal import err, out, print_json, teller, warn_of_doubts
 from bootlab.errors import InputError
 from bootlab.experiments.store import Run
 from bootlab.experiments.unused_files import Unused, find_unused, read_paths
@@ -49,12 +50,9 @@ def unused(
     parts = [part for part in _PARTS if getattr(value, part) is not None]
     if not parts:
         raise InputError(f"{system}: neither [initramfs] nor [rootfs]: there are no files to look at")
-    cache = open_cache()
-
-    def tell(line: str) -> None:
-        if not json:
-            err.print(f"  {line}", soft_wrap=True)
-
+    if to is not None:
+        expect_file("--to", to, inputs_of(value, system), example="without.toml")
+    cache, tell = open_cache(), teller(silent=json)
     if not json:
         err.print(f"preparing {value.name}")
         warn_of_doubts(value)
@@ -114,6 +112,7 @@ def _write(path: Path, system: System, found: dict[str, Unused]) -> Path | None:
         lines += [f"    {json_module.dumps(name, ensure_ascii=False)}," for name in (*earlier, *unused.without)]
         lines += ["]", ""]
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join(lines), encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise store_error(path, error) from error

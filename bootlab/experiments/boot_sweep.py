@@ -40,7 +40,7 @@ class BootSweep:
         self.places = places(system, wanted, repeats)
         self._cache = cache
         self._note = note
-        self._wall = system.clock.kind is ClockKind.WALL
+        self._wall = system.clock.kind is not ClockKind.VIRTUAL
 
     @property
     def boots(self) -> int:

@@ -54,6 +54,7 @@ class Changing:
         # Whether an option is still there to change, only the kernel that stands there now can tell.
         config = measured_of(before.median, before.kernel_config).kernel_config
         measured = replace(self.measured, kernel_config=config)
+        before_system = system
         for technique in techniques:
             said = f"{technique.name}: " if len(techniques) > 1 else ""
             reason = technique.applies(system, measured)
@@ -63,6 +64,8 @@ class Changing:
                 system = technique.apply(system, measured)
             except InputError as error:
                 return Changed(None, DOES_NOT_APPLY, f"{said}{error.message}")
+            if (needs := _what_a_board_lacks(before_system, system)) is not None:
+                return Changed(None, DOES_NOT_APPLY, f"{said}{needs}")
         return Changed(system)
 
     def _prepared(self, changed: Changed, who: str) -> Changed:
@@ -79,6 +82,20 @@ class Changing:
             self._note(f"{who}: {_in_one_line(error)}")
             return Changed(None, Verdict.BROKE_IT.value, _in_one_line(error))
         return changed
+
+
+def _what_a_board_lacks(before: System, after: System) -> str | None:
+    """Return why a real board cannot become `after`; None when it can, or when the machine is emulated."""
+    if before.target is None or after == before:
+        return None
+    if before.kernel.installed:
+        return "nothing is delivered to this board (target.deliver), so it boots what is on it"
+    brought = ("kernel", "initramfs", "rootfs", "disks")
+    if any(getattr(before, part) != getattr(after, part) for part in System.model_fields if part not in brought):
+        return "it changes the emulated machine, and this one is real"
+    if before.kernel.entry != after.kernel.entry:
+        return "how the kernel is entered is QEMU's choice, and here the board's bootloader's"
+    return None
 
 
 def _other_kernel(changed: System | None, system: System) -> bool:

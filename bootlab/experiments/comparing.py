@@ -1,4 +1,4 @@
-"""Two series compared: phase by phase, with a verdict and the list of what differs between the two sides.
+"""Series compared: two phase by phase, with a verdict and the list of what differs between them; several step by step.
 
 With a storage model the times of a side include that of loading its kernel and initramfs; the phases never do.
 """
@@ -15,6 +15,10 @@ from bootlab.experiments.verdict import virtual_verdict, wall_verdict
 from bootlab.measure.record import BootRecord
 
 SCHEMA: Final = "bootlab.compare/1"
+STEPS_SCHEMA: Final = "bootlab.compare-steps/1"
+_FILE_FLAGS = ("-kernel", "-initrd", "-bios")
+_FILE_VALUE = re.compile(r"\b(file|mem-path)=(?:[^,]|,,)*")
+_VOLATILE = re.compile(r"bootlab-|hostfwd=|config=|out=")
 
 
 class PhaseDifference(BaseModel):
@@ -47,6 +51,27 @@ class Comparison(BaseModel):
     before_runs: list[str]
     """Directories of the boots of this side."""
     after_runs: list[str]
+
+
+class Steps(BaseModel):
+    """Several systems in order, each against the one before it: a waterfall. The steps' savings add up to the whole."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
+    schema_: Literal["bootlab.compare-steps/1"] = Field(default=STEPS_SCHEMA, alias="schema")
+    clock: str
+    steps: list[Comparison]
+    whole: Comparison
+    """The last system against the first."""
+
+
+def compare_steps(sides: Sequence[tuple[list[BootRecord], list[BootRecord]]]) -> Steps:
+    """Return the comparison of each side with the one before it; a side is its series and its null changes.
+
+    Raises InputError when their clocks differ.
+    """
+    steps = [compare_series(before, after, null) for (before, null), (after, _) in zip(sides, sides[1:], strict=False)]
+    (first, null), (last, _) = sides[0], sides[-1]
+    return Steps(clock=first[0].clock, steps=steps, whole=compare_series(first, last, null))
 
 
 def compare_series(before: list[BootRecord], after: list[BootRecord], null: Sequence[BootRecord] = ()) -> Comparison:
@@ -101,7 +126,7 @@ def compare_series(before: list[BootRecord], after: list[BootRecord], null: Sequ
 
 def _no_family(left: Family, right: Family) -> str | None:
     boots = f"{len(left.members)} and {len(right.members)} boots"
-    if left.members[0].clock == "wall":
+    if left.members[0].clock != "virtual":
         fewest = min(len(left.members), len(right.members))
         return f"{boots}: a noisy clock needs 5 a side at least" if fewest < 5 else None
     if min(len(left.members), len(right.members)) < 3 or not left.null:
@@ -116,16 +141,31 @@ def _differences(one: BootRecord, other: BootRecord) -> list[str]:
     for name in sorted({*one.hashes, *other.hashes}):
         if one.hashes.get(name) != other.hashes.get(name):
             found.append(f"{name}: {_short(one.hashes.get(name))} -> {_short(other.hashes.get(name))}")
-    volatile = re.compile(r"bootlab-|hostfwd=|config=|out=")
-    left = [word for word in one.argv if not volatile.search(word)]
-    right = [word for word in other.argv if not volatile.search(word)]
-    for mark, words in (
-        ("only before", [w for w in left if w not in right]),
-        ("only after", [w for w in right if w not in left]),
+    for what, left, right in (
+        ("kernel command line", _cmdline(one.argv), _cmdline(other.argv)),
+        ("QEMU command line", _options(one.argv), _options(other.argv)),
     ):
-        if words:
-            found.append(f"QEMU command line, {mark}: {' '.join(words)}")
+        for mark, words in (
+            ("only before", [word for word in left if word not in right]),
+            ("only after", [word for word in right if word not in left]),
+        ):
+            if words:
+                found.append(f"{what}, {mark}: {' '.join(words)}")
     return found
+
+
+def _cmdline(argv: Sequence[str]) -> list[str]:
+    return argv[argv.index("-append") + 1].split() if "-append" in argv else []
+
+
+def _options(argv: Sequence[str]) -> list[str]:
+    # What a file holds is compared by its hash; where it lies decides nothing, nor do the names of sockets and ports.
+    words = []
+    for flag, word in zip(["", *argv], argv, strict=False):
+        if flag in _FILE_FLAGS or flag == "-append" or _VOLATILE.search(word):
+            continue
+        words.append(_FILE_VALUE.sub(r"\1=", word))
+    return words
 
 
 def _short(digest: str | None) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from bootlab.errors import Interrupted, StoreError
 from bootlab.experiments.store import Run
@@ -71,7 +72,7 @@ class Engine:
 
     def boot_all(self, jobs: Sequence[Job]) -> list[BootRecord]:
         """Return the record of each job, in order. Raises Interrupted on Ctrl-C, after every machine has ended."""
-        wall = any(job.prepared.system.clock.kind is ClockKind.WALL for job in jobs)
+        wall = any(job.prepared.system.clock.kind is not ClockKind.VIRTUAL for job in jobs)
         began = time.monotonic()
         records: dict[str, BootRecord] = {}
         pool = ThreadPoolExecutor(max_workers=1 if wall else self.parallel, thread_name_prefix="boot")
@@ -102,21 +103,22 @@ class Engine:
         virtual = job.prepared.system.clock.kind is ClockKind.VIRTUAL
         if self._reuse and virtual and (known := self._known.get(job.prepared.key)) is not None:
             return known, True
-        if self._reuse and (earlier := _recorded(self.run, job)) is not None:
+        directory = self.run.path / "boots" / job.label
+        # On the wall clock no two boots are the same, but a resumed run goes on behind those it has.
+        if self._reuse and (earlier := finished_boot(directory, job.prepared)) is not None:
             return earlier, True
         record = boot(job.prepared, self.run.boot_directory(job.label), cancelled=self._cancel.is_set)
         self._known[record.key] = record
         return record, False
 
 
-def _recorded(run: Run, job: Job) -> BootRecord | None:
-    # On the wall clock no two boots are the same, but a resumed run goes on behind those it has.
-    directory = run.path / "boots" / job.label
+def finished_boot(directory: Path, prepared: Prepared) -> BootRecord | None:
+    """Return the record of a boot in its directory if it is that of `prepared`, whole and of use."""
     if not (directory / "record.json").is_file():
         return None
     with suppress(StoreError):
         record = read_record(directory)
-        return record if record.key == job.prepared.key and record.outcome is not Outcome.TARGET_DIED else None
+        return record if record.key == prepared.key and record.outcome is not Outcome.TARGET_DIED else None
     return None
 
 

@@ -78,9 +78,7 @@ _add(
 )
 # "Timing Boot Time Reduction Techniques" (M. Opdenacker, Bootlin, 2019): the kernel's part, in the order of the talk.
 # Compression comes last there as here, because the best one depends on the size that is left.
-_add(
-    "board-2019",
-    "the ladder of the Bootlin board (2019), kernel part, in its order, whatever each step saves",
+_BOARD_2019 = (
     "initramfs_direct_init",
     "initramfs_pruned",
     "initramfs_none",
@@ -111,6 +109,25 @@ _add(
     "kernel_image_lz4",
     "kernel_image_gzip",
     "kernel_image_lzo",
+)
+_add(
+    "board-2019",
+    "the ladder of the Bootlin board (2019), kernel part, in its order, whatever each step saves",
+    *_BOARD_2019,
+    keep_all=True,
+)
+_add(
+    "camera-2019",
+    "the same ladder from its beginning: the application and what starts it, the kernel part, the bootloader",
+    "application_thumb2",
+    "application_reduced",
+    "userspace_one_script",
+    "application_static",
+    "initramfs_embedded",
+    *_BOARD_2019,
+    "bootloader_no_delay",
+    "bootloader_no_scan",
+    "bootloader_falcon",
     keep_all=True,
 )
 _add(

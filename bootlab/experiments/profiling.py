@@ -72,8 +72,7 @@ def analyse(system: System, record: BootRecord, directory: Path, *, run: str = "
     Raises InputError for a profile that is damaged or that there is not, StoreError for what is kept beside it.
     """
     about = read_about(directory)
-    functions = read_functions(directory / FUNCTIONS)
-    profile = _ready_named(_read_profile(directory, function_names(functions)), record)
+    profile, functions = read_recorded(record, directory)
     # What was saved may end before a mark that the trace still has.
     marks = {name: t_ns for name, t_ns in record.marks.items() if t_ns <= profile.end_ns}
     slices = profile.up_to(m.READY)
@@ -112,6 +111,15 @@ def analyse(system: System, record: BootRecord, directory: Path, *, run: str = "
         ),
         directory=directory,
     )
+
+
+def read_recorded(record: BootRecord, directory: Path) -> tuple[Profile, list[tuple[int, str, str]]]:
+    """Return the profile in a boot's directory, and the lines of its functions file: address, role, name.
+
+    Raises InputError for a profile that is damaged or that there is not.
+    """
+    functions = read_functions(directory / FUNCTIONS)
+    return _ready_named(_read_profile(directory, function_names(functions)), record), functions
 
 
 def _read_profile(directory: Path, names: list[str]) -> Profile:

@@ -35,7 +35,7 @@ class Run:
 
     path: Path
     kind: str
-    """`boot`, `measure`, `try`, `compare`, `profile`, `sweep` or `study`."""
+    """`boot`, `measure`, `try`, `compare`, `profile`, `import`, `sweep` or `study`."""
     system: str
     started: str
     asked: dict[str, Any] = field(default_factory=dict)

@@ -133,6 +133,8 @@ class Cost(_Frozen):
     """Host seconds in which boots ran, `parallel` at a time."""
     parallel: int
     elapsed_s: float
+    per_qemu: float | None = None
+    """`elapsed_s` without `build_s`, over `qemu_s`: what a second of booting costs in all; None without a boot."""
 
 
 class Finished(_Loaded):

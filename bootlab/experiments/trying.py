@@ -6,8 +6,8 @@ techniques interact. A plan that keeps every step has one stack instead, the `la
 """
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from bootlab.build.cache import Cache
 from bootlab.errors import BootFailed
@@ -41,7 +41,8 @@ class _Place:
 class Trial:
     """One `bootlab try`. `note` is called with a line for the user when a stage begins, or a kernel is built.
 
-    Without `stack` nothing is stacked; with `ablation` each technique of a finished stack is left out of it once.
+    `facts`: what an audit gives techniques, besides what the baseline measures. Without `stack` nothing is stacked;
+    with `ablation` each technique of a finished stack is left out of it once.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Trial:
         nulls: int = DEFAULT_NULLS,
         stack: bool = True,
         ablation: bool = False,
+        facts: Mapping[str, str] | None = None,
         note: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.system = system
@@ -66,6 +68,7 @@ class Trial:
         self.nulls = nulls
         self.stack = stack
         self.ablation = ablation
+        self.facts = dict(facts or {})
         self.note = note
         self.wall = wall_clock(system)
         watch = tuple(sorted({symbol for technique in techniques for symbol in technique.watch}))
@@ -81,7 +84,9 @@ class Trial:
         if base.failed is not None:
             raise _bad_baseline(self.system, base.failed)
         start = _Place(self.system, base)
-        changing = Changing(self.boots, measured_of(base.median, base.kernel_config), self.note)
+        measured = measured_of(base.median, base.kernel_config)
+        measured = replace(measured, facts={**measured.facts, **self.facts})
+        changing = Changing(self.boots, measured, self.note)
         alone = self._all_alone(start, changing)
         places: dict[str, _Place] = {}
         if self.stack:
@@ -239,7 +244,7 @@ class Trial:
         return finished_of(start.family, place.family, place.techniques)
 
     def _cost(self, began: float) -> Cost:
-        engine = self.engine
+        engine, elapsed_s = self.engine, time.monotonic() - began
         return Cost(
             built=self.boots.built,
             build_s=round(self.boots.build_s, 1),
@@ -247,7 +252,8 @@ class Trial:
             qemu_s=round(engine.qemu_s, 1),
             booting_s=round(engine.booting_s, 1),
             parallel=1 if self.wall else engine.parallel,
-            elapsed_s=round(time.monotonic() - began, 1),
+            elapsed_s=round(elapsed_s, 1),
+            per_qemu=round((elapsed_s - self.boots.build_s) / engine.qemu_s, 3) if engine.qemu_s else None,
         )
 
 

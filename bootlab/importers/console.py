@@ -4,7 +4,7 @@ A line's time is when its first byte came: the byte that ends it may be seconds 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bootlab.errors import InputError
@@ -14,13 +14,14 @@ _NS_PER_S = 1_000_000_000
 # board1 [00:34:30.698897] Booting from ROM...                label, time of day, no delta (-T -n)
 # A kernel stamp has its seconds padded to five places, so it never looks like one of these below 10000 s.
 _STAMP = re.compile(
-    r"(?P<label>[^\s\[]\S* )?\[(?:(?P<hour>\d\d):(?P<minute>\d\d):)?(?P<seconds>\d+\.\d{1,9})"
-    r"(?: (?P<delta>\d+\.\d{1,9}))?\] ?(?P<text>.*)"
+    r"(?P<label>[^\s\[]\S* )?\[(?:(?P<hour>\d\d):(?P<minute>\d\d):)?(?P<seconds>\d{1,12}\.\d{1,9})"
+    r"(?: (?P<delta>\d{1,12}\.\d{1,9}))?\] ?(?P<text>.*)"
 )
 # The inlinepat: "Run /init as init process" was matched at 2.282892
 _TRAILER = re.compile(r'The (?:inlinepat|instantpat): ".*" was matched at [\d.]+$')
 # grabserial prints microseconds, each rounded on its own.
 _ROUNDING_NS = 3_000
+_UNPADDED_S = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,37 @@ class ConsoleLine:
     """False for a last line that no line end has closed: a prompt, or a console that fell silent."""
     end_offset: int = field(default=0, compare=False)
     """Bytes of the console up to and including this line's end."""
+    raw: bytes = field(default=b"", compare=False, repr=False)
+    """The line's bytes without its line end."""
+    arrivals: "Arrivals | None" = field(default=None, compare=False, repr=False)
+
+    def time_at(self, offset: int) -> int:
+        """Return when the byte at `offset` in `raw` came."""
+        return self.t_ns if self.arrivals is None else self.arrivals.time_at(offset)
+
+
+class Arrivals:
+    """When each byte of a line was sent, as far as the reads that brought it and the line's rate can tell.
+
+    A byte that was read at t, with n more behind it in the same read, had begun n + 1 byte times before t at the
+    latest. Bytes of one line keep their distance, so every read gives such a bound for all bytes before it too, and
+    the least of them holds: a read that came late spoils nothing that another one proves.
+    """
+
+    __slots__ = ("_byte_ns", "_reads")
+
+    def __init__(self, byte_ns: int) -> None:
+        self._byte_ns = byte_ns
+        self._reads: list[tuple[int, int]] = []
+
+    def add(self, t_ns: int, end: int, read_end: int) -> None:
+        """Account for the line's bytes up to `end`, which came by `t_ns` in a read that went on to `read_end`."""
+        self._reads.append((end, t_ns - read_end * self._byte_ns))
+
+    def time_at(self, offset: int) -> int:
+        """Return the latest time at which the byte at `offset` can have begun."""
+        bounds = [bound_ns for end, bound_ns in self._reads if end > offset]
+        return min(bounds or [self._reads[-1][1]]) + offset * self._byte_ns
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,42 +83,57 @@ class LineSplitter:
     """Makes lines of a console that arrives in pieces.
 
     Bytes are decoded a line at a time, so a character cut in two by a read survives; what is not UTF-8 becomes U+FFFD.
-    Carriage returns before the line feed belong to the line end (a tty on a UART makes `\\r\\r\\n`).
+    Carriage returns before the line feed belong to the line end (a tty on a UART makes `\\r\\r\\n`); with `cr` a lone
+    one is a line end too. `byte_ns`: how long the line takes for one byte, 0 where it is not known. A line of more than
+    `longest` bytes is given in pieces that are not complete.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, byte_ns: int = 0, cr: bool = False, longest: int = 1 << 30) -> None:
+        self._end = re.compile(rb"\r\n|[\r\n]" if cr else rb"\n")
+        self._byte_ns = byte_ns
+        self._longest = longest
         self._rest = b""
-        self._rest_ns = 0
+        self._arrivals = Arrivals(byte_ns)
         self._taken = 0
+        self._after_cr = False
 
     def feed(self, data: bytes, t_ns: int) -> list[ConsoleLine]:
         """Return the lines that `data`, which arrived at `t_ns`, completes."""
         lines = []
-        start = 0
-        while (end := data.find(b"\n", start)) >= 0:
-            begun_ns = self._rest_ns if self._rest else t_ns
-            text = _decode(self._rest + data[start:end])
-            lines.append(ConsoleLine(begun_ns, text, end_offset=self._taken + end + 1))
-            self._rest, start = b"", end + 1
+        # The line feed after a carriage return that has ended a line already.
+        start = 1 if self._after_cr and data[:1] == b"\n" else 0
+        for found in self._end.finditer(data, start):
+            lines.append(self._line(data, start, found.start(), t_ns, self._taken + found.end()))
+            start = found.end()
+        self._after_cr = data[-1:] == b"\r" and start == len(data)
         if start < len(data):
-            self._rest_ns = self._rest_ns if self._rest else t_ns
+            self._arrivals.add(t_ns, len(self._rest) + len(data) - start, len(self._rest) + len(data) - start)
             self._rest += data[start:]
         self._taken += len(data)
+        if len(self._rest) > self._longest:
+            lines += self.finish()
         return lines
 
     def rest(self) -> list[ConsoleLine]:
         """Return what has come of a line that is not complete: a prompt, perhaps. It will come again when it is."""
-        return (
-            [ConsoleLine(self._rest_ns, _decode(self._rest), complete=False, end_offset=self._taken)]
-            if self._rest
-            else []
-        )
+        if not self._rest:
+            return []
+        text, arrivals = _decode(self._rest), self._arrivals
+        return [ConsoleLine(arrivals.time_at(0), text, False, self._taken, self._rest, arrivals)]
 
     def finish(self) -> list[ConsoleLine]:
         """Return the last line that no line end has closed, if there is one."""
         lines = self.rest()
-        self._rest = b""
+        self._rest, self._arrivals = b"", Arrivals(self._byte_ns)
         return lines
+
+    def _line(self, data: bytes, start: int, end: int, t_ns: int, end_offset: int) -> ConsoleLine:
+        had, arrivals = len(self._rest), self._arrivals
+        # A line end is a byte as well: it makes even an empty line's first.
+        arrivals.add(t_ns, had + end + 1 - start, had + len(data) - start)
+        raw = self._rest + data[start:end]
+        self._rest, self._arrivals = b"", Arrivals(self._byte_ns)
+        return ConsoleLine(arrivals.time_at(0), _decode(raw), True, end_offset, raw.rstrip(b"\r"), arrivals)
 
 
 def split_lines(chunks: Iterable[tuple[int, bytes]]) -> Iterator[ConsoleLine]:
@@ -95,6 +142,14 @@ def split_lines(chunks: Iterable[tuple[int, bytes]]) -> Iterator[ConsoleLine]:
     for t_ns, chunk in chunks:
         yield from splitter.feed(chunk, t_ns)
     yield from splitter.finish()
+
+
+def looks_grabbed(rows: Sequence[str]) -> bool:
+    """Return whether the first lines of a file bear grabserial's stamps."""
+    found = [found for row in rows[:200] if (found := _STAMP.fullmatch(row)) is not None]
+    # A kernel that has run for 10000 s pads its stamps no more, and has no delta.
+    telling = [one for one in found if one["delta"] or one["hour"] or float(one["seconds"]) < _UNPADDED_S]
+    return len(telling) >= 2 and 2 * len(telling) >= sum(bool(row.strip()) for row in rows[:200])
 
 
 def parse_grabserial(text: str) -> GrabbedConsole:

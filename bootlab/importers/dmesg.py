@@ -30,20 +30,23 @@ _AROUND = re.compile(
 )
 # printk's prefix (kernel/printk/printk.c, print_syslog, print_time, print_caller):
 #   <6>[    0.051384][    T1] calling  ...
-_STAMP = r"\[(?P<seconds>[ \d]{4,9}\d)\.(?P<micros>\d{6})\](?:\[ *(?P<caller>[TC]\d+)\])?"
+_STAMP = r"\[(?P<seconds>(?=[ \d]{5,10}\.) *\d{1,10})\.(?P<micros>\d{6})\](?:\[ *(?P<caller>[TC]\d+)\])?"
 _PREFIX = re.compile(r"<(?P<priority>\d{1,3})>(?P<seconds>)(?P<micros>)(?P<caller>)")
 _STAMPED = re.compile(rf"(?:<(?P<priority>\d{{1,3}})>)?{_STAMP} ?")
 _LEVELS = ("emerg", "alert", "crit", "err", "warn", "notice", "info", "debug")
 
 # calling  con_init+0x0/0x22c @ 0                        (two blanks; address only without KALLSYMS; [MOD] for a module)
 # Other messages may stand before it on the line; a PCI quirk says `pci 0000:00:1f.0: calling  quirk_x+0x0/0xe0 @ 1`.
-_CALLING = re.compile(r"(?<!: )calling  (?P<symbol>\S+)(?: \[(?P<module>[\w-]+)\])? @ (?P<pid>\d+)\s*$")
+_CALLING = re.compile(r"(?<!: )calling  (?P<symbol>\S+)(?: \[(?P<module>[\w-]+)\])? @ (?P<pid>\d{1,10})\s*$")
 # initcall con_init+0x0/0x22c returned 0 after 0 usecs
 _RETURNED = re.compile(
-    r"initcall (?P<symbol>\S+)(?: \[(?P<module>[\w-]+)\])? returned (?P<result>-?\d+) after (?P<usecs>\d+) usecs"
+    r"initcall (?P<symbol>\S+)(?: \[(?P<module>[\w-]+)\])? "
+    r"returned (?P<result>-?\d{1,12}) after (?P<usecs>\d{1,15}) usecs"
 )
+_HOSTED = re.compile(r"(?P<host>\S+) (?P<program>[^\s:\[]+)(?:\[\d+\])?: ?")
 _BANNER = re.compile(r"Linux version \d")
-_SWITCHED = "clocksource: Switched to clocksource"
+SWITCHED: Final = "clocksource: Switched to clocksource"
+"""From this line on the kernel's own durations are in microseconds; before it, in jiffies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,8 @@ class KernelLog:
     """The beginning is missing (no `Linux version`): the ring buffer overflowed, or the log was cut."""
     later_boots: int
     """Further boots in the same text, which were left out."""
+    received: bool = False
+    """Stamps are a journal's: when it received a line, for early ones seconds after the kernel wrote them."""
 
     @property
     def stamped(self) -> bool:
@@ -116,11 +121,30 @@ class KernelLog:
 
 def parse(text: str) -> KernelLog:
     """Return what a kernel log says. Nothing in it is an error: a log without stamps has lines without times."""
-    lines = _joined(_without_host(list(_messages(text))))
+    messages = list(_messages(text))
+    unhosted = _without_host(messages)
+    lines = _joined(unhosted)
     banners = [index for index, line in enumerate(lines) if _BANNER.match(line.text)]
     if len(banners) > 1:
         lines = lines[: banners[1]]
-    return KernelLog(tuple(lines), tuple(_initcalls(lines)), wrapped=not banners, later_boots=max(0, len(banners) - 1))
+    return KernelLog(
+        tuple(lines),
+        tuple(_initcalls(lines)),
+        wrapped=not banners,
+        later_boots=max(0, len(banners) - 1),
+        received=unhosted is not messages,
+    )
+
+
+def is_kernel_line(row: str) -> bool:
+    """Return whether a line of any file bears printk's stamp or is the kernel's banner."""
+    return _STAMPED.search(row) is not None or _BANNER.search(row) is not None
+
+
+def find_stamp(row: str) -> int | None:
+    """Return the ns of the first stamp of printk's in a line; None without one."""
+    found = _STAMPED.search(row)
+    return None if found is None else _time(found)
 
 
 def _messages(text: str) -> Iterator[KernelLine]:
@@ -160,14 +184,19 @@ def _time(prefix: re.Match[str]) -> int | None:
 
 
 def _without_host(lines: list[KernelLine]) -> list[KernelLine]:
-    # journalctl -o short-monotonic puts the host between stamp and text, on every line:
+    # journalctl -o short-monotonic puts host and program between stamp and text, on every line:
     #   [    0.000000] host kernel: Linux version ...
-    stamped = [line.text.split(" kernel: ")[0] for line in lines if line.t_ns is not None and " kernel: " in line.text]
-    if not stamped or len(set(stamped)) > 1 or len(stamped) < sum(line.t_ns is not None for line in lines):
+    stamped = [line for line in lines if line.t_ns is not None]
+    hosts = {found["host"] for line in stamped if (found := _HOSTED.match(line.text)) is not None}
+    if len(hosts) != 1 or any(_HOSTED.match(line.text) is None for line in stamped):
         return lines
-    return [
-        replace(line, text=line.text.partition(" kernel: ")[2]) if line.t_ns is not None else line for line in lines
-    ]
+    return [replace(line, text=_unhosted(line.text)) if line.t_ns is not None else line for line in lines]
+
+
+def _unhosted(text: str) -> str:
+    # Of a program its name stays: systemd[1]: Starting ...
+    found = _HOSTED.match(text)
+    return text if found is None else text[found.end() if found["program"] == "kernel" else found.end("host") + 1 :]
 
 
 def _joined(lines: list[KernelLine]) -> list[KernelLine]:
@@ -188,7 +217,7 @@ def _initcalls(lines: list[KernelLine]) -> list[Initcall]:
     open_calls: dict[tuple[str, str | None], list[int]] = {}
     in_jiffies = True
     for line in lines:
-        if _SWITCHED in line.text:
+        if SWITCHED in line.text:
             in_jiffies = False
         elif (found := _CALLING.search(line.text)) is not None:
             open_calls.setdefault((found["symbol"], found["module"]), []).append(len(calls))
@@ -205,6 +234,9 @@ def _initcalls(lines: list[KernelLine]) -> list[Initcall]:
             else:
                 function = _function(found)
                 calls.append(Initcall(function, found["module"], None, None, line.t_ns, result, usecs, in_jiffies))
+    if any((call.reported_us or 0) % 1000 for call in calls if call.reported_in_jiffies):
+        # The log begins after a first switch (to tsc-early, say), and the one that it holds is a later one.
+        return [replace(call, reported_in_jiffies=False) for call in calls]
     return calls
 
 

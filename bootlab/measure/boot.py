@@ -16,24 +16,27 @@ from pathlib import Path
 
 from bootlab.errors import BootFailed, Interrupted
 from bootlab.importers.console import ConsoleLine, LineSplitter
+from bootlab.measure.board_causes import board_remarks, find_board_cause
+from bootlab.measure.board_stages import phase_records, stage_records
+from bootlab.measure.deadline import deadline
 from bootlab.measure.guest_clock import HOST, VIRTUAL, place_guest_clock
 from bootlab.measure.guest_console import GuestConsole
 from bootlab.measure.host import host_facts
 from bootlab.measure.known_causes import find_known_cause
+from bootlab.measure.machine import open_machine
 from bootlab.measure.prepare import Prepared
-from bootlab.measure.profile_setup import PROFILE, write_profile_config
-from bootlab.measure.record import BootRecord, GuestClock, InitcallRecord, Outcome, PhaseRecord
+from bootlab.measure.profile_setup import PROFILE
+from bootlab.measure.record import BootRecord, ConsoleStamps, GuestClock, InitcallRecord, Outcome
 from bootlab.measure.record_files import store_error, write_whole
-from bootlab.measure.tcp_check import ask, free_port
+from bootlab.measure.tcp_check import ask
+from bootlab.measure.wrong_baud import find_line_cause
 from bootlab.profile.kept_file import compress_kept
 from bootlab.profile.plugin_trace import PluginTrace, Stamp, read_trace
 from bootlab.profile.profile_config import FUNCTIONS
 from bootlab.system import Check, ClockKind
-from bootlab.targets.qemu import QemuSession, socket_folder
-from bootlab.targets.qemu_argv import PluginFiles, Wiring, qemu_argv
+from bootlab.targets.serial import SerialSession
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason, Session
 from bootlab.timeline import marks as m
-from bootlab.timeline import phases
 
 _AFTER_PANIC_S = 1.0
 """How long a panicked guest may still print before it is stopped; panic=-1 ends most at once."""
@@ -90,27 +93,31 @@ class _Boot:
         self.cancelled = cancelled
         self.deadline_s = self.system.booted.deadline_s * patience
         self.check_deadline_s = self.system.check.deadline_s * patience if self.system.check is not None else 0.0
-        self.guest = GuestConsole(self.system.booted, self.system.check)
+        marks = self.system.target.marks if self.system.target is not None else {}
+        self.guest = GuestConsole(self.system.booted, self.system.check, named=marks)
         self.lines = LineSplitter()
         self.power_on_ns = 0
+        self.withheld_s = 0.0
         self.ready_offset: int | None = None
         self.console = bytearray()
         self.ended = False
         self.pending: asyncio.Future[ConsoleBytes | Ended] | None = None
         self.spoken: list[ConsoleLine] = []
+        self.board: SerialSession | None = None
+        self.zero = self.system.target.zero if self.system.target is not None else None
 
     async def run(self) -> BootRecord:
         started = datetime.now(UTC).isoformat(timespec="seconds")
         begun = time.monotonic()
-        with socket_folder() as folder:
-            port = free_port() if self.system.network and self.system.network.guest_port else None
-            wiring = Wiring(folder / "qmp", self.prepared.accelerator, port, self._plugin_files())
-            argv = qemu_argv(self.system, self.prepared.files, wiring)
-            try:
-                async with QemuSession(argv, wiring.qmp_socket, stderr=self.directory / "qemu.stderr") as session:
-                    ending = await self._follow(session, port)
-            except BootFailed as error:
-                ending = _Ending(Outcome.NOT_STARTED, error.message)
+        argv: list[str] = []
+        try:
+            async with open_machine(self.prepared, self.directory, argv) as machine:
+                self.board = machine.board
+                if self.board is not None:
+                    self.lines = LineSplitter(byte_ns=self.board.byte_ns)
+                ending = await self._follow(machine.session, machine.tcp_port)
+        except BootFailed as error:
+            ending = _Ending(Outcome.NOT_STARTED, error.message)
         (self.directory / "console.log").write_bytes(self.console)
         for kept in (PROFILE, FUNCTIONS):
             compress_kept(self.directory / kept)
@@ -118,35 +125,30 @@ class _Boot:
         write_whole(self.directory / "record.json", record.model_dump_json(by_alias=True, indent=1) + "\n")
         return record
 
-    def _plugin_files(self) -> PluginFiles | None:
-        if self.prepared.plugin is None or self.prepared.plugin_config is None:
-            return None
-        config = self.directory / "plugin.conf"
-        text, profile = self.prepared.plugin_config, None
-        if self.prepared.profile is not None:
-            text += write_profile_config(self.prepared.profile, self.directory)
-            profile = self.directory / PROFILE
-        config.write_text(text, encoding="utf-8")
-        return PluginFiles(self.prepared.plugin, config, self.directory / "trace.txt", profile)
-
-    async def _follow(self, session: QemuSession, port: int | None) -> _Ending:
+    async def _follow(self, session: Session, port: int | None) -> _Ending:
         watcher = asyncio.create_task(self._watch_cancelled(asyncio.current_task()))
         self.power_on_ns = await session.power_on()
         events = session.events()
         try:
-            async with asyncio.timeout(self.deadline_s):
+            async with deadline(self.deadline_s, session.withheld_s):
                 ended = await self._until_ready(session, events)
             if ended is not None:
                 return self._ended_early(ended)
+            if self.guest.failed_early:
+                await self._finish(session, events)
+                return self._explained(
+                    Outcome.CHECK_FAILED, f"before it was ready its check said: {self.guest.check_detail}"
+                )
             check = self.system.check
             if check is None:
                 await self._finish(session, events)
                 return _Ending(Outcome.READY)
-            async with asyncio.timeout(self.check_deadline_s):
+            async with deadline(self.check_deadline_s, session.withheld_s):
                 ending = await self._run_check(check, events, port)
             await self._finish(session, events)
             return ending
         except TimeoutError:
+            self.withheld_s = session.withheld_s()
             ending = self._overdue()
             # Stopped in order, QEMU writes out what the plugin still holds: of a hang that is the part that matters.
             await self._finish(session, events)
@@ -172,12 +174,15 @@ class _Boot:
         return event
 
     async def _until_ready(self, session: Session, events: Events) -> Ended | None:
-        while not self.guest.ready:
+        # Or until its check has failed.
+        while not self.guest.ready and not self.guest.failed_early:
             event = await self._next(events, _PROMPT_S if self.lines.rest() else None)
             if event is None:
                 self._look_for_prompt()
             elif isinstance(event, Ended):
                 self._feed(b"", event.t_ns, last=True)
+                if self.guest.failed_early:
+                    return None
                 # The plugin ends a boot at its mark before the console line that says the same can be written.
                 return None if self._ready_in_trace(event) else event
             else:
@@ -220,7 +225,7 @@ class _Boot:
             )
         return _Ending(Outcome.READY)
 
-    async def _finish(self, session: QemuSession, events: Events) -> None:
+    async def _finish(self, session: Session, events: Events) -> None:
         await session.stop()
         while not self.ended:
             event = await self._next(events)
@@ -232,19 +237,29 @@ class _Boot:
         was_ready = self.guest.ready
         lines = self.lines.feed(data, t_ns) if not last else self.lines.finish()
         for line in lines:
+            if self.zero is not None and re.search(self.zero, line.text) is not None:
+                self.zero, self.power_on_ns = None, line.t_ns
             since_ns = line.t_ns - self.power_on_ns
+            if self.zero is not None:
+                # Not counted yet: what a mark there would be since is not known.
+                self.guest.last_line, self.guest.last_line_ns = line.text, since_ns
+                self._tell(since_ns, line.text)
+                continue
             self.spoken.append(line)
             self.guest.take(since_ns, line.text)
-            if self.on_line is not None:
-                self.on_line(since_ns, line.text)
+            self._tell(since_ns, line.text)
             if self.guest.ready and not was_ready:
                 was_ready = True
                 self.ready_offset = line.end_offset
 
+    def _tell(self, since_ns: int, text: str) -> None:
+        if self.on_line is not None:
+            self.on_line(since_ns, text)
+
     def _look_for_prompt(self) -> None:
         # A prompt has no line end, and nothing more comes until somebody types. A line that is only slow in coming
         # would match at a byte that differs from boot to boot, hence the patience before this is asked.
-        for line in self.lines.rest():
+        for line in self.lines.rest() if self.zero is None else ():
             if self.guest.prompt(line.t_ns - self.power_on_ns, line.text):
                 self.ready_offset = line.end_offset
 
@@ -274,13 +289,22 @@ class _Boot:
             return self._explained(
                 Outcome.HUNG,
                 f"the mark was made at {seen.t_ns / 1e6:.3f} ms, but its line has not reached the serial port "
-                f"after {self.deadline_s:g} s on the host's clock, and the check needs it; {self._last_words()}",
+                f"after {self._deadline_words()}, and the check needs it; {self._last_words()}",
             )
-        overdue = f"not ready after {self.deadline_s:g} s on the host's clock"
+        overdue = f"not ready after {self._deadline_words()}"
         return self._explained(Outcome.HUNG, f"{overdue}; {self._last_words()}")
 
+    def _deadline_words(self) -> str:
+        waited = f", and {self.withheld_s:.0f} s for a processor" if self.withheld_s >= 1 else ""
+        return f"{self.deadline_s:g} s on the host's clock{waited}"
+
     def _explained(self, outcome: Outcome, detail: str) -> _Ending:
-        cause = find_known_cause(self.system, self.console.decode(errors="replace"), self.prepared.files)
+        if self.board is not None:
+            cause = find_line_cause(bytes(self.console), self.zero)
+        else:
+            trace = self._trace()
+            cause = find_board_cause(self.system, trace.marks.keys()) if trace is not None else None
+            cause = cause or find_known_cause(self.system, self.console.decode(errors="replace"), self.prepared.files)
         return _Ending(outcome, detail if cause is None else f"{detail}; {cause}")
 
     def _last_words(self) -> str:
@@ -307,23 +331,21 @@ class _Boot:
         marks = self._marks(trace, ready)
         if ending.outcome is Outcome.READY and m.READY not in marks:
             ending = _Ending(Outcome.NOT_READY, "the console said ready, but the plugin saw neither mark nor line")
-        cut = phases.cut(marks)
         return BootRecord(
             system=system.name,
             clock=system.clock.kind.value,
-            accelerator=prepared.accelerator.value,
+            accelerator=prepared.runs_on,
             ns_per_instruction=1 << system.clock.shift if virtual else None,
             cpu=system.machine.cpu,
             seed=system.seed,
             outcome=ending.outcome,
-            detail=ending.detail,
+            detail="; ".join([ending.detail, *(self.board.doubts if self.board is not None else ())]).strip("; "),
+            remarks=board_remarks(system, marks.keys(), self.console.decode(errors="replace")),
             instructions=ready.instructions if ready is not None else None,
             idle_ns=trace.idle_ns(ready) if trace is not None and ready is not None else None,
             marks=marks,
-            phases=[
-                PhaseRecord(name=p.name, start=p.start, end=p.end, start_ns=p.start_ns, duration_ns=p.duration_ns)
-                for p in cut
-            ],
+            phases=phase_records(marks, self.directory, system.booted.mark),
+            bootstage=stage_records(self.console.decode(errors="replace")),
             initcalls=self._initcalls(trace, marks),
             guest_clock=self._guest_clock(trace),
             kaslr_slide=trace.slide if trace is not None else None,
@@ -334,12 +356,20 @@ class _Boot:
             sizes=prepared.sizes,
             load_ns=prepared.load_ns,
             storage=system.storage,
+            stamps=self._stamps(),
+            board_model=system.board_model,
             host=host_facts(qemu=prepared.qemu, kvm=prepared.kvm),
             argv=argv,
             started=started,
             wall_s=round(wall_s, 3),
             run=str(self.directory),
         )
+
+    def _stamps(self) -> ConsoleStamps | None:
+        if self.board is None or self.system.target is None:
+            return None
+        from_zero = self.system.target.zero is not None
+        return ConsoleStamps(byte_ns=self.board.byte_ns, power_ns=0 if from_zero else self.board.power_ns)
 
     def _ready_stamp(self, trace: PluginTrace | None) -> Stamp | None:
         if trace is None:

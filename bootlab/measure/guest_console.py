@@ -8,6 +8,7 @@ The protocol is documented in guest/README.md; any init script can speak it with
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bootlab.system import Booted, Check
@@ -29,6 +30,8 @@ class GuestConsole:
 
     booted: Booted
     check: Check | None
+    named: Mapping[str, str] = field(default_factory=dict)
+    """Further marks, each with the pattern of its line."""
     marks: dict[str, int] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
     panic: str | None = None
@@ -38,6 +41,11 @@ class GuestConsole:
     last_line: str = ""
     last_line_ns: int = 0
     ready: bool = False
+
+    @property
+    def failed_early(self) -> bool:
+        """Return whether its check has failed before it was ready."""
+        return self.check_passed is False and not self.ready
 
     def take(self, t_ns: int, line: str) -> None:
         """Account for one console line whose first byte came at `t_ns`."""
@@ -52,6 +60,9 @@ class GuestConsole:
         for pattern, name in _KERNEL_MARKS:
             if pattern.search(line) is not None:
                 self.marks.setdefault(name, t_ns)
+        for name, text in self.named.items():
+            if name not in self.marks and re.search(text, line) is not None:
+                self.marks[name] = t_ns
         self._follow_ready(t_ns, line)
         self._follow_check(line)
 
@@ -76,9 +87,10 @@ class GuestConsole:
             self.marks.setdefault("ready", self.marks[self.booted.mark])
 
     def _follow_check(self, line: str) -> None:
-        if self.check is None or self.check_passed is not None or not self.ready:
+        if self.check is None or self.check_passed is not None:
             return
+        # It may fail before the system is ready, and then it never will be; it cannot pass before.
         if re.search(self.check.fail, line) is not None:
             self.check_passed, self.check_detail = False, line.strip()
-        elif re.search(self.check.console, line) is not None:
+        elif self.ready and re.search(self.check.console, line) is not None:
             self.check_passed = True

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import platform
 import shutil
 from collections.abc import Callable
@@ -17,7 +18,9 @@ from bootlab.measure.huge_pages import expect_pages
 from bootlab.measure.kvm import probe_kvm
 from bootlab.measure.profile_setup import ProfileRequest, ProfileSetup, set_up_profile
 from bootlab.process import run
-from bootlab.profile.plugin_config import make_plugin_config
+from bootlab.profile.plugin_config import arch_line, make_plugin_config
+from bootlab.profile.stage_marks import stage_lines
+from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
 from bootlab.system import Accelerator, BootFiles, ClockKind, KernelEntry, MachineType, System
@@ -36,13 +39,19 @@ class Prepared:
     symbols: SymbolTable | None
     plugin: Path | None
     plugin_config: str | None
-    accelerator: Accelerator
+    accelerator: Accelerator | None
+    """None for a real board, as are `qemu` and all that the plugin needs."""
     hashes: dict[str, str]
-    qemu: Path
+    qemu: Path | None
     kvm: str
     """What is known of KVM here, in words."""
     profile: ProfileSetup | None = None
     """What a profiled boot is told besides; not part of the key, because the guest cannot notice it."""
+
+    @property
+    def runs_on(self) -> str:
+        """Return what executes the boot's instructions: `tcg`, `kvm` or `board`."""
+        return "board" if self.accelerator is None else self.accelerator.value
 
     @property
     def key(self) -> str:
@@ -56,6 +65,9 @@ class Prepared:
                 "initramfs": True,
                 "rootfs": True,
                 "disks": {"__all__": {"path"}},
+                # What it makes is on the card, whose content counts.
+                "bootloader": True,
+                "card": True,
             },
         )
         document = {"system": system, "hashes": self.hashes, "plugin_config": self.plugin_config}
@@ -63,13 +75,20 @@ class Prepared:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Return the bytes of kernel, initramfs, rootfs and disks, of those there are."""
+        """Return the bytes of kernel, initramfs, card, rootfs and disks, of those there are."""
         files = self.files
         # Disks follow the root file system, which is the first.
         names = [f"disk{index}" for index in range(len(files.disks))]
         if self.system.rootfs is not None:
             names = ["rootfs", *names[:-1]]
-        named = {"kernel": files.kernel, "initramfs": files.initramfs, **dict(zip(names, files.disks, strict=True))}
+        if self.system.kernel.installed:
+            return {}
+        named = {
+            "kernel": files.kernel,
+            "initramfs": files.initramfs,
+            "card": files.card,
+            **dict(zip(names, files.disks, strict=True)),
+        }
         return {name: path.stat().st_size for name, path in named.items() if path is not None}
 
     @property
@@ -97,6 +116,8 @@ def prepare(
     With `profile` the boots are profiled (virtual clock only). `tell` gets a line before a step that may take long.
     Raises InputError for files that cannot be right, MissingTool for a QEMU that is absent or too old.
     """
+    if system.target is not None:
+        return _prepare_board(system, cache, profile, tell)
     binary = require_qemu(qemu_binary(system))
     expect_pages(system)
     files = boot_files.prepare(system, cache, tell=tell)
@@ -122,9 +143,22 @@ def prepare(
     hashes["plugin"] = file_sha256(plugin)
     symbols = _symbols(files.vmlinux, files.symbols)
     stop = system.booted.mark if system.check is None else None
-    config = _plugin_config(system, symbols, watch, stop)
+    config = _plugin_config(system, symbols, watch, stop, _stages(system, files))
     setup = set_up_profile(system, files, symbols, cache, profile) if profile is not None else None
     return Prepared(system, files, symbols, plugin, config, Accelerator.TCG, hashes, binary, "not asked for", setup)
+
+
+def _prepare_board(
+    system: System, cache: Cache, profile: ProfileRequest | None, tell: Callable[[str], None]
+) -> Prepared:
+    if profile is not None:
+        raise InputError("target: a profile counts instructions, and those of a real board cannot be seen")
+    if system.kernel.installed:
+        # Nothing is delivered, so there is no file; a path is there for those who never ask.
+        files = BootFiles(kernel=Path(os.devnull))
+    else:
+        files = boot_files.prepare(system, cache, tell=tell)
+    return Prepared(system, files, None, None, None, None, dict(files.hashes), None, "not asked for")
 
 
 def doubts(system: System) -> list[str]:
@@ -138,12 +172,22 @@ def doubts(system: System) -> list[str]:
     return []
 
 
-def _plugin_config(system: System, symbols: SymbolTable | None, watch: tuple[str, ...], stop: str | None) -> str:
+def _plugin_config(
+    system: System, symbols: SymbolTable | None, watch: tuple[str, ...], stop: str | None, stages: list[str]
+) -> str:
     if symbols is None:
         # A kernel whose symbols cannot be had still has its guest marks.
-        return f"arch {system.machine.arch}\nguestmarks\n" + (f"stop {stop}\n" if stop else "")
+        lines = [arch_line(system.machine.arch, None), *stages, "guestmarks", *([f"stop {stop}"] if stop else [])]
+        return "".join(f"{line}\n" for line in lines)
     known = tuple(symbol for symbol in watch if symbols.address(symbol) is not None)
-    return make_plugin_config(symbols, marks=system.marks, watch=known, stop=stop).text
+    return make_plugin_config(symbols, marks=system.marks, watch=known, stop=stop, stages=stages).text
+
+
+def _stages(system: System, files: BootFiles) -> list[str]:
+    if system.board is None or system.card is None:
+        return []
+    spl, uboot = (None if path is None else Firmware(path) for path in (files.spl, files.uboot))
+    return stage_lines(spl, uboot, files.kernel.read_bytes(), system.kernel_places)
 
 
 @lru_cache
@@ -167,7 +211,7 @@ def require_qemu(binary: str) -> Path:
 def firmware_file(system: System) -> Path | None:
     """Return the firmware image that QEMU will load, or None when the machine starts the kernel itself."""
     machine = system.machine
-    if machine.type is MachineType.VIRT and machine.firmware == "default":
+    if system.board is not None or (machine.type is MachineType.VIRT and machine.firmware == "default"):
         return None
     if machine.firmware not in ("default", "qboot"):
         return Path(machine.firmware)

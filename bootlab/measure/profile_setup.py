@@ -15,7 +15,10 @@ from bootlab.build.kernel_image import inspect
 from bootlab.errors import InputError, StoreError
 from bootlab.measure.guest_programs import find_programs
 from bootlab.profile.profile_config import (
+    DECOMPRESSOR,
     DEFAULT_SPAN_NS,
+    SPL,
+    UBOOT,
     VERSION,
     KernelFacts,
     ProfileConfig,
@@ -23,6 +26,7 @@ from bootlab.profile.profile_config import (
     read_kernel_facts,
 )
 from bootlab.symbols.decompressor import list_decompressor_functions
+from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.functions import Function
 from bootlab.symbols.table import SymbolTable
 from bootlab.system import BootFiles, KernelEntry, System
@@ -87,7 +91,7 @@ def set_up_profile(
         )
     if symbols is None:
         raise InputError(f"{files.kernel}: no symbols of this kernel: a profile would name nothing", hint=_NO_SYMBOLS)
-    facts = _kernel_facts(symbols, system.kernel.symbols, cache)
+    facts = _kernel_facts(symbols, system.kernel.symbols, files.types, cache)
     given = [(path, _read(path)) for path in request.programs]
     built = [(files.decompressor, _read(files.decompressor))] if files.decompressor is not None else []
     # A user's own file goes before that of the build.
@@ -95,11 +99,14 @@ def set_up_profile(
     programs, unseen = find_programs(
         system, files.initramfs, [one for one in given if decompressor is None or one[0] != decompressor.path]
     )
+    spl, uboot = (None if path is None else Firmware(path) for path in (files.spl, files.uboot))
+    stages = {SPL: spl.functions if spl else (), UBOOT: uboot.functions if uboot else ()}
     config = make_profile_config(
         facts,
         span_ns=request.span_ns,
         programs=programs,
-        decompressor=decompressor.functions if decompressor is not None else (),
+        stages=stages | {DECOMPRESSOR: decompressor.functions if decompressor is not None else ()},
+        relocate=_relocation(uboot) if uboot is not None else None,
         paths=request.paths,
     )
     # Where a console pattern says ready, no mark ends a slice there: every line has to.
@@ -132,14 +139,20 @@ def read_about(directory: Path) -> AboutProfile:
         raise StoreError(f"{path}: damaged: {error}") from error
 
 
-def _kernel_facts(symbols: SymbolTable, given: Path | None, cache: Cache) -> KernelFacts:
-    sources = [symbols.image] if given is None else [symbols.image, given]
+def _kernel_facts(symbols: SymbolTable, given: Path | None, types: Path | None, cache: Cache) -> KernelFacts:
+    sources = [path for path in (symbols.image, given, types) if path is not None]
     key = " ".join([str(VERSION), *(file_sha256(path) for path in sources)])
 
     def decode(out: Path) -> None:
-        out.write_text(json.dumps(read_kernel_facts(symbols).as_json()), encoding="utf-8")
+        out.write_text(json.dumps(read_kernel_facts(symbols, types).as_json()), encoding="utf-8")
 
     return KernelFacts.from_json(json.loads(cache.make("kernel-facts", key, decode).read_text(encoding="utf-8")))
+
+
+def _relocation(uboot: Firmware) -> tuple[int, int] | None:
+    # The function with which U-Boot moves itself to the end of memory, and where it is linked to.
+    moves, start = uboot.address("relocate_code"), uboot.address("__image_copy_start")
+    return None if moves is None or start is None else (moves, start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +162,10 @@ class _Decompressor:
 
 
 def _decompressor(system: System, kernel: Path, given: Sequence[tuple[Path, bytes]]) -> _Decompressor | None:
-    if system.kernel.entry is KernelEntry.PVH or system.machine.arch != "x86_64":
+    if system.kernel.entry is KernelEntry.PVH:
         return None
     for path, data in given:
-        functions = list_decompressor_functions(data, str(path), _read(kernel))
+        functions = list_decompressor_functions(data, str(path), _read(kernel), system.kernel_places)
         if functions is not None:
             return _Decompressor(path, functions)
     return None

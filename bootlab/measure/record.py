@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bootlab.system import Storage
+from bootlab.system import BoardModel, Storage
 from bootlab.timeline import marks as m
 
 SCHEMA: Final = "bootlab.boot/1"
@@ -22,7 +22,7 @@ class Outcome(StrEnum):
     HUNG = "hung"
     """The deadline passed: waiting for ever or spinning."""
     CHECK_FAILED = "check failed"
-    """Ready, but the system no longer does its work."""
+    """The system no longer does its work: it was ready, or its check said so before."""
     NOT_STARTED = "not started"
     """QEMU refused this system: the machine never ran."""
     TARGET_DIED = "target died"
@@ -39,6 +39,15 @@ class PhaseRecord(_Frozen):
     end: str
     start_ns: int
     duration_ns: int
+    read_bytes: int | None = None
+    """What an emulated board read from its card; None for other machines."""
+
+
+class StageRecord(_Frozen):
+    """A stage of U-Boot's, by its own timer: us since that started, in ns. A board's starts at power-on or in SPL."""
+
+    name: str
+    t_ns: int
 
 
 class InitcallRecord(_Frozen):
@@ -60,30 +69,49 @@ class GuestClock(_Frozen):
     since_ns: int
 
 
+class ConsoleStamps(_Frozen):
+    """How far a console's stamps may be off: a byte time, and where time 0 lies in the command that gave the power."""
+
+    byte_ns: int
+    """0 where the line's rate is not known."""
+    power_ns: int
+    """How long that command took; 0 where time 0 is a console line."""
+
+    @property
+    def uncertainty_ns(self) -> int:
+        return self.byte_ns + self.power_ns
+
+
 class BootRecord(_Frozen):
     """One boot. Times are ns since power-on on `clock`."""
 
     schema_: Literal["bootlab.boot/1"] = Field(default=SCHEMA, alias="schema")
     system: str
     clock: str
-    """`virtual` or `wall`."""
+    """`virtual`, `wall` or `console`."""
     accelerator: str
-    """`tcg` or `kvm`."""
+    """`tcg`, `kvm`, or `board` for a real one."""
     ns_per_instruction: int | None
     cpu: str
     seed: int
     outcome: Outcome
     detail: str
     """One line for a reader: why the outcome is not `ready`, else empty."""
+    remarks: list[str] = []
+    """What a reader should know whatever the outcome: a board that left Falcon mode, say."""
     instructions: int | None
     """Instructions executed up to ready (virtual clock)."""
     idle_ns: int | None
     """Virtual time up to ready in which no instruction ran."""
     marks: dict[str, int]
     phases: list[PhaseRecord]
+    bootstage: list[StageRecord] = []
+    """U-Boot's own stages, where it printed them (CONFIG_BOOTSTAGE_REPORT)."""
     initcalls: list[InitcallRecord]
     guest_clock: GuestClock | None = None
     """None when the console holds too few stamped lines."""
+    stamps: ConsoleStamps | None = None
+    """Of a board."""
     kaslr_slide: int | None
     facts: dict[str, str]
     console_sha256: str
@@ -98,6 +126,8 @@ class BootRecord(_Frozen):
     """Time to load kernel and initramfs by the system's storage model; comes before power-on, and is in no mark."""
     storage: Storage | None = None
     """The model that `load_ns` comes from; without one loading costs nothing."""
+    board_model: BoardModel | None = None
+    """What a board's card, line and camera take, in these times; the guest's facts say how much (board_terms)."""
     host: dict[str, Any]
     argv: list[str]
     started: str

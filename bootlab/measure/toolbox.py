@@ -57,6 +57,9 @@ _TOOLS = (
     _Tool("mkfs.erofs", "erofs-utils", "makes erofs root images", needed=False, version_option="-V"),
     _Tool("fakeroot", "fakeroot", "makes them with root's files, without being root", needed=False),
     _Tool("go", "golang-go", "compiles an init written in Go", needed=False, version_option="version"),
+    _Tool("mcopy", "mtools", "composes a board's SD card", needed=False),
+    _Tool("fdtput", "device-tree-compiler", "puts a command line into a board's device tree", needed=False),
+    _Tool("swig", "swig", "builds U-Boot", needed=False, version_option="-version"),
     _Tool(
         "mmdebstrap",
         "mmdebstrap",
@@ -68,7 +71,13 @@ _TOOLS = (
 
 _HEADERS = (
     ("gelf.h", "libelf-dev", "libelf's headers", "x86-64 kernels: objtool is built with them"),
-    ("openssl/bio.h", "libssl-dev", "OpenSSL's headers", "kernels with signed modules or a keyring, as Debian's"),
+    (
+        "openssl/bio.h",
+        "libssl-dev",
+        "OpenSSL's headers",
+        "kernels with signed modules or a keyring, as Debian's; U-Boot",
+    ),
+    ("gnutls/gnutls.h", "libgnutls28-dev", "GnuTLS's headers", "U-Boot"),
 )
 
 
@@ -77,6 +86,7 @@ def examine(cache: Cache) -> list[Finding]:
     found = [
         _qemu("qemu-system-x86_64", "qemu-system-x86", "boots x86-64 systems", needed=True),
         _qemu("qemu-system-aarch64", "qemu-system-arm", "boots arm64 systems", needed=False),
+        _qemu("qemu-system-arm", "qemu-system-arm", "boots boards (armv7)", needed=False),
         _plugin(),
     ]
     found += [_program(tool) for tool in (*_TOOLS, *_cross_compilers())]

@@ -1,7 +1,7 @@
 """What the machine did in each phase: CPU, idle time and I/O, and what bound it; interrupts, devices, threads.
 
-A phase is bound by what it spent more than half of its time on: by the CPU if at least half of it was executing; else
-by I/O if at least half of its idle time had a request to a block device under way; else by waiting.
+A phase is bound by what it spent more than half of its time on: by the CPU if at least half of it was executing, busy
+waits apart; else by I/O if for at least half of its waiting a request to a block device was under way; else by waiting.
 """
 
 from collections import defaultdict
@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from bootlab.profile.block_io import Request
+from bootlab.profile.busy_waits import BusyWait, BusyWaits
 from bootlab.profile.interrupts import CpuShare, InterruptCosts
 from bootlab.profile.processes import task_roots
 from bootlab.profile.profile import Profile
@@ -24,8 +25,8 @@ from bootlab.timeline import marks as m
 from bootlab.timeline.phases import Phase, cut, unfinished
 
 RULE: Final = (
-    "cpu: executing for at least half of the phase; "
-    "else io: a block request under way for at least half of its idle time; else wait"
+    "cpu: executing for at least half of the phase, busy waits apart; "
+    "else io: a block request under way, or the card waited for, for at least half of its waiting; else wait"
 )
 """How `bound` is decided, for a reader of a table."""
 
@@ -71,6 +72,8 @@ class ThreadActivity(Result):
 class PhaseActivity(Result):
     """One phase. `busy_ns + idle_ns` is its duration. `io_ns`: with a block request under way; `idle_io_ns`: and idle.
 
+    `busy_wait_ns`: of `busy_ns`, what executed only to wait; `busy_wait_io_ns`: of that, for a bootloader's card.
+
     `interrupts`, `exceptions`, `handlers`, `softirqs`, `works`, `threads`: most instructions first; the kinds overlap,
     a handler is part of its interrupt. `exact`: marks cut the profile at both ends of the phase; if not, these lists
     hold what was executed from the first cut in the phase to the first one behind it.
@@ -84,6 +87,8 @@ class PhaseActivity(Result):
     idle_ns: int
     io_ns: int
     idle_io_ns: int
+    busy_wait_ns: int
+    busy_wait_io_ns: int
     bound: Bound
     exact: bool
     devices: tuple[DeviceActivity, ...]
@@ -101,9 +106,13 @@ class PhaseActivity(Result):
 
 @dataclass(frozen=True, slots=True)
 class Activity(Result):
-    """The phases from power-on to ready, or to the profile's end, earliest first. `rule`: how `bound` was decided."""
+    """The phases from power-on to ready, or to the profile's end, earliest first. `rule`: how `bound` was decided.
+
+    `busy_waits`: of all of them, by place, longest first.
+    """
 
     phases: tuple[PhaseActivity, ...]
+    busy_waits: tuple[BusyWait, ...]
     rule: str
 
 
@@ -118,7 +127,9 @@ def find_activity(profile: Profile, marks: Mapping[str, int], *, table: WaitTabl
     phases = cut(marks)
     if (last := unfinished(marks, profile.end_ns)) is not None:
         phases.append(last)
-    return Activity(tuple(finder.phase(phase) for phase in phases), RULE)
+    end_ns = phases[-1].end_ns if phases else 0
+    seen = [number for number, piece in enumerate(profile.slices) if piece.start_ns < end_ns]
+    return Activity(tuple(finder.phase(phase) for phase in phases), finder.busy_waits.list_waits(seen), RULE)
 
 
 class _Finder:
@@ -128,6 +139,7 @@ class _Finder:
         self.schedule = table.schedule
         self.requests = requests
         self.costs = InterruptCosts(profile)
+        self.busy_waits = BusyWaits(profile, self.costs)
         self.owner = task_roots(profile)
         idles = np.sort(profile.idles, order="start_ns")
         self.idle: _Intervals = (idles["start_ns"], idles["end_ns"])
@@ -138,6 +150,7 @@ class _Finder:
         start, end = phase.start_ns, phase.end_ns
         slices = [n for n, piece in enumerate(self.profile.slices) if start <= piece.start_ns < end]
         idle, io, idle_io = (_within(what, start, end) for what in (self.idle, self.io, self.idle_io))
+        busy_wait, busy_wait_io = self.busy_waits.spent_ns(slices)
         edges = {edge for piece in self.profile.slices for edge in (piece.start_ns, piece.end_ns)}
         costs = self.costs
         return PhaseActivity(
@@ -149,7 +162,9 @@ class _Finder:
             idle_ns=idle,
             io_ns=io,
             idle_io_ns=idle_io,
-            bound=_bound(end - start, idle, idle_io),
+            busy_wait_ns=busy_wait,
+            busy_wait_io_ns=busy_wait_io,
+            bound=_bound(end - start, idle + busy_wait, idle_io + busy_wait_io),
             exact={start, end} <= edges,
             devices=_devices(self.requests, start, end),
             interrupts=costs.shares(costs.interrupt, slices, end - start),
@@ -194,10 +209,10 @@ class _Finder:
         return tuple(sorted(rows, key=lambda row: (-row.instructions, row.task)))
 
 
-def _bound(duration_ns: int, idle_ns: int, idle_io_ns: int) -> Bound:
-    if 2 * idle_ns <= duration_ns:
+def _bound(duration_ns: int, waiting_ns: int, waiting_io_ns: int) -> Bound:
+    if 2 * waiting_ns <= duration_ns:
         return Bound.CPU
-    return Bound.IO if 2 * idle_io_ns >= idle_ns else Bound.WAIT
+    return Bound.IO if 2 * waiting_io_ns >= waiting_ns else Bound.WAIT
 
 
 def _devices(requests: Sequence[Request], start_ns: int, end_ns: int) -> tuple[DeviceActivity, ...]:

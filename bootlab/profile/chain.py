@@ -20,6 +20,10 @@ class LinkKind(StrEnum):
 
     FIRMWARE = "firmware"
     """Before the loaded image: no tasks yet."""
+    SPL = "SPL"
+    """A board's first stage, from its first instruction."""
+    UBOOT = "U-Boot"
+    """A board's second stage."""
     DECOMPRESSOR = "decompressor"
     """The image's own code before the kernel: no tasks yet."""
     RUNNING = "running"

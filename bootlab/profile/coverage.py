@@ -63,7 +63,7 @@ def find_coverage(profile: Profile, roles: Sequence[str] = ()) -> Coverage:
     first_initcall, init_exec = profile.slice_index(INITCALLS_START), profile.slice_index(INIT_EXEC)
     before = up_to_ready if first_initcall is None else range(min(first_initcall + 1, len(up_to_ready)))
     after = range(len(up_to_ready) if init_exec is None else init_exec + 1, len(up_to_ready))
-    inside = _in_initcalls(profile)
+    inside = nodes_in_initcalls(profile)
     ran = _executed(profile, up_to_ready)
     in_initcalls = _functions(profile, ran & inside) - _functions(profile, ran & ~inside)
     return Coverage(
@@ -85,8 +85,8 @@ def _executed(profile: Profile, slices: Iterable[int]) -> NDArray[np.bool_]:
     return ran
 
 
-def _in_initcalls(profile: Profile) -> NDArray[np.bool_]:
-    # The nodes of initcalls and everything below them.
+def nodes_in_initcalls(profile: Profile) -> NDArray[np.bool_]:
+    """Return which nodes are initcalls or below one."""
     inside = np.zeros(len(profile.nodes), dtype=np.bool_)
     inside[[call.node for call in profile.calls if call.kind == CallKind.INITCALL]] = True
     for level in profile.shape.levels[1:]:

@@ -13,6 +13,7 @@ What an interrupt ends is the wait itself: a timer's, a grace period's, or a dev
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -134,14 +135,23 @@ def find_critical_path(
     return CriticalPath(ready_ns, m.READY in marks, task, totals, writer.groups(), segments, writer.node_ns)
 
 
+_STAGES: Final = (
+    (m.SPL_ENTRY, LinkKind.SPL),
+    (m.UBOOT_ENTRY, LinkKind.UBOOT),
+    (m.IMAGE_ENTRY, LinkKind.DECOMPRESSOR),
+)
+"""What runs behind the firmware and before the kernel, by the mark that it begins with."""
+
+
 def _stages(table: WaitTable, marks: Mapping[str, int], ready_ns: int) -> list[Link]:
     # The boot's first task begins with the kernel, whatever the profile saw of it first.
     boot = table.schedule.boot_task
     first_seen = ready_ns if boot is None else table.profile.tasks[boot].started_ns
     kernel_ns = min(marks.get(m.KERNEL_ENTRY, first_seen), ready_ns)
-    image_ns = min(marks.get(m.IMAGE_ENTRY, kernel_ns), kernel_ns)
-    stages = ((0, image_ns, LinkKind.FIRMWARE), (image_ns, kernel_ns, LinkKind.DECOMPRESSOR))
-    return [Link(start, end, kind, None) for start, end, kind in stages if start < end]
+    begun = [(min(marks[mark], kernel_ns), kind) for mark, kind in _STAGES if mark in marks]
+    stages = [(0, LinkKind.FIRMWARE), *begun]
+    ends = [start_ns for start_ns, _ in begun] + [kernel_ns]
+    return [Link(start, end, kind, None) for (start, kind), end in zip(stages, ends, strict=True) if start < end]
 
 
 def _check_tiling(links: Sequence[Link], ready_ns: int) -> None:

@@ -20,8 +20,12 @@ from bootlab.profile.wait_cause import bare
 
 _INTERRUPT: Final = re.compile(
     r"asm_sysvec_\w+|asm_(?:common|spurious)_interrupt|el[01][th]_(?:32|64)_(?:irq|fiq)|el[01]_irq|apic_timer_interrupt"
+    r"|__(?:irq|fiq)_(?:svc|usr)"
 )
-_EXCEPTION: Final = re.compile(r"asm_exc_\w+|el[01]_(?:da|ia|abort|undef|dbg|fpsimd_acc|sve_acc|sme_acc|pc|sp|sys|bti)")
+_EXCEPTION: Final = re.compile(
+    r"asm_exc_\w+|el[01]_(?:da|ia|abort|undef|dbg|fpsimd_acc|sve_acc|sme_acc|pc|sp|sys|bti)"
+    r"|__(?:dabt|pabt|und)_(?:svc|usr)"
+)
 _HANDLER_CALLERS: Final = re.compile(r"(?:__)?handle_irq_event_percpu|handle_percpu_(?:devid_)?irq|irq_\w*thread_fn")
 _SOFTIRQ: Final = re.compile(r"__do_softirq|handle_softirqs")
 _WORK: Final = re.compile(r"process_one_work|async_run_entry_fn")
@@ -33,7 +37,7 @@ _SERVANTS: Final = re.compile(
     r"|pick_get_\w+|move_linked_works|(?:sized_)?strscpy\w*|strlcpy|strnlen|(?:__)?cond_resched|irqtime_\w+|sched_clock\w*"
     r"|(?:__)?list_(?:add|del)\w*|(?:pv_)?native_\w+|gic_\w+|irq_chip_\w+|(?:__)?do_softirq|handle_softirqs"
     r"|(?:__)?handle_irq_event_percpu|async_run_entry_fn|asm_\w+|irq_entries_start|(?:common_interrupt|error)_return|error_entry"
-    r"|el[01][ht]_\w+|\[\w+\]"
+    r"|el[01][ht]_\w+|__(?:irq|fiq|dabt|pabt|und)_(?:svc|usr)|vector_\w+|\[\w+\]"
 )
 # A function whose last act is to jump to another has that one's name from then on; these are the same action.
 _GOES_ON_AS: Final = {

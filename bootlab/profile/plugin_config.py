@@ -19,7 +19,7 @@ WATCH_PREFIX: Final = "watch:"
 
 # Enough to be unlike any other function's: on x86-64 they begin with a call whose displacement is their own, on arm64
 # with two NOPs. Not more on x86-64: beyond that there are absolute addresses, which KASLR rewrites.
-_CODE_SIZE: Mapping[str, int] = {"x86_64": 8, "aarch64": 16}
+_CODE_SIZE: Mapping[str, int] = {"x86_64": 8, "aarch64": 16, "armv7": 16}
 _NAME_MAX = 64
 _FUNCTION_MAX = 1 << 16
 
@@ -30,7 +30,15 @@ _FUNCTION_MAX = 1 << 16
 _IMAGE_START: Mapping[str, tuple[tuple[int, str], ...]] = {
     "x86_64": ((0x10200, "eb??48647253"),),
     "aarch64": ((0x40200000, "4d5a??????????14"), (0x40080000, "4d5a??????????14")),
+    # A board's: bootlab knows where its bootloader puts the image (stage_marks).
+    "armv7": (),
 }
+
+# arm's modules lie below the kernel's own part (arch/arm/include/asm/memory.h, MODULES_VADDR), which begins at the
+# configured split of the addresses; every split is a multiple of this.
+_ARM_SPLIT = 0x10000000
+_ARM_MODULES = 16 << 20
+_ARM_START = 0xC0000000 - _ARM_MODULES
 
 # The first serial port of every x86 machine type, as PCs have always had it.
 _UART_PORT: Mapping[str, int] = {"x86_64": 0x3F8}
@@ -38,6 +46,7 @@ _UART_PORT: Mapping[str, int] = {"x86_64": 0x3F8}
 _KERNEL_ENTRY: Mapping[str, tuple[str, ...]] = {
     "x86_64": ("pvh_start_xen", "startup_64"),
     "aarch64": ("primary_entry", "stext"),
+    "armv7": ("stext",),
 }
 
 # The initcalls' thread is kernel_init_freeable(): do_pre_smp_initcalls() (the early ones), smp_init(), then
@@ -87,11 +96,13 @@ def make_plugin_config(
     guest_marks: bool = True,
     console: bool = True,
     stop: str | None = None,
+    stages: Sequence[str] = (),
 ) -> PluginConfig:
     """Return the config that records the standard marks of `timeline.marks`, and more.
 
     `marks`: the user's own, mark -> kernel symbol. `watch`: symbols; the mark of each is `watch:SYMBOL`.
-    `console`: stamp the console's lines (x86-64). `stop`: the mark, guest mark included, that ends the boot.
+    `console`: stamp the console's lines (x86-64). `stop`: the mark, guest mark included, that ends the boot. `stages`:
+    lines for what runs before the kernel (stage_marks).
     Raises InputError that names, by key of the system file, every symbol this kernel has not got and every name that
     the formats cannot hold.
     """
@@ -101,7 +112,7 @@ def make_plugin_config(
     maker.add_marks({f"watch {symbol}": (WATCH_PREFIX + symbol, symbol) for symbol in watch})
     if initcalls:
         maker.add_first_found("calls", INITCALL, ("do_one_initcall",))
-    lines = [f"arch {symbols.arch}", *maker.lines]
+    lines = [arch_line(symbols.arch, symbols.address("_text")), *stages, *maker.lines]
     if guest_marks:
         lines.append("guestmarks")
     if console and symbols.arch in _UART_PORT:
@@ -112,6 +123,14 @@ def make_plugin_config(
         lines.append(f"stop {stop}")
     missing = tuple(name for name in (*m.BOOT_ORDER[1:-1], m.PANIC) if name not in maker.taken)
     return PluginConfig("\n".join(lines) + "\n", {k: tuple(v) for k, v in maker.taken.items() if v}, missing)
+
+
+def arch_line(arch: str, text: int | None) -> str:
+    """Return the config's first line; `text`: where the kernel is linked, None when that is not known."""
+    if arch != "armv7":
+        return f"arch {arch}"
+    start = _ARM_START if text is None else text - text % _ARM_SPLIT - _ARM_MODULES
+    return f"arch {arch} {start:x}"
 
 
 class _Maker:

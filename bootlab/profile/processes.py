@@ -3,7 +3,7 @@
 All of it follows from the scheduler's own switches, so short processes are there as well and the CPU time is exact.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final
@@ -41,7 +41,8 @@ STATE: Final = np.dtype([("start_ns", "<i8"), ("end_ns", "<i8"), ("task", "<u4")
 class Process(Result):
     """A task's life. `parent`: who forked it, None if unknown. `name`: its last; `names`: (ns, name) of each it had.
 
-    `programs`: (ns, path) of each it executed. `is_thread`: of a process whose first thread is another task.
+    `programs`: (ns, path) of each it executed; `commands`: (ns, words), its command line of each. `is_thread`: of a
+    process whose first thread is another task.
     `exited_ns`: None while it lives; `exit_status` or `exit_signal` then says how it ended, if that was seen.
     `instructions`: executed, interrupts that borrowed it included. `sleeping_ns`: as a kernel thread without work.
     The ns of the five states add up to its life, from when it could first run to its exit or the profile's end.
@@ -54,6 +55,7 @@ class Process(Result):
     name: str
     names: tuple[tuple[int, str], ...]
     programs: tuple[tuple[int, str], ...]
+    commands: tuple[tuple[int, tuple[str, ...]], ...]
     is_thread: bool
     started_ns: int
     exited_ns: int | None
@@ -140,14 +142,17 @@ def find_processes(profile: Profile, *, table: WaitTable | None = None) -> Proce
     spent = np.zeros((len(profile.tasks), len(State)), dtype=np.int64)
     np.add.at(spent, (states["task"], states["state"]), states["end_ns"] - states["start_ns"])
     programs: dict[int, list[tuple[int, str]]] = {}
+    commands: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
     exits: dict[int, int] = {}
     for event in profile.events:
         if event.kind == EventKind.EXEC:
             programs.setdefault(event.task, []).append((event.t_ns, event.text))
+        elif event.kind == EventKind.COMMAND:
+            commands.setdefault(event.task, []).append((event.t_ns, tuple(event.text.split("\t"))))
         elif event.kind == EventKind.EXIT:
             exits[event.task] = event.a
     made = [
-        _process(task, tuple(programs.get(task.number, ())), exits.get(task.number), instructions, spent)
+        _process(task, programs.get(task.number, []), commands.get(task.number, []), exits, instructions, spent)
         for task in sorted(profile.tasks, key=lambda task: (task.started_ns, task.number))
     ]
     idle = table.schedule.idle_tasks
@@ -162,8 +167,14 @@ def find_processes(profile: Profile, *, table: WaitTable | None = None) -> Proce
 
 
 def _process(
-    task: Task, programs: tuple[tuple[int, str], ...], code: int | None, instructions: Integers, spent: Integers
+    task: Task,
+    programs: Sequence[tuple[int, str]],
+    commands: Sequence[tuple[int, tuple[str, ...]]],
+    exits: Mapping[int, int],
+    instructions: Integers,
+    spent: Integers,
 ) -> Process:
+    code = exits.get(task.number)
     running, runnable, waiting, io, sleeping = spent[task.number].tolist()
     return Process(
         task=task.number,
@@ -172,7 +183,8 @@ def _process(
         parent=task.parent,
         name=task.name,
         names=task.names,
-        programs=programs,
+        programs=tuple(programs),
+        commands=tuple(commands),
         is_thread=task.tgid not in (-1, task.pid),
         started_ns=task.started_ns,
         exited_ns=task.exited_ns,

@@ -19,12 +19,14 @@ from bootlab.symbols.program import Program
 from bootlab.symbols.roles import Role
 from bootlab.symbols.table import SymbolTable
 
-VERSION: Final = 4
+VERSION: Final = 7
 """Of what is decoded; a new number makes cached results be decoded again."""
 FUNCTIONS: Final = "functions.txt"
 """Name of the kernel's functions file, in a boot's directory."""
 DECOMPRESSOR: Final = "[decompressor]"
-"""Its name among a config's objects."""
+SPL: Final = "[SPL]"
+UBOOT: Final = "[U-Boot]"
+"""Names of stages among a config's objects, and of what ran in them."""
 DEFAULT_SPAN_NS: Final = 20_000
 
 _HEADER = "bootlab-functions 1"
@@ -33,10 +35,11 @@ _OBJECT_NAME = re.compile(r"[!-~]{1,64}")
 
 # Kind of hook -> kernel function whose entry it is, by architecture where they differ.
 _HOOKS: Mapping[str, Mapping[str, str] | str] = {
-    "switch": {"x86_64": "__switch_to", "aarch64": "cpu_switch_to"},
+    "switch": {"x86_64": "__switch_to", "aarch64": "cpu_switch_to", "armv7": "__switch_to"},
     "wake": "try_to_wake_up",
     "fork": "wake_up_new_task",
     "exec": "begin_new_exec",
+    "command": "finalize_exec",
     "comm": "__set_task_comm",
     "exit": "do_exit",
     "initcall": "do_one_initcall",
@@ -57,6 +60,7 @@ _WITHOUT: Mapping[str, str] = {
     "wake": "no wakers: waits cannot be blamed",
     "fork": "no times of fork",
     "exec": "no times of exec",
+    "command": "programs run without their command lines",
     "comm": "tasks keep their first name",
     "exit": "no times of exit",
     "initcall": "no initcalls",
@@ -76,7 +80,7 @@ _OFFSETS: Mapping[str, tuple[str, ...]] = {
     "task_struct": (
         "comm", "pid", "tgid", "mm", "__state", "state", "on_rq", "se.sched_delayed", "real_parent", "flags",
     ),
-    "linux_binprm": ("filename", "mm"),
+    "linux_binprm": ("filename", "mm", "p"),
     "file": ("f_path.dentry", "f_inode"),
     "dentry": ("d_name.name", "d_parent", "d_inode"),
     "inode": ("i_ino",),
@@ -94,6 +98,7 @@ _OFFSETS: Mapping[str, tuple[str, ...]] = {
 _SIZES = ("module_memory",)
 # Where these members have always been; and the plugin finds comm, pid and state of tasks itself (plugin/task_layout.h).
 _WITHOUT_TYPES: Mapping[str, int] = {"module.name": 24, "device_driver.name": 0}
+_WITHOUT_TYPES_32: Mapping[str, int] = {"module.name": 12, "device_driver.name": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +160,11 @@ class ProfileConfig:
         return "".join(f"{line}\n" for line in lines)
 
 
-def read_kernel_facts(table: SymbolTable) -> KernelFacts:
-    """Return what the profile needs of the kernel that `table` is of. Raises InputError when its image is gone."""
+def read_kernel_facts(table: SymbolTable, types_of: Path | None = None) -> KernelFacts:
+    """Return what the profile needs of the kernel that `table` is of. Raises InputError when its image is gone.
+
+    `types_of`: a file with the struct layouts of a kernel that has none in itself.
+    """
     functions = list_functions(table)
     missing = []
     hooks = {}
@@ -170,7 +178,7 @@ def read_kernel_facts(table: SymbolTable) -> KernelFacts:
     for kind, name in PATH_HOOKS.items():
         if (address := table.address(name)) is not None:
             hooks[kind] = address
-    types = read_btf(table.image)
+    types = read_btf(table.image) or (read_btf(types_of) if types_of is not None else None)
     if types is None:
         missing.append(
             "this kernel has no types (CONFIG_DEBUG_INFO_BTF): "
@@ -179,7 +187,8 @@ def read_kernel_facts(table: SymbolTable) -> KernelFacts:
     levels = read_initcall_levels(table)
     if not levels:
         missing.append("this kernel's initcall tables were not found: initcalls have no level")
-    offsets = dict(_WITHOUT_TYPES) if types is None else _offsets(types)
+    known = _WITHOUT_TYPES_32 if table.arch == "armv7" else _WITHOUT_TYPES
+    offsets = dict(known) if types is None else _offsets(types)
     return KernelFacts(tuple(functions), hooks, offsets, levels, tuple(missing))
 
 
@@ -188,15 +197,16 @@ def make_profile_config(
     *,
     span_ns: int = DEFAULT_SPAN_NS,
     programs: Mapping[str, Program] | None = None,
-    decompressor: Sequence[Function] = (),
+    stages: Mapping[str, Sequence[Function]] | None = None,
+    relocate: tuple[int, int] | None = None,
     paths: bool = False,
 ) -> ProfileConfig:
     """Return what to write and to tell the plugin.
 
     `span_ns`: the shortest call that is recorded one by one. `programs`: path in the guest, or file name alone, -> its
     symbols; programs without functions count as unknown, and so do those whose name the format cannot hold.
-    `decompressor`: its functions by physical address (symbols.decompressor). `paths`: record which files are opened and
-    looked up. Raises InputError.
+    `stages`: name (DECOMPRESSOR and its kin) -> functions by physical address. `relocate`: address of the function that
+    moves U-Boot, and where from. `paths`: record which files are opened and looked up. Raises InputError.
     """
     if span_ns < 0:
         raise InputError(f"a span of {span_ns} ns: expected 0 or more")
@@ -207,10 +217,13 @@ def make_profile_config(
         if program.functions and _OBJECT_NAME.fullmatch(name) and name not in objects:
             objects[name] = f"functions-{len(files)}.txt"
             files[objects[name]] = functions_text(program.functions)
-    if decompressor:
-        objects[DECOMPRESSOR] = f"functions-{len(files)}.txt"
-        files[objects[DECOMPRESSOR]] = functions_text(decompressor)
+    for name, functions in (stages or {}).items():
+        if functions:
+            objects[name] = f"functions-{len(files)}.txt"
+            files[objects[name]] = functions_text(functions)
     settings = [f"hook {kind} {address:x}" for kind, address in facts.hooks.items() if paths or kind not in PATH_HOOKS]
+    if relocate is not None:
+        settings.append(f"hook relocate {relocate[0]:x} {relocate[1]:x}")
     settings += [f"offset {name} {value}" for name, value in facts.offsets.items()]
     settings.append(f"span {span_ns}")
     return ProfileConfig(files, tuple(settings), objects)

@@ -100,6 +100,7 @@ class EventKind(IntEnum):
     MODULE = 8
     OPEN = 9
     LOOKUP = 10
+    COMMAND = 11
 
 
 class Call(NamedTuple):

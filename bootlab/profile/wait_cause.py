@@ -59,7 +59,11 @@ class WaitCause(Result):
 
 _SUFFIX = re.compile(r"\.(?:isra|constprop|part|cold|llvm|lto_priv)\b.*$")
 _PLACE = re.compile(r" \[[^]]*\]$")
-_SYSCALL = re.compile(r"^(?:__(?:x64|ia32|arm64|se|do|x32)_(?:compat_)?sys_|__arm64_compat_sys_)(\w+)$")
+_SYSCALL = re.compile(
+    r"^(?:__(?:x64|ia32|arm64|se|do|x32)_(?:compat_)?sys_|__arm64_compat_sys_"
+    # 32-bit arm has no prefix, and a few functions of drivers look the same.
+    r"|sys_(?!(?:off|dmi|set_trip|get_curr)_|fillrect$|copyarea$|imageblit$))(\w+?)(?:_wrapper)?$"
+)
 
 
 def bare(name: str) -> str:
@@ -167,7 +171,7 @@ HALLS: Final = frozenset(
     async_run_entry_fn smpboot_thread_fn entry_SYSCALL_64 entry_SYSCALL_64_after_hwframe do_syscall_64 x64_sys_call
     el0t_64_sync el0t_64_sync_handler el0_svc do_el0_svc el0_svc_common invoke_syscall x86_64_start_kernel
     x86_64_start_reservations start_kernel secondary_startup_64_no_verify secondary_startup_64 startup_64 rest_init
-    arch_call_rest_init __primary_switched primary_entry common_startup_64 syscall_enter_from_user_mode
+    arch_call_rest_init __primary_switched primary_entry common_startup_64 syscall_enter_from_user_mode vector_swi
     syscall_exit_to_user_mode""".split()
 )
 """Functions that only lead to what matters: a stack is explained by what is below them."""
@@ -178,7 +182,7 @@ _CONTEXTS: Final = {
     "kthread": "thread",
 }
 _FAULTS: Final = frozenset(
-    {"asm_exc_page_fault", "exc_page_fault", "do_mem_abort", "do_user_addr_fault", "do_page_fault"}
+    {"asm_exc_page_fault", "exc_page_fault", "do_mem_abort", "do_user_addr_fault", "do_page_fault", "do_DataAbort"}
 )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from bootlab.measure.board_terms import board_terms
 from bootlab.measure.record import BootRecord
 
 _ESCAPE_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
@@ -80,24 +81,55 @@ def clock_sentence(
         if accelerator == "tcg":
             sentence += "; TCG wall time is mostly translation: never quote it as speed"
         return sentence
-    return f"{visible(clock)} clock, {cpu}"
+    return f"{visible(clock)} clock: host monotonic time of each line's first byte; repeatable only statistically"
 
 
 def clock_of(records: Sequence[BootRecord]) -> str:
     """Return the clock sentence of boots of one system."""
     first = records[0]
     seeds = sorted({record.seed for record in records})
-    return clock_sentence(first.clock, first.ns_per_instruction, first.cpu, seeds, first.accelerator)
+    sentence = clock_sentence(first.clock, first.ns_per_instruction, first.cpu, seeds, first.accelerator)
+    stamped = [record.stamps for record in records if record.stamps is not None]
+    if not stamped:
+        return sentence
+    worst = max(stamped, key=lambda one: one.uncertainty_ns)
+    byte = f"good to a byte time, {worst.byte_ns / 1000:.1f} us" if worst.byte_ns else "no line rate is known"
+    power = f"; time 0 lies in the {worst.power_ns / 1e6:.2f} ms that switching on took" if worst.power_ns else ""
+    return f"{sentence}; {byte}{power}"
 
 
-def load_lines(records: Sequence[BootRecord]) -> list[str]:
-    """Return what loading adds to each boot by its storage model, a line each; none for boots without a model."""
+def model_lines(records: Sequence[BootRecord]) -> list[str]:
+    """Return what a stated model adds to each boot, or takes of it; no line for boots without a model."""
     lines = []
     for record in records:
         if record.storage is not None:
             of = f"{visible(record.system)}: " if len(records) > 1 else ""
             whole = f"{ms(record.total_ns)} ms to ready in all" if record.total_ns is not None else "never ready"
             lines.append(f"{of}{record.storage.words}, before power-on: {ms(record.load_ns)} ms; {whole}")
+        lines += _board_lines(record, f"{visible(record.system)}: " if len(records) > 1 else "")
+    return lines
+
+
+def _board_lines(record: BootRecord, of: str) -> list[str]:
+    terms = board_terms(record)
+    if terms is None or record.board_model is None or record.ready_ns is None:
+        return []
+    kept = [
+        ("bootloader for the line", terms.loader_line_ns),
+        ("bootloader for the card", terms.loader_card_ns),
+        ("kernel for the line", terms.kernel_line_ns),
+        ("kernel's transfers", terms.kernel_card_ns),
+    ]
+    said = ", ".join(f"{what} {ms(time)} ms" for what, time in kept if time is not None) or "the guest did not say"
+    model = f"board model {record.board_model.identity}: {record.board_model.words}"
+    lines = [f"{of}{model}; waited in these times: {said}"]
+    camera = [
+        ("power-on to its power", terms.camera_powered_ns),
+        ("power to there", terms.camera_enumeration_ns),
+        ("there to ready", terms.camera_to_ready_ns),
+    ]
+    if terms.camera_to_ready_ns is not None:
+        lines.append(f"{of}camera: " + ", ".join(f"{what} {ms(time)} ms" for what, time in camera if time is not None))
     return lines
 
 

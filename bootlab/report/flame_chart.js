@@ -295,7 +295,7 @@ class FlameChart {
   describe({ lane, row, at }) {
     if (at < 0) {
       return { title: lane.title, node: -1, lines: lane.track ? [] : [
-        ["ran", `${formatTime(lane.ran)}, ${formatCount(lane.ran)} ns`],
+        ["ran", exactTime(lane.ran)],
         ["from", formatTime(lane.begins)], ["to", formatTime(lane.ends)],
       ] };
     }
@@ -303,9 +303,9 @@ class FlameChart {
     const [start, took] = [spans.start[at], spans.took[at]];
     const node = lane.track ? -1 : this.columns["span.node"][at];
     const lines = [
-      ["took", `${formatTime(took)}, ${formatCount(took)} ns`],
-      ["from", `${formatCount(start)} ns`],
-      ["to", `${formatCount(start + took)} ns`],
+      ["took", exactTime(took)],
+      ["from", `${formatCount(start)} ${timeUnit}`],
+      ["to", `${formatCount(start + took)} ${timeUnit}`],
       ["in", lane.title],
     ];
     const note = lane.track ? this.columns["track.note"][spans.spans[at]] : this.columns["span.note"][at];
@@ -327,6 +327,7 @@ function roundTimes(from, to, most) {
 }
 
 function axisTime(ns, step) {
+  if (timeUnit !== "ns") return formatTime(ns);
   const decimals = Math.max(0, Math.ceil(6 - Math.log10(step) - 1e-9));
   return (ns / 1e6).toFixed(decimals) + " ms";
 }

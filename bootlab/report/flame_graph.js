@@ -12,7 +12,7 @@ class FlameGraph {
     this.canvas = this.surface.canvas;
     this.tooltip = new Tooltip(figure);
     this.motion = new Motion();
-    this.weight = "instructions";
+    this.weight = tree.timed ? "elapsed" : "instructions";
     this.largestFirst = false;
     this.upwards = false;
     this.side = tree.sides - 1;

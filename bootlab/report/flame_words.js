@@ -6,13 +6,16 @@ function describeFrame(graph, node) {
   const { tree } = graph;
   const [figures] = graph.figures;
   const ns = tree.elapsed(figures, node);
-  const lines = [
+  const lines = tree.timed ? [
+    ["took", exactTime(ns)],
+    ["of this, itself", exactTime(figures.waited[node])],
+  ] : [
     ["instructions", formatCount(figures.allInstructions[node])],
     ["of these, itself", formatCount(figures.instructions[node])],
-    [node ? "elapsed" : "elapsed, all tasks", `${formatTime(ns)}, ${formatCount(ns)} ns`],
-    ["of these, not running", `${formatTime(figures.allWaited[node])}, ${formatCount(figures.allWaited[node])} ns`],
-    ["share", sharesOf(graph, node)],
+    [node ? "elapsed" : "elapsed, all tasks", exactTime(ns)],
+    ["of these, not running", exactTime(figures.allWaited[node])],
   ];
+  lines.push(["share", sharesOf(graph, node)]);
   if (figures.allIdled[node]) lines.push(["and without work", formatTime(figures.allIdled[node])]);
   if (figures.calls[node]) lines.push(["calls", formatCount(figures.calls[node])]);
   return lines;
@@ -28,9 +31,14 @@ function describeBoth(graph, node) {
     const share = one ? `, ${sign}${((100 * Math.abs(change)) / one).toFixed(1)} %` : ", new";
     return [name, `${write(one)} \u2192 ${write(other)} (${sign}${write(Math.abs(change))}${share})`];
   };
-  return [
+  const counted = graph.tree.timed ? [
+    line("of this, itself", (figures) => figures.waited[node], formatTime),
+  ] : [
     line("instructions", (figures) => figures.allInstructions[node], formatCount),
     line("of these, itself", (figures) => figures.instructions[node], formatCount),
+  ];
+  return [
+    ...counted,
     line("elapsed", (figures) => graph.tree.elapsed(figures, node), formatTime),
     line("calls", (figures) => figures.calls[node], formatCount),
   ];

@@ -11,18 +11,18 @@ from bootlab.report.figures import (
     clock_of,
     clock_sentence,
     count,
-    load_lines,
     median_boot,
     median_ns,
+    model_lines,
     ms,
     percent,
     spread_ns,
     spread_words,
 )
-from bootlab.report.markup import Content, Html, join, tag
+from bootlab.report.markup import Html, join, tag
 from bootlab.report.sections import (
     as_members,
-    console_folds,
+    console_section,
     family,
     fold,
     key_figure,
@@ -31,7 +31,7 @@ from bootlab.report.sections import (
     minus,
     pairs,
     provenance,
-    scroll,
+    record_provenance,
     section,
     short_hash_list,
     waterfall,
@@ -74,7 +74,7 @@ def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
             lead="Each boot repeats exactly, but any change re-rolls addresses and scheduling. A saving counts only "
             "outside this spread." if result.clock == "virtual" else "A saving counts only outside this spread.",
         ),
-        _console_section(consoles),
+        console_section(consoles),
         section("values", "Raw values", fold(
             f"All {boots_in(result)} boots", members_table(try_groups(result), result.clock)
         )),
@@ -93,11 +93,11 @@ def boot_page(record: BootRecord, consoles: Sequence[Console] = ()) -> str:
     sections = [
         section("phases", "Where the time goes", waterfall([_side(record)], record.clock), _load_of([record])),
         section("initcalls", "Slowest initcalls", _initcalls(record)) if record.initcalls else Html(),
-        _console_section(consoles),
+        console_section(consoles),
         section("values", "Marks and facts", fold("Marks, ns since power-on", pairs(
             [(name, count(time)) for name, time in sorted(record.marks.items(), key=lambda mark: mark[1])]
         )), fold("Facts the guest printed", pairs(sorted(record.facts.items())))),
-        _record_provenance(record),
+        record_provenance(record),
     ]  # fmt: skip
     head = page_header(
         "one boot", record.system, clock_of([record]), _boot_keys(record), short_hash_list(record.hashes)
@@ -115,8 +115,8 @@ def series_page(records: Sequence[BootRecord], consoles: Sequence[Console] = ())
                 members_table([(middle.system, as_members(records))], middle.clock)),
         section("phases", "Where the time goes", waterfall([_side(middle)], middle.clock), _load_of([middle]),
                 lead=f"The median boot, seed {middle.seed}."),
-        _console_section(consoles),
-        _record_provenance(middle),
+        console_section(consoles),
+        record_provenance(middle),
     ]  # fmt: skip
     hashes = short_hash_list(middle.hashes)
     head = page_header(f"series of {len(records)}", middle.system, clock_of(records), _series_keys(records), hashes)
@@ -143,9 +143,9 @@ def compare_page(
         join(tag("p", caution, class_="caution", role="note") for caution in cautions),
         section("phases", "Phase by phase", waterfall(sides, one.clock), _load_of([one, other])),
         section("family", "Every boot", family(boots, one.clock), members_table(groups, one.clock)),
-        _console_section(consoles),
-        _record_provenance(one, "before"),
-        _record_provenance(other, "after"),
+        console_section(consoles),
+        record_provenance(one, "before"),
+        record_provenance(other, "after"),
     ]
     name = one.system if one.system == other.system else f"{one.system} \N{RIGHTWARDS ARROW} {other.system}"
     keys = _compare_keys(before, after, verdict)
@@ -228,13 +228,6 @@ def _initcalls(record: BootRecord) -> Html:
     return table(caption, columns, rows, kind="initcalls", sortable=True)
 
 
-def _console_section(consoles: Sequence[Console]) -> Html:
-    if not consoles:
-        return Html()
-    lead = "Stamps are the guest's own (printk, s): they start later than power-on and tell order and distance only."
-    return section("console", "Console", console_folds(consoles), lead=lead)
-
-
 def _load_note(result: TryResult) -> Html:
     if result.storage is None:
         return Html()
@@ -244,16 +237,4 @@ def _load_note(result: TryResult) -> Html:
 
 
 def _load_of(records: Sequence[BootRecord]) -> Html:
-    return join(tag("p", line) for line in load_lines(records))
-
-
-def _record_provenance(record: BootRecord, of: str = "") -> Html:
-    lines: list[tuple[str, Content]] = [
-        ("system", record.system), ("seed", str(record.seed)), ("started", record.started),
-        ("host time", f"{record.wall_s:.1f} s from start to end, not a measure of the guest"),
-        ("console sha256", tag("code", record.console_sha256)), ("run", tag("code", record.run)),
-    ]  # fmt: skip
-    command = fold("Command", scroll("command line", tag("pre", " ".join(record.argv)), "command"))
-    name = f"provenance-{of}" if of else "provenance"
-    title = f"Provenance, {of}" if of else "Provenance"
-    return section(name, title, provenance(record.hashes, record.host, lines), command)
+    return join(tag("p", line) for line in model_lines(records))

@@ -27,9 +27,10 @@ _OF_SPACE: Final = {
     Space.USER: "user",
 }  # fmt: skip
 _OF_LEAF: Final = {WAIT: "wait", NO_WORK: "idle", RUNNABLE: "runnable", IDLE: "idle"}
-# Where the processor enters the kernel by itself: x86 and arm64 exception, interrupt and system call entries.
+# Where the processor enters the kernel by itself: exception, interrupt and system call entries of x86 and arm.
 _ENTRY: Final = re.compile(
     r"asm_|(?:entry|common)_(?:SYSCALL|INT80)|(?:irq|spurious)_entries_start|el[01][thf]?_|vectors$|nmi_"
+    r"|__(?:irq|fiq|dabt|pabt|und)_(?:svc|usr)$|vector_(?:swi|irq|fiq|dabt|pabt|und)$"
 )
 
 
@@ -95,7 +96,7 @@ def number_tree(profile: Profile, whole: CallTree, most: int = MOST_NODES) -> Nu
 def tree_block(profile: Profile, numbering: Numbering, parts: Sequence[Part]) -> Html:
     """Return the block `profile-tree`: the tree, and what was spent in each part of the boot."""
     pack = Pack()
-    _add_shape(pack, numbering.drawn, kinds_of(profile))
+    add_shape(pack, numbering.drawn, kinds_of(profile))
     for index, part in enumerate(parts):
         _add_weights(pack, f"0.{index}", weights_of(profile, numbering, part.slices, numbering.places))
     return pack.block("profile-tree", _facts(parts, 1, profile.shift))
@@ -111,7 +112,7 @@ def both_block(
     kinds = {name: kind for one, _ in sides for name, kind in zip([*one.names, *LEAVES], kinds_of(one), strict=True)}
     # Tasks are called otherwise here, without their pids.
     tops = {tree.names[int(function)] for function in tree.function[tree.shape.depth == 1]}
-    _add_shape(pack, tree, [
+    add_shape(pack, tree, [
         kinds.get(name, "task" if name in tops else "stage" if name.endswith(NO_SYMBOLS) else "other")
         for name in tree.names
     ])  # fmt: skip
@@ -140,7 +141,8 @@ def _facts(parts: Sequence[Part], sides: int, shift: int) -> dict[str, Any]:
     return {"slices": slices, "sides": sides, "ns_per_instruction": 1 << shift}
 
 
-def _add_shape(pack: Pack, tree: CallTree, kinds: Sequence[str]) -> None:
+def add_shape(pack: Pack, tree: CallTree, kinds: Sequence[str]) -> None:
+    """Add the columns of a tree's nodes and names. `kinds`: what each name is, one of KINDS."""
     # Function numbers are made dense, the most used first: small numbers take fewer bytes. The root has its own name.
     function = tree.function.copy()
     function[:1] = len(tree.names)

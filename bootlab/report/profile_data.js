@@ -52,11 +52,20 @@ function formatCount(value) {
   return wholeNumber.format(value);
 }
 
+// What times are in: a counter of unknown rate counts cycles.
+let timeUnit = "ns";
+
 // The page's tables show ms with two decimals; what is shorter than 10 us needs more to be told from nothing.
 function formatTime(ns) {
+  if (timeUnit !== "ns") return wholeNumber.format(ns) + " " + timeUnit;
   const size = Math.abs(ns);
   if (size >= 1e5 || size === 0) return (ns / 1e6).toFixed(2) + " ms";
   return size >= 1000 ? (ns / 1000).toFixed(2) + " \u00b5s" : wholeNumber.format(ns) + " ns";
+}
+
+// The same, and to the last unit.
+function exactTime(ns) {
+  return timeUnit === "ns" ? `${formatTime(ns)}, ${formatCount(ns)} ns` : formatTime(ns);
 }
 
 function formatShare(part, whole) {

@@ -125,7 +125,8 @@ class FlameTools {
     const { tree, graph } = this;
     const roots = [];
     for (let node = 1; node < tree.size; node = tree.end[node]) roots.push(node);
-    const weight = (node) => graph.figures.reduce((sum, figures) => sum + figures.allInstructions[node], 0);
+    const sum = (figures, node) => (tree.timed ? figures.allWaited[node] : figures.allInstructions[node]);
+    const weight = (node) => graph.figures.reduce((whole, figures) => whole + sum(figures, node), 0);
     roots.sort((one, other) => weight(other) - weight(one) || one - other);
     const whole = roots.reduce((sum, node) => sum + weight(node), 0);
     const options = roots.map((node) => new Option(`${tree.text(node)}, ${formatShare(weight(node), whole) || "0 %"}`, String(node)));
@@ -139,7 +140,7 @@ class FlameTools {
     this.showDetails();
     const { graph } = this;
     const hint = this.figure.querySelector(".hint");
-    if (hint) hint.hidden = graph.weight === "instructions" || graph.base !== 0;
+    if (hint) hint.hidden = graph.tree.timed || graph.weight === "instructions" || graph.base !== 0;
     const empty = this.figure.querySelector(".empty-view");
     if (empty) empty.hidden = graph.all[graph.base] > 0;
   }
@@ -190,7 +191,7 @@ class FlameTools {
       graph.setBase(0);
     }
     if (!(graph.all[node] > 0)) {
-      graph.weight = this.figure.querySelector("[name=weight]").value = "life";
+      graph.weight = this.figure.querySelector("[name=weight]").value = tree.timed ? "elapsed" : "life";
       this.choose(tree.slices.map((slice, index) => index));
     }
     graph.select(node);
@@ -239,7 +240,7 @@ class FunctionTable {
     this.body.replaceChildren(...rows);
     const what = graph.zoomed ? tree.text(graph.zoomed) : "everything shown";
     const counts = graph.weight === "instructions";
-    this.said.textContent = `Of ${what}, in ${counts ? "instructions, which the virtual clock counts" : "ns of the virtual clock"}.`;
+    this.said.textContent = `Of ${what}, in ${counts ? "instructions, which the virtual clock counts" : this.graph.tree.timed ? timeUnit : "ns of the virtual clock"}.`;
     for (const heading of this.section.querySelectorAll("[aria-sort]")) heading.removeAttribute("aria-sort");
   }
 
@@ -289,6 +290,10 @@ function percentOf(part, whole) {
   return whole ? ((100 * part) / whole).toFixed(1) : "";
 }
 
+function rangeTime(ns) {
+  return timeUnit === "ns" ? (ns / 1e6).toFixed(3) + " ms" : formatTime(ns);
+}
+
 function signed(value) {
   return (value > 0 ? "+" : value < 0 ? "\u2212" : "") + formatCount(Math.abs(value));
 }
@@ -305,7 +310,7 @@ class ChartTools {
     const lanes = figure.querySelector("[name=lanes]");
     lanes.addEventListener("change", () => { chart.threshold = Number(lanes.value); chart.arrange(); });
     const range = figure.querySelector(".range");
-    chart.onView = (from, to) => { range.textContent = `${(from / 1e6).toFixed(3)} to ${(to / 1e6).toFixed(3)} ms`; };
+    chart.onView = (from, to) => { range.textContent = `${rangeTime(from)} to ${rangeTime(to)}`; };
     chart.onView(chart.from, chart.to);
     chart.onSelect = () => {
       if (!chart.selected) return;
@@ -325,22 +330,25 @@ async function startProfile() {
     if (!block) return;
     const palette = new Palette();
     const tree = new CallTree(block);
-    const [flame, chartFigure] = figures;
-    flame.hidden = false;
-    const graph = new FlameGraph(flame, tree, palette);
-    const tools = new FlameTools(flame, graph);
-    const save = flame.querySelector("[name=save]");
-    if (save) save.addEventListener("click", () => tools.save());
-    let chart = null;
+    const flame = document.querySelector("figure.flame.needs-script");
+    const chartFigure = document.querySelector("figure.chart.needs-script");
+    let [graph, tools, chart] = [null, null, null];
+    if (flame) {
+      flame.hidden = false;
+      graph = new FlameGraph(flame, tree, palette);
+      tools = new FlameTools(flame, graph);
+      const save = flame.querySelector("[name=save]");
+      if (save) save.addEventListener("click", () => tools.save());
+    }
     const search = new Search(tree, (matches, fault) => {
-      tools.fault = fault;
-      graph.search(matches);
+      if (tools) tools.fault = fault;
+      if (graph) graph.search(matches);
       if (chart) chart.search(matches);
     });
     const functions = document.querySelector("#functions");
-    if (functions) new FunctionTable(functions, graph, search);
-    palette.changed = () => { graph.surface.redraw(); if (chart) chart.surface.redraw(); };
-    graph.changed();
+    if (functions && graph) new FunctionTable(functions, graph, search);
+    palette.changed = () => { for (const one of [graph, chart]) if (one) one.surface.redraw(); };
+    if (graph) graph.changed();
     const time = chartFigure && await readBlock("profile-time");
     if (time) {
       chartFigure.hidden = false;

@@ -22,12 +22,10 @@ from bootlab.report.profile_pictures import SCRIPTS, flame_chart, flame_graph, w
 from bootlab.report.profile_time import TrackSpan, time_block
 from bootlab.report.sections import (
     console_folds,
-    fold,
     key_figure,
     key_figures,
     minus,
-    provenance,
-    scroll,
+    record_provenance,
     section,
     short_hash_list,
     waterfall,
@@ -87,7 +85,7 @@ def differential_page(before: Analysis, after: Analysis, files: Mapping[str, str
         ], before.record.clock))),
         ("files", "Files", section("files", "Files", file_links(files))) if files else None,
         *(
-            (f"provenance-{words}", f"Provenance, {words}", _provenance(one, words))
+            (f"provenance-{words}", f"Provenance, {words}", record_provenance(one.record, words))
             for words, one in (("before", before), ("after", after))
         ),
     ]  # fmt: skip
@@ -116,7 +114,8 @@ def _sections(analysis: Analysis, consoles: Sequence[Console], files: Mapping[st
          f"From power-on to {goal} as one chain: what ran, and what was waited for when nothing of it could run."),
         ("phases", "Phases", sections.phases(analysis.activity, clock), None),
         ("advice", "What could be removed", sections.advice(analysis.advice), None),
-        ("waits", "Waits", waits.waits(analysis.waits, end_ns, goal),
+        ("waits", "Waits",
+         join([waits.waits(analysis.waits, end_ns, goal), waits.busy_waits(analysis.activity.busy_waits, goal)]),
          "Who slept, from where, and who woke it. A wait costs the boot only where the critical path goes through it."),
         ("initcalls", "Initcalls, modules and probes", tables.initcalls(analysis.initcalls, end_ns), None),
         ("processes", "Processes", tables.processes(analysis.processes, analysis.profile, end_ns, goal), None),
@@ -131,7 +130,7 @@ def _sections(analysis: Analysis, consoles: Sequence[Console], files: Mapping[st
     if files:
         made.append(("files", "Files", file_links(files), "Paths are from the directory of this page."))
     named = [(name, title, section(name, title, content, lead=lead)) for name, title, content, lead in made]
-    return [*named, ("provenance", "Provenance", _provenance(analysis))]
+    return [*named, ("provenance", "Provenance", record_provenance(analysis.record))]
 
 
 def _contents(named: Iterable[_Named]) -> Html:
@@ -213,15 +212,3 @@ def _compare_keys(before: Analysis, after: Analysis) -> Html:
     note = f"{minus(percent(spent[1] - spent[0], spent[0], sign=True))} %, up to {_common_goal(before, after)}"
     figures.append(key_figure("instructions", "", minus(f"{spent[1] - spent[0]:+,}"), "", note))
     return key_figures(*figures)
-
-
-def _provenance(analysis: Analysis, of: str = "") -> Html:
-    record = analysis.record
-    lines: list[tuple[str, Content]] = [
-        ("system", record.system), ("seed", str(record.seed)), ("started", record.started),
-        ("host time", f"{record.wall_s:.1f} s from start to end, not a measure of the guest"),
-        ("console sha256", tag("code", record.console_sha256)), ("run", tag("code", record.run)),
-    ]  # fmt: skip
-    command = fold("Command", scroll("command line", tag("pre", " ".join(record.argv)), "command"))
-    name, title = (f"provenance-{of}", f"Provenance, {of}") if of else ("provenance", "Provenance")
-    return section(name, title, provenance(record.hashes, record.host, lines), command)

@@ -36,6 +36,8 @@ _WEIGHTS = (
     ("elapsed", "time, waits included"),
     ("life", "time, idle kernel threads too"),
 )
+_TIMED_LEGEND = (("task", "thread"), ("kernel", "call"), ("wait", "waiting"), ("other", "summed up"))
+_TRACK_LEGEND = (("stage", "phase"), ("kernel", "initcall, call"), ("module", "driver probe"), ("task", "all else"))
 _ORDERS = (("time", "first entered first"), ("size", "largest first"))
 _GRAPH_KEYS = "Arrow keys walk the frames, Enter zooms in, Escape zooms out, Home shows everything, / searches."
 _CHART_KEYS = (
@@ -44,11 +46,11 @@ _CHART_KEYS = (
 )
 
 
-def flame_graph(*, both: bool = False) -> Html:
-    """Return the flame graph's figure. `both`: it compares two boots, in one tree."""
+def flame_graph(*, both: bool = False, timed: bool = False) -> Html:
+    """Return the flame graph's figure. `both`: it compares two boots, in one tree. `timed`: of times alone."""
     choices = [
         _search(),
-        _choice("weight", "Width", _WEIGHTS),
+        _choice("weight", "Width", [("elapsed", "time")] if timed else _WEIGHTS),
         _choice("side", "of", [("1", "the boot after"), ("0", "the boot before")]) if both else Html(),
         _choice("task", "Task", []),
         # Two boots enter their functions in two orders.
@@ -71,7 +73,7 @@ def flame_graph(*, both: bool = False) -> Html:
         canvas,
         tag("p", class_="found", role="status"),
         tag("div", class_="details", role="status"),
-        _change_legend() if both else _legend(_LEGEND),
+        _change_legend() if both else _legend(_TIMED_LEGEND if timed else _LEGEND),
         tag(
             "figcaption",
             "Click or tap a frame to zoom to it; frames narrower than a pixel are drawn together. A phase's button "
@@ -86,8 +88,11 @@ def flame_graph(*, both: bool = False) -> Html:
     )  # fmt: skip
 
 
-def flame_chart(lanes: Sequence[tuple[int, str]]) -> Html:
-    """Return the flame chart's figure. `lanes`: choices of (least ns that a task ran to be shown, words)."""
+def flame_chart(lanes: Sequence[tuple[int, str]], *, timed: bool = False) -> Html:
+    """Return the flame chart's figure. `lanes`: choices of (least ns that a task ran to be shown, words).
+
+    `timed`: of somebody else's recording, which has times alone.
+    """
     buttons = [
         ("closer", "Zoom in"),
         ("further", "Zoom out"),
@@ -101,7 +106,7 @@ def flame_chart(lanes: Sequence[tuple[int, str]]) -> Html:
         tag("div", _search(), shown, tag("div", *tools, class_="group"), tag("output", class_="range"), class_="tools"),
         _canvas("Flame chart: one lane a task, time from left to right", "flame chart", _CHART_KEYS),
         tag("div", class_="details", role="status"),
-        _legend(_LEGEND),
+        _legend(_TRACK_LEGEND if timed else _LEGEND),
         tag("figcaption", "Drag to move, Ctrl and wheel or two fingers to zoom, double-click a span to zoom to it, "
             "click a task to open or close it. ", _CHART_KEYS),
         kind="chart",

@@ -25,6 +25,8 @@ _SEGMENTS = 300
 _BOUND = {Bound.CPU: "CPU", Bound.IO: "I/O", Bound.WAIT: "waiting"}
 PATH_KINDS = {
     "firmware": "stage",
+    "SPL": "stage",
+    "U-Boot": "stage",
     "decompressor": "stage",
     "running": "kernel",
     "runnable": "runnable",
@@ -82,29 +84,39 @@ def phases(activity: Activity, clock: str) -> Html:
     if not rows:
         return tag("p", "This boot reached no two marks, so there are no phases.")
     columns = columns_of(
-        "phase", "from power-on|", "took, ms>", "share, %>", "bound by", "idle, ms>", "I/O under way, ms>"
+        "phase",
+        "from power-on|",
+        "took, ms>",
+        "share, %>",
+        "bound by",
+        "busy waits, ms>",
+        "idle, ms>",
+        "I/O under way, ms>",
     )
     cells = [
         [
             Cell(phase.name), Cell(_phase_bar(phase, end_ns)), milliseconds(phase.duration_ns),
             Cell(percent(phase.duration_ns, end_ns), phase.duration_ns),
-            Cell(tag("span", _BOUND[phase.bound], class_=f"bound {phase.bound.value}")), milliseconds(phase.idle_ns),
-            milliseconds(phase.io_ns),
+            Cell(tag("span", _BOUND[phase.bound], class_=f"bound {phase.bound.value}")),
+            milliseconds(phase.busy_wait_ns), milliseconds(phase.idle_ns), milliseconds(phase.io_ns),
         ]
         for phase in rows
     ]  # fmt: skip
-    idle, under_way = (sum(column) for column in zip(*((one.idle_ns, one.io_ns) for one in rows), strict=True))
-    total = [Cell("all of it"), Cell(charts.axis(end_ns)), milliseconds(end_ns), Cell(""), Cell(""), milliseconds(idle),
-             milliseconds(under_way)]  # fmt: skip
-    colours = legend((("run", "executing"), ("io", "idle, a request under way"), ("wait", "idle, waiting")))
+    spent = ((one.busy_wait_ns, one.idle_ns, one.io_ns) for one in rows)
+    total = [Cell("all of it"), Cell(charts.axis(end_ns)), milliseconds(end_ns), Cell(""), Cell(""),
+             *(milliseconds(sum(column)) for column in zip(*spent, strict=True))]  # fmt: skip
+    colours = legend(
+        (("run", "executing"), ("io", "a request or the card waited for"), ("wait", "waiting, idle or busy"))
+    )
     caption = join([f"Phases, ms on the {clock} clock. What a phase is bound by: ", activity.rule, "."])
     return join([table(caption, columns, cells, kind="waterfall phases", foot=total), colours])
 
 
 def _phase_bar(phase: PhaseActivity, end_ns: int) -> Html:
     edges, at = [], phase.start_ns
-    waiting_ns = phase.idle_ns - phase.idle_io_ns
-    for kind, ns in (("run", phase.busy_ns), ("io", phase.idle_io_ns), ("wait", waiting_ns)):
+    io_ns = phase.idle_io_ns + phase.busy_wait_io_ns
+    waiting_ns = phase.idle_ns + phase.busy_wait_ns - io_ns
+    for kind, ns in (("run", phase.busy_ns - phase.busy_wait_ns), ("io", io_ns), ("wait", waiting_ns)):
         edges.append(charts.Bar(at, at + ns, kind))
         at += ns
     return charts.bars([edges], end_ns, grid=True)
@@ -120,8 +132,8 @@ def critical_path(path: CriticalPath) -> Html:
         (join([tag("strong", ms(ns)), f" ms {kind.value} ({percent(ns, path.ready_ns)} %)"])
          for kind, ns in path.totals.items() if ns), ", "
     )  # fmt: skip
-    kinds = (("stage", "firmware, decompressor"), ("kernel", "running"), ("runnable", "could run, another did"),
-             ("wait", "waiting"))  # fmt: skip
+    kinds = (("stage", "firmware, bootloader, decompressor"), ("kernel", "running"),
+             ("runnable", "could run, another did"), ("wait", "waiting"))  # fmt: skip
     groups = path.grouped()
     rows = [
         [Cell(one.kind.value), code(one.name), Cell(one.what), milliseconds(one.total_ns),

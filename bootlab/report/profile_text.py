@@ -10,6 +10,8 @@ from bootlab.experiments.advise import SMALLEST_SHARE, Advice
 from bootlab.experiments.cost_tree import WAYS
 from bootlab.experiments.profiling import Analysis
 from bootlab.measure.record import Outcome
+from bootlab.profile.activity import Activity
+from bootlab.profile.busy_waits import SHORTEST_BUSY_NS, BusyWait
 from bootlab.profile.call_tree import FunctionTotal
 from bootlab.profile.critical_path import CriticalPath
 from bootlab.profile.processes import Process
@@ -55,6 +57,7 @@ def profile(analysis: Analysis) -> RenderableType:
     lines += _section("slowest initcalls", _initcalls(analysis))
     lines += _section("idle time, and what it waited for", _idle(analysis))
     lines += _section("longest waits", _waits(analysis))
+    lines += _section("busy waits: executing only to wait", _busy_waits(analysis.activity))
     lines += _section("critical path, by what it ran through and waited for", _path(analysis.critical_path))
     lines += _section("processes", _processes(analysis))
     lines += _section("what could be removed (bootlab advise)", advice_table(analysis.advice, most=_ADVICE))
@@ -149,7 +152,9 @@ def _closed(analysis: Analysis) -> str:
 def _phases(analysis: Analysis) -> Table:
     phases = analysis.activity.phases
     end_ns = max((phase.end_ns for phase in phases), default=0)
-    rows = plain_table("phase", "", "ms>", "%>", "bound by", "idle ms>", "I/O ms>")
+    waits = any(phase.busy_wait_ns >= SHORTEST_BUSY_NS for phase in phases)
+    busy = ["busy wait ms>"] if waits else []
+    rows = plain_table("phase", "", "ms>", "%>", "bound by", *busy, "idle ms>", "I/O ms>")
     rows.columns[1].ratio = 1
     keep_whole(rows, rows.columns[2:])
     for phase in phases:
@@ -157,7 +162,8 @@ def _phases(analysis: Analysis) -> Table:
         length = phase.end_ns - phase.start_ns
         name = Text(visible(phase.name), overflow="fold")
         rows.add_row(
-            name, bar, ms(length), percent(length, end_ns), _bound(str(phase.bound)), ms(phase.idle_ns), ms(phase.io_ns)
+            name, bar, ms(length), percent(length, end_ns), _bound(str(phase.bound)),
+            *([ms(phase.busy_wait_ns)] if waits else []), ms(phase.idle_ns), ms(phase.io_ns),
         )  # fmt: skip
     return rows
 
@@ -227,6 +233,21 @@ def _waits(analysis: Analysis) -> Table:
     for wait in seen[:_WAITS]:
         rows.add_row(ms(wait.duration_ns), ms(wait.idle_ns), Text(visible(_wait(wait))))
     return rows
+
+
+def _busy_waits(activity: Activity) -> Table:
+    rows = plain_table("ms>", "times>", "for", "who waited where")
+    keep_whole(rows, rows.columns[:2])
+    for one in activity.busy_waits[:_WAITS]:
+        if one.ns >= SHORTEST_BUSY_NS:
+            rows.add_row(ms(one.ns), count(one.times), one.kind.value, Text(visible(busy_wait_words(one))))
+    return rows
+
+
+def busy_wait_words(one: BusyWait) -> str:
+    """Return who waits where, as the table of waits says it."""
+    context = f" in {one.context}" if one.context and one.context != one.caller else ""
+    return f"{one.who}{context}: {' < '.join(name for name in (one.function, one.caller) if name)}"
 
 
 def _wait(wait: Wait) -> str:

@@ -72,9 +72,9 @@ def time_block(
     sleep) -> what ended it. `shown_ns`: up to when it is shown at first.
     """
     pack, notes = Pack(), Notes()
-    shown_tracks = _add_tracks(pack, tracks, notes)
+    shown_tracks = add_tracks(pack, tracks, notes)
     spans = _spans(profile, numbering, wake_notes, notes)
-    _add_lanes(pack, _lanes(profile, numbering, spans), spans)
+    add_lanes(pack, _lanes(profile, numbering, spans), spans)
     pack.texts("notes", notes.numbers)
     # Power-on is where the axis begins anyway.
     ordered = sorted(((name, t_ns) for name, t_ns in marks.items() if t_ns > 0), key=lambda mark: mark[1])
@@ -85,7 +85,8 @@ def time_block(
     return pack.block("profile-time", facts)
 
 
-def _add_tracks(pack: Pack, tracks: Mapping[str, Sequence[TrackSpan]], notes: Notes) -> list[dict[str, str | int]]:
+def add_tracks(pack: Pack, tracks: Mapping[str, Sequence[TrackSpan]], notes: Notes) -> list[dict[str, str | int]]:
+    """Add the columns of the tracks above the lanes, and return what the scripts must know of each track."""
     names = Notes()
     columns: dict[str, list[int]] = {name: [] for name in ("start", "took", "name", "kind", "row", "note")}
     shown: list[dict[str, str | int]] = []
@@ -113,12 +114,16 @@ def _spans(profile: Profile, numbering: Numbering, wake_notes: Mapping[tuple[int
     return spans[(spans["place"] >= 0) & (spans["end"] > spans["start"])]
 
 
-def _made(lane: Integers, level: Integers, start: Integers, end: Integers, place: Integers) -> Records:
-    spans = np.zeros(len(lane), dtype=_SPAN)
-    columns = {"lane": lane, "level": level, "start": start, "end": end, "place": place}
+def spans_of(columns: Mapping[str, Integers]) -> Records:
+    """Return spans as `add_lanes` takes them, from columns lane, level, start, end, place and perhaps note."""
+    spans = np.zeros(len(columns["lane"]), dtype=_SPAN)
     for name, column in columns.items():
         spans[name] = column
     return spans
+
+
+def _made(lane: Integers, level: Integers, start: Integers, end: Integers, place: Integers) -> Records:
+    return spans_of({"lane": lane, "level": level, "start": start, "end": end, "place": place})
 
 
 def _frames(profile: Profile, numbering: Numbering) -> Records:
@@ -208,7 +213,8 @@ def _without(pieces: Integers, idles: Records) -> Integers:
     return np.array(kept, dtype=np.int64).reshape(-1, 2)
 
 
-def _add_lanes(pack: Pack, lanes: Sequence[Lane], spans: Records) -> None:
+def add_lanes(pack: Pack, lanes: Sequence[Lane], spans: Records) -> None:
+    """Add the columns of the lanes and of their spans, whose `lane` is a lane's key."""
     place = {lane.key: index for index, lane in enumerate(lanes)}
     keys, which = np.unique(spans["lane"], return_inverse=True)
     lane = np.array([place[key] for key in keys.tolist()], dtype=np.int64)[which]

@@ -14,6 +14,9 @@ class CallTree {
     this.nsPerInstruction = block.ns_per_instruction;
     this.slices = block.slices;
     this.sides = block.sides;
+    // Somebody else's recording: times, and no instructions.
+    this.timed = Boolean(block.timed);
+    if (block.unit && block.unit !== "ns") timeUnit = block.unit;
     this.columns = block.columns;
     this.noWork = this.names.indexOf("[no work]");
     this.parent = new Int32Array(this.size);

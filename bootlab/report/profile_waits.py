@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from bootlab.profile.busy_waits import SHORTEST_BUSY_NS, BusyWait
 from bootlab.profile.wait_table import Wait, Waker
 from bootlab.profile.waits import IdleBlame, WaitGroup, Waits
 from bootlab.profile.wake_cause import WakeKind
@@ -43,6 +44,24 @@ def waits(value: Waits, end_ns: int, goal: str) -> Html:
         table(caption, columns, rows[:_WAITS], kind="listing waits", sortable=True) if rows else Html(),
         _wait_groups(value.groups), every if len(rows) > _WAITS else Html(),
     ])  # fmt: skip
+
+
+def busy_waits(found: Sequence[BusyWait], goal: str) -> Html:
+    """Return what executed only to wait, by place, longest first; nothing where there is none."""
+    seen = [one for one in found if one.ns >= SHORTEST_BUSY_NS]
+    if not seen:
+        return Html()
+    columns = columns_of("ms>", "times>", "for", "who`", "function`", "called by`", "in")
+    rows = [
+        [milliseconds(one.ns), number(one.times), Cell(one.kind.value), code(one.who), code(one.function),
+         code(one.caller), Cell(one.context)]
+        for one in seen[:_WAITS]
+    ]  # fmt: skip
+    caption = (
+        f"Busy waits up to {goal}: loops on a clock or a device, which count as instructions; the {len(rows)} "
+        f"longest of {count(len(seen))} places, virtual clock."
+    )
+    return table(caption, columns, rows, kind="listing waits", sortable=True)
 
 
 def _blames(value: Waits) -> Html:

@@ -46,8 +46,11 @@ def key_figures(*figures: Content) -> Html:
     return tag("dl", *figures, class_="keys")
 
 
-def waterfall(sides: Sequence[Side], clock: str) -> Html:
-    """Return the phases of the sides on one axis from power-on, one row per phase, with figures beside the bars."""
+def waterfall(sides: Sequence[Side], clock: str, *, stepwise: bool = False) -> Html:
+    """Return the phases of the sides on one axis from power-on, one row per phase, with figures beside the bars.
+
+    A change stands beside each figure but the first side's: against the first, or with `stepwise` the side before.
+    """
     rows = align(sides)
     if not rows:
         return tag("p", "These boots have no two marks in common, so there are no phases to lay side by side.")
@@ -61,11 +64,8 @@ def waterfall(sides: Sequence[Side], clock: str) -> Html:
         figures = [[Cell(ms(row.durations_ns()[0])), Cell(percent(row.durations_ns()[0], whole_ns))] for row in rows]
     else:
         columns += [Column(f"{side.title}, ms", f"number {side.kind}") for side in sides]
-        total += [_against(side.ready_ns, sides[0].ready_ns if index else None) for index, side in enumerate(sides)]
-        figures = [
-            [_against(now_ns, durations[0] if index else None) for index, now_ns in enumerate(durations)]
-            for durations in (row.durations_ns() for row in rows)
-        ]
+        total += _changes([side.ready_ns for side in sides], stepwise)
+        figures = [_changes(row.durations_ns(), stepwise) for row in rows]
     legend = tag("span", *(tag("span", side.title, class_=f"swatch {side.kind}") for side in sides), class_="legend")
     return table(
         join(["Phases from power-on to ready, ms on the ", clock, " clock. ", legend if len(sides) > 1 else ""]),
@@ -79,6 +79,11 @@ def waterfall(sides: Sequence[Side], clock: str) -> Html:
 def _lanes(row: Row, sides: Sequence[Side], end_ns: int) -> Html:
     lanes = [[charts.Bar(start, end, side.kind)] for side, (start, end) in zip(sides, row.spans, strict=True)]
     return charts.bars(lanes, end_ns, grid=True)
+
+
+def _changes(times_ns: Sequence[int | None], stepwise: bool) -> list[Cell]:
+    before = [None, *(times_ns[:-1] if stepwise else [times_ns[0]] * (len(times_ns) - 1))]
+    return [_against(now_ns, before_ns) for now_ns, before_ns in zip(times_ns, before, strict=True)]
 
 
 def _against(now_ns: int | None, before_ns: int | None) -> Cell:
@@ -156,6 +161,14 @@ def fold(title: Content, *content: Content, opened: bool = False) -> Html:
     return tag("details", tag("summary", title), *content, open=opened)
 
 
+def console_section(consoles: Sequence[Console]) -> Html:
+    """Return the section of the consoles; empty when there are none."""
+    if not consoles:
+        return Html()
+    lead = "Stamps are the guest's own (printk, s): they start later than power-on and tell order and distance only."
+    return section("console", "Console", console_folds(consoles), lead=lead)
+
+
 def console_folds(consoles: Sequence[Console]) -> Html:
     """Return each console behind a fold, the first one open."""
     return join(
@@ -194,6 +207,19 @@ def provenance(hashes: Mapping[str, str], host: Mapping[str, Any], lines: Sequen
         tag("h3", "Inputs, sha256"), pairs([(name, tag("code", digest)) for name, digest in hashes.items()]),
         tag("h3", "Host"), pairs(flat(host)),
     ])  # fmt: skip
+
+
+def record_provenance(record: BootRecord, of: str = "") -> Html:
+    """Return the section of what one boot was made of, and of its command. `of`: which of several, `before` or `2`."""
+    lines: list[tuple[str, Content]] = [
+        ("system", record.system), ("seed", str(record.seed)), ("started", record.started),
+        ("host time", f"{record.wall_s:.1f} s from start to end, not a measure of the guest"),
+        ("console sha256", tag("code", record.console_sha256)), ("run", tag("code", record.run)),
+    ]  # fmt: skip
+    command = fold("Command", scroll("command line", tag("pre", " ".join(record.argv)), "command"))
+    name = f"provenance-{of}" if of else "provenance"
+    title = f"Provenance, {of}" if of else "Provenance"
+    return section(name, title, provenance(record.hashes, record.host, lines), command)
 
 
 def short_hash_list(hashes: Mapping[str, str]) -> Html:

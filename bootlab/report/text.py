@@ -15,9 +15,9 @@ from bootlab.report.comparison import series_warnings, warnings
 from bootlab.report.figures import (
     clock_of,
     count,
-    load_lines,
     median_boot,
     median_ns,
+    model_lines,
     ms,
     percent,
     spread_ns,
@@ -39,9 +39,12 @@ def boot(record: BootRecord) -> RenderableType:
     lines: list[RenderableType] = [head]
     if record.detail:
         lines.append(Text(visible(record.detail), style="red"))
+    lines += [Text(visible(remark), style="yellow") for remark in record.remarks]
     if record.phases:
         lines.append(_phases(record))
-    lines += [Text(line) for line in load_lines([record])]
+    if record.bootstage:
+        lines += [Text(), Text("U-Boot's own stages (bootstage)", style="bold"), _bootstage(record), Text()]
+    lines += [Text(line) for line in model_lines([record])]
     if record.instructions is not None and record.idle_ns is not None:
         lines.append(Text(f"{count(record.instructions)} instructions, {ms(record.idle_ns)} ms idle, up to ready"))
     return Group(*lines, *foot(clock_of([record]), record.hashes, record.run))
@@ -58,7 +61,7 @@ def series(records: Sequence[BootRecord]) -> RenderableType:
     if whole is not None:
         spread = spread_words(spread_ns(times), whole)
         lines.append(Text(f"median {ms(whole)} ms {middle.clock}, spread {spread}"))
-        lines += [Text(line) for line in load_lines([middle])]
+        lines += [Text(line) for line in model_lines([middle])]
     members = plain_table("seed>", "ready ms>", "instructions>", "idle ms>", "outcome", "run")
     for record in records:
         outcome = Text(record.outcome.value, style="" if record.ready_ns is not None else "red")
@@ -97,7 +100,7 @@ def comparison(before: Sequence[BootRecord], after: Sequence[BootRecord], verdic
     else:
         rows.add_row("power-on to ready", *(ms(time) or "not ready" for time in times), "", "", style="bold")
     lines.append(rows)
-    lines += [Text(line) for line in load_lines([one, other])]
+    lines += [Text(line) for line in model_lines([one, other])]
     if verdict:
         lines.append(Text(visible(verdict)))
     return Group(*lines, *foot(clock_of([*before, *after]), {}))
@@ -127,12 +130,23 @@ def technique(one: Technique) -> RenderableType:
 
 def _phases(record: BootRecord) -> Table:
     end_ns = max((phase.start_ns + phase.duration_ns for phase in record.phases), default=0)
-    rows = plain_table("phase", "", f"ms {record.clock}>", "%>")
+    reads = any(phase.read_bytes is not None for phase in record.phases)
+    rows = plain_table("phase", "", f"ms {record.clock}>", "%>", *(["card bytes>"] if reads else []))
     rows.columns[1].ratio = 1
     for phase in record.phases:
         start, end = phase.start_ns / max(end_ns, 1), (phase.start_ns + phase.duration_ns) / max(end_ns, 1)
         name = Text(visible(phase.name), overflow="fold")
-        rows.add_row(name, Bar(start, end), ms(phase.duration_ns), percent(phase.duration_ns, end_ns))
+        read = [count(phase.read_bytes)] if reads else []
+        rows.add_row(name, Bar(start, end), ms(phase.duration_ns), percent(phase.duration_ns, end_ns), *read)
+    return rows
+
+
+def _bootstage(record: BootRecord) -> Table:
+    rows = plain_table("stage", "ms by its timer>", "since the last>")
+    last_ns = 0
+    for stage in record.bootstage:
+        rows.add_row(Text(visible(stage.name), overflow="fold"), ms(stage.t_ns), ms(stage.t_ns - last_ns))
+        last_ns = stage.t_ns
     return rows
 
 

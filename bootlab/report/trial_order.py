@@ -77,7 +77,8 @@ def cost_words(result: TryResult) -> str:
         return ""
     built = f"{cost.built} kernel{'' if cost.built == 1 else 's'} built in {cost.build_s:.0f} s"
     booted = f"{cost.boots} boots of {cost.qemu_s:.0f} s in {cost.booting_s:.0f} s, {cost.parallel} at a time"
-    return f"host: {built}; {booted}; {cost.elapsed_s:.0f} s in all"
+    ratio = f", {cost.per_qemu:.2f}x the boots' own without building" if cost.per_qemu is not None else ""
+    return f"host: {built}; {booted}; {cost.elapsed_s:.0f} s in all{ratio}"
 
 
 def in_order(judged: Sequence[Judged]) -> list[Judged]:

@@ -73,26 +73,29 @@ class Btf:
 
     def enumerator(self, enum: str, name: str) -> int | None:
         """Return the value of `name` in an enum; None when this kernel has no such enum or name."""
-        wanted = self._string_offset(name)
+        wanted = self._string_offsets(name)
         for number in self._find(enum):
             place = self._places[number]
             kind, count = self._kind(place), self._types[place + 1] & 0xFFFF
-            if wanted is None or kind not in (_ENUM, _ENUM64):
+            if kind not in (_ENUM, _ENUM64):
                 continue
             words = _MEMBER_WORDS[kind]
             for at in range(place + 3, place + 3 + words * count, words):
-                if self._types[at] == wanted:
+                if self._types[at] in wanted:
                     return self._types[at + 1]
         return None
 
     def _find(self, name: str) -> list[int]:
-        at = self._string_offset(name)
-        return [] if at is None else self._named.get(at, [])
+        return sorted(number for at in self._string_offsets(name) for number in self._named.get(at, ()))
 
-    def _string_offset(self, name: str) -> int | None:
-        # libbpf writes every string once, so one offset is all there is.
-        at = self._strings.find(b"\0" + name.encode() + b"\0")
-        return at + 1 if name and at >= 0 else None
+    def _string_offsets(self, name: str) -> set[int]:
+        # libbpf writes every string once, the compiler (gcc -gbtf) once for each use of it.
+        wanted, found = b"\0" + name.encode() + b"\0", set()
+        at = self._strings.find(wanted) if name else -1
+        while at >= 0:
+            found.add(at + 1)
+            at = self._strings.find(wanted, at + 1)
+        return found
 
     def _kind(self, place: int) -> int:
         return self._types[place + 1] >> 24 & 0x1F
@@ -100,15 +103,14 @@ class Btf:
     def _member_offset(self, number: int, members: list[str]) -> int | None:
         total = 0
         for member in members:
-            wanted = self._string_offset(member)
-            found = None if wanted is None else self._find_member(number, wanted)
+            found = self._find_member(number, self._string_offsets(member))
             if found is None or found.offset < 0:
                 return None
             total += found.offset
             number = found.type
         return total if members else None
 
-    def _find_member(self, number: int, name: int) -> _Member | None:
+    def _find_member(self, number: int, names: set[int]) -> _Member | None:
         # Breadth first through anonymous members; a damaged struct may hold itself.
         inside = [(number, 0)]
         seen = set()
@@ -117,8 +119,8 @@ class Btf:
                 continue
             seen.add(number)
             for member in self._members(number):
-                if member.name == name:
-                    return _Member(name, member.type, start + member.offset if member.offset >= 0 else -1)
+                if member.name in names:
+                    return _Member(member.name, member.type, start + member.offset if member.offset >= 0 else -1)
                 if member.name == 0 and member.offset >= 0:
                     inside.append((member.type, start + member.offset))
         return None

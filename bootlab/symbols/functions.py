@@ -9,15 +9,19 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from bootlab.symbols.roles import Role, find_labels, find_roles
+from bootlab.symbols.roles import ARM_VECTORS, Role, find_labels, find_roles
 from bootlab.symbols.table import SymbolTable
 
 _TEXT_KINDS = frozenset("tTwW")
 _ENDS = frozenset({"_etext", "_einittext"})
-# Names of code that is there twice (position-independent, for the hypervisor): the plain alias says it better.
-_COPIES = ("__pi_", "__kvm_nvhe_")
+# Names of code that is there twice (position-independent, for the hypervisor) or has a second name (32-bit arm's
+# memset() and memcpy()): the plain alias says it better.
+_COPIES = ("__pi_", "__kvm_nvhe_", "mmioset", "mmiocpy")
 _NOWHERE = "end"
 _PADDING = 16
+_ARM_VECTORS_AT = 0xFFFF0000
+_ARM_VECTORS_SIZE = 0x20
+_PAGE = 0x1000
 ALTERNATIVES = ".altinstr_aux"
 """x86: behind _einittext, static_cpu_has() checks that functions jump out to and back from until they are patched."""
 
@@ -48,9 +52,29 @@ def list_functions(table: SymbolTable) -> list[Function]:
         if function is not None and (in_text or function.role is not Role.END):
             found.append(function)
             in_text = function.role is not Role.END
+    if table.arch == "armv7":
+        return _with_vectors(found, table.link_map.end)
     if in_text:
         found.append(Function(max(table.link_map.end, found[-1].address + 1), Role.END, _NOWHERE))
     return found
+
+
+def _with_vectors(functions: list[Function], end: int) -> list[Function]:
+    # The vectors and what they jump to are linked to two pages at the end of all addresses; the first has no symbols.
+    image = [one for one in functions if one.address < _ARM_VECTORS_AT]
+    stubs = [one for one in functions if one.address >= _ARM_VECTORS_AT + _PAGE]
+    if not image:
+        return []
+    if image[-1].role is not Role.END:
+        last = image[-1].address + 1
+        image.append(Function(end if last <= end < _ARM_VECTORS_AT else last, Role.END, _NOWHERE))
+    vectors = Function(_ARM_VECTORS_AT, Role.STUBS, ARM_VECTORS)
+    behind = Function(_ARM_VECTORS_AT + _ARM_VECTORS_SIZE, Role.END, _NOWHERE)
+    if not stubs:
+        # A kernel that does not list them: all of the page is one.
+        stubs = [Function(_ARM_VECTORS_AT + _PAGE, Role.STUBS, ARM_VECTORS)]
+    stubs = [one for one in stubs if one.role is not Role.END]
+    return [*image, vectors, behind, *stubs, Function(_ARM_VECTORS_AT + 2 * _PAGE, Role.END, _NOWHERE)]
 
 
 def _function(address: int, names: Sequence[str], roles: dict[str, Role]) -> Function | None:

@@ -54,9 +54,13 @@ def _entries(table: SymbolTable, start: int, end: int) -> list[int]:
     if not data:
         return []
     distances = np.frombuffer(data, "<i4", len(data) // 4).tolist()
+    addresses = np.frombuffer(data, "<u8", len(data) // 8)
+    if table.arch == "armv7":
+        # The lowest bit says that it is in Thumb code.
+        addresses = np.frombuffer(data, "<u4", len(data) // 4) & ~np.uint32(1)
     for entries in (
         [start + 4 * number + distance for number, distance in enumerate(distances)],
-        np.frombuffer(data, "<u8", len(data) // 8).tolist(),
+        addresses.tolist(),
     ):
         if entries and all(table.name_at(entry) is not None for entry in entries):
             return entries

@@ -23,18 +23,23 @@ ARM64_MAGIC_AT = 56
 ARM64_MAGIC = b"ARM\x64"
 _ARM64_IMAGE_ALIGNMENT = 0x10000
 _R_AARCH64_RELATIVE = 1027
-_ELF_ARCHES = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}
+_ELF_ARCHES = {("EM_X86_64", 64): "x86_64", ("EM_AARCH64", 64): "aarch64", ("EM_ARM", 32): "armv7"}
+_ARM_KERNEL = range(0x40000000, 0xFFFF0000)
+"""Where a 32-bit arm kernel may be linked, for any split of the addresses; above are its exception vectors."""
 # pyelftools answers a damaged file with whatever its parser trips over.
 _DAMAGED_ELF = (
     ELFError, ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, OSError, TypeError, ValueError,
 )  # fmt: skip
 _MOST_PARTS = 16384
 _FIRST_RESERVED_SECTION, _ABSOLUTE_SECTION = 0xFF00, 0xFFF1
-_STT_OBJECT, _STT_SECTION, _STT_FILE = 1, 3, 4
+_STT_OBJECT, _STT_FUNC, _STT_SECTION, _STT_FILE = 1, 2, 3, 4
 _STB_LOCAL, _STB_WEAK = 0, 2
 _SHF_WRITE, _SHF_EXECINSTR = 1, 4
 _SYMBOL = np.dtype(
     [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
+)
+_SYMBOL_32 = np.dtype(
+    [("name", "<u4"), ("value", "<u4"), ("size", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2")]
 )
 
 
@@ -89,9 +94,10 @@ def read_elf(file: IO[bytes], image: Image, source: Path) -> tuple[LinkMap, ElfS
     """Return the link map of an ELF vmlinux, and its .symtab; None for a stripped one. Raises InputError."""
     try:
         elf = ELFFile(file)
-        arch = _ELF_ARCHES.get(elf["e_machine"])
-        if arch is None or elf.elfclass != 64 or not elf.little_endian:
-            raise InputError(f"{source}: ELF kernel for {elf['e_machine']}; symbols are read for x86_64 and aarch64")
+        arch = _ELF_ARCHES.get((elf["e_machine"], elf.elfclass))
+        if arch is None or not elf.little_endian:
+            known = ", ".join(_ELF_ARCHES.values())
+            raise InputError(f"{source}: ELF kernel for {elf['e_machine']}; symbols are read for {known}")
         # A damaged header can promise 2**64 of them.
         if max(elf.num_segments(), elf.num_sections()) > _MOST_PARTS:
             raise InputError(f"{source}: damaged ELF file: more than {_MOST_PARTS} segments or sections")
@@ -99,7 +105,7 @@ def read_elf(file: IO[bytes], image: Image, source: Path) -> tuple[LinkMap, ElfS
         segments = tuple(
             Segment(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"])
             for segment in elf.iter_segments("PT_LOAD")
-            if segment["p_vaddr"] >= KERNEL_HALF
+            if segment["p_vaddr"] >= KERNEL_HALF or (elf.elfclass == 32 and segment["p_vaddr"] in _ARM_KERNEL)
         )
         symbols = _elf_symbols(elf)
     except _DAMAGED_ELF as error:
@@ -188,8 +194,16 @@ def _elf_symbols(elf: ELFFile) -> ElfSymbols | None:
         return None
     sections = list(elf.iter_sections())
     data = table.data()
-    raw = np.frombuffer(data, _SYMBOL, len(data) // _SYMBOL.itemsize)
+    layout = _SYMBOL if elf.elfclass == 64 else _SYMBOL_32
+    entries = np.frombuffer(data, layout, len(data) // layout.itemsize)
+    # By name: numpy would convert fields by their places.
+    raw = np.empty(len(entries), _SYMBOL)
+    for field in _SYMBOL.names or ():
+        raw[field] = entries[field]
     kind, section = raw["info"] & 15, raw["section"]
+    if elf["e_machine"] == "EM_ARM":
+        # The lowest bit of a function's address says that it is in Thumb code, and is no part of where it is.
+        raw["value"] &= ~(kind == _STT_FUNC).astype(np.uint64)
     defined = (section != 0) & ((section < _FIRST_RESERVED_SECTION) | (section == _ABSOLUTE_SECTION))
     raw = raw[defined & (kind != _STT_SECTION) & (kind != _STT_FILE)]
     # Like the kernel's own table: by address, a weak alias behind the strong one.
@@ -202,7 +216,7 @@ def _elf_symbols(elf: ELFFile) -> ElfSymbols | None:
     fields = (raw["name"].tolist(), raw["info"].tolist(), raw["section"].tolist())
     for number, (name_at, info, index) in enumerate(zip(*fields, strict=True)):
         name = strings[name_at : strings.index(b"\0", name_at)].decode("latin-1")
-        # Mapping symbols of arm64 ($x, $d) and the compiler's local labels name no function.
+        # Mapping symbols of arm ($a, $t, $x, $d) and the compiler's local labels name no function.
         if not name or name.startswith(("$", ".L")):
             continue
         if info >> 4 == _STB_WEAK:

@@ -1,13 +1,13 @@
 """Functions of a user program or library by their place in its file, which is where every process has them.
 
 Names come from .symtab, else from a separate debug file (build ID or .gnu_debuglink), else from .dynsym, which a
-stripped library still has. Only ELF files for 64-bit little-endian machines are read; a file without symbols has no
-functions, and that is no error.
+stripped library still has. Only little-endian ELF files for x86-64, arm64 and 32-bit arm are read; a file without
+symbols has no functions, and that is no error.
 """
 
 import mmap
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,14 +20,45 @@ from bootlab.symbols.roles import Role
 
 Data = bytes | mmap.mmap
 
-_MAGIC = b"\x7fELF\x02\x01"
-_MACHINES = {62: "x86_64", 183: "aarch64"}
-_HEADER = struct.Struct("<16xHHI8xQQIHHHHHH")
-_SECTION = struct.Struct("<IIQQQQIIQQ")
-_SEGMENT = struct.Struct("<IIQQQQQQ")
-_SYMBOL = np.dtype(
-    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
+_MAGIC = b"\x7fELF"
+_IDENTITY = 16
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How the tables of one class of ELF files are laid out."""
+
+    machines: Mapping[int, str]
+    header: struct.Struct
+    section: struct.Struct
+    segment: struct.Struct
+    columns: tuple[int, ...]
+    """Places in a row of segments of: kind, flags, offset, address, bytes in the file."""
+    symbol: "np.dtype[np.void]"
+
+
+_FORM_64 = _Form(
+    machines={62: "x86_64", 183: "aarch64"},
+    header=struct.Struct("<16xHHI8xQQIHHHHHH"),
+    section=struct.Struct("<IIQQQQIIQQ"),
+    segment=struct.Struct("<IIQQQQQQ"),
+    columns=(0, 1, 2, 3, 6),
+    symbol=np.dtype(
+        [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
+    ),
 )
+_FORM_32 = _Form(
+    machines={40: "armv7"},
+    header=struct.Struct("<16xHHI4xIIIHHHHHH"),
+    section=struct.Struct("<10I"),
+    segment=struct.Struct("<8I"),
+    columns=(0, 6, 1, 2, 5),
+    symbol=np.dtype(
+        [("name", "<u4"), ("value", "<u4"), ("size", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2")]
+    ),
+)
+_FORMS = {b"\x02\x01": _FORM_64, b"\x01\x01": _FORM_32}
+"""By class and byte order, which follow the magic number: 64 or 32 bits, little-endian."""
 _PT_LOAD, _PF_X = 1, 1
 _SHT_SYMTAB, _SHT_NOTE, _SHT_NOBITS, _SHT_DYNSYM = 2, 7, 8, 11
 _STT_NOTYPE, _STT_FUNC, _STT_IFUNC = 0, 2, 10
@@ -67,7 +98,7 @@ def read_program(data: Data, source: str, debug_files: Sequence[Path] = ()) -> P
     name that .gnu_debuglink asks for, is taken when the program itself is stripped. Raises InputError for a damaged
     file and for a debug file that cannot be read.
     """
-    if data[: len(_MAGIC)] != _MAGIC or len(data) < _HEADER.size:
+    if _form_of(data) is None:
         return None
     try:
         elf = _Elf(data)
@@ -107,7 +138,7 @@ def _from_debug_file(path: Path, program: Program, elf: "_Elf") -> Program | Non
     try:
         with path.open("rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        if data[: len(_MAGIC)] != _MAGIC:
+        if _form_of(data) is None:
             return None
         debug = _Elf(data)
         if not _same_build(elf, program.debug_link, path, debug) or debug.table(_SHT_SYMTAB) is None:
@@ -118,25 +149,40 @@ def _from_debug_file(path: Path, program: Program, elf: "_Elf") -> Program | Non
         raise InputError(f"{path}: not a debug file that can be read: {error}") from error
 
 
+def _form_of(data: Data) -> _Form | None:
+    form = _FORMS.get(bytes(data[4:6])) if data[:4] == _MAGIC else None
+    return form if form is not None and len(data) >= form.header.size else None
+
+
 class _Elf:
     def __init__(self, data: Data) -> None:
+        form = _form_of(data)
+        if form is None:
+            raise ValueError("not a little-endian ELF file")
         self._data = data
+        self._form = form
         _, machine, _, segments_at, sections_at, _, _, segment_size, segments, section_size, sections, names = (
-            _HEADER.unpack_from(data)
+            form.header.unpack_from(data)
         )
-        self.arch = _MACHINES.get(machine)
+        self.arch = form.machines.get(machine)
         # Offset in the file, address and bytes in memory of what is executable; a debug file has none of the bytes.
+        parts = (
+            [row[column] for column in form.columns]
+            for row in self._rows(form.segment, segments_at, segment_size, segments)
+        )
         self._code = [
             (offset, address, size)
-            for kind, flags, offset, address, _, _, size, _ in self._rows(_SEGMENT, segments_at, segment_size, segments)
+            for kind, flags, offset, address, size in parts
             if kind == _PT_LOAD and flags & _PF_X
         ]
-        rows = list(self._rows(_SECTION, sections_at, section_size, sections))
+        rows = list(self._rows(form.section, sections_at, section_size, sections))
         self._sections = [
             _Section(self._text(rows[names][4] + row[0]) if names < len(rows) else "", row[1], *row[3:7])
             for row in rows
         ]
         self.build_id = self._build_id()
+        # On 32-bit arm an odd address says that the function is in T32 code.
+        self._instruction_set = ~1 if form is _FORM_32 else ~0
 
     def program(self) -> Program:
         stripped = self.table(_SHT_SYMTAB) is None
@@ -164,7 +210,7 @@ class _Elf:
         table = symbols_of.table(_SHT_SYMTAB) or symbols_of.table(_SHT_DYNSYM)
         found: dict[int, tuple[tuple[bool, int, str], int, Role, str]] = {}
         for address, size, is_local, name in symbols_of.named(table) if table else ():
-            offset = self._offset(address)
+            offset = self._offset(address & self._instruction_set)
             if offset is None:
                 continue
             # Of several names the one for others, then the plainest: memcpy rather than __memcpy_fwd.
@@ -184,12 +230,13 @@ class _Elf:
         for row in self._symbols(table):
             name_at, info, address, size = (int(row[key]) for key in ("name", "info", "value", "size"))
             name = text[name_at : text.index(b"\0", name_at)].decode("utf-8", "replace")
-            # Mapping symbols of arm64 ($x) and the compiler's own labels name no function.
+            # Mapping symbols of arm ($x, $a, $t) and the compiler's own labels name no function.
             if name and not name.startswith(("$", ".L")) and name.isprintable() and " " not in name:
                 yield address, size, info >> 4 == _STB_LOCAL, name
 
     def _symbols(self, table: _Section) -> NDArray[np.void]:
-        rows = np.frombuffer(self._data, _SYMBOL, table.size // _SYMBOL.itemsize, table.offset)
+        symbol = self._form.symbol
+        rows = np.frombuffer(self._data, symbol, table.size // symbol.itemsize, table.offset)
         kinds = rows["info"] & 15
         code = np.zeros(len(rows), bool)
         for _, address, size in self._code:

@@ -1,7 +1,7 @@
-"""Kernel function name -> what its calls, jumps and returns mean to a reader of stacks, for x86-64 and arm64.
+"""Kernel function name -> what its calls, jumps and returns mean to a reader of stacks, for x86-64 and arm.
 
-Names are those of arch/x86/entry, arch/x86/lib/retpoline.S and arch/arm64/kernel/entry.S from Linux 4.20 on: entry code
-was renamed in 5.8 (x86-64) and 5.12 (arm64), thunks multiply with every speculation bug.
+Names are those of arch/x86/entry, arch/x86/lib/retpoline.S, arch/arm64/kernel/entry.S and arch/arm/kernel/entry-*.S
+from Linux 4.20 on: entry code was renamed in 5.8 (x86-64) and 5.12 (arm64), thunks multiply with every speculation bug.
 """
 
 import re
@@ -61,7 +61,16 @@ _AARCH64 = {
     Role.STUBS: r"vectors|tramp_vectors|__bp_harden_el1_vectors|__hyp_stub_vectors",
     Role.SYSCALL: r"__arm64_(compat_)?sys_\w+",
 }
-_ROLES: Final = {"x86_64": _X86_64, "aarch64": _AARCH64}
+ARM_VECTORS: Final = "vectors"
+"""What the page of 32-bit arm's exception vectors is called, which has no symbol."""
+_ARMV7 = {
+    Role.THUNK: r"__\w+_veneer|__(ARM|Thumb)v\w+Thunk_\S+",
+    Role.ENTRY: r"vector_(bhb_\w+_)?swi|__(irq|dabt|pabt|und|fiq)_(svc|usr|invalid)|__fiq_abt|__bad_stack",
+    Role.STUBS: rf"{ARM_VECTORS}|vector_((bhb_\w+_)?(irq|dabt|pabt|und|fiq)|rst|addrexcptn)",
+    # Without the tables, and what is only called like them.
+    Role.SYSCALL: r"(__se_)?sys_(?!(call_table|oabi_call_table|syscall|imageblit|fillrect|copyarea|off_\w+)$)\w+",
+}
+_ROLES: Final = {"x86_64": _X86_64, "aarch64": _AARCH64, "armv7": _ARMV7}
 
 # 6.6 made ret_from_fork() a function that ret_from_fork_asm calls.
 _FORK: Final = ("ret_from_fork_asm", "ret_from_fork")
@@ -71,6 +80,8 @@ _LABELS: Final = (
     r"_[se]?(text|inittext|exittext)|__(init|inittext|exittext)_(begin|end)|__\S+_text_(start|end)"
     r"|__indirect_thunk_(start|end)|__(kvm_nvhe_)?__hyp_section_\S+|__relocate_new_kernel_(start|end)"
     r"|\w*__st(art|op)___kvm_ex_table"
+    # Places inside 32-bit arm's system call entry.
+    r"|local_restart|__sys_trace|__kuser_helper_(start|end)"
     # Mapping symbols of arm64; kallsyms leaves them out except where a prefix hides them.
     r"|(__pi_|__kvm_nvhe_)?\$[xd](\.\w+)?"
     # Places inside x86-64's assembly functions.
@@ -83,7 +94,7 @@ _LABELS: Final = (
 
 
 def find_roles(arch: str, names: Collection[str]) -> dict[str, Role]:
-    """Return the role of every name that has one; all others are plain. `arch` is x86_64 or aarch64.
+    """Return the role of every name that has one; all others are plain. `arch` is x86_64, aarch64 or armv7.
 
     `names` are all text symbols of one kernel: some names mean different things in different versions.
     """

@@ -22,9 +22,11 @@ _BANNER = re.compile(rb"Linux version \d[^\0\n]*")
 _BANNER_START = b"Linux version "
 _BANNER_SYMBOL = "linux_banner"
 _ELF_MAGIC = b"\x7fELF"
-_ELF_64_LITTLE = b"\x02\x01"
-_ELF_HEADER = struct.Struct("<32xQ14xHH")
-_ELF_SEGMENT = struct.Struct("<16xQ")
+_ELF_LITTLE = {
+    b"\x02\x01": (struct.Struct("<32xQ14xHH"), struct.Struct("<16xQ"), KERNEL_HALF),
+    b"\x01\x01": (struct.Struct("<28xI10xHH"), struct.Struct("<8xI"), 1 << 31),
+}
+"""Class and byte order -> the header's table of segments, a segment's address, the lowest that only kernels have."""
 _LONGEST_NAME = 512
 _PLACEHOLDER = b"The real System.map is in the linux-image"
 _LARGEST_MAP = 64 << 20
@@ -46,8 +48,8 @@ def classify_symbol_file(path: Path) -> SymbolFile:
     if not start:
         raise InputError(f"{path}: empty file, expected symbols")
     if start[:4] == _ELF_MAGIC:
-        if start[4:6] != _ELF_64_LITTLE or len(start) < _ELF_HEADER.size:
-            raise InputError(f"{path}: not an ELF file of a 64-bit little-endian machine, or cut off")
+        if start[4:6] not in _ELF_LITTLE or len(start) < _ELF_LITTLE[start[4:6]][0].size:
+            raise InputError(f"{path}: not an ELF file of a little-endian machine, or cut off")
         with _mapped(path) as data:
             return SymbolFile.KERNEL if _is_elf_kernel(data) else SymbolFile.PROGRAM
     if start[ARM64_MAGIC_AT : ARM64_MAGIC_AT + 4] == ARM64_MAGIC:
@@ -136,11 +138,12 @@ def _of_another_kernel(path: Path, symbol: str) -> InputError:
 
 def _is_elf_kernel(data: mmap.mmap) -> bool:
     # A kernel is the only program with a segment in the kernel's half of the addresses.
-    segments_at, segment_size, count = _ELF_HEADER.unpack_from(data)
-    if segment_size < _ELF_SEGMENT.size or segments_at + segment_size * count > len(data):
+    header, segment, lowest = _ELF_LITTLE[data[4:6]]
+    segments_at, segment_size, count = header.unpack_from(data)
+    if segment_size < segment.size or segments_at + segment_size * count > len(data):
         return False
-    addresses = (_ELF_SEGMENT.unpack_from(data, segments_at + segment_size * each)[0] for each in range(count))
-    return any(address >= KERNEL_HALF for address in addresses)
+    addresses = (segment.unpack_from(data, segments_at + segment_size * each)[0] for each in range(count))
+    return any(address >= lowest for address in addresses)
 
 
 def _banner(path: Path) -> bytes | None:

@@ -57,7 +57,7 @@ class SymbolTable:
 
     @property
     def arch(self) -> str:
-        """`x86_64` or `aarch64`."""
+        """`x86_64`, `aarch64` or `armv7`."""
         return self._map.arch
 
     @property
@@ -151,7 +151,7 @@ class SymbolTable:
 
 
 def read_symbols(path: Path) -> SymbolTable:
-    """Return the symbols of an uncompressed kernel: an ELF vmlinux (x86_64, aarch64) or an arm64 Image.
+    """Return the symbols of an uncompressed kernel: an ELF vmlinux (x86_64, aarch64, armv7) or an arm64 Image.
 
     Raises InputError when the file cannot be read, is no such kernel, is truncated, or carries no symbols.
     """

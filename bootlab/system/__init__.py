@@ -1,35 +1,67 @@
 """Everything that decides a boot: the System and its parts, and how a TOML file becomes one."""
 
+from bootlab.system.board import BOARDS, SECTOR, Board
+from bootlab.system.board_model import BoardModel
 from bootlab.system.booted import Booted, Check
+from bootlab.system.bootloader import Bootloader, Card
+from bootlab.system.coldplug import Coldplug
 from bootlab.system.content import Compression, Content, FileSystem, Initramfs, Rootfs
 from bootlab.system.file import read_system
 from bootlab.system.kernel import Kernel, KernelBuild, KernelEntry
-from bootlab.system.machine import Accelerator, Clock, ClockKind, Disk, Machine, MachineType, Network, PageSize, Storage
+from bootlab.system.machine import (
+    Accelerator,
+    Attachment,
+    Clock,
+    ClockKind,
+    Disk,
+    Machine,
+    MachineType,
+    Network,
+    PageSize,
+    Storage,
+)
 from bootlab.system.part import Part
+from bootlab.system.source_build import SourceBuild
+from bootlab.system.source_program import Instructions, Libc, SourceProgram
+from bootlab.system.target import Command, Target
 from bootlab.system.value import BootFiles, System
 
 __all__ = [
+    "BOARDS",
+    "SECTOR",
     "Accelerator",
+    "Attachment",
+    "Board",
+    "BoardModel",
     "BootFiles",
     "Booted",
+    "Bootloader",
+    "Card",
     "Check",
     "Clock",
     "ClockKind",
+    "Command",
     "Compression",
+    "Coldplug",
     "Content",
     "Disk",
     "FileSystem",
     "Initramfs",
+    "Instructions",
     "Kernel",
     "KernelBuild",
     "KernelEntry",
+    "Libc",
     "Machine",
     "MachineType",
     "Network",
     "PageSize",
     "Part",
     "Rootfs",
+    "SourceBuild",
+    "SourceProgram",
     "Storage",
     "System",
+    "Target",
     "read_system",
 ]

@@ -38,7 +38,7 @@ class Check(Part):
 
     console: str
     fail: str = "bootlab: check failed"
-    """A console line matching this is a failed check at once, without waiting for the deadline."""
+    """A console line matching this is a failed check at once, before ready too, without waiting for the deadline."""
     send: str | None = None
     expect: str | None = None
     deadline_s: float = Field(default=60.0, gt=0, le=86400, strict=False)

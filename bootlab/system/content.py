@@ -6,7 +6,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from bootlab.system.coldplug import Coldplug
 from bootlab.system.part import TEXT, Part
+from bootlab.system.source_program import SourceProgram
 
 
 class Compression(StrEnum):
@@ -36,6 +38,8 @@ class Content(Part):
     """Debian packages and what they depend on, unpacked; only with `scripts` are their installation scripts run."""
     scripts: bool = False
     """Let mmdebstrap install `packages`, and Debian's essential ones, as on a machine: users, caches, alternatives."""
+    run: tuple[str, ...] = Field(default=(), strict=False)
+    """Shell commands in the root that `scripts` installed, with `directory` over it: `update-rc.d NAME defaults`."""
     suite: str | None = None
     """Debian suite of `packages`; by default the suite of this machine."""
     directory: Path | None = Field(default=None, strict=False)
@@ -44,22 +48,36 @@ class Content(Part):
     """Put the distribution's static busybox, with its applet links, into /bin."""
     init: Path | None = Field(default=None, strict=False)
     """The file that becomes /init."""
+    bootlab_init: bool = False
+    """Carry bootlab-init and bootlab-ctl in /sbin; without `init`, the former is /init."""
     files: dict[str, Annotated[Path, TEXT]] = {}
     """Path in the archive -> file on the host."""
+    programs: dict[str, SourceProgram] = {}
+    """Path in the archive -> a program to build from a Debian source package."""
     modules: tuple[str, ...] = Field(default=(), strict=False)
     """Kernel modules by name; their dependencies come along. `*` takes every module of the kernel."""
+    coldplug: Coldplug | None = None
+    """Modules for a list of devices, loaded by bootlab-coldplug."""
     without: tuple[str, ...] = Field(default=(), strict=False)
     """Paths to leave out at last, a folder with all below it."""
 
     @model_validator(mode="after")
     def _scripts_of_packages(self) -> Self:
         if self.scripts and not self.packages:
-            raise ValueError("scripts are those of packages: name the packages to install")
+            raise ValueError("scripts are those of packages, and there are none")
+        if self.run and not self.scripts:
+            raise ValueError("run has commands for a root that is installed: it needs scripts = true")
         return self
 
     @property
+    def wants_modules(self) -> bool:
+        """Whether modules of the system's kernel go into it."""
+        return bool(self.modules) or self.coldplug is not None
+
+    @property
     def is_recipe(self) -> bool:
-        return bool(self.init or self.directory or self.packages or self.files or self.modules)
+        content = (self.init, self.bootlab_init, self.directory, self.packages, self.files, self.programs)
+        return any(map(bool, content)) or self.wants_modules
 
 
 class Initramfs(Content):
@@ -69,16 +87,34 @@ class Initramfs(Content):
     compression: Annotated[Compression, TEXT] = Compression.GZIP
     embedded: bool = False
     """Inside the kernel image, for a kernel that is built (CONFIG_INITRAMFS_SOURCE)."""
+    installed: bool = False
+    """Begin with the one that the packages of [rootfs] made when they were installed (initramfs-tools)."""
+    keep_modules: tuple[str, ...] | None = Field(default=None, strict=False)
+    """Of the modules in the installed one, leave only these in, and what they need."""
 
     @model_validator(mode="after")
     def _path_or_recipe(self) -> Self:
         if self.path is not None and (self.is_recipe or self.without):
             raise ValueError("path names a finished archive; init, files, modules and the like belong to a recipe")
-        if self.path is None and not (self.init or self.directory or self.packages):
+        if self.keep_modules is not None and not self.installed:
+            raise ValueError("keep_modules is for installed = true; modules names those of a recipe")
+        if self.path is None and not (
+            self.init or self.bootlab_init or self.directory or self.packages or self.installed
+        ):
             raise ValueError(
-                "give path (a finished archive), init (the file that becomes /init), directory or packages"
+                "give path (a finished archive), init (the file that becomes /init), bootlab_init = true, directory, "
+                "packages, or installed = true"
             )
         return self
+
+    @property
+    def wants_modules(self) -> bool:
+        """Whether modules of the system's kernel go into it, or what it holds must fit to that kernel."""
+        return super().wants_modules or self.installed
+
+    @property
+    def is_recipe(self) -> bool:
+        return self.installed or super().is_recipe
 
 
 class Rootfs(Content):

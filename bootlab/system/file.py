@@ -68,9 +68,12 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
         return value if isinstance(value, dict) else {}
 
     build = table(table(document.get("kernel")).get("build"))
+    bootloader = table(document.get("bootloader"))
     for key, holder, names in (
         ("kernel", table(document.get("kernel")), ("image", "symbols")),
         ("kernel.build", build, ("source", "config")),
+        ("bootloader", bootloader, ("source", "config")),
+        ("card", table(document.get("card")), ("path", "dtb")),
         ("initramfs", table(document.get("initramfs")), ("path", "init", "directory")),
         ("rootfs", table(document.get("rootfs")), ("path", "init", "directory")),
     ):
@@ -78,13 +81,17 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
             if name in holder:
                 yield f"{key}.{name}", holder, name
     for part in ("initramfs", "rootfs"):
+        coldplug = table(table(document.get(part)).get("coldplug"))
+        if "devices" in coldplug:
+            yield f"{part}.coldplug.devices", coldplug, "devices"
         files = table(table(document.get(part)).get("files"))
         for name in files:
             yield f'{part}.files."{name}"', files, name
-    for name in ("fragments", "patches"):
-        listed = build.get(name)
-        for index in range(len(listed) if isinstance(listed, list) else 0):
-            yield f"kernel.build.{name}[{index}]", listed, index
+    for part, holder in (("kernel.build", build), ("bootloader", bootloader)):
+        for name in ("fragments", "patches"):
+            listed = holder.get(name)
+            for index in range(len(listed) if isinstance(listed, list) else 0):
+                yield f"{part}.{name}[{index}]", listed, index
     disks = document.get("disks")
     for index, disk in enumerate(disks if isinstance(disks, list) else ()):
         if "path" in table(disk):

@@ -3,11 +3,13 @@
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bootlab.system.part import LINE, TEXT, WORD, Part
+from bootlab.system.part import LINE, TEXT, WORD, Part, matching
+
+_DEVICE = matching(r"[A-Za-z0-9][^\s\x00]*", "is not the words of QEMU's -device, without blanks")
 
 
 class MachineType(StrEnum):
@@ -15,11 +17,30 @@ class MachineType(StrEnum):
     Q35 = "q35"
     PC = "pc"
     VIRT = "virt"
+    ORANGEPI_PC = "orangepi-pc"
+    """A board with an Allwinner H3 (armv7), which boots from its SD card."""
+    BOARD_X86_64 = "x86_64-board"
+    """A real board, as those below: of it only the architecture is known here."""
+    BOARD_ARM64 = "aarch64-board"
+    BOARD_ARMV7 = "armv7-board"
+
+    @property
+    def is_real(self) -> bool:
+        return self.value.endswith("-board")
+
+
+_ARCHITECTURES = {MachineType.VIRT: "aarch64", MachineType.ORANGEPI_PC: "armv7"}
+_FIXED: dict[str, dict[str, Any]] = {
+    MachineType.ORANGEPI_PC.value: {"cpu": "cortex-a7", "memory_mib": 1024, "vcpus": 4, "firmware": "default"}
+}
+"""What a board's hardware decides (QEMU, hw/arm/orangepi.c)."""
 
 
 class ClockKind(StrEnum):
     VIRTUAL = "virtual"
     WALL = "wall"
+    CONSOLE = "console"
+    """Of a board: the host stamps each console line."""
 
 
 class Accelerator(StrEnum):
@@ -49,11 +70,29 @@ class Machine(Part):
     firmware: str = "default"
     """`default`, `qboot`, or a path to a firmware image."""
     options: dict[Annotated[str, WORD], Annotated[str, WORD]] = {}
+    devices: tuple[Annotated[str, _DEVICE], ...] = Field(default=(), strict=False)
+    """More devices, as words of QEMU's `-device`: `usb-kbd`, `ES1370,audiodev=none` (which plays to nobody)."""
     page_size: Annotated[PageSize, TEXT] = PageSize.AUTO
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_the_board_has_it(cls, given: Any) -> Any:
+        if isinstance(given, dict) and (fixed := _FIXED.get(str(given.get("type")))):
+            return {**fixed, **given}
+        return given
+
+    @model_validator(mode="after")
+    def _board_is_fixed(self) -> Self:
+        for key, value in _FIXED.get(self.type.value, {}).items():
+            if getattr(self, key) != value:
+                raise ValueError(f"{key} of machine.type {self.type.value!r} is {value}: the board has no other")
+        return self
 
     @property
     def arch(self) -> str:
-        return "aarch64" if self.type is MachineType.VIRT else "x86_64"
+        if self.type.is_real:
+            return self.type.value.removesuffix("-board")
+        return _ARCHITECTURES.get(self.type, "x86_64")
 
     @property
     def uses_qboot(self) -> bool:
@@ -72,13 +111,22 @@ class Clock(Part):
     """For `wall` only: `auto` takes KVM when a probe boot proves that it works."""
 
 
+class Attachment(StrEnum):
+    VIRTIO = "virtio"
+    AHCI = "ahci"
+    """SATA: q35 has a controller with six ports."""
+    USB = "usb"
+    """Needs a USB controller among machine.devices."""
+
+
 class Disk(Part):
-    """A virtio disk: an image by path (never written to), or a fresh one made by bootlab."""
+    """A disk: an image by path (never written to), or a fresh one made by bootlab."""
 
     path: Path | None = Field(default=None, strict=False)
     size_mib: int | None = Field(default=None, ge=1, le=1 << 20)
     filesystem: Literal["ext4"] = "ext4"
-    serial: str = Field(default="disk0", pattern=r"^[A-Za-z0-9._-]{1,20}$")
+    attach: Annotated[Attachment, TEXT] = Attachment.VIRTIO
+    serial: Annotated[str, matching(r"[A-Za-z0-9._-]{1,20}", "is not 1 to 20 letters, digits and . _ -")] = "disk0"
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:

@@ -1,8 +1,9 @@
 """What every part of a System is: frozen, strict, and refusing keys it does not know."""
 
+import re
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 
 class Part(BaseModel):
@@ -13,6 +14,19 @@ class Part(BaseModel):
 
 # TOML has no enums: strict mode must still take the plain string.
 TEXT: Any = Field(strict=False)
+
+
+def matching(pattern: str, otherwise: str) -> AfterValidator:
+    """Return the check that a text is of `pattern` as a whole; `otherwise` is what to say of one that is not."""
+
+    def check(text: str) -> str:
+        if re.fullmatch(pattern, text) is None:
+            raise ValueError(otherwise)
+        return text
+
+    return AfterValidator(check)
+
+
 # A comma would begin another option on QEMU's command line, and a NUL ends a word for the kernel.
-WORD: Any = Field(pattern=r"^[^,\x00]+$")
-LINE: Any = Field(pattern=r"^[^\x00]*$")
+WORD = matching(r"[^,\x00]+", "is empty, or has a comma or a NUL in it")
+LINE = matching(r"[^\x00]*", "has a NUL in it")

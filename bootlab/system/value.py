@@ -5,26 +5,47 @@ Nothing here touches a kernel or starts a machine. A technique changes a System 
 """
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, ValidationError, model_validator
 
 from bootlab.errors import InputError
+from bootlab.system.board import BOARDS, Board
+from bootlab.system.board_model import BoardModel
 from bootlab.system.booted import Booted, Check
+from bootlab.system.bootloader import Bootloader, Card
 from bootlab.system.content import Initramfs, Rootfs
 from bootlab.system.kernel import Kernel, KernelEntry
-from bootlab.system.machine import Accelerator, Clock, ClockKind, Disk, Machine, MachineType, Network, Storage
-from bootlab.system.part import Part
+from bootlab.system.machine import (
+    Accelerator,
+    Clock,
+    ClockKind,
+    Disk,
+    Machine,
+    MachineType,
+    Network,
+    PageSize,
+    Storage,
+)
+from bootlab.system.part import Part, matching
+from bootlab.system.target import Target
 
 
 class System(Part):
     """Everything that decides a boot. Two equal Systems are the same boot, given the same seed."""
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    name: Annotated[
+        str, matching(r"[A-Za-z0-9][A-Za-z0-9._-]*", "is not letters, digits and . _ -, a letter or digit first")
+    ]
     description: str = ""
+    target: Target | None = None
+    """A real board; without one the machine is emulated here."""
     machine: Machine
     clock: Clock = Clock()
     kernel: Kernel
+    bootloader: Bootloader | None = None
+    card: Card | None = None
+    board_model: BoardModel | None = None
     initramfs: Initramfs | None = None
     rootfs: Rootfs | None = None
     storage: Storage | None = None
@@ -36,23 +57,105 @@ class System(Part):
     """Mark name -> kernel symbol whose first execution is the mark (virtual clock, or wall with TCG)."""
     seed: int = Field(default=1, ge=1, le=(1 << 31) - 1)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _as_a_board_is(cls, given: Any) -> Any:
+        # A board has no other clock than its console, and boots what is on it unless something is delivered.
+        if not isinstance(given, dict) or given.get("target") is None:
+            return given
+        machine = given.get("machine")
+        if isinstance(machine, dict):
+            given = {**given, "machine": {"cpu": "unknown", **machine}}
+        return {"clock": {"kind": ClockKind.CONSOLE.value}, "kernel": {"installed": True}, **given}
+
+    @model_validator(mode="after")
+    def _real_or_emulated(self) -> Self:
+        real = self.target is not None
+        if real != self.machine.type.is_real:
+            other = "a board: x86_64-board, aarch64-board or armv7-board" if real else "emulated, or has a [target]"
+            raise ValueError(f"machine.type {self.machine.type.value!r} must be {other}")
+        if real != (self.clock.kind is ClockKind.CONSOLE):
+            raise ValueError('clock.kind = "console" is the clock of a board on a serial line, and its only one')
+        if self.kernel.installed and (self.target is None or self.target.deliver or self.initramfs or self.rootfs):
+            raise ValueError("kernel.installed is for a board that boots what is on it: nothing is delivered to it")
+        if self.target is not None:
+            if not self.kernel.installed and self.target.deliver is None:
+                raise ValueError("target.deliver is missing: nothing brings this kernel to the board")
+            if self.network is not None or self.storage is not None or self.marks:
+                raise ValueError(
+                    "network, storage and marks (symbols) are of an emulated machine; target.marks are console lines"
+                )
+        return self
+
     @model_validator(mode="after")
     def _parts_agree(self) -> Self:
         machine, kernel = self.machine, self.kernel
         if kernel.entry is KernelEntry.PVH and machine.arch != "x86_64":
-            raise ValueError(
-                f'kernel.entry = "pvh" is an x86-64 boot protocol; machine.type {machine.type.value!r} is arm64'
-            )
+            what = f"machine.type {machine.type.value!r} is {machine.arch}"
+            raise ValueError(f'kernel.entry = "pvh" is an x86-64 boot protocol; {what}')
         if machine.firmware == "qboot" and machine.type is MachineType.VIRT:
             raise ValueError('machine.firmware = "qboot" is an x86 firmware; the virt machine needs none')
         if self.clock.kind is ClockKind.VIRTUAL and self.clock.accelerator is Accelerator.KVM:
             raise ValueError('clock.accelerator = "kvm" cannot count instructions; use clock.kind = "wall"')
         if self.initramfs is not None and self.initramfs.embedded and kernel.build is None:
             raise ValueError("initramfs.embedded puts the archive into a kernel that is built: it needs kernel.build")
+        if self.initramfs is not None and self.initramfs.installed and (self.rootfs is None or not self.rootfs.scripts):
+            raise ValueError(
+                "initramfs.installed is the one that the packages of [rootfs] make when they are installed: "
+                "it needs rootfs.scripts = true"
+            )
         asks = self.check is not None and self.check.send is not None
         if asks and (self.network is None or self.network.guest_port is None):
             raise ValueError("check.send needs network.guest_port: the port that the host connects to")
+        self._expect_board()
         return self
+
+    def _expect_board(self) -> None:
+        machine, card, bootloader = self.machine, self.card, self.bootloader
+        if self.board is None:
+            for name, part in (("bootloader", bootloader), ("card", card), ("board_model", self.board_model)):
+                if part is not None:
+                    boards = ", ".join(repr(kind.value) for kind in BOARDS)
+                    raise ValueError(f"[{name}] is of a board; machine.type {machine.type.value!r} is none ({boards})")
+            return
+        what = f"machine.type {machine.type.value!r}"
+        if card is None:
+            raise ValueError(f"{what} boots from its SD card: [card] composes one, or card.path names a finished one")
+        if card.path is None and bootloader is None:
+            raise ValueError(f"{what} boots by U-Boot: [bootloader] says which, or card.path names a finished card")
+        for name in ("rootfs", "storage", "disks", "network"):
+            if getattr(self, name):
+                raise ValueError(f"{what} has no {name}: it boots from its card, and its kernel with an initramfs")
+        model = self.board_model
+        if model is not None and self.kernel.build is None:
+            raise ValueError("board_model is in the kernel's drivers, by patches: it needs kernel.build")
+        if model is not None and "earlycon" in self.kernel.cmdline:
+            raise ValueError("board_model: earlycon writes past the modelled line; leave it out of kernel.cmdline")
+        if model is not None and model.camera_power == "spl" and bootloader is None:
+            raise ValueError('board_model.camera_power = "spl" needs a bootloader that is built: [bootloader]')
+        if machine.page_size is not PageSize.AUTO:
+            raise ValueError(f"{what}: machine.page_size is not for boards")
+        if machine.devices:
+            raise ValueError(f"{what}: machine.devices is not for boards: they have what is soldered to them")
+        beside = self.initramfs is not None and not self.initramfs.embedded
+        if bootloader is not None and bootloader.falcon and beside and card.path is None:
+            raise ValueError(
+                "bootloader.falcon: SPL loads a kernel and its args, and no initramfs beside them: "
+                "initramfs.embedded = true"
+            )
+
+    @property
+    def board(self) -> Board | None:
+        """What its machine boots from and where, when that is a board."""
+        return BOARDS.get(self.machine.type)
+
+    @property
+    def kernel_places(self) -> tuple[int, ...]:
+        """Return where a board's bootloader may put the kernel image; empty where there is no card."""
+        if self.board is None or self.card is None:
+            return ()
+        asked = self.card.load_address
+        return (self.board.kernel_at, *([asked] if asked is not None else []))
 
     def with_cmdline(self, *words: str) -> "System":
         """Return this system with `words` added at the end of the kernel command line."""
@@ -95,15 +198,23 @@ class BootFiles(Part):
     """The files that one System boots from, all on this host and ready to use."""
 
     kernel: Path
-    """What QEMU's -kernel gets."""
+    """What QEMU's -kernel gets; of a board, what lies on its card."""
     vmlinux: Path | None = None
     """The uncompressed kernel (ELF, or arm64 Image): where symbols come from. None when it could not be had."""
     initramfs: Path | None = None
     disks: tuple[Path, ...] = ()
+    card: Path | None = None
+    """The SD card's image, of a board."""
+    spl: Path | None = None
+    """ELF file of the bootloader's first stage, with symbols, when it was built."""
+    uboot: Path | None = None
+    """ELF file of U-Boot proper, with symbols, when it was built."""
     symbols: Path | None = None
     """Where the kernel's symbols come from when it is not `vmlinux`: kernel.symbols, or the ELF file of a build."""
     decompressor: Path | None = None
     """ELF file of the image's own decompressor, with symbols (arch/x86/boot/compressed/vmlinux of a build)."""
+    types: Path | None = None
+    """Object file with the struct layouts of a kernel that has none in itself (build.kernel_types)."""
     kernel_config: Path | None = None
     """The kernel's configuration (.config) as it was built, when it is known."""
     kernel_build_s: float = 0.0
@@ -113,7 +224,8 @@ class BootFiles(Part):
 
 
 def _complaint(item: Any) -> str:
-    key = ".".join(str(part) for part in item["loc"]) or "(whole file)"
+    # A key that is wrong itself, not what it holds, ends in [key].
+    key = ".".join(str(part) for part in item["loc"] if part != "[key]") or "(whole file)"
     kind, got = item["type"], item["input"]
     if kind == "extra_forbidden":
         return f"{key}: unknown key"

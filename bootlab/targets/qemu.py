@@ -104,6 +104,15 @@ class QemuSession:
             if isinstance(event, Ended):
                 return
 
+    def withheld_s(self) -> float:
+        """Return the seconds that QEMU's hungriest thread waited for a CPU; 0.0 where Linux does not tell."""
+        delays = [0]
+        for path in Path(f"/proc/{self.pid}/task").glob("*/schedstat"):
+            # Time on a CPU, time waiting for one, both in ns, and turns (Documentation/scheduler/sched-stats.rst).
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                delays.append(int(path.read_text().split()[1]))
+        return max(delays) / 1e9
+
     async def stop(self) -> None:
         """Ask QEMU to quit; kill it if it does not within five seconds."""
         assert self._process is not None

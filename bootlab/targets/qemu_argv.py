@@ -7,23 +7,29 @@ idle, a fixed real-time clock, a seed for every random number the guest can read
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.system import Accelerator, BootFiles, ClockKind, MachineType, PageSize, System
+from bootlab.system import Accelerator, Attachment, BootFiles, ClockKind, MachineType, PageSize, System
 
 RTC_BASE = "2024-01-01T00:00:00"
 """The date in the guest's real-time clock at power-on. Any fixed one does."""
 
 _PMEM_ROOM_MIB = 1 << 16
-_BINARY = {"x86_64": "qemu-system-x86_64", "aarch64": "qemu-system-aarch64"}
+_DISK_DRIVERS = {Attachment.AHCI: "ide-hd", Attachment.USB: "usb-storage"}
+_BINARY = {"x86_64": "qemu-system-x86_64", "aarch64": "qemu-system-aarch64", "armv7": "qemu-system-arm"}
 
 
 @dataclass(frozen=True, slots=True)
 class PluginFiles:
-    """The plugin, its configuration, where it writes its trace, and its profile if it is to write one."""
+    """The plugin, its configuration, where it writes its trace, and its profile if it is to write one.
+
+    `log`: where QEMU logs `logged`, one of its trace events, and the plugin its marks.
+    """
 
     plugin: Path
     config: Path
     out: Path
     profile: Path | None = None
+    log: Path | None = None
+    logged: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +55,12 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
     argv += _clock(system, wiring.accelerator)
     argv += ["-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
     argv += ["-qmp", f"unix:{_escape(wiring.qmp_socket)},server=on,wait=off"]
-    argv += ["-kernel", str(files.kernel)]
-    if files.initramfs is not None:
-        argv += ["-initrd", str(files.initramfs)]
-    if system.kernel.cmdline:
-        argv += ["-append", system.kernel.cmdline]
+    argv += _kernel(system, files) if files.card is None else _card(files.card)
+    if any("audiodev=none" in device for device in system.machine.devices):
+        # A sound card wants something to play to, and there is no default.
+        argv += ["-audiodev", "none,id=none"]
+    for device in system.machine.devices:
+        argv += ["-device", device]
     argv += _disks(system, files)
     argv += _network(system, wiring.host_port)
     if wiring.plugin is not None:
@@ -62,7 +69,24 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
         if plugin.profile is not None:
             words += f",profile={_escape(plugin.profile)}"
         argv += ["-plugin", words]
+        if plugin.log is not None:
+            # A file name and no option: QEMU only looks for a %d in it.
+            argv += ["-d", "plugin", "-D", str(plugin.log).replace("%", "%%"), "-trace", plugin.logged]
     return argv
+
+
+def _kernel(system: System, files: BootFiles) -> list[str]:
+    argv = ["-kernel", str(files.kernel)]
+    if files.initramfs is not None:
+        argv += ["-initrd", str(files.initramfs)]
+    if system.kernel.cmdline:
+        argv += ["-append", system.kernel.cmdline]
+    return argv
+
+
+def _card(card: Path) -> list[str]:
+    # A board gets nothing but what its boot ROM and bootloader read from the card.
+    return ["-drive", f"if=sd,format=raw,snapshot=on,file={_escape(card)}"]
 
 
 def _machine(system: System) -> list[str]:
@@ -105,15 +129,17 @@ def _clock(system: System, accelerator: Accelerator) -> list[str]:
 
 def _disks(system: System, files: BootFiles) -> list[str]:
     argv = []
-    paths, disks = list(files.disks), [(f"disk{index}", disk.serial) for index, disk in enumerate(system.disks)]
+    paths = list(files.disks)
+    disks = [(f"disk{index}", disk.serial, disk.attach) for index, disk in enumerate(system.disks)]
     if system.rootfs is not None:
-        disks.insert(0, ("rootfs", "rootfs"))
-    for (name, serial), path in zip(disks, paths, strict=True):
+        disks.insert(0, ("rootfs", "rootfs", Attachment.VIRTIO))
+    for (name, serial, attach), path in zip(disks, paths, strict=True):
         if name == "rootfs" and uses_pmem(system):
             argv += _nvdimm(path)
             continue
         argv += ["-drive", f"if=none,id={name},format=raw,snapshot=on,file={_escape(path)}"]
-        argv += ["-device", f"virtio-blk-{_transport(system)},drive={name},serial={serial}"]
+        driver = _DISK_DRIVERS.get(attach, f"virtio-blk-{_transport(system)}")
+        argv += ["-device", f"{driver},drive={name},serial={serial}"]
     return argv
 
 

@@ -47,6 +47,10 @@ class Session(Protocol):
         """Yield what the machine does, in order; ends after `Ended`."""
         ...
 
+    def withheld_s(self) -> float:
+        """Return the seconds that the machine was ready to run and its host ran something else; 0.0 for a board."""
+        ...
+
     async def stop(self) -> None:
         """End the machine in an orderly way; `Ended` follows in `events()`."""
         ...

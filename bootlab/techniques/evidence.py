@@ -115,6 +115,17 @@ def fact_is(key: str, wanted: str) -> Prove:
     return prove
 
 
+def modules_refused(after: Evidence, before: Evidence) -> Proof:
+    """The modules that the kernel's own command line refuses were loaded before, and are not."""
+    word = re.search(r"\bmodule_blacklist=(\S+)", after.facts.get("cmdline", ""))
+    if word is None or "modules" not in after.facts:
+        return Proof.NOT_SHOWN
+    refused = set(word[1].split(","))
+    if refused & set(after.facts["modules"].split()):
+        return Proof.NO_EFFECT
+    return Proof.PROVEN if refused & set(before.facts.get("modules", "").split()) else Proof.NOT_SHOWN
+
+
 def fact_changes(key: str) -> Prove:
     """A fact the guest reads from its running kernel is another one than before."""
 

@@ -32,13 +32,34 @@ def _pruned(system: System, measured: Measured) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kept))
 
 
+def _kept(system: System, measured: Measured) -> tuple[str, ...]:
+    # A distribution's own: what it loaded is known, but not which of that was for a file system or by name.
+    loaded = measured.facts.get("modules", "").split()
+    if has_mmio_devices(system):
+        loaded.append("virtio_mmio")
+    already = system.initramfs.keep_modules if system.initramfs is not None else None
+    return tuple(sorted({_plain(name) for name in loaded if already is None or _plain(name) in map(_plain, already)}))
+
+
+def _apply(system: System, measured: Measured) -> System:
+    if system.initramfs is not None and system.initramfs.installed:
+        system = system.with_part("initramfs", keep_modules=_kept(system, measured))
+    if system.initramfs is not None and system.initramfs.modules:
+        system = system.with_part("initramfs", modules=_pruned(system, measured))
+    return system
+
+
 def _applies(system: System, measured: Measured) -> str | None:
-    if system.initramfs is None or not system.initramfs.modules:
+    if system.initramfs is None or not (system.initramfs.modules or system.initramfs.installed):
         return "the initramfs is not a recipe with modules"
+    if system.initramfs.installed and "modules" not in measured.facts:
+        return "the baseline boot did not say which modules it loaded (fact modules)"
+    if _apply(system, measured) == system:
+        return "every module in the initramfs was used"
+    if system.initramfs.installed:
+        return None
     if not _used(measured):
         return "the baseline boot did not say which modules it used (fact modules_used or modules)"
-    if _pruned(system, measured) == system.initramfs.modules:
-        return "every module in the initramfs was used"
     return None
 
 
@@ -50,7 +71,7 @@ TECHNIQUE = Technique(
         "Every byte of the archive is unpacked into memory before init can run, used or not, and an init that loads a "
         "list of modules links and verifies each. What the baseline boot did not need is left out."
     ),
-    knob="initramfs.modules = those of the fact modules_used, or modules, of the baseline boot",
+    knob="initramfs.modules, or keep_modules of a distribution's own, = those of the fact modules_used, or modules",
     cost="hardware that was not there when the baseline was measured has no driver",
     risk=Risk.FUNCTION,
     sources=(
@@ -59,7 +80,7 @@ TECHNIQUE = Technique(
             "CL: Phoronix, Clear Linux kernel 3 s to 300 ms, where a module diet was one of several changes",
         ),
     ),
-    apply=lambda system, measured: system.with_part("initramfs", modules=_pruned(system, measured)),
+    apply=_apply,
     prove=archive_shrinks,
     applies=_applies,
     removes=Removes(

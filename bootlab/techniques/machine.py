@@ -29,6 +29,11 @@ def only_on(*types: MachineType) -> Callable[[System, Measured], str | None]:
     return applies
 
 
+def fixed_by_board(system: System) -> str | None:
+    """Say why CPUs and memory cannot be changed: the machine is a board."""
+    return f"{system.machine.type.value} is a board, which has what it has" if system.board is not None else None
+
+
 def has_pci_devices(system: System) -> bool:
     """Return whether the system's virtio devices sit on a PCI bus."""
     devices = bool(system.disks) or system.network is not None

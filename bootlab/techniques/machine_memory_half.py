@@ -2,6 +2,7 @@
 
 from bootlab.system import System
 from bootlab.techniques.evidence import fact_falls
+from bootlab.techniques.machine import fixed_by_board
 from bootlab.techniques.technique import Layer, Measured, Risk, Source, Technique
 
 LEAST_MIB = 128
@@ -9,6 +10,8 @@ LEAST_MIB = 128
 
 
 def _applies(system: System, measured: Measured) -> str | None:
+    if (reason := fixed_by_board(system)) is not None:
+        return reason
     memory_mib = system.machine.memory_mib
     return None if memory_mib // 2 >= LEAST_MIB else f"half of {memory_mib} MiB is too little for a kernel to boot in"
 

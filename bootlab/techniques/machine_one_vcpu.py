@@ -2,12 +2,12 @@
 
 from bootlab.system import System
 from bootlab.techniques.evidence import fact_falls
-from bootlab.techniques.machine import with_machine
+from bootlab.techniques.machine import fixed_by_board, with_machine
 from bootlab.techniques.technique import Layer, Measured, Removes, Risk, Source, Technique
 
 
 def _applies(system: System, measured: Measured) -> str | None:
-    return None if system.machine.vcpus > 1 else "the machine has one vCPU already"
+    return fixed_by_board(system) or (None if system.machine.vcpus > 1 else "the machine has one vCPU already")
 
 
 TECHNIQUE = Technique(

@@ -2,11 +2,13 @@
 
 from bootlab.system import System
 from bootlab.techniques.evidence import fact_rises
-from bootlab.techniques.machine import with_machine
+from bootlab.techniques.machine import fixed_by_board, with_machine
 from bootlab.techniques.technique import Layer, Measured, Risk, Source, Technique
 
 
 def _applies(system: System, measured: Measured) -> str | None:
+    if (reason := fixed_by_board(system)) is not None:
+        return reason
     return None if system.machine.vcpus == 1 else f"the machine has {system.machine.vcpus} vCPUs already"
 
 

@@ -30,7 +30,7 @@ TECHNIQUE = Technique(
     sources=(
         Source("busybox with what one script needs: 682 to 86 KB; static: -20 ms", "BL: Bootlin boot-time slides"),
     ),
-    apply=lambda system, measured: system.with_part("rootfs", packages=(), scripts=False, busybox=True),
+    apply=lambda system, measured: system.with_part("rootfs", packages=(), scripts=False, run=(), busybox=True),
     prove=image_shrinks,
     applies=_applies,
 )

@@ -14,11 +14,17 @@ from bootlab.system import System
 class Layer(StrEnum):
     MACHINE = "machine"
     FIRMWARE = "firmware"
+    BOOTLOADER = "bootloader"
+    """A board's: U-Boot's configuration, and what is built from it."""
     CMDLINE = "cmdline"
     KERNEL = "kernel"
     """The kernel's configuration, and what is built from it."""
     INITRAMFS = "initramfs"
     ROOTFS = "rootfs"
+    APPLICATION = "application"
+    """How the system's own program is configured, compiled and linked."""
+    USERSPACE = "userspace"
+    """What is started before it, and by whom."""
 
 
 class Risk(StrEnum):
@@ -100,7 +106,7 @@ class Removes:
     """Something else does the same work instead, so the gain is less: another decompressor, say."""
 
 
-STAGES = ("[firmware]", "[decompressor]")
+STAGES = ("[firmware]", "[SPL]", "[U-Boot]", "[decompressor]")
 """The stages of a profile that are no kernel: all before the image's first instruction, and before the kernel's own."""
 
 

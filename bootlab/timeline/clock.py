@@ -24,10 +24,14 @@ _FEWEST_PAIRS = 2 * _WINDOWS
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A named source of time. `resolution_ns` is its smallest step."""
+    """A named source of time. `resolution_ns` is its smallest step.
+
+    A counter whose rate nobody wrote down has the unit `cycles`: its times, `_ns` in their names or not, are counts.
+    """
 
     name: str
     resolution_ns: int
+    unit: str = "ns"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,16 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something with a start and an end. `source` is who says so."""
+    """Something with a start and an end. `source` is who says so, or what kind of thing it is."""
 
     start_ns: int
     end_ns: int
     source: str
     name: str
+    track: str = ""
+    """The thread of execution it is part of; spans of one track nest. Empty: it may overlap with anything."""
+    about: str = ""
+    """What else the source says of it, in words."""
 
     @property
     def duration_ns(self) -> int:

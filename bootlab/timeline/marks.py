@@ -7,6 +7,14 @@ from typing import Final
 
 POWER_ON: Final = "power_on"
 """The first instruction the machine executes; time zero."""
+SPL_ENTRY: Final = "spl_entry"
+"""First instruction of a board's first stage, which its boot ROM has read from the card."""
+UBOOT_ENTRY: Final = "uboot_entry"
+"""First instruction of U-Boot proper. In Falcon mode it never runs."""
+KERNEL_LOAD: Final = "kernel_load"
+"""A bootloader begins to load: SPL in Falcon mode the kernel, U-Boot proper the first file, script or kernel."""
+KERNEL_JUMP: Final = "kernel_jump"
+"""A bootloader is about to enter the kernel. Bounds no phase: it shows a kernel that is entered at a wrong place."""
 IMAGE_ENTRY: Final = "image_entry"
 """The firmware has handed over: first instruction of the loaded kernel image (the decompressor, if there is one)."""
 KERNEL_ENTRY: Final = "kernel_entry"
@@ -39,5 +47,8 @@ BOOT_ORDER: Final[tuple[str, ...]] = (
 )
 """The marks that bound the standard phases, earliest first."""
 
-OWN: Final = frozenset({*BOOT_ORDER, PANIC} - {READY})
+BOARD_ORDER: Final[tuple[str, ...]] = (POWER_ON, SPL_ENTRY, UBOOT_ENTRY, KERNEL_LOAD, *BOOT_ORDER[1:])
+"""The same of a board that boots from a card."""
+
+OWN: Final = frozenset({*BOARD_ORDER, KERNEL_JUMP, PANIC} - {READY})
 """Names that only bootlab gives; READY is the guest's to say."""

@@ -17,6 +17,10 @@ _NAMES: dict[tuple[str, str], str] = {
 }
 
 
+_STAGES = {m.POWER_ON: "boot ROM", m.SPL_ENTRY: "SPL", m.UBOOT_ENTRY: "U-Boot", m.KERNEL_LOAD: "kernel load"}
+"""Of a board: the phase that each of these marks begins, whatever mark ends it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Phase:
     """The span between two marks; both times are ns since power-on."""
@@ -36,26 +40,37 @@ def cut(marks: Mapping[str, int]) -> list[Phase]:
     """Return the standard phases of a boot, earliest first.
 
     A mark that the boot has not got (a console clock sees few) merges the phases on its two sides: the phase is then
-    named after both, so that no time is ever dropped and the sum is always the whole.
+    named after both, so that no time is ever dropped and the sum is always the whole. A board's bootloader goes through
+    its stages in an order of its own (U-Boot proper may come after SPL has failed to load a kernel).
     """
-    reached = [name for name in m.BOOT_ORDER if name in marks]
+    reached = _reached(marks)
     phases = []
     for start, end in zip(reached, reached[1:], strict=False):
-        phases.append(Phase(_name(start, end), start, end, marks[start], marks[end]))
+        phases.append(Phase(_name(start, end, stages=m.SPL_ENTRY in marks), start, end, marks[start], marks[end]))
     return phases
 
 
 def unfinished(marks: Mapping[str, int], end_ns: int) -> Phase | None:
     """Return what a boot was in from its last mark to its end at `end_ns`; None where it was ready, or ended there."""
-    reached = [name for name in m.BOOT_ORDER if name in marks]
+    reached = _reached(marks)
     last = reached[-1] if reached else m.READY
     if last == m.READY or end_ns <= marks[last]:
         return None
-    following = m.BOOT_ORDER[m.BOOT_ORDER.index(last) + 1]
-    return Phase(f"{_name(last, following)}, not finished", last, "end", marks[last], end_ns)
+    following = m.READY if last not in m.BOOT_ORDER else m.BOOT_ORDER[m.BOOT_ORDER.index(last) + 1]
+    stages = m.SPL_ENTRY in marks
+    return Phase(f"{_name(last, following, stages=stages)}, not finished", last, "end", marks[last], end_ns)
 
 
-def _name(start: str, end: str) -> str:
+def _reached(marks: Mapping[str, int]) -> list[str]:
+    if m.SPL_ENTRY not in marks:
+        return [name for name in m.BOOT_ORDER if name in marks]
+    stages = sorted((name for name in _STAGES if name in marks), key=lambda name: marks[name])
+    return [*stages, *(name for name in m.BOOT_ORDER[1:] if name in marks)]
+
+
+def _name(start: str, end: str, *, stages: bool) -> str:
+    if stages and start in _STAGES:
+        return _STAGES[start]
     first, last = m.BOOT_ORDER.index(start), m.BOOT_ORDER.index(end)
     parts = [_NAMES[pair] for pair in zip(m.BOOT_ORDER[first:last], m.BOOT_ORDER[first + 1 : last + 1], strict=True)]
     return " + ".join(parts)

@@ -80,8 +80,11 @@ static void test_bad_lines(void)
 	} cases[] = {
 		{ "\n", "boot.conf:1: the file has no arch line" },
 		{ "mark a 1 00112233\n", "boot.conf:1: expected 'arch' before anything else, got 'mark'" },
-		{ "arch riscv64\n", "boot.conf:1: expected: arch x86_64 or arch aarch64" },
+		{ "arch riscv64\n", "boot.conf:1: expected: arch x86_64, arch aarch64 or arch armv7 KERNEL_START" },
 		{ "arch\n", "boot.conf:1: expected: arch" },
+		{ "arch armv7\n", "boot.conf:1: expected: arch" },
+		{ "arch aarch64 c0000000\n", "boot.conf:1: expected: arch" },
+		{ "arch armv7 0xc0000000\n", "boot.conf:1: address '0xc0000000'" },
 		{ "arch aarch64\nmarks a 1 00112233\n", "boot.conf:2: unknown word 'marks'" },
 		{ "arch aarch64\nmark a 1\n", "boot.conf:2: expected: mark NAME ADDRESS CODE [from LOW HIGH]" },
 		{ "arch aarch64\nentry a 1 00112233 from 1 2\n", "boot.conf:2: expected: entry NAME ADDRESS CODE" },
@@ -104,6 +107,9 @@ static void test_bad_lines(void)
 		{ "arch aarch64\nfunctions\n", "boot.conf:2: expected: functions PATH" },
 		{ "arch aarch64\nfunctions a\nfunctions b\n", "boot.conf:3: a second functions line" },
 		{ "arch aarch64\nhook switch\n", "boot.conf:2: expected: hook KIND ADDRESS" },
+		{ "arch armv7 bf000000\nhook relocate 10\n",
+		  "boot.conf:2: expected: hook KIND ADDRESS, or hook relocate ADDRESS FROM" },
+		{ "arch aarch64\nhook switch 10 20\n", "boot.conf:2: expected: hook KIND ADDRESS, or hook relocate" },
 		{ "arch aarch64\nhook nothing 10\n", "boot.conf:2: unknown hook 'nothing'" },
 		{ "arch aarch64\nhook switch 0x10\n", "boot.conf:2: address '0x10'" },
 		{ "arch aarch64\noffset a.b\n", "boot.conf:2: expected: offset NAME VALUE" },
@@ -174,6 +180,34 @@ static void test_places(void)
 	CHECK(probe_place(&probe, 0x210200, NULL) == PLACE_NO);
 }
 
+/* Where the kernel's half begins on 32-bit arm, its own configuration says; elsewhere it is the upper half. */
+static void test_arm(void)
+{
+	struct config config;
+	struct probe probe;
+	char message[256];
+
+	CHECK(read_text("arch armv7 bf000000\nmoved kernel_load 4a02f1c0 00112233\n", message, &config) == 0);
+	CHECK(config.arch == ARCH_ARMV7 && !strcmp(arch_name(config.arch), "armv7"));
+	CHECK(config.n_probes == 1 && config.probes[0].kind == PROBE_MOVED);
+	CHECK(address_is_high(0xbf000000) && !address_is_high(0xbeffffff));
+	probe = config.probes[0];
+	config_deinit(&config);
+	/* A bootloader moves by whole pages, within the memory below the kernel's part. */
+	CHECK(probe_place(&probe, 0x7bf5e1c0, NULL) == PLACE_IF_CODE);
+	CHECK(probe_place(&probe, 0x7bf5e1c2, NULL) == PLACE_NO);
+	CHECK(probe_place(&probe, 0xc002f1c0, NULL) == PLACE_NO);
+	probe = (struct probe){ .kind = PROBE_MARK, .address = 0xc0100a48 };
+	CHECK(probe_place(&probe, 0xc0100a48, NULL) == PLACE_IF_CODE);
+	CHECK(probe_place(&probe, 0x40100a48, NULL) == PLACE_NO);
+	probe.kind = PROBE_ENTRY;
+	CHECK(probe_place(&probe, 0x40100a48, NULL) == PLACE_IF_CODE);
+
+	CHECK(read_text("arch x86_64\n", message, &config) == 0);
+	CHECK(!address_is_high(0xc0100a48) && address_is_high(UINT64_C(1) << 63));
+	config_deinit(&config);
+}
+
 static void test_code(void)
 {
 	const struct code code = { .bytes = { 0xeb, 0, 'H', 'd' }, .any = { false, true }, .size = 4 };
@@ -190,6 +224,7 @@ int main(void)
 	test_bad_lines();
 	test_long_lines();
 	test_places();
+	test_arm();
 	test_code();
 	puts("test_config: ok");
 	return 0;

@@ -359,9 +359,47 @@ static void test_spans(void)
 	CHECK(profile_record(PROFILE_SPAN, 1, sizeof span, &span) && span.start_ns == 5 && span.end_ns == 116);
 }
 
+/* arm: what may have a condition, and calls whose return address the code has made itself. */
+static void test_conditions(void)
+{
+	boot_open();
+	boot_kernel();
+	calls_from(START_KERNEL, 0x20);
+	run(REST, 0, 7);
+	leave(MARK_RETURN, address_of(REST, 0x10));
+	run(REST, 0x10, 2); /* not met */
+	leave(MARK_RETURN, address_of(REST, 0x20));
+	run(START_KERNEL, 0x20, 1);
+	leave(MARK_CALL_LINKED, address_of(START_KERNEL, 0x80));
+	run(LEAF, 0, 3);
+	leave(MARK_RETURN, address_of(LEAF, 0x10));
+	run(START_KERNEL, 0x80, 1);
+	leave(MARK_CALL_LINKED, address_of(START_KERNEL, 0xa0));
+	run(START_KERNEL, 0x90, 1); /* only a jump */
+	/* An interrupt before what is called. */
+	leave(MARK_CALL_LINKED, address_of(START_KERNEL, 0xb0));
+	run(IRQ_STUBS, 0x18, 2);
+	run(ASM_IRQ, 0, 3);
+	leave(MARK_EXCEPTION_RETURN, address_of(ASM_IRQ, 0x20));
+	run(LEAF, 0, 2);
+	leave(MARK_RETURN_MAYBE, address_of(LEAF, 0x10)); /* bx r3 */
+	run(START_KERNEL, 0xb0, 1);
+	leave(MARK_RETURN_MAYBE, address_of(START_KERNEL, 0xc0));
+	run(COPY, 0, 4);
+	boot_close();
+
+	check_account();
+	check_spent(THREAD0 "start_kernel;rest; init", 9, 1);
+	check_spent(THREAD0 "start_kernel;leaf", 5, 2);
+	check_spent(THREAD0 "start_kernel", 10 + 1 + 1 + 1 + 1, 1);
+	check_spent(THREAD0 "copy", 4, 1);
+	CHECK(last_counts().returns == 2 && last_counts().mismatched_returns == 0);
+}
+
 int main(void)
 {
 	test_calls();
+	test_conditions();
 	test_transparent_code();
 	test_interrupts();
 	test_idle();

@@ -101,9 +101,26 @@ static void test_large(void)
 	free(text);
 }
 
+/* 32-bit arm's vectors are found, and are no part of the image. */
+static void test_vectors(void)
+{
+	static const char text[] = "bootlab-functions 1\nc0008000 - stext\nc0009000 end\nffff0000 stubs vectors\nffff0020 end\n"
+				   "ffff1000 stubs vector_irq\nffff2000 end\n";
+	struct functions functions;
+	char message[256];
+	uint32_t line;
+
+	CHECK(read_text(text, strlen(text), message, &functions) == 0 && functions_has_vectors(&functions));
+	CHECK(functions_find(&functions, 0xffff0018, &line) && functions.roles[line] == ROLE_STUBS);
+	CHECK(!functions_find(&functions, 0xffff0fe0, &line) && functions_find(&functions, 0xffff1024, &line) && line == 4);
+	CHECK(functions_span(&functions, 0xc0008004) && !functions_span(&functions, 0xffff0018));
+	functions_deinit(&functions);
+}
+
 int main(void)
 {
 	test_whole();
+	test_vectors();
 	test_bad();
 	test_files();
 	test_large();

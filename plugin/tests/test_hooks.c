@@ -16,6 +16,7 @@ static struct offset offsets[] = {
 	{ "task_struct.on_rq", ON_RQ },
 	{ "task_struct.se.sched_delayed", DELAYED },
 	{ "linux_binprm.filename", 96 },
+	{ "linux_binprm.p", 24 },
 	{ "device.kobj.name", 8 },
 	{ "device.init_name", 16 },
 	{ "device_driver.name", 0 },
@@ -204,7 +205,7 @@ static void test_events(void)
 {
 	static const uint64_t device = SOMETHING, driver = SOMETHING + 0x100, queue = SOMETHING + 0x200, disk = SOMETHING + 0x300,
 			      request = SOMETHING + 0x400, program = SOMETHING + 0x500, module = SOMETHING + 0x600,
-			      text_at = SOMETHING + 0x700, filename = SOMETHING + 0x800;
+			      text_at = SOMETHING + 0x700, filename = SOMETHING + 0x800, stack = SOMETHING + 0x900, words = SOMETHING + 0xa00;
 	struct profile_call call;
 	struct profile_event record;
 	char text[256];
@@ -228,6 +229,14 @@ static void test_events(void)
 	hook(HOOK_BLOCK_DONE, request, 0, 4096);
 	hook(HOOK_EXEC, program, 0, 0);
 	hook(HOOK_EXEC, 1, 0, 0); /* nothing is there */
+	guest_put_word(program + 24, stack);
+	guest_put_word(stack, 2);
+	guest_put_word(stack + 8, words);
+	guest_put_word(stack + 16, words + 64);
+	guest_put_text(words, "a\tprogram");
+	guest_put_text(words + 64, "its word");
+	hook(HOOK_COMMAND, program, 0, 0);
+	hook(HOOK_COMMAND, 1, 0, 0); /* nothing is there */
 	hook(HOOK_EXIT, 0x100, 0, 0);
 	guest_put_word(filename, text_at + 192);
 	guest_put_text(text_at + 192, "/etc/a file");
@@ -260,9 +269,10 @@ static void test_events(void)
 	CHECK(record.kind == EVENT_BLOCK_DONE && record.a == request && record.b == 4096);
 	CHECK(event(3, text).kind == EVENT_EXEC && !strcmp(text, "/bin/a program"));
 	CHECK(event(4, text).kind == EVENT_EXEC && !strcmp(text, ""));
-	CHECK(event(5, text).kind == EVENT_EXIT && event(5, text).a == 0x100);
-	CHECK(event(6, text).kind == EVENT_OPEN && !strcmp(text, "/etc/a file"));
-	CHECK(event(7, text).kind == EVENT_LOOKUP && !strcmp(text, "/etc/a file"));
+	CHECK(event(5, text).kind == EVENT_COMMAND && !strcmp(text, "a?program\tits word"));
+	CHECK(event(6, text).kind == EVENT_EXIT && event(6, text).a == 0x100);
+	CHECK(event(7, text).kind == EVENT_OPEN && !strcmp(text, "/etc/a file"));
+	CHECK(event(8, text).kind == EVENT_LOOKUP && !strcmp(text, "/etc/a file"));
 	CHECK(profile_text_record(PROFILE_CALL, 0, sizeof call, &call, text, sizeof text));
 	CHECK(call.kind == CALL_PROBE && call.end_ns - call.start_ns == 9 && !strcmp(text, "Fixed MDIO?bus.0\ti8042 kbd"));
 	CHECK(profile_text_record(PROFILE_CALL, 1, sizeof call, &call, text, sizeof text));
@@ -286,9 +296,36 @@ static void test_without_offsets(void)
 	CHECK(switch_record(0).flags == SWITCH_STATE_UNKNOWN);
 }
 
+/* 32-bit arm: __switch_to() is told where the threads' struct thread_infos are, which are in their tasks since Linux 5.16. */
+static void test_switches_of_arm(void)
+{
+	enum { NARROW_INIT = 0xc1001000, NARROW_CHILD = 0xc1002000, OLD_INIT = 0xc1010000, OLD_CHILD = 0xc1020000, TASK = 12 };
+
+	begin();
+	boot_config.arch = ARCH_ARMV7;
+	boot.guest.narrow = true;
+	put_task(NARROW_INIT, "swapper", 0, 0, 0);
+	put_task(NARROW_CHILD, "child", 7, 7, 0);
+	put_int(OLD_INIT, 5);
+	put_int(OLD_CHILD, 5);
+	put_int(OLD_INIT + TASK, NARROW_INIT);
+	put_int(OLD_CHILD + TASK, NARROW_CHILD);
+	calls_from(START_KERNEL, 0x60);
+	run(SWITCH, 0, 2);
+	hook(HOOK_SWITCH, NARROW_INIT, NARROW_INIT, NARROW_CHILD);
+	CHECK(boot.vcpus[0].task->pid == 7);
+	hook(HOOK_SWITCH, NARROW_CHILD, OLD_CHILD, OLD_INIT);
+	CHECK(boot.vcpus[0].task->pid == 0);
+	/* Of T32 code. */
+	hook(HOOK_INITCALL, address_of(CON_INIT, 1), 0, 0);
+	boot_close();
+	check_account();
+}
+
 int main(void)
 {
 	test_tasks();
+	test_switches_of_arm();
 	test_states();
 	test_wakes();
 	test_fork_of_process();

@@ -25,6 +25,7 @@ DIE = "#!/bin/busybox sh\nexit 3\n"
 PATTERN = "#!/bin/busybox sh\necho the login is here\nexec sleep 1000000000\n"
 ECHO = "#!/bin/busybox sh\necho bootlab: mark ready\nexec sleep 1000000000\n"
 FAIL = "#!/bin/busybox sh\nbootlab-mark ready\necho bootlab: check failed: no disk\nexec sleep 1000000000\n"
+EARLY = "#!/bin/busybox sh\necho bootlab: check failed: no camera\nexec sleep 1000000000\n"
 WRONG = "#!/bin/busybox sh\nbootlab-mark ready\nexit 1\n"
 
 
@@ -59,9 +60,10 @@ def boot_it(system: System, cache: Cache, tmp_path: Path) -> BootRecord:
         (POWER_OFF, Outcome.NOT_READY, "guest reset before ready"),
         (DIE, Outcome.PANICKED, "Attempted to kill init! exitcode=0x00000300"),
         (FAIL, Outcome.CHECK_FAILED, "no disk"),
+        (EARLY, Outcome.CHECK_FAILED, "before it was ready its check said: bootlab: check failed: no camera"),
         (WRONG, Outcome.CHECK_FAILED, "panicked during its check"),
     ],
-    ids=["spins", "sleeps", "resets", "panics", "fails-check", "panics-in-check"],
+    ids=["spins", "sleeps", "resets", "panics", "fails-check", "fails-early", "panics-in-check"],
 )
 def test_outcomes(script: str, outcome: Outcome, words: str, fast_system: System, cache: Cache, tmp_path: Path) -> None:
     record = boot_it(with_init(fast_system, tmp_path, script), cache, tmp_path)

@@ -71,6 +71,7 @@ class LocalArchive:
         (self.apt / "sources.list.d").mkdir(parents=True)
         (self.apt / "sources.list").write_text(f"deb [trusted=yes] file://{self.root} bookworm main\n")
         self._stanzas: dict[str, str] = {}
+        self._sources: dict[str, str] = {}
 
     def add(
         self,
@@ -101,14 +102,44 @@ class LocalArchive:
         place = f"Filename: pool/{archive.name}\nSize: {archive.stat().st_size}\nSHA256: {digest}\n"
         self._stanzas[name] = control + place
 
+    def add_source(self, name: str, version: str, files: dict[str, str]) -> None:
+        """Put a source package in, in place of an earlier version of it; files named `configure` can be run."""
+        tree = self.root.parent / "sources" / f"{name}-{version}"
+        control = f"Source: {name}\nMaintainer: nobody <n@invalid>\n\nPackage: {name}\nArchitecture: any\n"
+        change = f"{name} ({version}) bookworm; urgency=low\n\n  * Test.\n\n"
+        debian = {
+            "debian/control": f"{control}Description: a test\n",
+            "debian/changelog": f"{change} -- nobody <n@invalid>  Thu, 01 Jan 2026 00:00:00 +0000\n",
+            "debian/source/format": "3.0 (native)\n",
+        }
+        for path, text in {**files, **debian}.items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_text(text)
+            (tree / path).chmod(0o755 if path == "configure" else 0o644)
+        pool = self.root / "pool"
+        pool.mkdir(parents=True, exist_ok=True)
+        for old in pool.glob(f"{name}_*"):
+            old.unlink()
+        run(["dpkg-source", "--build", tree], cwd=pool, package="dpkg-dev")
+        sums = "".join(
+            f" {hashlib.sha256(path.read_bytes()).hexdigest()} {path.stat().st_size} {path.name}\n"
+            for path in sorted(pool.glob(f"{name}_*"))
+        )
+        head = f"Package: {name}\nBinary: {name}\nVersion: {version}\nFormat: 3.0 (native)\nDirectory: pool\n"
+        self._sources[name] = f"{head}Checksums-Sha256:\n{sums}"
+
     def publish(self) -> None:
-        """Write the package list and the Release file."""
+        """Write the lists of packages and of sources, and the Release file."""
         suite = self.root / "dists" / "bookworm"
         folder = suite / "main" / "binary-amd64"
         folder.mkdir(parents=True, exist_ok=True)
         text = "\n".join(self._stanzas.values()).encode()
         (folder / "Packages").write_bytes(text)
         line = f" {hashlib.sha256(text).hexdigest()} {len(text)} main/binary-amd64/Packages\n"
+        sources = "\n".join(self._sources.values()).encode()
+        (suite / "main" / "source").mkdir(exist_ok=True)
+        (suite / "main" / "source" / "Sources").write_bytes(sources)
+        line += f" {hashlib.sha256(sources).hexdigest()} {len(sources)} main/source/Sources\n"
         head = "Origin: Debian\nSuite: oldstable\nCodename: bookworm\nComponents: main\nArchitectures: amd64\n"
         (suite / "Release").write_text(f"{head}Date: Thu, 01 Jan 2026 00:00:00 UTC\nSHA256:\n{line}")
 

@@ -52,10 +52,22 @@ def test_order_of_adding_does_not_matter() -> None:
 
 def test_owners_and_hard_links_are_kept() -> None:
     names = [Entry(path, stat.S_IFREG | 0o4755, b"text", owner=(1, 42), linked="one") for path in ("a", "b", "c")]
-    entries, _ = cpio.read(cpio.write(names))
+    archive = cpio.write(names)
+    entries, _ = cpio.read(archive)
     assert {entry.owner for entry in entries} == {(1, 42)} and {entry.mode for entry in entries} == {0o104755}
     assert len({entry.linked for entry in entries} - {""}) == 1
-    assert [entry.data for entry in entries] == [b"text", b"", b""], "the bytes are there once"
+    assert [entry.data for entry in entries] == [b"text"] * 3
+    assert archive.count(b"text") == 1, "the bytes are there once"
+
+
+@pytest.mark.skipif(shutil.which("cpio") is None, reason="needs cpio")
+def test_hard_links_as_cpio_itself_writes_them(tmp_path: Path) -> None:
+    (tmp_path / "busybox").write_bytes(b"text")
+    (tmp_path / "sh").hardlink_to(tmp_path / "busybox")
+    argv = ["sh", "-c", "cd $0 && ls | cpio --create --format=newc --quiet", str(tmp_path)]
+    entries, _ = cpio.read(run(argv).stdout)
+    assert [(entry.path, entry.data) for entry in entries] == [("busybox", b"text"), ("sh", b"text")]
+    assert len({entry.linked for entry in entries}) == 1
 
 
 @pytest.mark.skipif(shutil.which("cpio") is None, reason="needs cpio")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.build.debian_install import installed_root
+from bootlab.build.debian_install import Commands, installed_root
 from bootlab.build.debian_root import DebianRoot
 from bootlab.errors import BootlabError, InputError
 from tests.build.conftest import LocalArchive
@@ -58,6 +58,36 @@ def test_it_is_installed_once_and_its_packages_are_known(local: LocalArchive, tm
     (record,) = (json.loads(path.read_text()) for path in (cache / "roots").iterdir())
     assert first.identity == [record["sha256"]]
     assert list((cache / "installing").iterdir()) == []
+
+
+def test_commands_are_run_in_it_and_are_part_of_what_it_is(local: LocalArchive, tmp_path: Path) -> None:
+    def made(commands: Commands | None) -> DebianRoot:
+        cache = Cache(tmp_path / "cache")
+        return installed_root(
+            ("bash",), "bookworm", "x86_64", cache, key="rootfs.packages", after=commands, apt=local.apt
+        )
+
+    made(None)
+    made(Commands(("update-rc.d 'my app' defaults",), tmp_path / "a folder", "sha of it"))
+    made(Commands(("update-rc.d 'my app' defaults",), tmp_path / "a folder", "sha of it"))
+    made(Commands(("update-rc.d 'my app' defaults",), tmp_path / "a folder", "sha of another"))
+    made(Commands(("true",), tmp_path / "a folder", "sha of it"))
+    called = (tmp_path / "called").read_text().splitlines()
+    assert len(called) == 4
+    assert "--customize-hook" not in called[0]
+    assert f"--customize-hook=sync-in '{tmp_path}/a folder' /" in called[1]
+    copy, command = (called[1].index(word) for word in ("sync-in", "update-rc.d"))
+    assert copy < command
+
+
+def test_a_command_that_fails_is_named(local: LocalArchive, tmp_path: Path) -> None:
+    # What mmdebstrap does with a hook: sh runs it, with the root's folder as its first argument.
+    hook = 'case $w in --customize-hook=chroot*) sh -c "${w#*=}" sh /nowhere 2>&1 >/dev/null || exit 25 ;; esac'
+    hook = f"for w; do {hook}; done"
+    _mmdebstrap(tmp_path / "bin", f"chroot() {{ false; }}; {{ {hook}; }} >&2")
+    cache, words = Cache(tmp_path / "cache"), Commands(('echo "it\'s" && false',))
+    with pytest.raises(BootlabError, match=r"run: failed: echo \"it's\" && false"):
+        installed_root(("bash",), "bookworm", "x86_64", cache, key="rootfs.packages", after=words, apt=local.apt)
 
 
 def test_the_cache_serves_when_the_archive_does_not_answer(local: LocalArchive, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from elftools.elf.elffile import ELFFile
 from bootlab.build import guest
 from bootlab.build.cache import Cache
 
-_MACHINES = {"x86_64": "EM_X86_64", "aarch64": "EM_AARCH64"}
+_MACHINES = {"x86_64": "EM_X86_64", "aarch64": "EM_AARCH64", "armv7": "EM_ARM", "riscv64": "EM_RISCV"}
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="needs ziglang")
 

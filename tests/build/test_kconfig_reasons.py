@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.kconfig_reasons import Refusal, explain
-from bootlab.build.kernel_source import KernelSource
+from bootlab.build.kernel_source import SourceTree
 from bootlab.build.toolchain import find_toolchain
 
 KCONFIG = """
@@ -86,12 +86,12 @@ source "arch/$(SRCARCH)/Kconfig"
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> KernelSource:
+def source(tmp_path: Path) -> SourceTree:
     """A tree of two Kconfig files."""
     (tmp_path / "Kconfig").write_text(KCONFIG)
     (tmp_path / "arch/x86").mkdir(parents=True)
     (tmp_path / "arch/x86/Kconfig").write_text('config X86\n\tdef_bool y\n\nconfig FAST\n\tbool "fast"\n')
-    return KernelSource(tmp_path, "test", "6.12.0")
+    return SourceTree(tmp_path, "test", "6.12.0")
 
 
 @pytest.mark.parametrize(
@@ -122,10 +122,10 @@ def source(tmp_path: Path) -> KernelSource:
         ("ARM_LPAE", "y", "", "it is an option of other architectures"),
     ],
 )
-def test_the_reason_is_named(source: KernelSource, option: str, asked: str, config: str, reason: str) -> None:
+def test_the_reason_is_named(source: SourceTree, option: str, asked: str, config: str, reason: str) -> None:
     assert explain([Refusal(option, asked)], config, source, find_toolchain("x86_64")) == {option: reason}
 
 
-def test_a_tree_in_another_language_still_refuses(source: KernelSource) -> None:
+def test_a_tree_in_another_language_still_refuses(source: SourceTree) -> None:
     (source.tree / "Kconfig").write_text("config A\n\tboolean maybe nonsense ((\n")
     assert "kconfig decided otherwise" in explain([Refusal("A", "y")], "", source, find_toolchain("x86_64"))["A"]

@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.kernel_config import INITRAMFS_FILE, Asked, collect, merge, parse_config, read_fragment, same_value
+from bootlab.build.kernel_config import (
+    INITRAMFS_FILE,
+    Asked,
+    collect_kernel,
+    merge,
+    parse_config,
+    read_fragment,
+    same_value,
+)
 from bootlab.errors import InputError
 from bootlab.system import KernelBuild
 
@@ -61,21 +69,21 @@ def test_a_line_that_is_no_option_is_told_with_its_number(tmp_path: Path, line: 
     with pytest.raises(
         InputError, match=r"kernel\.build\.fragments\[0\]: .*a\.config:2: not a line of a configuration"
     ):
-        collect(build(path), embedded=False)
+        collect_kernel(build(path), embedded=False)
 
 
 def test_a_fragment_that_is_no_text_is_told(tmp_path: Path) -> None:
     path = tmp_path / "a.config"
     path.write_bytes(b"\x1f\x8b\x08\xff\xfe")
     with pytest.raises(InputError, match="not UTF-8 text"):
-        collect(build(path), embedded=False)
+        collect_kernel(build(path), embedded=False)
 
 
 def test_contradictory_fragments_name_both_places(tmp_path: Path) -> None:
     first = fragment(tmp_path, "a.config", "CONFIG_SMP=y\nCONFIG_HZ=100\nCONFIG_PCI=y\n")
     second = fragment(tmp_path, "b.config", "CONFIG_PCI=y\n# CONFIG_SMP is not set\nCONFIG_HZ=250\n")
     with pytest.raises(InputError) as caught:
-        collect(build(first, second), embedded=False)
+        collect_kernel(build(first, second), embedded=False)
     assert caught.value.message.splitlines() == [
         f"kernel.build.fragments: CONFIG_SMP: {first}:1 says y, {second}:2 says n",
         f"kernel.build.fragments: CONFIG_HZ: {first}:2 says 100, {second}:3 says 250",
@@ -85,21 +93,21 @@ def test_contradictory_fragments_name_both_places(tmp_path: Path) -> None:
 def test_options_overrule_fragments_and_end_their_quarrels(tmp_path: Path) -> None:
     first = fragment(tmp_path, "a.config", "CONFIG_SMP=y\n")
     second = fragment(tmp_path, "b.config", "CONFIG_SMP=n\n")
-    asked = collect(build(first, second, SMP="n"), embedded=False)
+    asked = collect_kernel(build(first, second, SMP="n"), embedded=False)
     assert asked["SMP"] == Asked("SMP", "n", "kernel.build.options.SMP")
 
 
 def test_an_embedded_initramfs_is_asked_for_by_a_name_without_a_place() -> None:
-    asked = collect(build(), embedded=True)
+    asked = collect_kernel(build(), embedded=True)
     assert asked["INITRAMFS_SOURCE"].value == INITRAMFS_FILE
     assert asked["INITRAMFS_COMPRESSION_NONE"].value == "y"
-    packed = collect(build(INITRAMFS_COMPRESSION_LZ4="y"), embedded=True)
+    packed = collect_kernel(build(INITRAMFS_COMPRESSION_LZ4="y"), embedded=True)
     assert "INITRAMFS_COMPRESSION_NONE" not in packed
 
 
 def test_a_user_does_not_set_the_embedded_initramfs_by_hand() -> None:
     with pytest.raises(InputError, match="bootlab sets INITRAMFS_SOURCE itself") as caught:
-        collect(build(INITRAMFS_SOURCE="/tmp/root.cpio"), embedded=False)
+        collect_kernel(build(INITRAMFS_SOURCE="/tmp/root.cpio"), embedded=False)
     assert caught.value.hint == "initramfs.embedded = true"
 
 

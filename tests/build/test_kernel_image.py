@@ -81,6 +81,11 @@ def bzimage(payload: bytes, *, protocol: int = 0x20F, xloadflags: int = 0x3F) ->
     return bytes(setup) + protected
 
 
+def zimage(promised: int = 1000) -> bytes:
+    """Return an arm zImage of 1000 bytes whose header promises so many."""
+    return (bytes(0x24) + struct.pack("<III", 0x016F2818, 0, promised)).ljust(1000, b"\0")
+
+
 def arm64_image() -> bytes:
     """Return an arm64 Image with the PE header of its EFI stub."""
     body = random.Random(2).randbytes(30_000) + BANNER + bytes(20_000)
@@ -154,7 +159,7 @@ def test_arm64_image_and_its_wrappings(tmp_path: Path) -> None:
         (elf(machine=243), "riscv64"),
         (elf(machine=4711), "ELF machine 4711"),
         (bytes(48) + b"RISCV\0\0\0RSC\x05" + bytes(1000), "riscv64"),
-        (bytes(0x24) + b"\x18\x28\x6f\x01" + bytes(1000), "arm"),
+        (zimage(), "armv7"),
         (zboot(b"", machine=0x6264), "loongarch64"),
         (arm64_image(), "aarch64"),
     ],
@@ -180,6 +185,7 @@ def test_the_right_machine_passes(tmp_path: Path) -> None:
         (bytes(10_000), "not a Linux kernel"),
         (bzimage(b"")[:0x100], "cut off in its header"),
         (bzimage(b"")[:0x210], "truncated kernel"),
+        (zimage(1001), "truncated kernel: its header promises 1001 bytes, the file has 1000"),
         (bzimage(PAYLOADS["gzip"](elf()), protocol=0x20A), "boot protocol 2.10, at least 2.12"),
         (elf(base=0x400000), "not a Linux kernel"),
         (elf(kind=1), "kernel module"),

@@ -44,6 +44,28 @@ def test_a_package_is_unpacked_with_its_version_and_hash(archive: LocalArchive) 
     assert package.sha256 == hashlib.sha256(deb.read_bytes()).hexdigest()
 
 
+def test_many_packages_are_fetched_at_once_and_kept_as_one_is(archive: LocalArchive) -> None:
+    archive.add("insserv", "1.24", {"sbin/insserv": "insserv"})
+    archive.publish()
+    cache, lines = Cache(archive.root.parent / "cache"), list[str]()
+    first = _fetch("busybox-static", archive)
+    names = ["insserv", "busybox-static", "linux-image-6.1.0-1-cloud-amd64"]
+    found = packages.fetch_all(names, "bookworm", "x86_64", cache, apt=archive.apt, tell=lines.append)
+    assert [one.name for one in found] == names and found[1] == first
+    assert (found[0].tree / "sbin/insserv").read_text() == "insserv" and found[0].version == "1.24"
+    assert lines[-1] == "downloading 2 packages"
+    shutil.rmtree(archive.root)
+    assert packages.fetch_all(names, "bookworm", "x86_64", cache, apt=archive.apt) == found
+    assert _fetch("insserv", archive) == found[0]
+
+
+def test_one_unknown_name_among_many_is_told(archive: LocalArchive) -> None:
+    cache = Cache(archive.root.parent / "cache")
+    with pytest.raises(InputError, match='no package "busybox-statik"') as caught:
+        packages.fetch_all(["busybox-static", "busybox-statik"], "bookworm", "x86_64", cache, apt=archive.apt)
+    assert caught.value.hint == "did you mean busybox-static?"
+
+
 def test_a_meta_package_is_followed_to_the_kernel(archive: LocalArchive) -> None:
     package = _fetch("linux-image-cloud-amd64", archive)
     assert package.name == "linux-image-6.1.0-1-cloud-amd64"

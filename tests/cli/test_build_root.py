@@ -16,7 +16,7 @@ import pytest
 from bootlab.build import initramfs
 from bootlab.build.cache import file_sha256
 from bootlab.cli.app import run
-from bootlab.errors import BootlabError, InputError, StoreError
+from bootlab.errors import BootlabError, InputError, MissingTool, StoreError
 from bootlab.process import find_program
 from bootlab.process import run as run_program
 
@@ -95,14 +95,31 @@ def test_a_system_file_says_what_to_build_and_its_boots_use_the_same(capsys: pyt
         (["rootfs"], "what is to be in the rootfs"),
         (["rootfs", "--no-busybox"], "what is to be in the rootfs"),
         (["rootfs", "gone.toml"], r"gone\.toml: no such file"),
-        (["initramfs", "--init", "gone"], "no such file: gone"),
+        (["initramfs", "--init", "gone"], "--init gone: no such file"),
         (["rootfs", "--directory", "gone"], "--directory gone: no such folder"),
         (["rootfs", "--file", "motd"], "--file motd: expected PATH=FILE"),
         (["rootfs", "--init", "init", "--filesystem", "btrfs"], r"^--filesystem: "),
         (["initramfs", "--init", "init", "--compression", "rar"], r"^--compression: "),
         (["rootfs", "--init", "init", "--compression", "xz"], "ext4 is not compressed"),
-        (["rootfs", "--init", "init", "--filesystem", "erofs", "--size-mib", "9"], "size_mib is for ext4"),
+        (["rootfs", "--init", "init", "--filesystem", "erofs", "--size-mib", "9"], "--size-mib is for ext4"),
         (["rootfs", "--init", "init", "--no-busybox", "--size-mib", "1"], r"^--size-mib: 1 MiB are too few"),
+        (["rootfs", "--init", "init", "--filesystem", "erofs", "--no-journal"], "--no-journal is for ext4"),
+        (["rootfs", "--init", "init", "--scripts"], "--scripts are those of --packages"),
+        (["rootfs", "--file", "/etc/motd=gone"], "--file /etc/motd gone: no such file"),
+        (
+            ["rootfs", "--init", "init", "--no-busybox", "--filesystem", "erofs", "--compression", "lzo"],
+            "^--compression: erofs has no lzo",
+        ),
+        (
+            ["initramfs", "--init", "init", "--no-busybox", "--without", "init"],
+            "^--without: init leaves out /init, the",
+        ),
+        (["initramfs", "--init", "init", "--no-busybox", "--without", "../x"], r"^--without: '../x': not a path"),
+        (["rootfs", "--init", "init", "--suite", "Bo", "--packages", "bash"], '^--suite: "Bo" is not a Debian suite'),
+        (["rootfs", "--directory", "root", "-o", "root/etc/img"], "--output root/etc/img: lies in --directory"),
+        (["initramfs", "--init", "init", "-o", "init"], "--output init: is --init itself"),
+        (["initramfs", "--init", "init", "-o", "root"], "--output root: a folder is there"),
+        (["initramfs", "--init", "init", "-o", "init/x/y"], "init is not a folder"),
         (["rootfs", "--init", "init", "--modules", "ext4"], "--modules: of which kernel"),
         (["rootfs", "--init", "init", "--arch", "vax"], "--arch vax: not known"),
         (["initramfs", "--init", "init", "--no-busybox", "--file", "/sbin/bootlab-mark=init"], "^--file /sbin/bootlab"),
@@ -116,6 +133,90 @@ def test_wrong_use_names_the_option(words: list[str], message: str) -> None:
         run(["build", *words])
     assert caught.value.exit_code == 2
     assert caught.value.hint or "no such f" in caught.value.message
+
+
+def test_hints_are_in_options_too() -> None:
+    with pytest.raises(InputError) as caught:
+        run(["build", "rootfs", "--init", "init", "--no-busybox", "--size-mib", "1"])
+    assert caught.value.hint == "--no-journal, or leave --size-mib out"
+    with pytest.raises(InputError) as caught:
+        run(["build", "rootfs", "--init", "init", "--suite", "Bo", "--packages", "bash"])
+    assert caught.value.hint == 'for example "bookworm" or "trixie"'
+
+
+SYSTEM = """
+[machine]
+type = "q35"
+[kernel]
+image = "root/etc/motd"
+cmdline = "root=/dev/vda"
+[booted]
+mark = "ready"
+[rootfs]
+directory = "root"
+busybox = false
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("size_mib = 1", r"^system\.toml:rootfs\.size_mib: 1 MiB are too few"),
+        ('init = "init"\nwithout = ["/init"]', r"^system\.toml:rootfs\.without: /init leaves out /init"),
+        ('filesystem = "erofs"\ncompression = "lzo"', r"^system\.toml:rootfs\.compression: erofs has no lzo"),
+        ('filesystem = "erofs"\njournal = false', r"^system\.toml:rootfs: journal is for ext4"),
+    ],
+)
+def test_with_a_system_file_errors_name_its_key(line: str, message: str) -> None:
+    if "erofs" in line and shutil.which("mkfs.erofs", path=_ADMIN) is None:
+        pytest.skip("needs erofs-utils")
+    Path("system.toml").write_text(f"{SYSTEM}{line}\n")
+    with pytest.raises(BootlabError, match=message) as caught:
+        run(["build", "rootfs", "system.toml"])
+    assert "--" not in caught.value.message
+
+
+@pytest.mark.parametrize(("says", "version"), [("mkfs.erofs 1.5", r"\(1\.5\) "), ("mkfs.erofs (erofs-utils)", "")])
+def test_an_mkfs_erofs_that_cannot_is_named_by_its_version_where_it_says_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, version: str
+) -> None:
+    # As Debian 12's: it says who it is, then that it knows no such option, and ends with an error.
+    tool = tmp_path / "bin" / "mkfs.erofs"
+    tool.parent.mkdir()
+    tool.write_text(f'#!/bin/sh\necho "{says}"\necho "Available compressors are: lz4hc, lz4" >&2\nexit 1\n')
+    tool.chmod(0o755)
+    (tool.parent / "fakeroot").symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    Path("system.toml").write_text(f'{SYSTEM}filesystem = "erofs"\ncompression = "zstd"\n')
+    what = rf"compression: this machine's mkfs\.erofs {version}cannot pack with zstd"
+    with pytest.raises(MissingTool, match=rf"^system\.toml:rootfs\.{what}"):
+        run(["build", "rootfs", "system.toml"])
+    with pytest.raises(MissingTool, match=f"^--{what}") as caught:
+        run(["build", "rootfs", "--init", "init", "--no-busybox", "--filesystem", "erofs", "--compression", "zstd"])
+    assert caught.value.hint == "it can with lz4hc, lz4; Debian 13's erofs-utils 1.8 has more"
+
+
+def test_an_output_is_refused_where_a_system_file_reads() -> None:
+    Path("system.toml").write_text(SYSTEM)
+    with pytest.raises(InputError, match=r"--output root/img: lies in rootfs\.directory \(root\)"):
+        run(["build", "rootfs", "system.toml", "-o", "root/img"])
+    with pytest.raises(InputError, match=r"--output system\.toml: is the system file itself"):
+        run(["build", "rootfs", "system.toml", "-o", "system.toml"])
+    for to, message in (
+        ("root", r"--to root: a folder is there"),
+        ("root/list", r"--to root/list: lies in rootfs\.directory"),
+        ("init/list", r"--to init/list: .*init is not a folder"),
+    ):
+        with pytest.raises(InputError, match=message):
+            run(["unused", "system.toml", "-o", to])
+    assert not Path("bootlab-runs").exists()
+
+
+def test_leaving_out_an_init_of_a_folder_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("root/init").write_text("#!/bin/sh\n")
+    assert run(["build", "initramfs", "--directory", "root", "--no-busybox", "--without", "init"]) == 0
+    told = "--without: init leaves out the init that a kernel starts, unless kernel.cmdline names another by rdinit="
+    assert told in capsys.readouterr().err
 
 
 def test_options_beside_a_system_file_are_refused() -> None:

@@ -13,7 +13,20 @@ from bootlab.cli.arguments import complete_system, complete_technique
 from bootlab.errors import BootlabError, InputError
 
 ROOT = Path(__file__).parents[2]
-VERBS = ["boot", "measure", "try", "compare", "profile", "advise", "unused", "techniques", "report", "doctor"]
+VERBS = [
+    "boot",
+    "measure",
+    "try",
+    "compare",
+    "profile",
+    "advise",
+    "audit",
+    "unused",
+    "watch",
+    "techniques",
+    "report",
+    "doctor",
+]
 
 
 def bootlab(*words: str, cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":

@@ -99,3 +99,41 @@ def test_grabserial_with_a_label() -> None:
 def test_what_grabserial_did_not_write_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="no line starts with"):
         parse_grabserial(text)
+
+
+def test_the_line_rate_gives_the_start_of_the_first_byte() -> None:
+    # Ten bytes of 100 ns each, read in one go at 5000: the first one began ten byte times before.
+    splitter = LineSplitter(byte_ns=100)
+    (first, second) = splitter.feed(b"abc\ndefgh\n", 5000)
+    assert (first.t_ns, second.t_ns) == (4000, 4400)
+    assert second.time_at(2) == 4600
+
+
+def test_a_read_that_came_late_is_corrected_by_the_next() -> None:
+    splitter = LineSplitter(byte_ns=100)
+    assert splitter.feed(b"ab", 9000) == []
+    # Two bytes later, and read in time: the four of them began at 5000.
+    (line,) = splitter.feed(b"c\n", 5400)
+    assert line.t_ns == 5000
+    # A pause in the line is no reason to move what came before it.
+    splitter.feed(b"log", 20_000)
+    (line,) = splitter.feed(b"in:\n", 90_000)
+    assert (line.t_ns, line.time_at(3)) == (19_700, 89_600)
+
+
+def test_an_empty_line_has_the_time_of_its_line_end() -> None:
+    assert [line.t_ns for line in LineSplitter(byte_ns=10).feed(b"a\n\n", 1000)] == [970, 990]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_a_carriage_return_may_be_a_line_end(size: int) -> None:
+    data = b" 10%\r 20%\r\ndone\r\n\r\nx"
+    splitter = LineSplitter(cr=True)
+    lines = [line for at in range(0, len(data), size) for line in splitter.feed(data[at : at + size], at)]
+    assert [line.text for line in [*lines, *splitter.finish()]] == [" 10%", " 20%", "done", "", "x"]
+
+
+def test_a_line_without_end_is_given_in_pieces() -> None:
+    splitter = LineSplitter(longest=10)
+    lines = [line for at in range(25) for line in splitter.feed(b"x", at)]
+    assert [(line.t_ns, len(line.text), line.complete) for line in lines] == [(0, 11, False), (11, 11, False)]

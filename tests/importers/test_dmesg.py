@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.importers.dmesg import PRINTK, Initcall, KernelLine, KernelLog, parse
+from bootlab.importers.kernel_log import recording_of
 
 LEVELS = ("emerg", "alert", "crit", "err", "warn", "notice", "info", "debug")
 DATA = Path(__file__).parent.parent / "data" / "importers"
@@ -146,6 +147,7 @@ def test_the_same_log_in_another_dress_reads_the_same(name: str) -> None:
         ("[123456.000001] x", KernelLine(123_456_000_001_000, None, None, "x")),
         ("[    0.000000]   DMA  [mem 0x1000]", KernelLine(0, None, None, "  DMA  [mem 0x1000]")),
         ("[0.123456 0.000001] x", KernelLine(None, None, None, "[0.123456 0.000001] x")),
+        ("[010601 0.123456] x", KernelLine(None, None, None, "[010601 0.123456] x")),
         ("[  OK  ] Started a unit", KernelLine(None, None, None, "[  OK  ] Started a unit")),
     ],
 )
@@ -201,3 +203,14 @@ def test_timeline_has_messages_and_initcalls() -> None:
 
 def test_nothing_is_an_empty_log() -> None:
     assert parse("") == KernelLog((), (), wrapped=True, later_boots=0)
+
+
+def test_initcalls_that_all_return_after_init_was_run() -> None:
+    # Found by `make fuzz`: the phases then have no last return to end the initcalls with.
+    rows = (
+        "[    0.000000] Linux version 6.1\n[    0.100000] calling  a+0x0/0x1 @ 1\n"
+        "[    0.200000] Run /init as init process\n[    0.300000] initcall a+0x0/0x1 returned 0 after 9 usecs\n"
+    )
+    phases = recording_of(parse(rows), "dmesg").phases
+    assert [one.name for one in phases][-1] == "user space, as far as logged"
+    assert all(one.end_ns >= one.start_ns for one in phases)

@@ -46,6 +46,13 @@ def test_another_mark_is_not_ready() -> None:
     assert guest.check_passed is None, "a check before ready is none"
 
 
+def test_a_check_that_fails_before_ready_has_failed() -> None:
+    guest = follow(["bootlab: mark network", "bootlab: check failed: no camera"])
+    assert guest.failed_early and "no camera" in guest.check_detail
+    late = follow(["bootlab: mark ready", "bootlab: check failed: no camera"])
+    assert late.check_passed is False and not late.failed_early
+
+
 def test_failed_check_says_why() -> None:
     guest = follow(["bootlab: mark ready", "bootlab: check failed: no /dev/vda"])
     assert guest.check_passed is False

@@ -7,7 +7,9 @@ import pytest
 
 from bootlab.errors import InputError
 from bootlab.profile.profile_config import (
+    DECOMPRESSOR,
     FUNCTIONS,
+    UBOOT,
     KernelFacts,
     function_names,
     functions_text,
@@ -58,9 +60,16 @@ def test_lines_and_files() -> None:
 
 def test_the_decompressor_is_an_object() -> None:
     functions = [Function(0x100200, Role.PLAIN, "startup_64"), Function(0x100300, Role.END, "end")]
-    config = make_profile_config(FACTS, decompressor=functions)
+    config = make_profile_config(FACTS, stages={UBOOT: (), DECOMPRESSOR: functions})
     assert config.text(Path("/run/1")).splitlines()[-1] == "object [decompressor] /run/1/functions-1.txt"
     assert config.files["functions-1.txt"] == "bootlab-functions 1\n100200 - startup_64\n100300 end end\n"
+
+
+def test_a_bootloader_moves() -> None:
+    functions = [Function(0x4A000000, Role.PLAIN, "_start"), Function(0x4A000100, Role.END, "end")]
+    config = make_profile_config(FACTS, stages={UBOOT: functions}, relocate=(0x4A000040, 0x4A000000))
+    lines = config.text(Path("/run/1")).splitlines()
+    assert "hook relocate 4a000040 4a000000" in lines and "object [U-Boot] /run/1/functions-1.txt" in lines
 
 
 def test_names_that_the_format_cannot_hold() -> None:

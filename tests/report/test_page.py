@@ -17,6 +17,8 @@ from bootlab.measure.record import BootRecord
 from bootlab.report.console import Console, read_console
 from bootlab.report.markup import Html, join, tag
 from bootlab.report.page import boot_page, compare_page, series_page, try_page
+from bootlab.report.steps_page import steps_page
+from tests.report.steps import four_steps, four_systems, with_a_failure
 from tests.report.trials import loaded_trial, trial
 
 DATA = Path(__file__).parents[1] / "data" / "report"
@@ -41,6 +43,8 @@ PAGES = {
     "panicked": boot_page(series("series-panicked.json")[0], consoles()[:1]),
     "series": series_page(series("series-before.json") + series("series-panicked.json"), consoles()[:1]),
     "comparison": compare_page(series("series-before.json"), series("series-after.json"), "faster", consoles()),
+    "steps": steps_page(four_steps(), four_systems(), consoles()),
+    "steps with a failure": steps_page(*with_a_failure()),
 }
 
 
@@ -152,6 +156,19 @@ def test_sides_on_different_clocks_are_refused() -> None:
     before = series("series-before.json")
     with pytest.raises(InputError):
         compare_page(before, [record.model_copy(update={"clock": "wall"}) for record in before])
+
+
+def test_the_page_of_steps_holds_every_system_saving_and_boot() -> None:
+    said = " ".join("".join(Reader(PAGES["steps"]).said).split())
+    result, systems = four_steps(), four_systems()
+    for number, (boots, step) in enumerate(zip(systems, [None, *result.steps], strict=True), 1):
+        assert f"{number} {boots[0].system}" in said
+        if step is not None:
+            assert step.detail in said
+        for record in boots:
+            assert f"{record.marks['ready']:,}" in said
+    assert "\N{MINUS SIGN}90.00" in said
+    assert "2.06x fewer instructions + idle" in said
 
 
 def test_a_trial_in_which_nothing_helped_still_makes_a_page() -> None:

@@ -13,8 +13,10 @@ from rich.console import Console, RenderableType
 from bootlab.errors import InputError
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.report import text
+from bootlab.report.steps_text import steps
 from bootlab.report.trial_text import try_result
 from bootlab.system import Storage
+from tests.report.steps import four_steps, four_systems, with_a_failure
 from tests.report.trials import loaded_trial, trial
 
 DATA = Path(__file__).parents[1] / "data" / "report"
@@ -37,6 +39,8 @@ EVERY: list[tuple[str, RenderableType]] = [
     ("panicked", text.boot(series("series-panicked.json")[0])),
     ("series", text.series(series("series-before.json") + series("series-panicked.json"))),
     ("comparison", text.comparison(series("series-before.json"), series("series-after.json"))),
+    ("steps", steps(four_steps(), four_systems())),
+    ("steps with a failure", steps(*with_a_failure())),
     ("try", try_result(trial())),
     ("try with load", try_result(loaded_trial())),
 ]
@@ -88,7 +92,10 @@ def test_try_shows_sizes_and_times_of_each_system_and_what_the_trial_cost() -> N
     assert "baseline 9,766 2,442 500.00 1500.00 1534.16" in " ".join(sizes.split())
     assert "recommended" in sizes
     assert "disk0" not in sizes
-    assert "12 kernels built in 340 s; 60 boots of 437 s in 238 s, 2 at a time; 600 s in all" in " ".join(out.split())
+    assert (
+        "12 kernels built in 340 s; 60 boots of 437 s in 238 s, 2 at a time; 600 s in all, 0.59x the boots' own"
+        in " ".join(out.split())
+    )
     assert "sizes in KiB" not in printed(try_result(trial())), "a result of before sizes were recorded"
 
 
@@ -143,3 +150,21 @@ def test_a_side_that_was_never_ready_has_no_change() -> None:
         line for line in printed(text.comparison(before, after)).splitlines() if line.startswith("power-on to ready")
     ]
     assert "not ready" in last[0]
+
+
+def test_steps_show_each_saving_and_its_verdict_and_what_they_come_to() -> None:
+    out = printed(steps(four_steps(), four_systems()))
+    ladder = out[: out.index("2 against 1")].splitlines()[2:]
+    assert ladder[0].split() == ["1", "fixture-debian-cloud", "1534.22"]
+    assert ladder[3].split() == ["4", "slower", "743.02", "-90.00", "0.00", "51.6", "slower"]
+    loud = " ".join(out.split())
+    assert "3 against 2: no difference shown" in loud
+    assert "in all: 1534.22 -> 743.02 ms virtual, 2.06x fewer instructions + idle; faster: +791.200 ms saved" in loud
+    phases = out[out.index("phases, ms virtual") :]
+    assert phases.splitlines()[1].split() == ["phase", "1", "2", "3", "4"]
+
+
+def test_steps_say_which_system_was_never_ready() -> None:
+    out = printed(steps(*with_a_failure()))
+    assert "2 fixture-no-self-tests not ready" in " ".join(out.split())
+    assert "hung: nothing for 5 s" in " ".join(out.split())

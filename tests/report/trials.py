@@ -28,7 +28,8 @@ def loaded_trial() -> TryResult:
             "final": {name: end.model_copy(update=loaded) for name, end in result.final.items()},
             "ablation": [Ablated.model_validate(values), Ablated.model_validate(missed)],
             "cost": Cost(
-                built=12, build_s=340.2, boots=60, qemu_s=437.1, booting_s=237.8, parallel=2, elapsed_s=600.0
+                built=12, build_s=340.2, boots=60, qemu_s=437.1, booting_s=237.8, parallel=2, elapsed_s=600.0,
+                per_qemu=0.594
             ),
         }
     )  # fmt: skip

@@ -1,6 +1,8 @@
 """Offsets from BTF that an encoder of the test's own wrote, in files that have other things around it."""
 
+import shutil
 import struct
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -165,3 +167,45 @@ def test_unreadable_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         read_btf(tmp_path / "gone")
     assert read_btf(tmp_path / "other") is None
+
+
+COMPILED = r"""
+#include <stddef.h>
+#include <stdio.h>
+struct name { int hash; const char *text; };
+struct entry {
+    long pid;
+    union { char inside[3]; struct { short a, pid_too; }; };
+    struct name name;
+    struct entry *next;
+};
+struct other { char text, pid, next; };
+struct entry *entries;
+struct other *others;
+#ifdef PRINT
+int main(void)
+{
+	printf("entry.pid %zu\n", offsetof(struct entry, pid));
+	printf("entry.pid_too %zu\n", offsetof(struct entry, pid_too));
+	printf("entry.name.text %zu\n", offsetof(struct entry, name.text));
+	printf("entry.next %zu\n", offsetof(struct entry, next));
+	printf("other.pid %zu\n", offsetof(struct other, pid));
+	printf("other.next %zu\n", offsetof(struct other, next));
+	return 0;
+}
+#endif
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc")
+def test_types_that_the_compiler_writes(tmp_path: Path) -> None:
+    # It writes a string once for each use, unlike pahole.
+    (tmp_path / "types.c").write_text(COMPILED)
+    for words in ("-gbtf -c -o types.o types.c", "-DPRINT -o types types.c"):
+        subprocess.run(["cc", *words.split()], cwd=tmp_path, check=True)
+    types = read_btf(tmp_path / "types.o")
+    assert types is not None
+    printed = subprocess.check_output([tmp_path / "types"], text=True).splitlines()
+    assert {line.split()[0]: int(line.split()[1]) for line in printed} == {
+        path: types.offset(path) for path in (line.split()[0] for line in printed)
+    }

@@ -52,7 +52,7 @@ def program_at(path: Path, *debug: Path) -> Program:
     return found
 
 
-def offsets_by_nm(path: Path, *options: str) -> dict[str, int]:
+def offsets_by_nm(path: Path, *options: str, nm: str = "nm") -> dict[str, int]:
     """Return text symbol -> file offset, by nm(1) and readelf(1)."""
     segments = []
     for line in subprocess.check_output(["readelf", "-lW", path], text=True).splitlines():
@@ -60,7 +60,7 @@ def offsets_by_nm(path: Path, *options: str) -> dict[str, int]:
         if words[:1] == ["LOAD"]:
             segments.append((int(words[1], 16), int(words[2], 16), int(words[4], 16)))
     found = {}
-    for line in subprocess.check_output(["nm", *options, path], text=True).splitlines():
+    for line in subprocess.check_output([nm, *options, path], text=True).splitlines():
         words = line.split()
         if len(words) == 3 and words[1] in "tTwWi":
             address = int(words[0], 16)
@@ -84,6 +84,28 @@ def test_offsets_are_those_of_nm(folder: Path, name: str) -> None:
     assert "shown" not in ours
     assert not program.stripped
     assert program.arch == os.uname().machine
+
+
+ARM_SOURCE = """
+__attribute__((noinline, target("arm"))) int in_a32(int value) { return value * 3; }
+__attribute__((noinline, target("thumb"))) int in_t32(int value) { return in_a32(value) + 1; }
+void _start(void) { in_t32(2); }
+"""
+
+
+@pytest.mark.skipif(shutil.which("arm-linux-gnueabihf-gcc") is None, reason="needs gcc-arm-linux-gnueabihf")
+@pytest.mark.parametrize("instructions", ["-marm", "-mthumb"])
+def test_a_program_for_32_bit_arm(tmp_path: Path, instructions: str) -> None:
+    (tmp_path / "program.c").write_text(ARM_SOURCE)
+    words = f"arm-linux-gnueabihf-gcc -O1 -nostdlib -static {instructions} -march=armv7-a -mfloat-abi=hard -mfpu=neon"
+    subprocess.run([*words.split(), "-o", "program", "program.c"], cwd=tmp_path, check=True)
+    program = program_at(tmp_path / "program")
+    ours = by_name(program)
+    # nm takes the odd addresses of T32 functions for what they are, too.
+    theirs = offsets_by_nm(tmp_path / "program", nm="arm-linux-gnueabihf-nm")
+    assert {"_start", "in_a32", "in_t32"} <= set(ours)
+    assert ours == {each: theirs[each] for each in ours}
+    assert program.arch == "armv7"
 
 
 def test_lines_are_in_order_and_closed(folder: Path) -> None:

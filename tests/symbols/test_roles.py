@@ -24,7 +24,19 @@ AARCH64 = {
     Role.SYSCALL: "__arm64_sys_read __arm64_compat_sys_ioctl",
     Role.FORK: "ret_from_fork",
 }
+ARMV7 = {
+    Role.THUNK: "__memcpy_veneer __ARMv7ABSLongThunk_memcpy __Thumbv7ABSLongThunk_memcpy",
+    Role.ENTRY: "vector_swi vector_bhb_loop8_swi vector_bhb_bpiall_swi __irq_svc __irq_usr __dabt_usr __und_svc "
+    "__pabt_invalid __fiq_abt __bad_stack",
+    Role.STUBS: "vectors vector_rst vector_irq vector_bhb_bpiall_irq vector_dabt vector_und vector_fiq "
+    "vector_addrexcptn",
+    Role.SYSCALL: "sys_read __se_sys_mmap_pgoff sys_mmap2 sys_sigreturn_wrapper sys_ni_syscall",
+    Role.FORK: "ret_from_fork",
+}
 PLAIN = {
+    "armv7": "start_kernel ret_fast_syscall ret_to_user_from_irq arm_syscall sys_call_table sys_syscall sys_fillrect "
+    "__irq_wake_thread sys_off_handler __dabt_svc.part.0 do_DataAbort __switch_to __kuser_get_tls vector_table "
+    "kstat_irqs_usr",
     "x86_64": "start_kernel error_entry error_return paranoid_entry paranoid_exit asm_load_gs_index memcpy "
     "common_interrupt_return swapgs_restore_regs_and_return_to_usermode set_return_thunk cpu_wants_rethunk "
     "preempt_schedule_thunk __x64_sys_read.cold __do_sys_read ksys_read entry_ibpb entry_untrain_ret page_fault "
@@ -37,7 +49,7 @@ LABELS = (
     "__irqentry_text_end __indirect_thunk_start __static_call_text_end __pi_$x $d entry_SYSCALL_64_after_hwframe "
     "entry_SYSCALL_64_safe_stack entry_SYSRETQ_unsafe_stack entry_SYSRETL_compat_end syscall_return_via_sysret "
     "first_nmi repeat_nmi end_repeat_nmi nested_nmi_out nmi_restore native_irq_return_iret early_xen_iret_patch "
-    "restore_regs_and_return_to_kernel ftrace_call ftrace_graph_call ftrace_regs_caller_end"
+    "restore_regs_and_return_to_kernel ftrace_call ftrace_graph_call ftrace_regs_caller_end local_restart __sys_trace"
 )
 FUNCTIONS = (
     "startup_64 entry_SYSCALL_64 asm_exc_nmi ftrace_caller ftrace_regs_caller ftrace_stub timer_list_start "
@@ -46,7 +58,7 @@ FUNCTIONS = (
 )
 
 
-@pytest.mark.parametrize(("arch", "expected"), [("x86_64", X86_64), ("aarch64", AARCH64)])
+@pytest.mark.parametrize(("arch", "expected"), [("x86_64", X86_64), ("aarch64", AARCH64), ("armv7", ARMV7)])
 def test_roles(arch: str, expected: dict[Role, str]) -> None:
     names = [name for words in expected.values() for name in words.split()]
     roles = find_roles(arch, {*names, *PLAIN[arch].split()})

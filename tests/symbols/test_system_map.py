@@ -106,7 +106,7 @@ def test_vmlinux_with_its_own_symbols(
     [
         ("", "empty file"),
         ("#!/bin/sh\n", "not a file of symbols"),
-        (b"\x7fELF" + bytes(60), "64-bit"),
+        (b"\x7fELF" + bytes(60), "little-endian"),
         (b"\x7fELF\x02\x01" + bytes(60), "not a kernel"),
         (MAP + "what is this\n", ":8: not a line"),
         (MAP + "ffffffff81000000 T two words\n", ":8: not a line"),

@@ -235,7 +235,7 @@ def test_wrong_files(tmp_path: Path) -> None:
     for name, data, message in [
         ("empty", b"", "empty file"),
         ("text", b"hello\n" * 100, "not an uncompressed kernel"),
-        ("mips", elf_with_symtab(machine=8), "symbols are read for x86_64 and aarch64"),
+        ("mips", elf_with_symtab(machine=8), "symbols are read for x86_64, aarch64, armv7"),
     ]:
         (tmp_path / name).write_bytes(data)
         with pytest.raises(InputError, match=f"{name}: .*{message}"):

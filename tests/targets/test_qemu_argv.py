@@ -9,6 +9,13 @@ from bootlab.system import Accelerator, BootFiles, System
 from bootlab.targets.qemu_argv import PluginFiles, Wiring, qemu_argv
 
 DATA = Path(__file__).parents[1] / "data" / "argv"
+CARD_LOG = PluginFiles(
+    Path("/p/bootlab-plugin.so"),
+    Path("/run/c"),
+    Path("/run/o"),
+    log=Path("/run/5%d/card.log"),
+    logged="sdcard_read_block",
+)
 PLUGIN = PluginFiles(Path("/p/bootlab-plugin.so"), Path("/run,1/plugin.conf"), Path("/run,1/trace.txt"))
 FILES = BootFiles(kernel=Path("/k/vmlinuz"), initramfs=Path("/k/initrd,1"), disks=(Path("/d/a,b.img"),))
 WITH_DISK = {"disks": [{"size_mib": 16}], "network": {"guest_port": 7777}}
@@ -54,6 +61,12 @@ CASES = {
         {"machine": {"type": "virt", "cpu": "max,pauth=off"}, **WITH_DISK},
         FILES,
         PLUGIN,
+        Accelerator.TCG,
+    ),
+    "orangepi-pc": (
+        {"machine": {"type": "orangepi-pc"}, "clock": {"shift": 1}, "card": {"path": "card.img"}},
+        FILES.model_copy(update={"disks": (), "card": Path("/c/card,1.img")}),
+        CARD_LOG,
         Accelerator.TCG,
     ),
     "q35-wall-kvm": (

@@ -8,7 +8,7 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.build.kernel_configure import configure, option_kinds
-from bootlab.build.kernel_source import KernelSource, find_source
+from bootlab.build.kernel_source import SourceTree, find_source
 from bootlab.build.toolchain import find_toolchain
 from bootlab.system import Booted, Kernel, KernelBuild, Machine, MachineType, System
 from bootlab.techniques.catalogue import load_catalogue
@@ -29,7 +29,7 @@ def cache() -> Cache:
 
 
 @pytest.fixture(scope="module")
-def source(cache: Cache) -> KernelSource:
+def source(cache: Cache) -> SourceTree:
     return find_source(PACKAGE, cache)
 
 
@@ -43,7 +43,7 @@ def system(base: str, options: dict[str, str]) -> System:
     )
 
 
-def configured(value: System, source: KernelSource, cache: Cache) -> Mapping[str, str]:
+def configured(value: System, source: SourceTree, cache: Cache) -> Mapping[str, str]:
     assert value.kernel.build is not None
     # Raises where an option that was asked for is not granted.
     return configure(value.kernel.build, source, find_toolchain("x86_64"), cache).options
@@ -59,7 +59,7 @@ def stacked(value: System, techniques: Iterable[Technique], config: Mapping[str,
     return value, names
 
 
-def test_a_default_configuration_grants_them_all(source: KernelSource, cache: Cache) -> None:
+def test_a_default_configuration_grants_them_all(source: SourceTree, cache: Cache) -> None:
     base = system("x86_64_defconfig", {})
     sparing = [technique for technique in TECHNIQUES if not technique.adds]
     value, names = stacked(base, sparing, configured(base, source, cache))
@@ -69,7 +69,7 @@ def test_a_default_configuration_grants_them_all(source: KernelSource, cache: Ca
         assert option not in final
 
 
-def test_the_smallest_configuration_grows_by_each_feature(source: KernelSource, cache: Cache) -> None:
+def test_the_smallest_configuration_grows_by_each_feature(source: SourceTree, cache: Cache) -> None:
     base = system("tinyconfig", SMALLEST)
     adding = [technique for technique in TECHNIQUES if technique.adds]
     # What needs another one comes after it.
@@ -81,7 +81,7 @@ def test_the_smallest_configuration_grows_by_each_feature(source: KernelSource, 
         assert final[option] == "y"
 
 
-def test_every_option_is_known_to_the_tree(source: KernelSource, cache: Cache) -> None:
+def test_every_option_is_known_to_the_tree(source: SourceTree, cache: Cache) -> None:
     kinds = option_kinds(source, cache)
     bare = Measured({}, {}, {}, "")
     base = system("tinyconfig", {})
@@ -93,7 +93,7 @@ def test_every_option_is_known_to_the_tree(source: KernelSource, cache: Cache) -
             assert wanted <= set(kinds), technique.name
 
 
-def test_the_patch_applies(source: KernelSource) -> None:
+def test_the_patch_applies(source: SourceTree) -> None:
     with PATCH.open() as text:
         done = subprocess.run(
             ["patch", "-p1", "--dry-run", "--directory", str(Path(source.tree))],

@@ -127,6 +127,19 @@ def test_pruning_keeps_what_drove_a_device(system: System, measured: Measured) -
     assert found.modules == ("virtio_pci", "virtio_blk")
 
 
+def test_pruning_a_distributions_own_initramfs_keeps_what_was_loaded(system: System, measured: Measured) -> None:
+    recipe = {"installed": True, "busybox": False}
+    installed = System.model_validate(
+        {**dict(system), "initramfs": recipe, "rootfs": {"packages": ["initramfs-tools"], "scripts": True}}
+    )
+    assert "did not say" in (ALL["initramfs_pruned"].applies(installed, measured) or ""), "what it loaded, not used"
+    loaded = Measured({"modules": "virtio_blk ext4 virtio-ring"}, {}, {}, "")
+    pruned = apply("initramfs_pruned", installed, loaded)
+    assert pruned.initramfs is not None
+    assert pruned.initramfs.keep_modules == ("ext4", "virtio_blk", "virtio_ring")
+    assert ALL["initramfs_pruned"].applies(pruned, loaded) == "every module in the initramfs was used"
+
+
 def test_a_direct_init_must_be_offered(system: System, measured: Measured) -> None:
     assert apply("initramfs_direct_init", system, measured).kernel.cmdline.endswith(" rdinit=/sbin/init-direct")
     without = system.with_part("initramfs", files={})

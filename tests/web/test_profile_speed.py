@@ -1,4 +1,4 @@
-"""The page of a whole boot zooms without a pause: of a made-up one with 250,000 nodes, and of a real one."""
+"""The page of a whole boot zooms, and without a pause: of a made-up one with 250,000 nodes, and of a real one."""
 
 import shutil
 from collections.abc import Iterator
@@ -43,8 +43,8 @@ def median(values: list[float]) -> float:
     return sorted(values)[len(values) // 2]
 
 
-def check_quick(browser: "Browser", path: Path) -> None:
-    """Zoom a page's pictures: the next frame after each action must come before a reader would notice."""
+def zoom(browser: "Browser", path: Path) -> dict[str, list[tuple[float, float]]]:
+    """Zoom a page's pictures; return for each ms from action to the next frame, and ms of drawing."""
     assert path.stat().st_size < 12_000_000
     with Visit(browser, path) as visit:
         places = [(200, 28), (500, 66), (700, 104), (900, 47), (300, 28), (640, 9)]
@@ -55,25 +55,36 @@ def check_quick(browser: "Browser", path: Path) -> None:
         visit.chart.scroll_into_view_if_needed()
         chart = [visit.timed(visit.chart, kind) for kind in ("+", "+", "d", "a", "-", "Home")]
         chart += [visit.timed(visit.chart, "wheel", x=500, y=200, by=by) for by in (-300, -300, -300, 300, 300, 300)]
-        for what, found in (("flame graph", flame), ("flame chart", chart)):
-            shown = ", ".join(f"{ms:.0f} ({painted:.1f})" for ms, painted in found)
-            print(f"\n{path.name}, {what}: ms from action to the next frame (ms of drawing): {shown}")
-            assert median([ms for ms, _ in found]) < FRAME_MS
-            assert median([painted for _, painted in found]) < FRAME_MS / 2
         assert "% in matches" in visit.search("alloc")
         assert visit.complaints == []
+    return {"flame graph": flame, "flame chart": chart}
 
 
+def check_quick(browser: "Browser", path: Path) -> None:
+    """The next frame after each action must come before a reader would notice."""
+    for what, found in zoom(browser, path).items():
+        shown = ", ".join(f"{ms:.0f} ({painted:.1f})" for ms, painted in found)
+        print(f"\n{path.name}, {what}: ms from action to the next frame (ms of drawing): {shown}")
+        assert median([ms for ms, _ in found]) < FRAME_MS
+        assert median([painted for _, painted in found]) < FRAME_MS / 2
+
+
+def test_a_long_boot_zooms(browser: "Browser", page: Path) -> None:
+    zoom(browser, page)
+
+
+# How long a frame takes is a matter of what else the machine does: a benchmark, never a test.
+@pytest.mark.bench
 def test_a_long_boot_zooms_within_a_blink(browser: "Browser", page: Path) -> None:
     check_quick(browser, page)
 
 
 @pytest.mark.skipif(shutil.which("qemu-system-x86_64") is None, reason="needs qemu")
-def test_a_real_boot_zooms_within_a_blink(browser: "Browser", tmp_path: Path) -> None:
+def test_a_real_boot_zooms_and_is_accounted_for(browser: "Browser", tmp_path: Path) -> None:
     profiled = run_profile(EXAMPLES / "debian-cloud.toml", tmp_path)
     assert len(profiled.profile.nodes) > 200_000
     written = profiled.directory.parents[1] / "report.html"
-    check_quick(browser, written)
+    zoom(browser, written)
     with Visit(browser, written) as visit:
         # The kernel's own self-tests of its crypto code are half of this boot, whatever its version.
         share = float(visit.search("cryptomgr_test").split(" %")[0])
@@ -82,6 +93,7 @@ def test_a_real_boot_zooms_within_a_blink(browser: "Browser", tmp_path: Path) ->
         assert "The account: closed: every instruction and every ns is in it." in text
 
 
+@pytest.mark.bench
 def test_zooming_moves_without_a_long_pause(browser: "Browser", page: Path) -> None:
     with Visit(browser, page, reduced_motion="no-preference") as visit:
         pauses = visit.page.evaluate(

@@ -16,6 +16,8 @@ from bootlab.experiments.trial import TryResult
 from bootlab.measure.record import BootRecord
 from bootlab.report.console import read_console
 from bootlab.report.page import boot_page, compare_page, series_page, try_page
+from bootlab.report.steps_page import steps_page
+from tests.report.steps import four_steps, four_systems
 from tests.report.test_sweep_page import PAGES as SWEEP_PAGES
 
 if TYPE_CHECKING:
@@ -83,6 +85,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "panicked": boot_page(panicked[0], [slow]),
         "series": series_page(before + panicked, [slow]),
         "comparison": compare_page(before, after, "faster", [slow, fast]),
+        "steps": steps_page(four_steps(), four_systems(), [slow, fast]),
         "sweep": SWEEP_PAGES["sweep"],
         "study": SWEEP_PAGES["study"],
         "profile-sweep": SWEEP_PAGES["profile-sweep"],
@@ -122,7 +125,7 @@ class Visit:
         self.page.close()
 
 
-KINDS = ["try", "boot", "panicked", "series", "comparison", "hostile"]
+KINDS = ["try", "boot", "panicked", "series", "comparison", "steps", "hostile"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -141,7 +144,7 @@ def test_renders_without_errors_requests_or_sideways_scroll(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("kind", ["try", "boot", "panicked", "comparison"])
+@pytest.mark.parametrize("kind", ["try", "boot", "panicked", "comparison", "steps"])
 def test_text_stands_out_from_its_ground(
     browser: "Browser", pages: dict[str, Path], kind: str, scheme: Literal["light", "dark"]
 ) -> None:

@@ -65,14 +65,14 @@ class _Trace:
     def events(self, marks: Mapping[str, int], initcalls: InitcallTable | None) -> Iterator[Event]:
         yield from self._processes(initcalls)
         for name, t_ns in marks.items():
-            yield _instant(name, t_ns, _BOOT, 1, "g")
+            yield instant(name, t_ns, _BOOT, 1, "g")
         for piece in self.profile.slices:
-            yield _complete(f"to {piece.name}", piece.start_ns, piece.end_ns, _BOOT, 1)
+            yield complete(f"to {piece.name}", piece.start_ns, piece.end_ns, _BOOT, 1)
         yield from self._calls_and_waits()
         yield from self._cpus()
         for number, lane in enumerate(initcalls.lanes if initcalls else (), start=1):
             for bar in lane.bars:
-                yield {**_complete(bar.name, bar.start_ns, bar.end_ns, _INITCALLS, number), "cat": bar.kind}
+                yield {**complete(bar.name, bar.start_ns, bar.end_ns, _INITCALLS, number), "cat": bar.kind}
         yield from self._task_events()
         yield from self._arrows()
 
@@ -87,22 +87,22 @@ class _Trace:
     def _processes(self, initcalls: InitcallTable | None) -> Iterator[Event]:
         fixed = {_BOOT: "phases and marks", _CPUS: "vCPUs", _INITCALLS: "initcalls, modules, probes", _KERNEL: "kernel"}
         for order, (process, name) in enumerate(fixed.items()):
-            yield _named("process_name", process, 0, name)
+            yield named("process_name", process, 0, name)
             yield _sorted("process_sort_index", process, 0, order)
-        yield _named("thread_name", _BOOT, 1, "phases")
-        yield _named("thread_name", _BOOT, _STAGES, "before the kernel")
+        yield named("thread_name", _BOOT, 1, "phases")
+        yield named("thread_name", _BOOT, _STAGES, "before the kernel")
         for vcpu in np.unique(self.profile.switches["vcpu"]).tolist():
-            yield _named("thread_name", _CPUS, vcpu + 1, f"vCPU {vcpu}")
+            yield named("thread_name", _CPUS, vcpu + 1, f"vCPU {vcpu}")
         for number, lane in enumerate(initcalls.lanes if initcalls else (), start=1):
-            yield _named("thread_name", _INITCALLS, number, lane.thread)
+            yield named("thread_name", _INITCALLS, number, lane.thread)
         seen = {_KERNEL}
         for task in self.profile.tasks:
             process = self.process_of[task.number]
             if process not in seen:
                 seen.add(process)
-                yield _named("process_name", process, 0, task.label)
+                yield named("process_name", process, 0, task.label)
                 yield _sorted("process_sort_index", process, 0, process)
-            yield _named("thread_name", process, task.number + 1, task.label)
+            yield named("thread_name", process, task.number + 1, task.label)
             yield _sorted("thread_sort_index", process, task.number + 1, task.number)
 
     def _calls_and_waits(self) -> Iterator[Event]:
@@ -120,11 +120,11 @@ class _Trace:
             thread = self._thread(int(task[place]))
             times = (int(start[place]), int(end[place]), *thread)
             if place < len(spans):
-                yield _complete(self.names[spans["node"][place]], *times)
+                yield complete(self.names[spans["node"][place]], *times)
             elif place < len(spans) + len(asleep):
-                yield {**_complete(WAIT, *times), "args": wakes(place - len(spans))}
+                yield {**complete(WAIT, *times), "args": wakes(place - len(spans))}
             else:
-                yield _complete(RUNNABLE, *times)
+                yield complete(RUNNABLE, *times)
 
     def _wakers(self, rows: Records, asleep: Integers) -> Callable[[int], dict[str, str]]:
         wakes = self.profile.wakes
@@ -170,16 +170,16 @@ class _Trace:
                 switches["t_ns"].tolist(), ends.tolist(), switches["next"].tolist(), strict=True
             ):
                 if end > start and task != NONE:
-                    yield _complete(tasks[task].name_at(end), start, end, _CPUS, vcpu + 1)
+                    yield complete(tasks[task].name_at(end), start, end, _CPUS, vcpu + 1)
             idles = self.profile.idles[self.profile.idles["vcpu"] == vcpu]
             for start, end in zip(idles["start_ns"].tolist(), idles["end_ns"].tolist(), strict=True):
-                yield _complete("idle", start, end, _CPUS, vcpu + 1)
+                yield complete("idle", start, end, _CPUS, vcpu + 1)
 
     def _task_events(self) -> Iterator[Event]:
         for event in self.profile.events:
             if event.kind in _EVENTS:
                 what = f"{_EVENTS[event.kind]} {event.text}".strip()
-                yield _instant(what, event.t_ns, *self._thread(event.task), "t")
+                yield instant(what, event.t_ns, *self._thread(event.task), "t")
 
 
 def _us(ns: int) -> float:
@@ -187,16 +187,19 @@ def _us(ns: int) -> float:
     return ns / 1000
 
 
-def _complete(name: str, start_ns: int, end_ns: int, process: int, thread: int) -> Event:
+def complete(name: str, start_ns: int, end_ns: int, process: int, thread: int) -> Event:
+    """Return a bar of one thread, from ns to ns."""
     times = {"ts": _us(start_ns), "dur": _us(end_ns - start_ns)}
     return {"ph": "X", "name": name, "pid": process, "tid": thread, **times}
 
 
-def _instant(name: str, t_ns: int, process: int, thread: int, scope: str) -> Event:
+def instant(name: str, t_ns: int, process: int, thread: int, scope: str) -> Event:
+    """Return a moment. `scope`: t of its thread, p of its process, g of the whole trace."""
     return {"ph": "i", "name": name, "pid": process, "tid": thread, "ts": _us(t_ns), "s": scope}
 
 
-def _named(what: str, process: int, thread: int, name: str) -> Event:
+def named(what: str, process: int, thread: int, name: str) -> Event:
+    """Return what names a process or thread; `what`: process_name or thread_name."""
     return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}}
 
 

@@ -1,0 +1,107 @@
+"""`bootlab audit SYSTEM|RUN`: what a boot does for nothing, what each of it costs, and what removes it."""
+
+import json as json_module
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from bootlab.build import boot_files
+from bootlab.build.cache import Cache
+from bootlab.build.cpio import Entry
+from bootlab.build.kernel_config import read_config
+from bootlab.cli.arguments import Json, Runs, open_cache, open_store
+from bootlab.cli.profile import SystemOrRun
+from bootlab.cli.profiled_boots import Subject, prepare_profile, profile_boot, save_profile, start_run
+from bootlab.cli.recorded_profiles import LABEL, find_profile, read_profile_run
+from bootlab.cli.terminal import err, out, print_json, teller
+from bootlab.errors import InputError, StoreError
+from bootlab.experiments.audit import audit as find_all
+from bootlab.experiments.audit import gather
+from bootlab.experiments.audit_finding import Audit
+from bootlab.experiments.profiling import Analysis
+from bootlab.experiments.store import Store
+from bootlab.measure.profile_setup import ProfileRequest
+from bootlab.measure.record import Outcome
+from bootlab.measure.record_files import write_json
+from bootlab.report import audit_text
+from bootlab.system import System, read_system
+
+AUDIT = "audit.json"
+"""Name of an audit's document, in its run."""
+Goal = Annotated[
+    str | None,
+    typer.Option("--goal", metavar="UNIT", help="What the boot is for. [default: the unit that runs bootlab-mark]"),
+]
+
+
+def audit(system: SystemOrRun, goal: Goal = None, json: Json = False, runs: Runs = None) -> int:
+    """Say what one boot of a distribution did for nothing: modules, devices, udev's events, waits, units.
+
+    Each finding has its measured cost up to ready, instructions and idle time, and the technique that removes it, or
+    what to do by hand. `bootlab try SYSTEM TECHNIQUE --audit RUN` then measures what that saves. A system is profiled
+    first; a RUN is such a profile on record. Exit code 0: the boot was ready and well; 1: anything else.
+    """
+    store = open_store(runs)
+    if system.endswith(".toml"):
+        subject = Subject(read_system(Path(system)), Path(system), ProfileRequest(paths=True))
+        prepared = prepare_profile(subject, silent=json)
+        run = start_run(store, {LABEL: subject}, {"paths": True})
+        with run.locked():
+            analysis = profile_boot(subject, prepared, run, LABEL, silent=json)
+            save_profile(run, analysis, {})
+    else:
+        run, label = find_profile(store, system)
+        analysis = read_profile_run(run, label)
+    if not json:
+        err.print("looking at what it booted from")
+    found = _audit(analysis, str(run.path), goal, teller(silent=json))
+    write_json(run.path / AUDIT, found.model_dump(mode="json", by_alias=True))
+    if json:
+        print_json(found)
+    else:
+        out.print(audit_text.audit(found))
+    return 0 if analysis.record.outcome is Outcome.READY else 1
+
+
+def audited_facts(store: Store, name: str) -> dict[str, str]:
+    """Return what the audit of a run gives techniques. Raises InputError for a run that was not audited."""
+    run = store.find(name)
+    try:
+        text = (run.path / AUDIT).read_text(encoding="utf-8")
+        return dict(Audit.model_validate(json_module.loads(text)).facts)
+    except FileNotFoundError as error:
+        raise InputError(
+            f"--audit {name}: {run.path} was not audited", hint=f"bootlab audit {run.path}, or bootlab audit SYSTEM"
+        ) from error
+    except (OSError, ValueError, ValidationError) as error:
+        raise StoreError(f"{run.path / AUDIT}: damaged", hint=f"bootlab audit {run.path} writes it anew") from error
+
+
+def _audit(analysis: Analysis, run: str, goal: str | None, tell: Callable[[str], None]) -> Audit:
+    cache, system = open_cache(), analysis.system
+    config = boot_files.prepare(system, cache, tell=tell).kernel_config
+    evidence = gather(
+        analysis,
+        cache,
+        initramfs=_entries(system, "initramfs", cache, tell),
+        rootfs=_entries(system, "rootfs", cache, tell),
+        kernel_config=read_config(config) if config is not None else {},
+        goal=goal,
+    )
+    if goal is not None and (evidence.plan is None or goal not in {unit.name for unit in evidence.plan.units}):
+        known = sorted(unit.name for unit in evidence.plan.units if unit.wanted) if evidence.plan else []
+        raise InputError(
+            f"--goal {goal}: no such unit",
+            hint=f"there are {', '.join(known)}" if known else "its root file system has no units that are known",
+        )
+    return find_all(evidence, run)
+
+
+def _entries(system: System, part: str, cache: Cache, tell: Callable[[str], None]) -> tuple[Entry, ...] | None:
+    recipe = system.initramfs if part == "initramfs" else system.rootfs
+    if recipe is None or (recipe.path is not None and part == "rootfs"):
+        return None
+    return boot_files.root_entries_of(system, part, cache, tell=tell)

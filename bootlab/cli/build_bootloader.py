@@ -1,0 +1,152 @@
+"""`bootlab build bootloader`: U-Boot from source, as a system file or the command line describes it."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bootlab.build.boot_files import build_bootloader_of
+from bootlab.build.bootloader import BuiltBootloader, build_bootloader
+from bootlab.build.cache import file_sha256
+from bootlab.cli.arguments import Json, complete_system, naming, open_cache
+from bootlab.cli.build_words import build_progress, checked_build, parse_options, refuse_with_file, when_built
+from bootlab.cli.option_names import naming_options
+from bootlab.cli.output import copy_to, expect_folder, inputs_of
+from bootlab.cli.terminal import out, print_json
+from bootlab.errors import InputError
+from bootlab.system import BOARDS, Bootloader, Machine, MachineType, read_system
+
+SCHEMA = "bootlab.bootloader/1"
+_BOARDS = tuple(kind.value for kind in BOARDS)
+_WORDS = {
+    "source": "--source",
+    "package": "--package",
+    "suite": "--suite",
+    "base": "--base",
+    "config": "--config",
+    "fragments": "--fragment",
+    "options": "--set",
+    "patches": "--patch",
+    "falcon": "--falcon",
+}
+"""Key of [bootloader] -> what says the same on the command line."""
+_OPTIONS = {f"{Bootloader.key}.{key}": option for key, option in _WORDS.items()}
+
+
+def bootloader(
+    system: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[SYSTEM]",
+            help="System file with [bootloader]; without one the options below say what to build.",
+            autocompletion=complete_system,
+            show_default=False,
+        ),
+    ] = None,
+    board: Annotated[str | None, typer.Option("--board", help=f"{', '.join(_BOARDS)}. [default: {_BOARDS[0]}]")] = None,
+    source: Annotated[
+        Path | None, typer.Option("--source", metavar="PATH", help="A tree of U-Boot, or a tarball of one.")
+    ] = None,
+    package: Annotated[
+        str | None, typer.Option("--package", metavar="NAME", help="Debian's source package: u-boot.")
+    ] = None,
+    suite: Annotated[str | None, typer.Option("--suite", help="Debian suite of the package.")] = None,
+    base: Annotated[
+        str | None, typer.Option("--base", metavar="NAME", help="NAME_defconfig. [default: the board's own]")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option("--config", metavar="FILE", help="A whole configuration, instead of a base.")
+    ] = None,
+    fragment: Annotated[
+        list[Path] | None, typer.Option("--fragment", metavar="FILE", help="Options on top of it. Repeatable.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="One option, as BOOTDELAY=0. Repeatable.")
+    ] = None,
+    patch: Annotated[
+        list[Path] | None, typer.Option("--patch", metavar="FILE", help="A patch (-p1), in order. Repeatable.")
+    ] = None,
+    falcon: Annotated[bool, typer.Option("--falcon", help="SPL loads the kernel itself (Falcon mode).")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Copy what was built there.")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Build U-Boot from source, or find it in the cache, and say where it is.
+
+    Every option that was asked for is proved to be in the final configuration; an SPL that is too large for the board
+    is an error that says by how much.
+    """
+    given: dict[str, Any] = {
+        "source": source,
+        "package": package,
+        "suite": suite,
+        "base": base,
+        "config": config,
+        "fragments": tuple(fragment or ()),
+        "options": parse_options(set_ or [], "BOOTDELAY=0"),
+        "patches": tuple(patch or ()),
+        "falcon": falcon,
+    }
+    cache = open_cache()
+    if system is not None:
+        refuse_with_file(system, [*(["--board"] if board else []), *(_WORDS[key] for key, one in given.items() if one)])
+        value = read_system(system)
+        if output is not None:
+            expect_folder("--output", output, inputs_of(value, system), what="bootloader")
+        with naming(system), build_progress(silent=json) as (tell, progress):
+            built = build_bootloader_of(value, cache, tell=tell, progress=progress)
+    else:
+        if board is not None and board not in _BOARDS:
+            raise InputError(f"--board {board}: not known", hint=f"there is {', '.join(_BOARDS)}")
+        if output is not None:
+            expect_folder("--output", output, [("--source", source), ("--config", config)], what="bootloader")
+        machine = Machine(type=MachineType(board or _BOARDS[0]))
+        build = checked_build(Bootloader, given, _WORDS, "bootlab build bootloader")
+        with naming_options(_OPTIONS) as worded, build_progress(silent=json) as (tell, progress):
+            facts = BOARDS[machine.type]
+            built = build_bootloader(
+                build, facts, machine.arch, cache, tell=lambda line: tell(worded(line)), progress=progress
+            )
+    if output is not None:
+        copy_to(output, (built.image, built.spl, built.uboot, built.config))
+    document = _document(built, output)
+    if json:
+        print_json(document)
+    else:
+        _print(document)
+    return 0
+
+
+def _document(built: BuiltBootloader, output: Path | None) -> dict[str, Any]:
+    place = built.image.parent if output is None else output
+    return {
+        "schema": SCHEMA,
+        "version": built.version,
+        "image": str(place / built.image.name),
+        "bytes": built.image.stat().st_size,
+        "sha256": file_sha256(built.image),
+        "spl": str(place / built.spl.name),
+        "spl_bytes": built.spl_bytes,
+        "spl_limit_bytes": built.spl_limit,
+        "uboot": str(place / built.uboot.name),
+        "config": str(place / "config"),
+        "log": str(built.log),
+        "falcon": built.falcon is not None,
+        "build_s": built.seconds,
+        "from_cache": built.from_cache,
+    }
+
+
+def _print(document: dict[str, Any]) -> None:
+    limit = f" of at most {document['spl_limit_bytes']:,}" if document["spl_limit_bytes"] else ""
+    lines = [
+        f"U-Boot {document['version']}, {when_built(document)}",
+        f"image    {document['image']}",
+        f"         {document['bytes']:,} bytes, sha256 {document['sha256'][:12]}",
+        f"SPL      {document['spl']}",
+        f"         {document['spl_bytes']:,} bytes{limit}{', loads a kernel itself' if document['falcon'] else ''}",
+        f"U-Boot   {document['uboot']}",
+        f"config   {document['config']}",
+    ]
+    out.print("\n".join(lines), soft_wrap=True)

@@ -1,0 +1,88 @@
+"""What `bootlab build kernel` and `bootlab build bootloader` share: options of kconfig as words, and the progress."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from bootlab.build.kernel_config import plain_value
+from bootlab.cli.option_names import made_of_options
+from bootlab.cli.terminal import err
+from bootlab.errors import InputError
+from bootlab.system import SourceBuild
+from bootlab.system.source_build import OPTION_NAME
+
+BuildT = TypeVar("BuildT", bound=SourceBuild)
+
+_LINE_EVERY = 250
+
+
+def refuse_with_file(system: Path, named: list[str]) -> None:
+    """Raise InputError when words of the command line (`named`) say what a system file says already."""
+    if named:
+        raise InputError(
+            f"{system} says what to build: {', '.join(named)} cannot be given with it",
+            hint="change the file, or leave it out and give everything on the command line",
+        )
+
+
+def parse_options(words: list[str], example: str) -> dict[str, str]:
+    """Return option -> value of what --set was given. Raises InputError; `example` is what it could have been."""
+    options: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise InputError(f"--set {word}: expected NAME=VALUE", hint=f"for example --set {example}")
+        name = name.removeprefix("CONFIG_")
+        if not re.fullmatch(OPTION_NAME, name):
+            raise InputError(f"--set {word}: {name!r} is no option's name", hint=f"for example --set {example}")
+        value = plain_value(value)
+        if options.setdefault(name, value) != value:
+            raise InputError(f"--set {name}: asked for as {options[name]} and as {value}", hint="give it once")
+    return options
+
+
+def checked_build(kind: type[BuildT], given: dict[str, Any], words: Mapping[str, str], verb: str) -> BuildT:
+    """Return what the command line describes, as a system file would. Raises InputError in words of the former."""
+    paths = [("source", given["source"]), ("config", given["config"])]
+    paths += [(name, path) for name in ("fragments", "patches") for path in given[name]]
+    missing = [f"{words[name]} {path}" for name, path in paths if path is not None and not path.exists()]
+    if missing:
+        raise InputError(f"{', '.join(missing)}: no such file")
+    return made_of_options(kind, given, words, verb)
+
+
+def when_built(document: Mapping[str, Any]) -> str:
+    """Return when what a document describes was built, in words."""
+    took = f"{document['build_s']:g} s"
+    return f"from the cache; its build took {took}" if document["from_cache"] else f"built in {took}"
+
+
+@contextmanager
+def build_progress(*, silent: bool) -> Iterator[tuple[Callable[[str], None], Callable[[int, str], None]]]:
+    """Give what tells a line, and what shows the files compiled so far and the last of them."""
+    shown = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.completed} files"),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+        console=err,
+        transient=True,
+        disable=silent or not err.is_terminal,
+    )
+    with shown:
+        task = shown.add_task("", total=None)
+
+        def tell(line: str) -> None:
+            if not silent:
+                err.print(f"  {line}", soft_wrap=True)
+
+        def progress(done: int, last: str) -> None:
+            shown.update(task, completed=done, description=last[-50:])
+            if not err.is_terminal and done % _LINE_EVERY == 0:
+                tell(f"compiled {done} files")
+
+        yield tell, progress

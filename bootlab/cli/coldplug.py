@@ -1,0 +1,200 @@
+"""`bootlab coldplug SYSTEM`: the devices that a boot finds, the modules for them, and those that none of them needs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bootlab.build.boot_files import module_tree_of, root_entries_of
+from bootlab.build.cache import Cache
+from bootlab.build.module_aliases import read_aliases
+from bootlab.build.modules import ModuleTree, module_name
+from bootlab.cli.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.cli.output import expect_file, inputs_of
+from bootlab.cli.profiled_boots import expect_started
+from bootlab.cli.terminal import err, out, print_json, teller, warn_of_doubts
+from bootlab.errors import InputError
+from bootlab.experiments.device_modules import (
+    Device,
+    DeviceModules,
+    devices_text,
+    find_modules,
+    read_devices,
+)
+from bootlab.experiments.store import Run
+from bootlab.measure import boot as one_boot
+from bootlab.measure.prepare import prepare
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.measure.record_files import store_error, write_json
+from bootlab.report.figures import count, visible
+from bootlab.system import Coldplug, System, read_system
+
+SCHEMA = "bootlab.coldplug/1"
+KIND = "coldplug"
+_PARTS = ("initramfs", "rootfs")
+_SHOWN = 12
+_MOST_BOOTS = 6
+"""A device behind more buses than this, each a module's, is given up on."""
+
+
+def coldplug(
+    system: SystemFile,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", "-o", metavar="FILE", help="Where to write the devices. [default: into the run]"),
+    ] = None,
+    json: Json = False,
+    runs: Runs = None,
+) -> int:
+    """Boot a system once and list its devices, the modules for them, and modules of the image that no device needs.
+
+    The guest's init must run /sbin/bootlab-facts when its devices are there. The list that is written is what
+    `coldplug.devices` of a recipe takes: the image then loads the modules for these devices, and no others.
+    """
+    value = read_system(system)
+    if to is not None:
+        expect_file("--to", to, inputs_of(value, system), example="devices")
+    parts = [part for part in _PARTS if (one := getattr(value, part)) is not None and one.path is None]
+    if not parts:
+        raise InputError(f"{system}: no recipe: bootlab-coldplug must be put into [initramfs] or [rootfs]")
+    cache, tell = open_cache(), teller(silent=json)
+    if not json:
+        err.print(f"preparing {value.name}")
+        warn_of_doubts(value)
+    with naming(system):
+        kernel_tree = module_tree_of(value, cache, tell=tell)
+        if kernel_tree is None:
+            raise InputError(
+                f"{system}: kernel.image: modules come from a kernel package or a kernel that is built",
+                hint="kernel.package or [kernel.build]",
+            )
+        tree, aliases = ModuleTree(kernel_tree), read_aliases(kernel_tree, cache, tell)
+    run = open_store(runs).start(KIND, value.name, {"system": str(system)})
+    record, devices, image = _record(value, system, parts, cache, run, silent=json)
+    found = find_modules(devices, tree, aliases, _never(value, parts), image)
+    written = _write(to or run.path / "devices", devices_text(devices, value.name))
+    document = _document(value, devices, found, tree, image, record.outcome, written, str(run.path))
+    write_json(run.result, document)
+    if json:
+        print_json(document)
+    else:
+        _print(document)
+    return 0 if record.outcome is Outcome.READY else 1
+
+
+def _record(
+    value: System, file: Path, parts: Sequence[str], cache: Cache, run: Run, *, silent: bool
+) -> tuple[BootRecord, list[Device], list[str]]:
+    """Return the last boot, the devices it found, and the modules of its image.
+
+    Behind a bus that only a module drives, devices show when it is loaded: so boots follow each other, each with the
+    modules for what the one before it has found, until one finds nothing new.
+    """
+    known: list[Device] = []
+    listed = run.path / "recorded"
+    for number in range(1, _MOST_BOOTS + 1):
+        recording = _recording(value, parts, listed if known else None)
+        with naming(file):
+            prepared = prepare(recording, cache, tell=teller(silent=silent))
+        if not silent:
+            err.print(
+                f"booting, {number}: {f'with modules for {len(known)} devices' if known else 'to list the devices'}"
+            )
+        record = one_boot.boot(prepared, run.boot_directory(f"recorded-{number}"))
+        expect_started(record)
+        found = read_devices(record.facts)
+        if not found:
+            why = "" if record.outcome is Outcome.READY else f" ({record.outcome.value}: {record.detail})"
+            raise InputError(
+                f"{file}: the guest named no device{why}",
+                hint="its init must run /sbin/bootlab-facts, with /sys mounted, when the devices are there",
+            )
+        new = {one.modalias for one in found} - {one.modalias for one in known}
+        known = found
+        if not new:
+            break
+        _write(listed, devices_text(known, value.name))
+    image = sorted({name for part in parts for name in _modules_in(recording, part, cache)})
+    return record, known, image
+
+
+def _recording(system: System, parts: Sequence[str], devices: Path | None) -> System:
+    for part in parts:
+        plan = getattr(system, part).coldplug or Coldplug()
+        # Nothing in the background: what it loads later would not be seen.
+        changes = {"record": True, "background": False, "devices": devices or plan.devices}
+        system = system.with_part(part, coldplug=plan.model_copy(update=changes))
+    return system
+
+
+def _never(system: System, parts: Sequence[str]) -> frozenset[str]:
+    plans = [plan for part in parts if (plan := getattr(system, part).coldplug) is not None]
+    return frozenset(module_name(name) for plan in plans for name in plan.never)
+
+
+def _modules_in(system: System, part: str, cache: Cache) -> list[str]:
+    names = (Path(entry.path).name for entry in root_entries_of(system, part, cache))
+    return [module_name(name) for name in names if name.endswith((".ko", ".ko.xz", ".ko.zst", ".ko.gz"))]
+
+
+def _write(path: Path, text: str) -> str:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise store_error(path, error) from error
+    return str(path)
+
+
+def _document(
+    system: System,
+    devices: Sequence[Device],
+    found: DeviceModules,
+    tree: ModuleTree,
+    image: Sequence[str],
+    outcome: Outcome,
+    written: str,
+    run: str,
+) -> dict[str, Any]:
+    def sized(names: Sequence[str]) -> list[dict[str, Any]]:
+        return [{"name": name, "bytes": len(tree.content(name)) if name in tree.files else None} for name in names]
+
+    return {
+        "schema": SCHEMA,
+        "system": system.name,
+        "kernel": tree.release,
+        "outcome": outcome.value,
+        "devices": [
+            {"path": one.path, "modalias": one.modalias, "driver": one.driver, "module": one.module} for one in devices
+        ],
+        "wanted": sized(found.wanted),
+        "at_work": list(found.at_work),
+        "image": len(image),
+        "idle": sized(found.idle),
+        "list": written,
+        "run": run,
+    }
+
+
+def _print(document: dict[str, Any]) -> None:
+    devices = document["devices"]
+    driven = sum(device["driver"] is not None for device in devices)
+    lines = [f"{len(devices)} devices that a module could be for, {driven} of them with a driver; {document['kernel']}"]
+    lines += _listed("modules for them", document["wanted"])
+    lines += [f"at work: {visible(' '.join(document['at_work'])) or 'none: what drives them is built in'}"]
+    lines += _listed(f"of {document['image']} in the image, for no device here", document["idle"])
+    lines.append(f"list: {document['list']}")
+    out.print("\n".join(lines), soft_wrap=True)
+
+
+def _listed(words: str, modules: Sequence[dict[str, Any]]) -> list[str]:
+    whole = sum(module["bytes"] or 0 for module in modules)
+    if not modules:
+        return [f"{words}: none"]
+    largest = sorted(modules, key=lambda module: -(module["bytes"] or 0))
+    lines = [f"{words}: {len(modules)}, {count(whole)} bytes"]
+    lines += [f"  {count(module['bytes'] or 0):>12}  {visible(module['name'])}" for module in largest[:_SHOWN]]
+    if len(largest) > _SHOWN:
+        lines.append(f"  {'':>12}  and {len(largest) - _SHOWN} more")
+    return lines

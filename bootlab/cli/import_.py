@@ -1,0 +1,204 @@
+"""`bootlab import FILE`: what another tool has recorded of a boot, in our own views."""
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+from bootlab.cli.arguments import ExportFormat, Json, Runs, open_store
+from bootlab.cli.pages import say_page, write_page
+from bootlab.cli.terminal import err, out, print_json
+from bootlab.errors import InputError
+from bootlab.experiments.importing import (
+    KIND,
+    Imported,
+    ImportedFile,
+    ImportResult,
+    import_document,
+    read_import,
+)
+from bootlab.experiments.store import Run
+from bootlab.importers.importer import Options
+from bootlab.importers.merging import merge
+from bootlab.importers.registry import IMPORTERS, read_recording
+from bootlab.importers.source import Watcher, open_source
+from bootlab.measure.record_files import write_json
+from bootlab.report import recording_sides_text, recording_text
+from bootlab.report.exports.recording import export_recording
+from bootlab.report.plain_tables import keep_whole, plain_table
+from bootlab.report.recording_page import recording_page
+from bootlab.report.recording_sides_page import recording_sides_page
+
+_SAID_EVERY_S = 10.0
+_STDIN = "-"
+
+
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="FILE...", help="What a tool has written, plain or compressed; - is standard input."),
+]
+FormatName = Annotated[
+    str | None,
+    typer.Option("--format", metavar="NAME", help="Read it as this format. [default: what it looks like]"),
+]
+Formats = Annotated[bool, typer.Option("--formats", help="List the formats there are instead.")]
+Tsc = Annotated[
+    int | None,
+    typer.Option(
+        "--tsc-frequency",
+        min=1,
+        max=1_000_000_000_000,
+        metavar="HZ",
+        help="How fast the time stamp counter ran, where a recording counts cycles. [default: none, times are cycles]",
+    ),
+]
+Exports = Annotated[
+    list[ExportFormat] | None, typer.Option("--export", help="Write the recording in this form, too. Repeatable.")
+]
+Compare = Annotated[
+    bool, typer.Option("--compare", help="Two files are two boots: what changed from the first to the second.")
+]
+ExportTo = Annotated[
+    Path | None, typer.Option("--to", metavar="DIR", help="Write exports here. [default: the run's directory]")
+]
+
+
+def import_(
+    files: Files = None,
+    format_name: FormatName = None,
+    formats: Formats = False,
+    tsc_frequency: Tsc = None,
+    export: Exports = None,
+    to: ExportTo = None,
+    compare: Compare = False,
+    json: Json = False,
+    runs: Runs = None,
+) -> int:
+    """Read what another tool has recorded of a boot, and show it as our own boots are shown.
+
+    The format is recognised by its content. Several files are of one boot and are laid onto one clock, with the
+    uncertainty stated; with --compare two files are two boots, before and after. The run is kept, and bootlab report
+    shows it again; the files are not copied.
+    """
+    if formats:
+        return _list_formats(json)
+    if not files:
+        raise InputError("import: which file?", hint="bootlab import FILE; bootlab import --formats lists what is read")
+    if to is not None and not export:
+        raise InputError("--to: says where exports go, and there is none", hint="name a form with --export")
+    options = Options(tsc_hz=tsc_frequency)
+    if compare and (len(files) != 2 or export):
+        raise InputError("--compare: takes two files, before and after, and goes without --export")
+    if files.count(_STDIN) > 1:
+        raise InputError("-: there is one standard input", hint="name files")
+    imported = tuple(_read(name, options, format_name, silent=json) for name in files)
+    if not compare and len(imported) > 1:
+        imported = (_merged(imported),)
+    store = open_store(runs)
+    run = store.start(KIND, _run_name(imported[0].name), {"files": files, "format": format_name})
+    with run.locked():
+        result = ImportResult(imported)
+        write_json(run.result, import_document(result, str(run.path)))
+        written: dict[str, Path] = {}
+        for form in dict.fromkeys(export or []):
+            written |= export_recording(imported[0].recording, imported[0].name, form.value, to or run.path)
+        return _show(run, result, written, json=json)
+
+
+def _merged(imported: tuple[Imported, ...]) -> Imported:
+    merged = merge([(one.name, one.recording) for one in imported])
+    return Imported(
+        " + ".join(one.name for one in imported),
+        tuple(file for one in imported for file in one.files),
+        merged.recording,
+        merged.placements,
+    )
+
+
+def show_import(run: Run, *, json: bool, to: Path | None = None) -> int:
+    """Show an import on record again and write its page, into the run or to the file `to`."""
+    return _show(run, read_import(run.result), {}, json=json, to=to)
+
+
+def _show(run: Run, result: ImportResult, exported: dict[str, Path], *, json: bool, to: Path | None = None) -> int:
+    if len(result.imported) > 1:
+        return _show_sides(run, *result.imported, json=json, to=to)
+    one = result.imported[0]
+    # The page finds by name what lies beside it.
+    links = {
+        label: str(path.relative_to(run.path) if path.is_relative_to(run.path) else path.absolute())
+        for label, path in exported.items()
+    }
+    page = write_page(run, recording_page(one.recording, one.name, one.files, links), to=to)
+    if json:
+        print_json(import_document(result, str(run.path)))
+        return 0
+    out.print(recording_text.recording(one.recording, one.name))
+    for path in exported.values():
+        out.print(f"wrote {path}", soft_wrap=True)
+    say_page(page)
+    return 0
+
+
+def _show_sides(run: Run, before: Imported, after: Imported, *, json: bool, to: Path | None) -> int:
+    page = write_page(run, recording_sides_page(before, after), to=to)
+    if json:
+        print_json(import_document(ImportResult((before, after)), str(run.path)))
+        return 0
+    out.print(recording_sides_text.comparison(before, after))
+    say_page(page)
+    return 0
+
+
+def _read(name: str, options: Options, format_name: str | None, *, silent: bool) -> Imported:
+    with _progress(name, silent=silent) as watcher, open_source(name, watcher) as source:
+        recording = read_recording(source, options, format_name)
+        source.drain()
+        file = ImportedFile(source.name, recording.format, source.size, source.sha256)
+    return Imported(source.name if name == _STDIN else Path(name).name, (file,), recording)
+
+
+@contextmanager
+def _progress(name: str, *, silent: bool) -> Iterator[Watcher]:
+    """Show how much of a file was read: a bar on a terminal, elsewhere a line every ten seconds."""
+    size = os.path.getsize(name) if os.path.isfile(name) else None
+    bar = Progress(
+        TextColumn("reading"), BarColumn(bar_width=24), DownloadColumn(), TransferSpeedColumn(),
+        console=err, transient=True, disable=silent or not err.is_terminal,
+    )  # fmt: skip
+    said = time.monotonic()
+
+    def told(done: int) -> None:
+        nonlocal said
+        bar.update(task, completed=done)
+        if not silent and not err.is_terminal and time.monotonic() - said > _SAID_EVERY_S:
+            said = time.monotonic()
+            of = f" of {size / 1e6:.0f}" if size else ""
+            err.print(f"  {done / 1e6:.0f}{of} MB read")
+
+    with bar:
+        task = bar.add_task("reading", total=size)
+        yield told
+
+
+def _list_formats(json: bool) -> int:
+    if json:
+        rows = [{"name": one.name, "title": one.title} for one in IMPORTERS]
+        print_json({"schema": "bootlab.import-formats/1", "formats": rows})
+        return 0
+    rows_shown = plain_table("--format", "what it is")
+    keep_whole(rows_shown, rows_shown.columns[:1])
+    for one in IMPORTERS:
+        rows_shown.add_row(one.name, one.title)
+    out.print(rows_shown)
+    return 0
+
+
+def _run_name(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[:40] or "recording"

@@ -1,0 +1,90 @@
+"""What a verb is told to write where: found out before anything is built or booted, and written at the end."""
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bootlab.errors import InputError, StoreError
+from bootlab.system import System
+
+Inputs = Iterable[tuple[str, Path | None]]
+"""What is read: the option or key that names it, and its path."""
+
+
+def expect_file(option: str, output: Path, inputs: Inputs, *, example: str) -> None:
+    """Raise InputError unless `output` can become a file that is none of the `inputs`. `option` names it."""
+    if output.is_dir():
+        raise InputError(f"{option} {output}: a folder is there", hint=f"name a file, for example {output / example}")
+    _expect_place(option, output, inputs)
+
+
+def expect_folder(option: str, output: Path, inputs: Inputs, *, what: str = "kernel") -> None:
+    """Raise InputError unless `output` is or can become a folder for a `what` that is in none of the `inputs`."""
+    if output.exists() and not output.is_dir():
+        raise InputError(f"{option} {output}: a file is there, and a {what} is several", hint="name a folder")
+    _expect_place(option, output, inputs)
+
+
+def copy_to(output: Path, paths: Iterable[Path], *folders: Path) -> None:
+    """Copy files and folders into the folder `output`, made when it is not there. Raises StoreError of --output."""
+    with _told(output):
+        output.mkdir(parents=True, exist_ok=True)
+        for path in paths:
+            shutil.copyfile(path, output / path.name)
+        for folder in folders:
+            shutil.copytree(folder, output / folder.name, dirs_exist_ok=True)
+
+
+def copy_as(output: Path, path: Path) -> None:
+    """Copy a file to `output`, whose folder is made when it is not there. Raises StoreError of --output."""
+    with _told(output):
+        output.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, output)
+
+
+@contextmanager
+def _told(output: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"--output: {error.filename or output}: {error.strerror or error}") from error
+
+
+def inputs_of(system: System, file: Path) -> list[tuple[str, Path | None]]:
+    """Return the files and folders that a system is made of, the system file among them, each with its key."""
+    found: list[tuple[str, Path | None]] = [("the system file", file)]
+    for part in ("initramfs", "rootfs"):
+        recipe = getattr(system, part)
+        if recipe is not None:
+            found += [(f"{part}.{key}", getattr(recipe, key)) for key in ("path", "directory", "init")]
+            found += [(f"{part}.files", path) for path in recipe.files.values()]
+    if system.card is not None:
+        found += [("card.path", system.card.path), ("card.dtb", system.card.dtb)]
+    for build in (system.kernel.build, system.bootloader):
+        if build is not None:
+            found += [(f"{build.key}.source", build.source), (f"{build.key}.config", build.config)]
+            found += [(f"{build.key}.fragments", path) for path in build.fragments]
+            found += [(f"{build.key}.patches", path) for path in build.patches]
+    return found
+
+
+def _expect_place(option: str, output: Path, inputs: Inputs) -> None:
+    place = output.resolve()
+    for name, path in inputs:
+        if path is None:
+            continue
+        if place == path.resolve():
+            raise InputError(f"{option} {output}: is {name} itself", hint="name another file")
+        if path.is_dir() and path.resolve() in place.parents:
+            raise InputError(
+                f"{option} {output}: lies in {name} ({path}): what is written there would be built in the next time",
+                hint="name a place outside of it",
+            )
+    above = next(folder for folder in place.parents if folder.exists())
+    if not above.is_dir():
+        raise InputError(f"{option} {output}: {above} is not a folder", hint="name a place in one")
+    wanted = place if place.exists() else above
+    if not os.access(wanted, os.W_OK):
+        raise InputError(f"{option} {output}: {wanted} may not be written to", hint="name a place that is yours")

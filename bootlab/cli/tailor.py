@@ -1,0 +1,188 @@
+"""`bootlab tailor SYSTEM`: the kernel fitted to the job, from the exact coverage of its boot and check."""
+
+import json as json_module
+import shutil
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import BaseModel, ConfigDict
+
+from bootlab.cli.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.cli.resuming import asked_of, digest, find_resumed
+from bootlab.cli.terminal import err, out, print_json, warn_of_doubts
+from bootlab.errors import InputError, Interrupted, StoreError
+from bootlab.experiments.store import Run
+from bootlab.experiments.tailor_document import SCHEMA, tailor_document
+from bootlab.experiments.tailor_policy import GROUPS, Policy
+from bootlab.experiments.tailoring import Tailored, Tailoring, expect_tailorable
+from bootlab.measure.record_files import store_error, write_json, write_whole
+from bootlab.report import tailor_reasons, tailor_text
+from bootlab.system import read_system
+
+KIND = "tailor"
+CONFIG = "tailored.config"
+REASONS = "reasons.txt"
+_BUILDS = 6
+_TOLD_EVERY = 250
+
+
+class _Asked(BaseModel):
+    """What a tailoring was asked, as its run keeps it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    system: str
+    digest: str
+    keep: list[str]
+    give_up: list[str]
+    builds: int
+
+
+def tailor(
+    system: SystemFile,
+    keep: Annotated[
+        list[str] | None, typer.Option("--keep", metavar="OPTION", help="An option that stays, as EXT4_FS. Repeatable.")
+    ] = None,
+    give_up: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--give-up",
+            metavar="NAME",
+            help=f"A protection that goes: an option, or {', '.join(GROUPS)}. Repeatable. [default: none]",
+        ),
+    ] = None,
+    builds: Annotated[
+        int | None,
+        typer.Option(
+            "--builds", min=2, max=99, help=f"Kernels built at most, the first included. [default: {_BUILDS}]"
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the configuration there, too.")
+    ] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            "--resume",
+            metavar="RUN",
+            help="Go on with an interrupted run: its path, number, or last. --builds may be another then.",
+        ),
+    ] = None,
+    json: Json = False,
+    runs: Runs = None,
+) -> int:
+    """Fit a kernel to its job: drop the options that its boot and its check do not use, and prove it.
+
+    The check decides what the job is: let it do all that the system is for. Security options never go for not having
+    run, only by name. Every kernel is booted and checked; what a check fails without stays, with the reason.
+    """
+    value = read_system(system)
+    with naming(system):
+        expect_tailorable(value)
+    if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
+        raise InputError(f"--output {output}: not a place for a file", hint="-o tailored.config")
+    store = open_store(runs)
+    if resume is not None:
+        run = find_resumed(store, resume, KIND, value.name, _Asked, [keep, give_up])
+        asked = asked_of(run, _Asked)
+        asked = asked.model_copy(update={"builds": builds or asked.builds})
+        if asked.digest != digest(value):
+            raise InputError(
+                f"--resume {resume}: {system} has changed since that run began", hint="start anew, without --resume"
+            )
+    else:
+        asked = _Asked(
+            system=str(system),
+            digest=digest(value),
+            keep=_names("--keep", keep),
+            give_up=_names("--give-up", give_up),
+            builds=builds or _BUILDS,
+        )
+        run = store.start(KIND, value.name, asked.model_dump())
+
+    def tell(line: str) -> None:
+        if not json:
+            err.print(f"  {line}", soft_wrap=True)
+
+    def progress(done: int, last: str) -> None:
+        if done and done % _TOLD_EVERY == 0:
+            tell(f"compiled {done} files")
+
+    if not json:
+        err.print(f"tailoring {value.name}, {asked.builds} kernels at most; its run is {run.path}", soft_wrap=True)
+        warn_of_doubts(value)
+    work = Tailoring(
+        value,
+        open_cache(),
+        run,
+        Policy(value, asked.keep, asked.give_up),
+        builds=asked.builds,
+        tell=tell,
+        progress=progress,
+    )
+    try:
+        with run.locked(), naming(system):
+            tailored = work.tailor()
+    except (KeyboardInterrupt, Interrupted) as error:
+        raise Interrupted(
+            f"interrupted; go on with: bootlab tailor {system} --resume {run.path.name}",
+        ) from error
+    written = _write(tailored, run.path / CONFIG, output)
+    document = tailor_document(
+        tailored,
+        config=str(written),
+        run=str(run.path),
+        reasons=str(run.path / REASONS),
+        keep=asked.keep,
+        give_up=asked.give_up,
+    )
+    write_json(run.result, document)
+    try:
+        write_whole(run.path / REASONS, tailor_reasons.reasons(document))
+    except OSError as error:
+        raise store_error(run.path, error) from error
+    return _show(document, json=json)
+
+
+def show_recorded(run: Run, *, json: bool) -> int:
+    """Print the tailoring on record in a run again. Raises StoreError when it is damaged or was interrupted."""
+    try:
+        document = json_module.loads(run.result.read_text(encoding="utf-8"))
+        if document["schema"] != SCHEMA:
+            raise ValueError(f"schema {document['schema']!r}, expected {SCHEMA!r}")
+    except FileNotFoundError as error:
+        raise StoreError(
+            f"{run.path}: this tailoring has not finished",
+            hint=f"go on with: bootlab tailor SYSTEM --resume {run.path}",
+        ) from error
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise StoreError(f"{run.result}: no whole tailoring: {error}") from error
+    return _show(document, json=json)
+
+
+def _show(document: dict[str, Any], *, json: bool) -> int:
+    if json:
+        print_json(document)
+    else:
+        out.print(tailor_text.tailored(document), soft_wrap=True)
+    return 0
+
+
+def _write(tailored: Tailored, into_run: Path, output: Path | None) -> Path:
+    try:
+        for path in (into_run, *([output] if output is not None else [])):
+            shutil.copyfile(tailored.kernel.config, path)
+    except OSError as error:
+        raise store_error(output or into_run, error) from error
+    return output or into_run
+
+
+def _names(option: str, names: list[str] | None) -> list[str]:
+    found = [name.removeprefix("CONFIG_") for name in names or []]
+    for name in found:
+        if (option == "--keep" or name not in GROUPS) and (
+            not name.isascii() or not name.replace("_", "").isalnum() or name != name.upper()
+        ):
+            known = f", or {', '.join(GROUPS)}" if option == "--give-up" else ""
+            raise InputError(f"{option} {name}: not the name of an option", hint=f"as EXT4_FS{known}")
+    return found

@@ -1,0 +1,27 @@
+"""Importer: what a file of this folder offers the registry. One format, how it is recognised, how it is read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bootlab.importers.source import Head, Source
+from bootlab.timeline.recording import Recording
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user says that the file does not."""
+
+    tsc_hz: int | None = None
+    """How fast the time stamp counter ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class Importer:
+    """One format. `recognise` must not raise; `read` raises FormatError for what is not of this format."""
+
+    name: str
+    """For --format; also Recording.format."""
+    title: str
+    """What it reads, in words, with the commands that write it."""
+    recognise: Callable[[Head], bool]
+    read: Callable[[Source, Options], Recording]

@@ -1,0 +1,127 @@
+"""Every importer there is, and which one a file is for."""
+
+from typing import Final
+
+from bootlab.errors import InputError
+from bootlab.importers import (
+    android,
+    boot_kpi,
+    boot_series,
+    bootchart,
+    bootchart_svg,
+    bootstage,
+    boottrace,
+    cbmem,
+    ec2_boot_bench,
+    firecracker_log,
+    firecracker_metrics,
+    ftrace,
+    grabserial,
+    kernel_log,
+    kernel_marks,
+    systemd_dump,
+    systemd_plot,
+    systemd_show,
+    systemd_svg,
+    systemd_text,
+    tslog,
+    watch,
+)
+from bootlab.importers.importer import Importer, Options
+from bootlab.importers.source import FormatError, Head, Source
+from bootlab.timeline.recording import Recording
+
+IMPORTERS: Final[tuple[Importer, ...]] = (
+    watch.IMPORTER,
+    tslog.IMPORTER,
+    boottrace.IMPORTER,
+    firecracker_log.IMPORTER,
+    firecracker_metrics.IMPORTER,
+    bootstage.IMPORTER,
+    cbmem.IMPORTER,
+    ec2_boot_bench.IMPORTER,
+    android.IMPORTER,
+    boot_kpi.IMPORTER,
+    bootchart.IMPORTER,
+    bootchart_svg.IMPORTER,
+    systemd_svg.IMPORTER,
+    systemd_plot.IMPORTER,
+    systemd_show.IMPORTER,
+    systemd_dump.IMPORTER,
+    systemd_text.IMPORTER,
+    ftrace.IMPORTER,
+    grabserial.IMPORTER,
+    kernel_marks.IMPORTER,
+    kernel_log.IMPORTER,
+    boot_series.IMPORTER,
+)
+"""The first that recognises a file reads it, so the most telling formats come first and plain text last."""
+
+
+_ZIPPED: Final = "it is a zip archive: unpack it, or `unzip -p FILE | bootlab import -` where it holds one file"
+LATEST: Final = 1 << 56
+"""More ns than two years have, or cycles; a file with such a time in it is damaged."""
+
+
+def find_importer(head: Head) -> Importer | None:
+    """Return the importer that a file is for, or None."""
+    return next((one for one in IMPORTERS if one.recognise(head)), None)
+
+
+def require_importer(name: str) -> Importer:
+    """Return the importer called `name`. Raises InputError."""
+    for one in IMPORTERS:
+        if one.name == name:
+            return one
+    raise InputError(
+        f"--format {name}: no such format", hint=f"there are {', '.join(sorted(one.name for one in IMPORTERS))}"
+    )
+
+
+def read_recording(source: Source, options: Options, format_name: str | None = None) -> Recording:
+    """Return what a file says, read as `format_name`, or as what it looks like.
+
+    Raises FormatError, which names file and line, for what no importer knows or what is not of its format.
+    """
+    if format_name is not None:
+        return _bounded(require_importer(format_name).read(source, options), source)
+    if not source.head.data:
+        raise FormatError(f"{source.name}: empty", hint="was the recording saved?")
+    importer = find_importer(source.head)
+    if importer is None:
+        raise FormatError(
+            f"{source.name}: none of the {len(IMPORTERS)} formats; it begins {ascii(_beginning(source.head))}",
+            hint=_ZIPPED
+            if source.head.data.startswith(b"PK\x03\x04")
+            else "--format NAME reads it as one of them; bootlab import --formats lists them",
+        )
+    return _bounded(importer.read(source, options), source)
+
+
+def _bounded(recording: Recording, source: Source) -> Recording:
+    # What follows adds such times up in 64 bits, and the page's scripts know integers up to 2**53.
+    spans, events = (*recording.timeline.spans, *recording.phases), recording.timeline.events
+    longest = max(
+        max((max(abs(one.start_ns), abs(one.end_ns)) for one in spans), default=0),
+        max((abs(one.t_ns) for one in events), default=0),
+        max((abs(one.took_ns) for one in recording.lengths), default=0),
+        max((abs(one.own_ns) for one in recording.stacks), default=0),
+    )
+    backwards = next((one for one in spans if one.end_ns < one.start_ns), None)
+    if backwards is not None:
+        raise FormatError(
+            f"{source.name}: {ascii(backwards.name[:60])} ends before it begins: a damaged file, or no "
+            f"{recording.format}"
+        )
+    if longest > LATEST:
+        unit = recording.timeline.clock.unit
+        raise FormatError(
+            f"{source.name}: it has a time of {longest} {unit}, and no boot lasts so long: a damaged file, or no "
+            f"{recording.format}",
+            hint="--format names another format; bootlab import --formats lists them",
+        )
+    return recording
+
+
+def _beginning(head: Head) -> str:
+    return next((row for row in head.rows if row.strip()), "")[:60]

@@ -1,0 +1,57 @@
+"""What a board boots from: the bootloader to build, and the card that carries it and the kernel."""
+
+from pathlib import Path
+from typing import ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from bootlab.system.part import Part
+from bootlab.system.source_build import SourceBuild
+
+
+class Bootloader(SourceBuild):
+    """U-Boot, to be built.
+
+    `package` is Debian's source package, `u-boot`, of which the upstream release is taken; `suite` is the Debian suite
+    that has it, by default this machine's; `base` is one of the tree's own configurations, by default the board's.
+    """
+
+    key: ClassVar[str] = "bootloader"
+    project: ClassVar[str] = "U-Boot"
+    what: ClassVar[str] = "bootloader"
+
+    falcon: bool = False
+    """SPL loads the kernel itself, from raw sectors of the card, and U-Boot proper never runs."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.source is None) == (self.package is None):
+            raise ValueError('give exactly one of source (a tree or tarball) and package ("u-boot")')
+        if self.base is not None and self.config is not None:
+            raise ValueError("give at most one of base and config: each is a whole configuration")
+        if self.suite is not None and self.package is None:
+            raise ValueError("suite says where package comes from; there is no package")
+        return self
+
+
+class Card(Part):
+    """An SD card: composed of bootloader, kernel, device tree and initramfs, or a finished image. Never written to."""
+
+    path: Path | None = Field(default=None, strict=False)
+    """A finished image; its size is a power of two."""
+    size_mib: int | None = Field(default=None, ge=1, le=1 << 20)
+    """A power of two; by default the smallest that fits, from 64."""
+    filesystem: Literal["fat", "ext4"] = "fat"
+    """Of the partition with the files that U-Boot proper loads."""
+    dtb: Path | None = Field(default=None, strict=False)
+    """The device tree, of a kernel that is not built here; of one that is, its own for this board."""
+    load_address: int | None = Field(default=None, ge=0, lt=1 << 32)
+    """Where SPL puts and enters the kernel in Falcon mode; by default where U-Boot proper would."""
+
+    @model_validator(mode="after")
+    def _path_or_composed(self) -> Self:
+        if self.path is not None and (self.size_mib or self.dtb or self.load_address is not None):
+            raise ValueError("path names a finished card; size_mib, dtb and load_address are of one to be composed")
+        if self.size_mib is not None and self.size_mib & (self.size_mib - 1):
+            raise ValueError("size_mib must be a power of two: QEMU takes no other card")
+        return self

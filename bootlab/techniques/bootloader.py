@@ -1,0 +1,77 @@
+"""What techniques of the bootloader have in common: U-Boot built with other options, and what its console proves."""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from bootlab.system import System
+from bootlab.techniques.evidence import Prove
+from bootlab.techniques.technique import Evidence, Measured, Proof
+
+PATCHES = Path(__file__).resolve().parents[2] / "patches" / "u-boot"
+
+
+def not_built(system: System) -> str | None:
+    """Say why there is no bootloader to build anew."""
+    if system.board is None:
+        return f"machine.type {system.machine.type.value!r} has no bootloader"
+    if system.card is not None and system.card.path is not None:
+        return "the card is finished (card.path)"
+    return None
+
+
+def no_uboot_proper(system: System) -> str | None:
+    """Say why options of U-Boot proper mean nothing."""
+    if (reason := not_built(system)) is not None:
+        return reason
+    if system.bootloader is not None and system.bootloader.falcon:
+        return "in Falcon mode U-Boot proper never runs"
+    return None
+
+
+def options_applies(options: Mapping[str, str]) -> Callable[[System, Measured], str | None]:
+    """Return the check that U-Boot proper runs and was not asked for all of `options` already."""
+
+    def applies(system: System, measured: Measured) -> str | None:
+        if (reason := no_uboot_proper(system)) is not None:
+            return reason
+        assert system.bootloader is not None
+        asked = system.bootloader.options
+        if all(asked.get(name) == value for name, value in options.items()):
+            return "bootloader.options say so already"
+        return None
+
+    return applies
+
+
+def with_bootloader_options(options: Mapping[str, str]) -> Callable[[System, Measured], System]:
+    """Return an `apply` that adds options of U-Boot's configuration."""
+
+    def apply(system: System, measured: Measured) -> System:
+        assert system.bootloader is not None
+        return system.with_part("bootloader", options={**system.bootloader.options, **options})
+
+    return apply
+
+
+def console_changes(pattern: str, wanted: str) -> Prove:
+    """The bootloader says `pattern` with another first group than before, and now one that `wanted` matches."""
+
+    def prove(after: Evidence, before: Evidence) -> Proof:
+        new, old = (re.search(pattern, side.console) for side in (after, before))
+        if new is None or old is None or re.fullmatch(wanted, old[1]):
+            return Proof.NOT_SHOWN
+        return Proof.PROVEN if re.fullmatch(wanted, new[1]) else Proof.NO_EFFECT
+
+    return prove
+
+
+def console_loses(pattern: str) -> Prove:
+    """The bootloader no longer says what it said before."""
+
+    def prove(after: Evidence, before: Evidence) -> Proof:
+        if re.search(pattern, after.console):
+            return Proof.NO_EFFECT
+        return Proof.PROVEN if re.search(pattern, before.console) else Proof.NOT_SHOWN
+
+    return prove

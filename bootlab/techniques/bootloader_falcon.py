@@ -1,0 +1,57 @@
+"""Let SPL start the kernel, without U-Boot proper."""
+
+from bootlab.system import System
+from bootlab.techniques.bootloader import PATCHES, not_built
+from bootlab.techniques.build_options import BOOTLIN_2019
+from bootlab.techniques.technique import Evidence, Layer, Measured, Proof, Removes, Risk, Source, Technique
+from bootlab.timeline import marks as m
+
+PATCH = PATCHES / "sunxi-falcon.patch"
+
+
+def _applies(system: System, measured: Measured) -> str | None:
+    if (reason := not_built(system)) is not None:
+        return reason
+    assert system.bootloader is not None
+    if system.bootloader.falcon:
+        return "bootloader.falcon is true already"
+    if system.initramfs is not None and not system.initramfs.embedded:
+        return "SPL loads a kernel and its args, and no initramfs beside them (initramfs.embedded)"
+    return None
+
+
+def _apply(system: System, measured: Measured) -> System:
+    assert system.bootloader is not None
+    patches = system.bootloader.patches
+    if PATCH.name not in [path.name for path in patches]:
+        patches = (*patches, PATCH)
+    return system.with_part("bootloader", falcon=True, patches=patches)
+
+
+def _uboot_never_runs(after: Evidence, before: Evidence) -> Proof:
+    if m.UBOOT_ENTRY in after.marks:
+        return Proof.NO_EFFECT
+    return Proof.PROVEN if m.SPL_ENTRY in after.marks and m.UBOOT_ENTRY in before.marks else Proof.NOT_SHOWN
+
+
+TECHNIQUE = Technique(
+    name="bootloader_falcon",
+    layer=Layer.BOOTLOADER,
+    summary="lets SPL load and start the kernel, so that U-Boot proper never runs (Falcon mode)",
+    mechanism=(
+        "SPL loads the kernel and its device tree from raw sectors of the card and jumps. U-Boot proper is neither "
+        "loaded nor relocated; it sets up no devices, reads no environment, mounts no file system, patches no device "
+        "tree. What it would have put into the tree is put there when the card is composed."
+    ),
+    knob=f"bootloader.falcon = true (SPL_OS_BOOT), with patches/u-boot/{PATCH.name}",
+    cost=(
+        "no boot menu, no choice of kernel, no initramfs beside the kernel; an update must write raw sectors; on this "
+        "board no PSCI, so one CPU; the way back is a key on the serial line"
+    ),
+    risk=Risk.FUNCTION,
+    sources=(Source("-479 ms to user space, -478 ms to ffmpeg", BOOTLIN_2019),),
+    apply=_apply,
+    prove=_uboot_never_runs,
+    applies=_applies,
+    removes=Removes("U-Boot proper", stages=("[U-Boot]",), replaced=True),
+)

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "environment.h"
+#include "files.h"
+#include "loop.h"
+#include "passwd.h"
+
+enum { EXIT_NOT_EXECUTED = 127, FIRST_FD = 3, HIGH_FD = 256 };
+
+__attribute__((noreturn))
+static void give_up(const struct child *child, enum child_step step, int error)
+{
+	struct exec_failure failure = { .error = error, .step = (uint8_t)step };
+
+	/* The pipe is empty, so this does not wait; if PID 1 is not there to read, nobody is. */
+	if (child->exec_fd >= 0 && write(child->exec_fd, &failure, sizeof failure) < 0)
+		_exit(EXIT_NOT_EXECUTED);
+	_exit(EXIT_NOT_EXECUTED);
+}
+
+void child_close_others(int exec_fd, int output_fd, int ready_fd)
+{
+	const int kept[] = { exec_fd, output_fd, ready_fd };
+	unsigned from = FIRST_FD;
+
+	while (from < HIGH_FD) {
+		unsigned next = HIGH_FD;
+
+		for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
+			if (kept[i] >= (int)from && kept[i] < (int)next)
+				next = (unsigned)kept[i];
+		if (next > from)
+			syscall(SYS_close_range, from, next - 1, 0);
+		from = next + 1;
+	}
+}
+
+static void open_tty(const struct child *child)
+{
+	int fd = open(child->unit->tty, O_RDWR | O_NOCTTY);
+
+	if (fd < 0)
+		give_up(child, STEP_TTY, errno);
+	/* Without one (/dev/console has no job control) the program runs all the same. */
+	ioctl(fd, TIOCSCTTY, 1);
+	for (int i = 0; i < FIRST_FD; i++)
+		if (dup2(fd, i) < 0)
+			give_up(child, STEP_TTY, errno);
+	if (fd >= FIRST_FD)
+		close(fd);
+}
+
+static void open_null(const struct child *child)
+{
+	int in = open("/dev/null", O_RDONLY), out = child->output_fd;
+
+	/* No /dev yet: an empty pipe reads the same. */
+	if (in < 0) {
+		int ends[2];
+
+		if (pipe(ends))
+			give_up(child, STEP_DESCRIPTOR, errno);
+		close(ends[1]);
+		in = ends[0];
+	}
+	if (out < 0)
+		out = open(child->unit->output == OUTPUT_CONSOLE ? "/dev/console" : "/dev/null", O_WRONLY | O_NOCTTY);
+	if (dup2(in, 0) < 0 || (out >= 0 && (dup2(out, 1) < 0 || dup2(out, 2) < 0)))
+		give_up(child, STEP_DESCRIPTOR, errno);
+	if (in > 2)
+		close(in);
+	if (out > 2 && out != child->output_fd)
+		close(out);
+}
+
+/* The pipes out of the way of the number that is asked for. */
+static void place_ready_fd(struct child *child)
+{
+	int wanted = child->unit->ready_fd;
+
+	if (child->ready_fd < 0)
+		return;
+	child->exec_fd = fcntl(child->exec_fd, F_DUPFD_CLOEXEC, HIGH_FD);
+	if (child->exec_fd < 0)
+		_exit(EXIT_NOT_EXECUTED);
+	if (child->ready_fd == wanted) {
+		fcntl(wanted, F_SETFD, 0);
+		return;
+	}
+	if (dup2(child->ready_fd, wanted) < 0)
+		give_up(child, STEP_DESCRIPTOR, errno);
+}
+
+static void set_limits(const struct child *child)
+{
+	const struct unit *unit = child->unit;
+	char text[16];
+
+	if (unit->open_files > 0) {
+		struct rlimit limit = { (rlim_t)unit->open_files, (rlim_t)unit->open_files };
+
+		if (setrlimit(RLIMIT_NOFILE, &limit))
+			give_up(child, STEP_LIMIT, errno);
+	}
+	if (unit->nice != 0 && setpriority(PRIO_PROCESS, 0, unit->nice))
+		give_up(child, STEP_LIMIT, errno);
+	/* A kernel without /proc has no such score to set, either. */
+	snprintf(text, sizeof text, "%d", unit->oom);
+	if (unit->oom_given)
+		file_write("/proc/self/oom_score_adj", text);
+}
+
+static void find_identity(const struct child *child, struct identity *ret)
+{
+	const struct unit *unit = child->unit;
+	int r;
+
+	*ret = (struct identity){ .uid = 0 };
+	if (unit->user) {
+		r = passwd_find_user(unit->user, ret);
+		if (r)
+			give_up(child, STEP_USER, -r);
+	}
+	if (unit->group) {
+		r = passwd_find_group(unit->group, &ret->gid);
+		if (r)
+			give_up(child, STEP_GROUP, -r);
+	}
+}
+
+/* Below /run, which is new at every boot; what is there already stays as it is but for its owner. */
+static void make_run_folders(const struct child *child, const struct identity *identity)
+{
+	char path[PATH_MAX];
+
+	for (const char *const *name = child->unit->run_folders; name && *name; name++) {
+		if (snprintf(path, sizeof path, "/run/%s", *name) >= (int)sizeof path)
+			give_up(child, STEP_RUN_FOLDER, ENAMETOOLONG);
+		if ((mkdir(path, 0755) && errno != EEXIST) || lchown(path, identity->uid, identity->gid))
+			give_up(child, STEP_RUN_FOLDER, errno);
+	}
+}
+
+static void become_user(const struct child *child, const struct identity *identity)
+{
+	const struct unit *unit = child->unit;
+
+	if (!unit->user && !unit->group)
+		return;
+	if (setgroups(identity->n_groups, identity->groups) || setgid(identity->gid))
+		give_up(child, STEP_GROUP, errno);
+	if (unit->user && setuid(identity->uid))
+		give_up(child, STEP_USER, errno);
+}
+
+/* Returns only when it cannot be executed, with errno set. systemd's services may name a program without its folder. */
+static void execute(const char *const *argv, char *const *environment)
+{
+	static const char *const FOLDERS[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin" };
+	char path[PATH_MAX];
+
+	if (strchr(argv[0], '/')) {
+		execve(argv[0], (char *const *)argv, environment);
+		return;
+	}
+	for (size_t i = 0; i < sizeof FOLDERS / sizeof FOLDERS[0]; i++) {
+		if (snprintf(path, sizeof path, "%s/%s", FOLDERS[i], argv[0]) < (int)sizeof path)
+			execve(path, (char *const *)argv, environment);
+		if (errno != ENOENT && errno != ENOTDIR)
+			return;
+	}
+}
+
+void child_run(const struct child *given)
+{
+	struct child child = *given;
+	const struct unit *unit = child.unit;
+	const char *const *argv = child.command->argv;
+	struct identity identity;
+	char *const *environment;
+
+	/* Its own session first: a signal for the unit is one for its process group, and PID 1's are still blocked. */
+	setsid();
+	umask(022);
+	/* Closed by exec too, but until then they count against the limit. */
+	child_close_others(child.exec_fd, child.output_fd, child.ready_fd);
+	if (unit->tty)
+		open_tty(&child);
+	else
+		open_null(&child);
+	place_ready_fd(&child);
+	set_limits(&child);
+	environment = environment_build(unit, child.main, child.notify_name);
+	if (!environment)
+		give_up(&child, STEP_ENVIRONMENT, E2BIG);
+	if (unit->origin == ORIGIN_SYSTEMD)
+		argv = environment_expand(argv, environment);
+	if (!argv)
+		give_up(&child, STEP_ENVIRONMENT, E2BIG);
+	find_identity(&child, &identity);
+	make_run_folders(&child, &identity);
+	if (chdir(unit->directory ? unit->directory : "/"))
+		give_up(&child, STEP_DIRECTORY, errno);
+	become_user(&child, &identity);
+	loop_become_child();
+	execute(argv, environment);
+	give_up(&child, STEP_EXEC, errno);
+}

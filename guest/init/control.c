@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "control.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "loop.h"
+#include "report.h"
+#include "shutdown.h"
+#include "supervise.h"
+#include "text.h"
+
+enum { BACKLOG = 16, MAX_CONNECTIONS = 16, PATIENCE_S = 10, ANSWER_BYTES = 256 };
+
+static int listening = -1;
+static int connections[MAX_CONNECTIONS];
+static unsigned next_place;
+
+static void answer(int fd, const char *text)
+{
+	if (send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return; /* who asked has gone */
+}
+
+static void act(int fd, struct slice verb, struct slice name)
+{
+	static const struct {
+		const char *verb;
+		int (*act)(struct slice name);
+	} ACTIONS[] = { { "start", supervise_start }, { "stop", supervise_stop }, { "restart", supervise_restart } };
+	static const struct {
+		const char *verb;
+		enum ending ending;
+	} ENDINGS[] = { { "poweroff", END_POWER_OFF }, { "reboot", END_REBOOT }, { "halt", END_HALT } };
+	char text[ANSWER_BYTES];
+
+	for (size_t i = 0; i < sizeof ACTIONS / sizeof ACTIONS[0]; i++)
+		if (slice_is(verb, ACTIONS[i].verb)) {
+			int r = ACTIONS[i].act(name);
+
+			snprintf(text, sizeof text, r ? "error: %.*s: %s\n" : "ok\n", (int)name.size, name.at,
+				 r == -ENOENT ? "no such unit; bootlab-ctl status lists them" : strerror(-r));
+			answer(fd, text);
+			return;
+		}
+	for (size_t i = 0; i < sizeof ENDINGS / sizeof ENDINGS[0]; i++)
+		if (slice_is(verb, ENDINGS[i].verb)) {
+			answer(fd, "ok\n");
+			shutdown_begin(ENDINGS[i].ending);
+			return;
+		}
+	snprintf(text, sizeof text, "error: %.*s: no such verb\n", (int)verb.size, verb.at);
+	answer(fd, text);
+}
+
+static void report(int fd, report_fn *write_report, struct slice name)
+{
+	struct timeval patience = { .tv_sec = PATIENCE_S };
+	pid_t pid = fork();
+
+	if (pid < 0)
+		answer(fd, "error: no process to be had for the report; try again\n");
+	if (pid != 0)
+		return;
+	loop_become_child();
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+	_exit(write_report(fd, name) ? 1 : 0);
+}
+
+static void connection_readable(int fd, unsigned place)
+{
+	char request[REQUEST_BYTES_MAX];
+	ssize_t size = recv(fd, request, sizeof request, MSG_DONTWAIT);
+	struct slice rest = { request, size > 0 ? (size_t)size : 0 }, verb, name, line;
+	struct lines lines = lines_of(rest.at, rest.size);
+	report_fn *write_report;
+
+	/* A request is one small message: what does not come whole is none. */
+	if (line_next(&lines, &line) && word_next(&line, &verb)) {
+		word_next(&line, &name);
+		write_report = report_find(verb);
+		if (write_report)
+			report(fd, write_report, name);
+		else
+			act(fd, verb, name);
+	}
+	loop_close(&connections[place]);
+}
+
+static void connected(int fd, unsigned argument)
+{
+	int connection = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	unsigned place = next_place++ % MAX_CONNECTIONS;
+
+	(void)argument;
+	if (connection < 0)
+		return;
+	/* One that never asks anything makes room in the end. */
+	loop_close(&connections[place]);
+	if (loop_watch(connection, connection_readable, place))
+		close(connection);
+	else
+		connections[place] = connection;
+}
+
+int control_open(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = CONTROL_PATH };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), r;
+	mode_t mask;
+
+	if (fd < 0)
+		return -errno;
+	if (listening < 0)
+		for (size_t i = 0; i < MAX_CONNECTIONS; i++)
+			connections[i] = -1;
+	unlink(CONTROL_PATH);
+	mask = umask(077);
+	r = bind(fd, (struct sockaddr *)&address, sizeof address);
+	if (r && errno == ENOENT && mkdir("/run/bootlab", 0755) == 0)
+		r = bind(fd, (struct sockaddr *)&address, sizeof address);
+	r = r || listen(fd, BACKLOG) ? -errno : 0;
+	umask(mask);
+	r = r ? r : loop_watch(fd, connected, 0);
+	if (r) {
+		close(fd);
+		return r;
+	}
+	loop_close(&listening);
+	listening = fd;
+	return 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bootlab-ctl's side in PID 1: one request a connection, a line `VERB [UNIT]`; the answer, and the end. A report is written
+ * by a fork, which has all of PID 1's memory as it was at that moment and may wait for its reader.
+ */
+#ifndef BOOTLAB_INIT_CONTROL_H
+#define BOOTLAB_INIT_CONTROL_H
+
+#define CONTROL_PATH "/run/bootlab/control"
+
+enum { REQUEST_BYTES_MAX = 256 };
+
+/* Listen, if that is possible by now; again after SIGHUP. 0 or -errno. */
+int control_open(void);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "cycles.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct walk {
+	uint8_t state[MAX_UNITS]; /* 0 new, 1 on the way, 2 done */
+	unit_id path[MAX_UNITS];
+	uint16_t next_edge[MAX_UNITS]; /* of each unit on the way */
+	size_t depth;
+};
+
+/* The edge of the cycle path[begin..depth-1] that is the easiest to do without. */
+static struct edge *weakest(struct units *units, const struct walk *walk, size_t begin, uint8_t when)
+{
+	struct edge *found = NULL;
+
+	for (size_t i = begin; i < walk->depth; i++) {
+		unit_id from = walk->path[i], to = walk->path[i + 1 < walk->depth ? i + 1 : begin];
+
+		for (uint16_t e = units->unit[from].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
+			struct edge *edge = &units->edges[e];
+
+			if (edge->to == to && !edge->dropped && (edge->when & when) &&
+			    (!found || edge->relation > found->relation))
+				found = edge;
+		}
+	}
+	return found;
+}
+
+static void open_cycle(struct units *units, const struct walk *walk, size_t begin, uint8_t when)
+{
+	struct edge *edge = weakest(units, walk, begin, when);
+	char way[MESSAGE_MAX / 2] = "";
+	struct unit *unit;
+	size_t used = 0;
+
+	for (size_t i = begin; i <= walk->depth && used < sizeof way; i++)
+		used += (size_t)snprintf(way + used, sizeof way - used, "%s%s", i > begin ? " -> " : "",
+					 units->unit[walk->path[i < walk->depth ? i : begin]].name);
+	unit = &units->unit[edge->from];
+	edge->when &= (uint8_t)~when;
+	edge->dropped = edge->when == 0;
+	units_complain(units, unit->path, edge->line, "cycle %s: %s (-> waits for); %s no longer waits for %s",
+		       when == AT_START ? "at start" : "at stop", way, unit->name, units->unit[edge->to].name);
+	if (edge->relation == RELATION_NEEDS && when == AT_START) {
+		unit->broken = true;
+		unit->why_broken = "it needs itself, through others";
+	}
+}
+
+/* One pass from `root`; true if a cycle was opened, and the walk has to begin anew. */
+static bool walk_from(struct units *units, struct walk *walk, unit_id root, uint8_t when)
+{
+	walk->depth = 0;
+	walk->path[walk->depth] = root;
+	walk->next_edge[walk->depth++] = units->unit[root].edges_out;
+	walk->state[root] = 1;
+	while (walk->depth > 0) {
+		uint16_t e = walk->next_edge[walk->depth - 1];
+		struct edge *edge;
+
+		if (e == NO_EDGE) {
+			walk->state[walk->path[--walk->depth]] = 2;
+			continue;
+		}
+		edge = &units->edges[e];
+		walk->next_edge[walk->depth - 1] = edge->next_of_from;
+		if (!(edge->when & when) || walk->state[edge->to] == 2)
+			continue;
+		if (walk->state[edge->to] == 1) {
+			size_t begin = walk->depth - 1;
+
+			while (walk->path[begin] != edge->to)
+				begin--;
+			open_cycle(units, walk, begin, when);
+			return true;
+		}
+		walk->state[edge->to] = 1;
+		walk->path[walk->depth] = edge->to;
+		walk->next_edge[walk->depth++] = units->unit[edge->to].edges_out;
+	}
+	return false;
+}
+
+void cycles_open(struct units *units, uint8_t when)
+{
+	static struct walk walk;
+	bool again = true;
+
+	while (again) {
+		again = false;
+		memset(walk.state, 0, sizeof walk.state);
+		for (size_t i = 0; i < units->n_units && !again; i++)
+			if (walk.state[i] == 0)
+				again = walk_from(units, &walk, (unit_id)i, when);
+	}
+}

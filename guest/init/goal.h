@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* How far the boot has come: the goal, or without one everything; and what is said about it at the end. */
+#ifndef BOOTLAB_INIT_GOAL_H
+#define BOOTLAB_INIT_GOAL_H
+
+#include "config.h"
+#include "units.h"
+
+void goal_init(struct units *units, const struct config *config);
+
+void goal_unit_up(unit_id id);
+void goal_unit_failed(unit_id id);
+
+/* There is a goal, and it has neither been reached nor failed. */
+bool goal_pending(void);
+
+/* Say what has been decided, once. */
+void goal_look(void);
+
+/* The goal can no longer be reached, which is to be answered (on-failure). True once. */
+bool goal_take_failure(void);
+
+#endif

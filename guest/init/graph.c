@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+#include "graph.h"
+
+#include <string.h>
+
+#include "cycles.h"
+#include "lsb_unit.h"
+
+enum { NO_CURSOR = 0xffff };
+
+static struct edge *add_edge(struct units *units, unit_id from, unit_id to, uint8_t relation, uint8_t when, uint16_t line)
+{
+	struct edge *edge;
+
+	if (from == to)
+		return NULL;
+	for (uint16_t i = units->unit[from].edges_out; i != NO_EDGE; i = units->edges[i].next_of_from)
+		if (units->edges[i].to == to) {
+			edge = &units->edges[i];
+			edge->when |= when;
+			/* The stronger of the two. */
+			if (relation < edge->relation) {
+				edge->relation = relation;
+				edge->line = line;
+			}
+			return edge;
+		}
+	if (units->n_edges == MAX_EDGES) {
+		if (!units->full_told)
+			units_complain(units, units->unit[from].path, line, "no room for more dependencies");
+		units->full_told = true;
+		return NULL;
+	}
+	edge = &units->edges[units->n_edges];
+	*edge = (struct edge){ .from = from,
+			       .to = to,
+			       .relation = relation,
+			       .when = when,
+			       .line = line,
+			       .next_of_from = units->unit[from].edges_out,
+			       .next_of_to = units->unit[to].edges_in };
+	units->unit[from].edges_out = units->unit[to].edges_in = (uint16_t)units->n_edges++;
+	return edge;
+}
+
+static bool is_skipped_member(const struct units *units, const struct ref *ref, const struct graph_options *options)
+{
+	/* Without a network file system $remote_fs is $local_fs: no network, portmapper or NFS is waited for. */
+	return ref->relation == RELATION_MEMBER && !options->network_file_systems &&
+	       !strcmp(units->unit[ref->from].name, "$remote_fs") && ref->name[0] != '$';
+}
+
+enum { FACILITY_DEPTH = 4 };
+
+/* All members of a facility, those of facilities in it too, wait for what `ref` is of. False when it has none. */
+static bool members_wait(struct units *units, unit_id facility, const struct ref *ref,
+			 const struct graph_options *options, int depth)
+{
+	bool has_members = false;
+
+	for (size_t i = 0; depth > 0 && i < units->n_refs; i++) {
+		const struct ref *member = &units->refs[i];
+		uint16_t cursor = NO_CURSOR;
+		unit_id id;
+
+		if (member->from != facility || member->relation != RELATION_MEMBER || is_skipped_member(units, member, options))
+			continue;
+		while ((id = units_find_next(units, slice_of(member->name), &cursor)) != NO_UNIT) {
+			if (units->unit[id].origin == ORIGIN_FACILITY) {
+				has_members |= members_wait(units, id, ref, options, depth - 1);
+				continue;
+			}
+			add_edge(units, id, ref->from, ref->relation, ref->when, ref->line);
+			has_members = true;
+		}
+	}
+	return has_members;
+}
+
+/* `from` waits for what `ref` is of: before $network is before networking. But systemd's network.target is a moment. */
+static void add_reversed(struct units *units, unit_id from, const struct ref *ref, const struct graph_options *options)
+{
+	bool is_name = units->unit[from].origin == ORIGIN_FACILITY && units->unit[ref->from].origin != ORIGIN_SYSTEMD;
+
+	if (!is_name || !members_wait(units, from, ref, options, FACILITY_DEPTH))
+		add_edge(units, from, ref->from, ref->relation, ref->when, ref->line);
+}
+
+/* Of several units of one name those that are wanted count; with none of them wanted, the first. */
+static unsigned resolve_ref(struct units *units, const struct ref *ref, const struct graph_options *options)
+{
+	struct slice name = slice_of(ref->name);
+	uint16_t cursor = NO_CURSOR;
+	unsigned n_found = 0, n_wanted = 0;
+	unit_id id, first = NO_UNIT;
+	bool hard_taken = false;
+
+	while ((id = units_find_next(units, name, &cursor)) != NO_UNIT) {
+		first = n_found++ ? first : id;
+		n_wanted += units->unit[id].wanted;
+	}
+	cursor = NO_CURSOR;
+	while ((id = units_find_next(units, name, &cursor)) != NO_UNIT) {
+		uint8_t relation = ref->relation;
+
+		if (n_wanted > 0 ? !units->unit[id].wanted : id != first)
+			continue;
+		if (relation == RELATION_PULLS)
+			continue;
+		/* Any one of several is enough. */
+		if (relation == RELATION_NEEDS && hard_taken)
+			relation = RELATION_WANTS;
+		hard_taken |= relation == RELATION_NEEDS;
+		if (ref->reversed)
+			add_reversed(units, id, ref, options);
+		else
+			add_edge(units, ref->from, id, relation, ref->when, ref->line);
+	}
+	return n_found;
+}
+
+static void complain_missing(struct units *units, const struct ref *ref)
+{
+	struct unit *unit = &units->unit[ref->from];
+	bool hard = ref->relation == RELATION_NEEDS || ref->hard;
+
+	/* A facility that nobody provides is satisfied. */
+	if (!ref->must_exist || ref->name[0] == '$' || !unit->wanted)
+		return;
+	units_complain(units, unit->path, ref->line, "%s needs %s, and nothing provides it; %s", unit->name, ref->name,
+		       hard ? "it is not started" : "it is started all the same");
+	if (hard) {
+		unit->broken = true;
+		unit->why_broken = "what it needs does not exist";
+	}
+}
+
+/* Requires= and After= of the same unit are one hard dependency. */
+static void join_systemd(struct units *units)
+{
+	for (size_t i = 0; i < units->n_refs; i++) {
+		const struct ref *pull = &units->refs[i];
+
+		if (pull->relation != RELATION_PULLS || !pull->hard)
+			continue;
+		for (size_t j = 0; j < units->n_refs; j++) {
+			struct ref *order = &units->refs[j];
+
+			if (order->from == pull->from && order->relation == RELATION_AFTER && !order->reversed &&
+			    !strcmp(order->name, pull->name))
+				order->relation = RELATION_NEEDS;
+		}
+	}
+}
+
+static void want_refs_of(struct units *units, unit_id id)
+{
+	for (size_t i = 0; i < units->n_refs; i++) {
+		const struct ref *ref = &units->refs[i];
+		uint16_t cursor = NO_CURSOR;
+		unit_id other, first = NO_UNIT;
+		bool enabled = false;
+
+		if (ref->from != id || ref->reversed ||
+		    (ref->relation != RELATION_NEEDS && ref->relation != RELATION_WANTS && ref->relation != RELATION_PULLS))
+			continue;
+		while ((other = units_find_next(units, slice_of(ref->name), &cursor)) != NO_UNIT) {
+			first = first == NO_UNIT ? other : first;
+			enabled |= units->unit[other].wanted;
+		}
+		if (first != NO_UNIT && !enabled)
+			graph_want(units, first);
+	}
+}
+
+void graph_want(struct units *units, unit_id id)
+{
+	/* As deep as a chain of units that nothing else brings along; a thousand at most. */
+	if (units->unit[id].wanted)
+		return;
+	units->unit[id].wanted = true;
+	want_refs_of(units, id);
+}
+
+/* `$all`: started after every unit that is not itself after all, stopped before every one. */
+static void add_all(struct units *units)
+{
+	for (size_t i = 0; i < units->n_units; i++) {
+		const struct unit *unit = &units->unit[i];
+
+		for (size_t j = 0; (unit->after_all || unit->stops_first) && j < units->n_units; j++) {
+			const struct unit *other = &units->unit[j];
+
+			if (other->origin == ORIGIN_FACILITY || other->no_defaults)
+				continue;
+			if (unit->after_all && other->wanted && !other->after_all)
+				add_edge(units, (unit_id)i, (unit_id)j, RELATION_AFTER, AT_START, unit->line);
+			/* Scripts that nothing has started are stopped by none, but others are ordered through them. */
+			if (unit->stops_first && (other->wanted || other->origin == ORIGIN_LSB) && !other->stops_first)
+				add_edge(units, (unit_id)i, (unit_id)j, RELATION_AFTER, AT_STOP, unit->line);
+		}
+	}
+}
+
+/* Every unit waits for the built-in basics, where it names nothing itself; a script of runlevel 2 that names nothing was
+ * written to come after all of runlevel S. */
+static void add_defaults(struct units *units)
+{
+	static const char *const BASICS[] = { "basics", "loopback" };
+
+	for (size_t i = 0; i < units->n_units; i++) {
+		const struct unit *unit = &units->unit[i];
+		bool names_something = unit->edges_out != NO_EDGE;
+
+		if (unit->origin == ORIGIN_BUILTIN || unit->origin == ORIGIN_FACILITY || unit->no_defaults)
+			continue;
+		if (unit->origin == ORIGIN_LSB && !(unit->levels & (1u << LEVEL_S)) && !names_something)
+			for (size_t j = 0; j < units->n_units; j++)
+				if (units->unit[j].wanted && (units->unit[j].levels & (1u << LEVEL_S)))
+					add_edge(units, (unit_id)i, (unit_id)j, RELATION_AFTER, AT_START, unit->line);
+		for (size_t j = 0; j < sizeof BASICS / sizeof BASICS[0]; j++) {
+			unit_id basic = units_find(units, slice_of(BASICS[j]));
+
+			if (basic != NO_UNIT)
+				add_edge(units, (unit_id)i, basic, RELATION_AFTER, AT_START, unit->line);
+		}
+		/* What systemd calls sysinit.target; the network is not of it. */
+		for (size_t j = 0; unit->origin == ORIGIN_SYSTEMD && j < units->n_units; j++)
+			if (units->unit[j].origin == ORIGIN_BUILTIN && !units->unit[j].is_network)
+				add_edge(units, (unit_id)i, (unit_id)j, RELATION_AFTER, AT_START, unit->line);
+	}
+}
+
+/* Longest way from each unit to one that nothing waits for, and so what to start first. Edges lead from the waiting. */
+static void measure_heights(struct units *units)
+{
+	static uint16_t waiting[MAX_UNITS];
+	static unit_id queue[MAX_UNITS];
+	size_t head = 0, tail = 0;
+
+	memset(waiting, 0, sizeof waiting);
+	for (size_t i = 0; i < units->n_edges; i++)
+		if (units->edges[i].when & AT_START)
+			waiting[units->edges[i].to]++;
+	for (size_t i = 0; i < units->n_units; i++)
+		if (waiting[i] == 0)
+			queue[tail++] = (unit_id)i;
+	for (; head < tail; head++) {
+		const struct unit *unit = &units->unit[queue[head]];
+
+		for (uint16_t e = unit->edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
+			struct unit *to = &units->unit[units->edges[e].to];
+
+			if (!(units->edges[e].when & AT_START))
+				continue;
+			if (unit->wanted && to->height < unit->height + 1)
+				to->height = (uint16_t)(unit->height + 1);
+			if (--waiting[units->edges[e].to] == 0)
+				queue[tail++] = units->edges[e].to;
+		}
+	}
+}
+
+static void mark_goals(struct units *units, const char *const *goals)
+{
+	static unit_id stack[MAX_UNITS];
+	size_t depth = 0;
+
+	for (; goals && *goals; goals++) {
+		unit_id id = units_find(units, slice_of(*goals));
+
+		if (id == NO_UNIT) {
+			units_complain(units, "goal", 0, "%s: no such unit", *goals);
+			continue;
+		}
+		if (!units->unit[id].goal) {
+			units->unit[id].goal = true;
+			stack[depth++] = id;
+		}
+	}
+	while (depth > 0) {
+		unit_id id = stack[--depth];
+
+		for (uint16_t e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
+			struct unit *to = &units->unit[units->edges[e].to];
+
+			if ((units->edges[e].when & AT_START) && to->wanted && !to->goal) {
+				to->goal = true;
+				stack[depth++] = units->edges[e].to;
+			}
+		}
+	}
+}
+
+void graph_resolve(struct units *units, const struct graph_options *options)
+{
+	join_systemd(units);
+	/* The names of facilities are always answered to. */
+	for (size_t i = 0; i < units->n_units; i++)
+		if (units->unit[i].origin == ORIGIN_FACILITY || units->unit[i].origin == ORIGIN_BUILTIN)
+			units->unit[i].wanted = true;
+	for (const char *const *goal = options->goals; goal && *goal; goal++) {
+		unit_id id = units_find(units, slice_of(*goal));
+
+		if (id != NO_UNIT)
+			units->unit[id].enabled = true;
+	}
+	for (size_t i = 0; i < units->n_units; i++)
+		if (units->unit[i].enabled && !units->unit[i].wanted)
+			graph_want(units, (unit_id)i);
+	for (size_t i = 0; i < units->n_refs; i++)
+		if (!is_skipped_member(units, &units->refs[i], options) && resolve_ref(units, &units->refs[i], options) == 0)
+			complain_missing(units, &units->refs[i]);
+	add_all(units);
+	add_defaults(units);
+	cycles_open(units, AT_START);
+	cycles_open(units, AT_STOP);
+	measure_heights(units);
+	mark_goals(units, options->goals);
+}

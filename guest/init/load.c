@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+#include "load.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "files.h"
+#include "lsb_unit.h"
+#include "service_file.h"
+#include "unit_file.h"
+
+static char content[FILE_BYTES];
+
+struct loading {
+	struct units *units;
+	const struct config *config;
+	const char *root;
+	bool has_facilities;
+};
+
+static const char *rooted(char *path, const char *root, const char *folder, const char *name)
+{
+	int size = snprintf(path, PATH_MAX, "%s%s%s%s", root, folder, *name ? "/" : "", name);
+
+	return size < PATH_MAX ? path : "";
+}
+
+/* The file's text in `content`, complained about when it cannot be read or is too long. */
+static bool read_text(struct units *units, const char *path, struct slice *ret)
+{
+	ssize_t size = file_read(path, content, sizeof content);
+
+	if (size == sizeof content) {
+		units_complain(units, path, 0, "longer than %d bytes: it is not read", FILE_BYTES - 1);
+		return false;
+	}
+	if (size < 0) {
+		units_complain(units, path, 0, "%s", strerror((int)-size));
+		return false;
+	}
+	*ret = (struct slice){ content, (size_t)size };
+	return true;
+}
+
+void load_config(struct units *units, struct config *config, const char *root)
+{
+	char path[PATH_MAX];
+	struct slice text;
+
+	config_init(config);
+	rooted(path, root, "/etc/bootlab/init.conf", "");
+	if (file_exists(path) && read_text(units, path, &text))
+		config_parse(config, units, arena_text(&units->arena, path, strlen(path)), text.at, text.size);
+}
+
+static bool is_taken(const struct units *units, struct slice name)
+{
+	return units_find(units, name) != NO_UNIT;
+}
+
+static void load_own(struct loading *loading)
+{
+	struct listing files;
+	char path[PATH_MAX];
+	struct slice text;
+
+	if (folder_list(rooted(path, loading->root, "/etc/bootlab/units", ""), &loading->units->arena, &files))
+		return;
+	for (size_t i = 0; i < files.n; i++) {
+		struct slice name = slice_of(files.names[i]);
+
+		if (!slice_ends(name, ".unit") || name.at[0] == '.')
+			continue;
+		name.size -= strlen(".unit");
+		rooted(path, loading->root, "/etc/bootlab/units", files.names[i]);
+		if (read_text(loading->units, path, &text))
+			unit_file_parse(loading->units, name, path, text.at, text.size);
+	}
+}
+
+/* The first of systemd's folders that has this unit file. */
+static bool find_service(const struct loading *loading, const char *file, char *path)
+{
+	static const char *const FOLDERS[] = { "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
+					       "/usr/lib/systemd/system", "/lib/systemd/system" };
+
+	for (size_t i = 0; i < sizeof FOLDERS / sizeof FOLDERS[0]; i++)
+		if (file_exists(rooted(path, loading->root, FOLDERS[i], file)))
+			return true;
+	return false;
+}
+
+static void load_service(struct loading *loading, const char *file, bool enabled)
+{
+	struct slice name = slice_of(file), text;
+	struct unit *unit;
+	char path[PATH_MAX];
+
+	if (!slice_ends(name, ".service"))
+		return;
+	name.size -= strlen(".service");
+	if (is_taken(loading->units, name)) {
+		unit_id id = units_find(loading->units, name);
+
+		if (enabled && loading->units->unit[id].origin == ORIGIN_SYSTEMD)
+			loading->units->unit[id].enabled = true;
+		return;
+	}
+	if (memchr(name.at, '@', name.size)) {
+		units_complain(loading->units, file, 0, "a template (NAME@) is not supported: not started");
+		return;
+	}
+	if (!find_service(loading, file, path) || !read_text(loading->units, path, &text))
+		return;
+	unit = service_file_parse(loading->units, name, path, text.at, text.size);
+	if (unit)
+		unit->enabled = enabled;
+}
+
+static void load_systemd(struct loading *loading)
+{
+	static const char *const WANTS[] = { "/etc/systemd/system/sysinit.target.wants",
+					     "/etc/systemd/system/basic.target.wants",
+					     "/etc/systemd/system/multi-user.target.wants",
+					     "/etc/systemd/system/graphical.target.wants",
+					     "/usr/lib/systemd/system/sysinit.target.wants",
+					     "/usr/lib/systemd/system/basic.target.wants",
+					     "/usr/lib/systemd/system/multi-user.target.wants",
+					     "/usr/lib/systemd/system/graphical.target.wants" };
+	struct listing links;
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof WANTS / sizeof WANTS[0]; i++) {
+		if (folder_list(rooted(path, loading->root, WANTS[i], ""), &loading->units->arena, &links))
+			continue;
+		for (size_t j = 0; j < links.n; j++)
+			load_service(loading, links.names[j], true);
+	}
+	/* What those bring along; refs grow while this goes on. */
+	for (size_t i = 0; i < loading->units->n_refs; i++) {
+		const struct ref *ref = &loading->units->refs[i];
+
+		if (loading->units->unit[ref->from].origin != ORIGIN_SYSTEMD || ref->relation != RELATION_PULLS ||
+		    is_taken(loading->units, slice_of(ref->name)))
+			continue;
+		if (snprintf(path, sizeof path, "%s.service", ref->name) < (int)sizeof path)
+			load_service(loading, path, false);
+	}
+}
+
+static void load_facilities(struct loading *loading)
+{
+	struct listing files;
+	char path[PATH_MAX];
+	struct slice text;
+
+	if (loading->has_facilities)
+		return;
+	loading->has_facilities = true;
+	rooted(path, loading->root, "/etc/insserv.conf", "");
+	if (file_exists(path) && read_text(loading->units, path, &text))
+		facilities_parse(loading->units, path, text.at, text.size);
+	else
+		facilities_default(loading->units);
+	if (folder_list(rooted(path, loading->root, "/etc/insserv.conf.d", ""), &loading->units->arena, &files))
+		return;
+	for (size_t i = 0; i < files.n; i++) {
+		rooted(path, loading->root, "/etc/insserv.conf.d", files.names[i]);
+		if (lsb_is_script_name(slice_of(files.names[i])) && read_text(loading->units, path, &text))
+			facilities_parse(loading->units, path, text.at, text.size);
+	}
+}
+
+/* The header that counts: an override of the administrator, the script's own, an override that fills a gap. */
+static bool read_header(struct loading *loading, const char *script, const char *script_path, char *path,
+			struct slice *text)
+{
+	ssize_t size;
+
+	rooted(path, loading->root, "/etc/insserv/overrides", script);
+	if (file_exists(path))
+		return read_text(loading->units, path, text);
+	snprintf(path, PATH_MAX, "%s", script_path);
+	/* A long script's header is at its beginning. */
+	size = file_read(path, content, sizeof content);
+	if (size < 0) {
+		units_complain(loading->units, path, 0, "%s", strerror((int)-size));
+		return false;
+	}
+	*text = (struct slice){ content, (size_t)size };
+	if (!memmem(content, (size_t)size, "BEGIN INIT INFO", strlen("BEGIN INIT INFO"))) {
+		rooted(path, loading->root, "/usr/share/insserv/overrides", script);
+		if (file_exists(path))
+			return read_text(loading->units, path, text);
+		snprintf(path, PATH_MAX, "%s", script_path);
+	}
+	return true;
+}
+
+/* The names that a script would answer to are looked at before it becomes a unit: one that is taken is left out. */
+static bool is_replaced(const struct units *units, struct slice script)
+{
+	struct slice plain = script;
+
+	if (slice_ends(plain, ".sh"))
+		plain.size -= 3;
+	return is_taken(units, plain) || is_taken(units, script);
+}
+
+static void load_script(struct loading *loading, const char *script, uint8_t linked, bool has_links)
+{
+	char script_path[PATH_MAX], header_path[PATH_MAX], own_path[PATH_MAX];
+	struct slice text;
+	struct unit *unit;
+
+	if (is_replaced(loading->units, slice_of(script)))
+		return;
+	rooted(script_path, loading->root, "/etc/init.d", script);
+	rooted(own_path, "", "/etc/init.d", script);
+	if (!read_header(loading, script, script_path, header_path, &text))
+		return;
+	unit = lsb_unit_parse(loading->units, &(struct lsb_source){ .script = slice_of(script),
+								    .script_path = own_path,
+								    .header_path = header_path,
+								    .text = text.at,
+								    .size = text.size });
+	if (!unit)
+		return;
+	/* The administrator's links say more than the script's wish. */
+	if (has_links)
+		unit->levels = linked;
+	unit->enabled = unit->levels & (1u << LEVEL_S | 1u << (loading->config->level - '0'));
+}
+
+/* Bits of the runlevels whose folder starts this script. */
+static uint8_t levels_of_links(const struct listing *folders, const char *levels, const char *script)
+{
+	uint8_t found = 0;
+
+	for (size_t i = 0; levels[i]; i++)
+		for (size_t j = 0; j < folders[i].n; j++) {
+			const char *name = folders[i].names[j];
+
+			if (name[0] == 'S' && name[1] && name[2] && !strcmp(name + 3, script))
+				found |= (uint8_t)(1u << (levels[i] == 'S' ? LEVEL_S : levels[i] - '0'));
+		}
+	return found;
+}
+
+static void load_lsb(struct loading *loading)
+{
+	static const char LEVELS[] = "S2345";
+	struct listing scripts, folders[sizeof LEVELS - 1] = { { NULL, 0 } };
+	char path[PATH_MAX], name[] = "/etc/rcX.d";
+	bool has_links = false;
+
+	for (size_t i = 0; LEVELS[i]; i++) {
+		name[strlen("/etc/rc")] = LEVELS[i];
+		if (!folder_list(rooted(path, loading->root, name, ""), &loading->units->arena, &folders[i]))
+			has_links |= folders[i].n > 0;
+	}
+	if (folder_list(rooted(path, loading->root, "/etc/init.d", ""), &loading->units->arena, &scripts))
+		return;
+	load_facilities(loading);
+	for (size_t i = 0; i < scripts.n; i++)
+		if (lsb_is_script_name(slice_of(scripts.names[i])))
+			load_script(loading, scripts.names[i], levels_of_links(folders, LEVELS, scripts.names[i]), has_links);
+}
+
+static bool names_facility(const struct units *units)
+{
+	for (size_t i = 0; i < units->n_refs; i++)
+		if (units->refs[i].name[0] == '$')
+			return true;
+	return false;
+}
+
+void load_units(struct units *units, const struct config *config, const char *root)
+{
+	struct loading loading = { .units = units, .config = config, .root = root };
+
+	load_own(&loading);
+	/* systemd's targets stand for facilities, too. */
+	if (config->systemd || names_facility(units))
+		load_facilities(&loading);
+	if (config->systemd)
+		load_systemd(&loading);
+	if (config->lsb)
+		load_lsb(&loading);
+}
+
+bool load_has_network_file_systems(const struct units *units, const char *root)
+{
+	static const char *const TYPES[] = { "nfs", "nfs4", "cifs", "smbfs", "smb3", "ceph", "glusterfs", "9p", "ncpfs",
+					     "ocfs2", "gfs2", "sshfs", "fuse.sshfs", "afs" };
+	struct slice line, device, folder, type, options;
+	struct lines lines;
+	char path[PATH_MAX];
+	ssize_t size;
+
+	if (units_find(units, slice_of("$remote_fs")) == NO_UNIT)
+		return false;
+	size = file_read(rooted(path, root, "/etc/fstab", ""), content, sizeof content);
+	if (size < 0)
+		return false;
+	lines = lines_of(content, (size_t)size);
+	while (line_next(&lines, &line)) {
+		if (!word_next(&line, &device) || device.at[0] == '#' || !word_next(&line, &folder) ||
+		    !word_next(&line, &type) || !word_next(&line, &options))
+			continue;
+		if (memmem(options.at, options.size, "_netdev", strlen("_netdev")))
+			return true;
+		for (size_t i = 0; i < sizeof TYPES / sizeof TYPES[0]; i++)
+			if (slice_is(type, TYPES[i]))
+				return true;
+	}
+	return false;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which files of a system are units: /etc/bootlab/units, then the .service files that a target wants, then init scripts.
+ * A name that an earlier one has taken is left to it, so a script whose work is built in is never started.
+ */
+#ifndef BOOTLAB_INIT_LOAD_H
+#define BOOTLAB_INIT_LOAD_H
+
+#include "config.h"
+#include "units.h"
+
+/* Read /etc/bootlab/init.conf, if it is there, below the folder `root` ("" for /). */
+void load_config(struct units *units, struct config *config, const char *root);
+
+/* Read all units of the system at `root`. Built-in units have been added before. */
+void load_units(struct units *units, const struct config *config, const char *root);
+
+/* Whether fstab at `root` has a file system that comes over the network; false, too, where no unit could ask. */
+bool load_has_network_file_systems(const struct units *units, const char *root);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* bootlab-init: PID 1. docs/init.md says what it does and how it is told. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/reboot.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "account.h"
+#include "builtin.h"
+#include "clock.h"
+#include "config.h"
+#include "control.h"
+#include "crash.h"
+#include "goal.h"
+#include "graph.h"
+#include "lifecycle.h"
+#include "load.h"
+#include "log.h"
+#include "loop.h"
+#include "shutdown.h"
+#include "spawn.h"
+#include "supervise.h"
+#include "watchdog.h"
+
+enum { STARTING_PER_CPU = 2, CONSOLE_LOOK_MS = 20, EXIT_NOT_PID_1 = 100 };
+
+static struct units units;
+static struct config config;
+static int console_fd = -1;
+static pid_t shell = -1;
+
+static void complain(void *context, const char *path, unsigned line, const char *message)
+{
+	(void)context;
+	if (line > 0)
+		log_say(LOG_FAILURE, "%s:%u: %s", path, line, message);
+	else
+		log_say(LOG_FAILURE, "%s: %s", path, message);
+}
+
+/* Whatever the kernel left open; nothing PID 1 opens may become a standard stream by accident. */
+static void open_standard_streams(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0 && mkdir("/dev", 0755) == 0)
+			return;
+}
+
+static void open_console(bool contained)
+{
+	if (console_fd >= 0)
+		return;
+	if (contained) {
+		console_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+		if (console_fd >= 0)
+			fcntl(console_fd, F_SETFL, fcntl(console_fd, F_GETFL) | O_NONBLOCK);
+	} else {
+		console_fd = open("/dev/console", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	}
+	log_init(console_fd, config.quiet);
+	crash_init(console_fd, contained);
+}
+
+static unsigned starting_bound(void)
+{
+	cpu_set_t processors;
+
+	if (config.starting > 0)
+		return config.starting;
+	if (sched_getaffinity(0, sizeof processors, &processors))
+		return STARTING_PER_CPU;
+	return (unsigned)CPU_COUNT(&processors) * STARTING_PER_CPU;
+}
+
+static void load(void)
+{
+	struct graph_options options = { .goals = NULL };
+
+	units_init(&units, complain, NULL);
+	load_config(&units, &config, "");
+	config_environment(&config, &units, environ);
+	log_init(console_fd, config.quiet);
+	crash_config(&config);
+	builtin_add(&units, &config, "");
+	load_units(&units, &config, "");
+	options.goals = config.n_goals > 0 ? config.goals : NULL;
+	options.network_file_systems = load_has_network_file_systems(&units, "");
+	graph_resolve(&units, &options);
+}
+
+static void reap(void)
+{
+	siginfo_t info;
+
+	for (;;) {
+		struct rusage used;
+		int status;
+		pid_t pid;
+
+		info.si_pid = 0;
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == 0)
+			return;
+		/* While it is a zombie its number, and its group's, is nobody else's. */
+		lifecycle_ending(info.si_pid);
+		pid = wait4(info.si_pid, &status, WNOHANG, &used);
+		if (pid <= 0)
+			return;
+		if (pid == shell) {
+			shell = -1;
+			log_say(LOG_NOTE, "the emergency shell has ended; going on as far as possible");
+		}
+		supervise_child(pid, status, &used);
+	}
+}
+
+static void answer_signals(void)
+{
+	if (loop_signal(SIGINT))
+		shutdown_begin(END_REBOOT); /* Ctrl-Alt-Del */
+	if (loop_signal(SIGTERM))
+		shutdown_begin(END_REBOOT); /* as busybox's init */
+	if (loop_signal(SIGUSR1))
+		shutdown_begin(END_HALT);
+	if (loop_signal(SIGUSR2) || loop_signal(SIGPWR))
+		shutdown_begin(END_POWER_OFF);
+	if (loop_signal(SIGHUP))
+		control_open();
+	loop_signal(SIGWINCH);
+	loop_signal(SIGCHLD);
+}
+
+static void answer_failure(void)
+{
+	if (!goal_take_failure() || shutdown_has_begun())
+		return;
+	if (config.on_failure == FAILURE_REBOOT)
+		shutdown_begin(END_REBOOT);
+	if (config.on_failure == FAILURE_SHELL && config.emergency)
+		shell = spawn_shell(config.emergency);
+	if (config.on_failure == FAILURE_SHELL && !config.emergency)
+		log_say(LOG_FAILURE, "no emergency shell: init.conf has no line `emergency PROGRAM`");
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+__attribute__((noreturn))
+static void run(bool contained)
+{
+	bool control = false;
+
+	for (;;) {
+		int64_t now_ns = clock_now_ns(), next_ns;
+
+		reap();
+		answer_signals();
+		supervise_schedule(now_ns);
+		/* After what was started just now: its deadline may be the next. */
+		next_ns = supervise_timers(now_ns);
+		if (next_ns <= now_ns)
+			continue;
+		/* /dev and /run may only be there now. */
+		open_console(contained);
+		if (!control)
+			control = control_open() == 0;
+		answer_failure();
+		next_ns = earlier(next_ns, watchdog_step(config.watchdog, config.watchdog_ns, now_ns));
+		next_ns = earlier(next_ns, shutdown_step(now_ns));
+		if (log_flush())
+			next_ns = earlier(next_ns, now_ns + CONSOLE_LOOK_MS * NS_PER_MS);
+		loop_wait(next_ns);
+	}
+}
+
+int main(void)
+{
+	const char *container = getenv("container");
+	bool contained = container && *container;
+
+	if (getpid() != 1) {
+		fputs("bootlab-init: this is not process 1: it is started by the kernel (init=/sbin/bootlab-init), or by\n"
+		      "  unshare --pid --fork\nTo look at a system's units without it: bootlab init check DIR\n",
+		      stderr);
+		return EXIT_NOT_PID_1;
+	}
+	account_begin(clock_now_ns());
+	config_init(&config);
+	open_standard_streams();
+	loop_init(getenv("bootlab_poll") == NULL);
+	open_console(contained);
+	umask(022);
+	if (chdir("/") == 0 && !contained)
+		reboot(RB_DISABLE_CAD);
+	load();
+	shutdown_init(config.shutdown_timeout_ns, contained);
+	supervise_init(&units, &config, starting_bound());
+	supervise_boot();
+	run(contained);
+}

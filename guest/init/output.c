@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include "output.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "loop.h"
+#include "supervise.h"
+
+enum { READ_BYTES = 4096 };
+
+static void finish_line(unit_id id)
+{
+	struct run *run = &runs[id];
+
+	if (run->line_size == 0)
+		return;
+	run->line[run->line_size] = '\0';
+	log_say(LOG_LINE, "%s: %s", supervise_units()->unit[id].name, run->line);
+	/* Its beginning, to be shown should the unit fail. */
+	run->line[run->line_size < sizeof run->last_line ? run->line_size : sizeof run->last_line - 1] = '\0';
+	strcpy(run->last_line, run->line);
+	run->line_size = 0;
+}
+
+/* The number of bytes, 0 at the end, -EAGAIN when there is nothing now. */
+static ssize_t take(unit_id id)
+{
+	struct run *run = &runs[id];
+	char bytes[READ_BYTES];
+	ssize_t got = read(run->output_fd, bytes, sizeof bytes);
+
+	if (got < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	for (ssize_t i = 0; i < got; i++) {
+		unsigned char c = (unsigned char)bytes[i];
+
+		if (c == '\n' || run->line_size == sizeof run->line - 1)
+			finish_line(id);
+		/* A log is text: nothing in it may play with the terminal that shows it. */
+		if (c != '\n' && c != '\r')
+			run->line[run->line_size++] = c == '\t' || (c >= ' ' && c != 0x7f) ? (char)c : '?';
+	}
+	return got;
+}
+
+void output_readable(int fd, unsigned id)
+{
+	ssize_t got = take((unit_id)id);
+
+	(void)fd;
+	if (got > 0 || got == -EAGAIN)
+		return;
+	finish_line((unit_id)id);
+	loop_close(&runs[id].output_fd);
+}
+
+void output_drain(unit_id id)
+{
+	/* As much as a pipe holds: what still writes must not keep PID 1 here. */
+	for (int i = 0; i < 16 && runs[id].output_fd >= 0 && take(id) > 0; i++)
+		;
+	finish_line(id);
+}

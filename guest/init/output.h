@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What a unit writes, line by line into the log. */
+#ifndef BOOTLAB_INIT_OUTPUT_H
+#define BOOTLAB_INIT_OUTPUT_H
+
+#include "units.h"
+
+void output_readable(int fd, unsigned id);
+
+/* Take what is left in the pipe of a unit that is down, and close it unless something of the unit still has it. */
+void output_drain(unit_id id);
+
+#endif

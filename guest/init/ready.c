@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "ready.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "files.h"
+#include "log.h"
+#include "loop.h"
+#include "supervise.h"
+
+enum { MESSAGE_BYTES = 4096, MAX_PASSED = 253, MESSAGES_AT_ONCE = 32, PID_BYTES = 32, MAX_PID = 4194304 };
+
+static void notify_readable(int fd, unsigned id);
+
+int ready_open_notify(unit_id id)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	socklen_t size = sizeof address;
+	struct run *run = &runs[id];
+	int on = 1, fd, r;
+
+	if (run->notify_fd >= 0)
+		return 0;
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	/* An address of no length: the kernel takes a free one. */
+	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) ||
+	    bind(fd, (struct sockaddr *)&address, offsetof(struct sockaddr_un, sun_path)) ||
+	    getsockname(fd, (struct sockaddr *)&address, &size)) {
+		r = -errno;
+		close(fd);
+		return r;
+	}
+	size -= (socklen_t)offsetof(struct sockaddr_un, sun_path);
+	if (size < 2 || size > sizeof run->notify_name) {
+		close(fd);
+		return -EPROTO;
+	}
+	memcpy(run->notify_name, address.sun_path + 1, size - 1);
+	run->notify_name[size - 1] = '\0';
+	r = loop_watch(fd, notify_readable, id);
+	if (r) {
+		close(fd);
+		return r;
+	}
+	run->notify_fd = fd;
+	return 0;
+}
+
+bool ready_is_child(int pid)
+{
+	siginfo_t info;
+
+	return pid > 1 && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/* Root, a process of the unit's session, or one with the same user as its main process. */
+static bool may_notify(unit_id id, const struct ucred *from)
+{
+	struct stat status;
+	char path[PID_BYTES];
+
+	if (from->uid == 0 || from->pid == runs[id].main || (from->pid > 0 && getsid(from->pid) == runs[id].main))
+		return true;
+	snprintf(path, sizeof path, "/proc/%d", (int)runs[id].main);
+	return runs[id].main > 0 && stat(path, &status) == 0 && status.st_uid == from->uid;
+}
+
+static void obey(unit_id id, struct slice line)
+{
+	int64_t number;
+
+	if (slice_is(line, "READY=1")) {
+		supervise_ready(id);
+	} else if (slice_starts(line, "MAINPID=") &&
+		   !parse_number(slice_from(line, strlen("MAINPID=")), 2, MAX_PID, &number)) {
+		if (ready_is_child((int)number))
+			supervise_set_main(id, (pid_t)number);
+		else
+			runs[id].next_main = (pid_t)number;
+	} else if (slice_starts(line, "EXTEND_TIMEOUT_USEC=") &&
+		   !parse_number(slice_from(line, strlen("EXTEND_TIMEOUT_USEC=")), 1, INT64_C(1) << 40, &number)) {
+		supervise_extend(id, number * 1000);
+	} else if (slice_starts(line, "STATUS=")) {
+		snprintf(runs[id].last_line, sizeof runs[id].last_line, "%.*s",
+			 (int)(line.size - 7 < 100 ? line.size - 7 : 100), line.at + 7);
+		for (char *c = runs[id].last_line; *c; c++)
+			if ((unsigned char)*c < ' ' || *c == 0x7f)
+				*c = '?';
+	}
+	/* BARRIER=1 has come with a descriptor, which is closed when all before it is done: that is, now. */
+}
+
+static struct cmsghdr *next_part(struct msghdr *message, struct cmsghdr *part)
+{
+/* musl's macro compares a size with a difference. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-compare"
+	return CMSG_NXTHDR(message, part);
+#pragma GCC diagnostic pop
+}
+
+static bool find_sender(struct msghdr *message, struct ucred *ret)
+{
+	for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = next_part(message, part))
+		if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_CREDENTIALS &&
+		    part->cmsg_len >= CMSG_LEN(sizeof *ret)) {
+			memcpy(ret, CMSG_DATA(part), sizeof *ret);
+			return true;
+		}
+	return false;
+}
+
+static void close_passed(struct msghdr *message)
+{
+	for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = next_part(message, part)) {
+		size_t n = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+		for (size_t i = 0; part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS && i < n; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(part) + i * sizeof fd, sizeof fd);
+			close(fd);
+		}
+	}
+}
+
+/* False when no message waits. */
+static bool take_message(unit_id id)
+{
+	static char text[MESSAGE_BYTES];
+	static char control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(MAX_PASSED * sizeof(int))]
+		__attribute__((aligned(8)));
+	struct iovec into = { text, sizeof text };
+	struct msghdr message = { .msg_iov = &into,
+				  .msg_iovlen = 1,
+				  .msg_control = control,
+				  .msg_controllen = sizeof control };
+	ssize_t size = recvmsg(runs[id].notify_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct ucred from;
+
+	if (size < 0)
+		return false;
+	if (find_sender(&message, &from) && !(message.msg_flags & MSG_TRUNC) && may_notify(id, &from)) {
+		struct lines lines = lines_of(text, (size_t)size);
+		struct slice line;
+
+		while (line_next(&lines, &line))
+			obey(id, line);
+	}
+	/* After what the message says is done: a barrier is released by this. */
+	close_passed(&message);
+	return true;
+}
+
+void ready_drain_notify(unit_id id)
+{
+	/* A unit that floods its socket gets its turn and no more. */
+	for (int i = 0; i < MESSAGES_AT_ONCE && runs[id].notify_fd >= 0 && take_message(id); i++)
+		;
+}
+
+static void notify_readable(int fd, unsigned id)
+{
+	(void)fd;
+	ready_drain_notify((unit_id)id);
+}
+
+void ready_fd_readable(int fd, unsigned argument)
+{
+	unit_id id = (unit_id)argument;
+	char bytes[256];
+	ssize_t got = read(fd, bytes, sizeof bytes);
+
+	if (got < 0)
+		return;
+	if (got > 0 && !memchr(bytes, '\n', (size_t)got))
+		return;
+	loop_close(&runs[id].ready_fd);
+	if (got > 0)
+		supervise_ready(id);
+	else if (runs[id].state == STATE_STARTING)
+		supervise_fail(id, "closed its readiness descriptor without writing a line to it");
+}
+
+bool ready_look_at_pidfile(unit_id id)
+{
+	const char *path = supervise_units()->unit[id].pidfile;
+	char text[PID_BYTES];
+	ssize_t size = path ? file_read(path, text, sizeof text) : -ENOENT;
+	struct slice rest = { text, size > 0 ? (size_t)size : 0 }, line;
+	struct lines lines = lines_of(rest.at, rest.size);
+	int64_t pid;
+
+	if (!line_next(&lines, &line) || parse_number(slice_trim(line), 2, MAX_PID, &pid))
+		return false;
+	/* Written by whoever the unit runs as, so it is believed only about our own children. */
+	if (!ready_is_child((int)pid))
+		return false;
+	if ((pid_t)pid != runs[id].main)
+		supervise_set_main(id, (pid_t)pid);
+	return true;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "account.h"
+#include "child.h"
+#include "log.h"
+#include "loop.h"
+#include "output.h"
+#include "ready.h"
+
+enum { NONBLOCKING_TRIES = 8 };
+
+static const char *const STEPS[] = { "",	   "tty",	 "descriptor", "limit",	      "group",
+				     "user", "run-folder", "directory",  "environment", "exec" };
+
+struct spawn_pipes {
+	int exec[2], output[2], ready[2];
+};
+
+static void close_all(struct spawn_pipes *pipes)
+{
+	int *const fds[] = { &pipes->exec[0],	&pipes->exec[1],  &pipes->output[0],
+			     &pipes->output[1], &pipes->ready[0], &pipes->ready[1] };
+
+	for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++)
+		if (*fds[i] >= 0)
+			close(*fds[i]);
+}
+
+static int open_pipes(const struct unit *unit, bool as_main, struct spawn_pipes *pipes)
+{
+	*pipes = (struct spawn_pipes){ { -1, -1 }, { -1, -1 }, { -1, -1 } };
+	if (pipe2(pipes->exec, O_CLOEXEC) ||
+	    (unit->output == OUTPUT_LOG && !unit->tty && pipe2(pipes->output, O_CLOEXEC)) ||
+	    (as_main && unit->readiness == READY_FD && pipe2(pipes->ready, O_CLOEXEC))) {
+		int r = -errno;
+
+		close_all(pipes);
+		return r;
+	}
+	return 0;
+}
+
+/* A read that could wait would stop PID 1 for ever: what cannot be made so is not read at all. */
+static bool make_nonblocking(int fd)
+{
+	for (int i = 0; i < NONBLOCKING_TRIES; i++)
+		if (fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
+			return true;
+	return false;
+}
+
+static void watch(int *fd, int *mine, loop_fn *fn, unit_id id)
+{
+	if (*mine < 0)
+		return;
+	loop_close(fd);
+	if (make_nonblocking(*mine) && loop_watch(*mine, fn, id) == 0)
+		*fd = *mine;
+	else
+		close(*mine);
+	*mine = -1;
+}
+
+static void on_exec(int fd, unsigned argument)
+{
+	struct run *run = &runs[argument];
+	const char *step;
+	int r = spawn_result((unit_id)argument, &step);
+
+	(void)fd;
+	if (r == 1)
+		return;
+	loop_close(&run->exec_fd);
+	if (r == 0)
+		supervise_executed((unit_id)argument);
+	/* What failed is said when the child is reaped, which is at once. */
+}
+
+static struct {
+	int error;
+	uint8_t step;
+} results[MAX_UNITS];
+
+int spawn_result(unit_id id, const char **ret_step)
+{
+	struct exec_failure failure;
+	ssize_t got;
+
+	*ret_step = STEPS[results[id].step];
+	if (runs[id].exec_fd < 0)
+		return results[id].error;
+	got = read(runs[id].exec_fd, &failure, sizeof failure);
+	if (got < 0)
+		return 1;
+	if (got == sizeof failure && failure.step < sizeof STEPS / sizeof STEPS[0]) {
+		results[id].error = -failure.error;
+		results[id].step = failure.step;
+	}
+	*ret_step = STEPS[results[id].step];
+	return results[id].error;
+}
+
+int spawn_command(struct units *units, unit_id id, const struct command *command, bool as_main)
+{
+	const struct unit *unit = &units->unit[id];
+	struct run *run = &runs[id];
+	struct spawn_pipes pipes;
+	pid_t pid;
+	int r = open_pipes(unit, as_main, &pipes);
+
+	if (r)
+		return r;
+	if (as_main && unit->readiness == READY_NOTIFY) {
+		r = ready_open_notify(id);
+		if (r) {
+			close_all(&pipes);
+			return r;
+		}
+	}
+	pid = fork();
+	if (pid < 0) {
+		r = -errno;
+		close_all(&pipes);
+		return r;
+	}
+	if (pid == 0)
+		child_run(&(struct child){ .unit = unit,
+					   .command = command,
+					   .main = run->main,
+					   .exec_fd = pipes.exec[1],
+					   .output_fd = pipes.output[1],
+					   .ready_fd = pipes.ready[1],
+					   .notify_name = run->notify_fd >= 0 ? run->notify_name : NULL });
+	results[id].error = 0;
+	results[id].step = 0;
+	watch(&run->exec_fd, &pipes.exec[0], on_exec, id);
+	watch(&run->output_fd, &pipes.output[0], output_readable, id);
+	watch(&run->ready_fd, &pipes.ready[0], ready_fd_readable, id);
+	close_all(&pipes);
+	if (as_main)
+		run->main = pid;
+	else
+		run->pid = pid;
+	account_add(ACCOUNT_SPAWN, id, (uint32_t)pid, command->phase, 0);
+	return 0;
+}
+
+int spawn_builtin(struct units *units, unit_id id)
+{
+	const struct unit *unit = &units->unit[id];
+	struct spawn_pipes pipes = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
+	pid_t pid = -1;
+	int r = 0;
+
+	if (pipe2(pipes.output, O_CLOEXEC) || (unit->builtin_daemon && pipe2(pipes.ready, O_CLOEXEC)) || (pid = fork()) < 0) {
+		r = -errno;
+		close_all(&pipes);
+		return r;
+	}
+	if (pid == 0) {
+		setsid();
+		loop_become_child();
+		log_become_child(pipes.output[1]);
+		/* What reads others' pipes besides PID 1 would keep their writers waiting. */
+		child_close_others(-1, pipes.output[1], pipes.ready[1]);
+		r = unit->builtin_daemon ? unit->builtin_daemon(unit->about, pipes.ready[1]) : unit->builtin();
+		_exit(r < 0 && r > -255 ? -r : r != 0);
+	}
+	watch(&runs[id].output_fd, &pipes.output[0], output_readable, id);
+	watch(&runs[id].ready_fd, &pipes.ready[0], ready_fd_readable, id);
+	close_all(&pipes);
+	if (unit->builtin_daemon)
+		runs[id].main = pid;
+	else
+		runs[id].pid = pid;
+	account_add(ACCOUNT_SPAWN, id, (uint32_t)pid, PHASE_START, 0);
+	return 0;
+}
+
+pid_t spawn_shell(const char *program)
+{
+	const char *const argv[] = { program, NULL };
+	const struct unit unit = { .name = "emergency", .tty = "/dev/console", .ready_fd = -1 };
+	const struct command command = { .argv = argv };
+	pid_t pid = fork();
+
+	if (pid == 0)
+		child_run(&(struct child){ .unit = &unit, .command = &command, .exec_fd = -1, .output_fd = -1, .ready_fd = -1 });
+	return pid < 0 ? -errno : pid;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One process of a unit. It is forked, not vforked: everything slow or dangerous between fork and exec (terminals, user
+ * lookup, a program on a dead network file system) happens in the child, and PID 1 goes on. That its program was executed,
+ * or why not, comes back through a pipe that exec closes.
+ */
+#ifndef BOOTLAB_INIT_SPAWN_H
+#define BOOTLAB_INIT_SPAWN_H
+
+#include "supervise.h"
+#include "units.h"
+
+/* Run `command` of the unit; -EAGAIN and the like when there is no process or descriptor to be had. */
+int spawn_command(struct units *units, unit_id id, const struct command *command, bool as_main);
+
+/* Do the built-in work of the unit in a process of its own. */
+int spawn_builtin(struct units *units, unit_id id);
+
+/* The child has ended, so what the pipe says is final: 0 if its program was executed, else -errno, and `*ret_step` says at
+ * which step. 1: nothing is known. */
+int spawn_result(unit_id id, const char **ret_step);
+
+/* Run `program` on the console, for emergencies. The pid or -errno. */
+pid_t spawn_shell(const char *program);
+
+#endif

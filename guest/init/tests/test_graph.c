@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "../graph.h"
+
+#include "../lsb_unit.h"
+#include "../service_file.h"
+#include "../unit_file.h"
+#include "check.h"
+
+static const char *const GOALS[] = { "app", NULL };
+
+static void own(const char *name, const char *text)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "%s.unit", name);
+	unit_file_parse(&units, slice_of(name), path, text, strlen(text));
+}
+
+static void resolve(const char *const *goals, bool network)
+{
+	graph_resolve(&units, &(struct graph_options){ .goals = goals, .network_file_systems = network });
+}
+
+static void test_what_is_wanted_and_on_the_way(void)
+{
+	begin();
+	own("app", "exec /a\nneeds db\nwants log\nafter clock\n");
+	own("db", "exec /a\nenable no\n");
+	own("log", "exec /a\nenable no\nbefore db\n");
+	own("clock", "exec /a\n");
+	own("other", "exec /a\nafter app\n");
+	own("idle", "exec /a\nenable no\n");
+	resolve(GOALS, false);
+	CHECK(!*complaints);
+	CHECK(unit_named("db")->wanted && unit_named("log")->wanted && !unit_named("idle")->wanted);
+	CHECK(unit_named("app")->goal && unit_named("db")->goal && unit_named("log")->goal && unit_named("clock")->goal);
+	CHECK(!unit_named("other")->goal);
+	CHECK(relation("app", "db", AT_START) == RELATION_NEEDS && relation("db", "log", AT_START) == RELATION_AFTER);
+	CHECK(unit_named("log")->height == 3 && unit_named("db")->height == 2 && unit_named("other")->height == 0);
+}
+
+static void test_missing(void)
+{
+	static const char *const NO_GOALS[] = { "nobody", NULL };
+
+	begin();
+	own("app", "exec /a\nwants ghost\nafter $nothing\nneeds db\nneeds clock\n");
+	own("clock", "exec /a\n");
+	resolve(NO_GOALS, false);
+	CHECK(!strcmp(complaints, "app.unit:4: app needs db, and nothing provides it; it is not started\n"
+				  "goal:0: nobody: no such unit\n"));
+	CHECK(unit_named("app")->broken && !unit_named("clock")->broken);
+}
+
+static void test_cycles_are_opened_where_it_hurts_least(void)
+{
+	begin();
+	own("a", "exec /a\nneeds b\n");
+	own("b", "exec /a\nafter c\n");
+	own("c", "exec /a\nneeds a\n");
+	own("d", "exec /a\nneeds a\n");
+	resolve(NULL, false);
+	CHECK(relation("a", "b", AT_START) >= 0 && relation("c", "a", AT_START) >= 0);
+	CHECK(relation("b", "c", AT_START) == -1 && relation("b", "c", AT_STOP) == -1);
+	CHECK(strstr(complaints, "b.unit:2: cycle at start: a -> b -> c -> a (-> waits for); b no longer waits for c\n"));
+	CHECK(!unit_named("a")->broken && !unit_named("b")->broken && !unit_named("c")->broken);
+
+	begin();
+	own("x", "exec /a\nneeds y\n");
+	own("y", "exec /a\nneeds x\n");
+	own("z", "exec /a\n");
+	resolve(NULL, false);
+	CHECK(unit_named("x")->broken + unit_named("y")->broken == 1 && !unit_named("z")->broken);
+}
+
+static void script(const char *name, const char *requires, const char *levels)
+{
+	char text[512];
+	struct unit *unit;
+
+	snprintf(text, sizeof text,
+		 "### BEGIN INIT INFO\n# Provides: %s\n# Required-Start: %s\n# Default-Start: %s\n### END INIT INFO\n", name,
+		 requires, levels);
+	unit = lsb_unit_parse(&units, &(struct lsb_source){ .script = slice_of(name),
+							    .script_path = name,
+							    .header_path = name,
+							    .text = text,
+							    .size = strlen(text) });
+	CHECK(unit);
+	unit->enabled = true;
+}
+
+static void test_facilities(void)
+{
+	for (int network = 0; network < 2; network++) {
+		begin();
+		facilities_default(&units);
+		script("mountall", "", "S");
+		script("mountnfs", "$network", "S");
+		script("networking", "", "S");
+		script("ssh", "$remote_fs", "2");
+		script("plain", "", "2");
+		script("last", "$all", "2");
+		resolve(NULL, network);
+		CHECK(!*complaints);
+		CHECK(relation("ssh", "$remote_fs", AT_START) == RELATION_AFTER);
+		CHECK(relation("$remote_fs", "$local_fs", AT_START) == RELATION_MEMBER);
+		CHECK(relation("$local_fs", "mountall", AT_START) == RELATION_MEMBER);
+		/* Without a network file system nothing of the network is waited for. */
+		CHECK((relation("$remote_fs", "mountnfs", AT_START) == RELATION_MEMBER) == network);
+		CHECK(relation("plain", "mountall", AT_START) == RELATION_AFTER);
+		CHECK(relation("last", "ssh", AT_START) == RELATION_AFTER && relation("last", "last", AT_START) == -1);
+	}
+}
+
+static void test_before_a_facility_and_all_at_stop(void)
+{
+	begin();
+	facilities_default(&units);
+	script("networking", "", "S");
+	script("mountall", "", "S");
+	script("plain", "", "2");
+	script("first", "\n# X-Start-Before: $remote_fs\n# Required-Stop: $all", "S");
+	own("firewall", "exec /a\nbefore $network\n");
+	own("early", "exec /a\nbefore $time\n");
+	resolve(NULL, true);
+	CHECK(!*complaints);
+	CHECK(relation("networking", "firewall", AT_START) == RELATION_AFTER && relation("$network", "firewall", AT_START) == -1);
+	CHECK(relation("mountall", "first", AT_START) == RELATION_AFTER);
+	/* Nobody provides it: then it waits itself. */
+	CHECK(relation("$time", "early", AT_START) == RELATION_AFTER);
+	CHECK(relation("first", "plain", AT_STOP) == RELATION_AFTER && relation("plain", "first", AT_STOP) == -1);
+	CHECK(relation("first", "plain", AT_START) == -1);
+}
+
+static void test_own_units_and_facilities(void)
+{
+	begin();
+	/* A unit that provides a facility is no facility itself, and what is only brought along is in no order. */
+	own("wifi", "exec /a\nprovides $network\nready notify\nbrings helper\n");
+	own("helper", "exec /a\nenable no\n");
+	own("web", "exec /a\nafter $network\n");
+	facilities_default(&units);
+	script("networking", "", "S");
+	resolve(NULL, true);
+	CHECK(!*complaints);
+	CHECK(unit_named("wifi")->readiness == READY_NOTIFY && unit_named("wifi")->origin == ORIGIN_OWN);
+	CHECK(relation("web", "wifi", AT_START) == RELATION_AFTER);
+	for (size_t i = 0; i < units.n_units; i++)
+		if (units.unit[i].origin == ORIGIN_FACILITY && !strcmp(units.unit[i].name, "$network"))
+			CHECK(units.unit[i].edges_in != NO_EDGE && units.unit[i].edges_out != NO_EDGE);
+	CHECK(unit_named("helper")->wanted && relation("wifi", "helper", AT_START) == -1);
+}
+
+static void test_systemd(void)
+{
+	static const char TEXT[] = "[Unit]\nAfter=network.target db.service\nRequires=db.service\nWants=cache.service\n"
+				   "[Service]\nType=notify\nExecStart=/usr/bin/a \\\n  --long $OPTIONS\nPrivateTmp=yes\n"
+				   "Environment=\"A=1 2\" B=3\nRestart=always\nTimeoutStartSec=5\nRuntimeDirectory=a b\n"
+				   "ExecStop=b --now\nExecStop=./c\nRuntimeDirectory=/x\n";
+	struct unit *unit;
+
+	begin();
+	unit = service_file_parse(&units, slice_of("a"), "a.service", TEXT, sizeof TEXT - 1);
+	service_file_parse(&units, slice_of("db"), "db.service", "[Service]\nExecStart=/a\n", 23);
+	service_file_parse(&units, slice_of("cache"), "cache.service", "[Service]\nExecStart=/a\n", 23);
+	unit->enabled = true;
+	resolve(NULL, false);
+	CHECK(!strcmp(complaints, "a.service:15: ExecStop: expected a program by its full path, or by its name alone\n"
+				  "a.service:16: RuntimeDirectory: expected names of folders below /run\n"
+				  "a.service:0: ignored, 1 in all, because they are not supported: PrivateTmp:9\n"));
+	CHECK(relation("a", "db", AT_START) == RELATION_NEEDS && relation("a", "cache", AT_START) == -1);
+	CHECK(unit_named("db")->wanted && unit_named("cache")->wanted && unit->readiness == READY_NOTIFY);
+	CHECK(!strcmp(units.commands[0].argv[1], "--long") && units.commands[0].line == 7);
+	CHECK(!strcmp(units.commands[1].argv[0], "b") && !strcmp(unit->run_folders[1], "b") && !unit->run_folders[2]);
+	CHECK(unit->restart == RESTART_ALWAYS && unit->start_timeout_ns == 5000000000);
+}
+
+int main(void)
+{
+	test_what_is_wanted_and_on_the_way();
+	test_missing();
+	test_cycles_are_opened_where_it_hurts_least();
+	test_facilities();
+	test_before_a_facility_and_all_at_stop();
+	test_own_units_and_facilities();
+	test_systemd();
+	puts("test_graph: ok");
+	return 0;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "../unit_file.h"
+
+#include "../config.h"
+#include "check.h"
+
+static struct unit *parse(const char *text)
+{
+	begin();
+	return unit_file_parse(&units, slice_of("u"), "u.unit", text, strlen(text));
+}
+
+static void test_a_whole_file(void)
+{
+	struct unit *unit = parse("# the camera\n"
+				  "description  whatever = this says\n"
+				  "exec /usr/bin/camera --name \"two words\"\n"
+				  "pre -/bin/mkdir /run/camera\n"
+				  "needs storage network\n"
+				  "wants syslog\n"
+				  "before ui\n"
+				  "provides $video camera-service\n"
+				  "ready fd 5\n"
+				  "timeout 1.5s\nstop-timeout 200ms\n"
+				  "restart on-failure\nrestart-delay 1s\nrestart-limit 3\n"
+				  "user cam\nenv A=1 \"B=2 3\"\nenv C=4\nnice -5\noom -900\nfiles 4096\n"
+				  "output console\nmark camera-up\nserial yes\ndefaults no");
+
+	CHECK(unit && !*complaints && unit->enabled && !unit->broken);
+	CHECK(unit->n_commands == 2 && units.commands[0].phase == PHASE_START && units.commands[0].line == 3);
+	CHECK(!strcmp(units.commands[0].argv[2], "two words") && !units.commands[0].argv[3]);
+	CHECK(units.commands[1].may_fail && !strcmp(units.commands[1].argv[0], "/bin/mkdir"));
+	CHECK(units.n_refs == 4 && units.refs[3].reversed && units.refs[0].must_exist && !units.refs[2].must_exist);
+	CHECK(unit_named("$video") == unit && unit_named("camera-service") == unit && unit_named("u") == unit);
+	CHECK(unit->readiness == READY_FD && unit->ready_fd == 5);
+	CHECK(unit->start_timeout_ns == 1500000000 && unit->stop_timeout_ns == 200000000);
+	CHECK(unit->restart == RESTART_ON_FAILURE && unit->restart_delay_ns == 1000000000 && unit->restart_limit == 3);
+	CHECK(!strcmp(unit->environment[1], "B=2 3") && !strcmp(unit->environment[2], "C=4") && !unit->environment[3]);
+	CHECK(unit->nice == -5 && unit->oom == -900 && unit->oom_given && unit->open_files == 4096);
+	CHECK(unit->output == OUTPUT_CONSOLE && unit->serial && unit->no_defaults && !strcmp(unit->mark, "camera-up"));
+}
+
+static void test_mistakes(void)
+{
+	static const struct {
+		const char *text, *complaint;
+		bool broken;
+	} CASES[] = {
+		{ "exec /bin/a\nexecute /bin/b\n", "u.unit:2: execute: unknown key; the line is ignored\n", false },
+		{ "exec camera\n", "u.unit:1: exec: expected a program by its full path, then its arguments\n", true },
+		{ "exec /bin/a \"b\n", "u.unit:1: exec: a quote is not closed, or a backslash ends the line\n", true },
+		{ "", "u.unit:0: no exec line, and nothing that it needs or wants\n", true },
+		{ "exec /a\nready soon\n",
+		  "u.unit:2: ready: expected exec, exit, fork, pidfile, notify, or fd and a number from 3 to 255\n", false },
+		{ "exec /a\nready fd 2\n",
+		  "u.unit:2: ready: expected exec, exit, fork, pidfile, notify, or fd and a number from 3 to 255\n", false },
+		{ "exec /a\ntimeout soon\n",
+		  "u.unit:2: timeout: expected a time such as 500ms, 1.5s, 2min or infinity\n", false },
+		{ "exec /a\nenv A\n", "u.unit:2: env: expected NAME=VALUE, in quotes if there are blanks in it\n", false },
+		{ "exec /a\nready pidfile\n", "u.unit:0: ready pidfile needs a pidfile line; ready exec is taken\n", false },
+		{ "exec /a\npidfile run/a\n", "u.unit:2: pidfile: expected a full path\n", false },
+		{ "exec /a\nprovides a/b\n", "u.unit:2: \"a/b\" is no name for a unit\n", false },
+		{ "exec /a\nnice 20\n", "u.unit:2: nice: expected a number from -20 (first) to 19\n", false },
+		{ "exec /a\nmark a b\n", "u.unit:0: mark: expected 1 to 64 characters without a blank\n", false },
+	};
+
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		struct unit *unit = parse(CASES[i].text);
+
+		if (strcmp(complaints, CASES[i].complaint))
+			fprintf(stderr, "case %zu:\n%s", i, CASES[i].text);
+		CHECK(!strcmp(complaints, CASES[i].complaint));
+		CHECK(unit && unit->broken == CASES[i].broken);
+	}
+}
+
+static void test_a_group_needs_no_program(void)
+{
+	struct unit *unit = parse("needs a b\n");
+
+	CHECK(unit && !*complaints && !unit->broken && unit->n_commands == 0 && unit->readiness == READY_EXIT);
+}
+
+/* When a table is full, the rest is told about once, and what is there stays right. */
+static void test_no_room(void)
+{
+	char name[16];
+
+	begin();
+	for (int i = 0; i < MAX_UNITS + 10; i++) {
+		snprintf(name, sizeof name, "unit%d", i);
+		unit_file_parse(&units, slice_of(name), "many", "exec /a\n", 8);
+	}
+	CHECK(units.n_units == MAX_UNITS);
+	CHECK(!strcmp(complaints, "many:0: no room for more units: this file, and others after it, are not read in full\n"));
+	CHECK(unit_named("unit0") && unit_named("unit1023") && !unit_named("unit1024"));
+}
+
+static void test_config(void)
+{
+	static const char TEXT[] = "goal camera ui\nstarting 4\nlevel 3\nlsb no\nconsole info\non-failure shell\n"
+				   "emergency /bin/sh\nshutdown-timeout 5s\nwatchdog /dev/watchdog 30s\n"
+				   "address eth0 10.0.2.15/24 10.0.2.2\nsysctl net.ipv4.ip_forward 1\n";
+	static char *const ENVIRONMENT[] = { "HOME=/", "bootlab_goal=a,b", "bootlab_starting=x", NULL };
+	struct config config;
+
+	begin();
+	config_init(&config);
+	config_parse(&config, &units, "init.conf", TEXT, sizeof TEXT - 1);
+	CHECK(!*complaints && config.n_goals == 2 && config.starting == 4 && config.level == '3' && !config.lsb);
+	CHECK(!config.quiet && config.on_failure == FAILURE_SHELL && config.shutdown_timeout_ns == 5000000000);
+	CHECK(config.n_settings == 2 && config.settings[0].n_words == 3 && !strcmp(config.settings[0].key, "address"));
+	config_environment(&config, &units, ENVIRONMENT);
+	CHECK(config.n_goals == 2 && !strcmp(config.goals[1], "b") && config.starting == 4);
+	CHECK(!strcmp(complaints, "kernel command line:0: starting: expected auto (twice the processors) or a number from 1 "
+				  "to 1000\n"));
+	begin();
+	config_parse(&config, &units, "init.conf", "gaol a\nwatchdog /dev/w 1s\nlevel 6\n", 34);
+	CHECK(!strcmp(complaints, "init.conf:1: gaol: unknown key; the line is ignored\n"
+				  "init.conf:2: watchdog: expected a device and a time of 2 s or more: /dev/watchdog 30s\n"
+				  "init.conf:3: level: expected a runlevel from 2 to 5\n"));
+}
+
+int main(void)
+{
+	test_a_whole_file();
+	test_mistakes();
+	test_a_group_needs_no_program();
+	test_no_room();
+	test_config();
+	puts("test_unit_file: ok");
+	return 0;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit_file.h"
+
+#include <string.h>
+
+#include "unit_settings.h"
+#include "words.h"
+
+struct reading {
+	struct units *units;
+	struct unit *unit;
+	unsigned line;
+	const char *key;
+	bool readiness_given, is_group;
+	unsigned command_lines;
+	struct environment_words environment;
+};
+
+typedef void key_fn(struct reading *reading, struct slice value, int argument);
+
+static void wrong(struct reading *reading, const char *expected)
+{
+	units_complain(reading->units, reading->unit->path, reading->line, "%s: expected %s", reading->key, expected);
+}
+
+static const char *keep(struct reading *reading, struct slice value)
+{
+	const char *text = arena_text(&reading->units->arena, value.at, value.size);
+
+	if (!text)
+		wrong(reading, "less: there is no room for it");
+	return text;
+}
+
+static void read_command(struct reading *reading, struct slice value, int phase)
+{
+	bool may_fail = slice_starts(value, "-");
+	const char *words[MAX_WORDS];
+	int n = words_parse(&reading->units->arena, may_fail ? slice_from(value, 1) : value, words, MAX_WORDS);
+
+	if (n < 0) {
+		units_complain(reading->units, reading->unit->path, reading->line, "%s: %s", reading->key, words_error(n));
+		reading->unit->broken = true;
+	} else if (n == 0 || words[0][0] != '/') {
+		wrong(reading, "a program by its full path, then its arguments");
+		reading->unit->broken = true;
+	} else {
+		units_command(reading->units, reading->unit, (enum phase)phase, words, (size_t)n, may_fail, reading->line);
+	}
+	if (reading->unit->broken && !reading->unit->why_broken)
+		reading->unit->why_broken = "a command in its file is wrong";
+	reading->command_lines++;
+}
+
+static void read_names(struct reading *reading, struct slice value, int relation)
+{
+	struct ref how = { .line = (uint16_t)reading->line, .relation = (uint8_t)relation, .when = AT_START | AT_STOP };
+	struct slice name;
+
+	how.reversed = !strcmp(reading->key, "before");
+	how.must_exist = relation == RELATION_NEEDS;
+	reading->is_group |= relation == RELATION_NEEDS || relation == RELATION_WANTS;
+	while (word_next(&value, &name))
+		units_refer(reading->units, reading->unit, name, how);
+}
+
+static void read_provides(struct reading *reading, struct slice value, int argument)
+{
+	(void)argument;
+	unit_names_add(reading->units, reading->unit, value, "", reading->line);
+}
+
+static void read_ready(struct reading *reading, struct slice value, int argument)
+{
+	static const char *const WORDS[] = { "exec", "exit", "fork", "pidfile", "notify" };
+	struct slice word;
+	int64_t number;
+
+	(void)argument;
+	reading->readiness_given = true;
+	for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++)
+		if (slice_is(value, WORDS[i])) {
+			reading->unit->readiness = (enum readiness)i;
+			return;
+		}
+	if (word_next(&value, &word) && slice_is(word, "fd") && !parse_number(slice_trim(value), 3, 255, &number)) {
+		reading->unit->readiness = READY_FD;
+		reading->unit->ready_fd = (int)number;
+		return;
+	}
+	wrong(reading, "exec, exit, fork, pidfile, notify, or fd and a number from 3 to 255");
+}
+
+static void read_restart(struct reading *reading, struct slice value, int argument)
+{
+	static const char *const WORDS[] = { "no", "on-failure", "always" };
+
+	(void)argument;
+	for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++)
+		if (slice_is(value, WORDS[i])) {
+			reading->unit->restart = (enum restart)i;
+			return;
+		}
+	wrong(reading, "no, on-failure or always");
+}
+
+static void read_output(struct reading *reading, struct slice value, int argument)
+{
+	static const char *const WORDS[] = { "log", "console", "null" };
+
+	(void)argument;
+	for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++)
+		if (slice_is(value, WORDS[i])) {
+			reading->unit->output = (enum output)i;
+			return;
+		}
+	wrong(reading, "log, console or null");
+}
+
+static void read_duration(struct reading *reading, struct slice value, int argument)
+{
+	int64_t *const places[] = { &reading->unit->start_timeout_ns, &reading->unit->stop_timeout_ns,
+				    &reading->unit->restart_delay_ns };
+
+	if (parse_duration(value, places[argument]))
+		wrong(reading, "a time such as 500ms, 1.5s, 2min or infinity");
+}
+
+static void read_number(struct reading *reading, struct slice value, int which)
+{
+	const char *expected = unit_number_set(reading->unit, value, (enum unit_number)which);
+
+	if (expected)
+		wrong(reading, expected);
+}
+
+static void read_flag(struct reading *reading, struct slice value, int argument)
+{
+	bool *const places[] = { &reading->unit->enabled, &reading->unit->serial, &reading->unit->deferred,
+				 &reading->unit->no_defaults };
+	const char *expected = unit_flag_set(places[argument], value, argument == 3);
+
+	if (expected)
+		wrong(reading, expected);
+}
+
+static void read_text(struct reading *reading, struct slice value, int argument)
+{
+	struct unit *unit = reading->unit;
+	const char **const places[] = { &unit->user, &unit->group, &unit->directory, &unit->environment_file,
+					&unit->pidfile, &unit->tty, &unit->mark };
+
+	if (value.size == 0)
+		wrong(reading, "a value");
+	else if (argument >= 2 && argument <= 5 && value.at[0] != '/')
+		wrong(reading, "a full path");
+	else
+		*places[argument] = keep(reading, value);
+}
+
+static void read_environment(struct reading *reading, struct slice value, int argument)
+{
+	(void)argument;
+	if (!environment_add(reading->units, &reading->environment, value))
+		wrong(reading, "NAME=VALUE, in quotes if there are blanks in it");
+}
+
+static void read_run_folders(struct reading *reading, struct slice value, int argument)
+{
+	const char *expected = unit_run_folders_set(reading->units, reading->unit, value);
+
+	(void)argument;
+	if (expected)
+		wrong(reading, expected);
+}
+
+static void read_nothing(struct reading *reading, struct slice value, int argument)
+{
+	(void)reading, (void)value, (void)argument;
+}
+
+static const struct {
+	const char *name;
+	key_fn *read;
+	int argument;
+} KEYS[] = {
+	{ "description", read_nothing, 0 },
+	{ "exec", read_command, PHASE_START },
+	{ "pre", read_command, PHASE_PRE },
+	{ "post", read_command, PHASE_POST },
+	{ "stop", read_command, PHASE_STOP },
+	{ "needs", read_names, RELATION_NEEDS },
+	{ "wants", read_names, RELATION_WANTS },
+	{ "brings", read_names, RELATION_PULLS },
+	{ "after", read_names, RELATION_AFTER },
+	{ "before", read_names, RELATION_AFTER },
+	{ "provides", read_provides, 0 },
+	{ "ready", read_ready, 0 },
+	{ "restart", read_restart, 0 },
+	{ "output", read_output, 0 },
+	{ "timeout", read_duration, 0 },
+	{ "stop-timeout", read_duration, 1 },
+	{ "restart-delay", read_duration, 2 },
+	{ "nice", read_number, NUMBER_NICE },
+	{ "oom", read_number, NUMBER_OOM },
+	{ "files", read_number, NUMBER_OPEN_FILES },
+	{ "restart-limit", read_number, NUMBER_RESTART_LIMIT },
+	{ "enable", read_flag, 0 },
+	{ "serial", read_flag, 1 },
+	{ "defer", read_flag, 2 },
+	{ "defaults", read_flag, 3 },
+	{ "user", read_text, 0 },
+	{ "group", read_text, 1 },
+	{ "directory", read_text, 2 },
+	{ "env-file", read_text, 3 },
+	{ "pidfile", read_text, 4 },
+	{ "tty", read_text, 5 },
+	{ "mark", read_text, 6 },
+	{ "env", read_environment, 0 },
+	{ "run-folder", read_run_folders, 0 },
+};
+
+static void read_line(struct reading *reading, struct slice line)
+{
+	struct slice key;
+
+	if (!word_next(&line, &key) || key.at[0] == '#')
+		return;
+	for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
+		if (slice_is(key, KEYS[i].name)) {
+			reading->key = KEYS[i].name;
+			KEYS[i].read(reading, slice_trim(line), KEYS[i].argument);
+			return;
+		}
+	units_complain(reading->units, reading->unit->path, reading->line, "%.*s: unknown key; the line is ignored",
+		       (int)(key.size < UNIT_NAME_MAX ? key.size : UNIT_NAME_MAX), key.at);
+}
+
+/* What only the whole file shows. */
+static void finish(struct reading *reading)
+{
+	struct unit *unit = reading->unit;
+
+	environment_give(reading->units, unit, &reading->environment);
+	if (reading->command_lines == 0 && !reading->is_group) {
+		units_complain(reading->units, unit->path, 0, "no exec line, and nothing that it needs or wants");
+		unit->broken = true;
+		unit->why_broken = "its file has no exec line";
+	}
+	if (!reading->readiness_given && unit->n_commands == 0)
+		unit->readiness = READY_EXIT;
+	if (unit->readiness == READY_PIDFILE && !unit->pidfile) {
+		units_complain(reading->units, unit->path, 0, "ready pidfile needs a pidfile line; ready exec is taken");
+		unit->readiness = READY_EXEC;
+	}
+	if (unit->mark && (strlen(unit->mark) > 64 || strchr(unit->mark, ' '))) {
+		units_complain(reading->units, unit->path, 0, "mark: expected 1 to 64 characters without a blank");
+		unit->mark = NULL;
+	}
+}
+
+struct unit *unit_file_parse(struct units *units, struct slice name, const char *path, const char *text, size_t size)
+{
+	/* Not all of it cleared for each of many files. */
+	static struct reading reading;
+	struct lines lines = lines_of(text, size);
+	struct slice line;
+
+	reading.units = units;
+	reading.unit = units_add(units, ORIGIN_OWN, name, path);
+	reading.readiness_given = reading.is_group = false;
+	reading.command_lines = 0;
+	reading.environment.n = 0;
+	if (!reading.unit)
+		return NULL;
+	reading.unit->enabled = true;
+	while (line_next(&lines, &line)) {
+		reading.line = lines.number;
+		read_line(&reading, line);
+	}
+	finish(&reading);
+	return reading.unit;
+}

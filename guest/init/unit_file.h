@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* bootlab's own unit files, NAME.unit: a key and its value on each line; docs/init.md lists the keys. */
+#ifndef BOOTLAB_INIT_UNIT_FILE_H
+#define BOOTLAB_INIT_UNIT_FILE_H
+
+#include "units.h"
+
+/* Add the unit that `text` describes. NULL when there is no room; what is wrong with it is complained about. */
+struct unit *unit_file_parse(struct units *units, struct slice name, const char *path, const char *text, size_t size);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit_settings.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "words.h"
+
+bool environment_add(struct units *units, struct environment_words *environment, struct slice value)
+{
+	const char **words = environment->word + environment->n;
+	int n = words_parse(&units->arena, value, words, MAX_WORDS - environment->n);
+
+	for (int i = 0; i < n; i++)
+		if (!strchr(words[i], '=') || words[i][0] == '=')
+			return false;
+	if (n < 0)
+		return false;
+	environment->n += (size_t)n;
+	return true;
+}
+
+void environment_give(struct units *units, struct unit *unit, const struct environment_words *environment)
+{
+	if (environment->n > 0)
+		unit->environment = units_words(units, environment->word, environment->n);
+}
+
+void unit_names_add(struct units *units, const struct unit *unit, struct slice value, const char *suffix, unsigned line)
+{
+	struct slice name;
+
+	while (word_next(&value, &name)) {
+		if (slice_ends(name, suffix))
+			name.size -= strlen(suffix);
+		units_name(units, unit, name, line);
+	}
+}
+
+const char *unit_run_folders_set(struct units *units, struct unit *unit, struct slice value)
+{
+	const char *words[MAX_WORDS];
+	int n = words_parse(&units->arena, value, words, MAX_WORDS);
+
+	for (int i = 0; i < n; i++)
+		if (words[i][0] == '/' || strstr(words[i], "..") || !*words[i])
+			n = -EINVAL;
+	if (n <= 0)
+		return "names of folders below /run";
+	unit->run_folders = units_words(units, words, (size_t)n);
+	return NULL;
+}
+
+const char *unit_number_set(struct unit *unit, struct slice value, enum unit_number which)
+{
+	static const struct {
+		int64_t least, most;
+		const char *expected;
+	} RANGES[] = {
+		[NUMBER_NICE] = { -20, 19, "a number from -20 (first) to 19" },
+		[NUMBER_OOM] = { -1000, 1000, "a number from -1000 (never killed) to 1000" },
+		[NUMBER_OPEN_FILES] = { 1, 1 << 30, "a number of open files" },
+		[NUMBER_RESTART_LIMIT] = { 0, 1000000, "a number of restarts (0: no limit)" },
+	};
+	int64_t number;
+
+	if (parse_number(value, RANGES[which].least, RANGES[which].most, &number))
+		return RANGES[which].expected;
+	switch (which) {
+	case NUMBER_NICE:
+		unit->nice = (int)number;
+		break;
+	case NUMBER_OOM:
+		unit->oom = (int)number;
+		unit->oom_given = true;
+		break;
+	case NUMBER_OPEN_FILES:
+		unit->open_files = number;
+		break;
+	case NUMBER_RESTART_LIMIT:
+		unit->restart_limit = (uint32_t)number;
+		break;
+	}
+	return NULL;
+}
+
+const char *unit_flag_set(bool *flag, struct slice value, bool inverted)
+{
+	bool given;
+
+	if (parse_bool(value, &given))
+		return "yes or no";
+	*flag = given != inverted;
+	return NULL;
+}

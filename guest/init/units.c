@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#include "units.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "clock.h"
+
+enum { NO_NAME = 0xffff, START_TIMEOUT_S = 90, STOP_TIMEOUT_S = 10 };
+
+void units_init(struct units *units, complain_fn *complain, void *context)
+{
+	units->n_units = units->n_names = units->n_refs = units->n_edges = units->n_commands = 0;
+	units->n_complaints = 0;
+	units->full_told = false;
+	units->complain = complain;
+	units->complain_context = context;
+	units->arena = (struct arena){ .bytes = units->memory, .size = sizeof units->memory };
+	memset(units->buckets, 0xff, sizeof units->buckets);
+}
+
+void units_complain(struct units *units, const char *path, unsigned line, const char *format, ...)
+{
+	char message[MESSAGE_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(message, sizeof message, format, arguments);
+	va_end(arguments);
+	units->n_complaints++;
+	units->complain(units->complain_context, path, line, message);
+}
+
+static void complain_full(struct units *units, const char *path, const char *what)
+{
+	if (!units->full_told)
+		units_complain(units, path, 0, "no room for more %s: this file, and others after it, are not read in full",
+			       what);
+	units->full_told = true;
+}
+
+static bool is_name(struct slice name)
+{
+	if (name.size == 0 || name.size > UNIT_NAME_MAX)
+		return false;
+	for (size_t i = 0; i < name.size; i++)
+		if (name.at[i] <= ' ' || name.at[i] > '~' || name.at[i] == '/')
+			return false;
+	return true;
+}
+
+struct unit *units_add(struct units *units, enum origin origin, struct slice name, const char *path)
+{
+	const char *text, *where;
+	struct unit *unit;
+
+	if (!is_name(name)) {
+		units_complain(units, path, 0, "\"%.*s\" is no name for a unit: 1 to %d printable characters, no blank, no /",
+			       (int)(name.size < UNIT_NAME_MAX ? name.size : UNIT_NAME_MAX), name.at, UNIT_NAME_MAX);
+		return NULL;
+	}
+	text = arena_text(&units->arena, name.at, name.size);
+	where = arena_text(&units->arena, path, strlen(path));
+	if (units->n_units == MAX_UNITS || !text || !where) {
+		complain_full(units, path, "units");
+		return NULL;
+	}
+	unit = &units->unit[units->n_units++];
+	*unit = (struct unit){
+		.name = text,
+		.path = where,
+		.origin = origin,
+		.first_command = (uint16_t)units->n_commands,
+		.edges_out = NO_EDGE,
+		.edges_in = NO_EDGE,
+		.start_timeout_ns = START_TIMEOUT_S * NS_PER_S,
+		.stop_timeout_ns = STOP_TIMEOUT_S * NS_PER_S,
+		.restart_delay_ns = NS_PER_S / 10,
+		.ready_fd = -1,
+	};
+	units_name(units, unit, name, 0);
+	return unit;
+}
+
+unit_id units_id(const struct units *units, const struct unit *unit)
+{
+	return (unit_id)(unit - units->unit);
+}
+
+static unsigned bucket_of(const struct units *units, struct slice name)
+{
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < name.size; i++)
+		hash = (hash ^ (unsigned char)name.at[i]) * 16777619u;
+	return hash % (sizeof units->buckets / sizeof units->buckets[0]);
+}
+
+void units_name(struct units *units, const struct unit *unit, struct slice name, unsigned line)
+{
+	uint16_t *link = &units->buckets[bucket_of(units, name)];
+	unit_id id = units_id(units, unit);
+	const char *text;
+
+	if (!is_name(name)) {
+		units_complain(units, unit->path, line, "\"%.*s\" is no name for a unit",
+			       (int)(name.size < UNIT_NAME_MAX ? name.size : UNIT_NAME_MAX), name.at);
+		return;
+	}
+	for (; *link != NO_NAME; link = &units->names[*link].next)
+		if (units->names[*link].unit == id && slice_is(name, units->names[*link].text))
+			return;
+	text = arena_text(&units->arena, name.at, name.size);
+	if (units->n_names == MAX_NAMES || !text) {
+		complain_full(units, unit->path, "names");
+		return;
+	}
+	units->names[units->n_names] = (struct name){ .text = text, .unit = id, .next = NO_NAME };
+	*link = (uint16_t)units->n_names++;
+}
+
+unit_id units_find_next(const struct units *units, struct slice name, uint16_t *cursor)
+{
+	uint16_t at = *cursor == NO_NAME ? units->buckets[bucket_of(units, name)] : units->names[*cursor].next;
+
+	for (; at != NO_NAME; at = units->names[at].next)
+		if (slice_is(name, units->names[at].text)) {
+			*cursor = at;
+			return units->names[at].unit;
+		}
+	return NO_UNIT;
+}
+
+unit_id units_find(const struct units *units, struct slice name)
+{
+	uint16_t cursor = NO_NAME;
+
+	return units_find_next(units, name, &cursor);
+}
+
+bool units_refer(struct units *units, const struct unit *unit, struct slice name, struct ref how)
+{
+	const char *text = arena_text(&units->arena, name.at, name.size);
+
+	if (units->n_refs == MAX_REFS || !text) {
+		complain_full(units, unit->path, "dependencies");
+		return false;
+	}
+	how.name = text;
+	how.from = units_id(units, unit);
+	units->refs[units->n_refs++] = how;
+	return true;
+}
+
+const char *const *units_words(struct units *units, const char *const *words, size_t n_words)
+{
+	const char **copy = arena_take(&units->arena, (n_words + 1) * sizeof *copy);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, words, n_words * sizeof *copy);
+	copy[n_words] = NULL;
+	return copy;
+}
+
+bool units_command(struct units *units, struct unit *unit, enum phase phase, const char *const *words, size_t n_words,
+		   bool may_fail, unsigned line)
+{
+	const char *const *argv = units_words(units, words, n_words);
+
+	if (units->n_commands == MAX_COMMANDS || !argv) {
+		complain_full(units, unit->path, "commands");
+		return false;
+	}
+	units->commands[units->n_commands++] = (struct command){
+		.argv = argv, .phase = (uint8_t)phase, .may_fail = may_fail, .line = (uint16_t)line
+	};
+	unit->n_commands++;
+	return true;
+}
+
+const char *origin_name(enum origin origin)
+{
+	static const char *const NAMES[] = { "unit", "lsb", "systemd", "builtin", "facility" };
+
+	return NAMES[origin];
+}

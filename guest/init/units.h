@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Units as the files describe them: what runs, what it needs, and when it counts as ready. Filled once by the readers of
+ * the file formats (unit_file.c, lsb_unit.c, service_file.c, builtin.c), then resolved by graph.c. What a unit is doing at
+ * the moment is not here but in supervise.h.
+ *
+ * A mistake in a file is complained about with its path and line, and costs that line or that unit, never the boot.
+ */
+#ifndef BOOTLAB_INIT_UNITS_H
+#define BOOTLAB_INIT_UNITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "text.h"
+
+enum {
+	MAX_UNITS = 1024,
+	MAX_NAMES = 4096,
+	MAX_REFS = 8192,
+	MAX_EDGES = 16384,
+	MAX_COMMANDS = 4096,
+	MAX_WORDS = 64, /* of one command, one environment */
+	ARENA_BYTES = 1 << 20,
+	UNIT_NAME_MAX = 100,
+	MESSAGE_MAX = 400,
+};
+
+typedef uint16_t unit_id;
+enum { NO_UNIT = 0xffff };
+
+enum origin { ORIGIN_OWN, ORIGIN_LSB, ORIGIN_SYSTEMD, ORIGIN_BUILTIN, ORIGIN_FACILITY };
+
+enum readiness {
+	READY_EXEC,    /* its program has been executed */
+	READY_EXIT,    /* its program has ended well; it stays up without a process */
+	READY_FORK,    /* its program has ended well and left a daemon behind, named by `pidfile` if that is given */
+	READY_PIDFILE, /* its program runs on, and has written `pidfile` */
+	READY_NOTIFY,  /* it said READY=1 to $NOTIFY_SOCKET */
+	READY_FD,      /* it wrote a line to descriptor `ready_fd` */
+};
+
+enum restart { RESTART_NO, RESTART_ON_FAILURE, RESTART_ALWAYS };
+
+enum output { OUTPUT_LOG, OUTPUT_CONSOLE, OUTPUT_NULL };
+
+enum phase { PHASE_PRE, PHASE_START, PHASE_POST, PHASE_STOP };
+
+struct command {
+	const char *const *argv;
+	uint8_t phase;
+	bool may_fail;
+	uint16_t line;
+};
+
+enum relation {
+	RELATION_NEEDS,	 /* comes along; without it the unit cannot start */
+	RELATION_WANTS,	 /* comes along, first; may fail or be missing */
+	RELATION_AFTER,	 /* is first if it is there at all */
+	RELATION_MEMBER, /* of a facility: the facility is there when this is */
+	RELATION_PULLS,	 /* comes along, in no order (systemd's Wants= alone) */
+};
+
+enum { AT_START = 1, AT_STOP = 2 };
+
+/* A name that a unit's file mentions; graph.c makes edges of it. */
+struct ref {
+	const char *name;
+	unit_id from;
+	uint16_t line;
+	uint8_t relation;
+	uint8_t when;	/* AT_START, AT_STOP or both */
+	bool reversed;	/* the other one waits for us: before, X-Start-Before */
+	bool must_exist; /* say so if nothing has this name */
+	bool hard;	/* RELATION_PULLS that brings the unit down if it is missing */
+};
+
+/* `from` waits for `to`. */
+struct edge {
+	unit_id from, to;
+	uint16_t line;
+	uint8_t relation, when;
+	bool dropped; /* it was part of a cycle */
+	uint16_t next_of_from, next_of_to;
+};
+
+enum { NO_EDGE = 0xffff };
+
+struct unit {
+	const char *name, *path;
+	enum origin origin;
+	enum readiness readiness;
+	enum restart restart;
+	enum output output;
+	bool enabled;	  /* of its own, at boot */
+	bool wanted;	  /* enabled, or comes along with one that is */
+	bool goal;	  /* the goal, or before it on the way there */
+	bool broken;	  /* cannot start: why */
+	bool after_all;	  /* LSB $all, at start */
+	bool stops_first; /* and at stop */
+	bool serial;	  /* nothing else may start meanwhile */
+	bool deferred;	  /* not before the goal is ready */
+	bool no_defaults; /* does not wait for the built-in basics */
+	const char *why_broken;
+	uint16_t first_command, n_commands, line;
+	uint16_t edges_out, edges_in; /* heads of the lists through edges */
+	uint16_t height;	      /* longest way from here to a unit that nothing waits for */
+	uint8_t levels;		      /* LSB: bit 0..6 of runlevels, bit 7: S */
+	uint8_t stop_levels;
+	const char *user, *group, *directory, *pidfile, *tty, *mark;
+	const char *const *environment;
+	const char *const *run_folders; /* below /run, made before it starts, its user's */
+	const char *environment_file;
+	int64_t start_timeout_ns, stop_timeout_ns, restart_delay_ns;
+	uint32_t restart_limit;
+	int ready_fd, nice, oom;
+	bool oom_given;
+	int64_t open_files; /* RLIMIT_NOFILE; 0: as it is */
+	int (*builtin)(void);
+	bool builtin_waits; /* for disks or devices: so it is done in a process of its own */
+	int (*builtin_daemon)(const char *about, int ready_fd); /* or it runs on, and says by a line that it is ready */
+	const char *about;
+	bool is_network; /* built in, and waited for only by who says so */
+};
+
+struct name {
+	const char *text;
+	unit_id unit;
+	uint16_t next;
+};
+
+typedef void complain_fn(void *context, const char *path, unsigned line, const char *message);
+
+struct units {
+	struct unit unit[MAX_UNITS];
+	struct name names[MAX_NAMES];
+	struct ref refs[MAX_REFS];
+	struct edge edges[MAX_EDGES];
+	struct command commands[MAX_COMMANDS];
+	uint16_t buckets[1024];
+	size_t n_units, n_names, n_refs, n_edges, n_commands;
+	struct arena arena;
+	char memory[ARENA_BYTES];
+	complain_fn *complain;
+	void *complain_context;
+	unsigned n_complaints;
+	bool full_told;
+};
+
+void units_init(struct units *units, complain_fn *complain, void *context);
+
+__attribute__((format(printf, 4, 5)))
+void units_complain(struct units *units, const char *path, unsigned line, const char *format, ...);
+
+/* A new unit with defaults, or NULL (complained about) when there is no room or the name is no name. */
+struct unit *units_add(struct units *units, enum origin origin, struct slice name, const char *path);
+
+unit_id units_id(const struct units *units, const struct unit *unit);
+
+/* Another name that `unit` answers to. */
+void units_name(struct units *units, const struct unit *unit, struct slice name, unsigned line);
+
+/* The first unit of this name, or NO_UNIT; the next one of the same name after `*cursor`. */
+unit_id units_find(const struct units *units, struct slice name);
+unit_id units_find_next(const struct units *units, struct slice name, uint16_t *cursor);
+
+/* What `unit` mentions; false when there is no room for it. */
+bool units_refer(struct units *units, const struct unit *unit, struct slice name, struct ref how);
+
+/* A command of the unit that was added last. `words` holds NULL-terminated text in the arena. */
+bool units_command(struct units *units, struct unit *unit, enum phase phase, const char *const *words, size_t n_words,
+		   bool may_fail, unsigned line);
+
+/* The arena's copy of an array of words with NULL behind it, or NULL. */
+const char *const *units_words(struct units *units, const char *const *words, size_t n_words);
+
+const char *origin_name(enum origin origin);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "unmount.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/swap.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "text.h"
+
+enum { MAX_MOUNTS = 512, MOUNTINFO_BYTES = 1 << 18, PASSES = 3 };
+
+static char content[MOUNTINFO_BYTES];
+static char *folders[MAX_MOUNTS];
+
+/* "\040" and the like, in place. */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++) {
+		if (text[0] == '\\' && text[1] >= '0' && text[1] <= '3' && text[2] && text[3]) {
+			*to++ = (char)((text[1] - '0') * 64 + (text[2] - '0') * 8 + (text[3] - '0'));
+			text += 3;
+		} else {
+			*to++ = *text;
+		}
+	}
+	*to = '\0';
+}
+
+/* The 5th field of each line of mountinfo. */
+static size_t read_folders(void)
+{
+	ssize_t size = file_read("/proc/self/mountinfo", content, sizeof content - 1);
+	struct lines lines = lines_of(content, size > 0 ? (size_t)size : 0);
+	struct slice line, word;
+	size_t n = 0;
+
+	while (line_next(&lines, &line) && n < MAX_MOUNTS) {
+		for (int i = 0; i < 5 && word_next(&line, &word); i++)
+			;
+		if (word.size == 0)
+			continue;
+		/* Behind it is a blank: there is room for the NUL. */
+		folders[n] = (char *)word.at;
+		folders[n++][word.size] = '\0';
+	}
+	for (size_t i = 0; i < n; i++)
+		unescape(folders[i]);
+	return n;
+}
+
+static void swap_off(void)
+{
+	ssize_t size = file_read("/proc/swaps", content, sizeof content - 1);
+	struct lines lines = lines_of(content, size > 0 ? (size_t)size : 0);
+	struct slice line, word;
+
+	while (line_next(&lines, &line))
+		if (lines.number > 1 && word_next(&line, &word)) {
+			char *path = (char *)word.at;
+
+			path[word.size] = '\0';
+			unescape(path);
+			swapoff(path);
+		}
+}
+
+/* What holds nothing, and is still needed to unmount the rest. */
+static int is_kernel_fs(const char *folder)
+{
+	static const char *const KEPT[] = { "/", "/proc", "/sys", "/dev", "/run" };
+
+	for (size_t i = 0; i < sizeof KEPT / sizeof KEPT[0]; i++)
+		if (!strcmp(folder, KEPT[i]))
+			return 1;
+	return !strncmp(folder, "/proc/", 6) || !strncmp(folder, "/sys/", 5) || !strncmp(folder, "/dev/", 5);
+}
+
+void unmount_all(void)
+{
+	if (chdir("/"))
+		return;
+	sync();
+	swap_off();
+	for (int pass = 0; pass < PASSES; pass++) {
+		size_t n = read_folders(), busy = 0;
+
+		while (n-- > 0)
+			if (!is_kernel_fs(folders[n]) && umount2(folders[n], UMOUNT_NOFOLLOW))
+				busy += mount(NULL, folders[n], NULL, MS_REMOUNT | MS_RDONLY, NULL) != 0;
+		if (busy == 0)
+			break;
+	}
+	mount(NULL, "/", NULL, MS_REMOUNT | MS_RDONLY, NULL);
+	sync();
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* Leave every file system clean: swap off, unmount from the last mount to the first, what is busy made read-only. May hang. */
+#ifndef BOOTLAB_INIT_UNMOUNT_H
+#define BOOTLAB_INIT_UNMOUNT_H
+
+void unmount_all(void);
+
+#endif

@@ -1,0 +1,189 @@
+"""`make bench-init`: one Debian 12 guest booted by six inits (examples/inits): boots, verdicts, and the table of all.
+
+    python -m tests.bench.inits.run [--inits NAME,...] [--seeds N] [--nulls N] [--wall N] [--delay-ms N] [--new]
+        [--runs DIR]
+
+Four parts: a profile of each, for what its init executes; a family of exact boots of each; boots in turn on the wall
+clock with two processors; one boot of each with a slow disk. It goes on with the last run: what is
+on record there is not booted again.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from bootlab.build.cache import Cache
+from bootlab.cli.terminal import BootProgress, boot_progress, err, out
+from bootlab.errors import BootlabError, InputError
+from bootlab.experiments.engine import Engine, Job, finished_boot
+from bootlab.experiments.family import NULL_WORD
+from bootlab.experiments.profiling import read_recorded
+from bootlab.experiments.store import Run, Store
+from bootlab.measure.boot import boot
+from bootlab.measure.prepare import Prepared, prepare
+from bootlab.measure.profile_setup import PROFILE, ProfileRequest
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.measure.record_files import read_record, write_json
+from bootlab.profile.kept_file import find_kept
+from bootlab.system import System, read_system
+from tests.bench.inits.own_cost import Shares, by_program
+from tests.bench.inits.table import ALL_READY, Row, page
+
+EXAMPLES: Final = Path(__file__).resolve().parents[3] / "examples" / "inits"
+INITS: Final = ("systemd", "sysvinit", "openrc", "runit", "finit", "bootlab")
+KIND: Final = "bench"
+_PATIENCE: Final = 4.0
+
+
+class Bench:
+    """The boots of all inits, into one run."""
+
+    def __init__(self, systems: dict[str, System], run: Run, cache: Cache, progress: BootProgress) -> None:
+        self.systems = systems
+        self.run = run
+        self._cache = cache
+        self._progress = progress
+
+    def profiles(self) -> dict[str, Shares]:
+        """Return what each program of each system executed up to all-ready. The boot is the first of its family."""
+        found = {}
+        for name, system in self.systems.items():
+            self._progress.note(f"profile of {name}")
+            directory = self.run.path / "boots" / f"{name}-profile"
+            prepared = self._prepare(system, ProfileRequest())
+            record = finished_boot(directory, prepared)
+            if record is None or not find_kept(directory / PROFILE).is_file():
+                record = boot(prepared, self.run.boot_directory(directory.name), patience=_PATIENCE)
+            self._progress.booted(directory.name)
+            expect_whole(record)
+            profile, _ = read_recorded(record, directory)
+            found[name] = by_program(profile, record.marks[ALL_READY])
+        return found
+
+    def families(self, seeds: int, nulls: int) -> dict[str, tuple[list[BootRecord], list[BootRecord]]]:
+        """Return the boots of each system with every seed, and its null changes."""
+        jobs = []
+        for name, system in self.systems.items():
+            prepared = self._prepare(system)
+            jobs += [Job(f"{name}-s{seed}", prepared.with_seed(seed)) for seed in range(1, seeds + 1)]
+            for number in range(1, nulls + 1):
+                null = self._prepare(system.with_cmdline(f"{NULL_WORD}={number}"))
+                jobs.append(Job(f"{name}-null{number}", null.with_seed((number - 1) % seeds + 1)))
+        records = self._boot(f"{seeds} seeds and {nulls} null changes of each", jobs)
+        return {
+            name: (
+                [record for label, record in records.items() if label.startswith(f"{name}-s")],
+                [record for label, record in records.items() if label.startswith(f"{name}-null")],
+            )
+            for name in self.systems
+        }
+
+    def wall(self, turns: int) -> dict[str, list[BootRecord]]:
+        """Return boots on the wall clock, two processors, each system in its turn; the first turn warms up."""
+        prepared = {
+            name: self._prepare(system.with_part("machine", vcpus=2).with_part("clock", kind="wall", accelerator="tcg"))
+            for name, system in self.systems.items()
+        }
+        jobs = [
+            Job(f"wall-{turn:02d}-{name}", one.with_seed(1))
+            for turn in range(turns + 1)
+            for name, one in prepared.items()
+        ]
+        records = self._boot(f"{turns} turns on the wall clock, two processors", jobs)
+        return {name: [records[f"wall-{turn:02d}-{name}"] for turn in range(1, turns + 1)] for name in self.systems}
+
+    def slow_disk(self, delay_ms: int) -> dict[str, BootRecord]:
+        """Return a boot of each on a disk whose every request takes `delay_ms` longer."""
+        jobs = [
+            Job(f"{name}-delay{delay_ms}", self._prepare(system.with_cmdline(f"disk_delay_ms={delay_ms}")))
+            for name, system in self.systems.items()
+        ]
+        records = self._boot(f"a disk that takes {delay_ms} ms longer a request", jobs)
+        return {name: records[f"{name}-delay{delay_ms}"] for name in self.systems}
+
+    def _prepare(self, system: System, profile: ProfileRequest | None = None) -> Prepared:
+        return prepare(system, self._cache, profile=profile, tell=self._progress.note)
+
+    def _boot(self, what: str, jobs: Sequence[Job]) -> dict[str, BootRecord]:
+        self._progress.note(what)
+        engine = Engine(self.run, reuse=True, watcher=lambda done: self._progress.booted(done.job.label))
+        records = engine.boot_all(jobs)
+        for record in records:
+            expect_whole(record)
+        return dict(zip((job.label for job in jobs), records, strict=True))
+
+
+def expect_whole(record: BootRecord) -> None:
+    """Raise InputError for a boot that did not come to all-ready with its check passed."""
+    if record.outcome is not Outcome.READY or ALL_READY not in record.marks:
+        raise InputError(
+            f"{record.system}: {record.outcome.value}: {record.detail or 'never said all-ready'}",
+            hint=f"its console is {record.run}/console.log",
+        )
+
+
+def _run(store: Store, *, new: bool) -> Run:
+    # Whatever was asked of it: a boot that is on record there is not booted again.
+    earlier = [] if new else [one for one in store.runs() if one.kind == KIND]
+    run = earlier[-1] if earlier else store.start(KIND, "inits", {})
+    err.print(f"  {'going on with' if earlier else 'new run'} {run.path}", soft_wrap=True)
+    return run
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--inits", default=",".join(INITS), help="which, the last is compared with the others (%(default)s)"
+    )
+    parser.add_argument("--seeds", type=int, default=3, help="exact boots of each (%(default)s)")
+    parser.add_argument("--nulls", type=int, default=3, help="null changes of each (%(default)s)")
+    parser.add_argument("--wall", type=int, default=5, help="boots of each on the wall clock; 0: none (%(default)s)")
+    parser.add_argument("--delay-ms", type=int, default=2, help="of a slow disk, ms a request; 0: none (%(default)s)")
+    parser.add_argument("--new", action="store_true", help="a new run, instead of going on with the last one")
+    parser.add_argument("--runs", type=Path, default=Path(os.environ.get("BOOTLAB_RUNS", "bootlab-runs")))
+    options = parser.parse_args()
+    names = options.inits.split(",")
+    if unknown := [name for name in names if not (EXAMPLES / f"{name}.toml").is_file()]:
+        raise InputError(f"--inits: no {unknown[0]}", hint=f"there are {', '.join(INITS)}")
+    systems = {name: read_system(EXAMPLES / f"{name}.toml") for name in names}
+    boots = len(names) * (1 + options.seeds + options.nulls + bool(options.delay_ms))
+    boots += len(names) * (options.wall + 1) if options.wall else 0
+    run = _run(Store(options.runs), new=options.new)
+    with run.locked(), boot_progress(boots) as progress:
+        bench = Bench(systems, run, Cache.default(), progress)
+        shares = bench.profiles()
+        families = bench.families(options.seeds, options.nulls)
+        slow = bench.slow_disk(options.delay_ms) if options.delay_ms else {}
+        wall = bench.wall(options.wall) if options.wall else {}
+        rows = [
+            Row(
+                name,
+                members=families[name][0],
+                null=families[name][1],
+                shares=shares[name],
+                console=(Path(read_record(run.path / "boots" / f"{name}-profile").run) / "console.log").read_text(
+                    encoding="utf-8", errors="replace"
+                ),
+                slow=slow.get(name),
+                wall=wall.get(name, []),
+            )
+            for name in names
+        ]
+        text = page(rows, options.delay_ms)
+        (run.path / "inits.md").write_text(text, encoding="utf-8")
+        write_json(run.result, {"rows": [row.as_json() for row in rows]})
+    out.print(text, soft_wrap=True)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except BootlabError as error:
+        err.print(f"bench-init: {error.message}", soft_wrap=True)
+        if error.hint:
+            err.print(f"  {error.hint}", soft_wrap=True)
+        sys.exit(error.exit_code)

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* What a unit may do, well or badly; the first argument says which. */
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CHILDREN = 40, MESSAGES = 300, FLOOD_BYTES = 1 << 20 };
+
+static void sleep_ms(long ms)
+{
+	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
+}
+
+/* Two instructions a turn: on the virtual clock, a turn is 2 ns. */
+static void work_ms(long ms)
+{
+	for (volatile long i = 0; i < ms; i++) {
+		unsigned long turns = 500000;
+
+#if defined(__x86_64__)
+		__asm__ volatile("1:\n\tsub $1, %0\n\tjnz 1b" : "+r"(turns));
+#else
+		for (; turns > 0; turns--)
+			__asm__ volatile("");
+#endif
+	}
+}
+
+static int send_message(const char *text, size_t size, int passed)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const char *path = getenv("NOTIFY_SOCKET");
+	char control[CMSG_SPACE(sizeof passed)] = { 0 };
+	struct iovec from = { (char *)text, size };
+	struct msghdr message = { .msg_name = &address, .msg_iov = &from, .msg_iovlen = 1 };
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0), sent;
+
+	if (!path || strlen(path) >= sizeof address.sun_path)
+		return 111;
+	memcpy(address.sun_path, path, strlen(path));
+	message.msg_namelen = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+	if (address.sun_path[0] == '@')
+		address.sun_path[0] = '\0';
+	if (passed >= 0) {
+		struct cmsghdr *part;
+
+		message.msg_control = control;
+		message.msg_controllen = sizeof control;
+		part = CMSG_FIRSTHDR(&message);
+		part->cmsg_level = SOL_SOCKET;
+		part->cmsg_type = SCM_RIGHTS;
+		part->cmsg_len = CMSG_LEN(sizeof passed);
+		memcpy(CMSG_DATA(part), &passed, sizeof passed);
+	}
+	sent = sendmsg(fd, &message, 0) >= 0;
+	close(fd);
+	return sent ? 0 : 111;
+}
+
+/* READY, then a barrier: what holds the other end sees it closed when all before it is done. */
+static int barrier(void)
+{
+	char byte;
+	int ends[2];
+
+	if (pipe(ends) || send_message("READY=1\n", 8, -1) || send_message("BARRIER=1", 9, ends[1]))
+		return 111;
+	close(ends[1]);
+	if (read(ends[0], &byte, 1) != 0)
+		return 112;
+	puts("barrier passed");
+	fflush(stdout);
+	return 0;
+}
+
+static void garbage(void)
+{
+	unsigned char bytes[5000];
+	unsigned state = 1;
+
+	for (int i = 0; i < MESSAGES; i++) {
+		for (size_t j = 0; j < sizeof bytes; j++)
+			bytes[j] = (unsigned char)((state = state * 1103515245 + 12345) >> 16);
+		send_message((char *)bytes, i % 2 ? sizeof bytes : (size_t)i, i % 3 ? 1 : -1);
+	}
+	send_message("MAINPID=1\nMAINPID=99999999999999999999\nREADY=\n=\n", 48, -1);
+}
+
+static void flood(void)
+{
+	char bytes[4096];
+
+	memset(bytes, '\033', sizeof bytes);
+	for (int i = 0; i < FLOOD_BYTES; i += (int)sizeof bytes)
+		if (write(1, bytes, sizeof bytes) < 0)
+			return;
+}
+
+/* The kernel counts a process's pages per CPU and in batches (Linux f1a7941243c1): small ones show as none at all. */
+static int fill(size_t bytes)
+{
+	char *memory = malloc(bytes);
+
+	if (!memory)
+		return 1;
+	memset(memory, 1, bytes);
+	return memory[bytes / 2] != 1;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	long first = argc > 2 ? atol(argv[2]) : 0, second = argc > 3 ? atol(argv[3]) : 0;
+
+	if (!strcmp(what, "work")) {
+		sleep_ms(first);
+		work_ms(second);
+		return 0;
+	}
+	if (!strcmp(what, "exit"))
+		return (int)first;
+	if (!strcmp(what, "fill"))
+		return fill((size_t)first << 10);
+	if (!strcmp(what, "say"))
+		return argc < 3 || puts(argv[2]) < 0;
+	if (!strcmp(what, "deaf"))
+		signal(SIGTERM, SIG_IGN);
+	if (!strcmp(what, "children"))
+		for (int i = 0; i < CHILDREN; i++)
+			if (fork() == 0)
+				break;
+	if (!strcmp(what, "barrier") && barrier())
+		return 1;
+	if (!strcmp(what, "garbage"))
+		garbage();
+	if (!strcmp(what, "flood"))
+		flood();
+	if (!strcmp(what, "fd") && write((int)first, "up\n", 3) != 3)
+		return 1;
+	if (!strcmp(what, "close"))
+		close((int)first);
+	for (;;)
+		pause();
+}

@@ -1,0 +1,51 @@
+"""Android's boot markers: an event's own number is its time, and properties have three units."""
+
+import pytest
+
+from bootlab.importers.source import FormatError
+from tests.importers.samples import phases_ms, recording_of, sample
+
+
+def test_events_are_timed_by_their_number_and_not_by_the_clock_that_jumps() -> None:
+    boot = sample("android/logcat-events.txt")
+    # The log's clock goes from 5 October to 8 February between the first two, which are 2.17 s apart.
+    assert phases_ms(boot)["kernel and init"] == 7003 and phases_ms(boot)["from start"] == 2170
+    assert sum(phases_ms(boot).values()) == 20133
+    assert boot.timeline.events[-1].name == "wm_boot_animation_done"
+
+
+def test_a_restart_of_the_framework_does_not_move_the_first_boot() -> None:
+    boot = sample("android/logcat-events.txt")
+    assert boot.timeline.events[0].t_ns == 7_003_000_000
+    assert boot.notes == ("1 markers came again, when the framework restarted; the first of each counts.",)
+
+
+def test_the_older_form_of_logcat() -> None:
+    boot = recording_of(
+        b"07-15 04:13:35.244 I/boot_progress_start( 1059): 4040\n"
+        b"01-01 08:00:25.351 I/boot_progress_preload_start(67): 23020  // Zygote\n"
+    )
+    assert [one.t_ns for one in boot.timeline.events] == [4_040_000_000, 23_020_000_000]
+
+
+def test_properties_in_ns_and_ms() -> None:
+    boot = sample("android/getprop.txt")
+    assert {one.name: one.t_ns for one in boot.timeline.events}["init"] == 330_826_093
+    assert {one.name: one.took_ns for one in boot.lengths} == {
+        "init.cold_boot_wait": 75_000_000, "init.first_stage": 640_173_802, "init.modules": 359_000_000,
+        "init.mount_all.default": 429_000_000, "init.selinux": 159_984_219,
+    }  # fmt: skip
+    assert boot.notes == ()
+
+
+def test_a_device_that_gives_inits_start_in_ms() -> None:
+    boot = recording_of(
+        b"[ro.boottime.init]: [819]\n[ro.boottime.init.selinux]: [120]\n[ro.boottime.healthd]: [2169728645]\n"
+    )
+    assert boot.timeline.events[0].t_ns == 819_000_000 and boot.lengths[0].took_ns == 120_000_000
+    assert boot.notes == ("2 of init's properties are too small for nanoseconds: read as milliseconds.",)
+
+
+def test_no_markers() -> None:
+    with pytest.raises(FormatError, match="Android boot markers"):
+        recording_of(b"[ro.product.board]: [x]\n", format_name="android")

@@ -1,0 +1,45 @@
+"""What a board's bootloader did that was not asked of it."""
+
+from pathlib import Path
+
+from bootlab.measure.board_causes import board_remarks, find_board_cause
+from bootlab.system import Booted, Bootloader, Card, Kernel, Machine, MachineType, System
+
+BOARD = System(
+    name="board",
+    machine=Machine(type=MachineType.ORANGEPI_PC),
+    kernel=Kernel(image=Path("zImage")),
+    bootloader=Bootloader(package="u-boot", falcon=True),
+    card=Card(load_address=0x4FF00000),
+    booted=Booted(mark="ready"),
+)
+SPL = {"power_on", "spl_entry", "kernel_load"}
+
+
+def test_spl_that_falls_back_to_uboot_is_told_with_the_reason() -> None:
+    said = "Trying to boot from MMC1\r\nSPL: no device tree in the args sectors. Starting U-Boot\r\n"
+    (remark,) = board_remarks(BOARD, SPL | {"uboot_entry"}, said)
+    assert remark.startswith(
+        "bootloader.falcon: SPL did not start the kernel, and U-Boot proper ran: the args are missing"
+    )
+    (remark,) = board_remarks(BOARD, SPL | {"uboot_entry"}, "U-Boot 2025.01")
+    assert remark.endswith("its own words on the console may say why")
+
+
+def test_what_went_as_asked_is_no_remark() -> None:
+    assert board_remarks(BOARD, SPL | {"image_entry", "ready"}, "") == []
+    assert board_remarks(BOARD.with_part("bootloader", falcon=False), SPL | {"uboot_entry"}, "") == []
+
+
+def test_a_kernel_that_is_never_entered_is_named() -> None:
+    cause = find_board_cause(BOARD, SPL | {"kernel_jump"})
+    assert cause is not None
+    assert cause.startswith("the bootloader entered the kernel, but no instruction of it was ever executed")
+    assert "card.load_address = 0x4ff00000" in cause
+    cause = find_board_cause(BOARD, SPL)
+    assert cause is not None and cause.startswith("SPL began to load the kernel and never came to its end")
+
+
+def test_a_kernel_that_began_has_other_causes() -> None:
+    assert find_board_cause(BOARD, SPL | {"kernel_jump", "image_entry"}) is None
+    assert find_board_cause(BOARD, {"power_on"}) is None

@@ -1,0 +1,108 @@
+"""Techniques of a board's application, of what starts it, and of its camera."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bootlab.system import Instructions, Libc, System, read_system
+from bootlab.techniques.catalogue import load_catalogue
+from bootlab.techniques.technique import Evidence, Measured, Proof
+
+Make = Callable[..., Evidence]
+ALL = {technique.name: technique for technique in load_catalogue()}
+NOTHING = Measured({}, {}, {}, "")
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+FFMPEG = "/usr/bin/ffmpeg"
+
+
+@pytest.fixture
+def camera() -> System:
+    return read_system(EXAMPLES / "camera-board.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value"),
+    [
+        ("application_reduced", "reduce", True),
+        ("application_static", "static", True),
+        ("application_thumb2", "instructions", Instructions.THUMB2),
+        ("application_musl", "libc", Libc.MUSL),
+    ],
+)
+def test_the_application_is_built_another_way(name: str, key: str, value: object, camera: System) -> None:
+    technique = ALL[name]
+    assert technique.applies(camera, NOTHING) is None
+    changed = technique.apply(camera, NOTHING)
+    assert changed.initramfs is not None
+    assert getattr(changed.initramfs.programs[FFMPEG], key) == value
+    assert "built so already" in (technique.applies(changed, NOTHING) or "")
+    for name in ("machine", "kernel", "bootloader", "card", "booted", "check"):
+        assert getattr(changed, name) == getattr(camera, name)
+
+
+def test_musl_programs_are_static(camera: System) -> None:
+    changed = ALL["application_musl"].apply(camera, NOTHING)
+    assert changed.initramfs is not None and changed.initramfs.programs[FFMPEG].static
+
+
+def test_all_of_them_can_be_stacked(camera: System) -> None:
+    for name in ("application_thumb2", "application_musl", "application_reduced"):
+        camera = ALL[name].apply(camera, NOTHING)
+    assert "built so already" in (ALL["application_static"].applies(camera, NOTHING) or "")
+
+
+def test_says_why_not(camera: System, system: System) -> None:
+    for name in ("application_reduced", "application_static", "application_thumb2", "application_musl"):
+        assert "builds no program from source" in (ALL[name].applies(system, NOTHING) or "")
+    assert camera.initramfs is not None
+    plain = camera.initramfs.programs[FFMPEG].model_copy(update={"reduced": ()})
+    without = camera.with_part("initramfs", programs={FFMPEG: plain})
+    assert "`reduced` names no words" in (ALL["application_reduced"].applies(without, NOTHING) or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "after", "before", "proof"),
+    [
+        ("application_static", {"linked": "static"}, {"linked": "dynamic"}, Proof.PROVEN),
+        ("application_static", {"linked": "dynamic"}, {"linked": "dynamic"}, Proof.NO_EFFECT),
+        ("application_static", {}, {"linked": "dynamic"}, Proof.NOT_SHOWN),
+        ("application_reduced", {"bytes": "1700000"}, {"bytes": "18000000"}, Proof.PROVEN),
+        ("application_reduced", {"bytes": "17000000"}, {"bytes": "18000000"}, Proof.NO_EFFECT),
+        ("application_thumb2", {"bytes": "84"}, {"bytes": "100"}, Proof.PROVEN),
+        ("application_thumb2", {"bytes": "99"}, {"bytes": "100"}, Proof.NO_EFFECT),
+        ("application_musl", {"compiler": "clang version 21"}, {"compiler": "gcc 12"}, Proof.PROVEN),
+        ("application_musl", {"compiler": "gcc 12"}, {"compiler": "gcc 12"}, Proof.NO_EFFECT),
+    ],
+)
+def test_the_program_that_ran_proves_it(
+    name: str, after: dict[str, str], before: dict[str, str], proof: Proof, evidence: Make
+) -> None:
+    def seen(facts: dict[str, str]) -> Evidence:
+        return evidence(**{f"application.{key}": value for key, value in facts.items()})
+
+    assert ALL[name].prove(seen(after), seen(before)) is proof
+
+
+def test_one_script_must_be_offered(camera: System, system: System, evidence: Make) -> None:
+    technique = ALL["userspace_one_script"]
+    changed = technique.apply(camera, NOTHING)
+    assert changed.kernel.cmdline.endswith(" rdinit=/sbin/init-one")
+    assert "rdinit= already" in (technique.applies(changed, NOTHING) or "")
+    assert "offers no script" in (technique.applies(system, NOTHING) or "")
+    run = evidence("Linux version 6.12", "Run /sbin/init-one as init process")
+    assert technique.prove(run, evidence("Linux version 6.12", "Run /init as init process")) is Proof.PROVEN
+
+
+def test_the_camera_is_powered_by_the_first_stage(camera: System, system: System, evidence: Make) -> None:
+    technique = ALL["bootloader_camera_power"]
+    assert "no camera that takes time" in (technique.applies(camera, NOTHING) or "")
+    assert "no camera that takes time" in (technique.applies(system, NOTHING) or "")
+    slow = camera.with_part("board_model", camera_ms=1200)
+    assert technique.applies(slow, NOTHING) is None
+    changed = technique.apply(slow, NOTHING)
+    assert changed.board_model is not None and changed.board_model.camera_power == "spl"
+    assert "already" in (technique.applies(changed, NOTHING) or "")
+    early, late = (evidence(**{"board_model.camera_powered_us": at}) for at in ("10", "273811"))
+    assert technique.prove(early, late) is Proof.PROVEN
+    assert technique.prove(late, late) is Proof.NO_EFFECT

@@ -1,0 +1,93 @@
+"""Techniques of a board's bootloader: when they apply, what they change, and what proves them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from bootlab.system import Booted, Bootloader, Card, Initramfs, Kernel, KernelBuild, Machine, MachineType, System
+from bootlab.techniques.bootloader_falcon import PATCH
+from bootlab.techniques.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.technique import Evidence, Measured, Proof, Technique
+
+BOARD = System(
+    name="board",
+    machine=Machine(type=MachineType.ORANGEPI_PC),
+    kernel=Kernel(build=KernelBuild(package="linux-source-6.12")),
+    bootloader=Bootloader(package="u-boot", suite="trixie"),
+    card=Card(),
+    initramfs=Initramfs(init=Path("init"), embedded=True),
+    booted=Booted(mark="ready"),
+)
+PC = System(
+    name="pc",
+    machine=Machine(type=MachineType.Q35),
+    kernel=Kernel(image=Path("vmlinuz")),
+    booted=Booted(mark="ready"),
+)
+STANDARD = {"power_on": 0, "spl_entry": 2, "uboot_entry": 40, "kernel_load": 60, "image_entry": 90}
+COUNTDOWN = "Net:   eth0\r\nHit any key to stop autoboot:  2 \b\b\b 1 \b\b\b 0 \r\n"
+
+
+def technique(name: str) -> Technique:
+    return find_techniques(load_catalogue(), [name])[0]
+
+
+def evidence(console: str = "", marks: Mapping[str, int] = STANDARD) -> Evidence:
+    return Evidence(facts={}, initcalls_ns={}, marks=marks, console=console, kaslr_slide=None)
+
+
+@pytest.mark.parametrize("name", ["bootloader_falcon", "bootloader_no_delay", "bootloader_no_scan"])
+def test_only_a_board_has_a_bootloader_to_change(name: str, measured: Measured) -> None:
+    assert technique(name).applies(PC, measured) == "machine.type 'q35' has no bootloader"
+    assert technique(name).applies(BOARD, measured) is None
+    finished = BOARD.with_part("card", path=Path("card.img"))
+    assert technique(name).applies(finished, measured) == "the card is finished (card.path)"
+
+
+def test_falcon_mode_brings_its_patch_once(measured: Measured) -> None:
+    falcon = technique("bootloader_falcon")
+    changed = falcon.apply(BOARD, measured)
+    assert changed.bootloader is not None and changed.bootloader.falcon
+    assert changed.bootloader.patches == (PATCH,) and PATCH.is_file()
+    assert falcon.applies(changed, measured) == "bootloader.falcon is true already"
+    carried = falcon.apply(BOARD.with_part("bootloader", patches=(Path("mine") / PATCH.name,)), measured)
+    assert carried.bootloader is not None and carried.bootloader.patches == (Path("mine") / PATCH.name,)
+
+
+def test_falcon_mode_loads_no_initramfs_beside_the_kernel(measured: Measured) -> None:
+    beside = BOARD.with_part("initramfs", embedded=False)
+    reason = technique("bootloader_falcon").applies(beside, measured)
+    assert reason == "SPL loads a kernel and its args, and no initramfs beside them (initramfs.embedded)"
+
+
+def test_what_uboot_proper_does_matters_only_where_it_runs(measured: Measured) -> None:
+    falcon = technique("bootloader_falcon").apply(BOARD, measured)
+    assert technique("bootloader_no_delay").applies(falcon, measured) == "in Falcon mode U-Boot proper never runs"
+    changed = technique("bootloader_no_delay").apply(BOARD, measured)
+    assert technique("bootloader_no_delay").applies(changed, measured) == "bootloader.options say so already"
+    assert technique("bootloader_no_scan").applies(changed, measured) is None
+
+
+def test_falcon_mode_is_proved_by_uboot_proper_that_never_runs() -> None:
+    prove = technique("bootloader_falcon").prove
+    without = {name: t_ns for name, t_ns in STANDARD.items() if name != "uboot_entry"}
+    assert prove(evidence(marks=without), evidence()) is Proof.PROVEN
+    assert prove(evidence(), evidence()) is Proof.NO_EFFECT
+    # A wall clock sees no marks of the bootloader: nothing is shown.
+    assert prove(evidence(marks={"ready": 1}), evidence(marks={"ready": 2})) is Proof.NOT_SHOWN
+
+
+def test_the_console_proves_what_uboot_proper_left_out() -> None:
+    delay, scan = (technique(name).prove for name in ("bootloader_no_delay", "bootloader_no_scan"))
+    short = evidence("Hit any key to stop autoboot:  0 \r\n")
+    assert delay(short, evidence(COUNTDOWN)) is Proof.PROVEN
+    assert delay(evidence(COUNTDOWN), evidence(COUNTDOWN)) is Proof.NO_EFFECT
+    assert delay(evidence(""), evidence(COUNTDOWN)) is Proof.NOT_SHOWN
+    assert scan(short, evidence(COUNTDOWN)) is Proof.PROVEN
+    assert scan(evidence(COUNTDOWN), evidence(COUNTDOWN)) is Proof.NO_EFFECT
+
+
+@pytest.mark.parametrize("name", ["machine_one_vcpu", "machine_two_vcpus", "machine_memory_half"])
+def test_a_boards_cpus_and_memory_are_what_they_are(name: str, measured: Measured) -> None:
+    assert technique(name).applies(BOARD, measured) == "orangepi-pc is a board, which has what it has"

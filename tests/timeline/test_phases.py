@@ -1,0 +1,58 @@
+"""A boot cut at its marks: no time is dropped, whatever marks it lacks."""
+
+from collections.abc import Mapping
+
+from bootlab.timeline import marks as m
+from bootlab.timeline.phases import cut, unfinished
+
+KERNEL = {
+    m.IMAGE_ENTRY: 100,
+    m.KERNEL_ENTRY: 200,
+    m.START_KERNEL: 210,
+    m.INITCALLS_START: 300,
+    m.INITCALLS_END: 400,
+    m.INIT_EXEC: 410,
+    m.FIRST_USER_INSTRUCTION: 420,
+    m.READY: 500,
+}
+FALCON = {m.POWER_ON: 0, m.SPL_ENTRY: 2, m.KERNEL_LOAD: 30, m.KERNEL_JUMP: 99, **KERNEL}
+STANDARD = {m.POWER_ON: 0, m.SPL_ENTRY: 2, m.UBOOT_ENTRY: 40, m.KERNEL_LOAD: 60, m.KERNEL_JUMP: 99, **KERNEL}
+
+
+def phases(marks: Mapping[str, int]) -> list[tuple[str, int]]:
+    found = cut(marks)
+    assert sum(phase.duration_ns for phase in found) == marks[m.READY]
+    assert all(before.end_ns == after.start_ns for before, after in zip(found, found[1:], strict=False))
+    return [(phase.name, phase.duration_ns) for phase in found]
+
+
+def test_a_machine_without_a_bootloader_of_ours_has_firmware() -> None:
+    assert phases({m.POWER_ON: 0, **KERNEL})[:2] == [("firmware", 100), ("decompressor", 100)]
+
+
+def test_the_stages_of_a_board() -> None:
+    assert phases(STANDARD)[:5] == [
+        ("boot ROM", 2), ("SPL", 38), ("U-Boot", 20), ("kernel load", 40), ("decompressor", 100)
+    ]  # fmt: skip
+    assert phases(FALCON)[:4] == [("boot ROM", 2), ("SPL", 28), ("kernel load", 70), ("decompressor", 100)]
+
+
+def test_spl_may_fail_to_load_a_kernel_and_go_on_to_uboot() -> None:
+    marks = {**STANDARD, m.KERNEL_LOAD: 20}
+    assert phases(marks)[:4] == [("boot ROM", 2), ("SPL", 18), ("kernel load", 20), ("U-Boot", 60)]
+
+
+def test_a_mark_that_is_not_there_merges_the_phases_on_its_sides() -> None:
+    marks = {name: t_ns for name, t_ns in FALCON.items() if name not in (m.INITCALLS_START, m.IMAGE_ENTRY)}
+    assert [name for name, _ in phases(marks)] == [
+        "boot ROM", "SPL", "kernel load", "kernel head", "kernel core + initcalls", "before init", "exec of init",
+        "user space",
+    ]  # fmt: skip
+
+
+def test_what_a_boot_was_in_when_it_ended() -> None:
+    stuck = unfinished({m.POWER_ON: 0, m.SPL_ENTRY: 2, m.KERNEL_LOAD: 30}, 1000)
+    assert stuck is not None
+    assert (stuck.name, stuck.start_ns, stuck.end_ns) == ("kernel load, not finished", 30, 1000)
+    early = unfinished({m.POWER_ON: 0, m.IMAGE_ENTRY: 10}, 50)
+    assert early is not None and early.name == "decompressor, not finished"
