@@ -64,6 +64,7 @@ check-shell: setup-dev
 
 check-leftovers:
 	@! grep -rnwE --exclude-dir=__pycache__ --exclude-dir=data '$(TO_DO)' bootlab plugin guest scripts tests docs .ci Makefile *.md
+	@! git ls-files --stage | grep ^120000 # archives and some checkouts make files of symbolic links
 
 fuzz: setup-dev ## a million damaged recordings through the importers; FUZZ="--inputs 20000 --only tslog" says otherwise
 	$(VENV)/python -m tests.fuzz.run $(FUZZ)

@@ -24,6 +24,9 @@ Type=oneshot
 ExecStart=/usr/local/sbin/selfcheck
 StandardOutput=tty
 TTYPath=/dev/console
+
+[Install]
+WantedBy=multi-user.target
 """
 RULE = 'SUBSYSTEM=="mem", KERNEL=="null", RUN+="/bin/true"\nKERNEL=="null" MODE 0666\n'
 
