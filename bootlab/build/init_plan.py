@@ -5,7 +5,7 @@ bootlab-init's own readers do it, compiled for this host (guest/init/check.c): w
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -83,6 +83,17 @@ class InitPlan:
             if edge.when & when and edge.waiting in waits and edge.awaited in waits:
                 waits[edge.waiting].add(edge.awaited)
         return waits
+
+    def closure(self, names: Collection[str]) -> frozenset[str]:
+        """Return the units of these names and all that they wait for, near and far."""
+        waits = self.waits()
+        found, left = set[int](), [index for index in waits if self.units[index].name in names]
+        while left:
+            index = left.pop()
+            if index not in found:
+                found.add(index)
+                left += waits[index]
+        return frozenset(self.units[index].name for index in found)
 
     def longest_chain(self, cost_ns: Mapping[str, int] | None = None) -> tuple[list[str], int]:
         """Return the units of the longest way to the goal (without one: to the last unit), first to last, and its cost.

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from bootlab.build.cache import Cache
 from bootlab.build.cpio import Entry
-from bootlab.build.udev_rules import read_rules
 from bootlab.experiments.audit_evidence import Evidence, find_goal, read_units
 from bootlab.experiments.audit_finding import Audit, Finding
 from bootlab.experiments.audit_kernel import legacy_ptys
@@ -60,18 +59,14 @@ def _no_events(evidence: Evidence) -> str | None:
     return None if evidence.udev_events else "no worker of udev was seen to open a uevent file"
 
 
-def _rules(evidence: Evidence) -> list[Entry]:
-    return [*(evidence.initramfs or ()), *(evidence.rootfs or ())]
-
-
 KINDS: tuple[_Kind, ...] = (
     _Kind("initramfs modules never used", unused_modules, _no_initramfs),
     _Kind("modules loaded for nothing", idle_modules),
     _Kind("devices probed for nothing", fruitless_probes),
     _Kind("modprobe calls", module_loaders),
     _Kind("uevents", uevents, _no_events),
-    _Kind("udev rules that fork", lambda evidence: forking_rules(evidence, read_rules(_rules(evidence)))),
-    _Kind("udev rules with errors", lambda evidence: bad_rules(read_rules(_rules(evidence)))),
+    _Kind("udev rules that fork", forking_rules),
+    _Kind("udev rules with errors", bad_rules),
     _Kind("settle waits", settle_waits),
     _Kind("sleeps in scripts", sleeps),
     _Kind("waits for the network", network_waits, _no_units),

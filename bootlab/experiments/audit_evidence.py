@@ -12,6 +12,7 @@ from typing import Final
 from bootlab.build.cache import Cache
 from bootlab.build.cpio import Entry
 from bootlab.build.init_plan import InitPlan, PlannedUnit, read_plan
+from bootlab.build.udev_rules import UdevRules, read_rules
 from bootlab.experiments.audit_events import UdevEvent, find_events
 from bootlab.experiments.audit_tasks import TaskCosts, words_of
 from bootlab.experiments.cost_tree import CostTree
@@ -79,15 +80,12 @@ class Evidence:
         """The goal and all units that it waits for, what systemd starts before any service among them."""
         if self.plan is None or self.goal is None:
             return frozenset()
-        names = [unit.name for unit in self.plan.units]
-        waits = self.plan.waits()
-        found, left = set[int](), [index for index, name in enumerate(names) if name in {self.goal, *self._early}]
-        while left:
-            index = left.pop()
-            if index not in found:
-                found.add(index)
-                left += waits.get(index, ())
-        return frozenset(names[index] for index in found)
+        return self.plan.closure({self.goal, *self._early})
+
+    @cached_property
+    def udev_rules(self) -> UdevRules:
+        """The rules of both file systems."""
+        return read_rules([*(self.initramfs or ()), *(self.rootfs or ())])
 
     @property
     def _early(self) -> Iterable[str]:
@@ -98,7 +96,7 @@ class Evidence:
                 yield name.removesuffix(".service")
 
 
-def read_units(entries: Iterable[Entry], cache: Cache, goal: str | None = None) -> InitPlan:
+def read_units(entries: Iterable[Entry], cache: Cache) -> InitPlan:
     """Return the units of a root file system, systemd's where it has systemd, else its init scripts.
 
     Raises MissingTool or ProgramFailed when their reader cannot be compiled.
@@ -111,8 +109,6 @@ def read_units(entries: Iterable[Entry], cache: Cache, goal: str | None = None) 
                 _lay(root / path, entry)
         systemd = any(path.endswith("lib/systemd/systemd") for path in files)
         lines = [f"systemd {'yes' if systemd else 'no'}", f"lsb {'no' if systemd else 'yes'}", "early no"]
-        if goal is not None:
-            lines.append(f"goal {goal}")
         conf = root / "etc/bootlab/init.conf"
         conf.parent.mkdir(parents=True, exist_ok=True)
         conf.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -5,7 +5,9 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bootlab.experiments.audit_tasks import Cost
+from bootlab.experiments.audit_evidence import Evidence
+from bootlab.experiments.audit_tasks import Cost, command_of
+from bootlab.profile.processes import Process
 
 SCHEMA: Final = "bootlab.audit/1"
 
@@ -63,6 +65,19 @@ class Audit(_Frozen):
     run: str = ""
     outcome: str = "ready"
     detail: str = ""
+
+
+def process_item(evidence: Evidence, process: Process, detail: str) -> Item:
+    """Return one process as an item: its command, who ran it, what it cost and how long it took."""
+    costs = evidence.costs
+    makers = costs.makers(process.task)
+    maker = command_of(makers[0], process.started_ns) if makers else "?"
+    return Item(
+        what=f"{command_of(process)}, run by {evidence.units_of_tasks.get(process.task) or maker}",
+        cost_ns=costs.cost([process.task]).ns,
+        lasted_ns=costs.end_ns(process) - process.started_ns,
+        detail=detail,
+    )
 
 
 def finding(

@@ -176,11 +176,11 @@ def _loads(evidence: Evidence) -> list[Call]:
 
 def _needs(evidence: Evidence) -> dict[str, list[str]]:
     # /proc/modules, as the guest printed it after ready, has names alone; the modules of the image say what they need.
-    found = {}
+    loaded, found = {call.text for call in _loads(evidence)}, dict[str, list[str]]()
     for entry in (*(evidence.initramfs or ()), *(evidence.rootfs or ())):
         if entry.path.endswith(_MODULE_FILE) and entry.data:
             name = module_name(PurePosixPath(entry.path).name)
-            if name not in found and name in {call.text for call in _loads(evidence)}:
+            if name not in found and name in loaded:
                 found[name] = needed_modules(module_info(entry.path, plain_module(entry.path, entry.data)))[0]
     return found
 

@@ -1,15 +1,16 @@
 """Services in one boot: sleeps, waits for a network, processors lost to others, units that the goal can do without."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Final
 
 import numpy as np
 
+from bootlab.build.init_plan import InitPlan
 from bootlab.experiments.audit_evidence import Evidence
-from bootlab.experiments.audit_finding import Finding, Item, finding
+from bootlab.experiments.audit_finding import Finding, Item, finding, process_item
 from bootlab.experiments.audit_tasks import Cost, TaskCosts, command_of, words_of
-from bootlab.profile.processes import Process, State, task_roots
+from bootlab.profile.processes import State, task_roots
 from bootlab.profile.profile_records import Integers
 from bootlab.profile.schedule import covered, union
 from bootlab.techniques.cmdline_units_masked import FACT as NEEDLESS_UNITS
@@ -28,20 +29,10 @@ def sleeps(evidence: Evidence) -> Finding | None:
     found = [one for one in costs.processes.values() if PurePosixPath(words_of(one)[0]).name in _SLEEPERS]
     if not found:
         return None
-    items = []
-    for one in found:
-        makers = costs.makers(one.task)
-        unit = evidence.units_of_tasks.get(one.task)
-        maker = command_of(makers[0]) if makers else "?"
-        end_ns = min(one.exited_ns or costs.until_ns, costs.until_ns)
-        items.append(
-            Item(
-                what=f"{command_of(one)}, run by {unit or maker}",
-                cost_ns=costs.cost([one.task]).ns,
-                lasted_ns=end_ns - one.started_ns,
-                detail=" <- ".join(command_of(maker) for maker in makers[:3]),
-            )
-        )
+    items = [
+        process_item(evidence, one, " <- ".join(command_of(maker) for maker in costs.makers(one.task)[:3]))
+        for one in found
+    ]
     lasted = sum(one.lasted_ns or 0 for one in items)
     return finding(
         "sleeps in scripts",
@@ -57,24 +48,21 @@ def network_waits(evidence: Evidence) -> Finding | None:
     plan, costs = evidence.plan, evidence.costs
     if plan is None:
         return None
-    names = [unit.name for unit in plan.units]
-    network = {index for index, name in enumerate(names) if name in _ONLINE}
-    waits = plan.waits()
     asking = _askers(evidence)
     providers = [name for name in _ONLINE if evidence.tasks_of_unit(name)]
     up_ns = max((_ended(costs, evidence.tasks_of_unit(name)) for name in providers), default=0)
     items, cost = [], Cost()
-    for index in waits:
-        unit, tasks = plan.units[index], evidence.tasks_of_unit(names[index])
-        if not unit.is_work or names[index] in _ONLINE or not tasks or not network & _all(waits, index):
+    for unit in plan.units:
+        tasks, before = evidence.tasks_of_unit(unit.name), plan.closure({unit.name})
+        if not unit.is_work or unit.name in _ONLINE or not tasks or before.isdisjoint(_ONLINE):
             continue
         if asking & set(tasks):
             continue
         began = min(costs.processes[task].started_ns for task in tasks)
         items.append(
             Item(
-                what=names[index],
-                lasted_ns=max(began - _others_done(evidence, waits, index, network), 0),
+                what=unit.name,
+                lasted_ns=max(began - _others_done(evidence, plan, before - {unit.name}), 0),
                 detail=unit.path,
             )
         )
@@ -195,30 +183,17 @@ def _ended(costs: TaskCosts, tasks: Iterable[int]) -> int:
     return min(max((end for end in ends if end is not None), default=costs.until_ns), costs.until_ns)
 
 
-def _others_done(evidence: Evidence, waits: Mapping[int, set[int]], index: int, network: set[int]) -> int:
-    """Return when the last of a unit's other dependencies had ended: of those that are not the network."""
-    plan, costs = evidence.plan, evidence.costs
-    assert plan is not None
-    done = 0
-    for other in _all(waits, index) - network:
-        name = plan.units[other].name
+def _others_done(evidence: Evidence, plan: InitPlan, others: Iterable[str]) -> int:
+    """Return when the last of a unit's dependencies had ended: of those that do not wait for the network."""
+    costs, done = evidence.costs, 0
+    for name in others:
         tasks = evidence.tasks_of_unit(name)
-        if tasks and other != index and not network & _all(waits, other):
+        if tasks and plan.closure({name}).isdisjoint(_ONLINE):
             done = max(done, min(_first_end(costs, tasks), costs.until_ns))
     return done
 
 
 def _first_end(costs: TaskCosts, tasks: Iterable[int]) -> int:
     # A daemon goes on: that it was started is all that is known.
-    ones: list[Process] = [costs.processes[task] for task in tasks]
+    ones = [costs.processes[task] for task in tasks]
     return min(one.exited_ns if one.exited_ns is not None else one.started_ns for one in ones)
-
-
-def _all(waits: Mapping[int, set[int]], index: int) -> set[int]:
-    found, left = set[int](), [index]
-    while left:
-        one = left.pop()
-        if one not in found:
-            found.add(one)
-            left += waits.get(one, ())
-    return found

@@ -104,6 +104,10 @@ class TaskCosts:
         ends.append(self.processes[task].exited_ns or self._schedule.profile.end_ns)
         return [(start, end) for start, end in zip(begins, ends, strict=True) if start < self.until_ns and start < end]
 
+    def end_ns(self, process: Process) -> int:
+        """Return when a process ended, or ready where it went on."""
+        return min(process.exited_ns or self.until_ns, self.until_ns)
+
     def running(self, task: int) -> tuple[Integers, Integers]:
         """Return when a task had a CPU: beginnings and ends, sorted."""
         if task not in self._runs:

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
-from bootlab.build.udev_rules import UdevRules, plain_path
+from bootlab.build.udev_rules import plain_path
 from bootlab.experiments.audit_events import UdevEvent, is_daemon, is_worker
 from bootlab.experiments.audit_evidence import Evidence
-from bootlab.experiments.audit_finding import Finding, Item, finding
+from bootlab.experiments.audit_finding import Finding, Item, finding, process_item
 from bootlab.experiments.audit_tasks import Cost, command_of, words_of
 from bootlab.profile.processes import Process
 
@@ -43,10 +43,10 @@ def uevents(evidence: Evidence) -> Finding | None:
     )
 
 
-def forking_rules(evidence: Evidence, rules: UdevRules) -> Finding | None:
+def forking_rules(evidence: Evidence) -> Finding | None:
     """Programs that udev's rules started, with the rules that name them."""
     by_program: dict[str, list[Cost]] = {}
-    costs = evidence.costs
+    costs, rules = evidence.costs, evidence.udev_rules
     for task in costs.processes:
         if is_worker(costs, task):
             for child in costs.children(task):
@@ -76,11 +76,12 @@ def forking_rules(evidence: Evidence, rules: UdevRules) -> Finding | None:
     )
 
 
-def bad_rules(rules: UdevRules) -> Finding | None:
+def bad_rules(evidence: Evidence) -> Finding | None:
     """Lines among udev's rules that are none."""
-    if not rules.bad:
+    bad = evidence.udev_rules.bad
+    if not bad:
         return None
-    items = [Item(what=f"{one.path}:{one.line}", detail=one.message) for one in rules.bad]
+    items = [Item(what=f"{one.path}:{one.line}", detail=one.message) for one in bad]
     return finding(
         "udev rules with errors",
         f"{len(items)} lines are no rules, and udev leaves them out: what they would name has no such name",
@@ -96,20 +97,10 @@ def settle_waits(evidence: Evidence) -> Finding | None:
     settles = [one for one in costs.processes.values() if _is_udevadm(one) and "settle" in words_of(one)]
     if not settles:
         return None
-    items = []
-    for one in settles:
-        end_ns = min(one.exited_ns or costs.until_ns, costs.until_ns)
-        makers = costs.makers(one.task)
-        unit = evidence.units_of_tasks.get(one.task)
-        who = unit or (command_of(makers[0], one.started_ns) if makers else "?")
-        items.append(
-            Item(
-                what=f"{command_of(one)}, run by {who}",
-                cost_ns=costs.cost([one.task]).ns,
-                lasted_ns=end_ns - one.started_ns,
-                detail=_waited_for(evidence.udev_events, one.started_ns, end_ns),
-            )
-        )
+    items = [
+        process_item(evidence, one, _waited_for(evidence.udev_events, one.started_ns, costs.end_ns(one)))
+        for one in settles
+    ]
     lasted = sum(one.lasted_ns or 0 for one in items)
     return finding(
         "settle waits",
