@@ -113,6 +113,13 @@ def collect_objects(folder: Path, tree: Path) -> KernelObjects | None:
     return KernelObjects(objects, tuple((start, size, numbers[name]) for start, size, name in places))
 
 
+def saved_command(folder: Path, name: str) -> list[str]:
+    """Return the command that made an object, which kbuild keeps beside it. Raises OSError when it was never made."""
+    path = folder / name
+    saved = path.with_name(f".{path.name}.cmd").read_text(encoding="utf-8", errors="replace")
+    return shlex.split(saved.partition("\n")[0].partition(":=")[2].partition(" ; ")[0])
+
+
 class _Piece(NamedTuple):
     """An input section of a link. `start`: its address, or its place in its output section for a link with -r."""
 
@@ -148,8 +155,7 @@ def _taken_apart(pieces: Iterable[_Piece], inner: Iterable[_Piece]) -> Iterator[
 
 def _map_of_whole(folder: Path) -> str:
     """Return the map of the link that made vmlinux.o."""
-    saved = (folder / f".{_WHOLE}.cmd").read_text(encoding="utf-8", errors="replace")
-    command = shlex.split(saved.splitlines()[0].partition(":=")[2].partition(" ; ")[0])
+    command = saved_command(folder, _WHOLE)
     with tempfile.TemporaryDirectory(prefix="bootlab-") as scratch:
         made = Path(scratch, "whole.map")
         command[command.index(_WHOLE)] = f"{scratch}/{_WHOLE}"

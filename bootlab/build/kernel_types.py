@@ -4,13 +4,13 @@ A file that names the structs is compiled as the kernel's own files were, with t
 (gcc 12 and later). The kernel stays as it is, byte for byte.
 """
 
-import shlex
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bootlab.errors import BootlabError
-from bootlab.process import run
+from bootlab.build.kernel_objects import saved_command
+from bootlab.errors import MissingTool
+from bootlab.process import ProgramFailed, run
 
 _LIKE = "kernel/fork"
 """An object that every kernel has; its command is what the others were compiled with too."""
@@ -22,21 +22,19 @@ _STRUCTS = (
 _DEADLINE_S = 120.0
 
 
-def compile_types(objects: Path, out: Path) -> bool:
-    """Write an object file whose .BTF section has the types of the kernel in an objects folder; False when that fails.
+def compile_types(objects: Path, out: Path) -> None:
+    """Write an object file whose .BTF section has the types of the kernel in an objects folder, where that works.
 
     symbols.btf.read_btf() reads it. A compiler or a kernel that cannot is no error: what needs the types does without.
     """
     try:
-        saved = (objects / f"{_LIKE}.o").with_name(".fork.o.cmd").read_text(encoding="utf-8", errors="replace")
+        command = saved_command(objects, f"{_LIKE}.o")
         with tempfile.TemporaryDirectory(prefix="bootlab-") as scratch:
             source = Path(scratch, "types.c")
             source.write_text(_source(), encoding="utf-8")
-            run([*_command(saved), "-gbtf", "-o", str(out), str(source)], deadline_s=_DEADLINE_S, cwd=objects)
-    except (BootlabError, OSError, ValueError):
+            run([*_compilation(command), "-gbtf", "-o", str(out), str(source)], deadline_s=_DEADLINE_S, cwd=objects)
+    except (ProgramFailed, MissingTool, OSError, ValueError):
         out.unlink(missing_ok=True)
-        return False
-    return True
 
 
 def _source() -> str:
@@ -47,9 +45,9 @@ def _source() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _command(saved: str) -> Iterator[str]:
-    """Yield the words of a compilation that kbuild kept, without what it read, what it wrote and its own -g."""
-    words = iter(shlex.split(saved.splitlines()[0].partition(" := ")[2].partition(" ; ")[0]))
+def _compilation(command: Iterable[str]) -> Iterator[str]:
+    """Yield the words of a compilation without what it read, what it wrote and its own -g."""
+    words = iter(command)
     for word in words:
         if word == "-o":
             next(words, None)

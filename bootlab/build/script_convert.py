@@ -7,7 +7,6 @@ from bootlab.build.unit_text import Converted, UnitText
 
 _BEGIN, _END = "### BEGIN INIT INFO", "### END INIT INFO"
 _KEYWORD = re.compile(r"#[ \t]*([A-Za-z][A-Za-z-]*):(.*)")
-_CONTINUED = re.compile(r"#(?:\t| {2,})(.*)")
 _START = ("required-start", "should-start", "x-start-after")
 _STOP = ("required-stop", "should-stop")
 _KNOWN = frozenset({"provides", *_START, *_STOP, "x-start-before", "x-stop-after", "x-interactive"}) | {
@@ -69,16 +68,11 @@ def _read_header(text: str) -> tuple[dict[str, _Value] | None, int]:
     begin = next((number for number, line in enumerate(lines) if line.rstrip() == _BEGIN), None)
     if begin is None:
         return None, 1
-    last = ""
     for number, line in enumerate(lines[begin + 1 :], begin + 2):
-        if line.rstrip().startswith("### END INIT INFO"):
+        if line.startswith(_END):
             break
-        found = _KEYWORD.match(line)
-        if found:
-            last = found[1].lower()
-            header.setdefault(last, _Value(found[2].strip(), number))
-        elif last == "description" and _CONTINUED.match(line):
-            continue
+        if found := _KEYWORD.match(line):
+            header.setdefault(found[1].lower(), _Value(found[2].strip(), number))
     return header, begin + 1
 
 

@@ -2,20 +2,13 @@
 /* DHCP's messages: what is written can be read by the rules of RFC 2131, answers mean what they say, and nothing that may
  * come from a network is read beyond its end. */
 #include "check.h"
+#include "dice.h"
 
 #include "../dhcp_message.h"
 
 enum { TRANSACTION = 0x12345678, ROUNDS = 300000, MOST_CHANGES = 6, OPTIONS_AT = 240, LEAST_BYTES = 300 };
 
 static const uint8_t CARD[] = { 0x52, 0x54, 0, 0x12, 0x34, 0x56 }, OTHER_CARD[] = { 0x52, 0x54, 0, 0x12, 0x34, 0x57 };
-
-static uint32_t dice_state = 9;
-
-static uint32_t below(uint32_t limit)
-{
-	dice_state = dice_state * 1664525 + 1013904223;
-	return (uint32_t)((uint64_t)dice_state * limit >> 32);
-}
 
 /* An answer with these options; its size. */
 static size_t answer(uint8_t *ret, const uint8_t *options, size_t size)

@@ -17,6 +17,7 @@
 #include "../supervise.h"
 #include "../unit_file.h"
 #include "check.h"
+#include "dice.h"
 /* Its requests come through descriptors, so that no socket of this machine is needed. */
 #include "../control.c"
 
@@ -30,16 +31,6 @@ static const char *const ASKED[] = {
 	"start alone\n", "stop alone\n", "restart daemon\n", "start daemon\n", "start nobody\n", "why daemon\n", "status\n",
 	"chart", "log \n", "account --console\n", "poweroff please\n", "\n\n",
 };
-
-static uint64_t state = 88172645463325252;
-
-static unsigned below(unsigned limit)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (unsigned)(state % limit);
-}
 
 static size_t damage(const char *seed, char *text)
 {

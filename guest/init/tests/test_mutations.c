@@ -10,6 +10,7 @@
 #include "../service_file.h"
 #include "../unit_file.h"
 #include "check.h"
+#include "dice.h"
 
 enum { ROUNDS = 4000, TEXT_BYTES = 2048, UNITS_A_ROUND = 6 };
 
@@ -27,16 +28,6 @@ static const char *const SEEDS[] = {
 	"30s\nhostname h\nsysctl a.b c\non-failure shell\nemergency /bin/sh\nshutdown-timeout 10s\n",
 };
 enum { N_SEEDS = sizeof SEEDS / sizeof SEEDS[0] };
-
-static uint64_t state = 88172645463325252;
-
-static unsigned below(unsigned limit)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (unsigned)(state % limit);
-}
 
 static size_t mutate(const char *seed, char *text)
 {
