@@ -182,6 +182,9 @@ def main() -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
+    except KeyboardInterrupt:
+        err.print("bench-init: interrupted; what was measured is kept: make bench-init goes on")
+        sys.exit(130)
     except BootlabError as error:
         err.print(f"bench-init: {error.message}", soft_wrap=True)
         if error.hint:
