@@ -1,7 +1,9 @@
 """Things that take long to fetch or build, kept outside the tree under the hash of what they were made from.
 
 An entry is there whole or not at all: it is made beside its place, under a lock that other bootlab processes respect,
-and renamed. Entries are never changed afterwards, so a path that was handed out stays what it was.
+and renamed. Entries are never changed afterwards, so a path that was handed out stays what it was. What they hold at
+their top is noted beside: an entry that somebody's cleaning, or an incomplete copy of the cache, took files out of is
+made anew.
 """
 
 import errno
@@ -47,9 +49,9 @@ class Cache:
         return self.root / kind / hashlib.sha256(key.encode()).hexdigest()
 
     def find(self, kind: str, key: str) -> Path | None:
-        """Return the entry for `key`, or None when it was never made."""
+        """Return the entry for `key`, or None when it was never made or has lost some of what it held."""
         place = self.path(kind, key)
-        return place if place.exists() else None
+        return place if self._is_whole(place) else None
 
     def make(self, kind: str, key: str, build: Callable[[Path], None]) -> Path:
         """Return the entry for `key`; when it is not there, `build(path)` must create a file or directory at `path`.
@@ -58,10 +60,10 @@ class Cache:
         Raises StoreError when the disk is full or the cache cannot be written.
         """
         place = self.path(kind, key)
-        if place.exists():
+        if self._is_whole(place):
             return place
         with self.lock(f"{kind}-{place.name}"):
-            if place.exists():
+            if self._is_whole(place):
                 return place
             scratch = place.with_name(f".{place.name}.new")
             # A killed build may have left its scratch; the lock says that nobody is using it.
@@ -70,12 +72,25 @@ class Cache:
                 with self._store_errors(f"making {kind}"):
                     scratch.mkdir(parents=True)
                     made = scratch / "made"
+                    if place.exists():
+                        place.rename(scratch / "damaged")
                     build(made)
                     _flush(made)
+                    self.write_text(self._contents(place), "".join(f"{line}\n" for line in _contents(made)))
                     made.rename(place)
             finally:
                 shutil.rmtree(scratch, ignore_errors=True)
         return place
+
+    def _contents(self, place: Path) -> Path:
+        return self.root / "contents" / f"{place.parent.name}-{place.name}"
+
+    def _is_whole(self, place: Path) -> bool:
+        try:
+            noted = self._contents(place).read_text(encoding="utf-8")
+            return _contents(place).issuperset(noted.splitlines())
+        except OSError:
+            return False
 
     def write_text(self, path: Path, text: str) -> None:
         """Replace `path`, a file under the root, whole. Raises StoreError."""
@@ -140,6 +155,19 @@ def file_sha256(path: Path) -> str:
     """Return the sha256 of a file's bytes, in hex. Raises OSError."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _contents(made: Path) -> set[str]:
+    """Return what an entry holds, two levels deep, one line each; of a file its size. Raises OSError."""
+    if not made.is_dir():
+        return {f"{made.stat().st_size} bytes"}
+    found = set[str]()
+    with os.scandir(made) as top:
+        for entry in top:
+            found.add(repr(entry.name))
+            if entry.is_dir(follow_symlinks=False):
+                found.update(repr(f"{entry.name}/{name}") for name in os.listdir(entry))
+    return found
 
 
 def _flush(made: Path) -> None:

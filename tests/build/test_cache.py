@@ -57,6 +57,26 @@ def test_what_a_killed_build_left_is_cleared(tmp_path: Path) -> None:
     assert list((tmp_path / "thing").iterdir()) == [place]
 
 
+def test_an_entry_that_lost_files_is_made_anew(tmp_path: Path) -> None:
+    def build(path: Path) -> None:
+        path.mkdir()
+        for name in ("Makefile", "init", "odd\nname"):
+            (path / name).write_text(name)
+
+    cache = Cache(tmp_path)
+    tree = cache.make("tree", "key", build)
+    (tree / "added").touch()
+    assert cache.find("tree", "key") == tree
+    (tree / "Makefile").unlink()
+    assert cache.find("tree", "key") is None
+    assert (cache.make("tree", "key", build) / "Makefile").read_text() == "Makefile"
+    assert not (tree / "added").exists()
+    whole = cache.make("thing", "key", _write_whole)
+    whole.write_text("")
+    assert cache.find("thing", "key") is None
+    assert cache.make("thing", "key", _write_whole).read_text() == "whole"
+
+
 def test_two_at_once_build_once(tmp_path: Path) -> None:
     builds = []
 
