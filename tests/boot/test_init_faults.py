@@ -13,6 +13,7 @@ from bootlab.build import guest
 from bootlab.build.cache import Cache
 from bootlab.build.static_program import compile_static
 from tests.boot.init_namespace import InitNamespace
+from tests.boot.unruly_units import BEHAVIOURS
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root for a PID namespace of its own"),
@@ -22,18 +23,6 @@ UNITS = Path(__file__).parent / "init_units"
 EVERY = 20
 """One of so many system calls fails."""
 SHUTDOWN_S = 10
-BEHAVIOURS = {
-    "good": "exec /bin/worker stay\n",
-    "tells": "exec /bin/worker barrier\nready notify\ntimeout 2s\nrestart always\nrestart-delay 10ms\n",
-    "line": "exec /bin/worker fd 7\nready fd 7\ntimeout 2s\nneeds good\n",
-    "wild": "exec /bin/worker children\nstop-timeout 500ms\n",
-    "deaf": "exec /bin/worker deaf\nstop-timeout 200ms\n",
-    "closes": "exec /bin/worker close 5\nready fd 5\n",
-    "garbage": "exec /bin/worker garbage\nready notify\ntimeout 500ms\n",
-    "flood": "exec /bin/worker flood\n",
-    "dies": "exec /bin/worker exit 1\nrestart always\nrestart-delay 1ms\n",
-    "once": "exec /bin/worker exit 0\nready exit\nrun-folder once\n",
-}
 
 
 @pytest.fixture(scope="module")
