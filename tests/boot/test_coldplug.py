@@ -37,6 +37,25 @@ def test_the_list_of_the_example_is_what_its_boot_finds_and_every_device_works(t
     assert document["idle"] == []
 
 
+def test_udev_after_the_plan_names_links_and_guards_devices_as_udev_alone_does(tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLES / "coldplug", tmp_path / "coldplug")
+    against = tmp_path / "coldplug/against"
+    groups = "root tty disk lp kmem dialout cdrom tape audio video sgx input kvm render".split()
+    (against / "group").write_text("".join(f"{name}:x:{number}:\n" for number, name in enumerate(groups)))
+    text = (against / "plan.toml").read_text().replace('{ "/etc', '{ "/etc/group" = "group", "/etc')
+    named = {}
+    for by in ("udev", "both"):
+        (against / f"{by}.toml").write_text(text.replace("by=plan", f"by={by} names=early"))
+        done = _bootlab("boot", against / f"{by}.toml", "--runs", tmp_path / by)
+        assert done.returncode == 0, done.stdout + done.stderr
+        console = next((tmp_path / by).rglob("console.log")).read_text(errors="replace").replace("\r", "")
+        named[by] = {line for line in console.splitlines() if line.startswith(("dev: ", "/sys/class/net/"))}
+    assert named["both"] == named["udev"]
+    # Not only the kernel's own names and owner.
+    assert any("/dev/disk/by-id/" in line for line in named["udev"])
+    assert len({line.split()[2] for line in named["udev"]}) > 3, "owners and groups"
+
+
 def test_a_device_that_never_comes_is_named_and_the_boot_goes_on(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLES / "coldplug", tmp_path / "coldplug")
     text = (EXAMPLES / "coldplug.toml").read_text()
