@@ -33,7 +33,7 @@ from tests.bench.inits.own_cost import Shares, by_program
 from tests.bench.inits.table import ALL_READY, Row, page
 
 EXAMPLES: Final = Path(__file__).resolve().parents[3] / "examples" / "inits"
-INITS: Final = ("systemd", "sysvinit", "openrc", "runit", "finit", "bootlab")
+INITS: Final = ("systemd", "sysvinit", "openrc", "runit", "finit", "bootlab", "units")
 KIND: Final = "bench"
 _PATIENCE: Final = 4.0
 

@@ -18,6 +18,7 @@ _FEWEST: Final = 3
 _PROCESS: Final = re.compile(r"^bootlab: process (\d+) (\S+) rss (\d+) pss (\d+) KiB", re.MULTILINE)
 _BINARY: Final = re.compile(r"^bootlab: (?:program|library) (\S+) (\d+) bytes", re.MULTILINE)
 _SCRIPTS: Final = r"/etc/.*|.*/(?:dash|bash|sh|run-parts)"
+_OURS: Final = r"/(?:usr/)?s?bin/(?:init|bootlab-init|bootlab-ctl)"
 
 OWN: Final = {
     "systemd": r"/(?:usr/)?(?:lib/systemd/(?!systemd-(?:udevd|logind)).*|s?bin/(?:init|system.*|journalctl))",
@@ -25,7 +26,8 @@ OWN: Final = {
     "openrc": r"/(?:usr/)?(?:s?bin/(?:init|openrc.*|rc-.*|start-stop-daemon)|lib/rc/.*|etc/init\.d/rcS?)",
     "runit": r"/(?:usr/)?(?:s?bin/(?:init|runit.*|runsv.*|sv|chpst|svlogd|update-service)|lib/runit/.*|etc/runit/.*)",
     "finit": r"/(?:usr/)?(?:s?bin/(?:init|finit)|lib/finit/.*)",
-    "bootlab": r"/(?:usr/)?s?bin/(?:init|bootlab-init|bootlab-ctl)",
+    "bootlab": _OURS,
+    "units": _OURS,
 }
 """Programs of the init system itself, by path; the rest is what they start."""
 
