@@ -113,6 +113,9 @@ def _commands(entries: Sequence[Entry], folder: Path) -> Iterator[str]:
             here = parent
         place, kind = f"/{entry.path}", stat.S_IFMT(entry.mode)
         if entry.linked and entry.linked in first:
+            # Of all that debugfs makes, a hard link alone does not grow its folder: what makes room goes again.
+            yield f"symlink {_quoted(name)} x"
+            yield f"rm {_quoted(name)}"
             yield f"ln {_quoted(first[entry.linked])} {_quoted(name)}"
             continue
         if kind == stat.S_IFDIR:

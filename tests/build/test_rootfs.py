@@ -78,6 +78,15 @@ def test_ext4_holds_every_kind_of_file(folder: Path, tmp_path: Path) -> None:
 
 
 @_needs_ext4
+def test_ext4_has_more_hard_links_than_a_block_of_their_folder_holds(folder: Path, tmp_path: Path) -> None:
+    for number in range(300):
+        (folder / f"etc/one of many names of motd, {number:03}").hardlink_to(folder / "etc/motd")
+    image = _build(folder, Cache(tmp_path / "cache"))
+    run([find_program("e2fsck"), "-f", "-n", image])
+    assert _ext4(image, 'cat "/etc/one of many names of motd, 299"') == "hello\n"
+
+
+@_needs_ext4
 def test_ext4_is_as_large_as_asked_and_has_a_journal_or_none(folder: Path, tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache")
     sized = _build(folder, cache, size_mib=24, journal=False)
