@@ -90,6 +90,7 @@ static void finish_stop(unit_id id)
 	loop_close(&run->notify_fd);
 	/* What else of it writes writes into the void. */
 	loop_close(&run->output_fd);
+	loop_close(&run->helper_fd);
 	run->next_main = 0;
 	supervise_down(id, run->after_stop);
 }

@@ -26,11 +26,11 @@ static void finish_line(unit_id id)
 }
 
 /* The number of bytes, 0 at the end, -EAGAIN when there is nothing now. */
-static ssize_t take(unit_id id)
+static ssize_t take(int fd, unit_id id)
 {
 	struct run *run = &runs[id];
 	char bytes[READ_BYTES];
-	ssize_t got = read(run->output_fd, bytes, sizeof bytes);
+	ssize_t got = read(fd, bytes, sizeof bytes);
 
 	if (got < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
@@ -48,19 +48,22 @@ static ssize_t take(unit_id id)
 
 void output_readable(int fd, unsigned id)
 {
-	ssize_t got = take((unit_id)id);
+	struct run *run = &runs[id];
+	ssize_t got = take(fd, (unit_id)id);
 
-	(void)fd;
 	if (got > 0 || got == -EAGAIN)
 		return;
 	finish_line((unit_id)id);
-	loop_close(&runs[id].output_fd);
+	loop_close(fd == run->helper_fd ? &run->helper_fd : &run->output_fd);
 }
 
 void output_drain(unit_id id)
 {
+	const int fds[] = { runs[id].helper_fd, runs[id].output_fd };
+
 	/* As much as a pipe holds: what still writes must not keep PID 1 here. */
-	for (int i = 0; i < 16 && runs[id].output_fd >= 0 && take(id) > 0; i++)
-		;
+	for (size_t f = 0; f < sizeof fds / sizeof fds[0]; f++)
+		for (int i = 0; i < 16 && fds[f] >= 0 && take(fds[f], id) > 0; i++)
+			;
 	finish_line(id);
 }

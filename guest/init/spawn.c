@@ -141,7 +141,7 @@ int spawn_command(struct units *units, unit_id id, const struct command *command
 	results[id].error = 0;
 	results[id].step = 0;
 	watch(&run->exec_fd, &pipes.exec[0], on_exec, id);
-	watch(&run->output_fd, &pipes.output[0], output_readable, id);
+	watch(!as_main && run->main > 0 ? &run->helper_fd : &run->output_fd, &pipes.output[0], output_readable, id);
 	watch(&run->ready_fd, &pipes.ready[0], ready_fd_readable, id);
 	close_all(&pipes);
 	if (as_main)

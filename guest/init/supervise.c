@@ -47,7 +47,7 @@ void supervise_init(struct units *all, const struct config *config, unsigned mos
 	bound = most_starting;
 	/* Those that there are: untouched pages of the tables are never handed out. */
 	for (size_t i = 0; i < all->n_units; i++)
-		runs[i].exec_fd = runs[i].output_fd = runs[i].ready_fd = runs[i].notify_fd = -1;
+		runs[i].exec_fd = runs[i].output_fd = runs[i].helper_fd = runs[i].ready_fd = runs[i].notify_fd = -1;
 	lifecycle_init(all);
 	goal_init(all, config);
 }

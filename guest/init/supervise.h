@@ -40,6 +40,7 @@ struct run {
 	pid_t main;	      /* the daemon */
 	pid_t next_main;      /* announced, and not yet our child */
 	int exec_fd, output_fd, ready_fd, notify_fd;
+	int helper_fd;	      /* what a command beside the daemon writes: its own pipe stays the daemon's */
 	int64_t deadline_ns;  /* of what it is doing; 0: none */
 	int64_t since_ns;     /* in this state */
 	int64_t up_ns;	      /* when it was ready, last */

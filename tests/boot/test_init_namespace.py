@@ -92,17 +92,21 @@ def test_unruly_units_and_a_shutdown_in_time(tmp_path: Path, programs: dict[str,
         "deaf": "exec /bin/worker deaf\nstop-timeout 500ms\n",
         "children": "exec /bin/worker children\n",
         "flood": "exec /bin/worker flood\n",
+        "helped": "exec /bin/worker flood\npost /bin/worker exit 0\n",
         "never": "exec /bin/worker stay\nready notify\ntimeout infinity\n",
         "waits": "exec /bin/worker stay\nneeds never\n",
         "dies": "exec /bin/worker exit 1\nrestart always\nrestart-delay 1ms\n",
     }
     with Polling(tmp_path / "root", programs, units, "shutdown-timeout 10s\n") as init:
         init.until(lambda: init.states()["dies"] == "backoff" and init.states()["flood"] == "up")
+        # What it writes is read on when a command beside it has had its own say.
+        init.until(lambda: init.states()["helped"] == "up")
         for number in set(range(1, 65)) - {signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM, signal.SIGINT}:
             if number not in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGPWR, 32, 33):
                 os.kill(init.pid, number)
         assert init.is_alive
         assert "\033" not in init.ctl("log")
+        assert init.states()["helped"] == "up"
         assert init.states()["waits"] == "waiting"
         assert init.shut_down(30) < 12
 
