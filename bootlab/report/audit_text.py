@@ -1,5 +1,7 @@
 """An audit for a terminal: each finding with its cost, its largest items, and what removes it."""
 
+import textwrap
+
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -8,6 +10,8 @@ from bootlab.measure.record import Outcome
 from bootlab.report.figures import ms, percent, visible
 
 _ITEMS = 8
+_DETAIL = 240
+"""Characters: 38 calls of modprobe would fill the window."""
 
 
 def audit(value: Audit) -> RenderableType:
@@ -55,5 +59,6 @@ def _item(item: Item) -> Text:
     if item.lasted_ns is not None:
         line.append(f", lasted {ms(item.lasted_ns)}", style="dim")
     if item.detail:
-        line.append(f"  {visible(item.detail)}", style="dim")
+        cut = textwrap.shorten(visible(item.detail), _DETAIL, placeholder=" ..., all of it in the JSON")
+        line.append(f"  {cut}", style="dim")
     return line
