@@ -14,6 +14,15 @@ from bootlab.errors import InputError
 from bootlab.system import Coldplug
 
 PLAN = "/etc/bootlab/coldplug"
+_SIGNED = b"~Module signature appended~\n"
+"""The end of a signed module (Linux, include/linux/module_signature.h)."""
+_SIGNATURE_BYTES = 4096
+_DIGESTS = {
+    "sha256": bytes.fromhex("0609608648016503040201"),
+    "sha384": bytes.fromhex("0609608648016503040202"),
+    "sha512": bytes.fromhex("0609608648016503040203"),
+}
+"""Hash, as the crypto API has it -> its object identifier in DER (RFC 5754)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +77,16 @@ def plan_coldplug(coldplug: Coldplug, tree: ModuleTree, aliases: ModuleAliases, 
     if coldplug.devices is not None:
         devices = read_devices(coldplug.devices, f"{key}.devices")
         order = tree.load_order(wanted_modules(devices, aliases), f"{key}.devices", never, order)
+    # They come first, and alone: what checks the others' signatures is then fast for each of them.
+    checkers = [name for name in order if name in _hashers(order, tree, aliases)]
+    first = tree.load_order(checkers, key, never)
+    if n_first is not None:
+        n_first += len(set(first) - set(order[:n_first]))
+    order = [*first, *(name for name in order if name not in first)]
     for name in coldplug.parameters:
         if module_name(name) not in order:
             raise InputError(f"{key}.parameters: {name} is not among the modules that the plan loads")
-    return ColdplugPlan(tuple(order), _text(coldplug, order, n_first, tree).encode())
+    return ColdplugPlan(tuple(order), _text(coldplug, order, len(first), n_first, tree).encode())
 
 
 def wanted_modules(devices: Iterable[str], aliases: ModuleAliases) -> list[str]:
@@ -79,14 +94,30 @@ def wanted_modules(devices: Iterable[str], aliases: ModuleAliases) -> list[str]:
     return list(dict.fromkeys(name for modalias in devices for name in aliases.modules(modalias)))
 
 
-def _text(coldplug: Coldplug, order: Sequence[str], n_first: int | None, tree: ModuleTree) -> str:
+def _hashers(order: Sequence[str], tree: ModuleTree, aliases: ModuleAliases) -> list[str]:
+    """Return the modules that provide the hash of the modules' signatures, where these are signed.
+
+    The kernel reads each module's signature by the implementation with the highest priority that there is by then.
+    """
+    data = tree.content(order[0]) if order else b""
+    if not data.endswith(_SIGNED):
+        return []
+    # The digest's algorithm stands in the PKCS #7 message at the end, before what it signs with.
+    tail = data[-_SIGNATURE_BYTES:]
+    return [name for hash_, oid in _DIGESTS.items() if oid in tail for name in aliases.modules(f"crypto-{hash_}")]
+
+
+def _text(coldplug: Coldplug, order: Sequence[str], n_alone: int, n_first: int | None, tree: ModuleTree) -> str:
     numbers = {name: number for number, name in enumerate(order)}
     parameters = {module_name(name): words for name, words in coldplug.parameters.items()}
     lines = ["serial"] if coldplug.serial else []
     for name in order:
         if numbers[name] == n_first:
             lines.append("background")
-        after = ",".join(str(numbers[one]) for one in tree.needs(name) if one in numbers) or "-"
+        needed = {numbers[one] for one in tree.needs(name) if one in numbers}
+        if numbers[name] >= n_alone:
+            needed |= set(range(n_alone))
+        after = ",".join(map(str, sorted(needed))) or "-"
         lines.append(" ".join(["module", tree.archive_path(name), after, parameters.get(name, "")]).rstrip())
     lines += [f"wait {device} {seconds:.9f}s" for device, seconds in coldplug.wait.items()]
     return "".join(f"{line}\n" for line in lines)

@@ -41,7 +41,7 @@ EVERY_MODULE = "*"
 
 _INITS = {"initramfs": ("/init",), "rootfs": ("/sbin/init", "/etc/init", "/bin/init", "/bin/sh")}
 """What a kernel starts first, in this order, unless it is told otherwise (init/main.c)."""
-_FORMAT = 3  # of what a recipe makes; a new number makes cached archives be built again
+_FORMAT = 4  # of what a recipe makes; a new number makes cached archives be built again
 _FOLDERS = ("dev", "etc", "mnt", "proc", "root", "run", "sbin", "sys")
 _ENTRY = re.compile(r"[0-9a-f]{64}")
 _APPLET = re.compile(rb"[a-z0-9_.\-\[]{1,24}")

@@ -19,7 +19,7 @@ from bootlab.system import Compression, FileSystem, Rootfs
 
 _UUID = "b0071ab0-0000-4000-8000-000000000003"
 _DEADLINE_S = 1200.0
-_FORMAT = 2
+_FORMAT = 3
 _PMEM_ALIGNMENT = 2 << 20
 _SQUASHFS = {
     Compression.NONE: ("-noI", "-noId", "-noD", "-noF", "-noX"),

@@ -94,6 +94,26 @@ def test_what_the_boot_does_not_wait_for_comes_later(plan: Plan) -> None:
         Coldplug.model_validate({"background": True})
 
 
+def test_what_checks_the_signatures_of_the_others_comes_first_and_alone(
+    tree: Path, module: Callable[..., bytes]
+) -> None:
+    kernel = tree / "lib/modules/6.1.0-test/kernel"
+    (kernel / "sha_fast.ko").write_bytes(module(alias="crypto-sha256", depends="ptp"))
+    (kernel / "sha_other.ko").write_bytes(module(alias="crypto-sha512"))
+    aliases = ModuleAliases([("crypto-sha256", "sha_fast"), ("crypto-sha512", "sha_other")])
+    coldplug = Coldplug(first=("virtio_blk",), modules=("sha_other", "sha_fast"), background=True)
+    unsigned = plan_coldplug(coldplug, ModuleTree(tree), aliases, "initramfs")
+    assert unsigned.modules == ("virtio", "virtio_blk", "sha_other", "ptp", "sha_fast")
+    signature = bytes.fromhex("0609608648016503040201") + bytes(600) + b"~Module signature appended~\n"
+    for path in kernel.glob("*.ko"):
+        path.write_bytes(path.read_bytes() + signature)
+    made = plan_coldplug(coldplug, ModuleTree(tree), aliases, "initramfs")
+    assert made.modules == ("ptp", "sha_fast", "virtio", "virtio_blk", "sha_other")
+    after = [line.split("/")[-1] for line in made.text.decode().splitlines()]
+    assert after[:3] == ["ptp.ko -", "sha_fast.ko 0", "virtio.ko 0,1"]
+    assert after[3:] == ["virtio_blk.ko 0,1,2", "background", "sha_other.ko 0,1"]
+
+
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
