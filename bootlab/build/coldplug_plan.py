@@ -78,8 +78,8 @@ def plan_coldplug(coldplug: Coldplug, tree: ModuleTree, aliases: ModuleAliases, 
         devices = read_devices(coldplug.devices, f"{key}.devices")
         order = tree.load_order(wanted_modules(devices, aliases), f"{key}.devices", never, order)
     # They come first, and alone: what checks the others' signatures is then fast for each of them.
-    checkers = [name for name in order if name in _hashers(order, tree, aliases)]
-    first = tree.load_order(checkers, key, never)
+    hashers = _hashers(order, tree, aliases)
+    first = tree.load_order([name for name in order if name in hashers], key, never)
     if n_first is not None:
         n_first += len(set(first) - set(order[:n_first]))
     order = [*first, *(name for name in order if name not in first)]

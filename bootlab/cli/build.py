@@ -13,7 +13,17 @@ from bootlab.build.kernel_configure import GENERIC_BASES
 from bootlab.build.toolchain import ARCHITECTURES
 from bootlab.cli import build_bootloader, build_root
 from bootlab.cli.arguments import Json, complete_system, naming, open_cache
-from bootlab.cli.build_words import build_progress, checked_build, parse_options, refuse_with_file, when_built
+from bootlab.cli.build_words import (
+    ConfigFile,
+    Fragments,
+    OutputFolder,
+    Patches,
+    build_progress,
+    checked_build,
+    parse_options,
+    refuse_with_file,
+    when_built,
+)
 from bootlab.cli.option_names import naming_options
 from bootlab.cli.output import copy_to, expect_folder, inputs_of
 from bootlab.cli.terminal import out, print_json
@@ -90,24 +100,16 @@ def kernel(
             autocompletion=_beginning_with(GENERIC_BASES),
         ),
     ] = None,
-    config: Annotated[
-        Path | None, typer.Option("--config", metavar="FILE", help="A whole configuration, instead of a base.")
-    ] = None,
+    config: ConfigFile = None,
     config_package: Annotated[
         str | None, typer.Option("--config-package", metavar="NAME", help="That of a Debian kernel, instead of a base.")
     ] = None,
-    fragment: Annotated[
-        list[Path] | None, typer.Option("--fragment", metavar="FILE", help="Options on top of it. Repeatable.")
-    ] = None,
+    fragment: Fragments = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="One option, as SMP=n. Repeatable.")
     ] = None,
-    patch: Annotated[
-        list[Path] | None, typer.Option("--patch", metavar="FILE", help="A patch (-p1), in order. Repeatable.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Copy what was built there.")
-    ] = None,
+    patch: Patches = None,
+    output: OutputFolder = None,
     json: Json = False,
 ) -> int:
     """Build a kernel from source, or find it in the cache, and say where it is.

@@ -9,7 +9,17 @@ from bootlab.build.boot_files import build_bootloader_of
 from bootlab.build.bootloader import BuiltBootloader, build_bootloader
 from bootlab.build.cache import file_sha256
 from bootlab.cli.arguments import Json, complete_system, naming, open_cache
-from bootlab.cli.build_words import build_progress, checked_build, parse_options, refuse_with_file, when_built
+from bootlab.cli.build_words import (
+    ConfigFile,
+    Fragments,
+    OutputFolder,
+    Patches,
+    build_progress,
+    checked_build,
+    parse_options,
+    refuse_with_file,
+    when_built,
+)
 from bootlab.cli.option_names import naming_options
 from bootlab.cli.output import copy_to, expect_folder, inputs_of
 from bootlab.cli.terminal import out, print_json
@@ -54,22 +64,14 @@ def bootloader(
     base: Annotated[
         str | None, typer.Option("--base", metavar="NAME", help="NAME_defconfig. [default: the board's own]")
     ] = None,
-    config: Annotated[
-        Path | None, typer.Option("--config", metavar="FILE", help="A whole configuration, instead of a base.")
-    ] = None,
-    fragment: Annotated[
-        list[Path] | None, typer.Option("--fragment", metavar="FILE", help="Options on top of it. Repeatable.")
-    ] = None,
+    config: ConfigFile = None,
+    fragment: Fragments = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="One option, as BOOTDELAY=0. Repeatable.")
     ] = None,
-    patch: Annotated[
-        list[Path] | None, typer.Option("--patch", metavar="FILE", help="A patch (-p1), in order. Repeatable.")
-    ] = None,
+    patch: Patches = None,
     falcon: Annotated[bool, typer.Option("--falcon", help="SPL loads the kernel itself (Falcon mode).")] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Copy what was built there.")
-    ] = None,
+    output: OutputFolder = None,
     json: Json = False,
 ) -> int:
     """Build U-Boot from source, or find it in the cache, and say where it is.

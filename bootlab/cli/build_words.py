@@ -1,11 +1,12 @@
-"""What `bootlab build kernel` and `bootlab build bootloader` share: options of kconfig as words, and the progress."""
+"""What `bootlab build kernel` and `bootlab build bootloader` share: words for kconfig, options, and the progress."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
+import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from bootlab.build.kernel_config import plain_value
@@ -15,6 +16,16 @@ from bootlab.errors import InputError
 from bootlab.system import SourceBuild
 from bootlab.system.source_build import OPTION_NAME
 
+ConfigFile = Annotated[
+    Path | None, typer.Option("--config", metavar="FILE", help="A whole configuration, instead of a base.")
+]
+Fragments = Annotated[
+    list[Path] | None, typer.Option("--fragment", metavar="FILE", help="Options on top of it. Repeatable.")
+]
+Patches = Annotated[
+    list[Path] | None, typer.Option("--patch", metavar="FILE", help="A patch (-p1), in order. Repeatable.")
+]
+OutputFolder = Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", help="Copy what was built there.")]
 BuildT = TypeVar("BuildT", bound=SourceBuild)
 
 _LINE_EVERY = 250

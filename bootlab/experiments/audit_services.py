@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from bootlab.build.init_plan import InitPlan
 from bootlab.experiments.audit_evidence import Evidence
 from bootlab.experiments.audit_finding import Finding, Item, finding, process_item
 from bootlab.experiments.audit_tasks import Cost, TaskCosts, command_of, words_of
@@ -52,17 +51,17 @@ def network_waits(evidence: Evidence) -> Finding | None:
     providers = [name for name in _ONLINE if evidence.tasks_of_unit(name)]
     up_ns = max((_ended(costs, evidence.tasks_of_unit(name)) for name in providers), default=0)
     items, cost = [], Cost()
+    before = {unit.name: plan.closure({unit.name}) for unit in plan.units if evidence.tasks_of_unit(unit.name)}
+    offline = {name for name, others in before.items() if others.isdisjoint(_ONLINE)}
     for unit in plan.units:
-        tasks, before = evidence.tasks_of_unit(unit.name), plan.closure({unit.name})
-        if not unit.is_work or unit.name in _ONLINE or not tasks or before.isdisjoint(_ONLINE):
-            continue
-        if asking & set(tasks):
+        tasks = evidence.tasks_of_unit(unit.name)
+        if not unit.is_work or unit.name in _ONLINE or not tasks or unit.name in offline or asking & set(tasks):
             continue
         began = min(costs.processes[task].started_ns for task in tasks)
         items.append(
             Item(
                 what=unit.name,
-                lasted_ns=max(began - _others_done(evidence, plan, before - {unit.name}), 0),
+                lasted_ns=max(began - _all_done(evidence, before[unit.name] & offline), 0),
                 detail=unit.path,
             )
         )
@@ -183,14 +182,11 @@ def _ended(costs: TaskCosts, tasks: Iterable[int]) -> int:
     return min(max((end for end in ends if end is not None), default=costs.until_ns), costs.until_ns)
 
 
-def _others_done(evidence: Evidence, plan: InitPlan, others: Iterable[str]) -> int:
-    """Return when the last of a unit's dependencies had ended: of those that do not wait for the network."""
-    costs, done = evidence.costs, 0
-    for name in others:
-        tasks = evidence.tasks_of_unit(name)
-        if tasks and plan.closure({name}).isdisjoint(_ONLINE):
-            done = max(done, min(_first_end(costs, tasks), costs.until_ns))
-    return done
+def _all_done(evidence: Evidence, units: Iterable[str]) -> int:
+    """Return when the last of these units had ended, or ready where that was later."""
+    costs = evidence.costs
+    ends = [_first_end(costs, evidence.tasks_of_unit(name)) for name in units]
+    return min(max(ends, default=0), costs.until_ns)
 
 
 def _first_end(costs: TaskCosts, tasks: Iterable[int]) -> int:

@@ -192,7 +192,7 @@ def test_an_option_overrules_what_a_fragment_takes_of_a_choice(cache: Cache) -> 
 
 def test_a_full_disk_is_told(tiny: BuiltKernel, cache: Cache) -> None:
     """The cache is on a small file system, but for what a build only reads."""
-    linked = ("packages", "package", "apt", "kernel-source", "kernel-config", "kernel-base", "kconfig-options")
+    linked = "contents packages package apt kernel-source kernel-config kernel-base kconfig-options".split()
     links = "".join(f"ln -s {cache.root}/{name} $d/{name}; " for name in linked)
     script = (
         f"set -e; d=$(mktemp -d); mount -t tmpfs -o size=8m none $d; {links}export BOOTLAB_CACHE=$d; "
