@@ -30,6 +30,8 @@ struct child {
 	const struct command *command;
 	pid_t main;		 /* the daemon that a stop command is for, or 0 */
 	int exec_fd, output_fd, ready_fd;
+	const int *sockets;	 /* of PID 1, for the program */
+	unsigned n_sockets;
 	const char *notify_name; /* of the abstract socket, or NULL */
 };
 

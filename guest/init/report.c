@@ -10,6 +10,7 @@
 #include "account.h"
 #include "clock.h"
 #include "log.h"
+#include "pressure.h"
 #include "supervise.h"
 
 enum { CHART_COLUMNS = 60, NAME_COLUMNS = 24 };
@@ -94,7 +95,8 @@ static int write_why(int fd, struct slice name)
 	if (*runs[id].last_line)
 		add("  its last words: %s\n", runs[id].last_line);
 	if (runs[id].state == STATE_ELIGIBLE)
-		add("  it waits for its turn: %u units are starting\n", supervise_starting());
+		add("  it waits for its turn: %u units are starting, in %u places\n", supervise_starting(),
+		    places_now(0, 0));
 	for (uint16_t e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
 		const struct edge *edge = &units->edges[e];
 

@@ -13,6 +13,7 @@
 #include "loop.h"
 #include "output.h"
 #include "ready.h"
+#include "sockets.h"
 
 enum { NONBLOCKING_TRIES = 8 };
 
@@ -137,6 +138,8 @@ int spawn_command(struct units *units, unit_id id, const struct command *command
 					   .exec_fd = pipes.exec[1],
 					   .output_fd = pipes.output[1],
 					   .ready_fd = pipes.ready[1],
+					   .sockets = sockets_of(units, id),
+					   .n_sockets = command->phase == PHASE_START ? unit->n_sockets : 0,
 					   .notify_name = run->notify_fd >= 0 ? run->notify_name : NULL });
 	results[id].error = 0;
 	results[id].step = 0;

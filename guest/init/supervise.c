@@ -12,15 +12,17 @@
 #include "graph.h"
 #include "lifecycle.h"
 #include "log.h"
+#include "pressure.h"
 #include "ready.h"
 #include "schedule.h"
+#include "sockets.h"
 
 enum { RETRY_MS = 20, MAX_BACKOFF_S = 60, MAX_DOUBLINGS = 12, STEADY_S = 10 };
 
 struct run runs[MAX_UNITS];
 
 static struct units *units;
-static unsigned bound, starting;
+static unsigned starting;
 static bool stopping_all;
 
 const struct units *supervise_units(void)
@@ -41,13 +43,13 @@ const char *state_name(enum state state)
 	return NAMES[state];
 }
 
-void supervise_init(struct units *all, const struct config *config, unsigned most_starting)
+void supervise_init(struct units *all, const struct config *config)
 {
 	units = all;
-	bound = most_starting;
 	/* Those that there are: untouched pages of the tables are never handed out. */
 	for (size_t i = 0; i < all->n_units; i++)
 		runs[i].exec_fd = runs[i].output_fd = runs[i].helper_fd = runs[i].ready_fd = runs[i].notify_fd = -1;
+	sockets_init(all);
 	lifecycle_init(all);
 	goal_init(all, config);
 }
@@ -284,6 +286,8 @@ void supervise_down(unit_id id, enum state state)
 	run->up_ns = 0;
 	run->stop_wanted = false;
 	supervise_enter(id, state);
+	if (state != STATE_BACKOFF && !run->start_wanted)
+		sockets_close(units, id);
 	if (state == STATE_BACKOFF) {
 		int64_t delay_ns = unit->restart_delay_ns;
 
@@ -342,8 +346,9 @@ int64_t supervise_timers(int64_t now_ns)
 			next_ns = now_ns + RETRY_MS * NS_PER_MS;
 		if (run->deadline_ns > 0 && run->deadline_ns < next_ns)
 			next_ns = run->deadline_ns;
-		if (goal_pending() && run->state == STATE_ELIGIBLE && now_ns + IDLE_SAMPLE_MS * NS_PER_MS < next_ns)
-			next_ns = now_ns + IDLE_SAMPLE_MS * NS_PER_MS;
+		if (run->state == STATE_ELIGIBLE && now_ns + PRESSURE_SAMPLE_MS * NS_PER_MS < next_ns &&
+		    schedule_looks_again(&units->unit[i], goal_pending()))
+			next_ns = now_ns + PRESSURE_SAMPLE_MS * NS_PER_MS;
 	}
 	/* Others may have their turn by that. */
 	return acted ? now_ns : next_ns;
@@ -360,7 +365,7 @@ void supervise_schedule(int64_t now_ns)
 		}
 	if (stopping_all)
 		return;
-	while ((id = schedule_pick(units, starting, bound, goal_pending(), now_ns)) != NO_UNIT)
+	while ((id = schedule_pick(units, starting, goal_pending(), now_ns)) != NO_UNIT)
 		lifecycle_begin(id);
 	goal_look();
 }

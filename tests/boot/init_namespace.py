@@ -109,6 +109,11 @@ class InitNamespace:
     def descriptors(self) -> int:
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
+    def resident_kib(self) -> int:
+        """Return the proportional share of memory that PID 1 holds."""
+        rows = Path(f"/proc/{self.pid}/smaps_rollup").read_text().splitlines()
+        return int(next(row.split()[1] for row in rows if row.startswith("Pss:")))
+
     def processes(self) -> int:
         """Return how many processes are in it besides PID 1."""
         space = os.readlink(f"/proc/{self.pid}/ns/pid")

@@ -5,6 +5,7 @@ import os
 import platform
 import resource
 import signal
+import socket
 import time
 from pathlib import Path
 
@@ -111,7 +112,8 @@ def test_unruly_units_and_a_shutdown_in_time(tmp_path: Path, programs: dict[str,
         assert init.shut_down(30) < 12
 
 
-def test_restarts_leave_nothing_behind(tmp_path: Path, programs: dict[str, Path]) -> None:
+@pytest.mark.parametrize("restarts", [1000, pytest.param(10_000, marks=pytest.mark.bench)])
+def test_restarts_leave_nothing_behind(tmp_path: Path, programs: dict[str, Path], restarts: int) -> None:
     units = {
         "broker": "exec /bin/worker barrier\nready notify\n",
         "user": "exec /bin/worker children\nneeds broker\n",
@@ -120,14 +122,56 @@ def test_restarts_leave_nothing_behind(tmp_path: Path, programs: dict[str, Path]
         init.until_settled()
         # 41 and one more; the fork that wrote the last report has been reaped.
         init.until(lambda: init.processes() == 42)
-        descriptors = init.descriptors()
-        for turn in range(1000):
+        descriptors, resident_kib, began_s = init.descriptors(), init.resident_kib(), time.monotonic()
+        for turn in range(restarts):
             assert init.ask("restart broker") == "ok\n"
             # Most come while the units are still on their way up or down from the one before.
             if turn % 4 == 0:
                 init.until(lambda: set(init.states().values()) == {"up"})
         init.until(lambda: set(init.states().values()) == {"up"})
         init.until(lambda: (init.descriptors(), init.processes()) == (descriptors, 42))
+        assert len(os.listdir(f"/proc/{init.pid}/task")) == 1
+        print(
+            f"{restarts} restarts in {time.monotonic() - began_s:.0f} s, {descriptors} descriptors; "
+            f"resident {resident_kib} KiB before, {init.resident_kib()} after"
+        )
+
+
+def test_sockets_stay_open_while_their_program_is_started_again(tmp_path: Path, programs: dict[str, Path]) -> None:
+    with socket.socket() as taken, socket.socket() as probe:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        probe.bind(("127.0.0.1", 0))
+        port, taken_port = probe.getsockname()[1], taken.getsockname()[1]
+        probe.close()
+        serve = "/bin/worker serve 3\nrestart always\nrestart-delay 20ms\n"
+        units = {
+            "server": f"exec {serve}listen tcp 127.0.0.1:{port}\nlisten unix /run/app/socket 0600\n",
+            "reader": "exec /bin/worker fd 4\nready fd 4\nlisten udp 127.0.0.1:9\n",
+            "client": "exec /bin/worker stay\nneeds refused\n",
+            "refused": f"exec {serve}listen tcp 127.0.0.1:{taken_port}\nrestart-limit 2\n",
+        }
+        with InitNamespace(tmp_path / "root", programs, units) as init:
+            init.until(lambda: init.states()["refused"] == "failed")
+            assert f"refused failed: listen tcp 127.0.0.1:{taken_port}: Address in use" in init.console()
+            assert init.states()["reader"] == "up" and init.states()["client"] == "blocked"
+            path = tmp_path / "root/run/app/socket"
+            assert path.stat().st_mode & 0o7777 == 0o600
+            descriptors, answers = init.descriptors(), set()
+            # A program ends after three clients; nobody is refused while the next one is on its way.
+            for turn in range(30):
+                with socket.create_connection(("127.0.0.1", port), 10) as connection:
+                    answers.add(connection.makefile().read())
+                if turn == 20:
+                    assert init.ask("restart server") == "ok\n"
+            assert len(answers) >= 10 and all(answer.endswith(" of 2\n") for answer in answers)
+            init.until(lambda: init.descriptors() == descriptors)
+            assert init.ask("stop server") == "ok\n"
+            init.until(lambda: init.states()["server"] == "off")
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", port), 10)
+            assert init.descriptors() < descriptors
+            assert init.shut_down(20) < 10
 
 
 def test_out_of_descriptors_it_goes_on(tmp_path: Path, programs: dict[str, Path]) -> None:
