@@ -3,6 +3,7 @@
 #ifndef BOOTLAB_INIT_CHILD_H
 #define BOOTLAB_INIT_CHILD_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "units.h"
@@ -38,7 +39,7 @@ struct child {
 __attribute__((noreturn))
 void child_run(const struct child *child);
 
-/* In a fork of PID 1: close what it has open but the standard streams and these; -1: not given. */
-void child_close_others(int exec_fd, int output_fd, int ready_fd);
+/* In a fork of PID 1: close what it has open but the standard streams and these; -1: none. */
+void child_close_others(const int *kept, size_t n_kept);
 
 #endif

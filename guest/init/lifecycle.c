@@ -59,7 +59,7 @@ static bool is_for_want(int r)
 static void run_current(unit_id id)
 {
 	struct run *run = &runs[id];
-	bool tried = run->spawn_again;
+	bool tried = run->spawn_again, sockets_there;
 	const char *address;
 	int r = run->phase == PHASE_START ? sockets_open(units, id, &address) : 0;
 
@@ -68,13 +68,15 @@ static void run_current(unit_id id)
 		supervise_fail(id, "listen %s: %s", address, strerror(-r));
 		return;
 	}
-	if (r == 0)
+	sockets_there = r == 0;
+	if (sockets_there)
 		r = units->unit[id].origin == ORIGIN_BUILTIN ?
 			    spawn_builtin(units, id) :
 			    spawn_command(units, id, current(id), run->phase == PHASE_START && stays(&units->unit[id]));
 	run->spawn_again = r < 0;
 	if (r < 0 && !tried)
-		log_say(LOG_FAILURE, "%s: no process for it (%s): trying again", units->unit[id].name, strerror(-r));
+		log_say(LOG_FAILURE, "%s: no %s for it (%s): trying again", units->unit[id].name,
+			sockets_there ? "process" : "socket", strerror(-r));
 }
 
 static bool is_alive(const struct run *run)

@@ -114,5 +114,5 @@ unsigned places_now(unsigned taken, int64_t now_ns)
 
 bool places_move(void)
 {
-	return adaptive;
+	return adaptive && places < MOST_PER_CPU * processors;
 }

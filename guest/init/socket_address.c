@@ -7,7 +7,8 @@
 
 enum { MODE_DEFAULT = 0666, MODE_DIGITS = 4, MAX_PORT = 65535 };
 
-static const char EXPECTED[] = "tcp [ADDRESS:]PORT, udp [ADDRESS:]PORT, or unix and a path below /run [MODE]";
+static const char RUN[] = "/run/";
+static const char EXPECTED[] = "tcp [ADDRESS:]PORT, udp [ADDRESS:]PORT, or unix /run/[FOLDER/]NAME [MODE]";
 
 /* Octal digits; false when it is something else. */
 static bool parse_mode(struct slice word, mode_t *ret)
@@ -21,12 +22,29 @@ static bool parse_mode(struct slice word, mode_t *ret)
 	return word.size > 0 && word.size <= MODE_DIGITS && *ret <= 0777;
 }
 
+/*
+ * /run/NAME or /run/FOLDER/NAME: a folder may belong to the unit's user, who could put a link in the place of one below it.
+ * bootlab-init's own folder is not for others.
+ */
+static bool is_below_run(struct slice path)
+{
+	struct slice rest = slice_from(path, strlen(RUN));
+	const char *slash;
+
+	if (!slice_starts(path, RUN) || slice_starts(path, "/run/bootlab/") || memmem(path.at, path.size, "..", 2))
+		return false;
+	slash = memchr(rest.at, '/', rest.size);
+	if (slash == rest.at || slice_ends(path, "/"))
+		return false;
+	return !slash || !memchr(slash + 1, '/', (size_t)(rest.at + rest.size - slash - 1));
+}
+
 static bool parse_path(struct slice rest, struct socket_address *ret)
 {
 	struct slice path, mode;
 
-	if (!word_next(&rest, &path) || !slice_starts(path, "/run/") || path.size >= sizeof ret->at.local.sun_path ||
-	    slice_ends(path, "/") || memmem(path.at, path.size, "..", 2) || memchr(path.at, '\0', path.size))
+	if (!word_next(&rest, &path) || path.size >= sizeof ret->at.local.sun_path || memchr(path.at, '\0', path.size) ||
+	    !is_below_run(path))
 		return false;
 	ret->mode = MODE_DEFAULT;
 	if (word_next(&rest, &mode) && (!parse_mode(mode, &ret->mode) || slice_trim(rest).size > 0))
@@ -57,7 +75,9 @@ static bool parse_internet(struct slice word, struct socket_address *ret)
 	if (brackets || ret->everywhere) {
 		ret->at.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
 		ret->size = sizeof ret->at.in6;
-		return ret->everywhere || inet_pton(AF_INET6, address, &ret->at.in6.sin6_addr) == 1;
+		/* One of a single link would have to name the link. */
+		return ret->everywhere || (inet_pton(AF_INET6, address, &ret->at.in6.sin6_addr) == 1 &&
+					   !IN6_IS_ADDR_LINKLOCAL(&ret->at.in6.sin6_addr));
 	}
 	ret->at.in = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
 	ret->size = sizeof ret->at.in;
@@ -80,4 +100,9 @@ const char *socket_address_parse(struct slice text, struct socket_address *ret)
 	if (!word_next(&text, &word) || slice_trim(text).size > 0 || !parse_internet(word, ret))
 		return EXPECTED;
 	return NULL;
+}
+
+bool socket_address_same(const struct socket_address *one, const struct socket_address *other)
+{
+	return one->type == other->type && one->size == other->size && !memcmp(&one->at, &other->at, one->size);
 }

@@ -26,9 +26,11 @@ struct socket_address {
 };
 
 /*
- * "tcp [ADDRESS:]PORT" and "udp [ADDRESS:]PORT", an IPv6 address in [brackets]; "unix PATH [MODE]", a path below /run: on no
- * other file system may PID 1 have to wait. NULL, or what was expected instead; `text` is left to the caller.
+ * "tcp [ADDRESS:]PORT" and "udp [ADDRESS:]PORT", an IPv6 address in [brackets]; "unix /run/[FOLDER/]NAME [MODE]": on no other
+ * file system may PID 1 have to wait. NULL, or what was expected instead; `text` is left to the caller.
  */
 const char *socket_address_parse(struct slice text, struct socket_address *ret);
+
+bool socket_address_same(const struct socket_address *one, const struct socket_address *other);
 
 #endif

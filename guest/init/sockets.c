@@ -15,27 +15,27 @@ void sockets_init(const struct units *units)
 		open_fds[i] = -1;
 }
 
-/* The folders that a path's last part is in; what is there already is as good. */
-static void make_folders(const char *path)
+/* The folder below /run that the path may be in; what is there already is as good. */
+static void make_folder(const char *path)
 {
 	char folder[sizeof((struct sockaddr_un *)NULL)->sun_path + 1];
 
 	snprintf(folder, sizeof folder, "%s", path);
-	for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(folder, 0755);
-		*slash = '/';
-	}
+	*strrchr(folder, '/') = '\0';
+	mkdir(folder, 0755);
 }
 
 static int bind_path(int fd, const struct socket_address *address)
 {
+	const char *path = address->at.local.sun_path;
+	struct stat found;
 	mode_t before;
 	int r;
 
-	make_folders(address->at.local.sun_path);
-	/* Of the boot's own first start, or of a unit that is stopped: nobody listens there any more. */
-	unlink(address->at.local.sun_path);
+	make_folder(path);
+	/* That of an earlier start: nobody listens there any more. */
+	if (lstat(path, &found) == 0 && S_ISSOCK(found.st_mode))
+		unlink(path);
 	before = umask(0777 & ~address->mode);
 	r = bind(fd, &address->at.any, address->size);
 	umask(before);
@@ -96,8 +96,11 @@ void sockets_close(const struct units *units, unit_id id)
 	const struct unit *unit = &units->unit[id];
 
 	for (unsigned i = unit->first_socket; i < unit->first_socket + unit->n_sockets; i++) {
-		if (open_fds[i] >= 0)
-			close(open_fds[i]);
+		if (open_fds[i] < 0)
+			continue;
+		/* A fork on its way to exec may still have it: the address is free all the same. */
+		shutdown(open_fds[i], SHUT_RDWR);
+		close(open_fds[i]);
 		open_fds[i] = -1;
 	}
 }

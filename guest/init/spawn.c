@@ -172,7 +172,7 @@ int spawn_builtin(struct units *units, unit_id id)
 		loop_become_child();
 		log_become_child(pipes.output[1]);
 		/* What reads others' pipes besides PID 1 would keep their writers waiting. */
-		child_close_others(-1, pipes.output[1], pipes.ready[1]);
+		child_close_others((const int[]){ pipes.output[1], pipes.ready[1] }, 2);
 		r = unit->builtin_daemon ? unit->builtin_daemon(unit->about, pipes.ready[1]) : unit->builtin();
 		_exit(r < 0 && r > -255 ? -r : r != 0);
 	}

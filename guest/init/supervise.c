@@ -72,6 +72,7 @@ static void consider(unit_id id)
 			 state_name(runs[other].state));
 		account_add(ACCOUNT_BLOCKED, id, 0, 0, 0);
 		supervise_enter(id, STATE_BLOCKED);
+		sockets_close(units, id);
 		supervise_settled(id);
 	}
 }
@@ -161,15 +162,17 @@ static bool is_active(unit_id id)
 static void want_stop(unit_id id, bool again)
 {
 	struct run *run = &runs[id];
+	bool stops = run->stop_wanted;
 
-	if (run->stop_wanted || run->state == STATE_OFF)
+	/* Of a stop after a restart the stop is what counts. */
+	if (run->state == STATE_OFF || (stops && (again || !run->start_wanted)))
 		return;
 	run->stop_wanted = true;
 	run->start_wanted = again && run->state != STATE_FAILED && run->state != STATE_BLOCKED;
 	for (uint16_t e = units->unit[id].edges_in; e != NO_EDGE; e = units->edges[e].next_of_to)
 		if (units->edges[e].relation == RELATION_NEEDS)
 			want_stop(units->edges[e].from, again);
-	if (!is_active(id) && run->state != STATE_STOPPING)
+	if (!stops && !is_active(id) && run->state != STATE_STOPPING)
 		lifecycle_stop(id, STATE_OFF);
 }
 
@@ -279,6 +282,9 @@ void supervise_down(unit_id id, enum state state)
 	struct run *run = &runs[id];
 	int64_t now_ns = clock_now_ns();
 
+	/* Somebody wanted it stopped while it was ending of itself. */
+	if (run->stop_wanted && state == STATE_BACKOFF)
+		state = STATE_OFF;
 	account_add(ACCOUNT_DOWN, id, 0, (uint8_t)state, 0);
 	/* What has run for a while begins anew with its patience. */
 	if (run->up_ns > 0 && now_ns - run->up_ns > STEADY_S * NS_PER_S)
@@ -289,7 +295,8 @@ void supervise_down(unit_id id, enum state state)
 	if (state != STATE_BACKOFF && !run->start_wanted)
 		sockets_close(units, id);
 	if (state == STATE_BACKOFF) {
-		int64_t delay_ns = unit->restart_delay_ns;
+		/* What fails without a process could fail again at once, for ever, and leave no time for anything else. */
+		int64_t delay_ns = unit->restart_delay_ns > RETRY_MS * NS_PER_MS ? unit->restart_delay_ns : RETRY_MS * NS_PER_MS;
 
 		for (uint32_t i = 0; i < run->restarts && i < MAX_DOUBLINGS && delay_ns < MAX_BACKOFF_S * NS_PER_S; i++)
 			delay_ns *= 2;

@@ -192,6 +192,14 @@ static void read_listen(struct reading *reading, struct slice value, int argumen
 		break_unit(reading->unit, "a listen line in its file is wrong");
 		return;
 	}
+	for (size_t i = 0; i < reading->units->n_sockets; i++)
+		if (socket_address_same(&reading->units->sockets[i], &address)) {
+			wrong(reading, "an address that no other listen line has");
+			break_unit(reading->unit, "another listen line has the address of one in its file");
+			return;
+		}
+	if (reading->unit->n_sockets == MAX_UNIT_SOCKETS)
+		wrong(reading, "no more than 16 of them");
 	address.text = keep(reading, value);
 	if (!address.text || !units_socket(reading->units, reading->unit, &address))
 		break_unit(reading->unit, "there is no room for its sockets");
@@ -260,6 +268,16 @@ static void read_line(struct reading *reading, struct slice line)
 		       (int)(key.size < UNIT_NAME_MAX ? key.size : UNIT_NAME_MAX), key.at);
 }
 
+static bool has_program(const struct reading *reading)
+{
+	const struct unit *unit = reading->unit;
+
+	for (unsigned i = 0; i < unit->n_commands; i++)
+		if (reading->units->commands[unit->first_command + i].phase == PHASE_START)
+			return true;
+	return false;
+}
+
 /* What only the whole file shows. */
 static void finish(struct reading *reading)
 {
@@ -272,6 +290,10 @@ static void finish(struct reading *reading)
 	}
 	if (!reading->readiness_given && unit->n_commands == 0)
 		unit->readiness = READY_EXIT;
+	if (unit->n_sockets > 0 && !has_program(reading)) {
+		units_complain(reading->units, unit->path, 0, "listen: no exec line, whose program would get the sockets");
+		break_unit(unit, "its sockets are for nobody");
+	}
 	if (unit->readiness == READY_FD && unit->ready_fd < FIRST_SOCKET_FD + unit->n_sockets) {
 		units_complain(reading->units, unit->path, 0, "ready fd %d: descriptors %d to %d are its sockets", unit->ready_fd,
 			       FIRST_SOCKET_FD, FIRST_SOCKET_FD + unit->n_sockets - 1);

@@ -77,12 +77,13 @@ static void test_mistakes(void)
 static void test_where_sockets_listen(void)
 {
 	static const char *const WRONG[] = { "",	     "80",		"tcp",		    "tcp 0",	       "tcp 65536",
-					     "tcp :80",	     "tcp a:80",	"tcp 1.2.3:80",	    "tcp [::g]:80",    "tcp 80 90",
+					     "tcp :80",	     "tcp a:80",	"tcp 1.2.3:80",	    "tcp [::g]:80",    "tcp [fe80::1]:80",
 					     "unix",	     "unix run/a",	"unix /run/",	    "unix /etc/a",     "unix /run/../a",
+					     "unix /run/a/",  "unix /run//a",	"unix /run/a/b/c",  "unix /run/bootlab/a", "tcp 80 90",
 					     "unix /run/a 8", "unix /run/a 01777", "unix /run/a 600 x", "sctp 80" };
-	struct unit *unit = parse("exec /a\nlisten tcp 80\nlisten udp 10.0.0.1:53\nlisten tcp [fe80::1]:8080\n"
+	struct unit *unit = parse("exec /a\nlisten tcp 80\nlisten udp 10.0.0.1:53\nlisten tcp [2001:db8::1]:8080\n"
 				  "listen unix /run/a/b 0640\nlisten unix /run/c\n");
-	char text[64], long_path[200];
+	char text[64], long_path[400];
 
 	CHECK(unit && !*complaints && !unit->broken && unit->n_sockets == 5 && units.n_sockets == 5);
 	CHECK(units.sockets[0].everywhere && units.sockets[0].at.in6.sin6_port == htons(80));
@@ -96,18 +97,30 @@ static void test_where_sockets_listen(void)
 		if (!unit->broken)
 			fprintf(stderr, "taken: %s\n", text);
 		CHECK(unit->broken && unit->n_sockets == 0);
-		CHECK(!strcmp(complaints, "u.unit:2: listen: expected tcp [ADDRESS:]PORT, udp [ADDRESS:]PORT, or unix and a path "
-					  "below /run [MODE]\n"));
+		CHECK(!strcmp(complaints, "u.unit:2: listen: expected tcp [ADDRESS:]PORT, udp [ADDRESS:]PORT, or unix "
+					  "/run/[FOLDER/]NAME [MODE]\n"));
 	}
 	snprintf(long_path, sizeof long_path, "exec /a\nlisten unix /run/%0120d\n", 0);
 	CHECK(parse(long_path)->broken);
 	unit = parse("exec /a\nready fd 4\nlisten tcp 80\nlisten tcp 81\n");
 	CHECK(unit->broken && !strcmp(complaints, "u.unit:0: ready fd 4: descriptors 3 to 4 are its sockets\n"));
+	unit = parse("pre /a\nneeds b\nlisten tcp 80\n");
+	CHECK(unit->broken && !strcmp(complaints, "u.unit:0: listen: no exec line, whose program would get the sockets\n"));
+	unit = parse("exec /a\nlisten tcp 80\nlisten udp 80\nlisten tcp 80\n");
+	CHECK(unit->broken && !strcmp(complaints, "u.unit:4: listen: expected an address that no other listen line has\n"));
+	memcpy(long_path, "exec /a\n", 9);
+	for (int i = 1; i <= MAX_UNIT_SOCKETS + 1; i++)
+		snprintf(long_path + strlen(long_path), sizeof long_path - strlen(long_path), "listen tcp %d\n", i);
+	unit = parse(long_path);
+	CHECK(unit->broken && !strcmp(complaints, "u.unit:18: listen: expected no more than 16 of them\n"));
 	begin();
 	unit = NULL;
 	for (int i = 0; i <= MAX_SOCKETS; i++) {
-		snprintf(text, sizeof text, "unit%d", i);
-		unit = unit_file_parse(&units, slice_of(text), text, "exec /a\nlisten tcp 80\n", 22);
+		char name[16];
+
+		snprintf(name, sizeof name, "unit%d", i);
+		snprintf(text, sizeof text, "exec /a\nlisten tcp %d\n", i + 1);
+		unit = unit_file_parse(&units, slice_of(name), name, text, strlen(text));
 	}
 	CHECK(unit->broken && units.n_sockets == MAX_SOCKETS);
 	CHECK(!strcmp(complaints, "unit128:0: no room for more sockets: this file, and others after it, are not read in full\n"));
