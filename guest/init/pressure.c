@@ -8,7 +8,7 @@
 /* STALE_MS: a sample that began longer ago says little about now. */
 enum { UNUSED_PERCENT = 50, DISK_PERCENT = 50, STALE_MS = 10 * PRESSURE_SAMPLE_MS };
 enum { STAT_BYTES = 512, FIELDS = 8, IDLE_FIELD = 3, IOWAIT_FIELD = 4 };
-enum { NORMAL_PER_CPU = 2, MOST_PER_CPU = 8, LEAST = 2 };
+enum { NORMAL_PER_CPU = 2, MOST_PER_CPU = 8 };
 
 static enum pressure pressure; /* of the last sample */
 static unsigned n_samples;
@@ -75,17 +75,14 @@ enum pressure pressure_now(int64_t now_ns)
 
 unsigned places_after(unsigned n, unsigned cpus, enum pressure found)
 {
-	unsigned least = cpus > LEAST ? cpus : LEAST, normal = NORMAL_PER_CPU * cpus, most = MOST_PER_CPU * cpus;
+	unsigned normal = NORMAL_PER_CPU * cpus, most = MOST_PER_CPU * cpus;
 
 	switch (found) {
 	case PRESSURE_NONE:
-		return n + cpus < most ? n + cpus : most;
 	case PRESSURE_DISK:
-		return n > least + cpus ? n - cpus : least;
+		return n + cpus < most ? n + cpus : most;
 	case PRESSURE_CPU:
-		if (n > normal)
-			return n > normal + cpus ? n - cpus : normal;
-		return n + cpus < normal ? n + cpus : normal;
+		return n > normal + cpus ? n - cpus : normal;
 	default:
 		return n;
 	}

@@ -44,8 +44,8 @@ bool places_move(void);
 
 /*
  * Places after a sample in which all were taken: one more for each processor while what starts leaves the processors unused,
- * to eight for each; one fewer while disks are waited for, to one for each but two in all, so that one that only waits does
- * not hold up all others; else a step back to two for each.
+ * to eight for each; else a step back to two for each. Waiting for disks leaves them unused, too: most serve many requests
+ * at once as fast as one.
  */
 unsigned places_after(unsigned places, unsigned processors, enum pressure pressure);
 
