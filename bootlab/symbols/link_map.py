@@ -22,7 +22,7 @@ from bootlab.symbols.kallsyms import KERNEL_HALF, Image, Kallsyms
 IMAGE_MAGIC_AT = 56
 ARM64_MAGIC = b"ARM\x64"
 _ARM64_IMAGE_ALIGNMENT = 0x10000
-_R_AARCH64_RELATIVE = 1027
+_R_AARCH64_RELATIVE, _R_RISCV_RELATIVE = 1027, 3
 RISCV_MAGIC = b"RSC\x05"
 RISCV_START = 0xFFFFFFFF80000000
 """Link address of every riscv64 kernel that runs from memory, since Linux 5.13 (KERNEL_LINK_ADDR, asm/pgtable.h)."""
@@ -171,11 +171,12 @@ def place_riscv_image(image: Image, tables: Kallsyms, source: Path) -> tuple[Lin
     """Return the link map of a riscv64 Image and the link address that relative_base stands for. Raises InputError."""
     base = tables.base
     if not base:
-        # CONFIG_RELOCATABLE. Its relocations are for other addresses; those of the link are fixed.
-        start = tables.distance("_start")
-        if start is None:
-            raise InputError(f"{source}: _start is not among the symbols of this relocatable kernel")
-        base = RISCV_START - start
+        # CONFIG_RELOCATABLE: the kernel fills the word in when it starts.
+        places, addends = relative_relocations(image, _R_RISCV_RELATIVE)
+        found = addends[places == np.uint64(RISCV_START + tables.base_at)]
+        if len(found) != 1:
+            raise InputError(f"{source}: {len(found)} relocations could place the kernel symbols, expected one")
+        base = int(found[0])
     if not RISCV_START <= base < RISCV_START + len(image):
         raise InputError(f"{source}: its symbols are of a kernel linked at {base:#x}, expected {RISCV_START:#x} (5.13)")
     return LinkMap("riscv64", RISCV_START, (Segment(RISCV_START, 0, len(image)),)), base
@@ -203,10 +204,12 @@ def arm64_start(image: Image, place: Callable[[str], int | None]) -> int | None:
     return None
 
 
-def relative_relocations(image: Image) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return places and addends of everything that looks like an Elf64_Rela of type R_AARCH64_RELATIVE."""
+def relative_relocations(
+    image: Image, kind: int = _R_AARCH64_RELATIVE
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return places and addends of everything that looks like an Elf64_Rela of this type, by default arm64's."""
     words = np.frombuffer(image, "<u8", len(image) // 8)
-    kinds = np.flatnonzero(words[1:-1] == _R_AARCH64_RELATIVE) + 1
+    kinds = np.flatnonzero(words[1:-1] == kind) + 1
     return words[kinds - 1], words[kinds + 1]
 
 
