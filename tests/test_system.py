@@ -107,6 +107,10 @@ send = "x"
             "machine: architecture 'riscv64': machine.type 'q35' is x86_64",
         ),
         (
+            ('type = "q35"', 'type = "virt"\narchitecture = "riscv64"\n[rootfs]\npackages = ["a"]\ndevice = "pmem"'),
+            'rootfs.device = "pmem": QEMU has no NVDIMM for riscv64',
+        ),
+        (
             ('type = "q35"', 'type = "virt"\narchitecture = "armv7"'),
             "architecture 'armv7': machine.type 'virt' is aarch64 or riscv64",
         ),

@@ -96,6 +96,8 @@ class System(Part):
             raise ValueError(f'kernel.entry = "pvh" is an x86-64 boot protocol; {what}')
         if machine.firmware == "qboot" and machine.type is MachineType.VIRT:
             raise ValueError('machine.firmware = "qboot" is an x86 firmware; the virt machine needs none')
+        if self.rootfs is not None and self.rootfs.device == "pmem" and machine.arch == "riscv64":
+            raise ValueError('rootfs.device = "pmem": QEMU has no NVDIMM for riscv64; "virtio-blk" is what it has')
         if self.clock.kind is ClockKind.VIRTUAL and self.clock.accelerator is Accelerator.KVM:
             raise ValueError('clock.accelerator = "kvm" cannot count instructions; use clock.kind = "wall"')
         if self.initramfs is not None and self.initramfs.embedded and kernel.build is None:
