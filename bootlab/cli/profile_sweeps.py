@@ -49,7 +49,7 @@ def read_sweep(run: Run) -> Sweep:
     Raises InputError when none did, StoreError when it is damaged.
     """
     try:
-        return Sweep.model_validate_json(run.result.read_text(encoding="utf-8"))
+        return Sweep.model_validate_json(run.result_text())
     except FileNotFoundError as error:
         raise InputError(f"{run.path}: this run was interrupted before its first boot ended") from error
     except (OSError, ValueError) as error:

@@ -89,7 +89,7 @@ def _records(runs: list[str]) -> list[BootRecord]:
 
 def _result(run: Run, kind: type[Result]) -> Result:
     try:
-        return kind.model_validate_json(run.result.read_text(encoding="utf-8"))
+        return kind.model_validate_json(run.result_text())
     except FileNotFoundError as error:
         hint = f"go on with: bootlab try SYSTEM --resume {run.path}" if run.kind == "try" else None
         raise InputError(f"{run.path}: this run was interrupted and has no result yet", hint=hint) from error

@@ -100,7 +100,7 @@ def compression(
 def read_study(run: Run) -> CompressionResult:
     """Return the study on record in a run. Raises StoreError when it is damaged or was interrupted."""
     try:
-        return CompressionResult.model_validate_json(run.result.read_text(encoding="utf-8"))
+        return CompressionResult.model_validate_json(run.result_text())
     except FileNotFoundError as error:
         raise StoreError(
             f"{run.path}: this study has not finished",

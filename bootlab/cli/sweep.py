@@ -112,7 +112,7 @@ def sweep(
 def read_boot_sweep(run: Run) -> SweepResult:
     """Return the sweep on record in a run. Raises StoreError when it is damaged or was interrupted."""
     try:
-        return SweepResult.model_validate_json(run.result.read_text(encoding="utf-8"))
+        return SweepResult.model_validate_json(run.result_text())
     except FileNotFoundError as error:
         raise StoreError(
             f"{run.path}: this sweep has not finished", hint=f"go on with: bootlab sweep SYSTEM --resume {run.path}"

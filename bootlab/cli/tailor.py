@@ -147,7 +147,7 @@ def tailor(
 def show_recorded(run: Run, *, json: bool) -> int:
     """Print the tailoring on record in a run again. Raises StoreError when it is damaged or was interrupted."""
     try:
-        document = json_module.loads(run.result.read_text(encoding="utf-8"))
+        document = json_module.loads(run.result_text())
         if document["schema"] != SCHEMA:
             raise ValueError(f"schema {document['schema']!r}, expected {SCHEMA!r}")
     except FileNotFoundError as error:

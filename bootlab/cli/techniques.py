@@ -96,7 +96,7 @@ def _figures(run: Run) -> list[MeasuredFigure]:
     if run.kind != "try":
         raise InputError(f"{run.path}: a {run.kind}, not a try: only a trial measures techniques alone")
     try:
-        result = TryResult.model_validate_json(run.result.read_text(encoding="utf-8"))
+        result = TryResult.model_validate_json(run.result_text())
     except FileNotFoundError as error:
         raise InputError(
             f"{run.path}: the trial has no result yet", hint=f"bootlab try SYSTEM --resume {run.path} ends it"

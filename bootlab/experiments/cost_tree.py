@@ -105,7 +105,8 @@ class CostTree:
     def below(self, functions: Iterable[str], keeps: Iterable[str] = ()) -> Mask:
         """Return which nodes are calls of these functions or below one, without those of `keeps` and below them.
 
-        A name is as the source spells it; `caller/function` is the function called by that caller; `[stage]` a stage.
+        A name is as the source spells it; `caller/function` is the function called by that caller; `[stage]` a stage,
+        `function [stage]` and `caller/function [stage]` what that stage calls so.
         """
         roots, ends = self._calls_of(functions), self._calls_of(keeps)
         inside: Mask = roots & ~ends
@@ -117,9 +118,10 @@ class CostTree:
         found: Mask = np.zeros(len(self.function), dtype=np.bool_)
         for name in functions:
             caller, _, function = name.rpartition("/")
+            _, space, stage = function.partition(" ")
             mine = self._named(function)
             if caller:
-                mine = mine & self._named(caller)[self.shape.parent]
+                mine = mine & self._named(f"{caller}{space}{stage}")[self.shape.parent]
             mine[[node for node, initcall in self.ended_in.items() if initcall == name]] = True
             found |= mine
         return found

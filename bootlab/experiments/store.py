@@ -45,6 +45,15 @@ class Run:
     def result(self) -> Path:
         return self.path / "result.json"
 
+    def result_text(self) -> str:
+        """Return the JSON of the result, its paths into this run as they are now: a run can be moved.
+
+        Raises OSError.
+        """
+        here = json.dumps(str(self.path))[1:-1]
+        inside = re.compile(rf'"(?:[^"\\]*/)?{re.escape(self.path.name)}(?=/boots/|")')
+        return inside.sub(lambda match: f'"{here}', self.result.read_text(encoding="utf-8"))
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep every other bootlab out of this run. Raises InputError when one works on it now."""

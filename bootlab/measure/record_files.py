@@ -30,14 +30,15 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def read_record(directory: Path) -> BootRecord:
-    """Return the record of a finished boot. Raises StoreError when there is none or it is damaged."""
+    """Return the record of a finished boot, which is where it was found now. Raises StoreError for none, or damage."""
     path = directory / "record.json"
     try:
-        return BootRecord.model_validate_json(path.read_text(encoding="utf-8"))
+        record = BootRecord.model_validate_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise StoreError(f"{directory}: no record.json: not a finished boot") from error
     except (OSError, ValueError) as error:
         raise StoreError(f"{path}: damaged: {str(error).splitlines()[0]}") from error
+    return record.model_copy(update={"run": str(directory)})
 
 
 def write_json(path: Path, value: object) -> None:

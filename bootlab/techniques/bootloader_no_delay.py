@@ -1,7 +1,7 @@
 """Do not wait for a key before booting."""
 
 from bootlab.techniques.bootloader import console_changes, options_applies, with_bootloader_options
-from bootlab.techniques.technique import Layer, Risk, Source, Technique
+from bootlab.techniques.technique import Layer, Removes, Risk, Source, Technique
 
 _OPTIONS = {"BOOTDELAY": "0"}
 
@@ -20,4 +20,5 @@ TECHNIQUE = Technique(
     apply=with_bootloader_options(_OPTIONS),
     prove=console_changes(r"Hit any key to stop autoboot: +(\d+)", "0"),
     applies=options_applies(_OPTIONS),
+    removes=Removes("U-Boot's wait for a key", functions=("autoboot_command/udelay [U-Boot]",)),
 )

@@ -2,7 +2,7 @@
 
 from bootlab.techniques.bootloader import console_loses, options_applies, with_bootloader_options
 from bootlab.techniques.build_options import BOOTLIN_2019, off
-from bootlab.techniques.technique import Layer, Risk, Source, Technique
+from bootlab.techniques.technique import Layer, Removes, Risk, Source, Technique
 
 _OPTIONS = {
     **off("USB_EHCI_HCD", "USB_OHCI_HCD", "VIDEO_DE2", "VIDEO", "NET", "EFI_LOADER", "ENV_IS_IN_FAT", "SY8106A_POWER"),
@@ -31,4 +31,8 @@ TECHNIQUE = Technique(
     apply=with_bootloader_options(_OPTIONS),
     prove=console_loses(r"(?m)^Net:|starting USB|HDMI PHY init"),
     applies=options_applies(_OPTIONS),
+    removes=Removes(
+        "U-Boot's search for USB devices, a screen, a network and its environment",
+        functions=tuple(f"{name} [U-Boot]" for name in ("usb_init", "sunxi_de2_probe", "eth_initialize", "env_load")),
+    ),
 )

@@ -22,7 +22,7 @@ LEAST_WORDS = {"summary": 4, "mechanism": 12, "knob": 1, "cost": 4}
 _PACKAGE = "bootlab.techniques"
 _VERB = re.compile(r"[a-z]+s$")
 # As the source spells it: `.isra.0` and its like are the compiler's.
-_FUNCTION = re.compile(r"([A-Za-z_]\w*/)?[A-Za-z_]\w*")
+_FUNCTION = re.compile(rf"([A-Za-z_]\w*/)?[A-Za-z_]\w*( ({'|'.join(map(re.escape, STAGES))}))?")
 
 
 @cache

@@ -93,7 +93,10 @@ class Removes:
     what: str
     """Words for a reader: what is spared, as in `self-tests of the crypto API`."""
     functions: tuple[str, ...] = ()
-    """Kernel functions, without the compiler's suffixes (`.isra.0`); `caller/function` only below that caller."""
+    """Kernel functions, without the compiler's suffixes (`.isra.0`); `caller/function` only below that caller.
+
+    `function [U-Boot]` is one of that stage.
+    """
     keeps: tuple[str, ...] = ()
     """Functions called by those that go on all the same, as the writing of what a decompressor unpacks."""
     stages: tuple[str, ...] = ()

@@ -18,7 +18,7 @@
 #include "loop.h"
 #include "passwd.h"
 
-enum { EXIT_NOT_EXECUTED = 127, FIRST_FD = 3, HIGH_FD = 256 };
+enum { EXIT_NOT_EXECUTED = 127, FIRST_FD = 3 };
 
 __attribute__((noreturn))
 static void give_up(const struct child *child, enum child_step step, int error)
@@ -31,20 +31,17 @@ static void give_up(const struct child *child, enum child_step step, int error)
 	_exit(EXIT_NOT_EXECUTED);
 }
 
-void child_close_others(int exec_fd, int output_fd, int ready_fd)
+void child_close_others(const int *kept, size_t n_kept)
 {
-	const int kept[] = { exec_fd, output_fd, ready_fd };
-	unsigned from = FIRST_FD;
+	unsigned from = FIRST_FD, next;
 
-	while (from < HIGH_FD) {
-		unsigned next = HIGH_FD;
-
-		for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
+	for (; from < INT_MAX; from = next + 1) {
+		next = INT_MAX;
+		for (size_t i = 0; i < n_kept; i++)
 			if (kept[i] >= (int)from && kept[i] < (int)next)
 				next = (unsigned)kept[i];
 		if (next > from)
 			syscall(SYS_close_range, from, next - 1, 0);
-		from = next + 1;
 	}
 }
 
@@ -86,22 +83,35 @@ static void open_null(const struct child *child)
 		close(out);
 }
 
-/* The pipes out of the way of the number that is asked for. */
-static void place_ready_fd(struct child *child)
+/* Out of the way of the numbers that the program expects something else at; closed by exec. */
+static int move_up(const struct child *child, int fd)
 {
-	int wanted = child->unit->ready_fd;
+	int first = FIRST_SOCKET_FD + (int)child->n_sockets, ready = child->ready_fd < 0 ? 0 : child->unit->ready_fd + 1;
+	int moved = fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, first > ready ? first : ready);
 
-	if (child->ready_fd < 0)
-		return;
-	child->exec_fd = fcntl(child->exec_fd, F_DUPFD_CLOEXEC, HIGH_FD);
-	if (child->exec_fd < 0)
-		_exit(EXIT_NOT_EXECUTED);
-	if (child->ready_fd == wanted) {
-		fcntl(wanted, F_SETFD, 0);
-		return;
-	}
-	if (dup2(child->ready_fd, wanted) < 0)
+	if (moved < 0 && fd >= 0)
 		give_up(child, STEP_DESCRIPTOR, errno);
+	return moved;
+}
+
+static void place_at(const struct child *child, int fd, int wanted)
+{
+	if (dup2(fd, wanted) < 0)
+		give_up(child, STEP_DESCRIPTOR, errno);
+}
+
+static void place_descriptors(struct child *child, const int *sockets)
+{
+	int ready_fd;
+
+	if (child->n_sockets == 0 && child->ready_fd < 0)
+		return;
+	child->exec_fd = move_up(child, child->exec_fd);
+	ready_fd = move_up(child, child->ready_fd);
+	for (unsigned i = 0; i < child->n_sockets; i++)
+		place_at(child, sockets[i], FIRST_SOCKET_FD + (int)i);
+	if (ready_fd >= 0)
+		place_at(child, ready_fd, child->unit->ready_fd);
 }
 
 static void set_limits(const struct child *child)
@@ -190,20 +200,23 @@ void child_run(const struct child *given)
 	const struct unit *unit = child.unit;
 	const char *const *argv = child.command->argv;
 	struct identity identity;
+	int kept[3 + MAX_UNIT_SOCKETS] = { child.exec_fd, child.output_fd, child.ready_fd }, *sockets = kept + 3;
 	char *const *environment;
 
 	/* Its own session first: a signal for the unit is one for its process group, and PID 1's are still blocked. */
 	setsid();
 	umask(022);
+	for (unsigned i = 0; i < child.n_sockets; i++)
+		sockets[i] = move_up(&child, child.sockets[i]);
 	/* Closed by exec too, but until then they count against the limit. */
-	child_close_others(child.exec_fd, child.output_fd, child.ready_fd);
+	child_close_others(kept, 3 + child.n_sockets);
 	if (unit->tty)
 		open_tty(&child);
 	else
 		open_null(&child);
-	place_ready_fd(&child);
+	place_descriptors(&child, sockets);
 	set_limits(&child);
-	environment = environment_build(unit, child.main, child.notify_name);
+	environment = environment_build(unit, child.main, child.notify_name, child.n_sockets);
 	if (!environment)
 		give_up(&child, STEP_ENVIRONMENT, E2BIG);
 	if (unit->origin == ORIGIN_SYSTEMD)

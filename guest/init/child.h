@@ -3,6 +3,7 @@
 #ifndef BOOTLAB_INIT_CHILD_H
 #define BOOTLAB_INIT_CHILD_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "units.h"
@@ -30,13 +31,15 @@ struct child {
 	const struct command *command;
 	pid_t main;		 /* the daemon that a stop command is for, or 0 */
 	int exec_fd, output_fd, ready_fd;
+	const int *sockets;	 /* of PID 1, for the program */
+	unsigned n_sockets;
 	const char *notify_name; /* of the abstract socket, or NULL */
 };
 
 __attribute__((noreturn))
 void child_run(const struct child *child);
 
-/* In a fork of PID 1: close what it has open but the standard streams and these; -1: not given. */
-void child_close_others(int exec_fd, int output_fd, int ready_fd);
+/* In a fork of PID 1: close what it has open but the standard streams and these; -1: none. */
+void child_close_others(const int *kept, size_t n_kept);
 
 #endif

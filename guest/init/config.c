@@ -58,7 +58,7 @@ static void read_starting(struct reading *reading, struct slice value)
 	if (slice_is(value, "auto"))
 		reading->config->starting = 0;
 	else if (parse_number(value, 1, MAX_STARTING, &number))
-		wrong(reading, "auto (twice the processors) or a number from 1 to 1000");
+		wrong(reading, "auto, or a number from 1 to 1000");
 	else
 		reading->config->starting = (unsigned)number;
 }

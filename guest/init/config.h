@@ -21,7 +21,7 @@ struct config {
 	const char *path;
 	const char *goals[MAX_GOALS + 1];
 	size_t n_goals;
-	unsigned starting; /* at once; 0: twice the processors */
+	unsigned starting; /* at once; 0: as many as do the machine good (pressure.h) */
 	char level;	   /* LSB runlevel, '2' to '5' */
 	bool lsb, systemd, early, quiet, fstab;
 	const char *emergency; /* program of the emergency shell */

@@ -2,6 +2,7 @@
 #include "control.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -70,6 +71,8 @@ static void report(int fd, report_fn *write_report, struct slice name)
 	if (pid != 0)
 		return;
 	loop_become_child();
+	/* PID 1 never waits for a reader; here a slow one is waited for. */
+	fcntl(fd, F_SETFL, 0);
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
 	_exit(write_report(fd, name) ? 1 : 0);
 }

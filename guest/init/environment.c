@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "files.h"
 #include "lsb_unit.h"
@@ -63,7 +64,7 @@ static bool add_file(const char *path)
 	return true;
 }
 
-char *const *environment_build(const struct unit *unit, pid_t main, const char *notify_name)
+char *const *environment_build(const struct unit *unit, pid_t main, const char *notify_name, unsigned n_sockets)
 {
 	char number[16];
 	bool fits = add("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") && add("HOME=/") &&
@@ -80,6 +81,12 @@ char *const *environment_build(const struct unit *unit, pid_t main, const char *
 		fits = fits && add_file(unit->environment_file);
 	if (notify_name)
 		fits = fits && add_pair("NOTIFY_SOCKET=@", notify_name);
+	if (n_sockets > 0) {
+		snprintf(number, sizeof number, "%d", (int)getpid());
+		fits = fits && add_pair("LISTEN_PID=", number);
+		snprintf(number, sizeof number, "%u", n_sockets);
+		fits = fits && add_pair("LISTEN_FDS=", number);
+	}
 	return fits ? variables : NULL;
 }
 

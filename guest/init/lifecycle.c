@@ -14,6 +14,7 @@
 #include "loop.h"
 #include "output.h"
 #include "ready.h"
+#include "sockets.h"
 #include "spawn.h"
 
 enum { KILL_AGAIN_S = 1, KILLS = 3, LSB_NOT_INSTALLED = 5, LSB_NOT_CONFIGURED = 6, HOW_BYTES = 100 };
@@ -50,17 +51,32 @@ static bool find_command(unit_id id, uint16_t from)
 	return false;
 }
 
+static bool is_for_want(int r)
+{
+	return r == -EMFILE || r == -ENFILE || r == -ENOMEM || r == -ENOBUFS;
+}
+
 static void run_current(unit_id id)
 {
 	struct run *run = &runs[id];
-	bool tried = run->spawn_again;
-	int r = units->unit[id].origin == ORIGIN_BUILTIN ?
-			spawn_builtin(units, id) :
-			spawn_command(units, id, current(id), run->phase == PHASE_START && stays(&units->unit[id]));
+	bool tried = run->spawn_again, sockets_there;
+	const char *address;
+	int r = run->phase == PHASE_START ? sockets_open(units, id, &address) : 0;
 
+	if (r < 0 && !is_for_want(r)) {
+		run->spawn_again = false;
+		supervise_fail(id, "listen %s: %s", address, strerror(-r));
+		return;
+	}
+	sockets_there = r == 0;
+	if (sockets_there)
+		r = units->unit[id].origin == ORIGIN_BUILTIN ?
+			    spawn_builtin(units, id) :
+			    spawn_command(units, id, current(id), run->phase == PHASE_START && stays(&units->unit[id]));
 	run->spawn_again = r < 0;
 	if (r < 0 && !tried)
-		log_say(LOG_FAILURE, "%s: no process for it (%s): trying again", units->unit[id].name, strerror(-r));
+		log_say(LOG_FAILURE, "%s: no %s for it (%s): trying again", units->unit[id].name,
+			sockets_there ? "process" : "socket", strerror(-r));
 }
 
 static bool is_alive(const struct run *run)

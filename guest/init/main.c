@@ -25,12 +25,13 @@
 #include "load.h"
 #include "log.h"
 #include "loop.h"
+#include "pressure.h"
 #include "shutdown.h"
 #include "spawn.h"
 #include "supervise.h"
 #include "watchdog.h"
 
-enum { STARTING_PER_CPU = 2, CONSOLE_LOOK_MS = 20, EXIT_NOT_PID_1 = 100 };
+enum { CONSOLE_LOOK_MS = 20, EXIT_NOT_PID_1 = 100 };
 
 static struct units units;
 static struct config config;
@@ -69,15 +70,11 @@ static void open_console(bool contained)
 	crash_init(console_fd, contained);
 }
 
-static unsigned starting_bound(void)
+static unsigned count_processors(void)
 {
 	cpu_set_t processors;
 
-	if (config.starting > 0)
-		return config.starting;
-	if (sched_getaffinity(0, sizeof processors, &processors))
-		return STARTING_PER_CPU;
-	return (unsigned)CPU_COUNT(&processors) * STARTING_PER_CPU;
+	return sched_getaffinity(0, sizeof processors, &processors) ? 1 : (unsigned)CPU_COUNT(&processors);
 }
 
 static void load(void)
@@ -203,7 +200,8 @@ int main(void)
 		reboot(RB_DISABLE_CAD);
 	load();
 	shutdown_init(config.shutdown_timeout_ns, contained);
-	supervise_init(&units, &config, starting_bound());
+	places_init(count_processors(), config.starting);
+	supervise_init(&units, &config);
 	supervise_boot();
 	run(contained);
 }

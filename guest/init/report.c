@@ -9,7 +9,9 @@
 
 #include "account.h"
 #include "clock.h"
+#include "goal.h"
 #include "log.h"
+#include "pressure.h"
 #include "supervise.h"
 
 enum { CHART_COLUMNS = 60, NAME_COLUMNS = 24 };
@@ -93,8 +95,12 @@ static int write_why(int fd, struct slice name)
 		add("  it is not enabled, and nothing that is brings it along\n");
 	if (*runs[id].last_line)
 		add("  its last words: %s\n", runs[id].last_line);
-	if (runs[id].state == STATE_ELIGIBLE)
-		add("  it waits for its turn: %u units are starting\n", supervise_starting());
+	if (runs[id].state == STATE_ELIGIBLE && goal_pending() && !units->unit[id].goal)
+		add("  it is not for the goal: it waits until the goal is reached%s\n",
+		    units->unit[id].deferred ? "" : ", or the machine has nothing else to do");
+	else if (runs[id].state == STATE_ELIGIBLE)
+		add("  it waits for its turn: %u units are starting, in %u places\n", supervise_starting(),
+		    places_now(0, 0));
 	for (uint16_t e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
 		const struct edge *edge = &units->edges[e];
 

@@ -13,6 +13,7 @@
 #include "loop.h"
 #include "output.h"
 #include "ready.h"
+#include "sockets.h"
 
 enum { NONBLOCKING_TRIES = 8 };
 
@@ -137,6 +138,8 @@ int spawn_command(struct units *units, unit_id id, const struct command *command
 					   .exec_fd = pipes.exec[1],
 					   .output_fd = pipes.output[1],
 					   .ready_fd = pipes.ready[1],
+					   .sockets = sockets_of(units, id),
+					   .n_sockets = command->phase == PHASE_START ? unit->n_sockets : 0,
 					   .notify_name = run->notify_fd >= 0 ? run->notify_name : NULL });
 	results[id].error = 0;
 	results[id].step = 0;
@@ -169,7 +172,7 @@ int spawn_builtin(struct units *units, unit_id id)
 		loop_become_child();
 		log_become_child(pipes.output[1]);
 		/* What reads others' pipes besides PID 1 would keep their writers waiting. */
-		child_close_others(-1, pipes.output[1], pipes.ready[1]);
+		child_close_others((const int[]){ pipes.output[1], pipes.ready[1] }, 2);
 		r = unit->builtin_daemon ? unit->builtin_daemon(unit->about, pipes.ready[1]) : unit->builtin();
 		_exit(r < 0 && r > -255 ? -r : r != 0);
 	}

@@ -12,15 +12,17 @@
 #include "graph.h"
 #include "lifecycle.h"
 #include "log.h"
+#include "pressure.h"
 #include "ready.h"
 #include "schedule.h"
+#include "sockets.h"
 
 enum { RETRY_MS = 20, MAX_BACKOFF_S = 60, MAX_DOUBLINGS = 12, STEADY_S = 10 };
 
 struct run runs[MAX_UNITS];
 
 static struct units *units;
-static unsigned bound, starting;
+static unsigned starting;
 static bool stopping_all;
 
 const struct units *supervise_units(void)
@@ -41,13 +43,13 @@ const char *state_name(enum state state)
 	return NAMES[state];
 }
 
-void supervise_init(struct units *all, const struct config *config, unsigned most_starting)
+void supervise_init(struct units *all, const struct config *config)
 {
 	units = all;
-	bound = most_starting;
 	/* Those that there are: untouched pages of the tables are never handed out. */
 	for (size_t i = 0; i < all->n_units; i++)
 		runs[i].exec_fd = runs[i].output_fd = runs[i].helper_fd = runs[i].ready_fd = runs[i].notify_fd = -1;
+	sockets_init(all);
 	lifecycle_init(all);
 	goal_init(all, config);
 }
@@ -70,6 +72,7 @@ static void consider(unit_id id)
 			 state_name(runs[other].state));
 		account_add(ACCOUNT_BLOCKED, id, 0, 0, 0);
 		supervise_enter(id, STATE_BLOCKED);
+		sockets_close(units, id);
 		supervise_settled(id);
 	}
 }
@@ -159,15 +162,17 @@ static bool is_active(unit_id id)
 static void want_stop(unit_id id, bool again)
 {
 	struct run *run = &runs[id];
+	bool stops = run->stop_wanted;
 
-	if (run->stop_wanted || run->state == STATE_OFF)
+	/* Of a stop after a restart the stop is what counts. */
+	if (run->state == STATE_OFF || (stops && (again || !run->start_wanted)))
 		return;
 	run->stop_wanted = true;
 	run->start_wanted = again && run->state != STATE_FAILED && run->state != STATE_BLOCKED;
 	for (uint16_t e = units->unit[id].edges_in; e != NO_EDGE; e = units->edges[e].next_of_to)
 		if (units->edges[e].relation == RELATION_NEEDS)
 			want_stop(units->edges[e].from, again);
-	if (!is_active(id) && run->state != STATE_STOPPING)
+	if (!stops && !is_active(id) && run->state != STATE_STOPPING)
 		lifecycle_stop(id, STATE_OFF);
 }
 
@@ -277,6 +282,9 @@ void supervise_down(unit_id id, enum state state)
 	struct run *run = &runs[id];
 	int64_t now_ns = clock_now_ns();
 
+	/* Somebody wanted it stopped while it was ending of itself. */
+	if (run->stop_wanted && state == STATE_BACKOFF)
+		state = STATE_OFF;
 	account_add(ACCOUNT_DOWN, id, 0, (uint8_t)state, 0);
 	/* What has run for a while begins anew with its patience. */
 	if (run->up_ns > 0 && now_ns - run->up_ns > STEADY_S * NS_PER_S)
@@ -284,8 +292,11 @@ void supervise_down(unit_id id, enum state state)
 	run->up_ns = 0;
 	run->stop_wanted = false;
 	supervise_enter(id, state);
+	if (state != STATE_BACKOFF && !run->start_wanted)
+		sockets_close(units, id);
 	if (state == STATE_BACKOFF) {
-		int64_t delay_ns = unit->restart_delay_ns;
+		/* What fails without a process could fail again at once, for ever, and leave no time for anything else. */
+		int64_t delay_ns = unit->restart_delay_ns > RETRY_MS * NS_PER_MS ? unit->restart_delay_ns : RETRY_MS * NS_PER_MS;
 
 		for (uint32_t i = 0; i < run->restarts && i < MAX_DOUBLINGS && delay_ns < MAX_BACKOFF_S * NS_PER_S; i++)
 			delay_ns *= 2;
@@ -342,8 +353,9 @@ int64_t supervise_timers(int64_t now_ns)
 			next_ns = now_ns + RETRY_MS * NS_PER_MS;
 		if (run->deadline_ns > 0 && run->deadline_ns < next_ns)
 			next_ns = run->deadline_ns;
-		if (goal_pending() && run->state == STATE_ELIGIBLE && now_ns + IDLE_SAMPLE_MS * NS_PER_MS < next_ns)
-			next_ns = now_ns + IDLE_SAMPLE_MS * NS_PER_MS;
+		if (run->state == STATE_ELIGIBLE && now_ns + PRESSURE_SAMPLE_MS * NS_PER_MS < next_ns &&
+		    schedule_looks_again(&units->unit[i], goal_pending()))
+			next_ns = now_ns + PRESSURE_SAMPLE_MS * NS_PER_MS;
 	}
 	/* Others may have their turn by that. */
 	return acted ? now_ns : next_ns;
@@ -360,7 +372,7 @@ void supervise_schedule(int64_t now_ns)
 		}
 	if (stopping_all)
 		return;
-	while ((id = schedule_pick(units, starting, bound, goal_pending(), now_ns)) != NO_UNIT)
+	while ((id = schedule_pick(units, starting, goal_pending(), now_ns)) != NO_UNIT)
 		lifecycle_begin(id);
 	goal_look();
 }

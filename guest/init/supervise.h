@@ -55,7 +55,7 @@ struct run {
 extern struct run runs[MAX_UNITS];
 
 /* Everything below works on these units, for good. */
-void supervise_init(struct units *units, const struct config *config, unsigned bound);
+void supervise_init(struct units *units, const struct config *config);
 
 /* Start all that is wanted. */
 void supervise_boot(void);

@@ -16,6 +16,8 @@ struct reading {
 	struct environment_words environment;
 };
 
+static const char WRONG_COMMAND[] = "a command in its file is wrong";
+
 typedef void key_fn(struct reading *reading, struct slice value, int argument);
 
 static void wrong(struct reading *reading, const char *expected)
@@ -32,6 +34,13 @@ static const char *keep(struct reading *reading, struct slice value)
 	return text;
 }
 
+static void break_unit(struct unit *unit, const char *why)
+{
+	unit->broken = true;
+	if (!unit->why_broken)
+		unit->why_broken = why;
+}
+
 static void read_command(struct reading *reading, struct slice value, int phase)
 {
 	bool may_fail = slice_starts(value, "-");
@@ -40,15 +49,13 @@ static void read_command(struct reading *reading, struct slice value, int phase)
 
 	if (n < 0) {
 		units_complain(reading->units, reading->unit->path, reading->line, "%s: %s", reading->key, words_error(n));
-		reading->unit->broken = true;
+		break_unit(reading->unit, WRONG_COMMAND);
 	} else if (n == 0 || words[0][0] != '/') {
 		wrong(reading, "a program by its full path, then its arguments");
-		reading->unit->broken = true;
+		break_unit(reading->unit, WRONG_COMMAND);
 	} else {
 		units_command(reading->units, reading->unit, (enum phase)phase, words, (size_t)n, may_fail, reading->line);
 	}
-	if (reading->unit->broken && !reading->unit->why_broken)
-		reading->unit->why_broken = "a command in its file is wrong";
 	reading->command_lines++;
 }
 
@@ -174,6 +181,30 @@ static void read_run_folders(struct reading *reading, struct slice value, int ar
 		wrong(reading, expected);
 }
 
+static void read_listen(struct reading *reading, struct slice value, int argument)
+{
+	struct socket_address address;
+	const char *expected = socket_address_parse(value, &address);
+
+	(void)argument;
+	if (expected) {
+		wrong(reading, expected);
+		break_unit(reading->unit, "a listen line in its file is wrong");
+		return;
+	}
+	for (size_t i = 0; i < reading->units->n_sockets; i++)
+		if (socket_address_same(&reading->units->sockets[i], &address)) {
+			wrong(reading, "an address that no other listen line has");
+			break_unit(reading->unit, "another listen line has the address of one in its file");
+			return;
+		}
+	if (reading->unit->n_sockets == MAX_UNIT_SOCKETS)
+		wrong(reading, "no more than 16 of them");
+	address.text = keep(reading, value);
+	if (!address.text || !units_socket(reading->units, reading->unit, &address))
+		break_unit(reading->unit, "there is no room for its sockets");
+}
+
 static void read_nothing(struct reading *reading, struct slice value, int argument)
 {
 	(void)reading, (void)value, (void)argument;
@@ -217,6 +248,7 @@ static const struct {
 	{ "tty", read_text, 5 },
 	{ "mark", read_text, 6 },
 	{ "env", read_environment, 0 },
+	{ "listen", read_listen, 0 },
 	{ "run-folder", read_run_folders, 0 },
 };
 
@@ -236,6 +268,16 @@ static void read_line(struct reading *reading, struct slice line)
 		       (int)(key.size < UNIT_NAME_MAX ? key.size : UNIT_NAME_MAX), key.at);
 }
 
+static bool has_program(const struct reading *reading)
+{
+	const struct unit *unit = reading->unit;
+
+	for (unsigned i = 0; i < unit->n_commands; i++)
+		if (reading->units->commands[unit->first_command + i].phase == PHASE_START)
+			return true;
+	return false;
+}
+
 /* What only the whole file shows. */
 static void finish(struct reading *reading)
 {
@@ -244,11 +286,19 @@ static void finish(struct reading *reading)
 	environment_give(reading->units, unit, &reading->environment);
 	if (reading->command_lines == 0 && !reading->is_group) {
 		units_complain(reading->units, unit->path, 0, "no exec line, and nothing that it needs or wants");
-		unit->broken = true;
-		unit->why_broken = "its file has no exec line";
+		break_unit(unit, "its file has no exec line");
 	}
 	if (!reading->readiness_given && unit->n_commands == 0)
 		unit->readiness = READY_EXIT;
+	if (unit->n_sockets > 0 && !has_program(reading)) {
+		units_complain(reading->units, unit->path, 0, "listen: no exec line, whose program would get the sockets");
+		break_unit(unit, "its sockets are for nobody");
+	}
+	if (unit->readiness == READY_FD && unit->ready_fd < FIRST_SOCKET_FD + unit->n_sockets) {
+		units_complain(reading->units, unit->path, 0, "ready fd %d: descriptors %d to %d are its sockets", unit->ready_fd,
+			       FIRST_SOCKET_FD, FIRST_SOCKET_FD + unit->n_sockets - 1);
+		break_unit(unit, "a socket and its readiness want the same descriptor");
+	}
 	if (unit->readiness == READY_PIDFILE && !unit->pidfile) {
 		units_complain(reading->units, unit->path, 0, "ready pidfile needs a pidfile line; ready exec is taken");
 		unit->readiness = READY_EXEC;

@@ -11,7 +11,8 @@ enum { NO_NAME = 0xffff, START_TIMEOUT_S = 90, STOP_TIMEOUT_S = 10 };
 
 void units_init(struct units *units, complain_fn *complain, void *context)
 {
-	units->n_units = units->n_names = units->n_refs = units->n_edges = units->n_commands = 0;
+	units->n_units = units->n_names = units->n_refs = units->n_edges = units->n_commands =
+		units->n_sockets = 0;
 	units->n_complaints = 0;
 	units->full_told = false;
 	units->complain = complain;
@@ -72,6 +73,7 @@ struct unit *units_add(struct units *units, enum origin origin, struct slice nam
 		.path = where,
 		.origin = origin,
 		.first_command = (uint16_t)units->n_commands,
+		.first_socket = (uint16_t)units->n_sockets,
 		.edges_out = NO_EDGE,
 		.edges_in = NO_EDGE,
 		.start_timeout_ns = START_TIMEOUT_S * NS_PER_S,
@@ -177,6 +179,19 @@ bool units_command(struct units *units, struct unit *unit, enum phase phase, con
 		.argv = argv, .phase = (uint8_t)phase, .may_fail = may_fail, .line = (uint16_t)line
 	};
 	unit->n_commands++;
+	return true;
+}
+
+bool units_socket(struct units *units, struct unit *unit, const struct socket_address *address)
+{
+	if (unit->n_sockets == MAX_UNIT_SOCKETS)
+		return false;
+	if (units->n_sockets == MAX_SOCKETS) {
+		complain_full(units, unit->path, "sockets");
+		return false;
+	}
+	units->sockets[units->n_sockets++] = *address;
+	unit->n_sockets++;
 	return true;
 }
 

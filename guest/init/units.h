@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "arena.h"
+#include "socket_address.h"
 #include "text.h"
 
 enum {
@@ -22,6 +23,9 @@ enum {
 	MAX_REFS = 8192,
 	MAX_EDGES = 16384,
 	MAX_COMMANDS = 4096,
+	MAX_SOCKETS = 128,
+	MAX_UNIT_SOCKETS = 16,
+	FIRST_SOCKET_FD = 3, /* SD_LISTEN_FDS_START */
 	MAX_WORDS = 64, /* of one command, one environment */
 	ARENA_BYTES = 1 << 20,
 	UNIT_NAME_MAX = 100,
@@ -105,6 +109,7 @@ struct unit {
 	bool no_defaults; /* does not wait for the built-in basics */
 	const char *why_broken;
 	uint16_t first_command, n_commands, line;
+	uint16_t first_socket, n_sockets;
 	uint16_t edges_out, edges_in; /* heads of the lists through edges */
 	uint16_t height;	      /* longest way from here to a unit that nothing waits for */
 	uint8_t levels;		      /* LSB: bit 0..6 of runlevels, bit 7: S */
@@ -139,8 +144,9 @@ struct units {
 	struct ref refs[MAX_REFS];
 	struct edge edges[MAX_EDGES];
 	struct command commands[MAX_COMMANDS];
+	struct socket_address sockets[MAX_SOCKETS];
 	uint16_t buckets[1024];
-	size_t n_units, n_names, n_refs, n_edges, n_commands;
+	size_t n_units, n_names, n_refs, n_edges, n_commands, n_sockets;
 	struct arena arena;
 	char memory[ARENA_BYTES];
 	complain_fn *complain;
@@ -172,6 +178,9 @@ bool units_refer(struct units *units, const struct unit *unit, struct slice name
 /* A command of the unit that was added last. `words` holds NULL-terminated text in the arena. */
 bool units_command(struct units *units, struct unit *unit, enum phase phase, const char *const *words, size_t n_words,
 		   bool may_fail, unsigned line);
+
+/* A socket of the unit that was added last; false when there is no room for it. */
+bool units_socket(struct units *units, struct unit *unit, const struct socket_address *address);
 
 /* The arena's copy of an array of words with NULL behind it, or NULL. */
 const char *const *units_words(struct units *units, const char *const *words, size_t n_words);

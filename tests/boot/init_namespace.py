@@ -71,6 +71,10 @@ class InitNamespace:
 
     def ask(self, request: str) -> str:
         """Return the answer to a request, without a program in between."""
+        return self.ask_slowly(request, 0.0).decode()
+
+    def ask_slowly(self, request: str, pause_s: float) -> bytes:
+        """Return the answer to a request, not read before a pause."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(30)
             # A path of at most 108 bytes, however long the folder's name is.
@@ -80,7 +84,8 @@ class InitNamespace:
             finally:
                 os.close(folder)
             connection.sendall(f"{request}\n".encode())
-            return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+            time.sleep(pause_s)
+            return b"".join(iter(lambda: connection.recv(65536), b""))
 
     def account(self) -> InitAccount:
         return parse_account(
@@ -108,6 +113,11 @@ class InitNamespace:
 
     def descriptors(self) -> int:
         return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def resident_kib(self) -> int:
+        """Return the proportional share of memory that PID 1 holds."""
+        rows = Path(f"/proc/{self.pid}/smaps_rollup").read_text().splitlines()
+        return int(next(row.split()[1] for row in rows if row.startswith("Pss:")))
 
     def processes(self) -> int:
         """Return how many processes are in it besides PID 1."""

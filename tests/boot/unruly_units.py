@@ -10,5 +10,6 @@ BEHAVIOURS = {
     "garbage": "exec /bin/worker garbage\nready notify\ntimeout 500ms\n",
     "flood": "exec /bin/worker flood\n",
     "dies": "exec /bin/worker exit 1\nrestart always\nrestart-delay 1ms\n",
+    "listens": "exec /bin/worker stay\nrestart always\nlisten unix /run/listens/socket\n",
     "once": "exec /bin/worker exit 0\nready exit\nrun-folder once\n",
 }

@@ -179,3 +179,23 @@ def test_what_a_declared_function_jumped_to_is_its_technique_s(tmp_path: Path, s
     found = advice(read_profile(path, list(writer.functions), 0), system)
     assert found.items[0].remedy is not None
     assert (found.items[0].remedy.technique, found.items[0].cost_ns) == ("cmdline_rodata_off", READY_NS)
+
+
+def test_functions_of_a_stage_are_found_below_their_caller_there(tmp_path: Path, system: System) -> None:
+    writer = ProfileWriter(("start_kernel", "usb_init"))
+    for name in ("udelay", "autoboot_command", "usb_init"):
+        writer.function(f"{name} [U-Boot]", Space.CODE)
+    writer.spend("[U-Boot];autoboot_command [U-Boot];udelay [U-Boot]", 2_000_000, space=Space.STAGE)
+    writer.spend("[U-Boot];usb_init [U-Boot];udelay [U-Boot]", 5_000_000, space=Space.STAGE)
+    writer.spend("[U-Boot]", 100_000, space=Space.STAGE)
+    writer.task("swapper/0", 1)
+    writer.spend("swapper/0-1;usb_init", 900_000)
+    writer.cut("ready")
+    path = tmp_path / "profile.bin"
+    path.write_bytes(writer.end())
+    tree = CostTree(read_profile(path, ["start_kernel", "usb_init"], 0), [0], [])
+    cost_ns = {
+        name: int(tree.cost_ns[tree.below([name])].sum())
+        for name in ("autoboot_command/udelay [U-Boot]", "usb_init [U-Boot]", "usb_init", "autoboot_command/udelay")
+    }
+    assert list(cost_ns.values()) == [2_000_000, 5_000_000, 900_000, 0]

@@ -1,5 +1,6 @@
 """The store: numbered runs, an index that survives damage, nothing ever overwritten."""
 
+import json
 import threading
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from bootlab.errors import InputError, StoreError
 from bootlab.experiments.store import Store, read_run
+from bootlab.measure.record_files import write_json
 
 
 def test_runs_are_numbered_and_found(tmp_path: Path) -> None:
@@ -44,6 +46,19 @@ def test_two_at_once_get_two_directories(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert len({run.path for run in store.runs()}) == 8
+
+
+def test_a_moved_run_knows_where_its_boots_are(tmp_path: Path) -> None:
+    run = Store(tmp_path).start("try", "alpha", {})
+    write_json(run.result, {"run": str(run.path), "boot": "runs/0001-alpha-try/boots/b", "other": "0001-alpha-try-2/x"})
+    here = (tmp_path / 'a "new" place').absolute()
+    here.mkdir()
+    moved = read_run(run.path.rename(here / run.path.name))
+    assert json.loads(moved.result_text()) == {
+        "run": str(moved.path),
+        "boot": f"{moved.path}/boots/b",
+        "other": "0001-alpha-try-2/x",
+    }
 
 
 def test_an_unfinished_boot_is_moved_aside(tmp_path: Path) -> None:

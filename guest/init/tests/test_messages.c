@@ -169,7 +169,7 @@ int main(void)
 	own("alone", "exec /bin/a\nready exit\n");
 	own("daemon", "exec /bin/b\nready notify\nneeds alone\n");
 	graph_resolve(&units, &(struct graph_options){ .goals = NULL });
-	supervise_init(&units, &config, 1);
+	supervise_init(&units, &config);
 	for (size_t i = 0; i < MAX_CONNECTIONS; i++)
 		connections[i] = -1;
 	test_notifications(units_find(&units, slice_of("daemon")));

@@ -15,7 +15,8 @@
 enum { ROUNDS = 4000, TEXT_BYTES = 2048, UNITS_A_ROUND = 6 };
 
 static const char *const SEEDS[] = {
-	"exec /bin/a \"b c\" 'd'\nneeds u1 u2\nwants u3\nafter u4\nbefore u5 u0\nprovides $net name\nready fd 4\ntimeout 1.5s\n"
+	"exec /bin/a \"b c\" 'd'\nneeds u1 u2\nwants u3\nafter u4\nbefore u5 u0\nprovides $net name\nready fd 6\ntimeout 1.5s\n"
+	"listen tcp 10.0.0.1:80\nlisten udp [::1]:53\nlisten unix /run/u/s 0600\n"
 	"env A=\"1\" B=2\nrestart always\nmark m\npidfile /run/x\nready pidfile\nstop /bin/b\nnice -3\n",
 	"### BEGIN INIT INFO\n# Provides: u1 x\n# Required-Start: $remote_fs u2 $all\n# Should-Start: +u3\n# X-Start-Before: u4\n"
 	"# X-Stop-After: u5\n# Required-Stop: u0\n# Default-Start: 2 3 S\n# Default-Stop: 0\n# Description: a\n#  b\n"

@@ -74,6 +74,58 @@ static void test_mistakes(void)
 	}
 }
 
+static void test_where_sockets_listen(void)
+{
+	static const char *const WRONG[] = { "",	     "80",		"tcp",		    "tcp 0",	       "tcp 65536",
+					     "tcp :80",	     "tcp a:80",	"tcp 1.2.3:80",	    "tcp [::g]:80",    "tcp [fe80::1]:80",
+					     "unix",	     "unix run/a",	"unix /run/",	    "unix /etc/a",     "unix /run/../a",
+					     "unix /run/a/",  "unix /run//a",	"unix /run/a/b/c",  "unix /run/bootlab/a", "tcp 80 90",
+					     "unix /run/a 8", "unix /run/a 01777", "unix /run/a 600 x", "sctp 80" };
+	struct unit *unit = parse("exec /a\nlisten tcp 80\nlisten udp 10.0.0.1:53\nlisten tcp [2001:db8::1]:8080\n"
+				  "listen unix /run/a/b 0640\nlisten unix /run/c\n");
+	char text[64], long_path[400];
+
+	CHECK(unit && !*complaints && !unit->broken && unit->n_sockets == 5 && units.n_sockets == 5);
+	CHECK(units.sockets[0].everywhere && units.sockets[0].at.in6.sin6_port == htons(80));
+	CHECK(units.sockets[1].type == SOCK_DGRAM && units.sockets[1].at.in.sin_addr.s_addr == htonl(0x0a000001));
+	CHECK(units.sockets[2].at.any.sa_family == AF_INET6 && units.sockets[2].at.in6.sin6_addr.s6_addr[15] == 1);
+	CHECK(!strcmp(units.sockets[3].at.local.sun_path, "/run/a/b") && units.sockets[3].mode == 0640);
+	CHECK(units.sockets[4].mode == 0666 && !strcmp(units.sockets[4].text, "unix /run/c"));
+	for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
+		snprintf(text, sizeof text, "exec /a\nlisten %s\n", WRONG[i]);
+		unit = parse(text);
+		if (!unit->broken)
+			fprintf(stderr, "taken: %s\n", text);
+		CHECK(unit->broken && unit->n_sockets == 0);
+		CHECK(!strcmp(complaints, "u.unit:2: listen: expected tcp [ADDRESS:]PORT, udp [ADDRESS:]PORT, or unix "
+					  "/run/[FOLDER/]NAME [MODE]\n"));
+	}
+	snprintf(long_path, sizeof long_path, "exec /a\nlisten unix /run/%0120d\n", 0);
+	CHECK(parse(long_path)->broken);
+	unit = parse("exec /a\nready fd 4\nlisten tcp 80\nlisten tcp 81\n");
+	CHECK(unit->broken && !strcmp(complaints, "u.unit:0: ready fd 4: descriptors 3 to 4 are its sockets\n"));
+	unit = parse("pre /a\nneeds b\nlisten tcp 80\n");
+	CHECK(unit->broken && !strcmp(complaints, "u.unit:0: listen: no exec line, whose program would get the sockets\n"));
+	unit = parse("exec /a\nlisten tcp 80\nlisten udp 80\nlisten tcp 80\n");
+	CHECK(unit->broken && !strcmp(complaints, "u.unit:4: listen: expected an address that no other listen line has\n"));
+	memcpy(long_path, "exec /a\n", 9);
+	for (int i = 1; i <= MAX_UNIT_SOCKETS + 1; i++)
+		snprintf(long_path + strlen(long_path), sizeof long_path - strlen(long_path), "listen tcp %d\n", i);
+	unit = parse(long_path);
+	CHECK(unit->broken && !strcmp(complaints, "u.unit:18: listen: expected no more than 16 of them\n"));
+	begin();
+	unit = NULL;
+	for (int i = 0; i <= MAX_SOCKETS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "unit%d", i);
+		snprintf(text, sizeof text, "exec /a\nlisten tcp %d\n", i + 1);
+		unit = unit_file_parse(&units, slice_of(name), name, text, strlen(text));
+	}
+	CHECK(unit->broken && units.n_sockets == MAX_SOCKETS);
+	CHECK(!strcmp(complaints, "unit128:0: no room for more sockets: this file, and others after it, are not read in full\n"));
+}
+
 static void test_a_group_needs_no_program(void)
 {
 	struct unit *unit = parse("needs a b\n");
@@ -112,8 +164,7 @@ static void test_config(void)
 	CHECK(config.n_settings == 2 && config.settings[0].n_words == 3 && !strcmp(config.settings[0].key, "address"));
 	config_environment(&config, &units, ENVIRONMENT);
 	CHECK(config.n_goals == 2 && !strcmp(config.goals[1], "b") && config.starting == 4);
-	CHECK(!strcmp(complaints, "kernel command line:0: starting: expected auto (twice the processors) or a number from 1 "
-				  "to 1000\n"));
+	CHECK(!strcmp(complaints, "kernel command line:0: starting: expected auto, or a number from 1 to 1000\n"));
 	begin();
 	config_parse(&config, &units, "init.conf", "gaol a\nwatchdog /dev/w 1s\nlevel 6\n", 34);
 	CHECK(!strcmp(complaints, "init.conf:1: gaol: unknown key; the line is ignored\n"
@@ -125,6 +176,7 @@ int main(void)
 {
 	test_a_whole_file();
 	test_mistakes();
+	test_where_sockets_listen();
 	test_a_group_needs_no_program();
 	test_no_room();
 	test_config();

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a unit may do, well or badly; the first argument says which. */
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -10,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CHILDREN = 40, MESSAGES = 300, FLOOD_BYTES = 1 << 20 };
+enum { FIRST_SOCKET = 3, MAX_SOCKETS = 16, CHILDREN = 40, MESSAGES = 300, FLOOD_BYTES = 1 << 20 };
 
 static void sleep_ms(long ms)
 {
@@ -102,6 +104,42 @@ static void flood(void)
 			return;
 }
 
+/* As many requests to a disk, one after the other, past all caches. */
+static int read_disk(const char *path, long requests)
+{
+	static _Alignas(4096) char block[4096];
+	int fd = open(path, O_RDONLY | O_DIRECT);
+
+	for (long i = 0; i < requests; i++)
+		if (pread(fd, block, sizeof block, i * (long)sizeof block) != sizeof block)
+			return 115;
+	return 0;
+}
+
+/* Answers `clients` of any of its sockets with its pid and what it was handed, and ends. */
+static int serve(long clients)
+{
+	const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+	struct pollfd sockets[MAX_SOCKETS];
+	nfds_t n = count ? (nfds_t)atoi(count) : 0;
+
+	if (!pid || atoi(pid) != getpid() || n == 0 || n > MAX_SOCKETS)
+		return 113;
+	for (nfds_t i = 0; i < n; i++)
+		sockets[i] = (struct pollfd){ FIRST_SOCKET + (int)i, POLLIN, 0 };
+	while (clients > 0 && poll(sockets, n, -1) > 0)
+		for (nfds_t i = 0; i < n; i++)
+			if (sockets[i].revents) {
+				int fd = accept(sockets[i].fd, NULL, NULL);
+
+				if (fd < 0 || dprintf(fd, "%d of %u\n", (int)getpid(), (unsigned)n) < 0)
+					return 114;
+				close(fd);
+				clients--;
+			}
+	return clients > 0;
+}
+
 /* The kernel counts a process's pages per CPU and in batches (Linux f1a7941243c1): small ones show as none at all. */
 static int fill(size_t bytes)
 {
@@ -127,6 +165,10 @@ int main(int argc, char **argv)
 		return (int)first;
 	if (!strcmp(what, "fill"))
 		return fill((size_t)first << 10);
+	if (!strcmp(what, "read") && argc > 3)
+		return read_disk(argv[2], second);
+	if (!strcmp(what, "serve"))
+		return serve(first);
 	if (!strcmp(what, "say"))
 		return argc < 3 || puts(argv[2]) < 0;
 	if (!strcmp(what, "deaf"))

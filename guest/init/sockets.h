@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sockets that PID 1 opens for a unit and hands over to its program, as sd_listen_fds(3) has it: whoever connects waits in the
+ * kernel's queue while the program starts, or is started again.
+ */
+#ifndef BOOTLAB_INIT_SOCKETS_H
+#define BOOTLAB_INIT_SOCKETS_H
+
+#include "units.h"
+
+void sockets_init(const struct units *units);
+
+/* Open those of the unit that are not open yet. 0, or -errno and the address that it was about. */
+int sockets_open(const struct units *units, unit_id id, const char **ret_address);
+
+void sockets_close(const struct units *units, unit_id id);
+
+/* The unit's, in the order of its file. */
+const int *sockets_of(const struct units *units, unit_id id);
+
+#endif
