@@ -19,7 +19,7 @@ help: ## list the targets
 setup: ## QEMU, a compiler, .venv/bin/bootlab and the QEMU plugin; quick when all is there
 	@scripts/setup run
 
-setup-build: ## the same, and what bootlab build uses: kernels for x86-64, arm64 and armv7, file systems
+setup-build: ## the same, and what bootlab build uses: kernels for x86-64, arm64, armv7 and riscv64, file systems
 	@scripts/setup build
 
 setup-dev:

@@ -21,7 +21,7 @@ static const uint64_t PAGE = UINT64_C(1) << 12;
 static const uint64_t HALF = UINT64_C(1) << 63;
 static uint64_t high_start = HALF;
 
-static const char *const arch_names[] = { NULL, "x86_64", "aarch64", "armv7" };
+static const char *const arch_names[] = { NULL, "x86_64", "aarch64", "armv7", "riscv64" };
 
 const char *arch_name(enum arch arch)
 {
@@ -71,7 +71,7 @@ static int read_probe(struct line *line, enum probe_kind kind, struct config *co
 static int read_arch(struct line *line, struct config *config)
 {
 	high_start = HALF;
-	for (enum arch arch = ARCH_X86_64; arch <= ARCH_ARMV7; arch++) {
+	for (enum arch arch = ARCH_X86_64; arch <= ARCH_RISCV64; arch++) {
 		if (line->n_words < 2 || strcmp(line->words[1], arch_names[arch]))
 			continue;
 		config->arch = arch;
@@ -80,7 +80,7 @@ static int read_arch(struct line *line, struct config *config)
 		if (arch != ARCH_ARMV7 && line->n_words == 2)
 			return 0;
 	}
-	return line_complain(line, "expected: arch x86_64, arch aarch64 or arch armv7 KERNEL_START");
+	return line_complain(line, "expected: arch x86_64, arch aarch64, arch riscv64 or arch armv7 KERNEL_START");
 }
 
 static int read_mark(struct line *line, struct config *config)

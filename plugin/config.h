@@ -10,7 +10,7 @@
 
 #include "trace_format.h"
 
-enum arch { ARCH_NONE, ARCH_X86_64, ARCH_AARCH64, ARCH_ARMV7 };
+enum arch { ARCH_NONE, ARCH_X86_64, ARCH_AARCH64, ARCH_ARMV7, ARCH_RISCV64 };
 
 enum probe_kind { PROBE_MARK, PROBE_ENTRY, PROBE_IMAGE, PROBE_MOVED, PROBE_CALLS };
 

@@ -264,7 +264,9 @@ static void begin_exception(struct profile *profile, struct vcpu *vcpu, const st
 	from_user = from_user || (top && top->flags & FRAME_USER);
 	pending = mark_kind(mark) != MARK_FUNCTION && mark_kind(mark) != MARK_HALT;
 	profile->counts.interrupts++;
-	if (push(profile, task, pending ? mark : 0, FRAME_EXCEPTION | (from_user ? FRAME_FROM_USER : 0), block->place.function, block))
+	if (push(profile, task, pending ? mark : 0,
+		 FRAME_EXCEPTION | (from_user ? FRAME_FROM_USER : 0) | (block->in_firmware ? FRAME_FIRMWARE : 0),
+		 block->place.function, block))
 		count_call(profile, stack_top(&task->stack));
 }
 
@@ -285,6 +287,16 @@ static bool begins_startup(const struct profile *profile, const struct vcpu *vcp
 
 	return block->place.flags & CODE_STAGE && block->place.function == profile->stages.kinds[STAGE_STARTUP].number &&
 	       (!stack->depth || stack->frames[0].function != block->place.function);
+}
+
+/* riscv64's firmware stays beneath the kernel: it takes calls from it, and what neither the kernel nor its programs may do. */
+static bool begins_trap(const struct vcpu *vcpu, const struct block *block)
+{
+	const struct stack *stack = &vcpu->task->stack;
+	int latest = stack_find_exception(stack, 0);
+
+	return block->in_firmware && vcpu->task != &vcpu->stage &&
+	       (latest < 0 || !(stack->frames[latest].flags & FRAME_FIRMWARE));
 }
 
 /* The thread that the machine begins with is swapper/0; that of another vCPU is that vCPU's idle task. */
@@ -311,6 +323,8 @@ void profile_enter(struct profile *profile, struct vcpu *vcpu, const struct bloc
 		begin_kernel(profile, vcpu);
 	else if (block->begins_stage || begins_startup(profile, vcpu, block))
 		return begin_stage(profile, vcpu, block);
+	if (begins_trap(vcpu, block))
+		return begin_exception(profile, vcpu, block, mark);
 	if (block->enters) {
 		if (continues_exception(profile, vcpu->task, mark))
 			return jump(profile, vcpu->task, block);

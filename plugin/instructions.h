@@ -10,6 +10,7 @@
 enum flow {
 	FLOW_NONE,
 	FLOW_CALL,
+	FLOW_CALL_PAIR, /* riscv64: direct, but its target is in the instruction before, too */
 	FLOW_RETURN,
 	FLOW_EXCEPTION_RETURN, /* also sysret and the like */
 	FLOW_HALT,
@@ -25,6 +26,7 @@ struct flow_target {
 
 enum flow x86_flow(const uint8_t *code, size_t size, struct flow_target *ret);
 enum flow aarch64_flow(const uint8_t *code, size_t size, struct flow_target *ret);
+enum flow riscv_flow(const uint8_t *code, size_t size, struct flow_target *ret);
 /* `thumb`: T32 code, else A32. */
 enum flow arm_flow(const uint8_t *code, size_t size, bool thumb, struct flow_target *ret);
 

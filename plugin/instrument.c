@@ -31,7 +31,7 @@ static struct {
 	qemu_plugin_u64 mark; /* one vCPU: in QEMU's memory for its vCPU, */
 	uint64_t *marks;      /* here; several: one each */
 	struct qemu_plugin_register *arguments[HOOK_ARGUMENTS];
-	struct qemu_plugin_register *state; /* arm's cpsr */
+	struct qemu_plugin_register *state; /* arm's cpsr, riscv64's priv */
 	GByteArray *bytes;
 	struct known_block *blocks[BLOCK_BUCKETS]; /* QEMU forgets translations and makes them anew */
 } self;
@@ -71,6 +71,14 @@ static bool in_thumb(void)
 		exit(EXIT_FAILURE);
 	}
 	return state & CPSR_T;
+}
+
+/* Whether what is being translated, for the vCPU that runs, is for the mode of riscv64's firmware. */
+static bool in_machine_mode(void)
+{
+	enum { PRIV_LEVEL = 3, PRIV_M = 3 };
+
+	return self.profile.config->arch == ARCH_RISCV64 && (read_register(self.state) & PRIV_LEVEL) == PRIV_M;
 }
 
 /* The clock costs more than the count and jumps only when all vCPUs are idle, which an interrupt ends. */
@@ -212,9 +220,8 @@ static void learn(const struct probe *entry, uint64_t address, const void *host,
  * Find the place of a block, and return which of its instructions is there. Not the first if that is in the padding in front of
  * a function: with call depth tracking (retbleed=stuff) calls go to the padding, and it runs on into the function.
  */
-static size_t find_block(struct qemu_plugin_tb *tb, struct block *ret)
+static size_t find_block(struct qemu_plugin_tb *tb, const struct vcpu *vcpu, struct block *ret)
 {
-	const struct vcpu *vcpu = &self.profile.vcpus[self.several ? machine_vcpu(self.machine) : 0];
 	struct code_place place;
 
 	for (size_t i = 0; i < ret->n_insns; i++) {
@@ -235,12 +242,15 @@ void instrument_block(struct qemu_plugin_tb *tb, const struct probe *entry, cons
 {
 	enum stage_kind begun;
 	struct block block = { .n_insns = (uint16_t)qemu_plugin_tb_n_insns(tb) }, *known;
+	struct vcpu *vcpu;
 	size_t first;
 
 	if (!self.open)
 		return;
+	vcpu = &self.profile.vcpus[self.several ? machine_vcpu(self.machine) : 0];
 	learn(entry, qemu_plugin_tb_vaddr(tb), qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0)), slide);
-	first = find_block(tb, &block);
+	vcpu->in_firmware = block.in_firmware = in_machine_mode();
+	first = find_block(tb, vcpu, &block);
 	block.begins_stage =
 		entry && entry->kind == PROBE_IMAGE && block.place.flags & CODE_STAGE && stages_begin(entry->name, &begun);
 	block.enters = place_enters(self.profile.config, &block.place);
@@ -303,6 +313,7 @@ void instrument_vcpu(unsigned int vcpu)
 		[ARCH_X86_64] = { "rdi", "rsi", "rdx", "rcx", "r8" },
 		[ARCH_AARCH64] = { "x0", "x1", "x2", "x3", "x4" },
 		[ARCH_ARMV7] = { "r0", "r1", "r2", "r3", "sp" },
+		[ARCH_RISCV64] = { "a0", "a1", "a2", "a3", "a4" },
 	};
 	GArray *all;
 
@@ -319,7 +330,7 @@ void instrument_vcpu(unsigned int vcpu)
 		for (int k = 0; k < HOOK_ARGUMENTS; k++)
 			if (!strcmp(descriptor->name, names[self.profile.config->arch][k]))
 				self.arguments[k] = descriptor->handle;
-		if (!strcmp(descriptor->name, "cpsr"))
+		if (!strcmp(descriptor->name, self.profile.config->arch == ARCH_RISCV64 ? "priv" : "cpsr"))
 			self.state = descriptor->handle;
 	}
 	g_array_free(all, 1);

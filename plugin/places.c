@@ -23,6 +23,8 @@ void place_find(struct profile *profile, const struct vcpu *vcpu, uint64_t addre
 {
 	uint64_t link;
 
+	if (vcpu->in_firmware)
+		return stages_find(&profile->stages, STAGE_FIRMWARE, address, ret);
 	*ret = (struct code_place){ .address = address };
 	/* The vectors are a page of their own, which no other code of the image is near. */
 	if (functions_has_vectors(&profile->image.functions) && address >= FUNCTIONS_VECTORS &&
@@ -72,6 +74,8 @@ static enum flow flow_of(enum arch arch, const struct instruction *instruction, 
 		return x86_flow(instruction->code, instruction->size, ret);
 	case ARCH_ARMV7:
 		return arm_flow(instruction->code, instruction->size, instruction->thumb, ret);
+	case ARCH_RISCV64:
+		return riscv_flow(instruction->code, instruction->size, ret);
 	default:
 		return aarch64_flow(instruction->code, instruction->size, ret);
 	}
@@ -115,6 +119,8 @@ uint64_t place_mark(const struct profile *profile, const struct code_place *plac
 	switch (flow) {
 	case FLOW_CALL:
 		return mark_make(to.role == ROLE_THUNK || !target.known ? MARK_CALL_INDIRECT : MARK_CALL, next);
+	case FLOW_CALL_PAIR:
+		return mark_make(MARK_CALL, next);
 	case FLOW_INTERRUPT:
 		return place->flags & CODE_STAGE ? mark_make(MARK_CALL, next) : 0;
 	case FLOW_RETURN:

@@ -30,6 +30,7 @@ static const uint8_t guest_mark_x86_64[] = { 0x0f, 0x1f, 0x84, 0x00, 0xb0, 0x07,
 static const uint8_t guest_mark_aarch64[] = { 0xff, 0x60, 0xa1, 0xd2 };
 static const uint8_t guest_mark_arm[] = { 0x00, 0xb7, 0xcb, 0xe3 };
 static const uint8_t guest_mark_thumb[] = { 0x4b, 0xea, 0x0b, 0x0b };
+static const uint8_t guest_mark_riscv64[] = { 0x13, 0x20, 0x70, 0xb0 };
 
 static const struct guest_mark {
 	enum arch arch;
@@ -40,6 +41,7 @@ static const struct guest_mark {
 	{ ARCH_AARCH64, guest_mark_aarch64, sizeof guest_mark_aarch64 },
 	{ ARCH_ARMV7, guest_mark_arm, sizeof guest_mark_arm },
 	{ ARCH_ARMV7, guest_mark_thumb, sizeof guest_mark_thumb },
+	{ ARCH_RISCV64, guest_mark_riscv64, sizeof guest_mark_riscv64 },
 };
 
 /* What QEMU calls the registers of struct registers, as its gdb stub does; NULL: there is none. */
@@ -50,15 +52,16 @@ static const struct register_names {
 	[ARCH_X86_64] = { "x86_64", { "rdi", "rsi" }, "cs", "rdx", "rax", "rsp" },
 	[ARCH_AARCH64] = { "aarch64", { "x0", "x1" }, "cpsr", NULL, NULL, "x30" },
 	[ARCH_ARMV7] = { "arm", { "r0", "r1" }, "cpsr", NULL, NULL, "lr" },
+	[ARCH_RISCV64] = { "riscv64", { "a0", "a1" }, "priv", NULL, NULL, "ra" },
 };
 
 enum { X86_OUT_DX_AL = 0xee };
 
 struct registers {
 	struct qemu_plugin_register *argument[2];
-	struct qemu_plugin_register *privilege; /* cs, cpsr */
+	struct qemu_plugin_register *privilege; /* cs, cpsr, priv */
 	struct qemu_plugin_register *out_port, *out_value; /* rdx, rax; x86 only */
-	struct qemu_plugin_register *caller; /* rsp (the return address is on top of the stack), x30 and lr (it is the address) */
+	struct qemu_plugin_register *caller; /* rsp (the return address is on top of the stack), x30, lr and ra (it is the address) */
 };
 
 /* One plugin, one machine: QEMU gives its translation callback no pointer of ours. `lock` is for -accel tcg,thread=multi. */
@@ -102,7 +105,7 @@ static uint64_t read_register(struct qemu_plugin_register *handle)
 	GByteArray *bytes = g_byte_array_new();
 	uint64_t value = 0;
 
-	/* Little-endian, as both guests are, on a little-endian host. */
+	/* Little-endian, as all guests are, on a little-endian host. */
 	if (qemu_plugin_read_register(handle, bytes) > 0)
 		memcpy(&value, bytes->data, bytes->len < sizeof value ? bytes->len : sizeof value);
 	g_byte_array_free(bytes, 1);
@@ -124,12 +127,14 @@ static bool in_user_mode(void)
 {
 	uint64_t privilege = read_register(self.registers.privilege);
 
-	/* x86: cs.RPL is 3. arm64: PSTATE.EL is 0. arm: the mode is usr. */
+	/* x86: cs.RPL is 3. arm64: PSTATE.EL is 0. arm: the mode is usr. riscv64: the level, 0 is U. */
 	switch (self.config.arch) {
 	case ARCH_X86_64:
 		return (privilege & 3) == 3;
 	case ARCH_ARMV7:
 		return (privilege & 0x1f) == 0x10;
+	case ARCH_RISCV64:
+		return (privilege & 3) == 0;
 	default:
 		return (privilege & 0xc) == 0;
 	}

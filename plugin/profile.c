@@ -165,7 +165,7 @@ void profile_open_call(struct profile *profile, struct vcpu *vcpu, enum profile_
 	top->call = calls_open(&profile->calls, &call);
 }
 
-/* asm_common_interrupt, asm_sysvec_*, el1h_64_irq, ...; not asm_exc_*, entry_SYSCALL_64, el0t_64_sync. */
+/* asm_common_interrupt, asm_sysvec_*, el1h_64_irq, do_irq, ...; not asm_exc_*, entry_SYSCALL_64, el0t_64_sync. */
 static bool is_interrupt(const char *entry)
 {
 	return strstr(entry, "interrupt") || strstr(entry, "sysvec") || strstr(entry, "_irq") || strstr(entry, "_fiq");
@@ -177,7 +177,9 @@ bool profile_in_interrupt(const struct profile *profile, const struct vcpu *vcpu
 
 	for (uint32_t i = stack->depth; i-- > 0;)
 		if (stack->frames[i].flags & FRAME_EXCEPTION) {
-			uint32_t function = stack->frames[i].function;
+			/* riscv64 has one entry for all: what that calls tells. */
+			bool is_next = profile->config->arch == ARCH_RISCV64 && i + 1 < stack->depth;
+			uint32_t function = stack->frames[is_next ? i + 1 : i].function;
 
 			return function < profile->image.functions.count &&
 			       is_interrupt(profile->image.functions.names[function]);

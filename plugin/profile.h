@@ -65,12 +65,14 @@ struct block {
 	uint16_t n_insns;
 	bool begins_stage;
 	bool enters; /* an exception or interrupt begins here, unless it is reached from another such place */
+	bool in_firmware; /* as struct vcpu has it */
 };
 
 struct vcpu {
 	uint32_t number;
 	struct task *task;    /* whose code it runs */
 	struct task stage;    /* before it has one: what runs ahead of the kernel */
+	bool in_firmware;     /* in a mode that only firmware has, while code is translated for it: riscv64's M */
 };
 
 enum { PROFILE_VCPUS_MAX = 64 };

@@ -19,6 +19,7 @@ enum frame_flags {
 	FRAME_ANONYMOUS = 8, /* its function stands for all code of its place */
 	FRAME_INEXACT = 16,	   /* of its code, only the last 12 bits of addresses are comparable */
 	FRAME_INEXACT_RETURN = 32, /* of its caller's */
+	FRAME_FIRMWARE = 64, /* an exception that firmware takes, beneath the kernel */
 };
 
 struct frame {

@@ -7,7 +7,7 @@
  *
  * Config, `-plugin bootlab-plugin.so,config=FILE,out=FILE[,profile=FILE]`; `#` starts a comment line, empty lines are skipped:
  *
- *   arch x86_64|aarch64                     first line; must be the architecture QEMU emulates
+ *   arch x86_64|aarch64|riscv64             first line; must be the architecture QEMU emulates
  *   arch armv7 KERNEL_START                 the same; kernel code is at this address, hexadecimal, and above
  *   mark NAME ADDRESS CODE [from LOW HIGH]  NAME is the first execution of this kernel address; with `from`, the first
  *                                           one whose return address is in LOW..HIGH-1

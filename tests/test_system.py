@@ -100,6 +100,20 @@ send = "x"
         (('mark = "ready"', 'mark = "ready"\nconsole = "x"'), "exactly one of mark"),
         (('type = "q35"', 'type = "q35"\n[clock]\naccelerator = "kvm"'), "cannot count instructions"),
         (('type = "q35"', ""), "machine.type: missing"),
+        (('type = "q35"', 'type = "virt"\narchitecture = "riscv64"'), ""),
+        (('type = "q35"', 'type = "q35"\narchitecture = "x86_64"'), ""),
+        (
+            ('type = "q35"', 'type = "q35"\narchitecture = "riscv64"'),
+            "machine: architecture 'riscv64': machine.type 'q35' is x86_64",
+        ),
+        (
+            ('type = "q35"', 'type = "virt"\narchitecture = "riscv64"\n[rootfs]\npackages = ["a"]\ndevice = "pmem"'),
+            'rootfs.device = "pmem": QEMU has no NVDIMM for riscv64',
+        ),
+        (
+            ('type = "q35"', 'type = "virt"\narchitecture = "armv7"'),
+            "architecture 'armv7': machine.type 'virt' is aarch64 or riscv64",
+        ),
         (("[machine]", "[machine"), "not TOML"),
     ],
 )
@@ -111,6 +125,17 @@ def test_mistakes(tmp_path: Path, change: tuple[str, str], expected: str) -> Non
     with pytest.raises(InputError, match=expected) as caught:
         read_system(path)
     assert "system.toml" in caught.value.message
+
+
+def test_the_type_decides_the_architecture_unless_there_is_a_choice(tmp_path: Path) -> None:
+    system = read_system(write(tmp_path, GOOD))
+    arm = system.with_part("machine", type="virt")
+    riscv = arm.with_part("machine", architecture="riscv64")
+    assert [one.machine.arch for one in (system, arm, riscv)] == ["x86_64", "aarch64", "riscv64"]
+    # What was recorded before there was a choice is still the same boot.
+    assert "architecture" not in arm.model_dump(mode="json")["machine"]
+    assert riscv.model_dump(mode="json")["machine"]["architecture"] == "riscv64"
+    assert System.model_validate(riscv.model_dump()) == riscv
 
 
 @pytest.mark.parametrize("what", ["missing.toml", "."])

@@ -12,7 +12,7 @@ from bootlab.build.card import CardParts, compose_card, expect_card
 from bootlab.build.cpio import Entry
 from bootlab.build.device_tree import build_device_tree
 from bootlab.build.kernel_build import BuiltKernel, build_kernel
-from bootlab.build.kernel_image import expect_arch, extract_vmlinux, inspect
+from bootlab.build.kernel_image import expect_arch, expect_loadable, extract_vmlinux, inspect
 from bootlab.build.kernel_make import Progress
 from bootlab.build.roots import BuiltRoot, Recipe, build_root, expect_root, root_entries, system_suite
 from bootlab.errors import InputError
@@ -155,7 +155,10 @@ class _Preparation:
             return self._built_files(self._system.kernel.build)
         path, tree = _kernel_files(self._system.kernel, self._fetch)
         try:
-            expect_arch(inspect(path), self._arch)
+            image = inspect(path)
+            expect_arch(image, self._arch)
+            if self._system.target is None:
+                expect_loadable(image)
         except InputError as error:
             key = "kernel.image" if tree is None else "kernel.package"
             raise InputError(f"{key}: {error.message}", hint=error.hint) from error

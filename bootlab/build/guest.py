@@ -33,8 +33,8 @@ _ZIG_CPUS = {"armv7": "generic+v7a"}
 def programs(arch: str, cache: Cache) -> dict[str, Path]:
     """Return path in the guest -> file on the host, for every program that a recipe's initramfs always carries.
 
-    `arch` is x86_64, aarch64 or armv7. Raises MissingTool when there is no compiler for it, ProgramFailed with the
-    compiler's messages, BootlabError when bootlab's sources are not here.
+    `arch` is x86_64, aarch64, armv7 or riscv64. Raises MissingTool when there is no compiler for it, ProgramFailed with
+    the compiler's messages, BootlabError when bootlab's sources are not here.
     """
     sources = [_source("Makefile"), _source("mark.c"), _source("mark.h")]
     return {MARK: _compiled("bootlab-mark", sources, arch, cache), FACTS: _source("facts.sh")}

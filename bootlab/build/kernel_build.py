@@ -78,7 +78,7 @@ def build_kernel(
     tell: Callable[[str], None] = lambda line: None,
     progress: Progress = lambda done, last: None,
 ) -> BuiltKernel:
-    """Return the kernel that `build` describes for `arch` (x86_64, aarch64, armv7), built unless the cache has it.
+    """Return the kernel that `build` describes for `arch` (toolchain.ARCHITECTURES), built unless the cache has it.
 
     `initramfs`: a newc archive, not compressed, that goes into the image. `refresh` looks Debian packages up again.
     `tell` gets a line before a step that may take long; `progress` gets files compiled so far and the last of them.

@@ -16,6 +16,8 @@ from elftools.elf.elffile import ELFFile
 
 from bootlab.errors import InputError
 
+CALLS_READ_OF: Final = ("x86_64", "aarch64")
+"""Architectures whose calls by name are read; riscv64's are pairs of instructions."""
 _MOST: Final = 1 << 16
 """Bytes: no function is longer than that; what follows the last one of a section is none of it."""
 

@@ -16,7 +16,7 @@ _Key = TypeVar("_Key")
 _OPTION = re.compile(r"CONFIG_(\w+)")
 _CONDITIONAL = re.compile(r"\s*#\s*(ifdef|ifndef|if|elif|else|endif)\b(.*)")
 _SYSCALL = re.compile(r"(?:COMPAT_)?SYSCALL_DEFINE\d\((\w+)")
-SYSCALL_NAMES = ("__x64_sys_", "__se_sys_", "__do_sys_", "__arm64_sys_", "sys_")
+SYSCALL_NAMES = ("__x64_sys_", "__se_sys_", "__do_sys_", "__arm64_sys_", "__riscv_sys_", "sys_")
 """What the functions of system calls are called, before the call's own name."""
 _DEFINITION = re.compile(r"[A-Za-z_][\w\s\*]*?\b(\w+)\s*\((?!.*;\s*$)")
 _KEYWORDS = frozenset({"if", "while", "for", "switch", "return", "sizeof", "defined"})

@@ -1,8 +1,9 @@
 """What a kernel file is (architecture, format, version, PVH entry), and the uncompressed kernel inside it.
 
-Formats: x86 bzImage (Documentation/arch/x86/boot.rst), ELF vmlinux, arm64 Image (Documentation/arch/arm64/booting.rst),
-plain, compressed or as EFI zboot, arm zImage (Documentation/arch/arm/booting.rst). Every length in a header is held
-against the file, so that a truncated kernel is told here and not by a guest that hangs.
+Formats: x86 bzImage (Documentation/arch/x86/boot.rst), ELF vmlinux, the Image of arm64 and of riscv64
+(Documentation/arch/arm64/booting.rst, arch/riscv/boot-image-header.rst), plain, compressed or as EFI zboot, arm zImage
+(Documentation/arch/arm/booting.rst). Every length in a header is held against the file, so that a truncated kernel is
+told here and not by a guest that hangs.
 """
 
 import mmap
@@ -34,7 +35,10 @@ _COMPRESSIONS = (
 _ELF_MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 8: "mips", 20: "ppc", 21: "ppc64", 22: "s390x",
                  243: "riscv64", 258: "loongarch64"}  # fmt: skip
 _PE_MACHINES = {0x8664: "x86_64", 0xAA64: "aarch64", 0x5064: "riscv64", 0x6264: "loongarch64", 0x14C: "i386"}
+_ELF_KERNELS = ("x86_64", "aarch64", "riscv64")
 _ELF_EXECUTABLE, _ELF_SHARED = 2, 3
+_RISCV32_TEXT_OFFSET = 0x400000
+"""By which a 32-bit riscv kernel is told from a 64-bit one, whose header is the same (arch/riscv/kernel/head.S)."""
 _ZIMAGE_MAGIC_AT, _ZIMAGE_MAGIC = 0x24, b"\x18\x28\x6f\x01"
 _PT_LOAD, _PT_NOTE = 1, 4
 _KERNEL_HALF = 0xFFFF << 48
@@ -51,6 +55,9 @@ class ImageKind(StrEnum):
     ARM64_IMAGE = "arm64-image"
     ARM64_IMAGE_COMPRESSED = "arm64-image-compressed"
     ARM64_EFI_ZBOOT = "arm64-efi-zboot"
+    RISCV64_IMAGE = "riscv64-image"
+    RISCV64_IMAGE_COMPRESSED = "riscv64-image-compressed"
+    RISCV64_EFI_ZBOOT = "riscv64-efi-zboot"
     ARM_ZIMAGE = "arm-zimage"
     OTHER = "other"
     """A kernel that is recognised only so that an error can name its architecture."""
@@ -62,7 +69,7 @@ class KernelImage:
 
     path: Path
     arch: str
-    """`x86_64`, `aarch64`, `armv7`, or another machine's name for a kernel that bootlab cannot boot."""
+    """`x86_64`, `aarch64`, `armv7`, `riscv64`, or another machine's name for a kernel that bootlab cannot boot."""
     kind: ImageKind
     version: str | None = None
     """Release, as `uname -r` prints it; None when the file does not carry it in the open."""
@@ -82,7 +89,7 @@ def inspect(path: Path) -> KernelImage:
 
 
 def extract_vmlinux(path: Path, out: Path) -> KernelImage:
-    """Write the uncompressed kernel in `path` to `out` and return what it is: an ELF vmlinux, or an arm64 Image.
+    """Write the uncompressed kernel in `path` to `out` and return what it is: an ELF vmlinux or an Image.
 
     A kernel that is not compressed is copied. Raises InputError like `inspect`, and when the payload is damaged.
     """
@@ -101,11 +108,25 @@ def extract_vmlinux(path: Path, out: Path) -> KernelImage:
 
 
 def expect_arch(image: KernelImage, arch: str) -> None:
-    """Raise InputError, naming both, unless `image` is a kernel for `arch` (`x86_64`, `aarch64`, `armv7`)."""
+    """Raise InputError, naming both, unless `image` is a kernel for `arch` (`x86_64`, `aarch64`, ...)."""
     if image.arch != arch:
         raise InputError(
             f"{image.path}: kernel for {image.arch}, the machine is {arch}",
-            hint="machine.type virt is arm64 (aarch64); microvm, q35 and pc are x86_64; orangepi-pc is armv7",
+            hint="machine.type virt is arm64 (aarch64), and riscv64 with machine.architecture; "
+            "microvm, q35 and pc are x86_64; orangepi-pc is armv7",
+        )
+
+
+def expect_loadable(image: KernelImage) -> None:
+    """Raise InputError for a kernel that a bootloader starts and QEMU, which is one for `virt`, does not.
+
+    For riscv64 QEMU puts a file's bytes where an Image runs, whatever they are (hw/riscv/boot.c, riscv_load_kernel);
+    an arm64 Image it unpacks.
+    """
+    if image.arch == "riscv64" and image.kind is not ImageKind.RISCV64_IMAGE:
+        raise InputError(
+            f"{image.path}: QEMU starts a riscv64 kernel as a plain Image only, and this is {image.kind.value}",
+            hint="arch/riscv/boot/Image of its build is one; a compressed one must be unpacked",
         )
 
 
@@ -135,7 +156,7 @@ def _inspect(path: Path, data: _Bytes) -> KernelImage:
     if len(data) < _SETUP_HEADER_END:
         raise InputError(f"{path}: not a Linux kernel, or one cut off in its header ({len(data)} bytes)")
     raise InputError(
-        f"{path}: not a Linux kernel", hint="expected a bzImage, an ELF vmlinux, or an arm64 Image (also compressed)"
+        f"{path}: not a Linux kernel", hint="expected a bzImage, an ELF vmlinux, or an arm64 or riscv64 Image"
     )
 
 
@@ -171,7 +192,7 @@ def _payload_place(data: _Bytes) -> tuple[int, int]:
 def _inspect_elf(path: Path, data: _Bytes) -> KernelImage:
     (kind, machine) = struct.unpack_from("<HH" if data[5] != 2 else ">HH", data, 16)
     arch = _ELF_MACHINES.get(machine, f"ELF machine {machine}")
-    if arch not in ("x86_64", "aarch64") or data[4:6] != b"\x02\x01":
+    if arch not in _ELF_KERNELS or data[4:6] != b"\x02\x01":
         return KernelImage(path, arch, ImageKind.OTHER)
     if kind not in (_ELF_EXECUTABLE, _ELF_SHARED):
         raise InputError(f"{path}: an ELF object or kernel module, not a kernel")
@@ -206,7 +227,10 @@ def _pvh_entry(notes: bytes) -> int | None:
     return None
 
 
-def _inspect_arm64(path: Path, data: _Bytes) -> KernelImage:
+def _inspect_image(path: Path, data: _Bytes) -> KernelImage:
+    arch = "aarch64" if _is_arm64(data) else "riscv64"
+    if arch == "riscv64" and struct.unpack_from("<Q", data, 8) == (_RISCV32_TEXT_OFFSET,):
+        return KernelImage(path, "riscv32", ImageKind.OTHER)
     # Only the PE header (present with CONFIG_EFI) says how long the file itself is: image_size counts the bss too.
     (pe,) = struct.unpack_from("<I", data, 60)
     if pe and data[pe : pe + 4] == b"PE\0\0":
@@ -218,7 +242,7 @@ def _inspect_arm64(path: Path, data: _Bytes) -> KernelImage:
                 raise _truncated(path, offset + size, len(data))
     elif len(data) < 4096:
         raise _truncated(path, 4096, len(data))
-    return KernelImage(path, "aarch64", ImageKind.ARM64_IMAGE, version=_banner_version(data))
+    return KernelImage(path, arch, _PLAIN[arch], version=_banner_version(data))
 
 
 def _inspect_zimage(path: Path, data: _Bytes) -> KernelImage:
@@ -235,32 +259,28 @@ def _inspect_zboot(path: Path, data: _Bytes) -> KernelImage:
     arch = _PE_MACHINES.get(machine, f"PE machine {machine:#x}")
     if start + length > len(data):
         raise _truncated(path, start + length, len(data))
-    kind = ImageKind.ARM64_EFI_ZBOOT if arch == "aarch64" else ImageKind.OTHER
+    kind = _ZBOOT.get(arch, ImageKind.OTHER)
     return KernelImage(path, arch, kind, compression=_compression(data[start : start + 8]))
 
 
 def _inspect_compressed(path: Path, data: _Bytes, compression: str) -> KernelImage:
     inside = _decompressed(path, data[:], compression)
-    if not _is_arm64(inside):
-        raise InputError(f"{path}: {compression} data, but no arm64 Image inside")
-    return KernelImage(
-        path,
-        "aarch64",
-        ImageKind.ARM64_IMAGE_COMPRESSED,
-        version=_inspect_arm64(path, inside).version,
-        compression=compression,
-    )
+    if not _is_image(inside):
+        raise InputError(f"{path}: {compression} data, but no arm64 or riscv64 Image inside")
+    image = _inspect_image(path, inside)
+    kind = _COMPRESSED.get(image.arch, ImageKind.OTHER)
+    return KernelImage(path, image.arch, kind, version=image.version, compression=compression)
 
 
 def _unpack(image: KernelImage, compression: str, data: _Bytes) -> bytes:
     path = image.path
-    if image.kind is ImageKind.ARM64_IMAGE_COMPRESSED:
+    if image.kind in _COMPRESSED.values():
         return _decompressed(path, data[:], compression)
     if image.kind is not ImageKind.BZIMAGE:
         start, length = struct.unpack_from("<II", data, 8)
         kernel = _decompressed(path, data[start : start + length], compression)
-        if image.kind is ImageKind.ARM64_EFI_ZBOOT and not _is_arm64(kernel):
-            raise InputError(f"{path}: the zboot payload is not an arm64 Image")
+        if image.kind in _ZBOOT.values() and (not _is_image(kernel) or _inspect_image(path, kernel).arch != image.arch):
+            raise InputError(f"{path}: the zboot payload is not an Image for {image.arch}")
         return kernel
     start, length = _payload_place(data)
     payload = data[start : start + length]
@@ -314,15 +334,21 @@ def _is_arm64(data: _Bytes) -> bool:
     return data[56:60] == b"ARM\x64"
 
 
-def _other(arch: str) -> Callable[[Path, _Bytes], KernelImage]:
-    return lambda path, data: KernelImage(path, arch, ImageKind.OTHER)
+def _is_riscv(data: _Bytes) -> bool:
+    return data[56:60] == b"RSC\x05" or data[48:53] == b"RISCV"
 
 
+def _is_image(data: _Bytes) -> bool:
+    return _is_arm64(data) or _is_riscv(data)
+
+
+_PLAIN = {"aarch64": ImageKind.ARM64_IMAGE, "riscv64": ImageKind.RISCV64_IMAGE}
+_COMPRESSED = {"aarch64": ImageKind.ARM64_IMAGE_COMPRESSED, "riscv64": ImageKind.RISCV64_IMAGE_COMPRESSED}
+_ZBOOT = {"aarch64": ImageKind.ARM64_EFI_ZBOOT, "riscv64": ImageKind.RISCV64_EFI_ZBOOT}
 _READERS: tuple[tuple[Callable[[_Bytes], bool], Callable[[Path, _Bytes], KernelImage]], ...] = (
     (lambda data: data[:4] == b"\x7fELF", _inspect_elf),
     (lambda data: data[:2] == b"MZ" and data[4:8] == b"zimg", _inspect_zboot),
-    (_is_arm64, _inspect_arm64),
+    (_is_image, _inspect_image),
     (_is_bzimage, _inspect_bzimage),
-    (lambda data: data[48:53] == b"RISCV" or data[56:60] == b"RSC\x05", _other("riscv64")),
     (lambda data: data[_ZIMAGE_MAGIC_AT : _ZIMAGE_MAGIC_AT + 4] == _ZIMAGE_MAGIC, _inspect_zimage),
 )

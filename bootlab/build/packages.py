@@ -23,7 +23,7 @@ from bootlab.build.package_records import (
 from bootlab.errors import InputError
 from bootlab.process import run
 
-ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7": "armhf"}
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7": "armhf", "riscv64": "riscv64"}
 """Machine architecture -> Debian's name for it."""
 
 _SUITE = re.compile(r"[a-z][a-z0-9-]*")

@@ -35,7 +35,12 @@ _CONFIGURE_DEADLINE_S = 1200.0
 _MAKE_DEADLINE_S = 2 * 3600.0
 _SHOWN = 15
 _TOLD_EVERY = 100
-_TRIPLETS = {"x86_64": "x86_64-linux-gnu", "aarch64": "aarch64-linux-gnu", "armv7": "arm-linux-gnueabihf"}
+_TRIPLETS = {
+    "x86_64": "x86_64-linux-gnu",
+    "aarch64": "aarch64-linux-gnu",
+    "armv7": "arm-linux-gnueabihf",
+    "riscv64": "riscv64-linux-gnu",
+}
 _ZIG_CPUS = {"armv7": "cortex_a7"}
 _GCC_CPUS = {"armv7": ("-march=armv7-a+neon-vfpv4", "-mfloat-abi=hard")}
 _MODES = {Instructions.ARM: "-marm", Instructions.THUMB2: "-mthumb"}

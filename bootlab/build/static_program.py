@@ -21,7 +21,7 @@ SUFFIXES = (".c", ".go")
 
 _DEADLINE_S = 600.0
 _C_FLAGS = ("-std=gnu11", "-Os", "-static", "-s")
-_GO_ARCH = {"x86_64": "amd64", "aarch64": "arm64", "armv7": "arm"}
+_GO_ARCH = {"x86_64": "amd64", "aarch64": "arm64", "armv7": "arm", "riscv64": "riscv64"}
 
 
 def is_source(path: Path) -> bool:

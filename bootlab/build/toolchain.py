@@ -14,10 +14,10 @@ from types import MappingProxyType
 from bootlab.errors import InputError, MissingTool
 from bootlab.process import ProgramFailed, run
 
-ARCHITECTURES = ("x86_64", "aarch64", "armv7")
+ARCHITECTURES = ("x86_64", "aarch64", "armv7", "riscv64")
 """Machines that a kernel can be built for."""
 
-_MACHINES = {"x86_64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64", "armv7l": "armv7"}
+_MACHINES = {"x86_64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64", "armv7l": "armv7", "riscv64": "riscv64"}
 """What this host may call itself -> our name."""
 _COMPRESSORS = {
     "KERNEL_BZIP2": ("bzip2", "bzip2"),
@@ -44,7 +44,7 @@ class Toolchain:
     """How a kernel for one architecture is built on this host."""
 
     arch: str
-    """`x86_64`, `aarch64` or `armv7`."""
+    """`x86_64`, `aarch64`, `armv7` or `riscv64`."""
     kbuild: str
     """What the kernel's Makefile calls it: the ARCH of `make ARCH=`."""
     prefix: str
@@ -79,6 +79,7 @@ _PLACES = {
     "x86_64": ("x86", "x86_64-linux-gnu-", "bzImage", "arch/x86/boot/bzImage"),
     "aarch64": ("arm64", "aarch64-linux-gnu-", "Image", "arch/arm64/boot/Image"),
     "armv7": ("arm", "arm-linux-gnueabihf-", "zImage", "arch/arm/boot/zImage"),
+    "riscv64": ("riscv", "riscv64-linux-gnu-", "Image", "arch/riscv/boot/Image"),
 }
 
 

@@ -145,7 +145,8 @@ def _packed(system: System, algorithm: str) -> System:
 def _why_not_kernel(system: System) -> str:
     if system.machine.arch != "x86_64":
         return (
-            "an arm64 kernel does not unpack itself, its boot loader does, and QEMU as one does it unseen on the host"
+            "an arm64 or riscv64 kernel does not unpack itself, its boot loader does, and QEMU as one does it unseen "
+            "on the host, or not at all"
         )
     return "" if system.kernel.build is not None else "only a kernel that is built ([kernel.build]) is compressed anew"
 

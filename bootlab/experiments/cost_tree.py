@@ -28,7 +28,7 @@ WAYS: Final = frozenset(
     "mm_core_init rest_init arch_call_rest_init kernel_init kernel_init_freeable do_basic_setup do_initcalls "
     "do_pre_smp_initcalls do_one_initcall console_init kthread ret_from_fork ret_from_fork_asm worker_thread "
     "process_one_work process_scheduled_works async_run_entry_fn cpu_startup_entry do_idle schedule_idle "
-    "start_secondary secondary_start_kernel".split()
+    "start_secondary secondary_start_kernel _start_kernel ret_from_fork_kernel ret_from_fork_user".split()
 )
 """Functions that only lead to what is done: what they call is a cause, they are not."""
 _INITCALL_CALLER: Final = "do_one_initcall"
@@ -43,6 +43,7 @@ _KINDS: Final[Mapping[str, str]] = {
 _IDLE: Final = frozenset({"cpu_startup_entry", "do_idle", "schedule_idle"})
 _INTERRUPT = re.compile(
     r"asm_(common_interrupt|sysvec_\w+|spurious_interrupt)|el1h_64_(irq|fiq)\w*|el0t_64_(irq|fiq)\w*|irq_entries_start"
+    r"|do_irq"
 )
 
 

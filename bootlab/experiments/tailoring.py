@@ -13,7 +13,7 @@ from typing import Final
 
 from bootlab.build.cache import Cache
 from bootlab.build.kernel_build import BuiltKernel
-from bootlab.build.kernel_calls import NamedCalls
+from bootlab.build.kernel_calls import CALLS_READ_OF, NamedCalls
 from bootlab.build.kernel_objects import MAP_OPTION, KernelObjects, read_objects
 from bootlab.errors import InputError
 from bootlab.experiments.comparing import Comparison, compare_series
@@ -100,6 +100,11 @@ def expect_tailorable(system: System) -> KernelBuild:
         raise InputError(
             "kernel.build: tailoring builds kernels, and this one comes as it is",
             hint="[kernel.build] with config_package names a Debian kernel's configuration: docs/building.md",
+        )
+    if system.machine.arch not in CALLS_READ_OF:
+        raise InputError(
+            f"machine: a kernel for {system.machine.arch} cannot be tailored: its calls cannot be read",
+            hint=f"known here: {', '.join(CALLS_READ_OF)}",
         )
     if system.check is None:
         raise InputError(

@@ -8,6 +8,7 @@ _NO_CONSOLE = "unable to open an initial console"
 _DRIVERS = {
     "x86_64": ("ttyS0", ["TTY", "SERIAL_8250", "SERIAL_8250_CONSOLE"]),
     "aarch64": ("ttyAMA0", ["TTY", "SERIAL_AMBA_PL011", "SERIAL_AMBA_PL011_CONSOLE"]),
+    "riscv64": ("ttyS0", ["TTY", "SERIAL_8250", "SERIAL_8250_CONSOLE", "SERIAL_OF_PLATFORM"]),
 }
 
 

@@ -49,7 +49,8 @@ def _given_program(path: Path, data: bytes, arch: str) -> Program:
     program = read_program(data, str(path))
     if program is None:
         raise InputError(
-            f"{path}: not an ELF file for x86-64, arm64 or 32-bit arm", hint="--symbols takes ELF files and System.map"
+            f"{path}: not an ELF file for x86-64, arm64, riscv64 or 32-bit arm",
+            hint="--symbols takes ELF files and System.map",
         )
     if program.arch != arch:
         raise InputError(f"{path}: symbols for {program.arch}, the machine is {arch}")

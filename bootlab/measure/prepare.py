@@ -29,6 +29,13 @@ from bootlab.targets.qemu_argv import qemu_binary
 MINIMUM_QEMU = (9, 2)
 """Plugin API v4: reading guest registers and memory from a TCG plugin (QEMU 9.2)."""
 
+_FIRMWARE = {
+    (MachineType.MICROVM, "x86_64"): "bios-microvm.bin",
+    (MachineType.VIRT, "aarch64"): None,
+    (MachineType.VIRT, "riscv64"): "opensbi-riscv64-generic-fw_dynamic.bin",
+}
+"""What QEMU starts a machine with by itself, where that is not a PC's SeaBIOS; None: it enters the kernel."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -211,13 +218,15 @@ def require_qemu(binary: str) -> Path:
 def firmware_file(system: System) -> Path | None:
     """Return the firmware image that QEMU will load, or None when the machine starts the kernel itself."""
     machine = system.machine
-    if system.board is not None or (machine.type is MachineType.VIRT and machine.firmware == "default"):
+    if system.board is not None:
         return None
     if machine.firmware not in ("default", "qboot"):
         return Path(machine.firmware)
-    name = "bios-microvm.bin" if machine.type is MachineType.MICROVM else "bios-256k.bin"
+    name = _FIRMWARE.get((machine.type, machine.arch), "bios-256k.bin")
     if machine.uses_qboot:
         name = "qboot.rom"
+    if name is None:
+        return None
     return next((path / name for path in _firmware_folders(qemu_binary(system)) if (path / name).is_file()), None)
 
 

@@ -173,9 +173,13 @@ def _own_instructions(profile: Profile, number: int) -> Integers:
 
 def _masks(profile: Profile) -> tuple[np.ndarray[Any, np.dtype[np.bool_]], ...]:
     # Per node: in no function with a name; under no task or stage; the kernel's; the kernel's without a name.
+    # A stage is not always the top: riscv64's firmware is also beneath the kernel, in the stack of whom it works for.
+    shape = profile.shape
     space = profile.spaces[profile.nodes["function"]]
-    top = space[profile.shape.top]
-    in_stage = top == Space.STAGE
+    top = space[shape.top]
+    in_stage = space == Space.STAGE
+    for level in shape.levels[1:]:
+        in_stage[level] |= in_stage[shape.parent[level]]
     nowhere = ~in_stage & (top != Space.TASK)
     user = np.array([name == "[user]" for name in profile.names])[profile.nodes["function"]]
     unnamed = (space == Space.OTHER) | (~in_stage & ((space == Space.CODE) | (space == Space.TASK)))

@@ -20,24 +20,28 @@ from bootlab.profile.wait_cause import bare
 
 _INTERRUPT: Final = re.compile(
     r"asm_sysvec_\w+|asm_(?:common|spurious)_interrupt|el[01][th]_(?:32|64)_(?:irq|fiq)|el[01]_irq|apic_timer_interrupt"
-    r"|__(?:irq|fiq)_(?:svc|usr)"
+    r"|__(?:irq|fiq)_(?:svc|usr)|do_irq"
 )
 _EXCEPTION: Final = re.compile(
     r"asm_exc_\w+|el[01]_(?:da|ia|abort|undef|dbg|fpsimd_acc|sve_acc|sme_acc|pc|sp|sys|bti)"
-    r"|__(?:dabt|pabt|und)_(?:svc|usr)"
+    r"|__(?:dabt|pabt|und)_(?:svc|usr)|do_trap_(?:(?:insn|load|store)_\w+|break|unknown)"
 )
+# riscv64 has one entry for all, so that what that calls is an exception; elsewhere this is a part of one.
+_ONLY_ENTRY: Final = re.compile(r"handle_exception")
+_FAULT: Final = re.compile(r"do_page_fault")
 _HANDLER_CALLERS: Final = re.compile(r"(?:__)?handle_irq_event_percpu|handle_percpu_(?:devid_)?irq|irq_\w*thread_fn")
 _SOFTIRQ: Final = re.compile(r"__do_softirq|handle_softirqs")
 _WORK: Final = re.compile(r"process_one_work|async_run_entry_fn")
 # What these callers call besides handlers, actions and work.
 _SERVANTS: Final = re.compile(
-    r"_raw_\w+|__fentry__|__(?:x86|arm64)_\w+|ftrace_(?:regs_)?(?:caller|stub)|__traceiter_\w+|__SCT__\w+|__warn\w*"
+    r"_raw_\w+|__fentry__|__(?:x86|arm64|riscv)_\w+|ftrace_(?:regs_)?(?:caller|stub)|__traceiter_\w+|__SCT__\w+|__warn\w*"
     r"|add_interrupt_\w+|(?:__)?local_bh\w*|rcu_(?:softirq_)?(?:bh|qs)\w*|lockdep_\w+|account_(?:irq|softirq)\w*|vtime_\w+"
     r"|(?:__)?irq_wake_thread|wakeup_softirqd|try_to_wake_up|wake_up_process|kick_pool|pwq_\w+|(?:set|get)_work_\w+"
     r"|pick_get_\w+|move_linked_works|(?:sized_)?strscpy\w*|strlcpy|strnlen|(?:__)?cond_resched|irqtime_\w+|sched_clock\w*"
     r"|(?:__)?list_(?:add|del)\w*|(?:pv_)?native_\w+|gic_\w+|irq_chip_\w+|(?:__)?do_softirq|handle_softirqs"
     r"|(?:__)?handle_irq_event_percpu|async_run_entry_fn|asm_\w+|irq_entries_start|(?:common_interrupt|error)_return|error_entry"
     r"|el[01][ht]_\w+|__(?:irq|fiq|dabt|pabt|und)_(?:svc|usr)|vector_\w+|\[\w+\]"
+    r"|handle_exception|ret_from_exception|(?:riscv_intc|plic|imsic|aplic)_\w+"
 )
 # A function whose last act is to jump to another has that one's name from then on; these are the same action.
 _GOES_ON_AS: Final = {
@@ -103,8 +107,9 @@ class InterruptCosts:
 
     @cached_property
     def exception(self) -> Label:
-        """The exception's entry, or its handler on arm64; interrupts do not count."""
-        return self._label(self._matching(_EXCEPTION), self._interrupts)
+        """The exception's entry, or its handler on arm64 and riscv64; interrupts do not count."""
+        faults = self._matching(_FAULT) & self._matching(_ONLY_ENTRY)[self.profile.shape.parent]
+        return self._label(self._matching(_EXCEPTION) | faults, self._interrupts)
 
     @cached_property
     def handler(self) -> Label:

@@ -18,8 +18,9 @@ INITCALL: Final = "initcall"
 WATCH_PREFIX: Final = "watch:"
 
 # Enough to be unlike any other function's: on x86-64 they begin with a call whose displacement is their own, on arm64
-# with two NOPs. Not more on x86-64: beyond that there are absolute addresses, which KASLR rewrites.
-_CODE_SIZE: Mapping[str, int] = {"x86_64": 8, "aarch64": 16, "armv7": 16}
+# with two NOPs, on riscv64 with four short ones. Not more on x86-64: beyond that there are absolute addresses, which
+# KASLR rewrites.
+_CODE_SIZE: Mapping[str, int] = {"x86_64": 8, "aarch64": 16, "armv7": 16, "riscv64": 16}
 _NAME_MAX = 64
 _FUNCTION_MAX = 1 << 16
 
@@ -27,9 +28,12 @@ _FUNCTION_MAX = 1 << 16
 # x86-64: the real-mode setup code, which QEMU and SeaBIOS load at 64 KiB: a short jump over the header "HdrS" at 512.
 # arm64: QEMU's virt loads an Image at its text_offset above RAM; 0 becomes 2 MiB, kernels before 5.8 ask for 512 KiB.
 # The header is "MZ" (ccmp or add), then a branch.
+# riscv64: QEMU's virt loads an Image 2 MiB above the start of RAM, behind OpenSBI, as its header's third word asks. In
+# front of that are "MZ" (a short instruction) and a branch, or without CONFIG_EFI the branch alone.
 _IMAGE_START: Mapping[str, tuple[tuple[int, str], ...]] = {
     "x86_64": ((0x10200, "eb??48647253"),),
     "aarch64": ((0x40200000, "4d5a??????????14"), (0x40080000, "4d5a??????????14")),
+    "riscv64": ((0x80200000, "????????????????0000200000000000"),),
     # A board's: bootlab knows where its bootloader puts the image (stage_marks).
     "armv7": (),
 }
@@ -47,6 +51,7 @@ _KERNEL_ENTRY: Mapping[str, tuple[str, ...]] = {
     "x86_64": ("pvh_start_xen", "startup_64"),
     "aarch64": ("primary_entry", "stext"),
     "armv7": ("stext",),
+    "riscv64": ("_start_kernel",),
 }
 
 # The initcalls' thread is kernel_init_freeable(): do_pre_smp_initcalls() (the early ones), smp_init(), then

@@ -35,7 +35,7 @@ _OBJECT_NAME = re.compile(r"[!-~]{1,64}")
 
 # Kind of hook -> kernel function whose entry it is, by architecture where they differ.
 _HOOKS: Mapping[str, Mapping[str, str] | str] = {
-    "switch": {"x86_64": "__switch_to", "aarch64": "cpu_switch_to", "armv7": "__switch_to"},
+    "switch": {"x86_64": "__switch_to", "aarch64": "cpu_switch_to", "armv7": "__switch_to", "riscv64": "__switch_to"},
     "wake": "try_to_wake_up",
     "fork": "wake_up_new_task",
     "exec": "begin_new_exec",

@@ -60,7 +60,7 @@ class WaitCause(Result):
 _SUFFIX = re.compile(r"\.(?:isra|constprop|part|cold|llvm|lto_priv)\b.*$")
 _PLACE = re.compile(r" \[[^]]*\]$")
 _SYSCALL = re.compile(
-    r"^(?:__(?:x64|ia32|arm64|se|do|x32)_(?:compat_)?sys_|__arm64_compat_sys_"
+    r"^(?:__(?:x64|ia32|arm64|riscv|se|do|x32)_(?:compat_)?sys_|__arm64_compat_sys_"
     # 32-bit arm has no prefix, and a few functions of drivers look the same.
     r"|sys_(?!(?:off|dmi|set_trip|get_curr)_|fillrect$|copyarea$|imageblit$))(\w+?)(?:_wrapper)?$"
 )
@@ -163,7 +163,7 @@ _IDLE_LOOPS: Final = frozenset(
     psi_rtpoll_worker damon_kthread""".split()
 )
 # A system call's function may go on as another: its last act is a jump to that one, which then has its place.
-_DISPATCHERS: Final = frozenset({"do_syscall_64", "x64_sys_call", "invoke_syscall"})
+_DISPATCHERS: Final = frozenset({"do_syscall_64", "x64_sys_call", "invoke_syscall", "do_trap_ecall_u"})
 _SYSCALL_PART: Final = re.compile(r"^(?:(?:__)?do_sys_|k?sys_|ksys_|__sys_|kernel_|do_|vfs_)")
 HALLS: Final = frozenset(
     """ret_from_fork ret_from_fork_asm kthread kernel_init kernel_init_freeable do_basic_setup do_initcalls
@@ -172,7 +172,8 @@ HALLS: Final = frozenset(
     el0t_64_sync el0t_64_sync_handler el0_svc do_el0_svc el0_svc_common invoke_syscall x86_64_start_kernel
     x86_64_start_reservations start_kernel secondary_startup_64_no_verify secondary_startup_64 startup_64 rest_init
     arch_call_rest_init __primary_switched primary_entry common_startup_64 syscall_enter_from_user_mode vector_swi
-    syscall_exit_to_user_mode""".split()
+    syscall_exit_to_user_mode handle_exception do_trap_ecall_u ret_from_fork_kernel ret_from_fork_user
+    _start_kernel""".split()
 )
 """Functions that only lead to what matters: a stack is explained by what is below them."""
 _CONTEXTS: Final = {

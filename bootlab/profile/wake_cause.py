@@ -52,7 +52,7 @@ _MACHINERY: Final = re.compile(
 )
 _INTERRUPT: Final = re.compile(
     r"asm_sysvec_\w+|asm_(?:common|spurious)_interrupt|(?:fred_)?sysvec_\w+|(?:__)?common_interrupt"
-    r"|apic_timer_interrupt|el[01][th]_(?:32|64)_(?:irq|fiq)(?:_handler)?|el[01]_(?:irq|interrupt)"
+    r"|apic_timer_interrupt|el[01][th]_(?:32|64)_(?:irq|fiq)(?:_handler)?|el[01]_(?:irq|interrupt)|do_irq"
 )
 _SOFTIRQ: Final = frozenset({"__do_softirq", "handle_softirqs"})
 _HANDLER_CALLERS: Final = frozenset({"__handle_irq_event_percpu", "handle_irq_event_percpu", "handle_percpu_devid_irq"})

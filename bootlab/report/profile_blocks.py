@@ -31,6 +31,7 @@ _OF_LEAF: Final = {WAIT: "wait", NO_WORK: "idle", RUNNABLE: "runnable", IDLE: "i
 _ENTRY: Final = re.compile(
     r"asm_|(?:entry|common)_(?:SYSCALL|INT80)|(?:irq|spurious)_entries_start|el[01][thf]?_|vectors$|nmi_"
     r"|__(?:irq|fiq|dabt|pabt|und)_(?:svc|usr)$|vector_(?:swi|irq|fiq|dabt|pabt|und)$"
+    r"|handle_exception$"
 )
 
 

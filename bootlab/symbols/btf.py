@@ -1,6 +1,6 @@
 """Struct layouts that a kernel carries for itself (CONFIG_DEBUG_INFO_BTF): where a member is, how large a type is.
 
-The BTF blob is the ELF section .BTF; in a stripped kernel or a bare arm64 Image it is found by its header, which is
+The BTF blob is the ELF section .BTF; in a stripped kernel or a bare Image it is found by its header, which is
 accepted only when everything that follows agrees with it. Format: Documentation/bpf/btf.rst of Linux 6.12.
 """
 
@@ -145,7 +145,7 @@ class Btf:
 
 
 def read_btf(path: Path) -> Btf | None:
-    """Return the types in an uncompressed kernel, ELF or arm64 Image; None when it was built without BTF.
+    """Return the types in an uncompressed kernel, ELF or Image; None when it was built without BTF.
 
     Raises InputError when the file cannot be read.
     """

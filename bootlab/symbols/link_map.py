@@ -1,8 +1,8 @@
 """Where a kernel file's bytes live in the link-time address space.
 
-An ELF vmlinux says so itself. An arm64 Image is a bare memory dump: its link address differs between versions and
-configurations, so it is derived from the image: from the kallsyms base word or, where a boot-time relocation fills that
-word, from the one relocation entry that does.
+An ELF vmlinux says so itself. An Image, of arm64 or riscv64, is a bare memory dump. An arm64 one's link address differs
+between versions and configurations, so it is derived from the image: from the kallsyms base word or, where a boot-time
+relocation fills that word, from the one relocation entry that does. Every riscv64 one has the same.
 """
 
 import struct
@@ -19,11 +19,19 @@ from numpy.typing import NDArray
 from bootlab.errors import InputError
 from bootlab.symbols.kallsyms import KERNEL_HALF, Image, Kallsyms
 
-ARM64_MAGIC_AT = 56
+IMAGE_MAGIC_AT = 56
 ARM64_MAGIC = b"ARM\x64"
 _ARM64_IMAGE_ALIGNMENT = 0x10000
-_R_AARCH64_RELATIVE = 1027
-_ELF_ARCHES = {("EM_X86_64", 64): "x86_64", ("EM_AARCH64", 64): "aarch64", ("EM_ARM", 32): "armv7"}
+_R_AARCH64_RELATIVE, _R_RISCV_RELATIVE = 1027, 3
+RISCV_MAGIC = b"RSC\x05"
+RISCV_START = 0xFFFFFFFF80000000
+"""Link address of every riscv64 kernel that runs from memory, since Linux 5.13 (KERNEL_LINK_ADDR, asm/pgtable.h)."""
+_ELF_ARCHES = {
+    ("EM_X86_64", 64): "x86_64",
+    ("EM_AARCH64", 64): "aarch64",
+    ("EM_ARM", 32): "armv7",
+    ("EM_RISCV", 64): "riscv64",
+}
 _ARM_KERNEL = range(0x40000000, 0xFFFF0000)
 """Where a 32-bit arm kernel may be linked, for any split of the addresses; above are its exception vectors."""
 # pyelftools answers a damaged file with whatever its parser trips over.
@@ -58,7 +66,7 @@ class LinkMap:
 
     arch: str
     start: int
-    """Link address of the image's first byte, the kernel's `_text`."""
+    """Link address of the image's first byte: the kernel's `_text`, on riscv64 its `_start`."""
     segments: tuple[Segment, ...]
 
     @property
@@ -159,6 +167,21 @@ def place_arm64_image(image: Image, tables: Kallsyms, source: Path) -> tuple[Lin
     return LinkMap("aarch64", start, (Segment(start, 0, len(image)),)), base
 
 
+def place_riscv_image(image: Image, tables: Kallsyms, source: Path) -> tuple[LinkMap, int]:
+    """Return the link map of a riscv64 Image and the link address that relative_base stands for. Raises InputError."""
+    base = tables.base
+    if not base:
+        # CONFIG_RELOCATABLE: the kernel fills the word in when it starts.
+        places, addends = relative_relocations(image, _R_RISCV_RELATIVE)
+        found = addends[places == np.uint64(RISCV_START + tables.base_at)]
+        if len(found) != 1:
+            raise InputError(f"{source}: {len(found)} relocations could place the kernel symbols, expected one")
+        base = int(found[0])
+    if not RISCV_START <= base < RISCV_START + len(image):
+        raise InputError(f"{source}: its symbols are of a kernel linked at {base:#x}, expected {RISCV_START:#x} (5.13)")
+    return LinkMap("riscv64", RISCV_START, (Segment(RISCV_START, 0, len(image)),)), base
+
+
 def _arm64_distance_of_start(image: Image, tables: Kallsyms) -> int | None:
     # From relative_base to the image's first byte.
     text = tables.distance("_text")
@@ -181,10 +204,12 @@ def arm64_start(image: Image, place: Callable[[str], int | None]) -> int | None:
     return None
 
 
-def relative_relocations(image: Image) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return places and addends of everything that looks like an Elf64_Rela of type R_AARCH64_RELATIVE."""
+def relative_relocations(
+    image: Image, kind: int = _R_AARCH64_RELATIVE
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return places and addends of everything that looks like an Elf64_Rela of this type, by default arm64's."""
     words = np.frombuffer(image, "<u8", len(image) // 8)
-    kinds = np.flatnonzero(words[1:-1] == _R_AARCH64_RELATIVE) + 1
+    kinds = np.flatnonzero(words[1:-1] == kind) + 1
     return words[kinds - 1], words[kinds + 1]
 
 

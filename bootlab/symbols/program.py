@@ -1,8 +1,8 @@
 """Functions of a user program or library by their place in its file, which is where every process has them.
 
 Names come from .symtab, else from a separate debug file (build ID or .gnu_debuglink), else from .dynsym, which a
-stripped library still has. Only little-endian ELF files for x86-64, arm64 and 32-bit arm are read; a file without
-symbols has no functions, and that is no error.
+stripped library still has. Only little-endian ELF files for x86-64, arm64, riscv64 and 32-bit arm are read; a file
+without symbols has no functions, and that is no error.
 """
 
 import mmap
@@ -38,7 +38,7 @@ class _Form:
 
 
 _FORM_64 = _Form(
-    machines={62: "x86_64", 183: "aarch64"},
+    machines={62: "x86_64", 183: "aarch64", 243: "riscv64"},
     header=struct.Struct("<16xHHI8xQQIHHHHHH"),
     section=struct.Struct("<IIQQQQIIQQ"),
     segment=struct.Struct("<IIQQQQQQ"),

@@ -1,7 +1,8 @@
-"""Kernel function name -> what its calls, jumps and returns mean to a reader of stacks, for x86-64 and arm.
+"""Kernel function name -> what its calls, jumps and returns mean to a reader of stacks, for x86-64, arm and riscv.
 
-Names are those of arch/x86/entry, arch/x86/lib/retpoline.S, arch/arm64/kernel/entry.S and arch/arm/kernel/entry-*.S
-from Linux 4.20 on: entry code was renamed in 5.8 (x86-64) and 5.12 (arm64), thunks multiply with every speculation bug.
+Names are those of arch/x86/entry, arch/x86/lib/retpoline.S, arch/arm64/kernel/entry.S, arch/arm/kernel/entry-*.S and
+arch/riscv/kernel/entry.S from Linux 4.20 on: entry code was renamed in 5.8 (x86-64) and 5.12 (arm64), thunks multiply
+with every speculation bug.
 """
 
 import re
@@ -70,7 +71,15 @@ _ARMV7 = {
     # Without the tables, and what is only called like them.
     Role.SYSCALL: r"(__se_)?sys_(?!(call_table|oabi_call_table|syscall|imageblit|fillrect|copyarea|off_\w+)$)\w+",
 }
-_ROLES: Final = {"x86_64": _X86_64, "aarch64": _AARCH64, "armv7": _ARMV7}
+_RISCV64 = {
+    # One for all: interrupts, exceptions and system calls.
+    Role.ENTRY: r"handle_exception",
+    # Since 6.15 one for threads of the kernel, one for processes.
+    Role.FORK: r"ret_from_fork_(kernel|user)_asm",
+    # Since 6.6 (ARCH_HAS_SYSCALL_WRAPPER); before, a system call is a function like others.
+    Role.SYSCALL: r"__riscv_(compat_)?sys_\w+",
+}
+_ROLES: Final = {"x86_64": _X86_64, "aarch64": _AARCH64, "armv7": _ARMV7, "riscv64": _RISCV64}
 
 # 6.6 made ret_from_fork() a function that ret_from_fork_asm calls.
 _FORK: Final = ("ret_from_fork_asm", "ret_from_fork")
@@ -80,6 +89,9 @@ _LABELS: Final = (
     r"_[se]?(text|inittext|exittext)|__(init|inittext|exittext)_(begin|end)|__\S+_text_(start|end)"
     r"|__indirect_thunk_(start|end)|__(kvm_nvhe_)?__hyp_section_\S+|__relocate_new_kernel_(start|end)"
     r"|\w*__st(art|op)___kvm_ex_table"
+    # The header of riscv64's image, and an end in its assembly code.
+    r"|pe_head_start|coff_header|optional_header|extra_header_fields|section_table|efi_header_end"
+    r"|ret_from_exception_end"
     # Places inside 32-bit arm's system call entry.
     r"|local_restart|__sys_trace|__kuser_helper_(start|end)"
     # Mapping symbols of arm64; kallsyms leaves them out except where a prefix hides them.
@@ -94,7 +106,7 @@ _LABELS: Final = (
 
 
 def find_roles(arch: str, names: Collection[str]) -> dict[str, Role]:
-    """Return the role of every name that has one; all others are plain. `arch` is x86_64, aarch64 or armv7.
+    """Return the role of every name that has one; all others are plain. `arch` is x86_64, aarch64, armv7 or riscv64.
 
     `names` are all text symbols of one kernel: some names mean different things in different versions.
     """

@@ -1,7 +1,7 @@
 """Symbols that a user brings for a kernel which carries none: its unstripped vmlinux, or its System.map.
 
 Symbols of another build would name everything wrongly and quietly, so both must agree with the kernel that boots: the
-vmlinux in its version line, the System.map in where it says that line, or an arm64 kernel's entry, is.
+vmlinux in its version line, the System.map in where it says that line, or an Image's entry, is.
 """
 
 import mmap
@@ -14,7 +14,16 @@ import numpy as np
 
 from bootlab.errors import InputError
 from bootlab.symbols.kallsyms import KERNEL_HALF
-from bootlab.symbols.link_map import ARM64_MAGIC, ARM64_MAGIC_AT, LinkMap, Segment, arm64_start, read_elf
+from bootlab.symbols.link_map import (
+    ARM64_MAGIC,
+    IMAGE_MAGIC_AT,
+    RISCV_MAGIC,
+    RISCV_START,
+    LinkMap,
+    Segment,
+    arm64_start,
+    read_elf,
+)
 from bootlab.symbols.table import SymbolTable, make_table, read_symbols
 
 _LINE = re.compile(rb"([0-9a-f]{8,16}) ([A-Za-z?]) (\S+)\n?")
@@ -36,7 +45,7 @@ class SymbolFile(Enum):
     """What a file of symbols is."""
 
     KERNEL = auto()
-    """An ELF vmlinux or an arm64 Image."""
+    """An ELF vmlinux, or an arm64 or riscv64 Image."""
     SYSTEM_MAP = auto()
     PROGRAM = auto()
     """An ELF program, library, or the separate debug file of one."""
@@ -52,7 +61,7 @@ def classify_symbol_file(path: Path) -> SymbolFile:
             raise InputError(f"{path}: not an ELF file of a little-endian machine, or cut off")
         with _mapped(path) as data:
             return SymbolFile.KERNEL if _is_elf_kernel(data) else SymbolFile.PROGRAM
-    if start[ARM64_MAGIC_AT : ARM64_MAGIC_AT + 4] == ARM64_MAGIC:
+    if start[IMAGE_MAGIC_AT : IMAGE_MAGIC_AT + 4] in (ARM64_MAGIC, RISCV_MAGIC):
         return SymbolFile.KERNEL
     if _LINE.match(start):
         return SymbolFile.SYSTEM_MAP
@@ -109,7 +118,7 @@ def _read_system_map(path: Path, image: Path) -> SymbolTable:
         np.array([addresses[number] for number in order], np.uint64),
         image,
     )
-    if table.address(_BANNER_SYMBOL) is None and table.arch == "x86_64":
+    if table.address(_BANNER_SYMBOL) is None and table.arch in ("x86_64", "riscv64"):
         raise InputError(f"{path}: has no {_BANNER_SYMBOL}: not a whole System.map")
     if table.code(_BANNER_SYMBOL, len(_BANNER_START)) not in (_BANNER_START, None):
         raise _of_another_kernel(path, _BANNER_SYMBOL)
@@ -120,13 +129,17 @@ def _link_map(path: Path, image: Path, addresses: dict[str, int]) -> LinkMap:
     with image.open("rb") as file, _mapped(image) as data:
         if data[:4] == _ELF_MAGIC:
             return read_elf(file, data, image)[0]
-        if data[ARM64_MAGIC_AT : ARM64_MAGIC_AT + 4] == ARM64_MAGIC:
+        if data[IMAGE_MAGIC_AT : IMAGE_MAGIC_AT + 4] == ARM64_MAGIC:
             # Functions alone, as a kernel without CONFIG_KALLSYMS_ALL lists them, still have the entry.
             start = arm64_start(data, addresses.get)
             if start is None or start < KERNEL_HALF or addresses.get("_text", start) != start:
                 raise _of_another_kernel(path, "primary_entry")
             return LinkMap("aarch64", start, (Segment(start, 0, len(data)),))
-    raise InputError(f"{image}: not an uncompressed kernel, expected an ELF vmlinux or an arm64 Image")
+        if data[IMAGE_MAGIC_AT : IMAGE_MAGIC_AT + 4] == RISCV_MAGIC:
+            if addresses.get("_start", RISCV_START) != RISCV_START:
+                raise _of_another_kernel(path, "_start")
+            return LinkMap("riscv64", RISCV_START, (Segment(RISCV_START, 0, len(data)),))
+    raise InputError(f"{image}: not an uncompressed kernel, expected an ELF vmlinux, or an arm64 or riscv64 Image")
 
 
 def _of_another_kernel(path: Path, symbol: str) -> InputError:

@@ -18,10 +18,12 @@ from bootlab.errors import InputError
 from bootlab.symbols import kallsyms
 from bootlab.symbols.link_map import (
     ARM64_MAGIC,
-    ARM64_MAGIC_AT,
+    IMAGE_MAGIC_AT,
+    RISCV_MAGIC,
     LinkMap,
     place_arm64_image,
     place_kallsyms,
+    place_riscv_image,
     read_elf,
 )
 
@@ -57,7 +59,7 @@ class SymbolTable:
 
     @property
     def arch(self) -> str:
-        """`x86_64`, `aarch64` or `armv7`."""
+        """`x86_64`, `aarch64`, `armv7` or `riscv64`."""
         return self._map.arch
 
     @property
@@ -151,7 +153,7 @@ class SymbolTable:
 
 
 def read_symbols(path: Path) -> SymbolTable:
-    """Return the symbols of an uncompressed kernel: an ELF vmlinux (x86_64, aarch64, armv7) or an arm64 Image.
+    """Return the symbols of an uncompressed kernel: an ELF vmlinux, or an arm64 or riscv64 Image.
 
     Raises InputError when the file cannot be read, is no such kernel, is truncated, or carries no symbols.
     """
@@ -164,12 +166,15 @@ def read_symbols(path: Path) -> SymbolTable:
                     return make_table(link_map, listed.names, listed.kinds, listed.addresses, path)
                 tables = kallsyms.decode(image, path)
                 base = place_kallsyms(link_map, image, tables, path)
-            elif image[ARM64_MAGIC_AT : ARM64_MAGIC_AT + 4] == ARM64_MAGIC:
+            elif image[IMAGE_MAGIC_AT : IMAGE_MAGIC_AT + 4] == ARM64_MAGIC:
                 tables = kallsyms.decode(image, path)
                 link_map, base = place_arm64_image(image, tables, path)
+            elif image[IMAGE_MAGIC_AT : IMAGE_MAGIC_AT + 4] == RISCV_MAGIC:
+                tables = kallsyms.decode(image, path)
+                link_map, base = place_riscv_image(image, tables, path)
             else:
                 raise InputError(
-                    f"{path}: not an uncompressed kernel, expected an ELF vmlinux or an arm64 Image",
+                    f"{path}: not an uncompressed kernel, expected an ELF vmlinux, or an arm64 or riscv64 Image",
                     hint="a bzImage or a compressed Image must be unpacked first",
                 )
     except ValueError as error:
@@ -183,7 +188,8 @@ def make_table(
     link_map: LinkMap, names: list[str], kinds: str, addresses: NDArray[np.uint64], path: Path
 ) -> SymbolTable:
     """Return the table of symbols given by address, for the image at `path`. Raises InputError when they do not fit."""
-    if "_text" in names:
+    # In front of riscv64's _text is the head of the image, which the kernel begins with.
+    if "_text" in names and link_map.arch != "riscv64":
         start = int(addresses[names.index("_text")])
         if link_map.offset(start, 1) is None:
             raise InputError(f"{path}: damaged: the kernel's symbols lie outside its own image")

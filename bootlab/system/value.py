@@ -72,7 +72,8 @@ class System(Part):
     def _real_or_emulated(self) -> Self:
         real = self.target is not None
         if real != self.machine.type.is_real:
-            other = "a board: x86_64-board, aarch64-board or armv7-board" if real else "emulated, or has a [target]"
+            boards = [kind.value for kind in MachineType if kind.is_real]
+            other = f"a board: {' or '.join(boards)}" if real else "emulated, or has a [target]"
             raise ValueError(f"machine.type {self.machine.type.value!r} must be {other}")
         if real != (self.clock.kind is ClockKind.CONSOLE):
             raise ValueError('clock.kind = "console" is the clock of a board on a serial line, and its only one')
@@ -95,6 +96,8 @@ class System(Part):
             raise ValueError(f'kernel.entry = "pvh" is an x86-64 boot protocol; {what}')
         if machine.firmware == "qboot" and machine.type is MachineType.VIRT:
             raise ValueError('machine.firmware = "qboot" is an x86 firmware; the virt machine needs none')
+        if self.rootfs is not None and self.rootfs.device == "pmem" and machine.arch == "riscv64":
+            raise ValueError('rootfs.device = "pmem": QEMU has no NVDIMM for riscv64; "virtio-blk" is what it has')
         if self.clock.kind is ClockKind.VIRTUAL and self.clock.accelerator is Accelerator.KVM:
             raise ValueError('clock.accelerator = "kvm" cannot count instructions; use clock.kind = "wall"')
         if self.initramfs is not None and self.initramfs.embedded and kernel.build is None:
@@ -200,7 +203,7 @@ class BootFiles(Part):
     kernel: Path
     """What QEMU's -kernel gets; of a board, what lies on its card."""
     vmlinux: Path | None = None
-    """The uncompressed kernel (ELF, or arm64 Image): where symbols come from. None when it could not be had."""
+    """The uncompressed kernel (ELF or Image): where symbols come from. None when it could not be had."""
     initramfs: Path | None = None
     disks: tuple[Path, ...] = ()
     card: Path | None = None

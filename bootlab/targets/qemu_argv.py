@@ -14,7 +14,12 @@ RTC_BASE = "2024-01-01T00:00:00"
 
 _PMEM_ROOM_MIB = 1 << 16
 _DISK_DRIVERS = {Attachment.AHCI: "ide-hd", Attachment.USB: "usb-storage"}
-_BINARY = {"x86_64": "qemu-system-x86_64", "aarch64": "qemu-system-aarch64", "armv7": "qemu-system-arm"}
+_BINARY = {
+    "x86_64": "qemu-system-x86_64",
+    "aarch64": "qemu-system-aarch64",
+    "armv7": "qemu-system-arm",
+    "riscv64": "qemu-system-riscv64",
+}
 
 
 @dataclass(frozen=True, slots=True)

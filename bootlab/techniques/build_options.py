@@ -21,7 +21,7 @@ LINUX_612 = "K612: Linux 6.12.117 source"
 
 NOT_BUILT = "the kernel is not built from source (kernel.build)"
 _MOST_NAMED = 3
-_ARCHITECTURES = {"x86_64": "x86-64", "aarch64": "arm64", "armv7": "32-bit arm"}
+_ARCHITECTURES = {"x86_64": "x86-64", "aarch64": "arm64", "armv7": "32-bit arm", "riscv64": "riscv64"}
 
 
 def option_technique(

@@ -79,7 +79,10 @@ static inline void boot_close(void)
 
 static inline void boot_enter_place(unsigned vcpu, const struct code_place *place, uint64_t n_insns)
 {
-	struct block block = { .place = *place, .n_insns = (uint16_t)n_insns, .enters = place_enters(&boot_config, place) };
+	struct block block = { .place = *place,
+			       .n_insns = (uint16_t)n_insns,
+			       .enters = place_enters(&boot_config, place),
+			       .in_firmware = boot.vcpus[vcpu].in_firmware };
 	uint64_t mark = boot_mark[vcpu];
 
 	if (boot.running != &boot.vcpus[vcpu])

@@ -80,7 +80,8 @@ static void test_bad_lines(void)
 	} cases[] = {
 		{ "\n", "boot.conf:1: the file has no arch line" },
 		{ "mark a 1 00112233\n", "boot.conf:1: expected 'arch' before anything else, got 'mark'" },
-		{ "arch riscv64\n", "boot.conf:1: expected: arch x86_64, arch aarch64 or arch armv7 KERNEL_START" },
+		{ "arch loongarch64\n", "boot.conf:1: expected: arch x86_64, arch aarch64, arch riscv64 or arch armv7 KERNEL_START" },
+		{ "arch riscv64 80000000\n", "boot.conf:1: expected: arch" },
 		{ "arch\n", "boot.conf:1: expected: arch" },
 		{ "arch armv7\n", "boot.conf:1: expected: arch" },
 		{ "arch aarch64 c0000000\n", "boot.conf:1: expected: arch" },

@@ -281,6 +281,59 @@ static void test_stages(void)
 	CHECK(last_counts().returns == 0 && last_counts().mismatched_returns == 0);
 }
 
+/* `n_insns` instructions of firmware that is beneath the kernel. */
+static void run_firmware(uint64_t address, uint64_t n_insns)
+{
+	struct code_place place;
+
+	boot.vcpus[0].in_firmware = true;
+	place_find(&boot, &boot.vcpus[0], address, NULL, &place);
+	CHECK(place.flags & CODE_STAGE);
+	boot_enter_place(0, &place, n_insns);
+	boot.vcpus[0].in_firmware = false;
+}
+
+/* riscv64: the kernel calls its firmware, in exceptions too; a program traps into it, which may hand that on to the kernel. */
+static void test_firmware_beneath_the_kernel(void)
+{
+	boot_open();
+	run_firmware(0x80000000, 6);
+	boot_kernel();
+	calls_from(START_KERNEL, 0x20);
+	run(REST, 0, 7);
+	run_firmware(0x80000400, 3);
+	leave(MARK_CALL, 0x80000500);
+	run_firmware(0x80005800, 4);
+	leave(MARK_RETURN, 0);
+	run_firmware(0x80000500, 2);
+	leave(MARK_EXCEPTION_RETURN, 0x80000600);
+	run(REST, 0x10, 1);
+	run(FAULT, 0, 5);
+	run_firmware(0x80000400, 1);
+	leave(MARK_EXCEPTION_RETURN, 0x80000600);
+	run(FAULT, 0x20, 2);
+	leave(MARK_EXCEPTION_RETURN, address_of(FAULT, 0x30));
+	run(REST, 0x20, 1);
+	run_firmware(0x80000400, 2);
+	leave(MARK_EXCEPTION_RETURN, 0x80000700);
+	run(FAULT, 0, 3); /* handed on */
+	leave(MARK_EXCEPTION_RETURN, address_of(FAULT, 0x30));
+	run(REST, 0x24, 1);
+	leave(MARK_RETURN, 0);
+	run(START_KERNEL, 0x20, 1);
+	boot_close();
+
+	check_account();
+	check_spent("[firmware]", 6, 1);
+	check_spent(THREAD0 "start_kernel", 11, 1);
+	check_spent(THREAD0 "start_kernel;rest; init", 10, 1);
+	check_spent(THREAD0 "start_kernel;rest; init;[firmware]", 3 + 2 + 2, 2);
+	check_spent(THREAD0 "start_kernel;rest; init;[firmware];firmware@0x80005800", 4, 1);
+	check_spent(THREAD0 "start_kernel;rest; init;asm_exc_page_fault", 5 + 2 + 3, 2);
+	check_spent(THREAD0 "start_kernel;rest; init;asm_exc_page_fault;[firmware]", 1, 1);
+	CHECK(last_counts().mismatched_returns == 0);
+}
+
 /* Each vCPU has its own thread; what another one does is never charged to it. */
 static void test_vcpus(void)
 {
@@ -408,6 +461,7 @@ int main(void)
 	test_user_mode();
 	test_exec();
 	test_stages();
+	test_firmware_beneath_the_kernel();
 	test_vcpus();
 	test_console_initcalls();
 	test_spans();

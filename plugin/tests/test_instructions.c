@@ -62,6 +62,39 @@ static const struct {
 	{ 0xd503205f, FLOW_NONE, -1 },	 /* wfe */
 };
 
+static const struct {
+	uint32_t word;
+	size_t size;
+	enum flow flow;
+	int64_t offset;
+} riscv[] = {
+	{ 0x010000ef, 4, FLOW_CALL, 12 },	  /* jal ra, .+16: 12 behind the next */
+	{ 0xffdff0ef, 4, FLOW_CALL, -8 },	  /* jal ra, .-4 */
+	{ 0x001002ef, 4, FLOW_CALL, 0x7fc },	  /* jal t0, .+2048 */
+	{ 0x800000ef, 4, FLOW_CALL, -0x100004 },  /* jal ra, as far back as it goes */
+	{ 0x0d60106f, 4, FLOW_NONE, -1 },	  /* j */
+	{ 0x7a8080e7, 4, FLOW_CALL_PAIR, -1 },	  /* jalr ra, 1960(ra): the second half of `call` */
+	{ 0x000282e7, 4, FLOW_CALL_PAIR, -1 },	  /* jalr t0, t0 */
+	{ 0x000780e7, 4, FLOW_CALL, -1 },	  /* jalr ra, a5 */
+	{ 0x00008067, 4, FLOW_RETURN, -1 },	  /* ret */
+	{ 0x00028067, 4, FLOW_RETURN, -1 },	  /* jr t0 */
+	{ 0x00030067, 4, FLOW_NONE, -1 },	  /* jr t1: `tail` */
+	{ 0x9302, 2, FLOW_CALL, -1 },		  /* c.jalr t1 */
+	{ 0x9002, 2, FLOW_NONE, -1 },		  /* c.ebreak */
+	{ 0x8082, 2, FLOW_RETURN, -1 },		  /* c.jr ra */
+	{ 0x8282, 2, FLOW_RETURN, -1 },		  /* c.jr t0 */
+	{ 0x8782, 2, FLOW_NONE, -1 },		  /* c.jr a5 */
+	{ 0x852e, 2, FLOW_NONE, -1 },		  /* c.mv a0, a1 */
+	{ 0x9702, 2, FLOW_CALL, -1 },		  /* c.jalr a4 */
+	{ 0x972a, 2, FLOW_NONE, -1 },		  /* c.add a4, a0 */
+	{ 0xa03d, 2, FLOW_NONE, -1 },		  /* c.j */
+	{ 0x10200073, 4, FLOW_EXCEPTION_RETURN, -1 }, /* sret */
+	{ 0x30200073, 4, FLOW_EXCEPTION_RETURN, -1 }, /* mret */
+	{ 0x10500073, 4, FLOW_HALT, -1 },	  /* wfi */
+	{ 0x00000073, 4, FLOW_NONE, -1 },	  /* ecall: its entry tells */
+	{ 0xb0702013, 4, FLOW_NONE, -1 },	  /* a guest mark */
+};
+
 int main(void)
 {
 	struct flow_target target;
@@ -82,6 +115,15 @@ int main(void)
 		CHECK(flow == aarch64[i].flow && target.known == (aarch64[i].offset != -1));
 		CHECK(!target.known || target.offset == aarch64[i].offset);
 	}
+	for (size_t i = 0; i < sizeof riscv / sizeof *riscv; i++) {
+		enum flow flow = riscv_flow((const uint8_t *)&riscv[i].word, riscv[i].size, &target);
+
+		if (flow != riscv[i].flow)
+			fprintf(stderr, "riscv %zu: %d\n", i, flow);
+		CHECK(flow == riscv[i].flow && target.known == (riscv[i].offset != -1));
+		CHECK(!target.known || target.offset == riscv[i].offset);
+	}
+	CHECK(riscv_flow(NULL, 0, &target) == FLOW_NONE);
 	CHECK(x86_flow(NULL, 0, &target) == FLOW_NONE && aarch64_flow(NULL, 0, &target) == FLOW_NONE);
 	/* Prefixes and nothing behind them. */
 	CHECK(x86_flow((const uint8_t *)"\x66\x2e", 2, &target) == FLOW_NONE);

@@ -149,6 +149,26 @@ static void test_arm_marks(void)
 	boot_close();
 }
 
+/* A call in two instructions is a direct one, of which a console's initcalls are told; code below the kernel's may be firmware. */
+static void test_riscv(void)
+{
+	const struct code_place kernel = { .flags = CODE_KERNEL };
+	const uint8_t pair[] = { 0xe7, 0x80, 0x80, 0x7a }, pointer[] = { 0x82, 0x97 }, ret[] = { 0x82, 0x80 };
+	uint64_t next = address_of(START_KERNEL, 0x20);
+
+	boot_open();
+	boot_config.arch = ARCH_RISCV64;
+	CHECK(mark_of(&kernel, pair, sizeof pair, next) == mark_make(MARK_CALL, next));
+	CHECK(mark_of(&kernel, pointer, sizeof pointer, next) == mark_make(MARK_CALL_INDIRECT, next));
+	CHECK(mark_of(&kernel, ret, sizeof ret, next) == mark_make(MARK_RETURN, 0));
+	kernel_image_fix_slide(&boot.image, 0);
+	run(START, 0, 5);
+	CHECK(place_of(0x80005800, NULL).function == boot.function_user);
+	boot.vcpus[0].in_firmware = true;
+	CHECK(place_of(0x80005800, NULL).function == boot.stages.kinds[STAGE_FIRMWARE].number);
+	boot_close();
+}
+
 static void write_object(char path[], const char *text)
 {
 	int fd = mkstemp(path);
@@ -246,6 +266,7 @@ int main(void)
 	test_entries();
 	test_marks();
 	test_arm_marks();
+	test_riscv();
 	test_stage_symbols();
 	test_moved_stage();
 	test_bad_files();

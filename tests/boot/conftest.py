@@ -37,6 +37,7 @@ VARIANTS = {
     "generic-6.1": ("debian-cloud", NO_TESTS, GENERIC),
     "generic-6.12": ("debian-13-cloud", NO_TESTS, GENERIC),
     "arm64-6.1": ("debian-arm64",),
+    "riscv64-6.12": ("debian-riscv64", NO_TESTS),
 }
 """Kernels and machines whose profiles several tests look at: name -> example, and what is changed in it.
 

@@ -13,6 +13,7 @@ from bootlab.build.kernel_build import build_kernel
 from bootlab.build.kernel_image import ImageKind, inspect
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.process import find_program
+from bootlab.symbols.table import read_symbols
 from bootlab.system import KernelBuild, System, read_system
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
@@ -32,6 +33,29 @@ def test_an_arm64_kernel_boots_to_ready(cache: Cache, run_boot: Callable[[System
     image = inspect(built.image)
     assert (image.arch, image.kind, image.version) == ("aarch64", ImageKind.ARM64_IMAGE, built.release)
     assert built.decompressor is None
+
+
+def test_a_riscv64_kernel_that_moves_itself_boots_to_ready(
+    cache: Cache, run_boot: Callable[[System], BootRecord]
+) -> None:
+    system = read_system(HERE / "tiny-riscv64.toml")
+    records = [run_boot(system.with_seed(seed)) for seed in (1, 2)]
+    assert [record.outcome for record in records] == [Outcome.READY] * 2, [record.detail for record in records]
+    wanted = ("image_entry", "kernel_entry", "start_kernel", "init_exec", "first_user_instruction", "ready")
+    for record in records:
+        assert [mark for mark in wanted if mark not in record.marks] == []
+        assert record.kaslr_slide is not None and record.kaslr_slide % (2 << 20) == 0
+    print("slides", [hex(record.kaslr_slide or 0) for record in records])
+    assert system.kernel.build is not None
+    built = build_kernel(system.kernel.build, "riscv64", cache)
+    assert built.from_cache
+    image = inspect(built.image)
+    assert (image.arch, image.kind, image.version) == ("riscv64", ImageKind.RISCV64_IMAGE, built.release)
+    # A relocation fills in where its own table of symbols begins; the linker's tells whether that was found.
+    ours, linkers = read_symbols(built.image), read_symbols(built.vmlinux)
+    assert ours.text_start == linkers.text_start
+    names = ("_text", "start_kernel", "do_one_initcall", "run_init_process", "panic")
+    assert [ours.address(name) for name in names] == [linkers.address(name) for name in names]
 
 
 def test_a_module_is_built_installed_and_loaded(run_boot: Callable[[System], BootRecord], tmp_path: Path) -> None:

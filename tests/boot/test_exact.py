@@ -38,7 +38,7 @@ def expected_key(record: BootRecord) -> str:
     return f"{record.system}: " + ", ".join(parts)
 
 
-@pytest.mark.parametrize("name", ["debian-cloud", "debian-13-cloud", "debian-arm64"])
+@pytest.mark.parametrize("name", ["debian-cloud", "debian-13-cloud", "debian-arm64", "debian-riscv64"])
 def test_three_boots_are_identical(name: str, cache: Cache, tmp_path: Path) -> None:
     prepared: Prepared = prepare(read_system(EXAMPLES / f"{name}.toml"), cache)
     run = Store(tmp_path).start("measure", name, {})

@@ -120,7 +120,7 @@ def test_profile_is_small(profiled: Profiled) -> None:
     assert sum(sizes.values()) < SIZE_MOST
 
 
-@pytest.mark.parametrize("name", ["q35-6.12", "arm64-6.1"])
+@pytest.mark.parametrize("name", ["q35-6.12", "arm64-6.1", "riscv64-6.12"])
 def test_two_profiles_are_identical(name: str, variant_file: Callable[[str], Path], profile_boot: ProfileBoot) -> None:
     first = profile_boot(variant_file(name))
     second = profile_boot(variant_file(name), again=True)
@@ -129,7 +129,7 @@ def test_two_profiles_are_identical(name: str, variant_file: Callable[[str], Pat
         assert (first.directory / file).read_bytes() == (second.directory / file).read_bytes(), file
 
 
-@pytest.mark.parametrize("name", ["microvm-6.1", "arm64-6.1"])
+@pytest.mark.parametrize("name", ["microvm-6.1", "arm64-6.1", "riscv64-6.12"])
 def test_a_guest_of_two_vcpus(
     name: str, variant_file: Callable[[str], Path], profile_boot: ProfileBoot, check_unnoticed: CheckUnnoticed
 ) -> None:

@@ -119,10 +119,10 @@ def compare(profiled: Profiled, counts: Path) -> Compared:
     )
 
 
-@pytest.fixture(scope="session", params=["microvm-6.1", "arm64-6.1"])
+@pytest.fixture(scope="session", params=["microvm-6.1", "arm64-6.1", "riscv64-6.12"])
 def compared(request: pytest.FixtureRequest, variant_file: Callable[[str], Path], profile_boot: ProfileBoot,
              counting_plugin: Path, cache: Cache, tmp_path_factory: pytest.TempPathFactory) -> Compared:  # fmt: skip
-    """Two architectures; arm64 has no thunks, so there all must be equal."""
+    """Three architectures; arm64 and riscv64 have no thunks, so there all must be equal."""
     system = variant_file(request.param)
     folder = tmp_path_factory.mktemp("counts")
     return compare(profile_boot(system), asyncio.run(count_blocks(system, cache, counting_plugin, folder)))

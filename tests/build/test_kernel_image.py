@@ -12,7 +12,7 @@ import lz4.block
 import pytest
 import zstandard
 
-from bootlab.build.kernel_image import ImageKind, KernelImage, expect_arch, extract_vmlinux, inspect
+from bootlab.build.kernel_image import ImageKind, KernelImage, expect_arch, expect_loadable, extract_vmlinux, inspect
 from bootlab.errors import InputError
 
 X86_BASE = 0xFFFFFFFF81000000
@@ -99,6 +99,18 @@ def arm64_image() -> bytes:
     return bytes(header) + body
 
 
+def riscv_image(text_offset: int = 0x200000) -> bytes:
+    """Return a riscv Image with the header that its EFI stub has."""
+    body = random.Random(3).randbytes(30_000) + BANNER + bytes(20_000)
+    header = bytearray(arm64_image()[:0x1000])
+    header[0:8] = b"MZ" + struct.pack("<IH", 0x0D60106F, 1)
+    struct.pack_into("<QQ", header, 8, text_offset, 0x200000)
+    header[48:60] = b"RISCV\0\0\0RSC\x05"
+    header[68:70] = struct.pack("<H", 0x5064)
+    struct.pack_into("<I", header, 88 + 16 + 16, len(body))
+    return bytes(header) + body
+
+
 def zboot(payload: bytes, *, machine: int = 0xAA64) -> bytes:
     header = bytearray(0x200)
     header[0:8] = b"MZ\0\0zimg"
@@ -131,7 +143,7 @@ def test_elf_without_pvh(tmp_path: Path) -> None:
 
 
 def test_uncompressed_kernels_are_copied(tmp_path: Path) -> None:
-    for data in (elf(), elf(machine=183), arm64_image()):
+    for data in (elf(), elf(machine=183), elf(machine=243), arm64_image(), riscv_image()):
         path, out = written(tmp_path, data), tmp_path / "out"
         assert extract_vmlinux(path, out).kind == inspect(path).kind
         assert out.read_bytes() == data
@@ -152,18 +164,42 @@ def test_arm64_image_and_its_wrappings(tmp_path: Path) -> None:
         assert out.read_bytes() == plain
 
 
+def test_riscv64_image_and_what_qemu_starts_of_it(tmp_path: Path) -> None:
+    plain = riscv_image()
+    image = inspect(written(tmp_path, plain))
+    assert image == KernelImage(image.path, "riscv64", ImageKind.RISCV64_IMAGE, "6.9.0-lab")
+    expect_loadable(image)
+    out = tmp_path / "Image"
+    for data, kind, version in [
+        (gzip.compress(plain), ImageKind.RISCV64_IMAGE_COMPRESSED, "6.9.0-lab"),
+        (zboot(gzip.compress(plain), machine=0x5064), ImageKind.RISCV64_EFI_ZBOOT, None),
+    ]:
+        image = inspect(written(tmp_path, data))
+        assert image == KernelImage(image.path, "riscv64", kind, version, "gzip")
+        assert extract_vmlinux(image.path, out).kind is ImageKind.RISCV64_IMAGE
+        assert out.read_bytes() == plain
+        with pytest.raises(InputError, match=f"as a plain Image only, and this is {kind.value}"):
+            expect_loadable(image)
+    with pytest.raises(InputError, match="this is elf"):
+        expect_loadable(inspect(written(tmp_path, elf(machine=243))))
+    wrong = inspect(written(tmp_path, zboot(gzip.compress(arm64_image()), machine=0x5064)))
+    with pytest.raises(InputError, match="not an Image for riscv64"):
+        extract_vmlinux(wrong.path, out)
+
+
 @pytest.mark.parametrize(
     ("data", "arch"),
     [
         (bzimage(PAYLOADS["gzip"](elf()), xloadflags=0), "i386"),
         (elf(machine=243), "riscv64"),
         (elf(machine=4711), "ELF machine 4711"),
-        (bytes(48) + b"RISCV\0\0\0RSC\x05" + bytes(1000), "riscv64"),
+        (riscv_image(), "riscv64"),
+        (riscv_image(0x400000), "riscv32"),
         (zimage(), "armv7"),
         (zboot(b"", machine=0x6264), "loongarch64"),
         (arm64_image(), "aarch64"),
     ],
-    ids=["i386", "riscv-elf", "unknown-elf", "riscv-image", "arm", "loongarch-zboot", "arm64"],
+    ids=["i386", "riscv-elf", "unknown-elf", "riscv-image", "riscv32-image", "arm", "loongarch-zboot", "arm64"],
 )
 def test_a_kernel_for_another_machine_is_named(tmp_path: Path, data: bytes, arch: str) -> None:
     image = inspect(written(tmp_path, data))
@@ -189,7 +225,7 @@ def test_the_right_machine_passes(tmp_path: Path) -> None:
         (bzimage(PAYLOADS["gzip"](elf()), protocol=0x20A), "boot protocol 2.10, at least 2.12"),
         (elf(base=0x400000), "not a Linux kernel"),
         (elf(kind=1), "kernel module"),
-        (gzip.compress(b"a log, rotated\n" * 100), "no arm64 Image inside"),
+        (gzip.compress(b"a log, rotated\n" * 100), "no arm64 or riscv64 Image inside"),
         (b"\x89LZO" + bytes(1000), "lzo compression cannot be unpacked here"),
     ],
 )

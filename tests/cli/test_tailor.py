@@ -35,6 +35,11 @@ def file(tmp_path: Path, text: str = SYSTEM) -> str:
             "kernel.build: tailoring",
         ),
         ('[check]\nconsole = "ok"', "", "check: without one, everything would look unused"),
+        (
+            'type = "microvm"',
+            'type = "virt"\narchitecture = "riscv64"',
+            "machine: a kernel for riscv64 cannot be tailored: its calls cannot be read",
+        ),
         ("[booted]", '[clock]\nkind = "wall"\n[booted]', "clock.kind: coverage is exact on the virtual clock only"),
     ],
 )

@@ -42,6 +42,8 @@ class ProfileWriter:
         node = 0
         for place, name in enumerate(filter(None, stack.split(";"))):
             in_brackets = Space.OTHER if name[0] == "[" else Space.MODULE if name.endswith("]") else Space.CODE
+            if name == "[firmware]":
+                in_brackets = Space.STAGE
             key = (node, self.function(name, in_brackets if place else space))
             if key not in self.nodes:
                 self.nodes[key] = len(self.nodes)

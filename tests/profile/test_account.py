@@ -67,6 +67,15 @@ def test_the_account_at_ready_and_at_the_end(profile_writer: Any) -> None:
     assert end.outside_function_share == 160 / 1700
 
 
+def test_firmware_beneath_the_kernel_is_no_kernel_without_names(profile_writer: Any) -> None:
+    profile_writer.task("swapper/0", 0)
+    profile_writer.spend("swapper/0-0;start_kernel", 10)
+    profile_writer.spend("swapper/0-0;start_kernel;[firmware]", 20)
+    profile_writer.spend("swapper/0-0;start_kernel;[firmware];firmware@0x80005800", 70)
+    end = make_account(parse(profile_writer.end())).end
+    assert (end.instructions, end.named_kernel_share, end.outside_function_share) == (100, 1, 0)
+
+
 def test_what_was_pruned_counts_as_outside(profile_writer: Any) -> None:
     profile = a_boot(profile_writer)
     shown = build_call_tree(profile, profile.up_to("ready")).pruned(50, "instructions")

@@ -123,6 +123,23 @@ def test_interrupts_handlers_softirqs_and_threads(profile_writer: Any) -> None:
     assert sum(thread.share for thread in phase.threads) == pytest.approx(1)
 
 
+def test_riscv64_has_one_entry_for_interrupts_exceptions_and_system_calls(profile_writer: Any) -> None:
+    writer = profile_writer
+    writer.task("swapper/0", 0)
+    entry = "swapper/0-0;start_kernel;handle_exception"
+    writer.spend(entry, 9, calls=3)
+    writer.spend(entry + ";do_irq;call_on_irq_stack;handle_percpu_devid_irq;riscv_timer_interrupt", 20)
+    writer.spend(entry + ";do_irq;call_on_irq_stack;handle_percpu_devid_irq;riscv_intc_irq_eoi", 1)
+    writer.spend(entry + ";do_page_fault;handle_mm_fault", 7)
+    writer.spend(entry + ";do_trap_break;report_bug", 3)
+    writer.spend(entry + ";do_trap_ecall_u;__riscv_sys_read", 5)
+    phase = find_activity(finish(writer), {"ready": writer.t_ns}).phases[0]
+    assert [(share.name, share.instructions) for share in phase.interrupts] == [("do_irq", 21)]
+    assert [(share.name, share.instructions) for share in phase.handlers] == [("riscv_timer_interrupt", 20)]
+    found = [(share.name, share.instructions) for share in phase.exceptions]
+    assert found == [("do_page_fault", 7), ("do_trap_break", 3)]
+
+
 def test_a_mark_without_a_cut_says_so(profile_writer: Any) -> None:
     profile_writer.task("swapper/0", 0)
     profile_writer.spend("swapper/0-0;start_kernel", 100)

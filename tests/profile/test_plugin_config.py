@@ -29,6 +29,12 @@ AARCH64 = {
     "start_kernel": 0xFFFF8000093809F4,
     "primary_entry": 0xFFFF800009388D50,
 }
+RISCV64 = {
+    "_start_kernel": 0xFFFFFFFF800010D8,
+    "do_one_initcall": 0xFFFFFFFF800028B0,
+    "run_init_process": 0xFFFFFFFF80A5E5E2,
+    "start_kernel": 0xFFFFFFFF80C0087C,
+}
 
 
 class Table:
@@ -102,6 +108,14 @@ def test_arm64_has_an_image_header_and_longer_code() -> None:
     assert config.missing == ("panic",)
 
 
+def test_riscv64_begins_behind_its_firmware() -> None:
+    config = make(RISCV64, "riscv64")
+    assert config.text.startswith("arch riscv64\n")
+    assert lines_of(config, "image_entry") == ["image image_entry 80200000 ????????????????0000200000000000"]
+    (line,) = lines_of(config, "kernel_entry")
+    assert line.startswith("entry kernel_entry ffffffff800010d8 ") and len(line.split()[3]) == 32
+
+
 def test_own_marks_and_watched_symbols() -> None:
     config = make(X86_64, marks={"scheduler": "rest_init"}, watch=["driver_init"], initcalls=False, guest_marks=False)
     assert lines_of(config, "scheduler") == ["mark scheduler ffffffff819fd680 80d69f81ffffffff"]
@@ -136,5 +150,5 @@ def test_every_wrong_mark_is_named_by_its_key() -> None:
 
 
 def test_an_architecture_the_plugin_does_not_know_is_refused() -> None:
-    with pytest.raises(InputError, match="riscv64"):
-        make({}, "riscv64")
+    with pytest.raises(InputError, match="loongarch64"):
+        make({}, "loongarch64")

@@ -202,6 +202,10 @@ X86_DEVICE = "asm_common_interrupt common_interrupt __common_interrupt handle_ed
 ARM_TIMER = (
     "el1h_64_irq el1h_64_irq_handler el1_interrupt gic_handle_irq generic_handle_domain_irq handle_percpu_devid_irq "
 )
+RISCV_TIMER = (
+    "handle_exception do_irq call_on_irq_stack handle_riscv_irq riscv_intc_irq generic_handle_domain_irq "
+    "handle_percpu_devid_irq "
+)
 
 
 @pytest.mark.parametrize(
@@ -279,6 +283,14 @@ ARM_TIMER = (
             "hrtimer_wakeup",
         ),
         (
+            "busy_loop " + RISCV_TIMER + "riscv_timer_interrupt hrtimer_interrupt __hrtimer_run_queues hrtimer_wakeup "
+            "wake_up_process try_to_wake_up",
+            True,
+            WakeKind.TIMER,
+            "hrtimer_wakeup",
+            "hrtimer_wakeup",
+        ),
+        (
             "busy_loop asm_sysvec_irq_work sysvec_irq_work irq_work_run wake_up_klogd_work_func __wake_up "
             "try_to_wake_up",
             True,
@@ -324,9 +336,10 @@ def test_system_calls_on_every_architecture() -> None:
         "__se_sys_read",
         "__do_sys_read",
         "__arm64_compat_sys_read",
+        "__riscv_sys_read",
         "ksys_read",
     )
-    assert [syscall_name(name) for name in names] == ["read"] * 5 + [None]
+    assert [syscall_name(name) for name in names] == ["read"] * 6 + [None]
     arm = ("sys_read", "sys_sigreturn_wrapper", "sys_dmi_field_show", "sys_fillrect", "ksys_read")
     assert [syscall_name(name) for name in arm] == ["read", "sigreturn", None, None, None]
 
@@ -334,4 +347,6 @@ def test_system_calls_on_every_architecture() -> None:
 def test_stacks_of_interrupts() -> None:
     assert runs_in_interrupt(["kthread", "asm_common_interrupt", "common_interrupt"])
     assert runs_in_interrupt(["el1h_64_irq"])
+    assert runs_in_interrupt(["kthread", "handle_exception", "do_irq"])
+    assert not runs_in_interrupt(["handle_exception", "do_trap_ecall_u"])
     assert not runs_in_interrupt(["kthread", "asm_exc_page_fault"])

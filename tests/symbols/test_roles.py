@@ -33,7 +33,14 @@ ARMV7 = {
     Role.SYSCALL: "sys_read __se_sys_mmap_pgoff sys_mmap2 sys_sigreturn_wrapper sys_ni_syscall",
     Role.FORK: "ret_from_fork",
 }
+RISCV64 = {
+    Role.ENTRY: "handle_exception",
+    Role.SYSCALL: "__riscv_sys_read __riscv_compat_sys_ioctl __riscv_sys_ni_syscall",
+    Role.FORK: "ret_from_fork",
+}
 PLAIN = {
+    "riscv64": "start_kernel ret_from_exception handle_kernel_stack_overflow call_on_irq_stack __switch_to "
+    "do_trap_unknown __do_sys_clone __se_sys_read sbi_ecall __sbi_ecall syscall_handler do_irq",
     "armv7": "start_kernel ret_fast_syscall ret_to_user_from_irq arm_syscall sys_call_table sys_syscall sys_fillrect "
     "__irq_wake_thread sys_off_handler __dabt_svc.part.0 do_DataAbort __switch_to __kuser_get_tls vector_table "
     "kstat_irqs_usr",
@@ -49,7 +56,8 @@ LABELS = (
     "__irqentry_text_end __indirect_thunk_start __static_call_text_end __pi_$x $d entry_SYSCALL_64_after_hwframe "
     "entry_SYSCALL_64_safe_stack entry_SYSRETQ_unsafe_stack entry_SYSRETL_compat_end syscall_return_via_sysret "
     "first_nmi repeat_nmi end_repeat_nmi nested_nmi_out nmi_restore native_irq_return_iret early_xen_iret_patch "
-    "restore_regs_and_return_to_kernel ftrace_call ftrace_graph_call ftrace_regs_caller_end local_restart __sys_trace"
+    "restore_regs_and_return_to_kernel ftrace_call ftrace_graph_call ftrace_regs_caller_end local_restart __sys_trace "
+    "coff_header optional_header extra_header_fields section_table pe_head_start efi_header_end ret_from_exception_end"
 )
 FUNCTIONS = (
     "startup_64 entry_SYSCALL_64 asm_exc_nmi ftrace_caller ftrace_regs_caller ftrace_stub timer_list_start "
@@ -58,7 +66,9 @@ FUNCTIONS = (
 )
 
 
-@pytest.mark.parametrize(("arch", "expected"), [("x86_64", X86_64), ("aarch64", AARCH64), ("armv7", ARMV7)])
+@pytest.mark.parametrize(
+    ("arch", "expected"), [("x86_64", X86_64), ("aarch64", AARCH64), ("armv7", ARMV7), ("riscv64", RISCV64)]
+)
 def test_roles(arch: str, expected: dict[Role, str]) -> None:
     names = [name for words in expected.values() for name in words.split()]
     roles = find_roles(arch, {*names, *PLAIN[arch].split()})
@@ -68,6 +78,11 @@ def test_roles(arch: str, expected: dict[Role, str]) -> None:
 def test_only_one_place_begins_the_stack_of_a_new_task() -> None:
     assert find_roles("x86_64", {"ret_from_fork"}) == {"ret_from_fork": Role.FORK}
     assert find_roles("x86_64", {"ret_from_fork", "ret_from_fork_asm"}) == {"ret_from_fork_asm": Role.FORK}
+
+
+def test_riscv64_has_two_places_that_do_since_6_15() -> None:
+    names = {"ret_from_fork_kernel_asm", "ret_from_fork_user_asm", "ret_from_fork_kernel", "ret_from_fork_user"}
+    assert find_roles("riscv64", names) == {name: Role.FORK for name in names if name.endswith("_asm")}
 
 
 def test_entries_before_5_8() -> None:

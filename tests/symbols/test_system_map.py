@@ -80,6 +80,20 @@ def test_an_arm64_image_takes_its_system_map(tmp_path: Path) -> None:
         read_kernel_symbols(written(tmp_path, ARM64_MAP), other)
 
 
+def test_a_riscv64_image_takes_its_system_map(tmp_path: Path) -> None:
+    head = b"MZ".ljust(48, b"\0") + b"RISCV\0\0\0RSC\x05"
+    path = written(tmp_path, head.ljust(BANNER_AT, b"\1") + BANNER, "Image")
+    text = MAP.replace("ffffffff81", "ffffffff80")
+    table = read_kernel_symbols(written(tmp_path, text), path)
+    assert (table.arch, table.text_start) == ("riscv64", 0xFFFFFFFF80000000)
+    assert classify_symbol_file(path) is SymbolFile.KERNEL
+    with pytest.raises(InputError, match="symbols of another kernel.*_start"):
+        read_kernel_symbols(written(tmp_path, text + "ffffffe000000000 T _start\n"), path)
+    without = "".join(line for line in text.splitlines(keepends=True) if "banner" not in line)
+    with pytest.raises(InputError, match="not a whole System.map"):
+        read_kernel_symbols(written(tmp_path, without), path)
+
+
 def test_symbols_of_another_build(tmp_path: Path, kernel: Path, make_x86_elf: Make) -> None:
     other = written(tmp_path, make_x86_elf(CONTENT.replace(b"#1 ", b"#2 ")), "other")
     with pytest.raises(InputError, match=r"symbols of another kernel.*#2.*#1"):

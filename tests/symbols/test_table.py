@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bootlab.errors import InputError
+from bootlab.symbols.link_map import RISCV_START
 from bootlab.symbols.table import read_symbols
 
 X86_BASE = 0xFFFFFFFF81000000
@@ -132,6 +133,49 @@ def test_arm64_image_that_cannot_be_placed(tmp_path: Path, make_tables: Make, ma
         read_symbols(written(tmp_path, bytes(image)))
 
 
+def riscv_image(make_tables: Make, make_symbols: Make, *, word: int | None = None, all_symbols: bool = True) -> bytes:
+    """Return an Image as Linux 6.12 makes it for riscv64: its text is 8 KiB behind the start, where its head is.
+
+    Without `all_symbols` the kernel lists none of its head, as without CONFIG_KALLSYMS_ALL.
+    """
+    symbols = make_symbols(RISCV_START + 0x2000)
+    symbols[0] = (RISCV_START + 0x2000, "T", "_text")
+    if all_symbols:
+        symbols[:0] = [(RISCV_START, "T", "_start"), (RISCV_START + 0x10D8, "T", "_start_kernel")]
+    tables = make_tables(symbols, "6.12", symbols[0][0], word=word)
+    header = b"MZ" + bytes(46) + b"RISCV\0\0\0RSC\x05"
+    image: bytes = header.ljust(0x18000, b"\0") + tables.data
+    image += bytes(-len(image) % 8)
+    if word == 0:
+        places = [RISCV_START + 0x20, RISCV_START + 0x18000 + tables.base_at, RISCV_START + 0x40]
+        image += b"".join(struct.pack("<QQQ", place, 3, symbols[0][0]) for place in places)
+    return image
+
+
+@pytest.mark.parametrize(("word", "all_symbols"), [(None, True), (None, False), (0, True), (0, False)])
+def test_riscv64_image_is_placed(
+    tmp_path: Path, make_tables: Make, make_symbols: Make, word: int | None, all_symbols: bool
+) -> None:
+    image = riscv_image(make_tables, make_symbols, word=word, all_symbols=all_symbols)
+    table = read_symbols(written(tmp_path, image))
+    assert (table.arch, table.text_start) == ("riscv64", RISCV_START)
+    assert table.address("_text") == RISCV_START + 0x2000
+    assert table.address("start_kernel") == RISCV_START + 0x2100 + 32 * 600
+    assert table.link_map.offset(RISCV_START, 2) == 0
+    if all_symbols:
+        assert table.code("_start", 2) == b"MZ"
+        assert table.name_at(RISCV_START + 0x10D8) == "_start_kernel"
+
+
+def test_riscv64_image_that_cannot_be_placed(tmp_path: Path, make_tables: Make, make_symbols: Make) -> None:
+    image = riscv_image(make_tables, make_symbols, word=0)
+    with pytest.raises(InputError, match="0 relocations could place the kernel symbols"):
+        read_symbols(written(tmp_path, image.replace(struct.pack("<Q", 3), struct.pack("<Q", 2))))
+    early = riscv_image(make_tables, make_symbols, word=0xFFFFFFE000000000)
+    with pytest.raises(InputError, match="linked at 0xffffffe000000000, expected 0xffffffff80000000"):
+        read_symbols(written(tmp_path, early))
+
+
 def elf_with_symtab(machine: int = 62) -> bytes:
     """Return an ELF kernel whose .symtab has one symbol of each kind that matters."""
     names = [
@@ -235,7 +279,7 @@ def test_wrong_files(tmp_path: Path) -> None:
     for name, data, message in [
         ("empty", b"", "empty file"),
         ("text", b"hello\n" * 100, "not an uncompressed kernel"),
-        ("mips", elf_with_symtab(machine=8), "symbols are read for x86_64, aarch64, armv7"),
+        ("mips", elf_with_symtab(machine=8), "symbols are read for x86_64, aarch64, armv7, riscv64"),
     ]:
         (tmp_path / name).write_bytes(data)
         with pytest.raises(InputError, match=f"{name}: .*{message}"):

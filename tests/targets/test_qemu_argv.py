@@ -63,6 +63,12 @@ CASES = {
         PLUGIN,
         Accelerator.TCG,
     ),
+    "virt-riscv64": (
+        {"machine": {"type": "virt", "architecture": "riscv64"}, **WITH_DISK},
+        FILES,
+        PLUGIN,
+        Accelerator.TCG,
+    ),
     "orangepi-pc": (
         {"machine": {"type": "orangepi-pc"}, "clock": {"shift": 1}, "card": {"path": "card.img"}},
         FILES.model_copy(update={"disks": (), "card": Path("/c/card,1.img")}),
