@@ -41,10 +41,11 @@ EVERY_MODULE = "*"
 
 _INITS = {"initramfs": ("/init",), "rootfs": ("/sbin/init", "/etc/init", "/bin/init", "/bin/sh")}
 """What a kernel starts first, in this order, unless it is told otherwise (init/main.c)."""
-_FORMAT = 4  # of what a recipe makes; a new number makes cached archives be built again
+_FORMAT = 5  # of what a recipe makes; a new number makes cached archives be built again
 _FOLDERS = ("dev", "etc", "mnt", "proc", "root", "run", "sbin", "sys")
 _ENTRY = re.compile(r"[0-9a-f]{64}")
-_APPLET = re.compile(rb"[a-z0-9_.\-\[]{1,24}")
+_APPLET = re.compile(rb"[a-z0-9_.\-\[]{1,24}\Z")
+_LONGEST_APPLET = 24
 
 Tell = Callable[[str], None]
 
@@ -173,8 +174,9 @@ def applets(busybox: bytes) -> list[str]:
     best: list[bytes] = []
     run: list[bytes] = []
     for word in busybox.split(b"\0"):
-        if not _APPLET.fullmatch(word):
-            run = []
+        if not _APPLET.match(word):
+            # The first name may stand right behind what is no text.
+            run = [tail[0]] if (tail := _APPLET.search(word[-_LONGEST_APPLET:])) else []
             continue
         run = [*run, word] if run and word > run[-1] else [word]
         if len(run) > len(best) and run[0] <= b"a":

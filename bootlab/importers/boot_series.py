@@ -23,6 +23,7 @@ MOST_BOOTS: Final = 1_000
 _MOST_FIGURES: Final = 500
 _MOST_BYTES: Final = 4 * 1024 * 1024
 _LONGEST_PATH: Final = 160
+_DEEPEST: Final = 200
 _GREATEST: Final = 1e15
 
 _UNIT = re.compile(r"(?:^|[ _./(\[-])(?P<unit>ns|nsec|us|usec|µs|ms|msec|s|sec|secs|seconds)[)\]]?$", re.IGNORECASE)
@@ -84,7 +85,10 @@ def read(source: Source, options: Options) -> Recording:
 
 
 def parse_json(document: Any, notes: list[str]) -> Figures:
-    """Return the figures of a JSON document. What must be known of them is added to `notes`."""
+    """Return the figures of a JSON document. What must be known of them is added to `notes`.
+
+    Raises RecursionError for one that is nested too deeply to mean anything.
+    """
     metrics = document.get("metrics") if isinstance(document, dict) else None
     if isinstance(metrics, dict) and all(isinstance(one, dict) and "values" in one for one in metrics.values()):
         figures: Figures = {}
@@ -113,17 +117,19 @@ def _red_hat(samples: list[dict[str, Any]], notes: list[str]) -> Figures:
 
 def _walk(figures: Figures, document: Any, name: str, unit: str) -> None:
     # By hand, and not by recursion: what json takes may be nested more deeply than Python calls.
-    todo = [(document, name)]
+    todo = [(document, name, 0)]
     while todo:
-        value, path = todo.pop()
+        value, path, depth = todo.pop()
+        if depth > _DEEPEST:
+            raise RecursionError
         if isinstance(value, dict):
             todo += [
-                (one, f"{path}/{str(key)[:60]}".lstrip("/")[-_LONGEST_PATH:])
+                (one, f"{path}/{str(key)[:60]}".lstrip("/")[-_LONGEST_PATH:], depth + 1)
                 for key, one in reversed(value.items())
                 if isinstance(one, dict | list) or str(key).lower() not in _NO_FIGURES
             ]
         elif isinstance(value, list):
-            todo += [(one, path) for one in reversed(value)]
+            todo += [(one, path, depth + 1) for one in reversed(value)]
         elif isinstance(value, int | float) and not isinstance(value, bool):
             _add(figures, path or "value", unit, float(value) if abs(value) <= _GREATEST else math.nan)
 
