@@ -72,7 +72,7 @@ def figure_words(one: MeasuredFigure) -> str:
     if one.saved_ns is None or one.verdict not in ("faster", "slower"):
         saved = one.verdict if one.saved_ns is None else f"{one.verdict} ({_ms(-one.saved_ns)}, {_why_not(one)})"
     else:
-        saved = f"{_ms(-one.saved_ns)} of {one.baseline_ns / 1e6:.4g} ms"
+        saved = f"{_ms(-one.saved_ns)} of {_whole(one.baseline_ns)}"
     size = f", kernel {-one.kernel_bytes_saved / 1000:+.0f} KB" if one.kernel_bytes_saved else ""
     return f"{saved}{size} ({where})"
 
@@ -81,6 +81,10 @@ def _why_not(one: MeasuredFigure) -> str:
     # The median may lie outside where one of the seeds does not.
     inside = abs(one.saved_ns or 0) <= one.spread_ns
     return f"{'within' if inside else 'not with every seed beyond'} +-{_span(one)}"
+
+
+def _whole(ns: int) -> str:
+    return f"{ns / 1e6:.0f} ms" if ns >= 1e10 else f"{ns / 1e6:.4g} ms"
 
 
 def _ms(ns: int) -> str:
