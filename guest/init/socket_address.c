@@ -31,7 +31,8 @@ static bool is_below_run(struct slice path)
 	struct slice rest = slice_from(path, strlen(RUN));
 	const char *slash;
 
-	if (!slice_starts(path, RUN) || slice_starts(path, "/run/bootlab/") || memmem(path.at, path.size, "..", 2))
+	if (!slice_starts(path, RUN) || slice_is(path, "/run/bootlab") || slice_starts(path, "/run/bootlab/") ||
+	    memmem(path.at, path.size, "..", 2))
 		return false;
 	slash = memchr(rest.at, '/', rest.size);
 	if (slash == rest.at || slice_ends(path, "/"))

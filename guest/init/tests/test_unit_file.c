@@ -79,7 +79,7 @@ static void test_where_sockets_listen(void)
 	static const char *const WRONG[] = { "",	     "80",		"tcp",		    "tcp 0",	       "tcp 65536",
 					     "tcp :80",	     "tcp a:80",	"tcp 1.2.3:80",	    "tcp [::g]:80",    "tcp [fe80::1]:80",
 					     "unix",	     "unix run/a",	"unix /run/",	    "unix /etc/a",     "unix /run/../a",
-					     "unix /run/a/",  "unix /run//a",	"unix /run/a/b/c",  "unix /run/bootlab/a", "tcp 80 90",
+					     "unix /run/a/",  "unix /run//a",	"unix /run/a/b/c",  "unix /run/bootlab/a", "unix /run/bootlab", "tcp 80 90",
 					     "unix /run/a 8", "unix /run/a 01777", "unix /run/a 600 x", "sctp 80" };
 	struct unit *unit = parse("exec /a\nlisten tcp 80\nlisten udp 10.0.0.1:53\nlisten tcp [2001:db8::1]:8080\n"
 				  "listen unix /run/a/b 0640\nlisten unix /run/c\n");
