@@ -25,8 +25,8 @@ dmesg -r
 bootlab-mark ready
 exec sleep 1000000000
 """
-PRINTING_NS = 40_000
-"""What the two lines may cost."""
+PRINTING_NS = 60_000
+"""What the two lines may cost: less than 40 us, and on riscv64 with a tick in them, which its firmware takes first, 47."""
 REST_NS = 10_000
 """What may be left of a difference when the printing of its two lines is taken away, as the profile itself has it.
 
@@ -140,7 +140,7 @@ def test_durations_agree(told: tuple[Profiled, KernelLog]) -> None:
     assert len(extra) > 300
     rows = {row["name"]: row for row, _ in matched(told)}
     exceptions = {name for name, ns in extra.items() if not -REPORTED_NS <= ns <= PRINTING_NS}
-    print("exceptions", sorted(exceptions))
+    print("exceptions", {name: extra[name] for name in sorted(exceptions)})
     # The kernel finds the name of a module's function by going through all symbols of the module, for each line anew.
     assert all(rows[name]["module"] for name in exceptions), "only modules, whose names are long to find"
     printing = printing_ns(told[0])
