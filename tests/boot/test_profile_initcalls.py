@@ -26,7 +26,7 @@ bootlab-mark ready
 exec sleep 1000000000
 """
 PRINTING_NS = 60_000
-"""What the two lines may cost: less than 40 us, and on riscv64 with a tick in them, which its firmware takes first, 47."""
+"""What the two lines may cost: less than 40 us, but 47 on riscv64 with a tick in them, which firmware takes first."""
 REST_NS = 10_000
 """What may be left of a difference when the printing of its two lines is taken away, as the profile itself has it.
 
