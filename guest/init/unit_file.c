@@ -198,8 +198,12 @@ static void read_listen(struct reading *reading, struct slice value, int argumen
 			break_unit(reading->unit, "another listen line has the address of one in its file");
 			return;
 		}
-	if (reading->unit->n_sockets == MAX_UNIT_SOCKETS)
-		wrong(reading, "no more than 16 of them");
+	if (reading->unit->n_sockets == MAX_UNIT_SOCKETS) {
+		units_complain(reading->units, reading->unit->path, reading->line, "listen: expected no more than %d of them",
+			       MAX_UNIT_SOCKETS);
+		break_unit(reading->unit, "it has too many listen lines");
+		return;
+	}
 	address.text = keep(reading, value);
 	if (!address.text || !units_socket(reading->units, reading->unit, &address))
 		break_unit(reading->unit, "there is no room for its sockets");

@@ -184,8 +184,6 @@ bool units_command(struct units *units, struct unit *unit, enum phase phase, con
 
 bool units_socket(struct units *units, struct unit *unit, const struct socket_address *address)
 {
-	if (unit->n_sockets == MAX_UNIT_SOCKETS)
-		return false;
 	if (units->n_sockets == MAX_SOCKETS) {
 		complain_full(units, unit->path, "sockets");
 		return false;

@@ -58,6 +58,7 @@ def expect_survival(console: str, reason: EndReason | None, count: int) -> int:
     assert int(after) <= int(before) + 3 * len(BEHAVIOURS), last
     (asked,) = re.findall(r"asks for the end at ([\d.]+)", console)
     (ended,) = re.findall(r"\[ *([\d.]+)\] reboot: Restarting system", console)
+    print(f"{faults}, {before} descriptors before, {after} after, down in {float(ended) - float(asked):.2f} s")
     assert float(ended) - float(asked) < SHUTDOWN_S + 2, last
     return sum(faults.values())
 

@@ -33,6 +33,13 @@ def test_figures_are_shown_without_their_page(series: Run, capsys: pytest.Captur
     assert hint == f"  hint: bootlab report {series.path} --to FILE writes it elsewhere"
 
 
+def test_a_moved_run_is_shown_from_where_it_is(series: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    moved = series.path.rename(series.path.with_name("elsewhere"))
+    assert run(["report", str(moved), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert {Path(one["run"]).parents[1] for one in shown["boots"]} == {moved}
+
+
 def test_json_is_whole_without_its_page(series: Run, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["report", str(series.path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["schema"] == "bootlab.series/1"
