@@ -24,7 +24,7 @@ from bootlab.cli.terminal import boot_progress, err, out, print_json, warn_of_do
 from bootlab.errors import InputError, Interrupted, StoreError
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.family import DEFAULT_NULLS
-from bootlab.experiments.plan import find_plan
+from bootlab.experiments.plan import PLANS, find_plan
 from bootlab.experiments.store import Run, Store
 from bootlab.experiments.trial import TryResult
 from bootlab.experiments.trying import Trial
@@ -68,6 +68,14 @@ def try_(
             "one kernel build for each technique that builds one. [default: stack]",
         ),
     ] = None,
+    alone: Annotated[
+        bool | None,
+        typer.Option(
+            "--alone/--no-alone",
+            help="Measure each technique alone first; without, only the ladder of a plan that keeps every step is "
+            "climbed: half the boots and half the kernel builds. [default: alone]",
+        ),
+    ] = None,
     ablation: Annotated[
         bool | None,
         typer.Option(
@@ -102,6 +110,7 @@ def try_(
         seeds=seeds or (3 if value.clock.kind is ClockKind.VIRTUAL else 10),
         nulls=nulls or DEFAULT_NULLS,
         stack=stack is not False,
+        alone=alone is not False,
         ablation=bool(ablation),
         facts=audited_facts(open_store(runs), audit) if audit is not None else {},
     )
@@ -109,11 +118,14 @@ def try_(
         raise InputError(
             "--ablation leaves techniques out of a stack, and --no-stack makes none", hint="give one of them"
         )
+    if not asked.alone:
+        _expect_ladder(asked)
     if value.clock.kind is not ClockKind.VIRTUAL and asked.seeds < _FEWEST_WALL:
         raise InputError(f"--seeds {asked.seeds}: a noisy clock needs at least {_FEWEST_WALL} boots a side")
     store = open_store(runs)
     if resume is not None:
-        run, asked = _resumed(store, resume, value.name, asked, [technique, plan, seeds, nulls, stack, ablation, audit])
+        options = [technique, plan, seeds, nulls, alone, stack, ablation, audit]
+        run, asked = _resumed(store, resume, value.name, asked, options)
     chosen_plan = find_plan(asked.plan)
     techniques = find_techniques(load_catalogue(), asked.techniques or chosen_plan.techniques)
     if value.check is None and not json:
@@ -131,6 +143,7 @@ def try_(
             cache=open_cache(),
             seeds=range(1, asked.seeds + 1),
             nulls=asked.nulls,
+            alone=asked.alone,
             stack=asked.stack,
             ablation=asked.ablation,
             facts=asked.facts,
@@ -179,10 +192,22 @@ class _Asked(BaseModel):
     plan: str
     seeds: int
     nulls: int
+    alone: bool = True
     stack: bool = True
     ablation: bool = False
     facts: dict[str, str] = {}
-    """None of the three is in runs of before there was one."""
+    """None of the four is in runs of before there was one."""
+
+
+def _expect_ladder(asked: _Asked) -> None:
+    if not asked.stack:
+        raise InputError("--no-alone and --no-stack: nothing would be measured", hint="give one of them")
+    if not find_plan(asked.plan).keep_all:
+        ladders = ", ".join(name for name, plan in sorted(PLANS.items()) if plan.keep_all)
+        raise InputError(
+            f"--no-alone: plan {asked.plan} stacks what helped alone",
+            hint=f"plans that keep every step can do without: {ladders}",
+        )
 
 
 def _resumed(store: Store, name: str, system: str, now: _Asked, options: list[Any]) -> tuple[Run, _Asked]:
@@ -191,7 +216,8 @@ def _resumed(store: Store, name: str, system: str, now: _Asked, options: list[An
         raise InputError(f"--resume {name}: that run is a {run.kind} of {run.system}, not a try of {system}")
     if any(option is not None for option in options):
         raise InputError(
-            f"--resume {name}: goes on as it was asked; give no technique, plan, seeds, nulls, stack, ablation or audit"
+            f"--resume {name}: goes on as it was asked; "
+            "give no technique, plan, seeds, nulls, alone, stack, ablation or audit"
         )
     try:
         asked = _Asked.model_validate(run.asked)

@@ -20,7 +20,8 @@ Verdict = Literal["faster", "slower", "no difference shown", "broke it", "does n
 ProofWord = Literal["proven", "not shown", "no effect", ""]
 """As `bootlab.techniques.technique.Proof`; empty when no boot was there to show anything."""
 StackName = Literal["recommended", "with risks", "ladder"]
-"""`ladder` is the one stack of a plan that keeps every step."""
+LADDER: Final = "ladder"
+"""The one stack of a plan that keeps every step."""
 
 
 class _Frozen(BaseModel):

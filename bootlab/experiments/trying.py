@@ -19,14 +19,13 @@ from bootlab.experiments.family_boots import FamilyBoots, wall_clock
 from bootlab.experiments.judging import DOES_NOT_APPLY, baseline_of, finished_of, judge, row, step_of
 from bootlab.experiments.measured import measured_of
 from bootlab.experiments.plan import Plan
-from bootlab.experiments.trial import Ablated, Cost, Finished, Judged, Step, TryResult
+from bootlab.experiments.trial import LADDER, Ablated, Cost, Finished, Judged, Step, TryResult
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System
 from bootlab.techniques.technique import Risk, Technique
 
 RECOMMENDED = "recommended"
 WITH_RISKS = "with risks"
-LADDER = "ladder"
 
 
 @dataclass(slots=True)
@@ -42,7 +41,8 @@ class Trial:
     """One `bootlab try`. `note` is called with a line for the user when a stage begins, or a kernel is built.
 
     `facts`: what an audit gives techniques, besides what the baseline measures. Without `stack` nothing is stacked;
-    with `ablation` each technique of a finished stack is left out of it once.
+    without `alone`, which takes a plan that keeps every step, its ladder is climbed and nothing else. With `ablation`
+    each technique of a finished stack is left out of it once.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class Trial:
         cache: Cache,
         seeds: Sequence[int],
         nulls: int = DEFAULT_NULLS,
+        alone: bool = True,
         stack: bool = True,
         ablation: bool = False,
         facts: Mapping[str, str] | None = None,
@@ -66,6 +67,7 @@ class Trial:
         self.engine = engine
         self.seeds = list(seeds)
         self.nulls = nulls
+        self.alone = alone
         self.stack = stack
         self.ablation = ablation
         self.facts = dict(facts or {})
@@ -87,7 +89,7 @@ class Trial:
         measured = measured_of(base.median, base.kernel_config)
         measured = replace(measured, facts={**measured.facts, **self.facts})
         changing = Changing(self.boots, measured, self.note)
-        alone = self._all_alone(start, changing)
+        alone = self._all_alone(start, changing) if self.alone else []
         places: dict[str, _Place] = {}
         if self.stack:
             places = self._ladder(start, changing) if self.plan.keep_all else self._stacks(start, changing, alone)

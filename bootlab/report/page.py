@@ -67,7 +67,7 @@ def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
         section("phases", "Where the time goes", waterfall(sides_of(result), result.clock), _load_note(result)),
         section("stacks", "What adds up", ladder(result)),
         section("ablation", "What each adds to the whole", ablation_table(result)) if result.ablation else Html(),
-        section("techniques", "What each technique saves alone", verdict_table(result)),
+        section("techniques", "What each technique saves alone", verdict_table(result)) if result.alone else Html(),
         section("sizes", "Sizes and times", files_table(result)) if result.baseline.sizes else Html(),
         section(
             "noise", "How far it moves for no reason", family(noise, result.clock),

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bootlab.experiments.trial import Judged, Step, TryResult
+from bootlab.experiments.trial import LADDER, Judged, Step, TryResult
 from bootlab.report.sides import Side
 
-KINDS = {"baseline": "baseline", "recommended": "recommended", "with risks": "risks", "ladder": "recommended"}
+KINDS = {"baseline": "baseline", "recommended": "recommended", "with risks": "risks", LADDER: "recommended"}
 """Stack name -> the CSS class that colours it."""
 VERDICTS = ("faster", "no difference shown", "slower", "broke it", "does not apply")
 """Most welcome first; the order in which verdicts are listed."""
@@ -45,13 +45,21 @@ class FileRow:
 
 
 def file_rows(result: TryResult) -> list[FileRow]:
-    """Return the baseline, each technique alone that was booted, and where each stack ended; empty if unrecorded."""
+    """Return the baseline, each technique alone that was booted, each step of a ladder, and where each stack ended.
+
+    Empty if unrecorded.
+    """
     base = result.baseline
     rows = [FileRow("baseline", "", base.sizes, base.load_ns, base.user_space_ns, base.ready_ns)]
     rows += [
         FileRow(one.technique, one.verdict, one.sizes, one.load_ns, one.user_space_ns, one.ready_ns)
         for one in in_order(result.alone)
         if one.sizes
+    ]
+    rows += [
+        FileRow(f"+ {step.technique}", step.verdict, step.sizes, step.load_ns, step.user_space_ns, step.ready_ns)
+        for step in kept_steps(result, LADDER)
+        if step.sizes
     ]
     rows += [
         FileRow(stack, f"{end.ratio:.2f}x", end.sizes, end.load_ns, end.user_space_ns, end.ready_ns)

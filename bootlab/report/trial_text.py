@@ -10,6 +10,7 @@ from bootlab.experiments.trial import Judged, Step, TryResult
 from bootlab.report.figures import clock_sentence, count, ms, percent, ratio_words, spread_words, visible
 from bootlab.report.plain_tables import Bar, foot, keep_whole, plain_table
 from bootlab.report.trial_order import (
+    VERDICTS,
     FileRow,
     cost_words,
     file_rows,
@@ -31,9 +32,9 @@ def try_result(result: TryResult) -> RenderableType:
         Text.assemble((visible(result.system), "bold"), "  baseline ", (figure, "bold")),
         Text(f"moves by {spread_words(base.spread_ns, base.total_ns)} for no reason, over {boots} boots"),
         *([Text(f"times: {time_words(result)}")] if result.storage is not None else []),
-        Text(),
-        _verdicts(result),
     ]
+    if result.alone:
+        lines += [Text(), _verdicts(result)]
     why = [one for one in in_order(result.alone) if one.saved_ns is None]
     if why:
         lines += [Text(), _reasons(why)]
@@ -77,7 +78,7 @@ def _files(files: list[FileRow], result: TryResult) -> Table:
     for one in files:
         figures = [count(-(-one.sizes[name] // 1024)) if name in one.sizes else "" for name in inputs]
         figures += [ms(one.load_ns)] if result.storage is not None else []
-        name = Text(visible(one.name), overflow="fold", style="" if one.verdict in _STYLES else "bold")
+        name = Text(visible(one.name), overflow="fold", style="" if one.verdict in VERDICTS else "bold")
         rows.add_row(name, *figures, ms(one.user_space_ns), ms(one.ready_ns))
     return rows
 

@@ -83,6 +83,11 @@ def test_a_ladder_keeps_every_step_and_says_what_each_contributes(system: System
     assert contributes["initramfs_none"].verdict == "slower"
     assert any(note.startswith("ablation of ladder: 2") for note in notes)
 
+    climbed, _ = run_trial(system, cache, tmp_path, alone=False)
+    assert (climbed.alone, climbed.ablation) == ([], [])
+    steps_without = {step.technique: (step.verdict, step.ready_ns, step.saved_ns) for step in climbed.stack}
+    assert steps_without == {name: (step.verdict, step.ready_ns, step.saved_ns) for name, step in steps.items()}
+
     cost = result.cost
     assert cost is not None and (cost.built, cost.build_s) == (0, 0)
     # The bar is half as much again as the boots take; what is not boots must stay small beside them.

@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from bootlab.errors import InputError
+from bootlab.experiments.trial import LADDER
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.report import text
 from bootlab.report.steps_text import steps
@@ -97,6 +98,18 @@ def test_try_shows_sizes_and_times_of_each_system_and_what_the_trial_cost() -> N
         in " ".join(out.split())
     )
     assert "sizes in KiB" not in printed(try_result(trial())), "a result of before sizes were recorded"
+
+
+def test_a_ladder_climbed_alone_lists_its_steps_with_their_sizes_and_no_verdicts() -> None:
+    loaded = loaded_trial()
+    steps = [step.model_copy(update={"stack": LADDER, "sizes": {"kernel": 2 << 20}}) for step in loaded.stack]
+    end = loaded.final["recommended"].model_copy(update={"techniques": [step.technique for step in steps]})
+    result = loaded.model_copy(update={"alone": [], "ablation": [], "stack": steps, "final": {LADDER: end}})
+    out = printed(try_result(result))
+    assert "\nfaster" not in out
+    sizes = out[out.index("sizes in KiB") : out.index("stacks, plan")]
+    listed = [line.split()[1] for line in sizes.splitlines() if line.startswith("+ ")]
+    assert listed == [step.technique for step in steps if step.ready_ns is not None]
 
 
 def test_try_shows_what_each_technique_contributes_to_the_stack() -> None:
