@@ -49,6 +49,7 @@ def prepare(system: System, cache: Cache, *, refresh: bool = False, tell: Tell =
         kernel=kernel,
         vmlinux=made.vmlinux,
         initramfs=archive,
+        embedded=made.embedded,
         disks=disks,
         card=card,
         spl=bootloader.spl if bootloader is not None else None,
@@ -136,6 +137,7 @@ class _KernelFiles:
     config: Path | None = None
     build_s: float = 0.0
     built: BuiltKernel | None = None
+    embedded: Path | None = None
 
 
 class _Preparation:
@@ -166,18 +168,19 @@ class _Preparation:
         vmlinux = self.vmlinux(path)
         return _KernelFiles(path, tree, vmlinux, vmlinux, config=configs[0] if len(configs) == 1 else None)
 
-    def built(self, build: KernelBuild) -> tuple[BuiltKernel, float]:
-        """Return the kernel, with its initramfs in it if that is asked for, and the seconds spent now on building."""
+    def built(self, build: KernelBuild) -> tuple[BuiltKernel, float, Path | None]:
+        """Return the kernel, the seconds spent now on building, and the archive in it if that is asked for."""
         recipe, seconds, tree = self._system.initramfs, 0.0, None
         if recipe is not None and recipe.embedded and recipe.wants_modules:
             # Modules of a kernel that is to carry them: it is built without them first.
             plain = self._build(build, None)
             seconds, tree = (0.0 if plain.from_cache else plain.seconds), plain.modules
-        kernel = self._build(build, self.embedded_initramfs(tree))
-        return kernel, seconds + (0.0 if kernel.from_cache else kernel.seconds)
+        archive = self.embedded_initramfs(tree)
+        kernel = self._build(build, archive)
+        return kernel, seconds + (0.0 if kernel.from_cache else kernel.seconds), archive
 
     def _built_files(self, build: KernelBuild) -> _KernelFiles:
-        kernel, seconds = self.built(build)
+        kernel, seconds, archive = self.built(build)
         return _KernelFiles(
             image=kernel.image,
             tree=kernel.modules,
@@ -189,6 +192,7 @@ class _Preparation:
             config=kernel.config,
             build_s=seconds,
             built=kernel,
+            embedded=archive,
         )
 
     def _build(self, build: KernelBuild, archive: Path | None) -> BuiltKernel:

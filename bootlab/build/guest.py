@@ -10,6 +10,7 @@ import platform
 import shlex
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from bootlab.build.cache import Cache, file_sha256
@@ -23,6 +24,8 @@ FACTS = "/sbin/bootlab-facts"
 INIT = "/sbin/bootlab-init"
 CTL = "/sbin/bootlab-ctl"
 COLDPLUG = "/sbin/bootlab-coldplug"
+PRINT_MAP = "-Wl,--print-map"
+"""What has a linker print what lies where; bootlab.symbols.lld_map reads lld's."""
 _SHARED_WITH_INIT = ("arena.c", "arena.h", "clock.h", "files.c", "files.h", "text.c", "text.h")
 _ZIG_TARGETS = {"armv7": "arm-linux-musleabihf"}
 """What zig calls a target, where that is not our own name for it."""
@@ -46,6 +49,16 @@ def runtime(arch: str, cache: Cache) -> dict[str, Path]:
     Arguments and errors as `programs`.
     """
     return {path: _compiled(Path(path).name, _init_sources(), arch, cache) for path in (INIT, CTL)}
+
+
+def runtime_maps(arch: str, cache: Cache) -> dict[str, Path]:
+    """Return path in the guest -> the linker's map of it, for the programs of `runtime`, where the linker is zig's lld.
+
+    It is empty if the program with a map is not the same, byte for byte. Arguments and errors as `programs`.
+    """
+    if not prints_map(compiler(arch)[0]):
+        return {}
+    return {name: _map(name, program, arch, cache) for name, program in runtime(arch, cache).items()}
 
 
 def coldplug(arch: str, cache: Cache, *, record: bool) -> dict[str, Path]:
@@ -87,23 +100,45 @@ def _init_sources() -> list[Path]:
 
 
 def _compiled(program: str, inputs: list[Path], arch: str, cache: Cache) -> Path:
-    # Flags and rules are the Makefile's, so that a program made by hand is the program that is booted.
-    command, identity = compiler(arch)
-    names = {path: path.relative_to(_SOURCES) for path in inputs}
-    key = "\n".join([program, arch, identity, *(f"{name} {file_sha256(path)}" for path, name in names.items())])
+    def build(path: Path) -> None:
+        _make(program, inputs, arch, path.parent, cache)
+        (path.parent / "out" / program).rename(path)
+
+    return cache.make("guest", _key(program, inputs, arch), build)
+
+
+def _map(name: str, program: Path, arch: str, cache: Cache) -> Path:
+    inputs, made = _init_sources(), Path(name).name
 
     def build(path: Path) -> None:
-        scratch = path.parent
-        for needed, name in names.items():
-            (scratch / name).parent.mkdir(exist_ok=True)
-            shutil.copy(needed, scratch / name)
-        # zig compiles its C library on first use, which takes a minute: kept, under zig's own locks.
-        folders = {name: str(cache.root / "zig") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
-        argv = ["make", "--silent", "OUT=out", f"CC={shlex.join(command)}", f"out/{program}"]
-        run(argv, cwd=scratch, env=folders, deadline_s=_DEADLINE_S, package="make")
-        (scratch / "out" / program).rename(path)
+        text = _make(made, inputs, arch, path.parent, cache, f"MAP={PRINT_MAP}")
+        same = (path.parent / "out" / made).read_bytes() == program.read_bytes()
+        path.write_text(text if same else "", encoding="utf-8")
 
-    return cache.make("guest", key, build)
+    return cache.make("guest-map", _key(made, inputs, arch), build)
+
+
+def _key(program: str, inputs: list[Path], arch: str) -> str:
+    hashes = (f"{path.relative_to(_SOURCES)} {file_sha256(path)}" for path in inputs)
+    return "\n".join([program, arch, compiler(arch)[1], *hashes])
+
+
+def _make(program: str, inputs: list[Path], arch: str, scratch: Path, cache: Cache, *words: str) -> str:
+    """Make out/`program` in `scratch`; returns what the linker printed."""
+    # Flags and rules are the Makefile's, so that a program made by hand is the program that is booted.
+    for needed in inputs:
+        name = needed.relative_to(_SOURCES)
+        (scratch / name).parent.mkdir(exist_ok=True)
+        shutil.copy(needed, scratch / name)
+    # zig compiles its C library on first use, which takes a minute: kept, under zig's own locks.
+    folders = {name: str(cache.root / "zig") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
+    argv = ["make", "--silent", "OUT=out", f"CC={shlex.join(compiler(arch)[0])}", *words, f"out/{program}"]
+    return run(argv, cwd=scratch, env=folders, deadline_s=_DEADLINE_S, package="make").text
+
+
+def prints_map(command: Sequence[str]) -> bool:
+    """Return whether the linker of a compiler from `compiler` is lld, whose map can be read."""
+    return "ziglang" in command
 
 
 def compiler(arch: str, cpu: str | None = None) -> tuple[list[str], str]:

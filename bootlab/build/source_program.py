@@ -30,7 +30,9 @@ from bootlab.system import Content, Instructions, Libc, SourceProgram
 ContentT = TypeVar("ContentT", bound=Content)
 Tell = Callable[[str], None]
 
-_FORMAT = 1
+_FORMAT = 2
+_STRIPPED, _WHOLE = "stripped", "whole"
+"""Names in an entry."""
 _CONFIGURE_DEADLINE_S = 1200.0
 _MAKE_DEADLINE_S = 2 * 3600.0
 _SHOWN = 15
@@ -52,9 +54,12 @@ class ProgramBuildFailed(BootlabError):
 
 @dataclass(frozen=True, slots=True)
 class BuiltProgram:
-    """A program in the cache, stripped, and the shared libraries that it needs. Shared: never to be changed."""
+    """A program in the cache, and the shared libraries that it needs. Shared: never to be changed."""
 
     path: Path
+    """Stripped."""
+    symbols: Path
+    """The same, not stripped."""
     libraries: Mapping[str, Path]
     """Path in the guest -> file on this host."""
     version: str
@@ -96,9 +101,10 @@ def build_program(
         raise InputError(f"{key}.package: {program.package} has no configure script, which is what is known here")
     compiler = _compiler(program, arch)
     job = _Job(program, source, compiler, arch, cache, key, tell)
-    path = cache.make("source-program", job.identity, job.build)
+    entry = cache.make("source-program", job.identity, job.build)
+    path = entry / _STRIPPED
     libraries = {} if program.static else _libraries(path, compiler, key)
-    return BuiltProgram(path, libraries, source.version)
+    return BuiltProgram(path, entry / _WHOLE, libraries, source.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +132,8 @@ def _compiler(program: SourceProgram, arch: str) -> _Compiler:
         zig, identity = guest.compiler(arch, _ZIG_CPUS.get(arch))
         if "ziglang" not in zig:
             raise MissingTool("musl programs are compiled by zig", hint="pip install ziglang (make setup does)")
-        return _Compiler(triplet, (*zig, *mode, "-Wno-unused-command-line-argument"), identity)
+        # Without -g zig strips what it optimises for size, and the program has no symbols to keep.
+        return _Compiler(triplet, (*zig, *mode, "-g", "-Wno-unused-command-line-argument"), identity)
     found = find_program(f"{triplet}-gcc", package=find_toolchain(arch).package)
     if not Path(run([found, "-print-file-name=crt1.o"]).text.strip()).is_absolute():
         raise MissingTool(
@@ -186,8 +193,11 @@ class _Job:
         made = objects / self._program.made
         if not made.is_file():
             raise InputError(f"{self._key}.made: the build made no {self._program.made}")
-        run([f"{self._compiler.prefix}strip", "--remove-section=.comment", "-o", out, made])
-        out.chmod(0o755)
+        out.mkdir()
+        run([f"{self._compiler.prefix}strip", "--remove-section=.comment", "-o", out / _STRIPPED, made])
+        (out / _STRIPPED).chmod(0o755)
+        # Debug information, which a package's own flags may ask for, is large and names nothing more.
+        run([f"{self._compiler.prefix}strip", "--strip-debug", "-o", out / _WHOLE, made])
 
     def _write_compiler(self, folder: Path) -> None:
         folder.mkdir()

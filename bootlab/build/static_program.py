@@ -51,18 +51,41 @@ def compile_static(source: Path, arch: str, cache: Cache) -> Path:
     return (_compile_go if source.suffix == ".go" else _compile_c)(source, arch, cache)
 
 
+def link_map(source: Path, arch: str, cache: Cache) -> Path | None:
+    """Return the linker's map of the program that `compile_static` makes; None where the linker is not zig's lld.
+
+    It is empty if the program with a map is not the same, byte for byte. Raises as `compile_static`.
+    """
+    compiler, identity = guest.compiler(arch)
+    if source.suffix == ".go" or not guest.prints_map(compiler):
+        return None
+    program = compile_static(source, arch, cache)
+
+    def build(path: Path) -> None:
+        text = _link_c(source, [*compiler, *_C_FLAGS, guest.PRINT_MAP], path.parent, cache)
+        same = (path.parent / "made").read_bytes() == program.read_bytes()
+        (path.parent / "made").unlink()
+        path.write_text(text if same else "", encoding="utf-8")
+
+    return cache.make("program-map", "\n".join(["c", arch, identity, *_C_FLAGS, file_sha256(source)]), build)
+
+
 def _compile_c(source: Path, arch: str, cache: Cache) -> Path:
     compiler, identity = guest.compiler(arch)
 
     def build(path: Path) -> None:
-        # zig compiles its C library on first use, which takes a minute: kept, under zig's own locks.
-        folders = {name: str(cache.root / "zig") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
-        # A copy by its own name: paths of this host must not decide the bytes.
-        shutil.copy(source, path.parent / source.name)
-        argv = [*compiler, *_C_FLAGS, "-o", "made", source.name]
-        _run(source, argv, path.parent, folders, package="gcc")
+        _link_c(source, [*compiler, *_C_FLAGS], path.parent, cache)
 
     return cache.make("program", "\n".join(["c", arch, identity, *_C_FLAGS, file_sha256(source)]), build)
+
+
+def _link_c(source: Path, words: list[str], folder: Path, cache: Cache) -> str:
+    """Compile and link into `made` in `folder`; returns what the linker printed."""
+    # zig compiles its C library on first use, which takes a minute: kept, under zig's own locks.
+    folders = {name: str(cache.root / "zig") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
+    # A copy by its own name: paths of this host must not decide the bytes.
+    shutil.copy(source, folder / source.name)
+    return _run(source, [*words, "-o", "made", source.name], folder, folders, package="gcc")
 
 
 def _compile_go(source: Path, arch: str, cache: Cache) -> Path:
@@ -84,9 +107,9 @@ def _compile_go(source: Path, arch: str, cache: Cache) -> Path:
     return cache.make("program", "\n".join(["go", arch, version, file_sha256(source)]), build)
 
 
-def _run(source: Path, argv: list[str], folder: Path, environment: dict[str, str], *, package: str) -> None:
+def _run(source: Path, argv: list[str], folder: Path, environment: dict[str, str], *, package: str) -> str:
     try:
-        run(argv, cwd=folder, env=environment, deadline_s=_DEADLINE_S, package=package)
+        return run(argv, cwd=folder, env=environment, deadline_s=_DEADLINE_S, package=package).text
     except ProgramFailed as error:
         # The compiler's words; which program ran it is our affair.
         raise InputError(f"{source}: does not compile:\n{error.stderr.strip() or error.message}") from error

@@ -1,7 +1,7 @@
-"""The symbols of a guest's programs: their own, and those that a user brings for the very same build."""
+"""The symbols of a guest's programs: their own, those of their build here, those that a user brings for that build."""
 
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bootlab.build.initramfs import contents
@@ -11,21 +11,26 @@ from bootlab.system import System
 
 
 def find_programs(
-    system: System, archive: Path | None, given: Sequence[tuple[Path, bytes]]
+    system: System, archive: Path | None, given: Sequence[tuple[Path, bytes]], built: Mapping[str, Program]
 ) -> tuple[dict[str, Program], tuple[str, ...]]:
     """Return the symbols of the guest's programs by path in the guest, and warnings.
 
-    `given`: files of symbols that the user brings, and their content. Each must be of the same build as a program in
-    the initramfs; what lies on disks cannot be looked at, is known by its file name alone, and warned of. Raises
-    InputError for a file that is of none of them.
+    `built`: the programs that were compiled for this system, by path in the guest. `given`: files of symbols that the
+    user brings, and their content. Each must be of the same build as a program in the initramfs; what lies on disks
+    cannot be looked at, is known by its file name alone, and warned of. Raises InputError for a file that is of none.
     """
     arch = system.machine.arch
-    programs, warnings = {}, []
+    programs: dict[str, Program] = {}
+    warnings = []
     inside = _executables(archive)
     for name, data in inside:
         program = read_program(data, name, [path for path, _ in given])
+        if program is not None and program.stripped and name in built:
+            program = built[name]
         if program is not None and program.arch == arch:
             programs[name] = program
+    # On a disk that was made from a recipe; bootlab put them there itself.
+    programs = {**built, **programs}
     on_disks = system.rootfs is not None or any(disk.path is not None for disk in system.disks)
     for path, data in given:
         program = _given_program(path, data, arch)

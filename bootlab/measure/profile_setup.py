@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.kernel_image import inspect
+from bootlab.build.program_symbols import program_symbols
 from bootlab.errors import InputError, StoreError
 from bootlab.measure.guest_programs import find_programs
 from bootlab.profile.profile_config import (
@@ -97,7 +98,10 @@ def set_up_profile(
     # A user's own file goes before that of the build.
     decompressor = _decompressor(system, files.kernel, [*given, *built])
     programs, unseen = find_programs(
-        system, files.initramfs, [one for one in given if decompressor is None or one[0] != decompressor.path]
+        system,
+        files.initramfs or files.embedded,
+        [one for one in given if decompressor is None or one[0] != decompressor.path],
+        program_symbols(system, cache),
     )
     spl, uboot = (None if path is None else Firmware(path) for path in (files.spl, files.uboot))
     stages = {SPL: spl.functions if spl else (), UBOOT: uboot.functions if uboot else ()}

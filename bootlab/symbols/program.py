@@ -7,7 +7,7 @@ without symbols has no functions, and that is no error.
 
 import mmap
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -115,6 +115,19 @@ def read_program(data: Data, source: str, debug_files: Sequence[Path] = ()) -> P
         raise InputError(f"{source}: truncated or damaged ELF file: {error}") from error
 
 
+def read_mapped_program(data: Data, source: str, symbols: Iterable[tuple[int, int, str]]) -> Program | None:
+    """Return the functions of an ELF file whose linker told its `symbols`: address, size and name of each.
+
+    `source` and None as with `read_program`. Raises InputError for a damaged file.
+    """
+    program = read_program(data, source)
+    if program is None:
+        return None
+    elf = _Elf(data)
+    functions = elf.place((address, size, False, name) for address, size, name in symbols if elf.is_named(name))
+    return replace(program, stripped=False, functions=tuple(functions))
+
+
 def belongs_to(path: Path, data: Data, program: Data) -> bool:
     """Return whether the ELF file `path`, whose content is `data`, is of the same build as `program`.
 
@@ -208,8 +221,12 @@ class _Elf:
     def functions(self, symbols_of: "_Elf") -> Iterator[Function]:
         """Return the functions of this file that the symbols of `symbols_of` name, by offset in this file."""
         table = symbols_of.table(_SHT_SYMTAB) or symbols_of.table(_SHT_DYNSYM)
+        yield from self.place(symbols_of.named(table) if table else ())
+
+    def place(self, symbols: Iterable[tuple[int, int, bool, str]]) -> Iterator[Function]:
+        """Return the functions that symbols (address, size, whether it is local, name) name, by offset in this file."""
         found: dict[int, tuple[tuple[bool, int, str], int, Role, str]] = {}
-        for address, size, is_local, name in symbols_of.named(table) if table else ():
+        for address, size, is_local, name in symbols:
             offset = self._offset(address & self._instruction_set)
             if offset is None:
                 continue
@@ -221,7 +238,12 @@ class _Elf:
             for section in self._sections:
                 if section.name in _STUB_SECTIONS and section.kind != _SHT_NOBITS and section.size:
                     found[section.offset] = ((False, 0, ""), section.size, Role.THUNK, section.name)
-        return without_overlap((at, size, role, name) for at, (_, size, role, name) in sorted(found.items()))
+        yield from without_overlap((at, size, role, name) for at, (_, size, role, name) in sorted(found.items()))
+
+    @staticmethod
+    def is_named(name: str) -> bool:
+        """Return whether a symbol's name is a function's: mapping symbols of arm ($x, $a) and labels name none."""
+        return bool(name) and not name.startswith(("$", ".L")) and name.isprintable() and " " not in name
 
     def named(self, table: _Section) -> Iterator[tuple[int, int, bool, str]]:
         """Return address, size, whether it is local, and name of each function in a table of symbols."""
@@ -230,8 +252,7 @@ class _Elf:
         for row in self._symbols(table):
             name_at, info, address, size = (int(row[key]) for key in ("name", "info", "value", "size"))
             name = text[name_at : text.index(b"\0", name_at)].decode("utf-8", "replace")
-            # Mapping symbols of arm ($x, $a, $t) and the compiler's own labels name no function.
-            if name and not name.startswith(("$", ".L")) and name.isprintable() and " " not in name:
+            if self.is_named(name):
                 yield address, size, info >> 4 == _STB_LOCAL, name
 
     def _symbols(self, table: _Section) -> NDArray[np.void]:

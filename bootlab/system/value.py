@@ -205,6 +205,9 @@ class BootFiles(Part):
     vmlinux: Path | None = None
     """The uncompressed kernel (ELF or Image): where symbols come from. None when it could not be had."""
     initramfs: Path | None = None
+    """Loaded beside the kernel."""
+    embedded: Path | None = None
+    """The archive that was built into the kernel instead."""
     disks: tuple[Path, ...] = ()
     card: Path | None = None
     """The SD card's image, of a board."""

@@ -143,6 +143,19 @@ def test_loops_are_where_they_ran(profiled: Profiled) -> None:
         assert 0 <= found[callers] - instructions <= 20, callers
 
 
+def test_what_bootlab_compiled_and_stripped_goes_by_function(folder: Path, tmp_path: Path) -> None:
+    (folder / "own.c").write_text(f"#define N {N}\n{SOURCE}")
+    system = folder / "own.toml"
+    system.write_text(SYSTEM.format(kernel=PACKAGED, program="own.c", libraries=""))
+    found: Counter[str] = Counter()
+    for callers, instructions in spins(run_profile(system, tmp_path)).items():
+        found[callers[-2]] += instructions
+    expected = {"leaf": 2 * 3 * N, "outer": N, "compare": 2 * N, "thread": 2 * 3 * N}
+    assert set(found) == set(expected)
+    for caller, instructions in expected.items():
+        assert 0 <= found[caller] - instructions <= 40, caller
+
+
 def test_user_code_has_a_file(profiled: Profiled) -> None:
     profile = profiled.profile
     spaces = {name: Space(space) for name, space in zip(profile.names, profile.spaces.tolist(), strict=True)}

@@ -3,17 +3,27 @@
 In the user's cache: zig compiles its C library on first use, which takes a minute.
 """
 
+import subprocess
 from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from bootlab.build import guest
 from bootlab.build.cache import Cache
+from bootlab.build.program_symbols import program_symbols
 from bootlab.build.static_program import compile_static, with_programs
 from bootlab.errors import InputError
-from bootlab.system import Initramfs
+from bootlab.system import Booted, Initramfs, Kernel, Machine, MachineType, System
+from tests.boot.conftest import EXAMPLES
 
 pytestmark = pytest.mark.boot
+SYSTEM = System(
+    name="pc",
+    machine=Machine(type=MachineType.Q35),
+    kernel=Kernel(package="linux-image-cloud-amd64"),
+    booted=Booted(mark="ready"),
+)
 HELLO = '#include <stdio.h>\nint main(void) { puts("hello"); return 0; }\n'
 
 
@@ -26,6 +36,34 @@ def test_c_becomes_a_static_program(tmp_path: Path, cache: Cache, arch: str, mac
         elf = ELFFile(file)
         assert elf["e_machine"] == machine
         assert not [segment for segment in elf.iter_segments() if segment["p_type"] == "PT_INTERP"]
+
+
+@pytest.mark.parametrize(
+    ("arch", "kind"), [("x86_64", MachineType.Q35), ("aarch64", MachineType.VIRT), ("riscv64", MachineType.VIRT)]
+)
+def test_the_linker_names_what_a_stripped_program_is_made_of(cache: Cache, arch: str, kind: MachineType) -> None:
+    source = EXAMPLES / "services" / "application.c"
+    recipe = Initramfs(bootlab_init=True, files={"bin/application": source})
+    system = SYSTEM.model_copy(update={"initramfs": recipe, "machine": Machine(type=kind, architecture=arch)})
+    found = program_symbols(system, cache)
+    assert {"main", "__libc_start_main"} <= {function.name for function in found["/bin/application"].functions}
+    assert {"main", "units_socket"} <= {function.name for function in found[guest.INIT].functions}
+    assert {"main"} <= {function.name for function in found[guest.CTL].functions}
+
+
+def test_every_call_of_a_program_is_to_a_function_that_the_linker_named(cache: Cache) -> None:
+    program = guest.runtime("x86_64", cache)[guest.INIT]
+    with program.open("rb") as file:
+        text = ELFFile(file).get_section_by_name(".text")
+        shift = text["sh_addr"] - text["sh_offset"]
+    listing = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", program], capture_output=True, text=True, check=True
+    )
+    called = {int(line.split()[2], 16) - shift for line in listing.stdout.splitlines() if "\tcall   0x" in line}
+    system = SYSTEM.model_copy(update={"initramfs": Initramfs(bootlab_init=True)})
+    starts = {function.address for function in program_symbols(system, cache)[guest.INIT].functions}
+    print(f"{len(called & starts)} of {len(called)}")
+    assert len(called) > 300 and called <= starts
 
 
 def test_the_same_source_elsewhere_gives_the_same_bytes(tmp_path: Path, cache: Cache) -> None:

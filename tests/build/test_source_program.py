@@ -18,6 +18,7 @@ from bootlab.build.cache import Cache
 from bootlab.build.source_program import BuiltProgram, ProgramBuildFailed, build_program, with_source_programs
 from bootlab.errors import InputError
 from bootlab.process import run
+from bootlab.symbols.program import belongs_to, read_program
 from bootlab.system import Initramfs, SourceProgram
 from tests.build.conftest import LocalArchive
 
@@ -90,10 +91,20 @@ def test_a_static_program_needs_nothing_and_reduce_adds_its_words(build: Callabl
 )
 def test_a_static_program_for_a_board(build: Callable[..., BuiltProgram], libc: str, instructions: str) -> None:
     built = build(arch="armv7", static=True, libc=libc, instructions=instructions)
+    program = read_program(built.path.read_bytes(), "hello", [built.symbols])
+    assert program is not None and "main" in {function.name for function in program.functions}
     with built.path.open("rb") as file:
         elf = ELFFile(file)
         assert (elf["e_machine"], elf.elfclass) == ("EM_ARM", 32)
         assert elf.get_section_by_name(".interp") is None
+
+
+def test_the_program_as_it_was_before_it_was_stripped_is_kept_beside_it(build: Callable[..., BuiltProgram]) -> None:
+    built = build()
+    stripped, whole = built.path.read_bytes(), built.symbols.read_bytes()
+    assert belongs_to(built.symbols, whole, stripped)
+    program = read_program(stripped, "hello", [built.symbols])
+    assert program is not None and "main" in {function.name for function in program.functions}
 
 
 def test_the_same_recipe_is_built_once_and_gives_the_same_bytes_elsewhere(

@@ -49,31 +49,31 @@ def given(*paths: Path) -> list[tuple[Path, bytes]]:
 
 @pytest.mark.parametrize("name", ["tool", "tool.debug"])
 def test_a_program_s_own_build_names_its_functions(folder: Path, name: str) -> None:
-    alone, _ = find_programs(SYSTEM, folder / "initramfs", [])
+    alone, _ = find_programs(SYSTEM, folder / "initramfs", [], {})
     assert alone["/bin/tool"].functions == ()
-    found, warnings = find_programs(SYSTEM, folder / "initramfs", given(folder / name))
+    found, warnings = find_programs(SYSTEM, folder / "initramfs", given(folder / name), {})
     assert {"work", "main"} <= {name for _, _, name in found["/bin/tool"].functions}
     assert list(found) == ["/bin/tool"] and warnings == ()
 
 
 def test_another_build_of_the_same_name_is_refused(folder: Path) -> None:
     with pytest.raises(InputError, match=r"other/tool: symbols of another build than /bin/tool") as caught:
-        find_programs(SYSTEM, folder / "initramfs", given(folder / "other" / "tool"))
+        find_programs(SYSTEM, folder / "initramfs", given(folder / "other" / "tool"), {})
     assert caught.value.hint is not None and "before it was stripped" in caught.value.hint
 
 
 def test_a_program_that_the_guest_has_not_got_is_refused(folder: Path, tmp_path: Path) -> None:
     shutil.copy(folder / "tool", tmp_path / "unknown")
-    found, _ = find_programs(SYSTEM, folder / "initramfs", given(tmp_path / "unknown"))
+    found, _ = find_programs(SYSTEM, folder / "initramfs", given(tmp_path / "unknown"), {})
     assert {"work"} <= {name for _, _, name in found["/bin/tool"].functions}, "whatever the file is called"
     shutil.copy(folder / "other" / "tool", tmp_path / "unknown")
     with pytest.raises(InputError, match="unknown: symbols of no program that this system's initramfs has"):
-        find_programs(SYSTEM, folder / "initramfs", given(tmp_path / "unknown"))
+        find_programs(SYSTEM, folder / "initramfs", given(tmp_path / "unknown"), {})
 
 
 def test_what_lies_on_a_disk_is_believed_and_warned_of(folder: Path, tmp_path: Path) -> None:
     shutil.copy(folder / "other" / "tool", tmp_path / "server")
     system = SYSTEM.model_copy(update={"disks": (Disk(path=tmp_path / "root.img"),)})
-    found, warnings = find_programs(system, folder / "initramfs", given(tmp_path / "server"))
+    found, warnings = find_programs(system, folder / "initramfs", given(tmp_path / "server"), {})
     assert {"elsewhere"} <= {name for _, _, name in found["server"].functions}
     assert len(warnings) == 1 and "cannot be compared" in warnings[0]
