@@ -314,6 +314,7 @@ def test_the_virt_machine_is_a_board_if_it_boots_from_its_flash_chip(tmp_path: P
         ({"bootloader": "falcon = true"}, "bootloader.falcon: not on machine.type 'virt': there SPL starts OpenSBI"),
         ({"bootloader": 'opensbi = "none.bin"'}, "bootloader.opensbi: no such file: .*/none.bin"),
         ({"flash": 'path = "none.img"'}, "flash.path: no such file: .*/none.img"),
+        ({"flash": 'path = "k"\ncompression = "gzip"'}, "flash: path names a finished image; compression is of one to"),
         ({"machine": 'firmware = "k"'}, r"boots by \[bootloader\]: there is no machine.firmware beside it"),
         ({"memory_mib": 64}, "machine.memory_mib is 64: U-Boot's SPL on machine.type 'virt' needs 128"),
         ({"more": "[storage]\nmb_s = 20"}, "has no storage model: its bootloader loads the kernel"),

@@ -342,7 +342,7 @@ class _Preparation:
             return expect_flash(flash.path, board.flash)
         assert bootloader is not None  # the system's own check
         parts = FlashParts(bootloader.image, kernel, self._system.kernel.cmdline, archive, memory)
-        return compose_flash(parts, board, self._cache)
+        return compose_flash(flash, parts, board, self._cache)
 
     def _device_tree(self, made: _KernelFiles, board: Board) -> Path:
         layout = board.card

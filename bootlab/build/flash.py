@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bootlab.build.cache import Cache, file_sha256
+from bootlab.build.compress import compress
 from bootlab.build.legacy_image import script_image
 from bootlab.errors import InputError
-from bootlab.system import Board, FlashLayout
+from bootlab.system import Board, Compression, Flash, FlashLayout
 
 _FORMAT = 1
 _ALIGNED = 4096
@@ -22,6 +23,10 @@ _WORD = 8
 """Bytes that U-Boot's `cp.q` copies at a time."""
 _IMAGE_HEADER = struct.Struct("<8xQQ")
 """Of a riscv64 Image (arch/riscv/include/asm/image.h): text_offset, image_size."""
+_HINTS = {
+    Compression.NONE: 'flash.compression = "gzip", a smaller kernel ([kernel.build]), or a smaller initramfs',
+    Compression.GZIP: "a smaller kernel ([kernel.build]), or a smaller or better compressed initramfs",
+}
 _UBOOT_ROOM = 16 << 20
 """What U-Boot proper needs at the end of memory: itself, its stack, and a heap of 8 MiB (SYS_MALLOC_LEN)."""
 
@@ -45,13 +50,13 @@ class FlashParts:
         return [*(None if path is None else file_sha256(path) for path in files), self.cmdline, len(self.memory)]
 
 
-def compose_flash(parts: FlashParts, board: Board, cache: Cache) -> Path:
+def compose_flash(flash: Flash, parts: FlashParts, board: Board, cache: Cache) -> Path:
     """Return the image of the flash chip of `board`, which has one, from the cache when it was composed before.
 
     Shared: boot it with snapshot=on. Raises InputError for what does not fit into the chip or into memory.
     """
-    key = json.dumps([_FORMAT, board.image, parts.identity])
-    return cache.make("flash", key, lambda out: _compose(parts, board, out))
+    key = json.dumps([_FORMAT, board.image, flash.compression, parts.identity])
+    return cache.make("flash", key, lambda out: _compose(Compression(flash.compression), parts, board, out))
 
 
 def expect_flash(path: Path, layout: FlashLayout) -> Path:
@@ -63,7 +68,7 @@ def expect_flash(path: Path, layout: FlashLayout) -> Path:
     return path
 
 
-def _compose(parts: FlashParts, board: Board, out: Path) -> None:
+def _compose(compression: Compression, parts: FlashParts, board: Board, out: Path) -> None:
     layout = board.flash
     assert layout is not None
     bootloader, kernel = parts.bootloader.read_bytes(), parts.kernel.read_bytes()
@@ -73,20 +78,24 @@ def _compose(parts: FlashParts, board: Board, out: Path) -> None:
             f"flash: the bootloader is {len(bootloader):,} bytes, and there is room for {layout.script_at:,}",
             hint="bootloader_no_scan leaves out what this board's boot does without",
         )
-    archive_at = _aligned(layout.kernel_at + len(kernel), _ALIGNED)
+    stored = compress(kernel, compression)
+    archive_at = _aligned(layout.kernel_at + len(stored), _ALIGNED)
     if archive_at + len(archive) > layout.size:
         beside = f" and the initramfs of {len(archive):,}" if archive else ""
         raise InputError(
-            f"flash: the kernel of {len(kernel):,} bytes{beside} do not fit: behind the bootloader the chip has room "
+            f"flash: the kernel of {len(stored):,} bytes{beside} do not fit: behind the bootloader the chip has room "
             f"for {layout.size - layout.kernel_at:,}",
-            hint="a smaller kernel ([kernel.build]), or a smaller or better compressed initramfs",
+            hint=_HINTS[compression],
         )
     archive_to = board.kernel_at + _aligned(_memory_of(kernel, parts, board), _HUGE_PAGE)
     _expect_memory(archive_to + len(archive), parts.memory)
-    # Copied where it is entered, so that U-Boot need not move it again: a kernel cannot run from the chip.
+    # Put where it is entered, so that U-Boot need not move it again: a kernel cannot run from the chip.
+    source = layout.address + layout.kernel_at
     script = [
         f"setenv bootargs {_quoted(parts.cmdline)}",
-        _copy(layout.address + layout.kernel_at, board.kernel_at, len(kernel)),
+        _copy(source, board.kernel_at, len(kernel))
+        if stored is kernel
+        else f"unzip {source:#x} {board.kernel_at:#x} {len(kernel):#x}",
     ]
     if archive:
         script.append(_copy(layout.address + archive_at, archive_to, len(archive)))
@@ -96,7 +105,7 @@ def _compose(parts: FlashParts, board: Board, out: Path) -> None:
     content = {
         0: bootloader,
         layout.script_at: script_image("".join(f"{line}\n" for line in script), "riscv64"),
-        layout.kernel_at: kernel,
+        layout.kernel_at: stored,
         archive_at: archive,
     }
     with out.open("wb") as image:

@@ -68,3 +68,11 @@ class Flash(Part):
 
     path: Path | None = Field(default=None, strict=False)
     """A finished image, of the chip's whole size."""
+    compression: Literal["none", "gzip"] = "none"
+    """Of the kernel in the chip, which U-Boot proper unpacks: a smaller one to read, and work to do."""
+
+    @model_validator(mode="after")
+    def _path_or_composed(self) -> Self:
+        if self.path is not None and self.compression != "none":
+            raise ValueError("path names a finished image; compression is of one to be composed")
+        return self

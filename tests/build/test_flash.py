@@ -1,6 +1,7 @@
 """The image of a flash chip, of small files: what lies where, what U-Boot is told, and what does not fit."""
 
 import struct
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.build.flash import FlashParts, compose_flash, expect_flash
 from bootlab.errors import InputError
-from bootlab.system import BOARDS, MachineType
+from bootlab.system import BOARDS, Flash, MachineType
 
 BOARD = BOARDS[MachineType.VIRT, "riscv64"]
 assert BOARD.flash is not None
@@ -33,8 +34,8 @@ def parts(tmp_path: Path) -> FlashParts:
     return FlashParts(bootloader, kernel, "console=ttyS0", initramfs, MEMORY)
 
 
-def compose(parts: FlashParts, tmp_path: Path) -> bytes:
-    return compose_flash(parts, BOARD, Cache(tmp_path / "cache")).read_bytes()
+def compose(parts: FlashParts, tmp_path: Path, **flash: object) -> bytes:
+    return compose_flash(Flash.model_validate(flash), parts, BOARD, Cache(tmp_path / "cache")).read_bytes()
 
 
 def script_of(data: bytes) -> list[str]:
@@ -58,6 +59,17 @@ def test_the_script_says_where_all_is_and_where_it_goes(parts: FlashParts, tmp_p
         f"cp.q {CHIP.address + CHIP.kernel_at:#x} 0x80200000 {626:#x}",
         f"cp.q {CHIP.address + archive_at:#x} 0x80600000 {75:#x}",
         f"booti 0x80200000 0x80600000:{594:#x} ${{fdtcontroladdr}}",
+    ]
+
+
+def test_uboot_unpacks_a_compressed_kernel_where_it_is_entered(parts: FlashParts, tmp_path: Path) -> None:
+    data = compose(parts, tmp_path, compression="gzip")
+    assert zlib.decompressobj(31).decompress(data[CHIP.kernel_at :]) == image(5001)
+    # The initramfs moves up in the chip, and stays behind the unpacked kernel in memory.
+    assert data[CHIP.kernel_at + 4096 :].startswith(b"070701")
+    assert script_of(data)[1:3] == [
+        f"unzip {CHIP.address + CHIP.kernel_at:#x} 0x80200000 {5001:#x}",
+        f"cp.q {CHIP.address + CHIP.kernel_at + 4096:#x} 0x80600000 {75:#x}",
     ]
 
 
