@@ -57,6 +57,14 @@ def test_three_boots_are_one_through_every_stage(run_boot: Callable[[System], Bo
     assert f"Kernel command line: console=ttyS0 panic=-1 {ODD}".encode() in said
 
 
+def test_uboot_unpacks_the_kernel_where_it_is_entered(run_boot: Callable[[System], BootRecord], quick: System) -> None:
+    plain, packed = run_boot(quick), run_boot(quick.with_part("flash", compression="gzip"))
+    assert packed.outcome is Outcome.READY, packed.detail
+    spans = [record.marks[m.IMAGE_ENTRY] - record.marks[m.KERNEL_LOAD] for record in (plain, packed)]
+    assert spans[1] > spans[0], "unpacking is work, and reading the chip takes no time"
+    assert plain.hashes["kernel"] == packed.hashes["kernel"]
+
+
 def test_the_bootloaders_date_is_fixed(cache: Cache, quick: System) -> None:
     built = boot_files.build_bootloader_of(quick, cache, tell=lambda line: None, progress=lambda done, last: None)
     date = subprocess.run(["fdtget", built.image, "/", "timestamp"], capture_output=True, check=True).stdout
