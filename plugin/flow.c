@@ -200,9 +200,11 @@ static void return_from_exception(struct profile *profile, struct vcpu *vcpu, co
 	struct task *task = vcpu->task;
 	bool to_user = !(block->place.flags & (CODE_KERNEL | CODE_STAGE));
 	int depth = stack_find_exception(&task->stack, to_user ? FRAME_FROM_USER : 0);
+	/* From the firmware beneath a bootloader back to that: the stage's other returns fit calls of its own. */
+	bool from_beneath = depth >= 0 && task->stack.frames[depth].flags & FRAME_FIRMWARE && !block->in_firmware;
 	uint64_t pending = 0;
 
-	if (block->place.flags & CODE_STAGE)
+	if (block->place.flags & CODE_STAGE && !from_beneath)
 		return come_back(profile, task, block, true);
 	if (to_user && (depth < 0 || task->replaced)) {
 		profile_drop_frames(profile, task, 0);
@@ -289,13 +291,16 @@ static bool begins_startup(const struct profile *profile, const struct vcpu *vcp
 	       (!stack->depth || stack->frames[0].function != block->place.function);
 }
 
-/* riscv64's firmware stays beneath the kernel: it takes calls from it, and what neither the kernel nor its programs may do. */
-static bool begins_trap(const struct vcpu *vcpu, const struct block *block)
+/*
+ * riscv64's firmware stays beneath what it has started, the kernel or a bootloader: it takes calls from it, and what neither
+ * that nor the kernel's programs may do.
+ */
+static bool begins_trap(const struct profile *profile, const struct vcpu *vcpu, const struct block *block)
 {
 	const struct stack *stack = &vcpu->task->stack;
 	int latest = stack_find_exception(stack, 0);
 
-	return block->in_firmware && vcpu->task != &vcpu->stage &&
+	return block->in_firmware && (vcpu->task != &vcpu->stage || profile->stage != profile->beneath) &&
 	       (latest < 0 || !(stack->frames[latest].flags & FRAME_FIRMWARE));
 }
 
@@ -323,7 +328,7 @@ void profile_enter(struct profile *profile, struct vcpu *vcpu, const struct bloc
 		begin_kernel(profile, vcpu);
 	else if (block->begins_stage || begins_startup(profile, vcpu, block))
 		return begin_stage(profile, vcpu, block);
-	if (begins_trap(vcpu, block))
+	if (begins_trap(profile, vcpu, block))
 		return begin_exception(profile, vcpu, block, mark);
 	if (block->enters) {
 		if (continues_exception(profile, vcpu->task, mark))

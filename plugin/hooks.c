@@ -389,7 +389,9 @@ void profile_hook(struct profile *profile, struct vcpu *vcpu, enum hook_kind kin
 	case HOOK_BLOCK_DONE:
 		return write_event(profile, vcpu, EVENT_BLOCK_DONE, arguments[0], (uint32_t)arguments[2], "");
 	case HOOK_RELOCATE:
-		return stages_move(&profile->stages, STAGE_UBOOT, arguments[0] - profile->config->relocated_from);
+		/* U-Boot's relocate_code(): arm's has where to alone, riscv's behind its stack and its data. */
+		return stages_move(&profile->stages, STAGE_UBOOT,
+				   arguments[profile->config->arch == ARCH_RISCV64 ? 2 : 0] - profile->config->relocated_from);
 	default:
 		return; /* no record of its own */
 	}

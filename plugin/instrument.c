@@ -204,14 +204,15 @@ static void watch_hooks(struct qemu_plugin_tb *tb, const struct block *block)
 }
 
 /* What the block at `tb` says of the machine as a whole. */
-static void learn(const struct probe *entry, uint64_t address, const void *host, const uint64_t *slide)
+static void learn(const struct probe *entry, uint64_t address, const void *host, const uint64_t *slide, bool in_firmware)
 {
 	struct kernel_image *image = &self.profile.image;
 
 	if (entry && entry->kind == PROBE_ENTRY && !image->entered)
 		kernel_image_enter(image, entry->address, address, host);
-	else if (entry && entry->kind == PROBE_IMAGE && !image->entered)
-		stages_begin(entry->name, &self.profile.stage);
+	else if (entry && entry->kind == PROBE_IMAGE && !image->entered && stages_begin(entry->name, &self.profile.stage) &&
+		 in_firmware)
+		self.profile.beneath = self.profile.stage;
 	if (slide && !image->slide_final)
 		kernel_image_fix_slide(image, *slide);
 }
@@ -248,8 +249,8 @@ void instrument_block(struct qemu_plugin_tb *tb, const struct probe *entry, cons
 	if (!self.open)
 		return;
 	vcpu = &self.profile.vcpus[self.several ? machine_vcpu(self.machine) : 0];
-	learn(entry, qemu_plugin_tb_vaddr(tb), qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0)), slide);
 	vcpu->in_firmware = block.in_firmware = in_machine_mode();
+	learn(entry, qemu_plugin_tb_vaddr(tb), qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0)), slide, vcpu->in_firmware);
 	first = find_block(tb, vcpu, &block);
 	block.begins_stage =
 		entry && entry->kind == PROBE_IMAGE && block.place.flags & CODE_STAGE && stages_begin(entry->name, &begun);

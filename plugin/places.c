@@ -24,7 +24,7 @@ void place_find(struct profile *profile, const struct vcpu *vcpu, uint64_t addre
 	uint64_t link;
 
 	if (vcpu->in_firmware)
-		return stages_find(&profile->stages, STAGE_FIRMWARE, address, ret);
+		return stages_find(&profile->stages, profile->beneath, address, ret);
 	*ret = (struct code_place){ .address = address };
 	/* The vectors are a page of their own, which no other code of the image is near. */
 	if (functions_has_vectors(&profile->image.functions) && address >= FUNCTIONS_VECTORS &&

@@ -121,6 +121,7 @@ struct profile {
 	uint64_t end_ns;
 	uint32_t function_kernel, function_user;
 	enum stage_kind stage; /* the one that runs until the kernel does */
+	enum stage_kind beneath; /* whose code runs in the mode that only firmware has: riscv64's M */
 	uint64_t offsets[OFFSETS]; /* OFFSET_UNKNOWN: the kernel has no such member */
 	struct task_layout layout; /* where it does not say */
 	uint32_t console_init; /* its function, or PROFILE_NO_FUNCTION */

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const stage_names[STAGE_KINDS] = { "[firmware]", "[decompressor]", "[startup]", "[SPL]", "[U-Boot]" };
+static const char *const stage_names[STAGE_KINDS] = { "[firmware]", "[decompressor]", "[startup]",
+						      "[SPL]",	    "[OpenSBI]",      "[U-Boot]" };
 
 static int read_symbols(const char *path, char *message, size_t message_size, struct stage *stage)
 {
@@ -52,7 +53,12 @@ bool stages_begin(const char *mark, enum stage_kind *ret)
 	static const struct {
 		const char *mark;
 		enum stage_kind kind;
-	} images[] = { { "spl_entry", STAGE_SPL }, { "uboot_entry", STAGE_UBOOT }, { "image_entry", STAGE_DECOMPRESSOR } };
+	} images[] = {
+		{ "spl_entry", STAGE_SPL },
+		{ "opensbi_entry", STAGE_OPENSBI },
+		{ "uboot_entry", STAGE_UBOOT },
+		{ "image_entry", STAGE_DECOMPRESSOR },
+	};
 
 	for (size_t i = 0; i < sizeof images / sizeof *images; i++)
 		if (!strcmp(images[i].mark, mark)) {
@@ -89,7 +95,7 @@ void stages_find(struct stages *stages, enum stage_kind kind, uint64_t address, 
 
 uint32_t stages_called(struct stages *stages, const struct code_place *place)
 {
-	static const char *const places[STAGE_KINDS] = { "firmware", "decompressor", "startup", "SPL", "U-Boot" };
+	static const char *const places[STAGE_KINDS] = { "firmware", "decompressor", "startup", "SPL", "OpenSBI", "U-Boot" };
 
 	for (int i = 0; i < STAGE_KINDS; i++)
 		if (stages->kinds[i].number == place->function)

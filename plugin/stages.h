@@ -12,7 +12,7 @@
 #include "functions.h"
 #include "names.h"
 
-enum stage_kind { STAGE_FIRMWARE, STAGE_DECOMPRESSOR, STAGE_STARTUP, STAGE_SPL, STAGE_UBOOT, STAGE_KINDS };
+enum stage_kind { STAGE_FIRMWARE, STAGE_DECOMPRESSOR, STAGE_STARTUP, STAGE_SPL, STAGE_OPENSBI, STAGE_UBOOT, STAGE_KINDS };
 
 struct stages {
 	struct names *names;

@@ -27,12 +27,13 @@
  *   functions PATH                          the kernel's functions by link address: a functions file, see below
  *   object NAME PATH                        those of the user program whose file is NAME (an absolute path in the guest, or
  *                                           the last part of one), by offset in the file; of `[firmware]`, `[SPL]`,
- *                                           `[U-Boot]` or `[decompressor]`, by physical address
+ *                                           `[OpenSBI]`, `[U-Boot]` or `[decompressor]`, by physical address
  *   hook KIND ADDRESS                       the link address of a kernel function that is watched. Kinds: switch wake fork exec
  *                                           comm exit initcall console_initcalls probe defer module unmap_module block_issue
  *                                           block_done map map_special open lookup. Which function each is:
  *                                           bootlab/profile/profile_config.py
- *   hook relocate ADDRESS FROM              the same of the function by which U-Boot moves, from FROM to its first argument
+ *   hook relocate ADDRESS FROM              the same of the function by which U-Boot moves, from FROM to its first argument,
+ *                                           on riscv64 its third
  *   offset STRUCT.MEMBER VALUE              where that is in the kernel's struct, in bytes, decimal; `offset STRUCT VALUE` is a size
  *   span NS                                 the shortest frame that is written as a span; 20000 without this line
  *   cutlines                                end a slice at every line of the console, too; needs `uart`

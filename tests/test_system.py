@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.system import ClockKind, System, read_system
+from bootlab.system import BOARDS, ClockKind, MachineType, System, read_system
 
 GOOD = """
 [machine]
@@ -260,8 +260,79 @@ def test_a_board_that_cannot_be_is_refused(tmp_path: Path, change: dict[str, Any
 
 def test_a_bootloader_is_of_a_board(tmp_path: Path) -> None:
     system = board_system(tmp_path)
-    with pytest.raises(InputError, match=r"\[bootloader\] is of a board; machine.type 'q35' is none \('orangepi-pc'\)"):
+    boards = r"machine.type 'q35' \(x86_64\) is none: 'orangepi-pc' \(armv7\), 'virt' \(riscv64\)"
+    with pytest.raises(InputError, match=rf"\[bootloader\] is of a board; {boards}"):
         system.with_part("machine", type="q35")
+
+
+RISCV_BOARD = """
+[machine]
+type = "virt"
+architecture = "{architecture}"
+memory_mib = {memory_mib}
+{machine}
+[kernel]
+image = "k"
+[bootloader]
+package = "u-boot"
+{bootloader}
+[flash]
+{flash}
+[booted]
+mark = "ready"
+{more}
+"""
+
+
+def riscv_board(tmp_path: Path, *, without: tuple[str, ...] = (), memory_mib: int = 128, **words: str) -> System:
+    filled = {"architecture": "riscv64", "machine": "", "bootloader": "", "flash": "", "more": "", **words}
+    text = RISCV_BOARD.format(memory_mib=memory_mib, **filled)
+    for part in without:
+        text = re.sub(rf"(?m)^\[{part}\]\n([^\[]*\n)?", "", text)
+    (tmp_path / "k").write_text("")
+    return _read_board(tmp_path, text)
+
+
+def test_the_virt_machine_is_a_board_if_it_boots_from_its_flash_chip(tmp_path: Path) -> None:
+    system = riscv_board(tmp_path)
+    assert system.board is BOARDS[MachineType.VIRT, "riscv64"]
+    assert system.memory == range(0x80000000, 0x88000000)
+    assert system.kernel_places == (0x80200000,)
+    plain = riscv_board(tmp_path, without=("bootloader", "flash"))
+    assert plain.board is None and plain.kernel_places == () and plain.memory is None
+    # It is one by its bootloader alone: other devices are a matter of the machine.
+    riscv_board(tmp_path, machine='devices = ["usb-kbd"]', more="[network]\n[[disks]]\nsize_mib = 1")
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"without": ("flash",)}, r"boots by \[bootloader\] from its flash chip: \[flash\] composes an image of it"),
+        ({"without": ("bootloader",)}, r"boots from \[flash\] by U-Boot, whose SPL is not in it: \[bootloader\]"),
+        ({"more": "[card]"}, r"boots from its flash chip and has no SD card: \[flash\], not \[card\]"),
+        ({"more": "[card]", "without": ("bootloader", "flash")}, r"has no SD card: \[flash\], not \[card\]"),
+        ({"bootloader": "falcon = true"}, "bootloader.falcon: not on machine.type 'virt': there SPL starts OpenSBI"),
+        ({"bootloader": 'opensbi = "none.bin"'}, "bootloader.opensbi: no such file: .*/none.bin"),
+        ({"flash": 'path = "none.img"'}, "flash.path: no such file: .*/none.img"),
+        ({"flash": 'path = "k"\ncompression = "gzip"'}, "flash: path names a finished image; compression is of one to"),
+        ({"machine": 'firmware = "k"'}, r"boots by \[bootloader\]: there is no machine.firmware beside it"),
+        ({"memory_mib": 64}, "machine.memory_mib is 64: U-Boot's SPL on machine.type 'virt' needs 128"),
+        ({"more": "[storage]\nmb_s = 20"}, "has no storage model: its bootloader loads the kernel"),
+        ({"more": "[board_model]\nuart_baud = 115200"}, "board_model is of a board's SD card, serial line and camera"),
+    ],
+)
+def test_a_riscv64_board_that_cannot_be_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        riscv_board(tmp_path, **change)
+
+
+def test_a_flash_chip_is_of_a_board_that_has_one(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"boots from its SD card and has no flash chip: \[card\], not \[flash\]"):
+        board_system(tmp_path, more="[flash]")
+    with pytest.raises(InputError, match=r"\[flash\] is of a board; machine.type 'virt' \(aarch64\) is none"):
+        riscv_board(tmp_path, without=("bootloader",), architecture="aarch64")
+    with pytest.raises(InputError, match="bootloader.opensbi is a firmware of riscv64; .* is armv7"):
+        board_system(tmp_path).with_part("bootloader", opensbi=Path("k"))
 
 
 def test_a_board_has_its_console_for_a_clock_and_its_own_kernel(tmp_path: Path) -> None:

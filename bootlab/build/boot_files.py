@@ -1,4 +1,4 @@
-"""System -> the files it boots from: kernel, symbols, initramfs, disks, card; made or fetched, and hashed."""
+"""System -> the files it boots from: kernel, symbols, initramfs, disks, card or flash; made or fetched, and hashed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.card import CardParts, compose_card, expect_card
 from bootlab.build.cpio import Entry
 from bootlab.build.device_tree import build_device_tree
+from bootlab.build.flash import FlashParts, compose_flash, expect_flash
 from bootlab.build.kernel_build import BuiltKernel, build_kernel
 from bootlab.build.kernel_image import expect_arch, expect_loadable, extract_vmlinux, inspect
 from bootlab.build.kernel_make import Progress
@@ -40,10 +41,14 @@ def prepare(system: System, cache: Cache, *, refresh: bool = False, tell: Tell =
     archive = job.clear_of_acpi(job.initramfs(made.tree))
     bootloader = job.bootloader()
     card = job.card(kernel, made, archive, bootloader)
+    flash = job.flash(kernel, archive, bootloader)
     disks, names = job.disks(), [f"disk{index}" for index in range(len(system.disks))]
     if (root := job.rootfs(made.tree)) is not None:
         disks, names = (root, *disks), ["rootfs", *names]
-    named = {"kernel": kernel, "initramfs": archive, "card": card, **dict(zip(names, disks, strict=True))}
+    # What lies on no medium is in the machine's memory when it starts, as a boot ROM leaves it.
+    firmware = bootloader.spl_image if bootloader is not None and flash is not None else None
+    named = {"kernel": kernel, "initramfs": archive, "card": card, "flash": flash, "firmware": firmware}
+    named |= dict(zip(names, disks, strict=True))
     hashes = {name: file_sha256(path) for name, path in named.items() if path is not None}
     return BootFiles(
         kernel=kernel,
@@ -52,8 +57,12 @@ def prepare(system: System, cache: Cache, *, refresh: bool = False, tell: Tell =
         embedded=made.embedded,
         disks=disks,
         card=card,
+        flash=flash,
+        firmware=firmware,
         spl=bootloader.spl if bootloader is not None else None,
         uboot=bootloader.uboot if bootloader is not None else None,
+        opensbi=bootloader.opensbi if bootloader is not None else None,
+        opensbi_at=bootloader.opensbi_at if bootloader is not None else 0,
         symbols=system.kernel.symbols or made.symbols,
         decompressor=made.decompressor,
         types=made.types,
@@ -289,7 +298,7 @@ class _Preparation:
         return self._cache.make("padded", file_sha256(archive), lambda out: _write(out, padded))
 
     def bootloader(self) -> BuiltBootloader | None:
-        """Return the bootloader, built, of a board that is not given a finished card without one."""
+        """Return the bootloader, built, of a board that is told of one."""
         build, board = self._system.bootloader, self._system.board
         if build is None or board is None:
             return None
@@ -307,8 +316,8 @@ class _Preparation:
         self, kernel: Path, made: _KernelFiles, archive: Path | None, bootloader: BuiltBootloader | None
     ) -> Path | None:
         """Return the image of a board's card, finished or composed."""
-        card, board = self._system.card, self._system.board
-        if card is None or board is None:
+        card, board, memory = self._system.card, self._system.board, self._system.memory
+        if card is None or board is None or memory is None:
             return None
         if card.path is not None:
             return expect_card(card.path)
@@ -320,17 +329,31 @@ class _Preparation:
             cmdline=self._system.kernel.cmdline,
             initramfs=archive,
             falcon=bootloader.falcon,
+            memory=memory,
         )
         return compose_card(card, parts, board, self._cache)
 
+    def flash(self, kernel: Path, archive: Path | None, bootloader: BuiltBootloader | None) -> Path | None:
+        """Return the image of a board's flash chip, finished or composed."""
+        flash, board, memory = self._system.flash, self._system.board, self._system.memory
+        if flash is None or board is None or board.flash is None or memory is None:
+            return None
+        if flash.path is not None:
+            return expect_flash(flash.path, board.flash)
+        assert bootloader is not None  # the system's own check
+        parts = FlashParts(bootloader.image, kernel, self._system.kernel.cmdline, archive, memory)
+        return compose_flash(flash, parts, board, self._cache)
+
     def _device_tree(self, made: _KernelFiles, board: Board) -> Path:
+        layout = board.card
+        assert layout is not None
         build = self._system.kernel.build
         if build is not None and made.built is not None:
-            return build_device_tree(build, made.built, self._arch, board.dtb, self._cache, self._tell)
-        found = sorted(made.tree.glob(f"usr/lib/linux-image-*/**/{board.dtb}")) if made.tree is not None else []
+            return build_device_tree(build, made.built, self._arch, layout.dtb, self._cache, self._tell)
+        found = sorted(made.tree.glob(f"usr/lib/linux-image-*/**/{layout.dtb}")) if made.tree is not None else []
         if not found:
             raise InputError(
-                f"card.dtb: missing, and the kernel does not bring {board.dtb} along",
+                f"card.dtb: missing, and the kernel does not bring {layout.dtb} along",
                 hint="a kernel that is built does, and Debian's linux-image-armmp",
             )
         return found[0]

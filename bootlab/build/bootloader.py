@@ -1,7 +1,8 @@
 """U-Boot from source: `Bootloader` -> SPL and U-Boot proper, in one entry of the cache.
 
 The same mechanisms as a kernel's: every option that was asked for is proved to be in the final configuration, objects
-stay between builds, and an entry's key is what decides its bytes.
+stay between builds, and an entry's key is what decides its bytes. OpenSBI, which runs between the two on riscv64, is
+not built: U-Boot's make packs it with U-Boot proper.
 """
 
 import json
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from bootlab.build.cache import Cache
+from bootlab.build import packages
+from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.kernel_config import Asked, collect, parse_config
 from bootlab.build.kernel_configure import Configuration, configure
 from bootlab.build.kernel_make import PYTHON, BuildFailed, ObjectFolder, Progress, require_buildable
@@ -21,11 +23,15 @@ from bootlab.build.kernel_source import SourceTree, find_source
 from bootlab.build.toolchain import Toolchain, find_toolchain, has_header, require_tools
 from bootlab.errors import InputError
 from bootlab.process import ProgramFailed, run
-from bootlab.system import SECTOR, Board, Bootloader, SourceBuild
+from bootlab.system import SECTOR, Board, Bootloader, CardLayout, SourceBuild
 
 _FORMAT = 1
 _PARTS = {"spl": "spl/u-boot-spl", "spl.bin": "spl/u-boot-spl.bin", "u-boot": "u-boot", "config": ".config"}
 """Name in the entry -> place below the objects. The first and third are ELF files with symbols."""
+_OPENSBI = "opensbi.bin"
+_OPENSBI_PACKAGE = "opensbi"
+_OPENSBI_FILE = "usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin"
+"""The firmware that takes from SPL what it is to start, for every machine that describes itself by a device tree."""
 _HEADERS = {
     "Python's headers": ("Python.h", "python3-dev"),
     "OpenSSL's headers": ("openssl/bio.h", "libssl-dev"),
@@ -51,13 +57,15 @@ class BuiltBootloader:
     """A bootloader that was built; every path is in one entry of the cache, never to be changed."""
 
     image: Path
-    """What the board's card begins with: SPL and U-Boot proper."""
+    """What the board's medium begins with: of an SD card SPL and U-Boot proper, of a flash chip all but SPL."""
     spl: Path
     """The first stage as it was linked, an ELF file with its symbols."""
-    spl_bytes: int
+    spl_image: Path
     """What of it is loaded."""
     uboot: Path
     """U-Boot proper, the same."""
+    opensbi: Path | None
+    """The OpenSBI that was packed with it, as it lies in memory; None where there is none."""
     config: Path
     """The final .config."""
     log: Path
@@ -71,6 +79,11 @@ class BuiltBootloader:
     def options(self) -> dict[str, str]:
         """Return option -> value, of those that are not off."""
         return parse_config(self.config.read_text(encoding="utf-8"))
+
+    @property
+    def opensbi_at(self) -> int:
+        """Return the physical address to which SPL loads OpenSBI; 0 where there is none."""
+        return int(self.options.get("SPL_OPENSBI_LOAD_ADDR", "0"), 16)
 
     @property
     def spl_limit(self) -> int | None:
@@ -110,13 +123,17 @@ def build_bootloader(
         toolchain, {}, [("swig", "swig"), ("openssl", "openssl"), *patching], what="bootloader", absent=_absent()
     )
     build = build if build.base or build.config else build.model_copy(update={"base": board.base})
+    if build.opensbi is not None and not board.opensbi:
+        raise InputError("bootloader.opensbi: SPL of this board starts no OpenSBI, which is a firmware of riscv64")
+    opensbi = _find_opensbi(build, cache, refresh=refresh, tell=tell) if board.opensbi else None
     source = find_source(build, cache, refresh=refresh, tell=tell)
     require_buildable(source, cache)
     configuration = configure(
         build, source, toolchain, cache, ask=lambda one: _asked(one, build, board), refresh=refresh, tell=tell
     )
-    job = _Job(source, configuration, board, toolchain, cache, tell, progress)
-    key = json.dumps([_FORMAT, source.identity, board.image, arch, toolchain.identity, configuration.text])
+    job = _Job(source, configuration, board, opensbi, toolchain, cache, tell, progress)
+    packed = [] if opensbi is None else [file_sha256(opensbi)]
+    key = json.dumps([_FORMAT, source.identity, board.image, arch, toolchain.identity, configuration.text, *packed])
     entry = cache.find("bootloader", key)
     from_cache = entry is not None
     entry = entry or cache.make("bootloader", key, job.write)
@@ -124,8 +141,9 @@ def build_bootloader(
     return BuiltBootloader(
         image=entry / board.image,
         spl=entry / "spl",
-        spl_bytes=(entry / "spl.bin").stat().st_size,
+        spl_image=entry / "spl.bin",
         uboot=entry / "u-boot",
+        opensbi=entry / _OPENSBI if opensbi is not None else None,
         config=entry / "config",
         log=entry / "build.log",
         version=str(about["version"]),
@@ -134,23 +152,40 @@ def build_bootloader(
     )
 
 
-def falcon_options(board: Board) -> dict[str, str]:
-    """Return what Falcon mode on `board` asks of U-Boot: option -> value."""
+def falcon_options(card: CardLayout) -> dict[str, str]:
+    """Return what Falcon mode from `card` asks of U-Boot: option -> value."""
     return {
         "SPL_OS_BOOT": "y",
         "SPL_FALCON_BOOT_MMCSD": "y",
-        "SPL_PAYLOAD_ARGS_ADDR": hex(board.args_at),
-        "SYS_MMCSD_RAW_MODE_ARGS_SECTOR": hex(board.card_args_at // SECTOR),
-        "SYS_MMCSD_RAW_MODE_ARGS_SECTORS": hex(board.card_args_size // SECTOR),
-        "SYS_MMCSD_RAW_MODE_KERNEL_SECTOR": hex(board.card_kernel_at // SECTOR),
+        "SPL_PAYLOAD_ARGS_ADDR": hex(card.args_address),
+        "SYS_MMCSD_RAW_MODE_ARGS_SECTOR": hex(card.args_at // SECTOR),
+        "SYS_MMCSD_RAW_MODE_ARGS_SECTORS": hex(card.args_size // SECTOR),
+        "SYS_MMCSD_RAW_MODE_KERNEL_SECTOR": hex(card.kernel_at // SECTOR),
     }
 
 
 def _asked(changed: SourceBuild, build: Bootloader, board: Board) -> dict[str, Asked]:
-    ours = {"COUNTER_FREQUENCY": Asked("COUNTER_FREQUENCY", str(board.counter_hz), "machine.type")}
+    ours = {name: Asked(name, value, "machine.type") for name, value in board.options.items()}
     if build.falcon:
-        ours |= {name: Asked(name, value, "bootloader.falcon") for name, value in falcon_options(board).items()}
+        if board.card is None:
+            raise InputError("bootloader.falcon: SPL of this board starts OpenSBI and U-Boot proper, not a kernel")
+        ours |= {name: Asked(name, value, "bootloader.falcon") for name, value in falcon_options(board.card).items()}
     return {**ours, **collect(changed)}
+
+
+def _find_opensbi(build: Bootloader, cache: Cache, *, refresh: bool, tell: Callable[[str], None]) -> Path:
+    if build.opensbi is not None:
+        return build.opensbi
+    package = packages.fetch(_OPENSBI_PACKAGE, build.suite, "riscv64", cache, refresh=refresh, tell=tell)
+    for note in package.notes:
+        tell(note)
+    found = package.tree / _OPENSBI_FILE
+    if not found.is_file():
+        raise InputError(
+            f"bootloader.suite: {_OPENSBI_PACKAGE} {package.version} of Debian {package.suite} has no /{_OPENSBI_FILE}",
+            hint="bootloader.opensbi names a fw_dynamic.bin of yours",
+        )
+    return found
 
 
 def _spl_limit(options: Mapping[str, str]) -> int | None:
@@ -182,6 +217,7 @@ class _Job:
         source: SourceTree,
         configuration: Configuration,
         board: Board,
+        opensbi: Path | None,
         toolchain: Toolchain,
         cache: Cache,
         tell: Callable[[str], None],
@@ -190,6 +226,7 @@ class _Job:
         self._source = source
         self._config = configuration
         self._board = board
+        self._opensbi = opensbi
         self._folder = ObjectFolder(cache, source, toolchain, "bootloader")
         self._tell = tell
         self._progress = progress
@@ -203,7 +240,9 @@ class _Job:
             if not config.is_file() or config.read_text(encoding="utf-8") != self._config.text:
                 config.write_text(self._config.text, encoding="utf-8")
             try:
-                folder.make(["all"], self._progress)
+                # U-Boot's make knows it by this variable alone.
+                packed = [] if self._opensbi is None else [f"OPENSBI={self._opensbi}"]
+                folder.make(["all"], self._progress, variables=packed)
             except BuildFailed as error:
                 self._explain(error)
             seconds = time.monotonic() - began
@@ -212,6 +251,8 @@ class _Job:
             for name, place in {self._board.image: self._board.image, **_PARTS}.items():
                 shutil.copyfile(folder.objects / place, out / name)
             shutil.copyfile(folder.log, out / "build.log")
+        if self._opensbi is not None:
+            shutil.copyfile(self._opensbi, out / _OPENSBI)
         about = {"seconds": round(seconds, 1), "version": self._source.version}
         (out / "build.json").write_text(json.dumps(about) + "\n", encoding="utf-8")
 

@@ -19,7 +19,7 @@ from bootlab.build.device_tree import fixed_up
 from bootlab.build.legacy_image import kernel_image, script_image
 from bootlab.errors import InputError
 from bootlab.process import run
-from bootlab.system import SECTOR, Board, Card
+from bootlab.system import SECTOR, Board, Card, CardLayout
 
 KERNEL, DEVICE_TREE, INITRAMFS, SCRIPT = "zImage", "board.dtb", "initramfs", "boot.scr"
 """Names of the files in the partition."""
@@ -45,6 +45,8 @@ class CardParts:
     initramfs: Path | None
     falcon: FalconPlaces | None
     """Where SPL looks for what it loads, if it loads a kernel."""
+    memory: range
+    """Physical addresses of the board's RAM; the board decides them."""
 
     @property
     def identity(self) -> list[object]:
@@ -55,9 +57,10 @@ class CardParts:
 
 
 def compose_card(card: Card, parts: CardParts, board: Board, cache: Cache) -> Path:
-    """Return the image of the card, from the cache when it was composed before. Shared: boot it with snapshot=on.
+    """Return the image of the card of `board`, which has one, from the cache when it was composed before.
 
-    Raises InputError for what does not fit or would be loaded where it cannot be, MissingTool.
+    Shared: boot it with snapshot=on. Raises InputError for what does not fit or would be loaded where it cannot be,
+    MissingTool.
     """
     key = json.dumps([_FORMAT, board.image, card.model_dump(mode="json", exclude={"path", "dtb"}), parts.identity])
     return cache.make("card", key, lambda out: _compose(card, parts, board, out))
@@ -75,38 +78,40 @@ def expect_card(path: Path) -> Path:
 
 
 def _compose(card: Card, parts: CardParts, board: Board, out: Path) -> None:
+    layout = board.card
+    assert layout is not None
     address = board.kernel_at if card.load_address is None else card.load_address
     kernel = parts.kernel.read_bytes()
-    raw = [(board.image_at, parts.bootloader.read_bytes(), "the bootloader")]
+    raw = [(layout.image_at, parts.bootloader.read_bytes(), "the bootloader")]
     tree = out.parent / DEVICE_TREE
-    fixed_up(parts.device_tree, tree, cmdline=parts.cmdline, memory=board.memory)
-    _expect_loadable(address, len(kernel), board)
+    fixed_up(parts.device_tree, tree, cmdline=parts.cmdline, memory=parts.memory)
+    _expect_loadable(address, len(kernel), layout, parts.memory)
     if parts.falcon is not None:
         args, places = tree.read_bytes(), parts.falcon
         if len(args) > places.args_size:
             raise InputError(f"card: the args are {len(args):,} bytes, and SPL loads {places.args_size:,}")
         raw += [(places.args_at, args, "the args"), (places.kernel_at, kernel_image(kernel, address), "the kernel")]
-    _expect_apart(raw, board.card_files_at)
-    files = {KERNEL: kernel, DEVICE_TREE: tree.read_bytes(), SCRIPT: script_image(_script(parts))}
+    _expect_apart(raw, layout.files_at)
+    files = {KERNEL: kernel, DEVICE_TREE: tree.read_bytes(), SCRIPT: script_image(_script(parts), "armv7")}
     if parts.initramfs is not None:
         files[INITRAMFS] = parts.initramfs.read_bytes()
-    size = (card.size_mib or _fitting_mib(board, files)) << 20
-    room = size - board.card_files_at
+    size = (card.size_mib or _fitting_mib(layout, files)) << 20
+    room = size - layout.files_at
     if room < sum(map(len, files.values())) + _FILE_ROOM:
         raise InputError(
-            f"card.size_mib: {size >> 20} MiB are too few: the files begin at {board.card_files_at >> 20} MiB",
+            f"card.size_mib: {size >> 20} MiB are too few: the files begin at {layout.files_at >> 20} MiB",
             hint="leave size_mib out: the card is then as large as it needs to be",
         )
     partition = out.parent / "partition"
     (_make_fat if card.filesystem == "fat" else _make_ext4)(files, partition, room)
     with out.open("wb") as image:
         image.truncate(size)
-        image.write(_partition_table(board.card_files_at, room, _PARTITION_KINDS[card.filesystem]))
+        image.write(_partition_table(layout.files_at, room, _PARTITION_KINDS[card.filesystem]))
         for place, bytes_, _ in raw:
             image.seek(place)
             image.write(bytes_)
         with partition.open("rb") as content:
-            _copy_sparse(content, image, board.card_files_at)
+            _copy_sparse(content, image, layout.files_at)
 
 
 def _copy_sparse(source: IO[bytes], image: IO[bytes], at: int) -> None:
@@ -128,9 +133,8 @@ def _script(parts: CardParts) -> str:
     return "\n".join([*lines, f"bootz ${{kernel_addr_r}} {archive} ${{fdt_addr_r}}"]) + "\n"
 
 
-def _expect_loadable(address: int, size: int, board: Board) -> None:
+def _expect_loadable(address: int, size: int, layout: CardLayout, memory: range) -> None:
     end = address + size
-    memory = board.memory
     if address not in memory or end > memory.stop:
         raise InputError(
             f"card.load_address: {size:,} bytes from {address:#x} do not lie in the board's memory, "
@@ -138,10 +142,10 @@ def _expect_loadable(address: int, size: int, board: Board) -> None:
         )
     if address % 4:
         raise InputError(f"card.load_address: {address:#x} is no multiple of 4, where code can begin")
-    if address < board.args_at + board.card_args_size and board.args_at < end:
+    if address < layout.args_address + layout.args_size and layout.args_address < end:
         raise InputError(
             f"card.load_address: a kernel of {size:,} bytes from {address:#x} would lie over the args at "
-            f"{board.args_at:#x}",
+            f"{layout.args_address:#x}",
             hint="a smaller kernel, or another place for it",
         )
 
@@ -155,8 +159,8 @@ def _expect_apart(raw: list[tuple[int, bytes, str]], end: int) -> None:
             )
 
 
-def _fitting_mib(board: Board, files: dict[str, bytes]) -> int:
-    needed = board.card_files_at + sum(map(len, files.values())) * 9 // 8 + _FILE_ROOM
+def _fitting_mib(layout: CardLayout, files: dict[str, bytes]) -> int:
+    needed = layout.files_at + sum(map(len, files.values())) * 9 // 8 + _FILE_ROOM
     return max(_SMALLEST_MIB, 1 << (-(-needed >> 20) - 1).bit_length())
 
 

@@ -138,10 +138,12 @@ class ObjectFolder:
             text = first_error(error.stderr.splitlines())
             raise BuildFailed(f"make {' '.join(targets)} failed\n  {text}", hint=_hint(text)) from error
 
-    def make(self, targets: Sequence[str], progress: Progress, *, debug: bool = False) -> None:
+    def make(
+        self, targets: Sequence[str], progress: Progress, *, debug: bool = False, variables: Sequence[str] = ()
+    ) -> None:
         """Run make on all cores, calling `progress` as it goes. Raises BuildFailed; ProgramFailed on a full disk.
 
-        `debug`: the configuration has debug information.
+        `debug`: the configuration has debug information. `variables`: make's, as NAME=VALUE.
         """
         done, least = 0, self._free_bytes()
 
@@ -154,7 +156,7 @@ class ObjectFolder:
 
         jobs = f"--jobs={len(os.sched_getaffinity(0))}"
         try:
-            argv = self._argv([jobs, *targets], debug=debug)
+            argv = self._argv([jobs, *variables, *targets], debug=debug)
             stream(argv, on_line, log=self.log, env=self._environment(), deadline_s=_DEADLINE_S)
         except ProgramFailed as error:
             if _NO_SPACE in error.stderr or error.exit_status is None or error.exit_status < 0:

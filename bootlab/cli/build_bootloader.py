@@ -24,10 +24,12 @@ from bootlab.cli.option_names import naming_options
 from bootlab.cli.output import copy_to, expect_folder, inputs_of
 from bootlab.cli.terminal import out, print_json
 from bootlab.errors import InputError
-from bootlab.system import BOARDS, Bootloader, Machine, MachineType, read_system
+from bootlab.system import BOARDS, Bootloader, read_system
 
 SCHEMA = "bootlab.bootloader/1"
-_BOARDS = tuple(kind.value for kind in BOARDS)
+_BOARDS = {kind.value: (board, arch) for (kind, arch), board in BOARDS.items()}
+_DEFAULT_BOARD = next(iter(_BOARDS))
+_BOARD_NAMES = ", ".join(f"{name} ({arch})" for name, (_, arch) in _BOARDS.items())
 _WORDS = {
     "source": "--source",
     "package": "--package",
@@ -38,6 +40,7 @@ _WORDS = {
     "options": "--set",
     "patches": "--patch",
     "falcon": "--falcon",
+    "opensbi": "--opensbi",
 }
 """Key of [bootloader] -> what says the same on the command line."""
 _OPTIONS = {f"{Bootloader.key}.{key}": option for key, option in _WORDS.items()}
@@ -53,7 +56,15 @@ def bootloader(
             show_default=False,
         ),
     ] = None,
-    board: Annotated[str | None, typer.Option("--board", help=f"{', '.join(_BOARDS)}. [default: {_BOARDS[0]}]")] = None,
+    board: Annotated[
+        str | None,
+        typer.Option(
+            "--board",
+            metavar="NAME",
+            help=f"{_BOARD_NAMES}. [default: {_DEFAULT_BOARD}]",
+            autocompletion=lambda: list(_BOARDS),
+        ),
+    ] = None,
     source: Annotated[
         Path | None, typer.Option("--source", metavar="PATH", help="A tree of U-Boot, or a tarball of one.")
     ] = None,
@@ -71,6 +82,12 @@ def bootloader(
     ] = None,
     patch: Patches = None,
     falcon: Annotated[bool, typer.Option("--falcon", help="SPL loads the kernel itself (Falcon mode).")] = False,
+    opensbi: Annotated[
+        Path | None,
+        typer.Option(
+            "--opensbi", metavar="FILE", help="fw_dynamic.bin, for riscv64. [default: that of Debian's package opensbi]"
+        ),
+    ] = None,
     output: OutputFolder = None,
     json: Json = False,
 ) -> int:
@@ -89,6 +106,7 @@ def bootloader(
         "options": parse_options(set_ or [], "BOOTDELAY=0"),
         "patches": tuple(patch or ()),
         "falcon": falcon,
+        "opensbi": opensbi,
     }
     cache = open_cache()
     if system is not None:
@@ -100,18 +118,16 @@ def bootloader(
             built = build_bootloader_of(value, cache, tell=tell, progress=progress)
     else:
         if board is not None and board not in _BOARDS:
-            raise InputError(f"--board {board}: not known", hint=f"there is {', '.join(_BOARDS)}")
+            raise InputError(f"--board {board}: not known", hint=f"there is {' and '.join(_BOARDS)}")
         if output is not None:
             expect_folder("--output", output, [("--source", source), ("--config", config)], what="bootloader")
-        machine = Machine(type=MachineType(board or _BOARDS[0]))
+        facts, arch = _BOARDS[board or _DEFAULT_BOARD]
         build = checked_build(Bootloader, given, _WORDS, "bootlab build bootloader")
         with naming_options(_OPTIONS) as worded, build_progress(silent=json) as (tell, progress):
-            facts = BOARDS[machine.type]
-            built = build_bootloader(
-                build, facts, machine.arch, cache, tell=lambda line: tell(worded(line)), progress=progress
-            )
+            built = build_bootloader(build, facts, arch, cache, tell=lambda line: tell(worded(line)), progress=progress)
     if output is not None:
-        copy_to(output, (built.image, built.spl, built.uboot, built.config))
+        opensbi_image = () if built.opensbi is None else (built.opensbi,)
+        copy_to(output, (built.image, built.spl, built.spl_image, built.uboot, *opensbi_image, built.config))
     document = _document(built, output)
     if json:
         print_json(document)
@@ -129,9 +145,12 @@ def _document(built: BuiltBootloader, output: Path | None) -> dict[str, Any]:
         "bytes": built.image.stat().st_size,
         "sha256": file_sha256(built.image),
         "spl": str(place / built.spl.name),
-        "spl_bytes": built.spl_bytes,
+        "spl_image": str(place / built.spl_image.name),
+        "spl_bytes": built.spl_image.stat().st_size,
         "spl_limit_bytes": built.spl_limit,
         "uboot": str(place / built.uboot.name),
+        "opensbi": None if built.opensbi is None else str(place / built.opensbi.name),
+        "opensbi_sha256": None if built.opensbi is None else file_sha256(built.opensbi),
         "config": str(place / "config"),
         "log": str(built.log),
         "falcon": built.falcon is not None,
@@ -149,6 +168,8 @@ def _print(document: dict[str, Any]) -> None:
         f"SPL      {document['spl']}",
         f"         {document['spl_bytes']:,} bytes{limit}{', loads a kernel itself' if document['falcon'] else ''}",
         f"U-Boot   {document['uboot']}",
-        f"config   {document['config']}",
     ]
+    if document["opensbi"] is not None:
+        lines += [f"OpenSBI  {document['opensbi']}", f"         sha256 {document['opensbi_sha256'][:12]}"]
+    lines.append(f"config   {document['config']}")
     out.print("\n".join(lines), soft_wrap=True)

@@ -58,7 +58,7 @@ def parse_options(words: list[str], example: str) -> dict[str, str]:
 
 def checked_build(kind: type[BuildT], given: dict[str, Any], words: Mapping[str, str], verb: str) -> BuildT:
     """Return what the command line describes, as a system file would. Raises InputError in words of the former."""
-    paths = [("source", given["source"]), ("config", given["config"])]
+    paths = [(name, given.get(name)) for name in ("source", "config", "opensbi")]
     paths += [(name, path) for name in ("fragments", "patches") for path in given[name]]
     missing = [f"{words[name]} {path}" for name, path in paths if path is not None and not path.exists()]
     if missing:

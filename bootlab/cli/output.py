@@ -62,6 +62,10 @@ def inputs_of(system: System, file: Path) -> list[tuple[str, Path | None]]:
             found += [(f"{part}.files", path) for path in recipe.files.values()]
     if system.card is not None:
         found += [("card.path", system.card.path), ("card.dtb", system.card.dtb)]
+    if system.flash is not None:
+        found.append(("flash.path", system.flash.path))
+    if system.bootloader is not None:
+        found.append(("bootloader.opensbi", system.bootloader.opensbi))
     for build in (system.kernel.build, system.bootloader):
         if build is not None:
             found += [(f"{build.key}.source", build.source), (f"{build.key}.config", build.config)]

@@ -42,18 +42,21 @@ def find_board_cause(system: System, marks: Set[str]) -> str | None:
         return f"the bootloader entered the kernel, but no instruction of it was ever executed{_where(system)}"
     if m.KERNEL_LOAD in marks and m.UBOOT_ENTRY not in marks:
         return f"SPL began to load the kernel and never came to its end{_where(system)}"
+    if m.UBOOT_ENTRY in marks:
+        return "U-Boot proper ran and never started the kernel: its own words at the end of the console may say why"
     return None
 
 
 def _where(system: System) -> str:
-    card, board = system.card, system.board
-    assert card is not None and board is not None
-    if card.path is not None:
+    card, flash, board = system.card, system.flash, system.board
+    assert board is not None
+    finished = next((one.path for one in (card, flash) if one is not None and one.path is not None), None)
+    if finished is not None:
         return (
-            f": is the image on {card.path} loaded and entered at one address, in memory that the bootloader does not "
-            f"use itself? {board.kernel_at:#x} is one (mkimage -a and -e)"
+            f": is the image on {finished} loaded and entered at one address, in memory that the bootloader does not "
+            f"use itself? {board.kernel_at:#x} is one{' (mkimage -a and -e)' if card is not None else ''}"
         )
-    if card.load_address is None:
+    if card is None or card.load_address is None:
         return ""
     return (
         f": card.load_address = {card.load_address:#x} is memory that the bootloader uses itself; "

@@ -19,7 +19,7 @@ from bootlab.measure.kvm import probe_kvm
 from bootlab.measure.profile_setup import ProfileRequest, ProfileSetup, set_up_profile
 from bootlab.process import run
 from bootlab.profile.plugin_config import arch_line, make_plugin_config
-from bootlab.profile.stage_marks import stage_lines
+from bootlab.profile.stage_marks import Placed, stage_lines
 from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
@@ -72,9 +72,10 @@ class Prepared:
                 "initramfs": True,
                 "rootfs": True,
                 "disks": {"__all__": {"path"}},
-                # What it makes is on the card, whose content counts.
+                # What it makes is on the medium, whose content counts.
                 "bootloader": True,
                 "card": True,
+                "flash": True,
             },
         )
         document = {"system": system, "hashes": self.hashes, "plugin_config": self.plugin_config}
@@ -82,7 +83,7 @@ class Prepared:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Return the bytes of kernel, initramfs, card, rootfs and disks, of those there are."""
+        """Return the bytes of kernel, initramfs, card, flash, rootfs and disks, of those there are."""
         files = self.files
         # Disks follow the root file system, which is the first.
         names = [f"disk{index}" for index in range(len(files.disks))]
@@ -94,6 +95,7 @@ class Prepared:
             "kernel": files.kernel,
             "initramfs": files.initramfs,
             "card": files.card,
+            "flash": files.flash,
             **dict(zip(names, files.disks, strict=True)),
         }
         return {name: path.stat().st_size for name, path in named.items() if path is not None}
@@ -191,10 +193,11 @@ def _plugin_config(
 
 
 def _stages(system: System, files: BootFiles) -> list[str]:
-    if system.board is None or system.card is None:
+    if system.board is None:
         return []
     spl, uboot = (None if path is None else Firmware(path) for path in (files.spl, files.uboot))
-    return stage_lines(spl, uboot, files.kernel.read_bytes(), system.kernel_places)
+    opensbi = None if files.opensbi is None else Placed(files.opensbi.read_bytes(), (files.opensbi_at,))
+    return stage_lines(spl, opensbi, uboot, Placed(files.kernel.read_bytes(), system.kernel_places))
 
 
 @lru_cache

@@ -18,6 +18,7 @@ from bootlab.measure.guest_programs import find_programs
 from bootlab.profile.profile_config import (
     DECOMPRESSOR,
     DEFAULT_SPAN_NS,
+    OPENSBI,
     SPL,
     UBOOT,
     VERSION,
@@ -27,7 +28,7 @@ from bootlab.profile.profile_config import (
     read_kernel_facts,
 )
 from bootlab.symbols.decompressor import list_decompressor_functions
-from bootlab.symbols.firmware import Firmware
+from bootlab.symbols.firmware import Firmware, functions_of_image
 from bootlab.symbols.functions import Function
 from bootlab.symbols.table import SymbolTable
 from bootlab.system import BootFiles, KernelEntry, System
@@ -104,7 +105,11 @@ def set_up_profile(
         program_symbols(system, cache),
     )
     spl, uboot = (None if path is None else Firmware(path) for path in (files.spl, files.uboot))
-    stages = {SPL: spl.functions if spl else (), UBOOT: uboot.functions if uboot else ()}
+    stages = {
+        SPL: spl.functions if spl else (),
+        OPENSBI: _opensbi_functions(system, files),
+        UBOOT: uboot.functions if uboot else (),
+    }
     config = make_profile_config(
         facts,
         span_ns=request.span_ns,
@@ -153,9 +158,18 @@ def _kernel_facts(symbols: SymbolTable, given: Path | None, types: Path | None, 
     return KernelFacts.from_json(json.loads(cache.make("kernel-facts", key, decode).read_text(encoding="utf-8")))
 
 
+def _opensbi_functions(system: System, files: BootFiles) -> Sequence[Function]:
+    # Debian's OpenSBI has no symbols; a build of one's own leaves an ELF file beside its fw_dynamic.bin.
+    given = system.bootloader.opensbi if system.bootloader is not None else None
+    if files.opensbi is None or given is None:
+        return ()
+    return functions_of_image(given.with_suffix(".elf"), files.opensbi.read_bytes(), files.opensbi_at)
+
+
 def _relocation(uboot: Firmware) -> tuple[int, int] | None:
     # The function with which U-Boot moves itself to the end of memory, and where it is linked to.
-    moves, start = uboot.address("relocate_code"), uboot.address("__image_copy_start")
+    moves = uboot.address("relocate_code")
+    start = next((at for name in ("__image_copy_start", "_start") if (at := uboot.address(name)) is not None), None)
     return None if moves is None or start is None else (moves, start)
 
 

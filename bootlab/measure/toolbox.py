@@ -87,7 +87,9 @@ def examine(cache: Cache) -> list[Finding]:
         _qemu("qemu-system-x86_64", "qemu-system-x86", "boots x86-64 systems", needed=True),
         _qemu("qemu-system-aarch64", "qemu-system-arm", "boots arm64 systems", needed=False),
         _qemu("qemu-system-arm", "qemu-system-arm", "boots boards (armv7)", needed=False),
-        _qemu("qemu-system-riscv64", "qemu-system-riscv", "boots riscv64 systems, with opensbi", needed=False),
+        _qemu(
+            "qemu-system-riscv64", "qemu-system-riscv", "boots riscv64 systems and boards, with opensbi", needed=False
+        ),
         _plugin(),
     ]
     found += [_program(tool) for tool in (*_TOOLS, *_cross_compilers())]

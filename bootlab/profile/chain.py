@@ -22,6 +22,8 @@ class LinkKind(StrEnum):
     """Before the loaded image: no tasks yet."""
     SPL = "SPL"
     """A board's first stage, from its first instruction."""
+    OPENSBI = "OpenSBI"
+    """What a riscv64 board's first stage starts, up to the start of the second."""
     UBOOT = "U-Boot"
     """A board's second stage."""
     DECOMPRESSOR = "decompressor"

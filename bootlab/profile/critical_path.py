@@ -137,6 +137,7 @@ def find_critical_path(
 
 _STAGES: Final = (
     (m.SPL_ENTRY, LinkKind.SPL),
+    (m.OPENSBI_ENTRY, LinkKind.OPENSBI),
     (m.UBOOT_ENTRY, LinkKind.UBOOT),
     (m.IMAGE_ENTRY, LinkKind.DECOMPRESSOR),
 )

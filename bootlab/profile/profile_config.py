@@ -25,6 +25,7 @@ FUNCTIONS: Final = "functions.txt"
 """Name of the kernel's functions file, in a boot's directory."""
 DECOMPRESSOR: Final = "[decompressor]"
 SPL: Final = "[SPL]"
+OPENSBI: Final = "[OpenSBI]"
 UBOOT: Final = "[U-Boot]"
 """Names of stages among a config's objects, and of what ran in them."""
 DEFAULT_SPAN_NS: Final = 20_000

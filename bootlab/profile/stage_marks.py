@@ -4,6 +4,7 @@ Pure. A stage is seen where it is linked to run, or where it has moved itself (U
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from bootlab.timeline import marks as m
@@ -18,8 +19,9 @@ _SPL = (
 )
 _UBOOT = ((m.UBOOT_ENTRY, ("_start",)),)
 _UBOOT_MOVED = (
-    # The first file of a file system, be it a script that says what the kernel is.
+    # The first file of a file system, be it a script that says what the kernel is; or a script that is in memory.
     (m.KERNEL_LOAD, ("do_load",)),
+    (m.KERNEL_LOAD, ("do_source",)),
     (m.KERNEL_JUMP, ("boot_jump_linux", "cleanup_before_linux")),
 )
 
@@ -32,17 +34,25 @@ class Code(Protocol):
     def code(self, name: str, size: int) -> bytes | None: ...
 
 
-def stage_lines(spl: Code | None, uboot: Code | None, image: bytes, places: Sequence[int]) -> list[str]:
-    """Return the lines for the marks of SPL and U-Boot proper, and of the first instruction of a kernel's `image`.
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A file without symbols whose first byte is its entry, and where in memory a bootloader may put it."""
 
-    `places`: where a bootloader may have put that image.
-    """
+    content: bytes
+    places: tuple[int, ...]
+
+
+def stage_lines(spl: Code | None, opensbi: Placed | None, uboot: Code | None, image: Placed) -> list[str]:
+    """Return the lines for the marks of SPL, OpenSBI and U-Boot proper, and of the first instruction of a kernel."""
     lines: list[str] = []
     for kind, code, wanted in (("image", spl, _SPL), ("image", uboot, _UBOOT), ("moved", uboot, _UBOOT_MOVED)):
         if code is not None:
             lines += _lines(kind, code, wanted)
-    head = image[:_CODE_SIZE].hex()
-    return [*lines, *(f"image {m.IMAGE_ENTRY} {place:x} {head}" for place in dict.fromkeys(places))]
+    for mark, placed in ((m.OPENSBI_ENTRY, opensbi), (m.IMAGE_ENTRY, image)):
+        if placed is not None:
+            head = placed.content[:_CODE_SIZE].hex()
+            lines += [f"image {mark} {place:x} {head}" for place in dict.fromkeys(placed.places)]
+    return lines
 
 
 def _lines(kind: str, code: Code, wanted: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:

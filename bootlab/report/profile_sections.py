@@ -26,6 +26,7 @@ _BOUND = {Bound.CPU: "CPU", Bound.IO: "I/O", Bound.WAIT: "waiting"}
 PATH_KINDS = {
     "firmware": "stage",
     "SPL": "stage",
+    "OpenSBI": "stage",
     "U-Boot": "stage",
     "decompressor": "stage",
     "running": "kernel",

@@ -27,6 +27,8 @@ class Firmware:
         """Read the file. Raises InputError when it cannot be read or is no ELF file with symbols."""
         self._code: dict[str, tuple[int, bytes, int]] = {}
         self.path = path
+        self.sections: tuple[tuple[int, bytes], ...] = ()
+        """Where each section of code is linked to, and what is in it."""
         with self._elf() as (elf, table):
             self._read(elf, table)
 
@@ -46,14 +48,16 @@ class Firmware:
             raise InputError(f"{path}: truncated or damaged ELF file: {error or type(error).__name__}") from error
 
     def _read(self, elf: ELFFile, table: SymbolTableSection) -> None:
-        sections = [(section["sh_addr"], section.data()) for section in elf.iter_sections() if _is_code(section)]
+        self.sections = tuple(
+            (int(section["sh_addr"]), section.data()) for section in elf.iter_sections() if _is_code(section)
+        )
         # The lowest bit of an arm function's address says that it is in Thumb code.
         mask = ~1 if elf["e_machine"] == "EM_ARM" else ~0
         for symbol in table.iter_symbols():
             if symbol["st_info"]["type"] not in ("STT_FUNC", "STT_NOTYPE") or not symbol.name:
                 continue
             address = symbol["st_value"] & mask
-            for start, data in sections:
+            for start, data in self.sections:
                 if start <= address < start + len(data):
                     self._code.setdefault(symbol.name, (address, data, address - start))
 
@@ -77,6 +81,28 @@ class Firmware:
         _, data, offset = self._code.get(name, (0, b"", 0))
         found = data[offset : offset + size]
         return found if len(found) == size else None
+
+
+def functions_of_image(elf: Path, image: bytes, address: int) -> tuple[Function, ...]:
+    """Return the functions of `image`, whose first byte lies at `address`, by the ELF file that it was made of.
+
+    None where that is not there, has no symbols, or is of another build.
+    """
+    if not _has_symbols(elf):
+        return ()
+    firmware = Firmware(elf)
+    start = min((at for at, _ in firmware.sections), default=0)
+    if not firmware.sections or any(image[at - start :][: len(code)] != code for at, code in firmware.sections):
+        return ()
+    return tuple(one._replace(address=one.address - start + address) for one in firmware.functions)
+
+
+def _has_symbols(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return ELFFile(file).get_section_by_name(".symtab") is not None
+    except (OSError, *_DAMAGED):
+        return False
 
 
 def code_symbols(table: SymbolTableSection, code: Sequence[Section]) -> Iterator[tuple[int, int, str]]:

@@ -1,9 +1,9 @@
 """Everything that decides a boot: the System and its parts, and how a TOML file becomes one."""
 
-from bootlab.system.board import BOARDS, SECTOR, Board
+from bootlab.system.board import BOARDS, SECTOR, Board, CardLayout, FlashLayout
 from bootlab.system.board_model import BoardModel
 from bootlab.system.booted import Booted, Check
-from bootlab.system.bootloader import Bootloader, Card
+from bootlab.system.bootloader import Bootloader, Card, Flash
 from bootlab.system.coldplug import Coldplug
 from bootlab.system.content import Compression, Content, FileSystem, Initramfs, Rootfs
 from bootlab.system.file import read_system
@@ -37,6 +37,7 @@ __all__ = [
     "Booted",
     "Bootloader",
     "Card",
+    "CardLayout",
     "Check",
     "Clock",
     "ClockKind",
@@ -46,6 +47,8 @@ __all__ = [
     "Content",
     "Disk",
     "FileSystem",
+    "Flash",
+    "FlashLayout",
     "Initramfs",
     "Instructions",
     "Kernel",

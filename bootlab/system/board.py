@@ -1,6 +1,7 @@
-"""Boards: emulated machines that boot as real ones do, from a card that their first stage reads.
+"""Boards: emulated machines that boot as real ones do, by a bootloader that loads the kernel from a medium of theirs.
 
-What is fixed by a board's hardware, by its boot ROM and by U-Boot's own map of its memory is here, once.
+What is fixed by a board's hardware, by its boot ROM and by U-Boot's own map of its memory is here, once. A board has
+one medium: an SD card, which is read block by block, or a flash chip, which is read as memory is.
 """
 
 from collections.abc import Mapping
@@ -12,48 +13,107 @@ SECTOR = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
-    """A board, and where things are on its card and in its memory."""
+class CardLayout:
+    """What lies where on an SD card; places and sizes are in bytes."""
 
     dtb: str
-    """Its device tree, as the kernel's sources name it."""
+    """The board's device tree, as the kernel's sources name it: it lies on the card beside the kernel."""
+    image_at: int
+    """Where the boot ROM looks for the bootloader's image."""
+    args_address: int
+    """Where in memory SPL puts the args, the device tree that the kernel gets (Falcon mode)."""
+    args_at: int
+    args_size: int
+    kernel_at: int
+    """Of the kernel that SPL loads (Falcon mode)."""
+    files_at: int
+    """Of the first partition: the kernel that SPL loads must end before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlashLayout:
+    """What lies where in a flash chip; places are in bytes from its start, where the bootloader's image is."""
+
+    address: int
+    """Physical address of its first byte."""
+    size: int
+    unit: int
+    """Which of the machine's chips it is, as QEMU counts them."""
+    script_at: int
+    """Of the script that says where kernel and initramfs are."""
+    kernel_at: int
+    """Of the kernel; the initramfs follows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A board, its medium, and where things are in its memory. Exactly one of `card` and `flash` is given."""
+
     base: str
     """U-Boot's configuration for it."""
+    options: Mapping[str, str]
+    """Options of U-Boot's that QEMU's model of it, or its medium, asks for."""
     image: str
-    """What U-Boot's build makes for its card: SPL and U-Boot proper in one file."""
-    image_at: int
-    """Where the boot ROM looks for that on the card, in bytes."""
-    memory: range
-    """Physical addresses of its RAM."""
+    """What U-Boot's build makes for the medium: all of the bootloader that is read from it, in one file."""
+    boot_command: str
+    """With what U-Boot proper boots from the medium, looking at nothing else."""
+    memory_at: int
+    """Physical address of its RAM."""
     kernel_at: int
-    """Where U-Boot proper loads a kernel (its environment's kernel_addr_r) and, unless told otherwise, SPL does."""
-    args_at: int
-    """Where SPL loads the args, the device tree that the kernel gets."""
-    counter_hz: int
-    """Of the generic timer in QEMU's model, which U-Boot tells the kernel."""
-    card_args_at: int
-    """Of the args on the card, in bytes."""
-    card_args_size: int
-    card_kernel_at: int
-    """Of the kernel that SPL loads, in bytes."""
-    card_files_at: int
-    """Of the first partition, in bytes: the kernel that SPL loads must end before it."""
+    """Where a kernel is entered: U-Boot proper's kernel_addr_r, or what the kernel's own header asks for."""
+    card: CardLayout | None = None
+    flash: FlashLayout | None = None
+    opensbi: bool = False
+    """SPL starts OpenSBI, which stays beneath all that follows (riscv64)."""
+    extensible: bool = False
+    """It is a board by its bootloader alone: its machine takes disks, a network card and other devices."""
+    least_memory_mib: int = 0
+    """What U-Boot's own map of its memory needs."""
 
 
-BOARDS: Mapping[MachineType, Board] = {
-    MachineType.ORANGEPI_PC: Board(
-        dtb="sun8i-h3-orangepi-pc.dtb",
+_FLASH = FlashLayout(
+    # QEMU, hw/riscv/virt.c: two chips of 32 MiB, of which the first is for what runs before the kernel in their place.
+    address=0x22000000,
+    size=32 << 20,
+    unit=1,
+    script_at=2 << 20,
+    kernel_at=(2 << 20) + (64 << 10),
+)
+_SOURCE_FLASH = f"source {_FLASH.address + _FLASH.script_at:#x}"
+
+BOARDS: Mapping[tuple[MachineType, str], Board] = {
+    (MachineType.ORANGEPI_PC, "armv7"): Board(
         base="orangepi_pc_defconfig",
+        # Of the generic timer, which U-Boot tells the kernel: QEMU's H3 leaves the Cortex-A7's counter at its default;
+        # real ones count 24 MHz.
+        options={"COUNTER_FREQUENCY": "62500000"},
         image="u-boot-sunxi-with-spl.bin",
-        image_at=8 << 10,
-        memory=range(0x40000000, 0x80000000),
+        boot_command="load mmc 0:1 ${scriptaddr} boot.scr; source ${scriptaddr}",
+        memory_at=0x40000000,
         kernel_at=0x42000000,
-        args_at=0x43000000,
-        # QEMU's H3 leaves the Cortex-A7's counter at its default; real ones count 24 MHz.
-        counter_hz=62_500_000,
-        card_args_at=3 << 20,
-        card_args_size=64 << 10,
-        card_kernel_at=4 << 20,
-        card_files_at=32 << 20,
-    )
+        card=CardLayout(
+            dtb="sun8i-h3-orangepi-pc.dtb",
+            image_at=8 << 10,
+            args_address=0x43000000,
+            args_at=3 << 20,
+            args_size=64 << 10,
+            kernel_at=4 << 20,
+            files_at=32 << 20,
+        ),
+    ),
+    (MachineType.VIRT, "riscv64"): Board(
+        base="qemu-riscv64_spl_defconfig",
+        # U-Boot's own default is a debugger that has put its image into memory, and nothing of it looks into the flash.
+        options={"SPL_LOAD_FIT_ADDRESS": f"{_FLASH.address:#x}", "BOOTCOMMAND": _SOURCE_FLASH},
+        image="u-boot.itb",
+        boot_command=_SOURCE_FLASH,
+        memory_at=0x80000000,
+        kernel_at=0x80200000,
+        flash=_FLASH,
+        opensbi=True,
+        extensible=True,
+        # SPL keeps its data at 64 MiB (SPL_BSS_START_ADDR), and a heap above it.
+        least_memory_mib=128,
+    ),
 }
+"""Machine type and architecture -> the board. One with a flash chip is a board only if it is told to boot from that."""

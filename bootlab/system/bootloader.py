@@ -1,4 +1,4 @@
-"""What a board boots from: the bootloader to build, and the card that carries it and the kernel."""
+"""What a board boots from: the bootloader to build, and the card or flash chip that carries it and the kernel."""
 
 from pathlib import Path
 from typing import ClassVar, Literal, Self
@@ -22,6 +22,9 @@ class Bootloader(SourceBuild):
 
     falcon: bool = False
     """SPL loads the kernel itself, from raw sectors of the card, and U-Boot proper never runs."""
+    # Left out of documents where it is not given, as all that came after boots that are on record.
+    opensbi: Path | None = Field(default=None, strict=False, exclude_if=lambda value: value is None)
+    """The fw_dynamic.bin that SPL starts, of a riscv64 board; by default that of Debian's package `opensbi`."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -54,4 +57,22 @@ class Card(Part):
             raise ValueError("path names a finished card; size_mib, dtb and load_address are of one to be composed")
         if self.size_mib is not None and self.size_mib & (self.size_mib - 1):
             raise ValueError("size_mib must be a power of two: QEMU takes no other card")
+        return self
+
+
+class Flash(Part):
+    """A flash chip: composed of bootloader, kernel, command line and initramfs, or a finished image. Never written to.
+
+    SPL is not in it: the machine starts with SPL in memory, as a boot ROM would leave it.
+    """
+
+    path: Path | None = Field(default=None, strict=False)
+    """A finished image, of the chip's whole size."""
+    compression: Literal["none", "gzip"] = "none"
+    """Of the kernel in the chip, which U-Boot proper unpacks: a smaller one to read, and work to do."""
+
+    @model_validator(mode="after")
+    def _path_or_composed(self) -> Self:
+        if self.path is not None and self.compression != "none":
+            raise ValueError("path names a finished image; compression is of one to be composed")
         return self

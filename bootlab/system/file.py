@@ -72,8 +72,9 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
     for key, holder, names in (
         ("kernel", table(document.get("kernel")), ("image", "symbols")),
         ("kernel.build", build, ("source", "config")),
-        ("bootloader", bootloader, ("source", "config")),
+        ("bootloader", bootloader, ("source", "config", "opensbi")),
         ("card", table(document.get("card")), ("path", "dtb")),
+        ("flash", table(document.get("flash")), ("path",)),
         ("initramfs", table(document.get("initramfs")), ("path", "init", "directory")),
         ("rootfs", table(document.get("rootfs")), ("path", "init", "directory")),
     ):

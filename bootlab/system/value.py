@@ -13,7 +13,7 @@ from bootlab.errors import InputError
 from bootlab.system.board import BOARDS, Board
 from bootlab.system.board_model import BoardModel
 from bootlab.system.booted import Booted, Check
-from bootlab.system.bootloader import Bootloader, Card
+from bootlab.system.bootloader import Bootloader, Card, Flash
 from bootlab.system.content import Initramfs, Rootfs
 from bootlab.system.kernel import Kernel, KernelEntry
 from bootlab.system.machine import (
@@ -45,6 +45,8 @@ class System(Part):
     kernel: Kernel
     bootloader: Bootloader | None = None
     card: Card | None = None
+    # Left out of documents where there is none, as all that came after boots that are on record.
+    flash: Flash | None = Field(default=None, exclude_if=lambda value: value is None)
     board_model: BoardModel | None = None
     initramfs: Initramfs | None = None
     rootfs: Rootfs | None = None
@@ -114,51 +116,116 @@ class System(Part):
         return self
 
     def _expect_board(self) -> None:
-        machine, card, bootloader = self.machine, self.card, self.bootloader
-        if self.board is None:
-            for name, part in (("bootloader", bootloader), ("card", card), ("board_model", self.board_model)):
-                if part is not None:
-                    boards = ", ".join(repr(kind.value) for kind in BOARDS)
-                    raise ValueError(f"[{name}] is of a board; machine.type {machine.type.value!r} is none ({boards})")
-            return
+        machine, board = self.machine, self.board
         what = f"machine.type {machine.type.value!r}"
-        if card is None:
-            raise ValueError(f"{what} boots from its SD card: [card] composes one, or card.path names a finished one")
-        if card.path is None and bootloader is None:
-            raise ValueError(f"{what} boots by U-Boot: [bootloader] says which, or card.path names a finished card")
-        for name in ("rootfs", "storage", "disks", "network"):
+        if board is None:
+            boards = ", ".join(f"{kind.value!r} ({arch})" for kind, arch in BOARDS)
+            for name in ("bootloader", "card", "flash", "board_model"):
+                if getattr(self, name) is not None:
+                    raise ValueError(f"[{name}] is of a board; {what} ({machine.arch}) is none: {boards}")
+            return
+        self._expect_medium(board, what)
+        self._expect_hardware(board, what)
+        self._expect_falcon(board, what)
+        self._expect_board_model(board, what)
+
+    def _expect_medium(self, board: Board, what: str) -> None:
+        card, flash, bootloader = self.card, self.flash, self.bootloader
+        if board.card is not None:
+            if flash is not None:
+                raise ValueError(f"{what} boots from its SD card and has no flash chip: [card], not [flash]")
+            if card is None:
+                raise ValueError(
+                    f"{what} boots from its SD card: [card] composes one, or card.path names a finished one"
+                )
+            if card.path is None and bootloader is None:
+                raise ValueError(f"{what} boots by U-Boot: [bootloader] says which, or card.path names a finished card")
+        else:
+            if card is not None:
+                raise ValueError(f"{what} boots from its flash chip and has no SD card: [flash], not [card]")
+            if flash is None:
+                raise ValueError(
+                    f"{what} boots by [bootloader] from its flash chip: [flash] composes an image of it, or flash.path "
+                    "names a finished one"
+                )
+            if bootloader is None:
+                raise ValueError(
+                    f"{what} boots from [flash] by U-Boot, whose SPL is not in it: [bootloader] says which"
+                )
+        if bootloader is not None and bootloader.opensbi is not None and not board.opensbi:
+            raise ValueError(f"bootloader.opensbi is a firmware of riscv64; {what} is {self.machine.arch}")
+
+    def _expect_hardware(self, board: Board, what: str) -> None:
+        machine = self.machine
+        if machine.firmware != "default":
+            raise ValueError(f"{what} boots by [bootloader]: there is no machine.firmware beside it")
+        if machine.memory_mib < board.least_memory_mib:
+            raise ValueError(
+                f"machine.memory_mib is {machine.memory_mib}: U-Boot's SPL on {what} needs {board.least_memory_mib}"
+            )
+        if self.storage is not None:
+            raise ValueError(f"{what} has no storage model: its bootloader loads the kernel while the clock runs")
+        if board.extensible:
+            return
+        for name in ("rootfs", "disks", "network"):
             if getattr(self, name):
                 raise ValueError(f"{what} has no {name}: it boots from its card, and its kernel with an initramfs")
-        model = self.board_model
-        if model is not None and self.kernel.build is None:
-            raise ValueError("board_model is in the kernel's drivers, by patches: it needs kernel.build")
-        if model is not None and "earlycon" in self.kernel.cmdline:
-            raise ValueError("board_model: earlycon writes past the modelled line; leave it out of kernel.cmdline")
-        if model is not None and model.camera_power == "spl" and bootloader is None:
-            raise ValueError('board_model.camera_power = "spl" needs a bootloader that is built: [bootloader]')
         if machine.page_size is not PageSize.AUTO:
             raise ValueError(f"{what}: machine.page_size is not for boards")
         if machine.devices:
             raise ValueError(f"{what}: machine.devices is not for boards: they have what is soldered to them")
+
+    def _expect_falcon(self, board: Board, what: str) -> None:
+        bootloader, card = self.bootloader, self.card
+        if bootloader is None or not bootloader.falcon:
+            return
+        if board.card is None:
+            raise ValueError(
+                f"bootloader.falcon: not on {what}: there SPL starts OpenSBI, and OpenSBI starts U-Boot proper, "
+                "which SPL has loaded beside it"
+            )
         beside = self.initramfs is not None and not self.initramfs.embedded
-        if bootloader is not None and bootloader.falcon and beside and card.path is None:
+        if beside and card is not None and card.path is None:
             raise ValueError(
                 "bootloader.falcon: SPL loads a kernel and its args, and no initramfs beside them: "
                 "initramfs.embedded = true"
             )
 
+    def _expect_board_model(self, board: Board, what: str) -> None:
+        model = self.board_model
+        if model is None:
+            return
+        if board.card is None:
+            raise ValueError(f"board_model is of a board's SD card, serial line and camera; {what} has no such card")
+        if self.kernel.build is None:
+            raise ValueError("board_model is in the kernel's drivers, by patches: it needs kernel.build")
+        if "earlycon" in self.kernel.cmdline:
+            raise ValueError("board_model: earlycon writes past the modelled line; leave it out of kernel.cmdline")
+        if model.camera_power == "spl" and self.bootloader is None:
+            raise ValueError('board_model.camera_power = "spl" needs a bootloader that is built: [bootloader]')
+
     @property
     def board(self) -> Board | None:
         """What its machine boots from and where, when that is a board."""
-        return BOARDS.get(self.machine.type)
+        board = BOARDS.get((self.machine.type, self.machine.arch))
+        told = any(part is not None for part in (self.bootloader, self.card, self.flash, self.board_model))
+        # QEMU starts the kernel of this one itself unless it is told to boot by a bootloader.
+        return None if board is not None and board.extensible and not told else board
 
     @property
     def kernel_places(self) -> tuple[int, ...]:
-        """Return where a board's bootloader may put the kernel image; empty where there is no card."""
-        if self.board is None or self.card is None:
+        """Return where a board's bootloader may put the kernel image; empty where there is no board."""
+        if self.board is None:
             return ()
-        asked = self.card.load_address
+        asked = self.card.load_address if self.card is not None else None
         return (self.board.kernel_at, *([asked] if asked is not None else []))
+
+    @property
+    def memory(self) -> range | None:
+        """Return the physical addresses of a board's RAM; None where there is no board."""
+        if self.board is None:
+            return None
+        return range(self.board.memory_at, self.board.memory_at + (self.machine.memory_mib << 20))
 
     def with_cmdline(self, *words: str) -> "System":
         """Return this system with `words` added at the end of the kernel command line."""
@@ -201,7 +268,7 @@ class BootFiles(Part):
     """The files that one System boots from, all on this host and ready to use."""
 
     kernel: Path
-    """What QEMU's -kernel gets; of a board, what lies on its card."""
+    """What QEMU's -kernel gets; of a board, what lies on its card or in its flash chip."""
     vmlinux: Path | None = None
     """The uncompressed kernel (ELF or Image): where symbols come from. None when it could not be had."""
     initramfs: Path | None = None
@@ -210,11 +277,19 @@ class BootFiles(Part):
     """The archive that was built into the kernel instead."""
     disks: tuple[Path, ...] = ()
     card: Path | None = None
-    """The SD card's image, of a board."""
+    """The SD card's image, of a board that has one."""
+    flash: Path | None = None
+    """The flash chip's image, of a board that has one."""
+    firmware: Path | None = None
+    """What a board's machine starts in its memory, where its medium does not hold it: SPL."""
     spl: Path | None = None
     """ELF file of the bootloader's first stage, with symbols, when it was built."""
     uboot: Path | None = None
     """ELF file of U-Boot proper, with symbols, when it was built."""
+    opensbi: Path | None = None
+    """The OpenSBI that SPL starts, as it lies in memory, when the bootloader was built with one."""
+    opensbi_at: int = 0
+    """Physical address of that."""
     symbols: Path | None = None
     """Where the kernel's symbols come from when it is not `vmlinux`: kernel.symbols, or the ELF file of a build."""
     decompressor: Path | None = None

@@ -7,7 +7,7 @@ idle, a fixed real-time clock, a seed for every random number the guest can read
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.system import Accelerator, Attachment, BootFiles, ClockKind, MachineType, PageSize, System
+from bootlab.system import Accelerator, Attachment, Board, BootFiles, ClockKind, MachineType, PageSize, System
 
 RTC_BASE = "2024-01-01T00:00:00"
 """The date in the guest's real-time clock at power-on. Any fixed one does."""
@@ -60,7 +60,7 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
     argv += _clock(system, wiring.accelerator)
     argv += ["-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
     argv += ["-qmp", f"unix:{_escape(wiring.qmp_socket)},server=on,wait=off"]
-    argv += _kernel(system, files) if files.card is None else _card(files.card)
+    argv += _kernel(system, files) if system.board is None else _board(system.board, files)
     if any("audiodev=none" in device for device in system.machine.devices):
         # A sound card wants something to play to, and there is no default.
         argv += ["-audiodev", "none,id=none"]
@@ -89,9 +89,14 @@ def _kernel(system: System, files: BootFiles) -> list[str]:
     return argv
 
 
-def _card(card: Path) -> list[str]:
-    # A board gets nothing but what its boot ROM and bootloader read from the card.
-    return ["-drive", f"if=sd,format=raw,snapshot=on,file={_escape(card)}"]
+def _board(board: Board, files: BootFiles) -> list[str]:
+    # A board gets nothing but what its boot ROM and bootloader read from its medium.
+    if board.flash is None:
+        assert files.card is not None
+        return ["-drive", f"if=sd,format=raw,snapshot=on,file={_escape(files.card)}"]
+    assert files.flash is not None and files.firmware is not None
+    chip = f"if=pflash,unit={board.flash.unit},format=raw,snapshot=on,file={_escape(files.flash)}"
+    return ["-bios", str(files.firmware), "-drive", chip]
 
 
 def _machine(system: System) -> list[str]:

@@ -17,6 +17,8 @@ def not_built(system: System) -> str | None:
         return f"machine.type {system.machine.type.value!r} has no bootloader"
     if system.card is not None and system.card.path is not None:
         return "the card is finished (card.path)"
+    if system.flash is not None and system.flash.path is not None:
+        return "what the flash chip holds is finished (flash.path)"
     return None
 
 
@@ -29,7 +31,11 @@ def no_uboot_proper(system: System) -> str | None:
     return None
 
 
-def options_applies(options: Mapping[str, str]) -> Callable[[System, Measured], str | None]:
+Options = Callable[[System], Mapping[str, str]]
+"""What a technique asks of a board's U-Boot: option -> value."""
+
+
+def options_applies(options: Options) -> Callable[[System, Measured], str | None]:
     """Return the check that U-Boot proper runs and was not asked for all of `options` already."""
 
     def applies(system: System, measured: Measured) -> str | None:
@@ -37,19 +43,19 @@ def options_applies(options: Mapping[str, str]) -> Callable[[System, Measured], 
             return reason
         assert system.bootloader is not None
         asked = system.bootloader.options
-        if all(asked.get(name) == value for name, value in options.items()):
+        if all(asked.get(name) == value for name, value in options(system).items()):
             return "bootloader.options say so already"
         return None
 
     return applies
 
 
-def with_bootloader_options(options: Mapping[str, str]) -> Callable[[System, Measured], System]:
+def with_bootloader_options(options: Options) -> Callable[[System, Measured], System]:
     """Return an `apply` that adds options of U-Boot's configuration."""
 
     def apply(system: System, measured: Measured) -> System:
         assert system.bootloader is not None
-        return system.with_part("bootloader", options={**system.bootloader.options, **options})
+        return system.with_part("bootloader", options={**system.bootloader.options, **options(system)})
 
     return apply
 

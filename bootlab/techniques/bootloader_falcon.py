@@ -12,7 +12,9 @@ PATCH = PATCHES / "sunxi-falcon.patch"
 def _applies(system: System, measured: Measured) -> str | None:
     if (reason := not_built(system)) is not None:
         return reason
-    assert system.bootloader is not None
+    assert system.bootloader is not None and system.board is not None
+    if system.board.card is None:
+        return "SPL of this board starts OpenSBI, which starts U-Boot proper (bootloader.falcon)"
     if system.bootloader.falcon:
         return "bootloader.falcon is true already"
     if system.initramfs is not None and not system.initramfs.embedded:

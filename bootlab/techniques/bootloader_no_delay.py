@@ -17,8 +17,8 @@ TECHNIQUE = Technique(
     cost="to reach U-Boot's prompt a key must be held down while it starts",
     risk=Risk.NONE,
     sources=(Source("none published", "U-Boot 2025.01, boot/Kconfig: BOOTDELAY is 2 by default, in seconds"),),
-    apply=with_bootloader_options(_OPTIONS),
+    apply=with_bootloader_options(lambda system: _OPTIONS),
     prove=console_changes(r"Hit any key to stop autoboot: +(\d+)", "0"),
-    applies=options_applies(_OPTIONS),
+    applies=options_applies(lambda system: _OPTIONS),
     removes=Removes("U-Boot's wait for a key", functions=("autoboot_command/udelay [U-Boot]",)),
 )

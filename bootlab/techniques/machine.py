@@ -31,7 +31,9 @@ def only_on(*types: MachineType) -> Callable[[System, Measured], str | None]:
 
 def fixed_by_board(system: System) -> str | None:
     """Say why CPUs and memory cannot be changed: the machine is a board."""
-    return f"{system.machine.type.value} is a board, which has what it has" if system.board is not None else None
+    if system.board is None or system.board.extensible:
+        return None
+    return f"{system.machine.type.value} is a board, which has what it has"
 
 
 def has_pci_devices(system: System) -> bool:

@@ -109,7 +109,7 @@ class Removes:
     """Something else does the same work instead, so the gain is less: another decompressor, say."""
 
 
-STAGES = ("[firmware]", "[SPL]", "[U-Boot]", "[decompressor]")
+STAGES = ("[firmware]", "[SPL]", "[OpenSBI]", "[U-Boot]", "[decompressor]")
 """The stages of a profile that are no kernel: all before the image's first instruction, and before the kernel's own."""
 
 

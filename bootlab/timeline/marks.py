@@ -8,7 +8,9 @@ from typing import Final
 POWER_ON: Final = "power_on"
 """The first instruction the machine executes; time zero."""
 SPL_ENTRY: Final = "spl_entry"
-"""First instruction of a board's first stage, which its boot ROM has read from the card."""
+"""First instruction of a board's first stage, which its boot ROM has read from the card, or found in memory."""
+OPENSBI_ENTRY: Final = "opensbi_entry"
+"""First instruction of the OpenSBI that a riscv64 board's SPL starts, and that starts U-Boot proper."""
 UBOOT_ENTRY: Final = "uboot_entry"
 """First instruction of U-Boot proper. In Falcon mode it never runs."""
 KERNEL_LOAD: Final = "kernel_load"
@@ -47,8 +49,8 @@ BOOT_ORDER: Final[tuple[str, ...]] = (
 )
 """The marks that bound the standard phases, earliest first."""
 
-BOARD_ORDER: Final[tuple[str, ...]] = (POWER_ON, SPL_ENTRY, UBOOT_ENTRY, KERNEL_LOAD, *BOOT_ORDER[1:])
-"""The same of a board that boots from a card."""
+BOARD_ORDER: Final[tuple[str, ...]] = (POWER_ON, SPL_ENTRY, OPENSBI_ENTRY, UBOOT_ENTRY, KERNEL_LOAD, *BOOT_ORDER[1:])
+"""The same of a board that boots by a bootloader."""
 
 OWN: Final = frozenset({*BOARD_ORDER, KERNEL_JUMP, PANIC} - {READY})
 """Names that only bootlab gives; READY is the guest's to say."""

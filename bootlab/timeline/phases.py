@@ -17,7 +17,13 @@ _NAMES: dict[tuple[str, str], str] = {
 }
 
 
-_STAGES = {m.POWER_ON: "boot ROM", m.SPL_ENTRY: "SPL", m.UBOOT_ENTRY: "U-Boot", m.KERNEL_LOAD: "kernel load"}
+_STAGES = {
+    m.POWER_ON: "boot ROM",
+    m.SPL_ENTRY: "SPL",
+    m.OPENSBI_ENTRY: "OpenSBI",
+    m.UBOOT_ENTRY: "U-Boot",
+    m.KERNEL_LOAD: "kernel load",
+}
 """Of a board: the phase that each of these marks begins, whatever mark ends it."""
 
 

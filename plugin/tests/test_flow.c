@@ -334,6 +334,40 @@ static void test_firmware_beneath_the_kernel(void)
 	CHECK(last_counts().mismatched_returns == 0);
 }
 
+/* The same of a bootloader that OpenSBI has started: it is in the stage that it stopped. */
+static void test_firmware_beneath_a_bootloader(void)
+{
+	struct code_place place;
+
+	boot_open();
+	boot.beneath = STAGE_OPENSBI;
+	boot.stage = STAGE_UBOOT;
+	place_find(&boot, &boot.vcpus[0], 0x81200000, NULL, &place);
+	boot_enter_place(0, &place, 2);
+	leave(MARK_CALL, 0x81200010);
+	place_find(&boot, &boot.vcpus[0], 0x81201000, NULL, &place);
+	boot_enter_place(0, &place, 3);
+	run_firmware(0x80100400, 4);
+	leave(MARK_CALL, 0x80100500);
+	run_firmware(0x80105800, 5);
+	leave(MARK_RETURN, 0);
+	run_firmware(0x80100500, 1);
+	leave(MARK_EXCEPTION_RETURN, 0x80100600);
+	place_find(&boot, &boot.vcpus[0], 0x81201020, NULL, &place);
+	boot_enter_place(0, &place, 7);
+	leave(MARK_RETURN, 0);
+	place_find(&boot, &boot.vcpus[0], 0x81200010, NULL, &place);
+	boot_enter_place(0, &place, 8);
+	boot_kernel();
+	boot_close();
+
+	check_account();
+	check_spent("[U-Boot];U-Boot@0x81201000", 3 + 7, 1);
+	check_spent("[U-Boot];U-Boot@0x81201000;[OpenSBI]", 4 + 1, 1);
+	check_spent("[U-Boot];U-Boot@0x81201000;[OpenSBI];OpenSBI@0x80105800", 5, 1);
+	CHECK(last_counts().mismatched_returns == 0);
+}
+
 /* Each vCPU has its own thread; what another one does is never charged to it. */
 static void test_vcpus(void)
 {
@@ -462,6 +496,7 @@ int main(void)
 	test_exec();
 	test_stages();
 	test_firmware_beneath_the_kernel();
+	test_firmware_beneath_a_bootloader();
 	test_vcpus();
 	test_console_initcalls();
 	test_spans();

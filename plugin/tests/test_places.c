@@ -224,6 +224,7 @@ static void test_moved_stage(void)
 	boot_config.n_objects = 1;
 	boot_config.relocated_from = 0x4a000000;
 	boot_open();
+	CHECK(stages_begin("opensbi_entry", &kind) && kind == STAGE_OPENSBI);
 	CHECK(stages_begin("uboot_entry", &kind) && kind == STAGE_UBOOT && !stages_begin("kernel_load", &kind));
 	boot.stage = kind;
 	CHECK(place_of(0x4a000404, NULL).address == 0x4a000404 && place_of(moved + 4, NULL).flags & CODE_ANONYMOUS);
@@ -232,6 +233,13 @@ static void test_moved_stage(void)
 	CHECK(place.address == 0x4a000400 && place.flags == (CODE_STAGE | CODE_START));
 	CHECK(place_of(0x4a000400, NULL).function == place.function); /* what is left of the first copy */
 	CHECK(place_of(0x44010, NULL).address == 0x44010 && !(place_of(0x44010, NULL).flags & CODE_ANONYMOUS));
+	boot_close();
+	/* riscv64's says where to behind two other arguments. */
+	boot_open();
+	boot_config.arch = ARCH_RISCV64;
+	boot.stage = kind;
+	profile_hook(&boot, &boot.vcpus[0], HOOK_RELOCATE, (const uint64_t[HOOK_ARGUMENTS]){ 1, 2, moved });
+	CHECK(place_of(moved + 0x400, NULL).address == 0x4a000400);
 	boot_close();
 	boot_config.n_objects = 0;
 	unlink(path);

@@ -98,11 +98,11 @@ def test_missing_args_lead_to_uboot_proper_and_it_is_said(
     run_boot: Callable[[System], BootRecord], falcon: System, cache: Cache, tmp_path: Path
 ) -> None:
     composed = boot_files.prepare(falcon, cache).card
-    assert composed is not None and falcon.board is not None
+    assert composed is not None and falcon.board is not None and falcon.board.card is not None
     card = tmp_path / "card.img"
     data = bytearray(composed.read_bytes())
-    board = falcon.board
-    data[board.card_args_at : board.card_args_at + board.card_args_size] = bytes(board.card_args_size)
+    layout = falcon.board.card
+    data[layout.args_at : layout.args_at + layout.args_size] = bytes(layout.args_size)
     card.write_bytes(data)
     record = run_boot(falcon.with_part("card", path=card))
     assert record.outcome is Outcome.READY, record.detail

@@ -14,8 +14,10 @@ from bootlab.build.card import CardParts, compose_card, expect_card
 from bootlab.errors import InputError
 from bootlab.system import BOARDS, Card, MachineType
 
-BOARD = BOARDS[MachineType.ORANGEPI_PC]
-FALCON = FalconPlaces(BOARD.card_args_at, BOARD.card_args_size, BOARD.card_kernel_at)
+BOARD = BOARDS[MachineType.ORANGEPI_PC, "armv7"]
+assert BOARD.card is not None
+FALCON = FalconPlaces(BOARD.card.args_at, BOARD.card.args_size, BOARD.card.kernel_at)
+MEMORY = range(0x40000000, 0x80000000)
 CMDLINE = 'console=ttyS0,115200 quiet x="a b"'
 MIB = 1 << 20
 
@@ -34,7 +36,7 @@ def parts(tmp_path: Path) -> CardParts:
     (tmp_path / "tree.dtb").write_bytes(tree)
     names = ("uboot", "kernel", "tree.dtb")
     uboot, kernel, device_tree = (tmp_path / name for name in names)
-    return CardParts(uboot, kernel, device_tree, CMDLINE, None, FALCON)
+    return CardParts(uboot, kernel, device_tree, CMDLINE, None, FALCON, MEMORY)
 
 
 def compose(parts: CardParts, tmp_path: Path, **card: object) -> Path:
@@ -69,7 +71,7 @@ def test_the_raw_kernel_is_a_legacy_image(parts: CardParts, tmp_path: Path) -> N
 
 
 def test_uboot_proper_finds_files_and_a_script(parts: CardParts, tmp_path: Path) -> None:
-    parts = CardParts(parts.bootloader, parts.kernel, parts.device_tree, CMDLINE, tmp_path / "initramfs", None)
+    parts = CardParts(parts.bootloader, parts.kernel, parts.device_tree, CMDLINE, tmp_path / "initramfs", None, MEMORY)
     card = compose(parts, tmp_path)
     data = card.read_bytes()
     assert data[510:512] == b"\x55\xaa"
@@ -104,7 +106,7 @@ def test_the_same_parts_are_the_same_bytes(parts: CardParts, tmp_path: Path) -> 
 
 def test_a_large_kernel_makes_a_larger_card(parts: CardParts, tmp_path: Path) -> None:
     (tmp_path / "initramfs").write_bytes(bytes(60 * MIB))
-    parts = CardParts(parts.bootloader, parts.kernel, parts.device_tree, "", tmp_path / "initramfs", None)
+    parts = CardParts(parts.bootloader, parts.kernel, parts.device_tree, "", tmp_path / "initramfs", None, MEMORY)
     assert compose(parts, tmp_path).stat().st_size == 128 * MIB
     with pytest.raises(InputError, match="card.size_mib: 64 MiB are too few"):
         compose(parts, tmp_path, size_mib=64)
@@ -119,7 +121,7 @@ def test_a_large_kernel_makes_a_larger_card(parts: CardParts, tmp_path: Path) ->
         ),
         (0x7FFFF000, "do not lie in the board's memory"),
         (0x42000002, "no multiple of 4"),
-        (BOARD.args_at - 64, "would lie over the args at 0x43000000"),
+        (BOARD.card.args_address - 64, "would lie over the args at 0x43000000"),
     ],
 )
 def test_a_load_address_that_cannot_be_is_refused(parts: CardParts, tmp_path: Path, address: int, message: str) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bootlab.measure.board_causes import board_remarks, find_board_cause
-from bootlab.system import Booted, Bootloader, Card, Kernel, Machine, MachineType, System
+from bootlab.system import Booted, Bootloader, Card, Flash, Kernel, Machine, MachineType, System
 
 BOARD = System(
     name="board",
@@ -38,6 +38,27 @@ def test_a_kernel_that_is_never_entered_is_named() -> None:
     assert "card.load_address = 0x4ff00000" in cause
     cause = find_board_cause(BOARD, SPL)
     assert cause is not None and cause.startswith("SPL began to load the kernel and never came to its end")
+
+
+def test_uboot_that_stays_at_its_prompt_is_named() -> None:
+    cause = find_board_cause(BOARD, SPL | {"uboot_entry"})
+    assert cause is not None and cause.startswith("U-Boot proper ran and never started the kernel")
+
+
+def test_a_flash_chip_has_no_address_to_choose() -> None:
+    board = System(
+        name="riscv-board",
+        machine=Machine(type=MachineType.VIRT, architecture="riscv64"),
+        kernel=Kernel(image=Path("Image")),
+        bootloader=Bootloader(package="u-boot"),
+        flash=Flash(),
+        booted=Booted(mark="ready"),
+    )
+    reached = SPL | {"opensbi_entry", "uboot_entry", "kernel_jump"}
+    entered = "the bootloader entered the kernel, but no instruction of it was ever executed"
+    assert find_board_cause(board, reached) == entered
+    cause = find_board_cause(board.with_part("flash", path=Path("flash.img")), reached)
+    assert cause is not None and "is the image on flash.img loaded" in cause and cause.endswith("0x80200000 is one")
 
 
 def test_a_kernel_that_began_has_other_causes() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.symbols.decompressor import list_decompressor_functions
-from bootlab.symbols.firmware import Firmware
+from bootlab.symbols.firmware import Firmware, functions_of_image
 from bootlab.symbols.functions import Function, list_functions
 from bootlab.symbols.initcall_levels import LEVELS, read_initcall_levels
 from bootlab.symbols.roles import Role
@@ -149,6 +149,19 @@ def test_a_bootloader_s_functions(tmp_path: Path) -> None:
         Function(0x4A000014, Role.PLAIN, "decompress_kernel"),
         Function(0x4A000015, Role.END, "end"),
     )
+
+
+def test_an_image_has_the_functions_of_its_own_elf_file_alone(tmp_path: Path) -> None:
+    path = link(tmp_path, BOOTLOADER.replace('.section .secure_text, "ax"', ".text"), "-Ttext=0", "-e", "_start")
+    subprocess.run([f"{PREFIX}objcopy", "-O", "binary", path, tmp_path / "image"], check=True)
+    image = (tmp_path / "image").read_bytes()
+    found = functions_of_image(path, image, 0x80100000)
+    assert [one._replace(address=one.address - 0x80100000) for one in found] == list(Firmware(path).functions)
+    assert functions_of_image(path, b"\0" + image[1:], 0x80100000) == ()
+    assert functions_of_image(tmp_path / "image", image, 0x80100000) == ()
+    assert functions_of_image(tmp_path / "none.elf", image, 0x80100000) == ()
+    subprocess.run([f"{PREFIX}strip", path], check=True)
+    assert functions_of_image(path, image, 0x80100000) == ()
 
 
 def test_a_decompressor_s_functions_are_where_the_image_is_loaded(tmp_path: Path) -> None:

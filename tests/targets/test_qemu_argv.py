@@ -75,6 +75,16 @@ CASES = {
         CARD_LOG,
         Accelerator.TCG,
     ),
+    "virt-riscv64-flash": (
+        {
+            "machine": {"type": "virt", "architecture": "riscv64"},
+            "bootloader": {"package": "u-boot"},
+            "flash": {"path": "flash.img"},
+        },
+        FILES.model_copy(update={"disks": (), "flash": Path("/c/flash,1.img"), "firmware": Path("/c/spl.bin")}),
+        PLUGIN,
+        Accelerator.TCG,
+    ),
     "q35-wall-kvm": (
         {"machine": {"type": "q35", "cpu": "host"}, "clock": {"kind": "wall"}, **WITH_DISK},
         FILES,

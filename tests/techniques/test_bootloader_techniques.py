@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.system import Booted, Bootloader, Card, Initramfs, Kernel, KernelBuild, Machine, MachineType, System
+from bootlab.system import Booted, Bootloader, Card, Flash, Initramfs, Kernel, KernelBuild, Machine, MachineType, System
 from bootlab.techniques.bootloader_falcon import PATCH
 from bootlab.techniques.catalogue import find_techniques, load_catalogue
 from bootlab.techniques.technique import Evidence, Measured, Proof, Technique
@@ -23,6 +23,14 @@ PC = System(
     name="pc",
     machine=Machine(type=MachineType.Q35),
     kernel=Kernel(image=Path("vmlinuz")),
+    booted=Booted(mark="ready"),
+)
+RISCV_BOARD = System(
+    name="riscv-board",
+    machine=Machine(type=MachineType.VIRT, architecture="riscv64"),
+    kernel=Kernel(build=KernelBuild(package="linux-source-6.12")),
+    bootloader=Bootloader(package="u-boot", suite="trixie"),
+    flash=Flash(),
     booted=Booted(mark="ready"),
 )
 STANDARD = {"power_on": 0, "spl_entry": 2, "uboot_entry": 40, "kernel_load": 60, "image_entry": 90}
@@ -67,6 +75,22 @@ def test_what_uboot_proper_does_matters_only_where_it_runs(measured: Measured) -
     changed = technique("bootloader_no_delay").apply(BOARD, measured)
     assert technique("bootloader_no_delay").applies(changed, measured) == "bootloader.options say so already"
     assert technique("bootloader_no_scan").applies(changed, measured) is None
+
+
+def test_a_board_with_a_flash_chip_is_looked_at_nowhere_else(measured: Measured) -> None:
+    scan, falcon = technique("bootloader_no_scan"), technique("bootloader_falcon")
+    assert scan.applies(RISCV_BOARD, measured) is None
+    changed = scan.apply(RISCV_BOARD, measured)
+    assert changed.bootloader is not None and changed.board is not None
+    assert changed.bootloader.options["BOOTCOMMAND"] == changed.board.boot_command == "source 0x22200000"
+    assert changed.bootloader.options["PCI_INIT_R"] == "n" and "SY8106A_POWER" not in changed.bootloader.options
+    assert scan.applies(changed, measured) == "bootloader.options say so already"
+    reason = "SPL of this board starts OpenSBI, which starts U-Boot proper (bootloader.falcon)"
+    assert falcon.applies(RISCV_BOARD, measured) == reason
+    finished = RISCV_BOARD.with_part("flash", path=Path("flash.img"))
+    assert scan.applies(finished, measured) == "what the flash chip holds is finished (flash.path)"
+    # Its machine is QEMU's own, whose CPUs and memory are a choice.
+    assert technique("machine_two_vcpus").applies(RISCV_BOARD, measured) is None
 
 
 def test_falcon_mode_is_proved_by_uboot_proper_that_never_runs() -> None:

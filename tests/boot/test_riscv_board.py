@@ -1,0 +1,90 @@
+"""The riscv64 board: SPL, OpenSBI and U-Boot proper from source, and a kernel that U-Boot reads from a flash chip."""
+
+import hashlib
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bootlab.build import boot_files
+from bootlab.build.cache import Cache
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.system import System, read_system
+from bootlab.techniques.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.technique import Measured
+from bootlab.timeline import marks as m
+
+pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "riscv-board.toml"
+NOTHING = Measured(facts={}, initcalls_ns={}, marks={}, console="")
+ODD = """a="b c" d='e' f=$g;h"""
+"""Words for a command line that a shell would not leave as they are."""
+
+
+@pytest.fixture(scope="module")
+def quick() -> System:
+    """The example without what U-Boot waits and looks for."""
+    system = read_system(EXAMPLE)
+    for technique in find_techniques(load_catalogue(), ("bootloader_no_delay", "bootloader_no_scan")):
+        assert technique.applies(system, NOTHING) is None
+        system = technique.apply(system, NOTHING)
+    return system
+
+
+def console(record: BootRecord) -> bytes:
+    return (Path(record.run) / "console.log").read_bytes()
+
+
+def test_three_boots_are_one_through_every_stage(run_boot: Callable[[System], BootRecord], quick: System) -> None:
+    records = [run_boot(quick.with_cmdline(ODD)) for _ in range(3)]
+    for record in records:
+        assert record.outcome is Outcome.READY, record.detail
+    assert len({tuple(record.marks.items()) for record in records}) == 1
+    assert len({record.instructions for record in records}) == 1
+    assert len({hashlib.sha256(console(record)).digest() for record in records}) == 1
+    assert len({record.key for record in records}) == 1
+    first = records[0]
+    stages = [m.SPL_ENTRY, m.OPENSBI_ENTRY, m.UBOOT_ENTRY, m.KERNEL_LOAD, m.KERNEL_JUMP, m.IMAGE_ENTRY, m.KERNEL_ENTRY]
+    times = [first.marks[name] for name in stages]
+    assert times == sorted(times)
+    names = [phase.name for phase in first.phases]
+    assert names[:5] == ["boot ROM", "SPL", "OpenSBI", "U-Boot", "kernel load"] and names[-1] == "user space"
+    assert sum(phase.duration_ns for phase in first.phases) == first.ready_ns
+    said = console(first)
+    assert said.index(b"U-Boot SPL 2025.01") < said.index(b"\nU-Boot 2025.01") < said.index(b"Linux version 6.12")
+    assert f"Kernel command line: console=ttyS0 panic=-1 {ODD}".encode() in said
+
+
+def test_uboot_unpacks_the_kernel_where_it_is_entered(run_boot: Callable[[System], BootRecord], quick: System) -> None:
+    plain, packed = run_boot(quick), run_boot(quick.with_part("flash", compression="gzip"))
+    assert packed.outcome is Outcome.READY, packed.detail
+    spans = [record.marks[m.IMAGE_ENTRY] - record.marks[m.KERNEL_LOAD] for record in (plain, packed)]
+    assert spans[1] > spans[0], "unpacking is work, and reading the chip takes no time"
+    assert plain.hashes["kernel"] == packed.hashes["kernel"]
+
+
+def test_the_bootloaders_date_is_fixed(cache: Cache, quick: System) -> None:
+    built = boot_files.build_bootloader_of(quick, cache, tell=lambda line: None, progress=lambda done, last: None)
+    date = subprocess.run(["fdtget", built.image, "/", "timestamp"], capture_output=True, check=True).stdout
+    assert date == b"0\n"
+    assert built.opensbi is not None
+    # It is packed as it is, and SPL enters its first byte.
+    assert built.opensbi.read_bytes() in built.image.read_bytes()
+
+
+def test_a_chip_without_a_kernel_leaves_uboot_at_its_prompt(
+    run_boot: Callable[[System], BootRecord], quick: System, cache: Cache, tmp_path: Path
+) -> None:
+    composed = boot_files.prepare(quick, cache).flash
+    assert composed is not None and quick.board is not None and quick.board.flash is not None
+    data = bytearray(composed.read_bytes())
+    at = quick.board.flash.kernel_at
+    data[at : at + 4096] = bytes(4096)
+    chip = tmp_path / "flash.img"
+    chip.write_bytes(data)
+    record = run_boot(quick.with_part("flash", path=chip).with_part("booted", deadline_s=10.0))
+    assert record.outcome is not Outcome.READY
+    assert "U-Boot proper ran and never started the kernel" in record.detail
+    assert b"Bad Linux RISCV Image magic!" in console(record)
