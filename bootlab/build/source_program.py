@@ -48,6 +48,19 @@ _GCC_CPUS = {"armv7": ("-march=armv7-a+neon-vfpv4", "-mfloat-abi=hard")}
 _MODES = {Instructions.ARM: "-marm", Instructions.THUMB2: "-mthumb"}
 
 
+_SPELLED_FOR_ZIG = """for word; do
+\tshift
+\tcase $word in -mcpu=*)
+\t\tcpu=${word#-mcpu=}
+\t\twhile [ "$cpu" != "${cpu#*-}" ]; do cpu=${cpu%%-*}_${cpu#*-}; done
+\t\tword=-mcpu=$cpu ;;
+\tesac
+\tset -- "$@" "$word"
+done
+"""
+"""cortex-a7 is cortex_a7 for zig, which takes what follows a hyphen for a feature to leave out."""
+
+
 class ProgramBuildFailed(BootlabError):
     """configure or make of a program ended with an error; the message has the last lines."""
 
@@ -203,7 +216,8 @@ class _Job:
         folder.mkdir()
         words = shlex.join(self._compiler.words)
         link = f"{words} -static" if self._program.static else words
-        script = f'#!/bin/sh\nfor word; do [ "$word" = -c ] && exec {words} "$@"; done\nexec {link} "$@"\n'
+        spelled = _SPELLED_FOR_ZIG if self._program.libc is Libc.MUSL else ""
+        script = f'#!/bin/sh\n{spelled}for word; do [ "$word" = -c ] && exec {words} "$@"; done\nexec {link} "$@"\n'
         path = folder / "cc"
         path.write_text(script, encoding="utf-8")
         path.chmod(0o755)

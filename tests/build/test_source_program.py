@@ -28,13 +28,15 @@ pytestmark = pytest.mark.skipif(
 )
 
 _CONFIGURE = """#!/bin/sh
-say=everything
+say=everything flags=
 for word; do case $word in
+    --flags=*) flags=${word#--flags=} ;;
     --say=*) say=${word#--say=} ;;
     --prefix-is=*) echo "prefix ${word#--prefix-is=}" ;;
     *) echo "configure: no such option: $word"; exit 1 ;;
 esac; done
-printf 'hello: hello.o\\n\\tcc -o $@ $<\\nhello.o: ../source/hello.c\\n\\tcc -DSAY=%s -c -o $@ $<\\n' "$say" >Makefile
+printf 'hello: hello.o\\n\\tcc -o $@ $<\\n' >Makefile
+printf 'hello.o: ../source/hello.c\\n\\tcc %s -DSAY=%s -c -o $@ $<\\n' "$flags" "$say" >>Makefile
 echo "this is configure's own log" >config.log
 """
 _HELLO = """#include <stdio.h>
@@ -90,7 +92,9 @@ def test_a_static_program_needs_nothing_and_reduce_adds_its_words(build: Callabl
     [("gnu", "arm"), ("gnu", "thumb2"), pytest.param("musl", "thumb2", marks=pytest.mark.boot)],  # musl itself: 90 s
 )
 def test_a_static_program_for_a_board(build: Callable[..., BuiltProgram], libc: str, instructions: str) -> None:
-    built = build(arch="armv7", static=True, libc=libc, instructions=instructions)
+    # gcc's name for a CPU, as a package's configure script passes it on.
+    named = ["--flags=-mcpu=cortex-a7"]
+    built = build(arch="armv7", static=True, libc=libc, instructions=instructions, configure=named)
     program = read_program(built.path.read_bytes(), "hello", [built.symbols])
     assert program is not None and "main" in {function.name for function in program.functions}
     with built.path.open("rb") as file:
@@ -181,7 +185,7 @@ source_program.build_program(program, platform.machine(), Cache(Path(sys.argv[2]
 def test_a_killed_build_leaves_nothing_that_the_next_one_takes(
     build: Callable[..., BuiltProgram], archive: LocalArchive
 ) -> None:
-    slow = _CONFIGURE.replace("\\tcc -DSAY", "\\ttouch ../begun; sleep 8 & wait; cc -DSAY")
+    slow = _CONFIGURE.replace("\\tcc %s -DSAY", "\\ttouch ../begun; sleep 8 & wait; cc %s -DSAY")
     archive.add_source("slow", "1.0", {"configure": slow, "hello.c": _HELLO})
     archive.publish()
     cache = archive.root.parent / "cache"
