@@ -92,5 +92,10 @@ class GuestConsole:
         # It may fail before the system is ready, and then it never will be; it cannot pass before.
         if re.search(self.check.fail, line) is not None:
             self.check_passed, self.check_detail = False, line.strip()
-        elif self.ready and re.search(self.check.console, line) is not None:
+        elif self.ready and self._passes(self.check, line):
             self.check_passed = True
+
+    def _passes(self, check: Check, line: str) -> bool:
+        if check.console is None:
+            return check.mark in self.marks
+        return re.search(check.console, line) is not None
