@@ -94,7 +94,9 @@ class _Boot:
         self.deadline_s = self.system.booted.deadline_s * patience
         self.check_deadline_s = self.system.check.deadline_s * patience if self.system.check is not None else 0.0
         marks = self.system.target.marks if self.system.target is not None else {}
-        self.guest = GuestConsole(self.system.booted, self.system.check, named=marks)
+        self.guest = GuestConsole(
+            self.system.booted, self.system.check, named=marks, traced=prepared.plugin is not None
+        )
         self.lines = LineSplitter()
         self.power_on_ns = 0
         self.withheld_s = 0.0
