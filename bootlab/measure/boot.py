@@ -94,7 +94,9 @@ class _Boot:
         self.deadline_s = self.system.booted.deadline_s * patience
         self.check_deadline_s = self.system.check.deadline_s * patience if self.system.check is not None else 0.0
         marks = self.system.target.marks if self.system.target is not None else {}
-        self.guest = GuestConsole(self.system.booted, self.system.check, named=marks)
+        self.guest = GuestConsole(
+            self.system.booted, self.system.check, named=marks, traced=prepared.plugin is not None
+        )
         self.lines = LineSplitter()
         self.power_on_ns = 0
         self.withheld_s = 0.0
@@ -204,17 +206,20 @@ class _Boot:
 
     async def _run_check(self, check: Check, events: Events, port: int | None) -> _Ending:
         while self.guest.check_passed is None:
+            # Its mark may have ended the boot before its console, if it has one, said even that it was ready.
+            if self.ended and self._checked_in_trace(check):
+                return _Ending(Outcome.READY)
             event = await self._next(events)
             if isinstance(event, Ended):
                 self._feed(b"", event.t_ns, last=True)
-                if self.guest.check_passed is None:
+                if self.guest.check_passed is None and not self._checked_in_trace(check):
                     return _Ending(Outcome.CHECK_FAILED, f"the guest ended ({event.reason.value}) during its check")
                 break
             if event is not None:
                 self._feed(event.data, event.t_ns)
             if self.guest.panic is not None:
                 return _Ending(Outcome.CHECK_FAILED, f"the guest panicked during its check: {self.guest.panic}")
-        if not self.guest.check_passed:
+        if self.guest.check_passed is False:
             return _Ending(Outcome.CHECK_FAILED, self.guest.check_detail)
         if check.send is None or check.expect is None or port is None:
             return _Ending(Outcome.READY)
@@ -270,6 +275,10 @@ class _Boot:
         self.guest.ready = trace is not None and self.system.booted.mark in trace.guest_marks
         return self.guest.ready
 
+    def _checked_in_trace(self, check: Check) -> bool:
+        trace = self._trace() if self.prepared.plugin is not None else None
+        return trace is not None and check.mark in trace.guest_marks
+
     def _ended_early(self, ended: Ended) -> _Ending:
         if self.guest.panic is not None:
             return self._explained(Outcome.PANICKED, f"kernel panic: {self.guest.panic}")
@@ -286,6 +295,12 @@ class _Boot:
             return self._explained(Outcome.CHECK_FAILED, f"{overdue}; {self._last_words()}")
         trace = self._trace()
         if trace is not None and (seen := trace.guest_marks.get(self.system.booted.mark or "")) is not None:
+            if self.system.check is not None and self.system.check.mark is not None:
+                return self._explained(
+                    Outcome.CHECK_FAILED,
+                    f"ready at {seen.t_ns / 1e6:.3f} ms, and its check has not made the mark {self.system.check.mark} "
+                    f"after {self._deadline_words()}; {self._last_words()}",
+                )
             return self._explained(
                 Outcome.HUNG,
                 f"the mark was made at {seen.t_ns / 1e6:.3f} ms, but its line has not reached the serial port "

@@ -32,6 +32,8 @@ class GuestConsole:
     check: Check | None
     named: Mapping[str, str] = field(default_factory=dict)
     """Further marks, each with the pattern of its line."""
+    traced: bool = False
+    """A trace has the guest's marks, so that of its check is not taken from the console, which may be ahead of it."""
     marks: dict[str, int] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
     panic: str | None = None
@@ -92,5 +94,10 @@ class GuestConsole:
         # It may fail before the system is ready, and then it never will be; it cannot pass before.
         if re.search(self.check.fail, line) is not None:
             self.check_passed, self.check_detail = False, line.strip()
-        elif self.ready and re.search(self.check.console, line) is not None:
+        elif self.ready and self._passes(self.check, line):
             self.check_passed = True
+
+    def _passes(self, check: Check, line: str) -> bool:
+        if check.console is None:
+            return check.mark in self.marks and not self.traced
+        return re.search(check.console, line) is not None

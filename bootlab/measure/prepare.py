@@ -151,7 +151,7 @@ def prepare(
     plugin = plugin_path()
     hashes["plugin"] = file_sha256(plugin)
     symbols = _symbols(files.vmlinux, files.symbols)
-    stop = system.booted.mark if system.check is None else None
+    stop = system.booted.mark if system.check is None else system.check.mark
     config = _plugin_config(system, symbols, watch, stop, _stages(system, files))
     setup = set_up_profile(system, files, symbols, cache, profile) if profile is not None else None
     return Prepared(system, files, symbols, plugin, config, Accelerator.TCG, hashes, binary, "not asked for", setup)

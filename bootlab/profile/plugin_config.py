@@ -124,7 +124,7 @@ def make_plugin_config(
         lines.append(f"uart {_UART_PORT[symbols.arch]:x}")
     if stop is not None:
         if (trouble := _trouble_with_name(stop)) is not None:
-            raise InputError(f"booted.mark: {stop!r}: {trouble}")
+            raise InputError(f"booted.mark or check.mark: {stop!r}: {trouble}")
         lines.append(f"stop {stop}")
     missing = tuple(name for name in (*m.BOOT_ORDER[1:-1], m.PANIC) if name not in maker.taken)
     return PluginConfig("\n".join(lines) + "\n", {k: tuple(v) for k, v in maker.taken.items() if v}, missing)

@@ -26,6 +26,8 @@ PATTERN = "#!/bin/busybox sh\necho the login is here\nexec sleep 1000000000\n"
 ECHO = "#!/bin/busybox sh\necho bootlab: mark ready\nexec sleep 1000000000\n"
 FAIL = "#!/bin/busybox sh\nbootlab-mark ready\necho bootlab: check failed: no disk\nexec sleep 1000000000\n"
 EARLY = "#!/bin/busybox sh\necho bootlab: check failed: no camera\nexec sleep 1000000000\n"
+CHECKED = "#!/bin/busybox sh\nbootlab-mark ready\nbootlab-mark it-works\nexec sleep 1000000000\n"
+ECHOED_CHECK = "#!/bin/busybox sh\nbootlab-mark ready\necho bootlab: check ok\nexec sleep 1000000000\n"
 WRONG = "#!/bin/busybox sh\nbootlab-mark ready\nexit 1\n"
 
 
@@ -89,6 +91,24 @@ def test_a_script_can_say_ready_with_echo(fast_system: System, cache: Cache, tmp
     record = boot_it(system, cache, tmp_path)
     assert record.outcome is Outcome.READY, record.detail
     assert record.marks["ready"] > record.marks["init_exec"]
+
+
+@pytest.mark.parametrize("console", ["", "console=null"], ids=["a-console", "none"])
+@pytest.mark.parametrize("checked", [True, False], ids=["checked", "not-checked"])
+def test_a_mark_says_that_the_check_passed(
+    fast_system: System, cache: Cache, tmp_path: Path, checked: bool, console: str
+) -> None:
+    system = with_init(fast_system, tmp_path, CHECKED if checked else ECHOED_CHECK)
+    words = system.kernel.cmdline.replace("console=ttyS0", console) if console else system.kernel.cmdline
+    system = system.with_part("kernel", cmdline=words)
+    system = System.model_validate({**dict(system), "check": {"mark": "it-works", "deadline_s": 20.0}, "network": None})
+    record = boot_it(system, cache, tmp_path)
+    assert record.outcome is (Outcome.READY if checked else Outcome.CHECK_FAILED), record.detail
+    assert (record.marks.get("it-works", 0) > record.marks["ready"]) == checked
+    if not checked:
+        assert "it-works" in record.detail or "no result of the check" in record.detail
+    said = (Path(record.run) / "console.log").read_bytes()
+    assert (b"Linux version" in said) != bool(console)
 
 
 def test_qemu_killed_in_mid_boot(fast_system: System, cache: Cache, tmp_path: Path) -> None:

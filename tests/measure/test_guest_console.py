@@ -34,6 +34,27 @@ def test_marks_facts_and_check() -> None:
     assert guest.facts == {"lsm": "capability,landlock", "empty": ""}
 
 
+def test_a_mark_after_ready_passes_a_check_by_mark() -> None:
+    check = Check(mark="works")
+    assert follow(["bootlab: mark ready", "bootlab: check ok"], check=check).check_passed is None
+    assert follow(["bootlab: mark ready", "bootlab: mark works"], check=check).check_passed is True
+    assert follow(["bootlab: mark works", "bootlab: mark ready"], check=check).check_passed is True
+    assert follow(["bootlab: mark works"], check=check).check_passed is None, "a check before ready is none"
+
+
+def test_a_trace_says_itself_that_a_check_by_mark_has_passed() -> None:
+    guest = GuestConsole(BY_MARK, Check(mark="works"), traced=True)
+    for line in ("bootlab: mark ready", "bootlab: mark works"):
+        guest.take(0, line)
+    assert guest.ready and guest.check_passed is None
+
+
+@pytest.mark.parametrize("keys", [{}, {"console": "ok", "mark": "ok"}, {"mark": "ok", "send": "a", "expect": "b"}])
+def test_a_check_has_one_result(keys: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match=r"exactly one of console|nothing can be sent"):
+        Check.model_validate(keys)
+
+
 def test_ready_by_pattern() -> None:
     guest = follow(["login is near", "debian login: "], Booted(console=r"login: ?$"), None)
     assert guest.ready
