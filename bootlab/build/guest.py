@@ -112,8 +112,7 @@ def _map(name: str, program: Path, arch: str, cache: Cache) -> Path:
 
     def build(path: Path) -> None:
         text = _make(made, inputs, arch, path.parent, cache, f"MAP={PRINT_MAP}")
-        same = (path.parent / "out" / made).read_bytes() == program.read_bytes()
-        path.write_text(text if same else "", encoding="utf-8")
+        write_map(path, text, path.parent / "out" / made, program)
 
     return cache.make("guest-map", _key(made, inputs, arch), build)
 
@@ -130,10 +129,18 @@ def _make(program: str, inputs: list[Path], arch: str, scratch: Path, cache: Cac
         name = needed.relative_to(_SOURCES)
         (scratch / name).parent.mkdir(exist_ok=True)
         shutil.copy(needed, scratch / name)
-    # zig compiles its C library on first use, which takes a minute: kept, under zig's own locks.
-    folders = {name: str(cache.root / "zig") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
     argv = ["make", "--silent", "OUT=out", f"CC={shlex.join(compiler(arch)[0])}", *words, f"out/{program}"]
-    return run(argv, cwd=scratch, env=folders, deadline_s=_DEADLINE_S, package="make").text
+    return run(argv, cwd=scratch, env=zig_folders(cache), deadline_s=_DEADLINE_S, package="make").text
+
+
+def zig_folders(cache: Cache) -> dict[str, str]:
+    """Return the environment in which zig keeps the C library that it compiles on first use, which takes a minute."""
+    return {name: str(cache.root / "zig") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
+
+
+def write_map(path: Path, text: str, linked: Path, program: Path) -> None:
+    """Write what a linker printed as it made `linked`; nothing if that is not `program`, byte for byte."""
+    path.write_text(text if linked.read_bytes() == program.read_bytes() else "", encoding="utf-8")
 
 
 def prints_map(command: Sequence[str]) -> bool:

@@ -227,8 +227,7 @@ class _Job:
         environment = {
             "PATH": os.pathsep.join([str(scratch / "bin"), os.environ.get("PATH", os.defpath)]),
             "CC": "cc",
-            "ZIG_GLOBAL_CACHE_DIR": str(self._cache.root / "zig"),
-            "ZIG_LOCAL_CACHE_DIR": str(self._cache.root / "zig"),
+            **guest.zig_folders(self._cache),
             "CCACHE_DIR": str(self._cache.root / "ccache"),
             "CCACHE_NOHASHDIR": "1",
             # The scratch folder is named by the recipe, and what is linked otherwise is compiled the same.

@@ -63,9 +63,9 @@ def link_map(source: Path, arch: str, cache: Cache) -> Path | None:
 
     def build(path: Path) -> None:
         text = _link_c(source, [*compiler, *_C_FLAGS, guest.PRINT_MAP], path.parent, cache)
-        same = (path.parent / "made").read_bytes() == program.read_bytes()
-        (path.parent / "made").unlink()
-        path.write_text(text if same else "", encoding="utf-8")
+        linked = path.with_name("linked")
+        path.rename(linked)
+        guest.write_map(path, text, linked, program)
 
     return cache.make("program-map", "\n".join(["c", arch, identity, *_C_FLAGS, file_sha256(source)]), build)
 
@@ -81,11 +81,9 @@ def _compile_c(source: Path, arch: str, cache: Cache) -> Path:
 
 def _link_c(source: Path, words: list[str], folder: Path, cache: Cache) -> str:
     """Compile and link into `made` in `folder`; returns what the linker printed."""
-    # zig compiles its C library on first use, which takes a minute: kept, under zig's own locks.
-    folders = {name: str(cache.root / "zig") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
     # A copy by its own name: paths of this host must not decide the bytes.
     shutil.copy(source, folder / source.name)
-    return _run(source, [*words, "-o", "made", source.name], folder, folders, package="gcc")
+    return _run(source, [*words, "-o", "made", source.name], folder, guest.zig_folders(cache), package="gcc")
 
 
 def _compile_go(source: Path, arch: str, cache: Cache) -> Path:
