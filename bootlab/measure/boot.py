@@ -102,7 +102,7 @@ class _Boot:
         self.withheld_s = 0.0
         self.ready_offset: int | None = None
         self.console = bytearray()
-        self.ended = False
+        self.ended: Ended | None = None
         self.pending: asyncio.Future[ConsoleBytes | Ended] | None = None
         self.spoken: list[ConsoleLine] = []
         self.board: SerialSession | None = None
@@ -172,7 +172,7 @@ class _Boot:
         if not done:
             return None
         event, self.pending = self.pending.result(), None
-        self.ended = isinstance(event, Ended)
+        self.ended = event if isinstance(event, Ended) else None
         return event
 
     async def _until_ready(self, session: Session, events: Events) -> Ended | None:
@@ -205,20 +205,18 @@ class _Boot:
         return Ended(time.monotonic_ns(), EndReason.GUEST_PANIC)
 
     async def _run_check(self, check: Check, events: Events, port: int | None) -> _Ending:
-        while self.guest.check_passed is None:
-            # Its mark may have ended the boot before its console, if it has one, said even that it was ready.
-            if self.ended and self._checked_in_trace(check):
-                return _Ending(Outcome.READY)
+        # Its mark may have ended the boot before its console, if it has one, said even that it was ready.
+        while self.guest.check_passed is None and self.ended is None:
             event = await self._next(events)
             if isinstance(event, Ended):
                 self._feed(b"", event.t_ns, last=True)
-                if self.guest.check_passed is None and not self._checked_in_trace(check):
-                    return _Ending(Outcome.CHECK_FAILED, f"the guest ended ({event.reason.value}) during its check")
-                break
-            if event is not None:
+            elif event is not None:
                 self._feed(event.data, event.t_ns)
             if self.guest.panic is not None:
                 return _Ending(Outcome.CHECK_FAILED, f"the guest panicked during its check: {self.guest.panic}")
+        if self.guest.check_passed is None and not self._checked_in_trace(check):
+            reason = self.ended.reason.value if self.ended is not None else "unknown"
+            return _Ending(Outcome.CHECK_FAILED, f"the guest ended ({reason}) during its check")
         if self.guest.check_passed is False:
             return _Ending(Outcome.CHECK_FAILED, self.guest.check_detail)
         if check.send is None or check.expect is None or port is None:
@@ -232,7 +230,7 @@ class _Boot:
 
     async def _finish(self, session: Session, events: Events) -> None:
         await session.stop()
-        while not self.ended:
+        while self.ended is None:
             event = await self._next(events)
             if isinstance(event, ConsoleBytes):
                 self._feed(event.data, event.t_ns)

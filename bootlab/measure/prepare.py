@@ -189,7 +189,8 @@ def _plugin_config(
         lines = [arch_line(system.machine.arch, None), *stages, "guestmarks", *([f"stop {stop}"] if stop else [])]
         return "".join(f"{line}\n" for line in lines)
     known = tuple(symbol for symbol in watch if symbols.address(symbol) is not None)
-    return make_plugin_config(symbols, marks=system.marks, watch=known, stop=stop, stages=stages).text
+    key = "booted.mark" if system.check is None else "check.mark"
+    return make_plugin_config(symbols, marks=system.marks, watch=known, stop=stop, stop_key=key, stages=stages).text
 
 
 def _stages(system: System, files: BootFiles) -> list[str]:

@@ -131,7 +131,8 @@ def test_own_marks_and_watched_symbols() -> None:
         ({"marks": {"ready": "rest_init"}}, "^marks.ready: bootlab has a mark of this name"),
         ({"marks": {"two words": "rest_init"}}, '^marks."two words": .*printable ASCII'),
         ({"watch": ["no_such_function"]}, "no function 'no_such_function'"),
-        ({"stop": "x" * 65}, "^booted.mark or check.mark: .*1 to 64"),
+        ({"stop": "x" * 65}, "^booted.mark: .*1 to 64"),
+        ({"stop": "x" * 65, "stop_key": "check.mark"}, "^check.mark: .*1 to 64"),
     ],
 )
 def test_what_cannot_be_is_refused(wanted: dict[str, object], message: str) -> None:
