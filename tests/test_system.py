@@ -98,6 +98,7 @@ send = "x"
         (('type = "q35"', 'type = "virt"\nfirmware = "qboot"'), "qboot"),
         (('image = "vmlinuz"', 'image = "vmlinuz"\nentry = "pvh"\n'), ""),
         (('mark = "ready"', 'mark = "ready"\nconsole = "x"'), "exactly one of mark"),
+        (('mark = "ready"', 'mark = "ready"\n[check]\nmark = "ready"'), "check.mark is booted.mark"),
         (('type = "q35"', 'type = "q35"\n[clock]\naccelerator = "kvm"'), "cannot count instructions"),
         (('type = "q35"', ""), "machine.type: missing"),
         (('type = "q35"', 'type = "virt"\narchitecture = "riscv64"'), ""),

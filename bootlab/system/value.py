@@ -109,6 +109,8 @@ class System(Part):
                 "initramfs.installed is the one that the packages of [rootfs] make when they are installed: "
                 "it needs rootfs.scripts = true"
             )
+        if self.check is not None and self.check.mark is not None and self.check.mark == self.booted.mark:
+            raise ValueError("check.mark is booted.mark: a system that is ready would have passed its check, too")
         asks = self.check is not None and self.check.send is not None
         if asks and (self.network is None or self.network.guest_port is None):
             raise ValueError("check.send needs network.guest_port: the port that the host connects to")
