@@ -114,18 +114,13 @@ def try_(
         ablation=bool(ablation),
         facts=audited_facts(open_store(runs), audit) if audit is not None else {},
     )
-    if asked.ablation and not asked.stack:
-        raise InputError(
-            "--ablation leaves techniques out of a stack, and --no-stack makes none", hint="give one of them"
-        )
-    if not asked.alone:
-        _expect_ladder(asked)
     if value.clock.kind is not ClockKind.VIRTUAL and asked.seeds < _FEWEST_WALL:
         raise InputError(f"--seeds {asked.seeds}: a noisy clock needs at least {_FEWEST_WALL} boots a side")
     store = open_store(runs)
     if resume is not None:
         options = [technique, plan, seeds, nulls, alone, stack, ablation, audit]
         run, asked = _resumed(store, resume, value.name, asked, options)
+    _expect_sense(asked)
     chosen_plan = find_plan(asked.plan)
     techniques = find_techniques(load_catalogue(), asked.techniques or chosen_plan.techniques)
     if value.check is None and not json:
@@ -199,7 +194,13 @@ class _Asked(BaseModel):
     """None of the four is in runs of before there was one."""
 
 
-def _expect_ladder(asked: _Asked) -> None:
+def _expect_sense(asked: _Asked) -> None:
+    if asked.ablation and not asked.stack:
+        raise InputError(
+            "--ablation leaves techniques out of a stack, and --no-stack makes none", hint="give one of them"
+        )
+    if asked.alone:
+        return
     if not asked.stack:
         raise InputError("--no-alone and --no-stack: nothing would be measured", hint="give one of them")
     if not find_plan(asked.plan).keep_all:
