@@ -37,7 +37,6 @@ TECHNIQUE = option_technique(
         ),
     },
     needs=("TTY",),
-    drops=("SERIAL_8250_NR_UARTS", "SERIAL_8250_RUNTIME_UARTS"),
     applies=_is_said_without,
     summary="builds without terminals: no serial driver, no virtual terminals, no console",
     mechanism=(
@@ -47,7 +46,9 @@ TECHNIQUE = option_technique(
     cost="no console, no shell and no message of the kernel's, not even of a crash",
     risk=Risk.FUNCTION,
     sources=(
-        Source("none published: named as a lead", "D. Ventura's sequel (draft, 2025): 'drop tty/serial completely'"),
+        Source(
+            "none published", "named as a lead by D. Ventura, sequel of 'Minimizing Linux boot times' (draft, 2025)"
+        ),
     ),
     shows=initcalls_gone("tty_init"),
     removes=Removes("terminals", functions=("tty_init", "serial8250_init", "vty_init"), shortens=("console_init",)),
