@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from bootlab.build.cache import Cache
@@ -19,6 +20,7 @@ from bootlab.measure.record import BootRecord
 from bootlab.profile.plugin_trace import PluginTrace, read_trace
 from bootlab.profile.profile_config import FUNCTIONS, function_names, read_functions
 from bootlab.profile.profile_file import Profile, read_profile
+from bootlab.profile.profile_records import Integers
 from bootlab.system import System, read_system
 from bootlab.targets.qemu_argv import PluginFiles
 
@@ -142,6 +144,14 @@ def profile_boot(tmp_path_factory: pytest.TempPathFactory) -> ProfileBoot:
         return done[system, words]
 
     return profile
+
+
+def node_totals(profile: Profile) -> Integers:
+    """Each node's instructions, with all below it."""
+    own = np.zeros(len(profile.nodes), np.int64)
+    for piece in profile.slices:
+        np.add.at(own, piece.weights["node"], piece.weights["instructions"].astype(np.int64))
+    return profile.shape.totals(own)
 
 
 def run_profile(system: Path, runs: Path, *words: str) -> Profiled:

@@ -14,6 +14,7 @@ from bootlab.profile.kept_file import read_kept
 from bootlab.profile.profile_records import Integers
 from bootlab.system import read_system
 from bootlab.timeline import marks as m
+from tests.boot.conftest import node_totals
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 
@@ -29,17 +30,7 @@ def profiled(profile_boot: ProfileBoot) -> Any:
 @pytest.fixture(scope="module")
 def totals(profiled: Any) -> Integers:
     """Each node's instructions, with all below it."""
-    profile = profiled.profile
-    own = sum(count_of(profile, piece) for piece in profile.slices)
-    found: Integers = profile.shape.totals(own)
-    return found
-
-
-def count_of(profile: Any, piece: Any) -> Any:
-    own = profile.nodes["parent"].astype("int64") * 0
-    for node, count in zip(piece.weights["node"].tolist(), piece.weights["instructions"].tolist(), strict=True):
-        own[node] += count
-    return own
+    return node_totals(profiled.profile)
 
 
 def paths_with(profile: Any, *names: str) -> Iterator[int]:

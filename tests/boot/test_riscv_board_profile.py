@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bootlab.timeline import marks as m
+from tests.boot.conftest import node_totals
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 
@@ -22,11 +23,7 @@ def profiled(profile_boot: ProfileBoot) -> Any:
 def spent(profiled: Any) -> dict[tuple[str, ...], int]:
     """Return the instructions of each stack, outermost first, with all that it called."""
     profile = profiled.profile
-    own = profile.nodes["parent"].astype("int64") * 0
-    for piece in profile.slices:
-        for node, count in zip(piece.weights["node"].tolist(), piece.weights["instructions"].tolist(), strict=True):
-            own[node] += count
-    totals = profile.shape.totals(own)
+    totals = node_totals(profile)
     found: dict[tuple[str, ...], int] = {}
     for node in range(1, len(profile.nodes)):
         path = tuple(profile.path(node))

@@ -127,6 +127,12 @@ def test_every_technique_step_and_boot_is_there() -> None:
         assert digest in said
 
 
+def test_a_ladder_climbed_alone_has_no_table_of_techniques_alone() -> None:
+    page = try_page(trial().model_copy(update={"alone": []}))
+    assert "What each technique saves alone" in PAGES["try"]
+    assert "What each technique saves alone" not in page and 'href="#techniques"' not in page
+
+
 def test_hostile_text_stays_text_wherever_it_comes_from() -> None:
     result = trial()
     nasty = result.model_copy(
