@@ -50,11 +50,12 @@ class SourceStanza:
 class PrivateApt:
     """apt for one suite and Debian architecture, or SOURCE for its source packages.
 
-    The caller holds a lock: apt refuses to run twice on one state.
+    The caller holds a lock: apt refuses to run twice on one state. `key` is what a system file calls the suite.
     """
 
-    def __init__(self, cache: Cache, suite: str, architecture: str, apt: Path) -> None:
+    def __init__(self, cache: Cache, suite: str, architecture: str, apt: Path, key: str) -> None:
         self._cache = cache
+        self._key = key
         self._suite = suite
         self._architecture = architecture
         self._folder = cache.root / "apt" / f"{suite}-{architecture}"
@@ -82,7 +83,7 @@ class PrivateApt:
                 self._cache.write_text(stamp, "")
                 return
         raise InputError(
-            f'kernel.suite: this machine\'s Debian sources have no suite "{self._suite}" for {self._architecture}',
+            f'{self._key}: this machine\'s Debian sources have no suite "{self._suite}" for {self._architecture}',
             hint=f"Debian's suites are {', '.join(RELEASES[:6])}",
         ) from (missing[-1] if missing else None)
 

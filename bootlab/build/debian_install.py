@@ -78,7 +78,7 @@ def installed_root(
     suite, packages that cannot be together), MissingTool (mmdebstrap, or a right that it needs), Unreachable (no
     network), StoreError.
     """
-    suite = suite or machine_suite()
+    suite = suite or machine_suite(key)
     expect_names(names, key)
     wanted, architecture = sorted(set(names)), ARCHITECTURES[arch]
     done = after.key if after is not None else ""

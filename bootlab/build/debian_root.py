@@ -18,7 +18,7 @@ from bootlab.build.apt import PrivateApt, Stanza, Unreachable
 from bootlab.build.cache import Cache
 from bootlab.build.cpio import Entry
 from bootlab.build.package_records import fetch_current, is_young
-from bootlab.build.packages import ARCHITECTURES, machine_suite
+from bootlab.build.packages import ARCHITECTURES, machine_suite, suite_key
 from bootlab.errors import InputError
 from bootlab.process import run
 
@@ -82,7 +82,7 @@ def debian_root(
     file's key for messages. Raises InputError (no such package, no such suite, packages that cannot be together),
     Unreachable (no network), StoreError.
     """
-    suite = suite or machine_suite()
+    suite = suite or machine_suite(key)
     expect_names(names, key)
     wanted = sorted(set(names))
     architecture = ARCHITECTURES[arch]
@@ -94,7 +94,8 @@ def debian_root(
         if known is not None and not refresh and is_young(known[1]):
             return _root(known[0], cache)
         try:
-            packages = _look_up(wanted, PrivateApt(cache, suite, architecture, apt), key, suite, refresh, cache, tell)
+            archive = PrivateApt(cache, suite, architecture, apt, suite_key(key))
+            packages = _look_up(wanted, archive, key, suite, refresh, cache, tell)
         except Unreachable as error:
             if known is None:
                 raise Unreachable(f"{', '.join(wanted)}: {error.message}", hint=error.hint) from error

@@ -218,7 +218,8 @@ def _packaged(
     assert name is not None
     if toolchain.arch not in packages.ARCHITECTURES:
         raise InputError(f"kernel.build.config_package: no Debian kernels are fetched for {toolchain.arch}")
-    package = packages.fetch(name, build.suite, toolchain.arch, cache, refresh=refresh, tell=tell)
+    key = "kernel.build.config_package"
+    package = packages.fetch(name, build.suite, toolchain.arch, cache, key=key, refresh=refresh, tell=tell)
     found = sorted(package.tree.glob("boot/config-*"))
     if len(found) != 1:
         raise InputError(

@@ -110,7 +110,7 @@ def _patches(build: SourceBuild) -> list[_Patch]:
 
 def _packaged(name: str, suite: str | None, cache: Cache, refresh: bool, tell: Tell) -> tuple[Path, str]:
     # The package is for every architecture, so any of them will do to ask the archive with.
-    package = packages.fetch(name, suite, "x86_64", cache, refresh=refresh, tell=tell)
+    package = packages.fetch(name, suite, "x86_64", cache, key="kernel.build.package", refresh=refresh, tell=tell)
     for note in package.notes:
         tell(note)
     found = [path for path in sorted(package.tree.glob("usr/src/*.tar*")) if _TARBALL.search(path.name)]

@@ -50,15 +50,20 @@ class Package:
     """What a user should know: an old copy was used, or the version has changed."""
 
 
-def machine_suite() -> str:
-    """Return the Debian suite of this machine. Raises InputError when it does not say."""
+def suite_key(key: str) -> str:
+    """Return the key of a system file that gives the Debian suite of what `key` names: it stands beside it."""
+    return f"{key.rpartition('.')[0]}.suite"
+
+
+def machine_suite(key: str) -> str:
+    """Return the Debian suite of this machine, for what `key` names. Raises InputError when it does not say."""
     for path in (Path("/etc/os-release"), Path("/usr/lib/os-release")):
         if path.is_file():
             match = re.search(r"^VERSION_CODENAME=\"?([a-z]+)\"?$", path.read_text(encoding="utf-8"), re.MULTILINE)
             return match[1] if match else "sid"
     raise InputError(
-        "kernel.suite: not given, and this machine does not say what it runs",
-        hint='for example kernel.suite = "bookworm"',
+        f"{suite_key(key)}: not given, and this machine does not say what it runs",
+        hint=f'for example {suite_key(key)} = "bookworm"',
     )
 
 
@@ -68,6 +73,7 @@ def fetch(
     arch: str,
     cache: Cache,
     *,
+    key: str = "kernel.package",
     refresh: bool = False,
     max_age_days: float = MAX_AGE_DAYS,
     apt: Path = Path("/etc/apt"),
@@ -76,22 +82,25 @@ def fetch(
     """Return the Debian package `name` of `suite` (by default this machine's) for `arch`, unpacked.
 
     What the cache has is used again without a network until it is `max_age_days` old; `refresh` looks it up now.
-    `tell` gets a line before each step that may take long. `apt` is the folder of apt's configuration.
+    `tell` gets a line before each step that may take long. `apt` is the folder of apt's configuration. `key` is what
+    asks for it in the system file.
     Raises InputError (unknown package or suite), Unreachable (no network, not in the cache), MissingTool, StoreError.
     """
-    suite = suite or machine_suite()
+    suite = suite or machine_suite(key)
     if not _SUITE.fullmatch(suite):
-        raise InputError(f'kernel.suite: "{suite}" is not a Debian suite', hint='for example "bookworm" or "trixie"')
+        raise InputError(
+            f'{suite_key(key)}: "{suite}" is not a Debian suite', hint='for example "bookworm" or "trixie"'
+        )
     if not _NAME.fullmatch(name):
         raise InputError(f'"{name}" is not a Debian package name')
     debian = ARCHITECTURES[arch]
 
     def download() -> PackageRecord:
         tell(f"looking up {name} in Debian {suite}")
-        archive = PrivateApt(cache, suite, debian, apt)
+        archive = PrivateApt(cache, suite, debian, apt, suite_key(key))
         package = fetch_current(
             archive,
-            lambda: _resolve(name, archive, suite),
+            lambda: _resolve(name, archive, suite, key),
             lambda found: _unpacked(found, archive, cache, tell),
             refresh=refresh,
         )
@@ -109,6 +118,7 @@ def fetch_all(
     arch: str,
     cache: Cache,
     *,
+    key: str = "kernel.package",
     apt: Path = Path("/etc/apt"),
     tell: Callable[[str], None] = lambda line: None,
 ) -> list[Package]:
@@ -123,10 +133,10 @@ def fetch_all(
         missing = [name for name in wanted if name not in records]
         if missing:
             tell(f"looking up {len(missing)} packages in Debian {suite}")
-            archive = PrivateApt(cache, suite, debian, apt)
+            archive = PrivateApt(cache, suite, debian, apt, suite_key(key))
             packages = fetch_current(
                 archive,
-                lambda: _resolve_all(missing, archive, suite),
+                lambda: _resolve_all(missing, archive, suite, key),
                 lambda found: _unpack_all(found, archive, cache, tell),
                 refresh=False,
             )
@@ -137,11 +147,11 @@ def fetch_all(
     return [Package(name, records[name].version, arch, suite, trees[name], records[name].sha256) for name in names]
 
 
-def _resolve_all(names: Sequence[str], apt: PrivateApt, suite: str) -> list[Stanza]:
+def _resolve_all(names: Sequence[str], apt: PrivateApt, suite: str, key: str) -> list[Stanza]:
     found = apt.show_all(names)
     for name in names:
         if name not in found:
-            raise _unknown(name, apt, suite)
+            raise _unknown(name, apt, suite, key)
     return [found[name] for name in names]
 
 
@@ -158,13 +168,13 @@ def _extract(archive: Path, tree: Path) -> None:
     run(["dpkg-deb", "--extract", archive, tree], deadline_s=_UNPACK_DEADLINE_S, package="dpkg")
 
 
-def _resolve(name: str, apt: PrivateApt, suite: str) -> Stanza:
+def _resolve(name: str, apt: PrivateApt, suite: str, key: str) -> Stanza:
     package = apt.show(name)
     if package is None:
-        raise _unknown(name, apt, suite)
+        raise _unknown(name, apt, suite, key)
     # linux-image-cloud-amd64 and its like are empty and depend on the kernel of the day.
     if name.startswith("linux-image-") and (real := _REAL_KERNEL.search(package.depends)):
-        return _resolve(real[0], apt, suite)
+        return _resolve(real[0], apt, suite, key)
     return package
 
 
@@ -178,8 +188,8 @@ def _unpacked(package: Stanza, apt: PrivateApt, cache: Cache, tell: Callable[[st
     return cache.make(_KIND, package.sha256, build)
 
 
-def _unknown(name: str, apt: PrivateApt, suite: str) -> InputError:
+def _unknown(name: str, apt: PrivateApt, suite: str, key: str) -> InputError:
     family = name.split("-")[0]
     near = difflib.get_close_matches(name, apt.names(family), n=3)
-    hint = f"did you mean {', '.join(near)}?" if near else "kernel.suite names the Debian release that has it"
-    return InputError(f'kernel.package: Debian {suite} has no package "{name}"', hint=hint)
+    hint = f"did you mean {', '.join(near)}?" if near else f"{suite_key(key)} names the Debian release that has it"
+    return InputError(f'{key}: Debian {suite} has no package "{name}"', hint=hint)

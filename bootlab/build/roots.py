@@ -4,7 +4,6 @@ That is bootlab's guest programs, busybox and Debian packages for the guest, and
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,7 +114,7 @@ def _ingredients(
         programs |= guest.coldplug(arch, cache, record=content.coldplug.record)
         aliases = read_aliases(kernel_tree, cache, tell) if kernel_tree is not None else None
     if content.busybox:
-        programs[BUSYBOX] = _busybox(content.suite or suite, arch, cache, refresh, tell)
+        programs[BUSYBOX] = _busybox(content.suite or suite, arch, cache, f"{part}.busybox", refresh, tell)
     root, whole = None, None
     if content.packages:
         key = f"{part}.packages"
@@ -160,8 +159,8 @@ def root_device(system: System) -> str:
     return "/dev/pmem0" if system.rootfs is not None and system.rootfs.device == "pmem" else "/dev/vda"
 
 
-def _busybox(suite: str | None, arch: str, cache: Cache, refresh: bool, tell: Callable[[str], None]) -> Path:
-    package = packages.fetch(_BUSYBOX_PACKAGE, suite, arch, cache, refresh=refresh, tell=tell)
+def _busybox(suite: str | None, arch: str, cache: Cache, key: str, refresh: bool, tell: Tell) -> Path:
+    package = packages.fetch(_BUSYBOX_PACKAGE, suite, arch, cache, key=key, refresh=refresh, tell=tell)
     for note in package.notes:
         tell(note)
     # Debian 12 has it in /bin, Debian 13 in /usr/bin.

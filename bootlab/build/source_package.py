@@ -13,7 +13,7 @@ from bootlab.build.apt import PrivateApt, SourceStanza
 from bootlab.build.apt_sources import SOURCE
 from bootlab.build.cache import Cache
 from bootlab.build.package_records import MAX_AGE_DAYS, PackageRecord, Wanted, fetch_current, look_up
-from bootlab.build.packages import machine_suite
+from bootlab.build.packages import machine_suite, suite_key
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import run
 
@@ -95,15 +95,17 @@ def _fetch(
     apt: Path,
     tell: Callable[[str], None],
 ) -> SourcePackage:
-    suite = suite or machine_suite()
+    suite = suite or machine_suite(key)
     if not _SUITE.fullmatch(suite):
-        raise InputError(f'{key}: "{suite}" is not a Debian suite', hint='for example "bookworm" or "trixie"')
+        raise InputError(
+            f'{suite_key(key)}: "{suite}" is not a Debian suite', hint='for example "bookworm" or "trixie"'
+        )
     if not _NAME.fullmatch(name):
         raise InputError(f'{key}: "{name}" is not the name of a Debian source package')
 
     def download() -> PackageRecord:
         tell(f"looking up the source of {name} in Debian {suite}")
-        archive = PrivateApt(cache, suite, SOURCE, apt)
+        archive = PrivateApt(cache, suite, SOURCE, apt, suite_key(key))
         package = fetch_current(
             archive,
             lambda: _resolve(name, archive, suite, key),

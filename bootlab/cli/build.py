@@ -42,10 +42,7 @@ _WORDS = {
     "patches": "--patch",
 }
 """Key of [kernel.build] -> what says the same on the command line."""
-_OPTIONS = {f"kernel.build.{key}": option for key, option in _WORDS.items()} | {
-    "kernel.suite": "--suite",
-    "kernel.package": "--package",
-}
+_OPTIONS = {f"kernel.build.{key}": option for key, option in _WORDS.items()}
 
 app = typer.Typer(
     name="build",

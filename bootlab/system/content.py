@@ -41,7 +41,7 @@ class Content(Part):
     run: tuple[str, ...] = Field(default=(), strict=False)
     """Shell commands in the root that `scripts` installed, with `directory` over it: `update-rc.d NAME defaults`."""
     suite: str | None = None
-    """Debian suite of `packages`; by default the suite of this machine."""
+    """Debian suite of `packages` and busybox; by default the suite of this machine, busybox's the kernel's."""
     directory: Path | None = Field(default=None, strict=False)
     """A folder whose content becomes the root; owner root, times zero."""
     busybox: bool = True

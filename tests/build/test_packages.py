@@ -142,6 +142,16 @@ def test_an_unknown_suite_and_impossible_names(archive: LocalArchive, tmp_path: 
             packages.fetch(name, suite, "x86_64", Cache(tmp_path / "cache"), apt=archive.apt)
 
 
+def test_errors_name_the_key_that_asked(archive: LocalArchive, tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    for suite in ("nosuch", "../etc"):
+        with pytest.raises(InputError, match=r"^initramfs\.suite: "):
+            packages.fetch("busybox", suite, "x86_64", cache, key="initramfs.busybox", apt=archive.apt)
+    with pytest.raises(InputError, match=r"^bootloader\.opensbi: Debian bookworm has no package") as caught:
+        packages.fetch("opensbi", "bookworm", "x86_64", cache, key="bootloader.opensbi", apt=archive.apt)
+    assert str(caught.value.hint) == "bootloader.suite names the Debian release that has it"
+
+
 def test_another_archive_under_the_same_suite_is_not_taken_for_debian(archive: LocalArchive) -> None:
     release = archive.root / "dists/bookworm/Release"
     release.write_text(release.read_text().replace("Origin: Debian", "Origin: Somebody"))
@@ -157,7 +167,7 @@ def test_a_damaged_package_is_refused(archive: LocalArchive) -> None:
 
 
 def test_the_suite_of_this_machine() -> None:
-    assert packages.machine_suite().isalpha()
+    assert packages.machine_suite("kernel.package").isalpha()
 
 
 @pytest.mark.network
