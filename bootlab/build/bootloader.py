@@ -175,8 +175,11 @@ def _asked(changed: SourceBuild, build: Bootloader, board: Board) -> dict[str, A
 
 def _find_opensbi(build: Bootloader, cache: Cache, *, refresh: bool, tell: Callable[[str], None]) -> Path:
     if build.opensbi is not None:
-        return build.opensbi
-    package = packages.fetch(_OPENSBI_PACKAGE, build.suite, "riscv64", cache, refresh=refresh, tell=tell)
+        # make runs in a folder of its own.
+        return build.opensbi.resolve()
+    package = packages.fetch(
+        _OPENSBI_PACKAGE, build.suite, "riscv64", cache, key="bootloader.opensbi", refresh=refresh, tell=tell
+    )
     for note in package.notes:
         tell(note)
     found = package.tree / _OPENSBI_FILE

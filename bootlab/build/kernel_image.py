@@ -118,15 +118,15 @@ def expect_arch(image: KernelImage, arch: str) -> None:
 
 
 def expect_loadable(image: KernelImage) -> None:
-    """Raise InputError for a kernel that a bootloader starts and QEMU, which is one for `virt`, does not.
+    """Raise InputError for a kernel that some bootloaders unpack, and QEMU, which is one for `virt`, and booti do not.
 
     For riscv64 QEMU puts a file's bytes where an Image runs, whatever they are (hw/riscv/boot.c, riscv_load_kernel);
     an arm64 Image it unpacks.
     """
     if image.arch == "riscv64" and image.kind is not ImageKind.RISCV64_IMAGE:
         raise InputError(
-            f"{image.path}: QEMU starts a riscv64 kernel as a plain Image only, and this is {image.kind.value}",
-            hint="arch/riscv/boot/Image of its build is one; a compressed one must be unpacked",
+            f"{image.path}: a riscv64 kernel is started as a plain Image only, and this is {image.kind.value}",
+            hint="arch/riscv/boot/Image of its build is one; unpack a compressed one, and flash.compression packs it",
         )
 
 

@@ -165,7 +165,7 @@ def _print(document: dict[str, Any]) -> None:
         f"U-Boot {document['version']}, {when_built(document)}",
         f"image    {document['image']}",
         f"         {document['bytes']:,} bytes, sha256 {document['sha256'][:12]}",
-        f"SPL      {document['spl']}",
+        f"SPL      {document['spl_image']}",
         f"         {document['spl_bytes']:,} bytes{limit}{', loads a kernel itself' if document['falcon'] else ''}",
         f"U-Boot   {document['uboot']}",
     ]

@@ -58,9 +58,12 @@ def parse_options(words: list[str], example: str) -> dict[str, str]:
 
 def checked_build(kind: type[BuildT], given: dict[str, Any], words: Mapping[str, str], verb: str) -> BuildT:
     """Return what the command line describes, as a system file would. Raises InputError in words of the former."""
-    paths = [(name, given.get(name)) for name in ("source", "config", "opensbi")]
-    paths += [(name, path) for name in ("fragments", "patches") for path in given[name]]
-    missing = [f"{words[name]} {path}" for name, path in paths if path is not None and not path.exists()]
+    files = [(name, given.get(name)) for name in ("config", "opensbi")]
+    files += [(name, path) for name in ("fragments", "patches") for path in given[name]]
+    missing = [f"{words[name]} {path}" for name, path in files if path is not None and not path.is_file()]
+    source = given.get("source")
+    if source is not None and not source.exists():
+        missing.insert(0, f"{words['source']} {source}")
     if missing:
         raise InputError(f"{', '.join(missing)}: no such file")
     return made_of_options(kind, given, words, verb)

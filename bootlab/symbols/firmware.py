@@ -86,7 +86,7 @@ class Firmware:
 def functions_of_image(elf: Path, image: bytes, address: int) -> tuple[Function, ...]:
     """Return the functions of `image`, whose first byte lies at `address`, by the ELF file that it was made of.
 
-    None where that is not there, has no symbols, or is of another build.
+    Empty where that is not there, has no symbols, or is of another build.
     """
     if not _has_symbols(elf):
         return ()
