@@ -99,6 +99,8 @@ send = "x"
         (('image = "vmlinuz"', 'image = "vmlinuz"\nentry = "pvh"\n'), ""),
         (('mark = "ready"', 'mark = "ready"\nconsole = "x"'), "exactly one of mark"),
         (('mark = "ready"', 'mark = "ready"\n[check]\nmark = "ready"'), "check.mark is booted.mark"),
+        (('mark = "ready"', 'mark = "is ready"'), "booted.mark: is no mark's name: 1 to 64"),
+        (('mark = "ready"', 'mark = "ready"\n[check]\nmark = "' + "x" * 65 + '"'), "check.mark: is no mark's name"),
         (('type = "q35"', 'type = "q35"\n[clock]\naccelerator = "kvm"'), "cannot count instructions"),
         (('type = "q35"', ""), "machine.type: missing"),
         (('type = "q35"', 'type = "virt"\narchitecture = "riscv64"'), ""),

@@ -33,6 +33,7 @@ def prepare(system: System, cache: Cache, *, refresh: bool = False, tell: Tell =
     Raises InputError for what the system asks and cannot be had, MissingTool, StoreError, Unreachable (no network).
     """
     expect_root(system)
+    _expect_finished_medium(system)
     job = _Preparation(system, cache, refresh, tell)
     made = job.kernel()
     kernel = made.image
@@ -320,7 +321,7 @@ class _Preparation:
         if card is None or board is None or memory is None:
             return None
         if card.path is not None:
-            return expect_card(card.path)
+            return card.path
         assert bootloader is not None  # the system's own check: one of the two
         parts = CardParts(
             bootloader=bootloader.image,
@@ -339,7 +340,7 @@ class _Preparation:
         if flash is None or board is None or board.flash is None or memory is None:
             return None
         if flash.path is not None:
-            return expect_flash(flash.path, board.flash)
+            return flash.path
         assert bootloader is not None  # the system's own check
         parts = FlashParts(bootloader.image, kernel, self._system.kernel.cmdline, archive, memory)
         return compose_flash(flash, parts, board, self._cache)
@@ -372,6 +373,15 @@ class _Preparation:
         for note in package.notes:
             self._tell(note)
         return package.tree
+
+
+def _expect_finished_medium(system: System) -> None:
+    # Before anything is built that is to boot from it.
+    card, flash, board = system.card, system.flash, system.board
+    if card is not None and card.path is not None:
+        expect_card(card.path)
+    if flash is not None and flash.path is not None and board is not None and board.flash is not None:
+        expect_flash(flash.path, board.flash)
 
 
 def _kernel_files(kernel: Kernel, fetch: Callable[[str, str | None], Path]) -> tuple[Path, Path | None]:

@@ -66,15 +66,14 @@ def compose_card(card: Card, parts: CardParts, board: Board, cache: Cache) -> Pa
     return cache.make("card", key, lambda out: _compose(card, parts, board, out))
 
 
-def expect_card(path: Path) -> Path:
-    """Return a finished card's path. Raises InputError for one that the machine cannot take."""
+def expect_card(path: Path) -> None:
+    """Raise InputError for a finished card that the machine cannot take."""
     size = path.stat().st_size
     if not size or size & (size - 1):
         raise InputError(
             f"card.path: {path}: {size:,} bytes; an SD card's size is a power of two",
             hint=f"truncate --size={max(1 << max(size - 1, 0).bit_length(), 1 << 20) >> 20}M {path}",
         )
-    return path
 
 
 def _compose(card: Card, parts: CardParts, board: Board, out: Path) -> None:

@@ -59,13 +59,12 @@ def compose_flash(flash: Flash, parts: FlashParts, board: Board, cache: Cache) -
     return cache.make("flash", key, lambda out: _compose(Compression(flash.compression), parts, board, out))
 
 
-def expect_flash(path: Path, layout: FlashLayout) -> Path:
-    """Return a finished image's path. Raises InputError for one that the chip cannot hold."""
+def expect_flash(path: Path, layout: FlashLayout) -> None:
+    """Raise InputError for a finished image that the chip cannot hold."""
     size = path.stat().st_size
     if size != layout.size:
         hint = f"truncate --size={layout.size >> 20}M {path}" if size < layout.size else None
         raise InputError(f"flash.path: {path}: {size:,} bytes; the flash chip has {layout.size:,}", hint=hint)
-    return path
 
 
 def _compose(compression: Compression, parts: FlashParts, board: Board, out: Path) -> None:
@@ -81,10 +80,10 @@ def _compose(compression: Compression, parts: FlashParts, board: Board, out: Pat
     stored = compress(kernel, compression)
     archive_at = _aligned(layout.kernel_at + len(stored), _ALIGNED)
     if archive_at + len(archive) > layout.size:
-        beside = f" and the initramfs of {len(archive):,}" if archive else ""
+        what = f"the kernel of {len(stored):,} bytes"
+        what += f" and the initramfs of {len(archive):,} do" if archive else " does"
         raise InputError(
-            f"flash: the kernel of {len(stored):,} bytes{beside} do not fit: behind the bootloader the chip has room "
-            f"for {layout.size - layout.kernel_at:,}",
+            f"flash: {what} not fit: behind the bootloader the chip has room for {layout.size - layout.kernel_at:,}",
             hint=_HINTS[compression],
         )
     archive_to = board.kernel_at + _aligned(_memory_of(kernel, parts, board), _HUGE_PAGE)
@@ -141,8 +140,8 @@ def _copy(source: int, target: int, size: int) -> str:
 
 
 def _quoted(text: str) -> str:
-    # U-Boot's shell takes all but a quote as it is between single quotes.
-    return "'" + text.replace("'", "'\\''") + "'"
+    # Between single quotes U-Boot's shell takes all but the quote as it is, and a backslash, which it drops.
+    return "'" + text.replace("\\", "\\\\").replace("'", "'\\''") + "'"
 
 
 def _aligned(value: int, to: int) -> int:

@@ -10,6 +10,7 @@ from bootlab.experiments.judging import DOES_NOT_APPLY
 from bootlab.experiments.measured import measured_of
 from bootlab.experiments.verdict import Verdict
 from bootlab.system import System
+from bootlab.techniques.bootloader import finished_medium
 from bootlab.techniques.technique import Measured, Technique
 
 
@@ -64,7 +65,7 @@ class Changing:
                 system = technique.apply(system, measured)
             except InputError as error:
                 return Changed(None, DOES_NOT_APPLY, f"{said}{error.message}")
-            if (needs := _what_a_board_lacks(before_system, system)) is not None:
+            if (needs := board_lacks(before_system, system)) is not None:
                 return Changed(None, DOES_NOT_APPLY, f"{said}{needs}")
         return Changed(system)
 
@@ -84,10 +85,13 @@ class Changing:
         return changed
 
 
-def _what_a_board_lacks(before: System, after: System) -> str | None:
-    """Return why a real board cannot become `after`; None when it can, or when the machine is emulated."""
-    if before.target is None or after == before:
+def board_lacks(before: System, after: System) -> str | None:
+    """Return why a board cannot become `after`: a real one, or one that boots from a finished card or chip."""
+    if after == before:
         return None
+    if before.target is None:
+        held = ("kernel", "initramfs")
+        return finished_medium(before) if any(getattr(before, part) != getattr(after, part) for part in held) else None
     if before.kernel.installed:
         return "nothing is delivered to this board (target.deliver), so it boots what is on it"
     brought = ("kernel", "initramfs", "rootfs", "disks")

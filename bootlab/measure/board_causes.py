@@ -1,6 +1,7 @@
 """What a board's bootloader did that was not asked of it, told from its marks and its words on the console."""
 
 from collections.abc import Set
+from pathlib import Path
 
 from bootlab.system import System
 from bootlab.timeline import marks as m
@@ -23,9 +24,29 @@ _FALLBACKS = (
     ("block read error", "the card could not be read"),
 )
 
+# Reached in every boot of the very kernel whose code the plugin looks for there.
+_KERNEL_BEGINS = {m.IMAGE_ENTRY, m.KERNEL_ENTRY, m.START_KERNEL}
 
-def board_remarks(system: System, marks: Set[str], console: str) -> list[str]:
-    """Return what a reader should know of a boot whatever became of it: that Falcon mode was left, and why."""
+
+def board_remarks(system: System, marks: Set[str], console: str, looked_for: Set[str] = frozenset()) -> list[str]:
+    """Return what a reader should know of a boot whatever became of it: that not what was asked for ran, and why.
+
+    `looked_for`: marks that the plugin knew code for.
+    """
+    return [*_other_kernel(system, marks, looked_for), *_no_falcon(system, marks, console)]
+
+
+def _other_kernel(system: System, marks: Set[str], looked_for: Set[str]) -> list[str]:
+    key, path = _finished(system)
+    if path is None or m.READY not in marks or not looked_for & _KERNEL_BEGINS - marks:
+        return []
+    return [
+        f"{key}: the kernel of [kernel] was not seen to run, so the image has another one, or enters it elsewhere: "
+        "beside a finished image [kernel] and [initramfs] only say what is in it"
+    ]
+
+
+def _no_falcon(system: System, marks: Set[str], console: str) -> list[str]:
     bootloader = system.bootloader
     if bootloader is None or not bootloader.falcon or m.UBOOT_ENTRY not in marks:
         return []
@@ -44,13 +65,26 @@ def find_board_cause(system: System, marks: Set[str]) -> str | None:
         return f"SPL began to load the kernel and never came to its end{_where(system)}"
     if m.UBOOT_ENTRY in marks:
         return "U-Boot proper ran and never started the kernel: its own words at the end of the console may say why"
-    return None
+    if m.OPENSBI_ENTRY in marks:
+        own = system.bootloader is not None and system.bootloader.opensbi is not None
+        asked = ": is bootloader.opensbi the fw_dynamic.bin of an OpenSBI for this machine?" if own else ""
+        return f"SPL started OpenSBI, and that never started U-Boot proper{asked}"
+    key, path = _finished(system)
+    where = f": is a bootloader where SPL looks for it in {key}, {path}?" if path is not None else ""
+    return f"SPL ran and started nothing{where}"
+
+
+def _finished(system: System) -> tuple[str, Path | None]:
+    """Return the key and path of the finished image that a board boots from, without the path when there is none."""
+    if system.card is not None and system.card.path is not None:
+        return "card.path", system.card.path
+    return "flash.path", system.flash.path if system.flash is not None else None
 
 
 def _where(system: System) -> str:
-    card, flash, board = system.card, system.flash, system.board
+    card, board = system.card, system.board
     assert board is not None
-    finished = next((one.path for one in (card, flash) if one is not None and one.path is not None), None)
+    _, finished = _finished(system)
     if finished is not None:
         return (
             f": is the image on {finished} loaded and entered at one address, in memory that the bootloader does not "

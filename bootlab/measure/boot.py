@@ -20,7 +20,7 @@ from bootlab.measure.board_causes import board_remarks, find_board_cause
 from bootlab.measure.board_stages import phase_records, stage_records
 from bootlab.measure.deadline import deadline
 from bootlab.measure.guest_clock import HOST, VIRTUAL, place_guest_clock
-from bootlab.measure.guest_console import GuestConsole
+from bootlab.measure.guest_console import GuestConsole, early_check
 from bootlab.measure.host import host_facts
 from bootlab.measure.known_causes import find_known_cause
 from bootlab.measure.machine import open_machine
@@ -31,6 +31,7 @@ from bootlab.measure.record_files import store_error, write_whole
 from bootlab.measure.tcp_check import ask
 from bootlab.measure.wrong_baud import find_line_cause
 from bootlab.profile.kept_file import compress_kept
+from bootlab.profile.plugin_config import marks_looked_for
 from bootlab.profile.plugin_trace import PluginTrace, Stamp, read_trace
 from bootlab.profile.profile_config import FUNCTIONS
 from bootlab.system import Check, ClockKind
@@ -43,6 +44,11 @@ _AFTER_PANIC_S = 1.0
 
 _PROMPT_S = 0.5
 """How long a console must be silent in mid-line before what it says is taken for a prompt."""
+
+_AFTER_CHECK_MARK_S = 5.0
+"""How long after the line of its check's mark a guest may go on: the mark itself, where there is one, stops it."""
+
+_EARLY = "before it was ready its check said: "
 
 Events = AsyncIterator[ConsoleBytes | Ended]
 
@@ -138,9 +144,7 @@ class _Boot:
                 return self._ended_early(ended)
             if self.guest.failed_early:
                 await self._finish(session, events)
-                return self._explained(
-                    Outcome.CHECK_FAILED, f"before it was ready its check said: {self.guest.check_detail}"
-                )
+                return self._explained(Outcome.CHECK_FAILED, f"{_EARLY}{self.guest.check_detail}")
             check = self.system.check
             if check is None:
                 await self._finish(session, events)
@@ -191,6 +195,10 @@ class _Boot:
                 self._feed(event.data, event.t_ns)
                 if self.guest.panic is not None:
                     return await self._drain_panic(session, events)
+                if self.guest.gave_up and self.board is None:
+                    # A real board may have a watchdog that resets it.
+                    await self._finish(session, events)
+                    return self.ended
         return None
 
     async def _drain_panic(self, session: Session, events: Events) -> Ended:
@@ -206,15 +214,18 @@ class _Boot:
 
     async def _run_check(self, check: Check, events: Events, port: int | None) -> _Ending:
         # Its mark may have ended the boot before its console, if it has one, said even that it was ready.
+        patience_s = min(_AFTER_CHECK_MARK_S, self.check_deadline_s / 2)
         while self.guest.check_passed is None and self.ended is None:
-            event = await self._next(events)
+            event = await self._next(events, patience_s if self._check_said(check) else None)
+            if event is None:
+                break
             if isinstance(event, Ended):
                 self._feed(b"", event.t_ns, last=True)
-            elif event is not None:
+            else:
                 self._feed(event.data, event.t_ns)
             if self.guest.panic is not None:
                 return _Ending(Outcome.CHECK_FAILED, f"the guest panicked during its check: {self.guest.panic}")
-        if self.guest.check_passed is None and not self._checked_in_trace(check):
+        if self.guest.check_passed is None and not (self._check_said(check) or self._checked_in_trace(check)):
             reason = self.ended.reason.value if self.ended is not None else "unknown"
             return _Ending(Outcome.CHECK_FAILED, f"the guest ended ({reason}) during its check")
         if self.guest.check_passed is False:
@@ -267,11 +278,15 @@ class _Boot:
                 self.ready_offset = line.end_offset
 
     def _ready_in_trace(self, event: Ended) -> bool:
-        if event.reason is not EndReason.STOPPED or self.prepared.plugin is None:
+        if event.reason is EndReason.DIED or self.prepared.plugin is None:
             return False
         trace = self._trace()
         self.guest.ready = trace is not None and self.system.booted.mark in trace.guest_marks
         return self.guest.ready
+
+    def _check_said(self, check: Check) -> bool:
+        # By its line alone, as a script can that has no bootlab-mark.
+        return check.mark is not None and check.mark in self.guest.marks
 
     def _checked_in_trace(self, check: Check) -> bool:
         trace = self._trace() if self.prepared.plugin is not None else None
@@ -282,9 +297,14 @@ class _Boot:
             return self._explained(Outcome.PANICKED, f"kernel panic: {self.guest.panic}")
         if ended.reason is EndReason.DIED:
             return _Ending(Outcome.TARGET_DIED, ended.detail)
+        if self.guest.gave_up and ended.reason is EndReason.STOPPED:
+            return self._explained(Outcome.HUNG, f"the bootloader gave up; {self._last_words()}")
         trace = self._trace()
         if trace is not None and m.PANIC in trace.marks:
             return self._explained(Outcome.PANICKED, "the kernel panicked without a word on the console")
+        check = self.system.check
+        if trace is not None and check is not None and check.mark in trace.guest_marks:
+            return self._explained(Outcome.CHECK_FAILED, f"{_EARLY}{early_check(check.mark or '')}")
         return self._explained(Outcome.NOT_READY, f"{ended.reason.value} before ready; {self._last_words()}")
 
     def _overdue(self) -> _Ending:
@@ -353,7 +373,12 @@ class _Boot:
             seed=system.seed,
             outcome=ending.outcome,
             detail="; ".join([ending.detail, *(self.board.doubts if self.board is not None else ())]).strip("; "),
-            remarks=board_remarks(system, marks.keys(), self.console.decode(errors="replace")),
+            remarks=board_remarks(
+                system,
+                marks.keys(),
+                self.console.decode(errors="replace"),
+                marks_looked_for(prepared.plugin_config or ""),
+            ),
             instructions=ready.instructions if ready is not None else None,
             idle_ns=trace.idle_ns(ready) if trace is not None and ready is not None else None,
             marks=marks,

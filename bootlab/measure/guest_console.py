@@ -17,6 +17,8 @@ from bootlab.timeline.marks import OWN
 _MARK = re.compile(r"bootlab: mark (\S+)")
 _FACT = re.compile(r"bootlab: fact (\S+) ?(.*)")
 _PANIC = re.compile(r"Kernel panic - not syncing: ?(.*)")
+# U-Boot's and SPL's last words (lib/hang.c): nothing but a reset gets either out of it.
+_GAVE_UP = "### ERROR ### Please RESET the board ###"
 # A console clock sees few moments of the kernel's own; these lines have been stable for decades.
 _KERNEL_MARKS = (
     (re.compile(r"Linux version \d"), "kernel_banner"),
@@ -37,6 +39,8 @@ class GuestConsole:
     marks: dict[str, int] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
     panic: str | None = None
+    gave_up: bool = False
+    """The bootloader has stopped for good."""
     check_passed: bool | None = None
     """None while unknown. True means the guest's own part; a TCP answer may still be owed."""
     check_detail: str = ""
@@ -59,6 +63,8 @@ class GuestConsole:
             self.facts[found.group(1)] = found.group(2).strip()
         elif (found := _PANIC.search(line)) is not None:
             self.panic = self.panic or found.group(1) or "no reason given"
+        elif _GAVE_UP in line:
+            self.gave_up = True
         for pattern, name in _KERNEL_MARKS:
             if pattern.search(line) is not None:
                 self.marks.setdefault(name, t_ns)
@@ -94,6 +100,8 @@ class GuestConsole:
         # It may fail before the system is ready, and then it never will be; it cannot pass before.
         if re.search(self.check.fail, line) is not None:
             self.check_passed, self.check_detail = False, line.strip()
+        elif not self.ready and self.check.mark is not None and self.check.mark in self.marks:
+            self.check_passed, self.check_detail = False, early_check(self.check.mark)
         elif self.ready and self._passes(self.check, line):
             self.check_passed = True
 
@@ -101,3 +109,8 @@ class GuestConsole:
         if check.console is None:
             return check.mark in self.marks and not self.traced
         return re.search(check.console, line) is not None
+
+
+def early_check(mark: str) -> str:
+    """Return what is wrong with the mark of a check that was made before the system was ready."""
+    return f"mark {mark}, which proves nothing before"

@@ -25,6 +25,7 @@ from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
 from bootlab.system import Accelerator, BootFiles, ClockKind, KernelEntry, MachineType, System
 from bootlab.targets.qemu_argv import qemu_binary
+from bootlab.timeline.marks import OWN
 
 MINIMUM_QEMU = (9, 2)
 """Plugin API v4: reading guest registers and memory from a TCG plugin (QEMU 9.2)."""
@@ -125,6 +126,7 @@ def prepare(
     With `profile` the boots are profiled (virtual clock only). `tell` gets a line before a step that may take long.
     Raises InputError for files that cannot be right, MissingTool for a QEMU that is absent or too old.
     """
+    _expect_marks_of_guest(system)
     if system.target is not None:
         return _prepare_board(system, cache, profile, tell)
     binary = require_qemu(qemu_binary(system))
@@ -170,6 +172,15 @@ def _prepare_board(
     return Prepared(system, files, None, None, None, None, dict(files.hashes), None, "not asked for")
 
 
+def _expect_marks_of_guest(system: System) -> None:
+    for key, part in (("booted.mark", system.booted), ("check.mark", system.check)):
+        if part is not None and part.mark in OWN:
+            raise InputError(
+                f"{key}: {part.mark!r} is a mark that bootlab makes itself, and this one is the guest's to make",
+                hint=f'for example {key} = "{"ready" if key == "booted.mark" else "checked"}"',
+            )
+
+
 def doubts(system: System) -> list[str]:
     """Return why boots of this system may not repeat exactly although they are on the virtual clock."""
     reads_disks = system.disks and system.machine.arch == "x86_64" and system.kernel.entry is KernelEntry.IMAGE
@@ -189,8 +200,7 @@ def _plugin_config(
         lines = [arch_line(system.machine.arch, None), *stages, "guestmarks", *([f"stop {stop}"] if stop else [])]
         return "".join(f"{line}\n" for line in lines)
     known = tuple(symbol for symbol in watch if symbols.address(symbol) is not None)
-    key = "booted.mark" if system.check is None else "check.mark"
-    return make_plugin_config(symbols, marks=system.marks, watch=known, stop=stop, stop_key=key, stages=stages).text
+    return make_plugin_config(symbols, marks=system.marks, watch=known, stop=stop, stages=stages).text
 
 
 def _stages(system: System, files: BootFiles) -> list[str]:

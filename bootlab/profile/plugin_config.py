@@ -101,14 +101,13 @@ def make_plugin_config(
     guest_marks: bool = True,
     console: bool = True,
     stop: str | None = None,
-    stop_key: str = "booted.mark",
     stages: Sequence[str] = (),
 ) -> PluginConfig:
     """Return the config that records the standard marks of `timeline.marks`, and more.
 
     `marks`: the user's own, mark -> kernel symbol. `watch`: symbols; the mark of each is `watch:SYMBOL`.
-    `console`: stamp the console's lines (x86-64). `stop`: the mark, guest mark included, that ends the boot,
-    `stop_key`: which key says so. `stages`: lines for what runs before the kernel (stage_marks).
+    `console`: stamp the console's lines (x86-64). `stop`: the mark, guest mark included, that ends the boot.
+    `stages`: lines for what runs before the kernel (stage_marks).
     Raises InputError that names, by key of the system file, every symbol this kernel has not got and every name that
     the formats cannot hold.
     """
@@ -124,11 +123,15 @@ def make_plugin_config(
     if console and symbols.arch in _UART_PORT:
         lines.append(f"uart {_UART_PORT[symbols.arch]:x}")
     if stop is not None:
-        if (trouble := _trouble_with_name(stop)) is not None:
-            raise InputError(f"{stop_key}: {stop!r}: {trouble}")
         lines.append(f"stop {stop}")
     missing = tuple(name for name in (*m.BOOT_ORDER[1:-1], m.PANIC) if name not in maker.taken)
     return PluginConfig("\n".join(lines) + "\n", {k: tuple(v) for k, v in maker.taken.items() if v}, missing)
+
+
+def marks_looked_for(config: str) -> frozenset[str]:
+    """Return the marks that a config has code for: a boot of the kernel that it was made for reaches most of them."""
+    lines = (line.split() for line in config.splitlines())
+    return frozenset(words[1] for words in lines if words and words[0] in ("image", "entry", "mark"))
 
 
 def arch_line(arch: str, text: int | None) -> str:

@@ -1,17 +1,17 @@
 """What the user calls booted, and how the booted system proves that it still does its work."""
 
 import re
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from bootlab.system.part import Part
+from bootlab.system.part import MARK, Part
 
 
 class Booted(Part):
     """What the user calls booted: a guest mark, a console pattern or an open TCP port."""
 
-    mark: str | None = None
+    mark: Annotated[str, MARK] | None = None
     console: str | None = None
     """Regular expression searched in each console line."""
     deadline_s: float = Field(default=120.0, gt=0, le=86400, strict=False)
@@ -38,7 +38,7 @@ class Check(Part):
 
     console: str | None = None
     # Left out of documents where there is none, as all that came after boots that are on record.
-    mark: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    mark: Annotated[str, MARK] | None = Field(default=None, exclude_if=lambda value: value is None)
     """A guest mark, for a guest that may be without a console. On the virtual clock it ends the boot."""
     fail: str = "bootlab: check failed"
     """A console line matching this is a failed check at once, before ready too, without waiting for the deadline."""

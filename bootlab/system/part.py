@@ -29,4 +29,5 @@ def matching(pattern: str, otherwise: str) -> AfterValidator:
 
 # A comma would begin another option on QEMU's command line, and a NUL ends a word for the kernel.
 WORD = matching(r"[^,\x00]+", "is empty, or has a comma or a NUL in it")
+MARK = matching(r"[!-~]{1,64}", "is no mark's name: 1 to 64 printable ASCII characters, without spaces")
 LINE = matching(r"[^\x00]*", "has a NUL in it")

@@ -15,6 +15,11 @@ def not_built(system: System) -> str | None:
     """Say why there is no bootloader to build anew."""
     if system.board is None:
         return f"machine.type {system.machine.type.value!r} has no bootloader"
+    return finished_medium(system)
+
+
+def finished_medium(system: System) -> str | None:
+    """Say why bootloader, kernel, command line and initramfs of a board cannot be changed."""
     if system.card is not None and system.card.path is not None:
         return "the card is finished (card.path)"
     if system.flash is not None and system.flash.path is not None:

@@ -28,6 +28,10 @@ FAIL = "#!/bin/busybox sh\nbootlab-mark ready\necho bootlab: check failed: no di
 EARLY = "#!/bin/busybox sh\necho bootlab: check failed: no camera\nexec sleep 1000000000\n"
 CHECKED = "#!/bin/busybox sh\nbootlab-mark ready\nbootlab-mark it-works\nexec sleep 1000000000\n"
 ECHOED_CHECK = "#!/bin/busybox sh\nbootlab-mark ready\necho bootlab: check ok\nexec sleep 1000000000\n"
+SAID_CHECK = "#!/bin/busybox sh\nbootlab-mark ready\necho bootlab: mark it-works\nexec sleep 1000000000\n"
+ENDS_SAID = "#!/bin/busybox sh\nbootlab-mark ready\necho bootlab: mark it-works\nexec reboot -f\n"
+EARLY_CHECK = "#!/bin/busybox sh\nbootlab-mark it-works\nbootlab-mark ready\nexec sleep 1000000000\n"
+ENDS_READY = "#!/bin/busybox sh\nbootlab-mark ready\nexec reboot -f\n"
 WRONG = "#!/bin/busybox sh\nbootlab-mark ready\nexit 1\n"
 
 
@@ -37,6 +41,12 @@ def with_init(system: System, folder: Path, script: str, *, deadline_s: float = 
     init.chmod(0o755)
     system = system.with_part("initramfs", init=init, modules=(), files={})
     return system.with_part("booted", deadline_s=deadline_s)
+
+
+def checked_by_mark(system: System, console: str) -> System:
+    words = system.kernel.cmdline.replace("console=ttyS0", console) if console else system.kernel.cmdline
+    system = system.with_part("kernel", cmdline=words)
+    return System.model_validate({**dict(system), "check": {"mark": "it-works", "deadline_s": 20.0}, "network": None})
 
 
 def leftovers(folder: Path) -> list[str]:
@@ -99,16 +109,37 @@ def test_a_mark_says_that_the_check_passed(
     fast_system: System, cache: Cache, tmp_path: Path, checked: bool, console: str
 ) -> None:
     system = with_init(fast_system, tmp_path, CHECKED if checked else ECHOED_CHECK)
-    words = system.kernel.cmdline.replace("console=ttyS0", console) if console else system.kernel.cmdline
-    system = system.with_part("kernel", cmdline=words)
-    system = System.model_validate({**dict(system), "check": {"mark": "it-works", "deadline_s": 20.0}, "network": None})
-    record = boot_it(system, cache, tmp_path)
+    record = boot_it(checked_by_mark(system, console), cache, tmp_path)
     assert record.outcome is (Outcome.READY if checked else Outcome.CHECK_FAILED), record.detail
     assert (record.marks.get("it-works", 0) > record.marks["ready"]) == checked
     if not checked:
         assert ("has not made the mark it-works" if console else "no result of the check") in record.detail
     said = (Path(record.run) / "console.log").read_bytes()
     assert (b"Linux version" in said) != bool(console)
+
+
+@pytest.mark.parametrize("console", ["", "console=null"], ids=["a-console", "none"])
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        (EARLY_CHECK, "before it was ready its check said: mark it-works, which proves nothing before"),
+        (ENDS_READY, "the guest ended (guest reset) during its check"),
+    ],
+    ids=["before-ready", "ends"],
+)
+def test_a_check_by_mark_fails_with_its_reason(
+    fast_system: System, cache: Cache, tmp_path: Path, script: str, words: str, console: str
+) -> None:
+    record = boot_it(checked_by_mark(with_init(fast_system, tmp_path, script), console), cache, tmp_path)
+    assert record.outcome is Outcome.CHECK_FAILED and words in record.detail, record.detail
+
+
+@pytest.mark.parametrize("script", [SAID_CHECK, ENDS_SAID], ids=["goes-on", "ends"])
+def test_a_check_passes_by_the_line_of_its_mark_alone(
+    fast_system: System, cache: Cache, tmp_path: Path, script: str
+) -> None:
+    record = boot_it(checked_by_mark(with_init(fast_system, tmp_path, script), ""), cache, tmp_path)
+    assert record.outcome is Outcome.READY, record.detail
 
 
 def test_qemu_killed_in_mid_boot(fast_system: System, cache: Cache, tmp_path: Path) -> None:

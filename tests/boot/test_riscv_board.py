@@ -1,5 +1,7 @@
 """The riscv64 board: SPL, OpenSBI and U-Boot proper from source, and a kernel that U-Boot reads from a flash chip."""
 
+import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +11,7 @@ import pytest
 from bootlab.build import boot_files
 from bootlab.build.cache import Cache
 from bootlab.cli.measure import identical
+from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
 from bootlab.techniques.catalogue import find_techniques, load_catalogue
@@ -19,7 +22,7 @@ pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "riscv-board.toml"
 NOTHING = Measured(facts={}, initcalls_ns={}, marks={}, console="")
-ODD = """a="b c" d='e' f=$g;h"""
+ODD = r"""a="b c" d='e' f=$g;h i=j\k l=m\\'n"""
 """Words for a command line that a shell would not leave as they are."""
 
 
@@ -86,3 +89,51 @@ def test_a_chip_without_a_kernel_leaves_uboot_at_its_prompt(
     assert record.outcome is not Outcome.READY
     assert "U-Boot proper ran and never started the kernel" in record.detail
     assert b"Bad Linux RISCV Image magic!" in console(record)
+
+
+def test_an_empty_chip_is_told_without_waiting(
+    run_boot: Callable[[System], BootRecord], quick: System, tmp_path: Path
+) -> None:
+    chip = tmp_path / "flash.img"
+    chip.touch()
+    os.truncate(chip, 32 << 20)
+    record = run_boot(quick.with_part("flash", path=chip).with_part("booted", deadline_s=100.0))
+    assert record.outcome is Outcome.HUNG and record.wall_s < 60
+    assert record.detail.startswith("the bootloader gave up; last console line")
+    assert "SPL ran and started nothing: is a bootloader where SPL looks for it in flash.path" in record.detail
+
+
+def test_a_chip_with_another_kernel_says_so(
+    run_boot: Callable[[System], BootRecord], quick: System, cache: Cache, tmp_path: Path
+) -> None:
+    composed = prepare(quick, cache)
+    assert composed.files.flash is not None and composed.symbols is not None
+    finished = quick.with_part("flash", path=composed.files.flash)
+    assert run_boot(finished).remarks == []
+    data = bytearray(composed.files.flash.read_bytes())
+    entry, start = (composed.symbols.address(name) for name in ("_start_kernel", "_start"))
+    assert entry is not None and start is not None and quick.board is not None and quick.board.flash is not None
+    at = quick.board.flash.kernel_at + entry - start
+    assert data[at : at + 4] == bytes.fromhex("73104010"), "csrw sie, zero: interrupts off, as they are"
+    data[at : at + 4] = bytes.fromhex("13000000")
+    chip = tmp_path / "flash.img"
+    chip.write_bytes(data)
+    record = run_boot(quick.with_part("flash", path=chip))
+    assert record.outcome is Outcome.READY, record.detail
+    (remark,) = record.remarks
+    assert remark.startswith("flash.path: the kernel of [kernel] was not seen to run")
+
+
+def test_an_own_opensbi_may_be_named_from_where_one_stands(
+    quick: System, cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = boot_files.build_bootloader_of(quick, cache, tell=lambda line: None, progress=lambda done, last: None)
+    assert packed.opensbi is not None
+    # Never built before, and not kept.
+    own = packed.opensbi.read_bytes() + os.urandom(8)
+    (tmp_path / "own.bin").write_bytes(own)
+    monkeypatch.chdir(tmp_path)
+    system = quick.with_part("bootloader", opensbi=Path("own.bin"))
+    built = boot_files.build_bootloader_of(system, cache, tell=lambda line: None, progress=lambda done, last: None)
+    assert own in built.image.read_bytes()
+    shutil.rmtree(built.image.parent)

@@ -152,4 +152,4 @@ def test_a_finished_card_has_a_size_that_a_machine_takes(tmp_path: Path) -> None
         expect_card(card)
     assert error.value.hint == f"truncate --size=4M {card}"
     card.write_bytes(bytes(4 * MIB))
-    assert expect_card(card) == card
+    expect_card(card)

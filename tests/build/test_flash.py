@@ -126,4 +126,4 @@ def test_a_finished_image_has_the_chips_size(tmp_path: Path) -> None:
         expect_flash(path, CHIP)
     assert error.value.hint == f"truncate --size=32M {path}"
     path.write_bytes(bytes(32 * MIB))
-    assert expect_flash(path, CHIP) == path
+    expect_flash(path, CHIP)

@@ -13,6 +13,14 @@ BOARD = System(
     card=Card(load_address=0x4FF00000),
     booted=Booted(mark="ready"),
 )
+CHIP = System(
+    name="riscv-board",
+    machine=Machine(type=MachineType.VIRT, architecture="riscv64"),
+    kernel=Kernel(image=Path("Image")),
+    bootloader=Bootloader(package="u-boot"),
+    flash=Flash(),
+    booted=Booted(mark="ready"),
+)
 SPL = {"power_on", "spl_entry", "kernel_load"}
 
 
@@ -45,19 +53,33 @@ def test_uboot_that_stays_at_its_prompt_is_named() -> None:
     assert cause is not None and cause.startswith("U-Boot proper ran and never started the kernel")
 
 
+def test_a_first_stage_that_starts_nothing_is_named() -> None:
+    cause = find_board_cause(CHIP, {"power_on", "spl_entry"})
+    assert cause == "SPL ran and started nothing"
+    finished = CHIP.with_part("flash", path=Path("flash.img"))
+    cause = find_board_cause(finished, {"power_on", "spl_entry"})
+    assert cause is not None and cause.endswith("is a bootloader where SPL looks for it in flash.path, flash.img?")
+    opensbi = {"power_on", "spl_entry", "opensbi_entry"}
+    assert find_board_cause(CHIP, opensbi) == "SPL started OpenSBI, and that never started U-Boot proper"
+    own = CHIP.with_part("bootloader", opensbi=Path("fw.bin"))
+    assert "is bootloader.opensbi the fw_dynamic.bin" in (find_board_cause(own, opensbi) or "")
+
+
+def test_a_finished_image_with_another_kernel_is_told() -> None:
+    finished = CHIP.with_part("flash", path=Path("flash.img"))
+    seen, looked_for = SPL | {"kernel_jump", "image_entry", "ready"}, {"image_entry", "kernel_entry"}
+    (remark,) = board_remarks(finished, seen, "", looked_for)
+    assert remark.startswith("flash.path: the kernel of [kernel] was not seen to run")
+    assert board_remarks(finished, seen | {"kernel_entry"}, "", looked_for) == []
+    assert board_remarks(finished, seen, "", {"image_entry"}) == [], "of this kernel nothing else is known"
+    assert board_remarks(CHIP, seen, "", looked_for) == []
+
+
 def test_a_flash_chip_has_no_address_to_choose() -> None:
-    board = System(
-        name="riscv-board",
-        machine=Machine(type=MachineType.VIRT, architecture="riscv64"),
-        kernel=Kernel(image=Path("Image")),
-        bootloader=Bootloader(package="u-boot"),
-        flash=Flash(),
-        booted=Booted(mark="ready"),
-    )
     reached = SPL | {"opensbi_entry", "uboot_entry", "kernel_jump"}
     entered = "the bootloader entered the kernel, but no instruction of it was ever executed"
-    assert find_board_cause(board, reached) == entered
-    cause = find_board_cause(board.with_part("flash", path=Path("flash.img")), reached)
+    assert find_board_cause(CHIP, reached) == entered
+    cause = find_board_cause(CHIP.with_part("flash", path=Path("flash.img")), reached)
     assert cause is not None and "is the image on flash.img loaded" in cause and cause.endswith("0x80200000 is one")
 
 

@@ -38,8 +38,14 @@ def test_a_mark_after_ready_passes_a_check_by_mark() -> None:
     check = Check(mark="works")
     assert follow(["bootlab: mark ready", "bootlab: check ok"], check=check).check_passed is None
     assert follow(["bootlab: mark ready", "bootlab: mark works"], check=check).check_passed is True
-    assert follow(["bootlab: mark works", "bootlab: mark ready"], check=check).check_passed is True
-    assert follow(["bootlab: mark works"], check=check).check_passed is None, "a check before ready is none"
+    early = follow(["bootlab: mark works", "bootlab: mark ready"], check=check)
+    assert early.check_passed is False and early.check_detail == "mark works, which proves nothing before"
+    assert follow(["bootlab: mark works"], check=check).failed_early
+
+
+def test_what_a_bootloader_says_last_is_its_end() -> None:
+    assert follow(["U-Boot SPL 2025.01", "### ERROR ### Please RESET the board ###"]).gave_up
+    assert not follow(["U-Boot SPL 2025.01", "ERROR: reset the board"]).gave_up
 
 
 def test_a_trace_says_itself_that_a_check_by_mark_has_passed() -> None:
