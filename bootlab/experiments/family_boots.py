@@ -74,25 +74,23 @@ class FamilyBoots:
             return family
         return replace(family, null=self.family(label, system, nulls=nulls, members=False).null)
 
-    def contest(
-        self, systems: dict[str, System], before: Family, before_system: System, *, settle: bool = True
-    ) -> dict[str, Contest]:
+    def contest(self, systems: dict[str, System], before: Family, before_system: System) -> dict[str, Contest]:
         """Boot each system's family; returns label -> (its family, the family it is compared with).
 
-        With `settle` the other seeds are left out where the first boot has settled the verdict (virtual clock).
+        The other seeds are left out where the first boot has settled the verdict (virtual clock).
         """
         if self.wall:
             return {label: self._interleaved(label, system, before_system) for label, system in systems.items()}
         # Cores that would stand idle boot further seeds meanwhile; they count only where the first has settled nothing,
         # so that a result does not depend on the number of cores.
-        ahead = max(1, self.engine.parallel // max(1, len(systems))) if settle else len(self.seeds)
+        ahead = max(1, self.engine.parallel // max(1, len(systems)))
         first = self._boot_seeds(systems, self.seeds[:ahead])
         null_ns = before.null_ns
         # The rule wants every boot outside the whole null family. One inside settles the verdict: no need for the rest.
         open_labels = [
             label
             for label, records in first.items()
-            if all(t is not None and not (settle and _inside(t, null_ns)) for t in [records[0].total_ns])
+            if all(t is not None and not _inside(t, null_ns) for t in [records[0].total_ns])
         ]
         rest = self._boot_seeds({label: systems[label] for label in open_labels}, self.seeds[ahead:])
         members = {label: [*first[label], *rest[label]] if label in rest else first[label][:1] for label in systems}

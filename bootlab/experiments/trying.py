@@ -162,25 +162,31 @@ class Trial:
         place = start
         for name, technique in self.techniques.items():
             label = f"{LADDER}-{len(place.techniques):02d}-{name}"
-            judged, reached = self._one_step(place, label, name, changing, settle=False)
+            judged, reached = self._one_step(place, label, name, changing, kept=True)
             if judged is None:
                 judged = row(technique, DOES_NOT_APPLY, "it changes nothing here")
             elif judged.ready_ns is not None:
-                place = self._with_nulls(reached, label, 1)
+                place = reached
             self.steps.append(step_of(judged, LADDER, start.family, place.family, retried=False))
         return {LADDER: place}
 
     def _one_step(
-        self, place: _Place, label: str, name: str, changing: Changing, *, settle: bool = True
+        self, place: _Place, label: str, name: str, changing: Changing, *, kept: bool = False
     ) -> tuple[Judged | None, _Place]:
-        """Return the row of `name` on `place`, None if it changes nothing there, and where the stack would then be."""
+        """Return the row of `name` on `place`, None if it changes nothing there, and where the stack would then be.
+
+        `kept`: the next step stands on it whatever its verdict, so that every seed and its null change boot at once.
+        """
         technique = self.techniques[name]
         changed = changing.one(technique, place.system, place.family)
         if changed.system is None:
             return row(technique, changed.verdict, changed.detail), place
         if changed.system == place.system:
             return None, place
-        family, before = self.boots.contest({label: changed.system}, place.family, place.system, settle=settle)[label]
+        if kept and not self.wall:
+            family, before = self.boots.family(label, changed.system, nulls=1), place.family
+        else:
+            family, before = self.boots.contest({label: changed.system}, place.family, place.system)[label]
         judged = judge(technique, before, family, wall=self.wall)
         return judged, _Place(changed.system, family, [*place.techniques, name])
 

@@ -35,7 +35,8 @@ def try_result(result: TryResult) -> RenderableType:
     ]
     if result.alone:
         lines += [Text(), _verdicts(result)]
-    why = [one for one in in_order(result.alone) if one.saved_ns is None]
+    # A ladder climbed without them has its own reasons; else a step's are those of its technique alone, or shown there.
+    why = [one for one in in_order(result.alone or result.stack) if one.saved_ns is None]
     if why:
         lines += [Text(), _reasons(why)]
     if files := file_rows(result):

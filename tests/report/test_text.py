@@ -104,9 +104,18 @@ def test_a_ladder_climbed_alone_lists_its_steps_with_their_sizes_and_no_verdicts
     loaded = loaded_trial()
     steps = [step.model_copy(update={"stack": LADDER, "sizes": {"kernel": 2 << 20}}) for step in loaded.stack]
     end = loaded.final["recommended"].model_copy(update={"techniques": [step.technique for step in steps]})
+    absent = (
+        steps[0]
+        .model_copy(
+            update={"technique": "cmdline_lpj", "verdict": "does not apply", "detail": "no such CPU", "saved_ns": None}
+        )
+        .model_copy(update={"ready_ns": None, "phases": [], "members": []})
+    )
+    steps.append(absent)
     result = loaded.model_copy(update={"alone": [], "ablation": [], "stack": steps, "final": {LADDER: end}})
     out = printed(try_result(result))
     assert "\nfaster" not in out
+    assert "does not apply no such CPU" in " ".join(out.split())
     sizes = out[out.index("sizes in KiB") : out.index("stacks, plan")]
     listed = [line.split()[1] for line in sizes.splitlines() if line.startswith("+ ")]
     assert listed == [step.technique for step in steps if step.ready_ns is not None]
