@@ -55,6 +55,10 @@ def techniques(
         if name or plans:
             raise InputError("--measured takes runs, and no technique or --plans", hint="name each run with --measured")
         return _record(open_store(runs), measured, figures_file, as_json=as_json)
+    if plans and name:
+        raise InputError("--plans lists every plan, and takes no technique", hint="leave one of them out")
+    if figures_file != _FIGURES:
+        raise InputError("--figures names the file that --measured adds to, and there is no --measured")
     chosen = find_techniques(load_catalogue(), name) if name else load_catalogue()
     if as_json:
         document: dict[str, Any] = {

@@ -51,5 +51,16 @@ TECHNIQUE = option_technique(
         ),
     ),
     shows=initcalls_gone("tty_init"),
-    removes=Removes("terminals", functions=("tty_init", "serial8250_init", "vty_init"), shortens=("console_init",)),
+    removes=Removes(
+        "terminals",
+        functions=(
+            "tty_init",
+            "pty_init",
+            "vty_init",
+            "serial8250_init",
+            "of_platform_serial_driver_init",
+            "pl011_init",
+        ),
+        shortens=("console_init",),
+    ),
 )
