@@ -58,9 +58,14 @@ def test_an_unknown_source_names_the_key(archive: LocalArchive) -> None:
         _fetch("goodbye", archive)
 
 
-@pytest.mark.parametrize(("name", "suite"), [("Hello", "bookworm"), ("hello", "Bookworm!"), ("he llo", "bookworm")])
-def test_a_name_that_cannot_be_one_is_refused_before_apt_is_asked(tmp_path: Path, name: str, suite: str) -> None:
-    with pytest.raises(InputError, match=r"^program\.package: "):
+@pytest.mark.parametrize(
+    ("name", "suite", "key"),
+    [("Hello", "bookworm", "package"), ("hello", "Bookworm!", "suite"), ("he llo", "bookworm", "package")],
+)
+def test_a_name_that_cannot_be_one_is_refused_before_apt_is_asked(
+    tmp_path: Path, name: str, suite: str, key: str
+) -> None:
+    with pytest.raises(InputError, match=rf"^program\.{key}: "):
         fetch_source(name, suite, Cache(tmp_path), key="program.package", apt=tmp_path)
 
 
