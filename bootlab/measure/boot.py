@@ -285,8 +285,9 @@ class _Boot:
         return self.guest.ready
 
     def _check_said(self, check: Check) -> bool:
-        # By its line alone, as a script can that has no bootlab-mark.
-        return check.mark is not None and check.mark in self.guest.marks
+        # By its line alone, as a script can that has no bootlab-mark; before ready it proves nothing.
+        marks = self.guest.marks
+        return check.mark is not None and marks.get(check.mark, -1) >= marks.get(m.READY, 0)
 
     def _checked_in_trace(self, check: Check) -> bool:
         trace = self._trace() if self.prepared.plugin is not None else None
@@ -304,7 +305,7 @@ class _Boot:
             return self._explained(Outcome.PANICKED, "the kernel panicked without a word on the console")
         check = self.system.check
         if trace is not None and check is not None and check.mark in trace.guest_marks:
-            return self._explained(Outcome.CHECK_FAILED, f"{_EARLY}{early_check(check.mark or '')}")
+            return self._explained(Outcome.CHECK_FAILED, f"{_EARLY}{early_check(check)}")
         return self._explained(Outcome.NOT_READY, f"{ended.reason.value} before ready; {self._last_words()}")
 
     def _overdue(self) -> _Ending:

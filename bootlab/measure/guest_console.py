@@ -35,7 +35,10 @@ class GuestConsole:
     named: Mapping[str, str] = field(default_factory=dict)
     """Further marks, each with the pattern of its line."""
     traced: bool = False
-    """A trace has the guest's marks, so that of its check is not taken from the console, which may be ahead of it."""
+    """A trace has the guest's marks, so that of its check is not taken from the console, which may be ahead of it.
+
+    Nor need the console know that the system is ready.
+    """
     marks: dict[str, int] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
     panic: str | None = None
@@ -100,8 +103,8 @@ class GuestConsole:
         # It may fail before the system is ready, and then it never will be; it cannot pass before.
         if re.search(self.check.fail, line) is not None:
             self.check_passed, self.check_detail = False, line.strip()
-        elif not self.ready and self.check.mark is not None and self.check.mark in self.marks:
-            self.check_passed, self.check_detail = False, early_check(self.check.mark)
+        elif not self.ready and self.check.mark in self.marks and not self.traced:
+            self.check_passed, self.check_detail = False, early_check(self.check)
         elif self.ready and self._passes(self.check, line):
             self.check_passed = True
 
@@ -111,6 +114,6 @@ class GuestConsole:
         return re.search(check.console, line) is not None
 
 
-def early_check(mark: str) -> str:
+def early_check(check: Check) -> str:
     """Return what is wrong with the mark of a check that was made before the system was ready."""
-    return f"mark {mark}, which proves nothing before"
+    return f"mark {check.mark}, which proves nothing before"

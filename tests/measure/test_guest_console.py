@@ -53,6 +53,10 @@ def test_a_trace_says_itself_that_a_check_by_mark_has_passed() -> None:
     for line in ("bootlab: mark ready", "bootlab: mark works"):
         guest.take(0, line)
     assert guest.ready and guest.check_passed is None
+    # The program that is ready may have no console.
+    ahead = GuestConsole(BY_MARK, Check(mark="works"), traced=True)
+    ahead.take(0, "bootlab: mark works")
+    assert ahead.check_passed is None
 
 
 @pytest.mark.parametrize("keys", [{}, {"console": "ok", "mark": "ok"}, {"mark": "ok", "send": "a", "expect": "b"}])
