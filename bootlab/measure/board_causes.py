@@ -1,7 +1,6 @@
 """What a board's bootloader did that was not asked of it, told from its marks and its words on the console."""
 
 from collections.abc import Set
-from pathlib import Path
 
 from bootlab.system import System
 from bootlab.timeline import marks as m
@@ -37,9 +36,10 @@ def board_remarks(system: System, marks: Set[str], console: str, looked_for: Set
 
 
 def _other_kernel(system: System, marks: Set[str], looked_for: Set[str]) -> list[str]:
-    key, path = _finished(system)
-    if path is None or m.READY not in marks or not looked_for & _KERNEL_BEGINS - marks:
+    finished = system.finished_medium
+    if finished is None or m.READY not in marks or not looked_for & _KERNEL_BEGINS - marks:
         return []
+    key, _ = finished
     return [
         f"{key}: the kernel of [kernel] was not seen to run, so the image has another one, or enters it elsewhere: "
         "beside a finished image [kernel] and [initramfs] only say what is in it"
@@ -69,23 +69,16 @@ def find_board_cause(system: System, marks: Set[str]) -> str | None:
         own = system.bootloader is not None and system.bootloader.opensbi is not None
         asked = ": is bootloader.opensbi the fw_dynamic.bin of an OpenSBI for this machine?" if own else ""
         return f"SPL started OpenSBI, and that never started U-Boot proper{asked}"
-    key, path = _finished(system)
-    where = f": is a bootloader where SPL looks for it in {key}, {path}?" if path is not None else ""
+    finished = ", ".join(map(str, system.finished_medium or ()))
+    where = f": is a bootloader where SPL looks for it in {finished}?" if finished else ""
     return f"SPL ran and started nothing{where}"
-
-
-def _finished(system: System) -> tuple[str, Path | None]:
-    """Return the key and path of the finished image that a board boots from, without the path when there is none."""
-    if system.card is not None and system.card.path is not None:
-        return "card.path", system.card.path
-    return "flash.path", system.flash.path if system.flash is not None else None
 
 
 def _where(system: System) -> str:
     card, board = system.card, system.board
     assert board is not None
-    _, finished = _finished(system)
-    if finished is not None:
+    if system.finished_medium is not None:
+        _, finished = system.finished_medium
         return (
             f": is the image on {finished} loaded and entered at one address, in memory that the bootloader does not "
             f"use itself? {board.kernel_at:#x} is one{' (mkimage -a and -e)' if card is not None else ''}"

@@ -215,6 +215,14 @@ class System(Part):
         return None if board is not None and board.extensible and not told else board
 
     @property
+    def finished_medium(self) -> tuple[str, Path] | None:
+        """Return key and path of the finished image that a board boots from; None where its medium is composed."""
+        for key, part in (("card.path", self.card), ("flash.path", self.flash)):
+            if part is not None and part.path is not None:
+                return key, part.path
+        return None
+
+    @property
     def kernel_places(self) -> tuple[int, ...]:
         """Return where a board's bootloader may put the kernel image; empty where there is no board."""
         if self.board is None:

@@ -20,11 +20,10 @@ def not_built(system: System) -> str | None:
 
 def finished_medium(system: System) -> str | None:
     """Say why bootloader, kernel, command line and initramfs of a board cannot be changed."""
-    if system.card is not None and system.card.path is not None:
-        return "the card is finished (card.path)"
-    if system.flash is not None and system.flash.path is not None:
-        return "what the flash chip holds is finished (flash.path)"
-    return None
+    if system.finished_medium is None:
+        return None
+    key, _ = system.finished_medium
+    return f"what the board boots from is finished ({key})"
 
 
 def no_uboot_proper(system: System) -> str | None:

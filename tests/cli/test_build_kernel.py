@@ -50,6 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("--source linux --arch mips", "no kernel can be built for mips"),
         ("--source linux --base nice_defconfig", '--base: Linux 6.12.0 has no "nice_defconfig" for x86'),
         ("--source linux --fragment gone.config", "--fragment gone.config: no such file"),
+        ("--source linux --config linux", "--config linux: no such file"),
         ("--source gone", "--source gone: no such file"),
         ("--source cache", "--source cache: no such file"),
         ("--source a.config", "--source: a.config: neither a kernel tree nor a tarball"),

@@ -67,6 +67,15 @@ def test_a_run_that_measured_no_technique_is_refused(tmp_path: Path) -> None:
         run(["techniques", "cmdline_quiet", "--measured", str(unfinished.path)])
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [(["cmdline_quiet", "--plans"], "--plans lists every plan"), (["--figures", "x.json"], "there is no --measured")],
+)
+def test_words_that_would_be_ignored_are_refused(words: list[str], why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        run(["techniques", *words])
+
+
 def test_a_file_that_cannot_hold_figures_is_an_error(trial: Run, tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text("[]")

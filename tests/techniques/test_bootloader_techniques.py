@@ -50,7 +50,7 @@ def test_only_a_board_has_a_bootloader_to_change(name: str, measured: Measured) 
     assert technique(name).applies(PC, measured) == "machine.type 'q35' has no bootloader"
     assert technique(name).applies(BOARD, measured) is None
     finished = BOARD.with_part("card", path=Path("card.img"))
-    assert technique(name).applies(finished, measured) == "the card is finished (card.path)"
+    assert technique(name).applies(finished, measured) == "what the board boots from is finished (card.path)"
 
 
 def test_falcon_mode_brings_its_patch_once(measured: Measured) -> None:
@@ -88,7 +88,7 @@ def test_a_board_with_a_flash_chip_is_looked_at_nowhere_else(measured: Measured)
     reason = "SPL of this board starts OpenSBI, which starts U-Boot proper (bootloader.falcon)"
     assert falcon.applies(RISCV_BOARD, measured) == reason
     finished = RISCV_BOARD.with_part("flash", path=Path("flash.img"))
-    assert scan.applies(finished, measured) == "what the flash chip holds is finished (flash.path)"
+    assert scan.applies(finished, measured) == "what the board boots from is finished (flash.path)"
     # Its machine is QEMU's own, whose CPUs and memory are a choice.
     assert technique("machine_two_vcpus").applies(RISCV_BOARD, measured) is None
 
