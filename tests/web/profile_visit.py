@@ -3,10 +3,12 @@
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -97,6 +99,22 @@ class Visit:
     def range_ms(self) -> tuple[float, float]:
         low, high = re.findall(r"[\d.]+", self.page.locator("figure.chart .range").inner_text())
         return float(low), float(high)
+
+    def width_ms(self) -> float:
+        low, high = self.range_ms()
+        return high - low
+
+    def repeat_until(self, condition: Callable[[], bool], act: Callable[[], object] = lambda: None) -> None:
+        """Act, and again, until the page shows that it took effect; fail after ten seconds.
+
+        Input sent to a browser reaches its page when the compositor is ready for it, which a busy machine delays.
+        """
+        for _ in range(50):
+            act()
+            self.page.wait_for_timeout(200)
+            if condition():
+                return
+        pytest.fail("the page did not change in ten seconds")
 
     def timed(self, canvas: "Locator", kind: str, **options: float) -> tuple[float, float]:
         result = self.page.evaluate(TIMED, [canvas.element_handle(), kind, options])
