@@ -48,7 +48,7 @@ def in_options(text: str, options: Mapping[str, str]) -> str:
     # What the key holds: a list's element, the path of a file, an option of the kernel.
     inside = r'(?:\[\d+\]|\."(?P<path>[^"]*)"|\.(?P<name>[A-Z0-9]\w*))?'
     value = r'(?: = (?:"(?P<text>[^"]*)"|(?P<word>\w+)))?'
-    pattern = re.compile(rf"(?<![\w-])(?P<key>{keys})(?![\w-]){inside}{value}")
+    pattern = re.compile(rf"(?<![\w/-])(?P<key>{keys})(?![\w-]){inside}{value}")
 
     def option(found: re.Match[str]) -> str:
         name = options[found["key"]]

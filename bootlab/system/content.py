@@ -1,7 +1,7 @@
 """What the kernel finds as its first file systems: an initramfs, a root file system."""
 
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -99,13 +99,17 @@ class Initramfs(Content):
         if self.keep_modules is not None and not self.installed:
             raise ValueError("keep_modules is for installed = true; modules names those of a recipe")
         if self.path is None and not (
-            self.init or self.bootlab_init or self.directory or self.packages or self.installed
+            self.init or self.bootlab_init or self.directory or self.packages or self.installed or self._places_init
         ):
             raise ValueError(
                 "give path (a finished archive), init (the file that becomes /init), bootlab_init = true, directory, "
-                "packages, or installed = true"
+                "packages, a file or program at /init, or installed = true"
             )
         return self
+
+    @property
+    def _places_init(self) -> bool:
+        return any(PurePosixPath("/", path) == PurePosixPath("/init") for path in (*self.files, *self.programs))
 
     @property
     def wants_modules(self) -> bool:
@@ -138,7 +142,7 @@ class Rootfs(Content):
         if self.path is None and not self.is_recipe:
             raise ValueError("give path (a finished image) or what it holds: init, files, directory or packages")
         if self.filesystem is FileSystem.EXT4 and self.compression is not Compression.NONE:
-            raise ValueError('ext4 is not compressed; filesystem = "squashfs" or "erofs" is')
+            raise ValueError("ext4 is not compressed; squashfs and erofs are")
         if self.filesystem is not FileSystem.EXT4 and self.size_mib is not None:
             raise ValueError("size_mib is for ext4: the other file systems are read-only and as large as they need")
         if self.filesystem is not FileSystem.EXT4 and not self.journal:

@@ -67,6 +67,11 @@ def test_a_root_file_system_from_options_is_copied_where_asked(capsys: pytest.Ca
     assert run_program(["unsquashfs", "-cat", "out/root.squashfs", "etc/motd"]).text == "hello\n"
 
 
+def test_a_file_may_be_the_init_of_an_initramfs(capsys: pytest.CaptureFixture[str]) -> None:
+    document = _json(capsys, "initramfs", "--file", "/init=init", "--no-busybox", "--compression", "none")
+    assert b"init" in Path(document["path"]).read_bytes()
+
+
 def test_ext4_options(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["rootfs", "--directory", "root", "--no-busybox", "--size-mib", "5", "--no-journal", "--without", "/mnt"]
     document = _json(capsys, *words)
@@ -96,6 +101,7 @@ def test_a_system_file_says_what_to_build_and_its_boots_use_the_same(capsys: pyt
         (["rootfs", "--no-busybox"], "what is to be in the rootfs"),
         (["rootfs", "gone.toml"], r"gone\.toml: no such file"),
         (["initramfs", "--init", "gone"], "--init gone: no such file"),
+        (["initramfs", "--file", "/etc/motd=init"], r"--init \(the file that becomes /init\).* at /init,"),
         (["rootfs", "--directory", "gone"], "--directory gone: no such folder"),
         (["rootfs", "--file", "motd"], "--file motd: expected PATH=FILE"),
         (["rootfs", "--init", "init", "--filesystem", "btrfs"], r"^--filesystem: "),
