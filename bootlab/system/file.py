@@ -89,7 +89,7 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
         for name in files:
             yield f'{part}.files."{name}"', files, name
     for part, holder in (("kernel.build", build), ("bootloader", bootloader)):
-        for name in ("fragments", "patches"):
+        for name in ("fragments", "patches", "reduced"):
             listed = holder.get(name)
             for index in range(len(listed) if isinstance(listed, list) else 0):
                 yield f"{part}.{name}[{index}]", listed, index

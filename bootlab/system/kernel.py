@@ -31,6 +31,8 @@ class KernelBuild(SourceBuild):
 
     config_package: str | None = None
     """A Debian kernel package whose configuration is the base, e.g. `linux-image-cloud-amd64`."""
+    reduced: tuple[Annotated[Path, TEXT], ...] = Field(default=(), strict=False)
+    """Fragments with all that this system's job needs, on `allnoconfig`: what `kernel_reduced` builds instead."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:

@@ -5,10 +5,14 @@ from bootlab.techniques.build_options import BOOTLIN_2019, VENTURA_2024, off, op
 from bootlab.techniques.evidence import initcalls_gone
 from bootlab.techniques.technique import Measured, Removes, Risk, Source
 
+_ONE_CPU = frozenset({"nosmp", "maxcpus=0", "maxcpus=1"})
+
 
 def _one_cpu(system: System, measured: Measured) -> str | None:
     vcpus = system.machine.vcpus
-    return None if vcpus == 1 else f"the machine has {vcpus} vCPUs"
+    if vcpus == 1 or _ONE_CPU & set(system.kernel.cmdline.split()):
+        return None
+    return f"the machine has {vcpus} vCPUs, and no word on the command line leaves one of them alone (nosmp)"
 
 
 TECHNIQUE = option_technique(

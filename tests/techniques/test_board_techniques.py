@@ -1,10 +1,12 @@
 """Techniques of a board's application, of what starts it, and of its camera."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from bootlab.experiments.plan import PLANS
 from bootlab.system import Instructions, Libc, System, read_system
 from bootlab.techniques.catalogue import load_catalogue
 from bootlab.techniques.technique import Evidence, Measured, Proof
@@ -92,6 +94,61 @@ def test_one_script_must_be_offered(camera: System, system: System, evidence: Ma
     assert "offers no script" in (technique.applies(system, NOTHING) or "")
     run = evidence("Linux version 6.12", "Run /sbin/init-one as init process")
     assert technique.prove(run, evidence("Linux version 6.12", "Run /init as init process")) is Proof.PROVEN
+
+
+def test_only_what_the_application_needs_is_left_once_it_is_init(camera: System, evidence: Make) -> None:
+    technique = ALL["initramfs_application_only"]
+    assert "rdinit=/sbin/init-direct" in (technique.applies(camera, NOTHING) or "")
+    direct = ALL["initramfs_direct_init"].apply(camera, NOTHING)
+    assert technique.applies(direct, NOTHING) is None
+    changed = technique.apply(direct, NOTHING)
+    assert camera.initramfs is not None and changed.initramfs is not None
+    assert changed.kernel.cmdline == camera.kernel.cmdline
+    assert changed.initramfs.init == camera.initramfs.files["/sbin/init-direct"]
+    assert not changed.initramfs.busybox and changed.initramfs.directory is None and not changed.initramfs.files
+    assert changed.initramfs.programs == camera.initramfs.programs
+    assert technique.applies(changed, NOTHING) is not None
+    large, small = (replace(evidence(), sizes={"kernel": size}) for size in (5_000_000, 4_000_000))
+    assert technique.prove(small, large) is Proof.PROVEN
+    assert technique.prove(large, large) is Proof.NO_EFFECT
+    assert technique.prove(evidence(), large) is Proof.NOT_SHOWN
+    beside = {"kernel": 5_000_000, "initramfs": 2_000_000}
+    assert technique.prove(replace(evidence(), sizes=beside), replace(evidence(), sizes=beside)) is Proof.NO_EFFECT
+
+
+def test_the_kernel_is_built_from_what_the_job_needs(camera: System, evidence: Make) -> None:
+    technique = ALL["kernel_reduced"]
+    stepped = camera.with_options(SMP="n", KERNEL_LZO="y")
+    changed = technique.apply(stepped, NOTHING).kernel.build
+    was = camera.kernel.build
+    assert changed is not None and was is not None
+    assert (changed.base, changed.fragments, changed.options) == ("allnoconfig", was.reduced, {})
+    assert (changed.package, changed.suite, changed.patches) == (was.package, was.suite, was.patches)
+    assert "already" in (technique.applies(technique.apply(camera, NOTHING), NOTHING) or "")
+    unsaid = camera.with_part("kernel", build={**dict(was), "reduced": ()})
+    assert "kernel.build.reduced" in (technique.applies(unsaid, NOTHING) or "")
+    many, few = (replace(evidence(), kernel_config={str(n): "y" for n in range(count)}) for count in (1000, 300))
+    assert technique.prove(few, many) is Proof.PROVEN
+    assert technique.prove(many, many) is Proof.NO_EFFECT
+    assert technique.prove(evidence(), many) is Proof.NOT_SHOWN
+
+
+def test_the_ladder_of_the_camera_board_ends_at_the_fast_one(camera: System) -> None:
+    fast = read_system(EXAMPLES / "camera-board-fast.toml")
+    for name in PLANS["camera-2019"].techniques or ():
+        if ALL[name].applies(camera, NOTHING) is None:
+            camera = ALL[name].apply(camera, NOTHING)
+    for part in ("machine", "clock", "board_model", "card"):
+        assert getattr(camera, part) == getattr(fast, part)
+    build, wanted = camera.kernel.build, fast.kernel.build
+    assert build is not None and wanted is not None
+    assert (build.base, build.fragments, build.options) == (wanted.base, wanted.fragments, wanted.options)
+    assert camera.initramfs is not None and fast.initramfs is not None
+    assert camera.initramfs.model_copy(update={"compression": fast.initramfs.compression}) == fast.initramfs
+    assert camera.bootloader is not None and fast.bootloader is not None
+    patches, those = ([path.resolve() for path in one.patches] for one in (camera.bootloader, fast.bootloader))
+    assert camera.bootloader.falcon and patches == those
+    assert fast.bootloader.options.items() <= camera.bootloader.options.items()
 
 
 def test_the_camera_is_powered_by_the_first_stage(camera: System, system: System, evidence: Make) -> None:

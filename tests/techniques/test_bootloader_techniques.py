@@ -45,7 +45,9 @@ def evidence(console: str = "", marks: Mapping[str, int] = STANDARD) -> Evidence
     return Evidence(facts={}, initcalls_ns={}, marks=marks, console=console, kaslr_slide=None)
 
 
-@pytest.mark.parametrize("name", ["bootloader_falcon", "bootloader_no_delay", "bootloader_no_scan"])
+@pytest.mark.parametrize(
+    "name", ["bootloader_falcon", "bootloader_no_banner", "bootloader_no_delay", "bootloader_no_scan"]
+)
 def test_only_a_board_has_a_bootloader_to_change(name: str, measured: Measured) -> None:
     assert technique(name).applies(PC, measured) == "machine.type 'q35' has no bootloader"
     assert technique(name).applies(BOARD, measured) is None
@@ -115,3 +117,16 @@ def test_the_console_proves_what_uboot_proper_left_out() -> None:
 @pytest.mark.parametrize("name", ["machine_one_vcpu", "machine_two_vcpus", "machine_memory_half"])
 def test_a_boards_cpus_and_memory_are_what_they_are(name: str, measured: Measured) -> None:
     assert technique(name).applies(BOARD, measured) == "orangepi-pc is a board, which has what it has"
+
+
+def test_spl_says_nothing_in_falcon_mode_too(measured: Measured) -> None:
+    one = technique("bootloader_no_banner")
+    falcon = BOARD.with_part("bootloader", falcon=True)
+    assert one.applies(falcon, measured) is None
+    changed = one.apply(falcon, measured)
+    assert changed.bootloader is not None and changed.bootloader.options == {"SPL_BANNER_PRINT": "n"}
+    assert one.applies(changed, measured) == "bootloader.options say so already"
+    loud = evidence("\r\nU-Boot SPL 2025.01 (Jan 06 2025 - 15:37:40 +0000)\r\n")
+    assert one.prove(evidence("Starting kernel"), loud) is Proof.PROVEN
+    assert one.prove(loud, loud) is Proof.NO_EFFECT
+    assert one.prove(evidence(), evidence()) is Proof.NOT_SHOWN
