@@ -77,7 +77,7 @@ _add(
     "firmware_pvh",
 )
 # "Timing Boot Time Reduction Techniques" (M. Opdenacker, Bootlin, 2019): the kernel's part, in the order of the talk.
-# Compression comes last there as here, because the best one depends on the size that is left.
+# LZO was the fastest of the compressions there and stayed on, so it is the last one here.
 _BOARD_2019 = (
     "initramfs_direct_init",
     "initramfs_pruned",
@@ -96,6 +96,11 @@ _BOARD_2019 = (
     "kernel_embedded_syscalls",
     "kernel_thumb2",
     "kernel_slub_tiny",
+    "kernel_image_lzma",
+    "kernel_image_xz",
+    "kernel_image_lz4",
+    "kernel_image_gzip",
+    "kernel_image_lzo",
     "kernel_optimize_size",
     "kernel_proc_options_off",
     "kernel_configfs_off",
@@ -104,11 +109,6 @@ _BOARD_2019 = (
     "kernel_debug_checks_off",
     "kernel_arm_frame_pointers",
     "kernel_appended_dtb",
-    "kernel_image_lzma",
-    "kernel_image_xz",
-    "kernel_image_lz4",
-    "kernel_image_gzip",
-    "kernel_image_lzo",
 )
 _add(
     "board-2019",
