@@ -2,15 +2,16 @@
 
 from bootlab.system import System
 from bootlab.techniques.build_options import BOOTLIN_2019
+from bootlab.techniques.cmdline import option
 from bootlab.techniques.initramfs_direct_init import DIRECT_INIT
 from bootlab.techniques.technique import Evidence, Layer, Measured, Proof, Risk, Source, Technique
 
-_WORD = f"rdinit={DIRECT_INIT}"
+_KEY = "rdinit"
 
 
 def _applies(system: System, measured: Measured) -> str | None:
-    if _WORD not in system.kernel.cmdline.split():
-        return f"init is not the system's own program, which needs nothing else ({_WORD})"
+    if option(system, _KEY) != DIRECT_INIT:
+        return f"init is not the system's own program, which needs nothing else ({_KEY}={DIRECT_INIT})"
     recipe = system.initramfs
     if recipe is None or DIRECT_INIT not in recipe.files:
         return f"initramfs.files has no {DIRECT_INIT}"
@@ -19,7 +20,8 @@ def _applies(system: System, measured: Measured) -> str | None:
 
 def _apply(system: System, measured: Measured) -> System:
     assert system.initramfs is not None
-    words = [word for word in system.kernel.cmdline.split() if word != _WORD]
+    # The last of them decides; an earlier step's script is gone as well.
+    words = [word for word in system.kernel.cmdline.split() if not word.startswith(f"{_KEY}=")]
     return system.with_part("kernel", cmdline=" ".join(words)).with_part(
         "initramfs",
         init=system.initramfs.files[DIRECT_INIT],

@@ -99,7 +99,7 @@ def test_one_script_must_be_offered(camera: System, system: System, evidence: Ma
 def test_only_what_the_application_needs_is_left_once_it_is_init(camera: System, evidence: Make) -> None:
     technique = ALL["initramfs_application_only"]
     assert "rdinit=/sbin/init-direct" in (technique.applies(camera, NOTHING) or "")
-    direct = ALL["initramfs_direct_init"].apply(camera, NOTHING)
+    direct = ALL["initramfs_direct_init"].apply(ALL["userspace_one_script"].apply(camera, NOTHING), NOTHING)
     assert technique.applies(direct, NOTHING) is None
     changed = technique.apply(direct, NOTHING)
     assert camera.initramfs is not None and changed.initramfs is not None
@@ -149,6 +149,7 @@ def test_the_ladder_of_the_camera_board_ends_at_the_fast_one(camera: System) -> 
     patches, those = ([path.resolve() for path in one.patches] for one in (camera.bootloader, fast.bootloader))
     assert camera.bootloader.falcon and patches == those
     assert fast.bootloader.options.items() <= camera.bootloader.options.items()
+    assert "rdinit" not in camera.kernel.cmdline
 
 
 def test_the_camera_is_powered_by_the_first_stage(camera: System, system: System, evidence: Make) -> None:
