@@ -2,7 +2,7 @@
 
 from bootlab.system import System
 from bootlab.techniques.bootloader import PATCHES, not_built
-from bootlab.techniques.build_options import BOOTLIN_2019
+from bootlab.techniques.build_options import BOOTLIN_2019, NOT_BUILT
 from bootlab.techniques.technique import Evidence, Layer, Measured, Proof, Removes, Risk, Source, Technique
 from bootlab.timeline import marks as m
 
@@ -17,9 +17,13 @@ def _applies(system: System, measured: Measured) -> str | None:
         return "SPL of this board starts OpenSBI, which starts U-Boot proper (bootloader.falcon)"
     if system.bootloader.falcon:
         return "bootloader.falcon is true already"
-    if system.initramfs is not None and not system.initramfs.embedded:
-        return "SPL loads a kernel and its args, and no initramfs beside them (initramfs.embedded)"
+    if _initramfs_beside(system) and system.kernel.build is None:
+        return f"SPL loads no initramfs beside a kernel (initramfs.embedded), and {NOT_BUILT}"
     return None
+
+
+def _initramfs_beside(system: System) -> bool:
+    return system.initramfs is not None and not system.initramfs.embedded
 
 
 def _apply(system: System, measured: Measured) -> System:
@@ -27,6 +31,8 @@ def _apply(system: System, measured: Measured) -> System:
     patches = system.bootloader.patches
     if PATCH.name not in [path.name for path in patches]:
         patches = (*patches, PATCH)
+    if _initramfs_beside(system):
+        system = system.with_part("initramfs", embedded=True)
     return system.with_part("bootloader", falcon=True, patches=patches)
 
 
@@ -43,11 +49,16 @@ TECHNIQUE = Technique(
     mechanism=(
         "SPL loads the kernel and its device tree from raw sectors of the card and jumps. U-Boot proper is neither "
         "loaded nor relocated; it sets up no devices, reads no environment, mounts no file system, patches no device "
-        "tree. What it would have put into the tree is put there when the card is composed."
+        "tree. What it would have put into the tree is put there when the card is composed. SPL loads one file, so an "
+        "initramfs that lay beside the kernel is built into it."
     ),
-    knob=f"bootloader.falcon = true (SPL_OS_BOOT), with patches/u-boot/{PATCH.name}",
+    knob=(
+        f"bootloader.falcon = true (SPL_OS_BOOT), with patches/u-boot/{PATCH.name}; of an initramfs beside the kernel "
+        "initramfs.embedded = true"
+    ),
     cost=(
-        "no boot menu, no choice of kernel, no initramfs beside the kernel; an update must write raw sectors; on this "
+        "no boot menu, no choice of kernel, no initramfs beside the kernel, so that each change of a file in it builds "
+        "the kernel again; an update must write raw sectors; on this "
         "board no PSCI, so one CPU; the way back is a key on the serial line"
     ),
     risk=Risk.FUNCTION,

@@ -5,7 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.system import Booted, Bootloader, Card, Flash, Initramfs, Kernel, KernelBuild, Machine, MachineType, System
+from bootlab.system import (
+    Booted,
+    Bootloader,
+    Card,
+    Flash,
+    Initramfs,
+    Kernel,
+    KernelBuild,
+    Machine,
+    MachineType,
+    System,
+    read_system,
+)
 from bootlab.techniques.bootloader_falcon import PATCH
 from bootlab.techniques.catalogue import find_techniques, load_catalogue
 from bootlab.techniques.technique import Evidence, Measured, Proof, Technique
@@ -33,6 +45,7 @@ RISCV_BOARD = System(
     flash=Flash(),
     booted=Booted(mark="ready"),
 )
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 STANDARD = {"power_on": 0, "spl_entry": 2, "uboot_entry": 40, "kernel_load": 60, "image_entry": 90}
 COUNTDOWN = "Net:   eth0\r\nHit any key to stop autoboot:  2 \b\b\b 1 \b\b\b 0 \r\n"
 
@@ -65,10 +78,24 @@ def test_falcon_mode_brings_its_patch_once(measured: Measured) -> None:
     assert carried.bootloader is not None and carried.bootloader.patches == (Path("mine") / PATCH.name,)
 
 
-def test_falcon_mode_loads_no_initramfs_beside_the_kernel(measured: Measured) -> None:
-    beside = BOARD.with_part("initramfs", embedded=False)
-    reason = technique("bootloader_falcon").applies(beside, measured)
-    assert reason == "SPL loads a kernel and its args, and no initramfs beside them (initramfs.embedded)"
+def test_falcon_mode_takes_an_initramfs_into_the_kernel(measured: Measured) -> None:
+    falcon = technique("bootloader_falcon")
+    camera = read_system(EXAMPLES / "camera-board.toml")
+    assert camera.initramfs is not None and not camera.initramfs.embedded
+    assert falcon.applies(camera, measured) is None
+    changed = falcon.apply(camera, measured)
+    assert changed.bootloader is not None and changed.bootloader.falcon
+    assert changed.initramfs == camera.initramfs.model_copy(update={"embedded": True})
+    assert changed.kernel == camera.kernel and changed.card == camera.card and changed.check == camera.check
+
+
+def test_falcon_mode_loads_no_initramfs_beside_a_kernel_that_is_not_built(measured: Measured) -> None:
+    packaged = BOARD.with_part("initramfs", embedded=False).with_part("kernel", build=None, package="linux-image-armmp")
+    reason = technique("bootloader_falcon").applies(packaged, measured)
+    assert reason is not None and reason.startswith("SPL loads no initramfs beside a kernel (initramfs.embedded), and ")
+    assert "the kernel is not built from source (kernel.build)" in reason
+    without = packaged.model_copy(update={"initramfs": None})
+    assert technique("bootloader_falcon").applies(without, measured) is None
 
 
 def test_what_uboot_proper_does_matters_only_where_it_runs(measured: Measured) -> None:
