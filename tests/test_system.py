@@ -253,12 +253,28 @@ def test_a_board_has_what_its_hardware_has(tmp_path: Path) -> None:
         ({"more": '[initramfs]\ninit = "init"', "falcon": True}, "no initramfs beside them: initramfs.embedded = true"),
         ({"card": "size_mib = 48"}, "card: size_mib must be a power of two"),
         ({"card": 'path = "none.img"'}, "card.path: no such file: .*/none.img"),
-        ({"card": 'path = "k"\nload_address = 4'}, "card: path names a finished card; size_mib, dtb and load_address"),
+        ({"card": 'path = "k"\nload_address = 4'}, "card: path names a finished card; size_mib, dtb, load_address and"),
+        ({"card": 'path = "k"\ndevice_tree = "appended"'}, "and device_tree are of one to be composed"),
+        ({"card": 'device_tree = "none"'}, "card.device_tree: input should be 'separate' or 'appended', got 'none'"),
     ],
 )
 def test_a_board_that_cannot_be_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         board_system(tmp_path, **change)
+
+
+def test_an_appended_tree_needs_a_kernel_that_looks_for_it(tmp_path: Path) -> None:
+    assert board_system(tmp_path).appended_tree_options == ()
+    appended = board_system(tmp_path, card='device_tree = "appended"')
+    assert appended.appended_tree_options == ("ARM_APPENDED_DTB", "ARM_ATAG_DTB_COMPAT")
+    falcon = board_system(tmp_path, card='device_tree = "appended"', falcon=True)
+    assert falcon.appended_tree_options == ("ARM_APPENDED_DTB",)
+
+
+def test_a_document_says_where_the_tree_is_only_where_that_was_asked(tmp_path: Path) -> None:
+    separate, appended = (board_system(tmp_path, card=f'device_tree = "{one}"') for one in ("separate", "appended"))
+    assert "device_tree" not in separate.model_dump()["card"]
+    assert appended.model_dump()["card"]["device_tree"] == "appended"
 
 
 def test_a_bootloader_is_of_a_board(tmp_path: Path) -> None:

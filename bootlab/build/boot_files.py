@@ -1,6 +1,6 @@
 """System -> the files it boots from: kernel, symbols, initramfs, disks, card or flash; made or fetched, and hashed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from bootlab.build.cpio import Entry
 from bootlab.build.device_tree import build_device_tree
 from bootlab.build.flash import FlashParts, compose_flash, expect_flash
 from bootlab.build.kernel_build import BuiltKernel, build_kernel
+from bootlab.build.kernel_config import read_config
 from bootlab.build.kernel_image import expect_arch, expect_loadable, extract_vmlinux, inspect
 from bootlab.build.kernel_make import Progress
 from bootlab.build.roots import BuiltRoot, Recipe, build_root, expect_root, root_entries, system_suite
@@ -175,8 +176,11 @@ class _Preparation:
             key = "kernel.image" if tree is None else "kernel.package"
             raise InputError(f"{key}: {error.message}", hint=error.hint) from error
         configs = sorted(tree.glob("boot/config-*")) if tree is not None else []
+        config = configs[0] if len(configs) == 1 else None
+        if config is not None:
+            _expect_appendable(self._system, read_config(config))
         vmlinux = self.vmlinux(path)
-        return _KernelFiles(path, tree, vmlinux, vmlinux, config=configs[0] if len(configs) == 1 else None)
+        return _KernelFiles(path, tree, vmlinux, vmlinux, config=config)
 
     def built(self, build: KernelBuild) -> tuple[BuiltKernel, float, Path | None]:
         """Return the kernel, the seconds spent now on building, and the archive in it if that is asked for."""
@@ -211,6 +215,7 @@ class _Preparation:
             self._arch,
             self._cache,
             initramfs=archive,
+            expect=lambda options: _expect_appendable(self._system, options),
             refresh=self._refresh,
             tell=self._tell,
             progress=self._progress or self._tell_progress,
@@ -308,6 +313,7 @@ class _Preparation:
             board,
             self._arch,
             self._cache,
+            appended_tree=self._system.card is not None and self._system.card.device_tree == "appended",
             refresh=self._refresh,
             tell=self._tell,
             progress=self._progress or self._tell_progress,
@@ -382,6 +388,16 @@ def _expect_finished_medium(system: System) -> None:
         expect_card(card.path)
     if flash is not None and flash.path is not None and board is not None and board.flash is not None:
         expect_flash(flash.path, board.flash)
+
+
+def _expect_appendable(system: System, options: Mapping[str, str]) -> None:
+    missing = [option for option in system.appended_tree_options if options.get(option) != "y"]
+    if missing:
+        set_so = ", ".join(f"{option} = true" for option in missing)
+        raise InputError(
+            f'card.device_tree: "appended" needs a kernel with {" and ".join(missing)}, and this one is without',
+            hint=f'kernel.build.options: {set_so}; or card.device_tree = "separate"',
+        )
 
 
 def _kernel_files(kernel: Kernel, fetch: Callable[[str, str | None], Path]) -> tuple[Path, Path | None]:

@@ -40,6 +40,8 @@ _HEADERS = {
 }
 _MODULES = {"setuptools": "python3-setuptools", "elftools": "python3-pyelftools"}
 """What U-Boot's own tools import, and its Debian packages."""
+_ATAGS = dict.fromkeys(("SUPPORT_PASSING_ATAGS", "SETUP_MEMORY_TAGS", "CMDLINE_TAG", "INITRD_TAG"), "y")
+"""With which U-Boot proper tells a kernel that it hands no device tree what it else puts into the tree."""
 _OVERFLOW = re.compile(r"section `\.\w+' will not fit in region|region `\.sram' overflowed by (\d+) bytes")
 
 
@@ -107,15 +109,17 @@ def build_bootloader(
     arch: str,
     cache: Cache,
     *,
+    appended_tree: bool = False,
     refresh: bool = False,
     tell: Callable[[str], None] = lambda line: None,
     progress: Progress = lambda done, last: None,
 ) -> BuiltBootloader:
     """Return the bootloader that `build` describes for `board`, whose CPU is `arch`, built unless the cache has it.
 
-    `refresh` looks Debian's package up again; `tell` gets a line before what may take long, `progress` files
-    compiled so far and the last one. Raises InputError (options that did not survive, no such source, a patch that
-    does not apply, an SPL too large for the board), MissingTool, BuildFailed, StoreError, Unreachable.
+    `appended_tree`: the kernel on its card has the device tree behind itself. `refresh` looks Debian's package up
+    again; `tell` gets a line before what may take long, `progress` files compiled so far and the last one. Raises
+    InputError (options that did not survive, no such source, a patch that does not apply, an SPL too large for the
+    board), MissingTool, BuildFailed, StoreError, Unreachable.
     """
     toolchain = find_toolchain(arch)
     patching = [("patch", "patch")] if build.patches else []
@@ -129,7 +133,13 @@ def build_bootloader(
     source = find_source(build, cache, refresh=refresh, tell=tell)
     require_buildable(source, cache)
     configuration = configure(
-        build, source, toolchain, cache, ask=lambda one: _asked(one, build, board), refresh=refresh, tell=tell
+        build,
+        source,
+        toolchain,
+        cache,
+        ask=lambda one: _asked(one, build, board, appended_tree),
+        refresh=refresh,
+        tell=tell,
     )
     job = _Job(source, configuration, board, opensbi, toolchain, cache, tell, progress)
     packed = [] if opensbi is None else [file_sha256(opensbi)]
@@ -152,24 +162,31 @@ def build_bootloader(
     )
 
 
-def falcon_options(card: CardLayout) -> dict[str, str]:
-    """Return what Falcon mode from `card` asks of U-Boot: option -> value."""
+def falcon_options(card: CardLayout, *, appended_tree: bool = False) -> dict[str, str]:
+    """Return what Falcon mode from `card` asks of U-Boot: option -> value.
+
+    With an `appended_tree` the args are one sector, the fewest that SPL reads.
+    """
+    args_size = SECTOR if appended_tree else card.args_size
     return {
         "SPL_OS_BOOT": "y",
         "SPL_FALCON_BOOT_MMCSD": "y",
         "SPL_PAYLOAD_ARGS_ADDR": hex(card.args_address),
         "SYS_MMCSD_RAW_MODE_ARGS_SECTOR": hex(card.args_at // SECTOR),
-        "SYS_MMCSD_RAW_MODE_ARGS_SECTORS": hex(card.args_size // SECTOR),
+        "SYS_MMCSD_RAW_MODE_ARGS_SECTORS": hex(args_size // SECTOR),
         "SYS_MMCSD_RAW_MODE_KERNEL_SECTOR": hex(card.kernel_at // SECTOR),
     }
 
 
-def _asked(changed: SourceBuild, build: Bootloader, board: Board) -> dict[str, Asked]:
+def _asked(changed: SourceBuild, build: Bootloader, board: Board, appended_tree: bool) -> dict[str, Asked]:
     ours = {name: Asked(name, value, "machine.type") for name, value in board.options.items()}
     if build.falcon:
         if board.card is None:
             raise InputError("bootloader.falcon: SPL of this board starts OpenSBI and U-Boot proper, not a kernel")
-        ours |= {name: Asked(name, value, "bootloader.falcon") for name, value in falcon_options(board.card).items()}
+        asked = falcon_options(board.card, appended_tree=appended_tree)
+        ours |= {name: Asked(name, value, "bootloader.falcon") for name, value in asked.items()}
+    if appended_tree:
+        ours |= {name: Asked(name, value, "card.device_tree") for name, value in _ATAGS.items()}
     return {**ours, **collect(changed)}
 
 

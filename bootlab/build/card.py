@@ -2,11 +2,13 @@
 
 What the boot ROM reads comes first, at the board's own place; then, for Falcon mode, the args (a device tree) and the
 kernel as raw sectors; then one partition with the files that U-Boot proper loads, and the script that tells it to. So a
-card for Falcon mode boots the standard way too where SPL finds no args.
+card for Falcon mode boots the standard way too where SPL finds no args. The device tree lies beside the kernel, or
+right behind it in one file: then U-Boot proper hands over none, and the args say nothing.
 """
 
 import json
 import struct
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
@@ -15,7 +17,8 @@ from bootlab.build import ext4
 from bootlab.build.bootloader import FalconPlaces
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.cpio import Entry
-from bootlab.build.device_tree import fixed_up
+from bootlab.build.device_tree import empty_tree, fixed_up
+from bootlab.build.kernel_image import zimage_size
 from bootlab.build.legacy_image import kernel_image, script_image
 from bootlab.errors import InputError
 from bootlab.process import run
@@ -80,18 +83,26 @@ def _compose(card: Card, parts: CardParts, board: Board, out: Path) -> None:
     layout = board.card
     assert layout is not None
     address = board.kernel_at if card.load_address is None else card.load_address
-    kernel = parts.kernel.read_bytes()
     raw = [(layout.image_at, parts.bootloader.read_bytes(), "the bootloader")]
-    tree = out.parent / DEVICE_TREE
-    fixed_up(parts.device_tree, tree, cmdline=parts.cmdline, memory=parts.memory)
+    tree_file = out.parent / DEVICE_TREE
+    fixed_up(parts.device_tree, tree_file, cmdline=parts.cmdline, memory=parts.memory)
+    kernel, tree = parts.kernel.read_bytes(), tree_file.read_bytes()
+    files = {KERNEL: kernel, DEVICE_TREE: tree}
+    args = tree
+    if card.device_tree == "appended":
+        _expect_nothing_behind(kernel)
+        kernel += tree
+        files = {KERNEL: kernel}
+        # SPL takes no args that hold no tree, and a kernel with a tree of its own takes nothing of this one.
+        args = empty_tree()
     _expect_loadable(address, len(kernel), layout, parts.memory)
     if parts.falcon is not None:
-        args, places = tree.read_bytes(), parts.falcon
+        places = parts.falcon
         if len(args) > places.args_size:
             raise InputError(f"card: the args are {len(args):,} bytes, and SPL loads {places.args_size:,}")
         raw += [(places.args_at, args, "the args"), (places.kernel_at, kernel_image(kernel, address), "the kernel")]
     _expect_apart(raw, layout.files_at)
-    files = {KERNEL: kernel, DEVICE_TREE: tree.read_bytes(), SCRIPT: script_image(_script(parts), "armv7")}
+    files[SCRIPT] = script_image(_script(parts, files), "armv7")
     if parts.initramfs is not None:
         files[INITRAMFS] = parts.initramfs.read_bytes()
     size = (card.size_mib or _fitting_mib(layout, files)) << 20
@@ -122,14 +133,29 @@ def _copy_sparse(source: IO[bytes], image: IO[bytes], at: int) -> None:
         at += len(block)
 
 
-def _script(parts: CardParts) -> str:
+def _script(parts: CardParts, files: Collection[str]) -> str:
     load = "load mmc 0:1"
-    lines = [f"{load} ${{kernel_addr_r}} {KERNEL}", f"{load} ${{fdt_addr_r}} {DEVICE_TREE}"]
-    archive = "-"
+    lines, words = [f"{load} ${{kernel_addr_r}} {KERNEL}"], ["bootz ${kernel_addr_r}"]
+    if DEVICE_TREE in files:
+        lines.append(f"{load} ${{fdt_addr_r}} {DEVICE_TREE}")
     if parts.initramfs is not None:
         lines.append(f"{load} ${{ramdisk_addr_r}} {INITRAMFS}")
-        archive = "${ramdisk_addr_r}:${filesize}"
-    return "\n".join([*lines, f"bootz ${{kernel_addr_r}} {archive} ${{fdt_addr_r}}"]) + "\n"
+        words.append("${ramdisk_addr_r}:${filesize}")
+    if DEVICE_TREE in files:
+        words += ["${fdt_addr_r}"] if parts.initramfs is not None else ["-", "${fdt_addr_r}"]
+    return "\n".join([*lines, " ".join(words)]) + "\n"
+
+
+def _expect_nothing_behind(kernel: bytes) -> None:
+    size = zimage_size(kernel)
+    if size is None:
+        raise InputError('card.device_tree: "appended" is for a zImage, which looks behind itself, and this is none')
+    if size != len(kernel):
+        more = len(kernel) - size
+        raise InputError(
+            f"card.device_tree: the kernel's file has {more:,} bytes behind the zImage of {size:,} already",
+            hint="a zImage as the kernel's build makes it; bootlab appends card.dtb itself",
+        )
 
 
 def _expect_loadable(address: int, size: int, layout: CardLayout, memory: range) -> None:

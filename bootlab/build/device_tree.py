@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from bootlab.process import ProgramFailed, run
 from bootlab.system import KernelBuild
 
 MAGIC = b"\xd0\x0d\xfe\xed"
+_HEADER = struct.Struct(">4s9I")
+_BEGIN_NODE, _END_NODE, _END = 1, 2, 9
+_VERSION, _COMPATIBLE_VERSION = 17, 16
 _FORMAT = 1
 _PACKAGE = "device-tree-compiler"
 
@@ -64,3 +68,14 @@ def fixed_up(tree: Path, out: Path, *, cmdline: str, memory: range) -> None:
         run(["fdtput", "-t", "x", out, node, "reg", f"{memory.start:x}", f"{len(memory):x}"], package=_PACKAGE)
     except ProgramFailed as error:
         raise InputError(f"card.dtb: {tree}: cannot be changed\n  {error.message}") from error
+
+
+def empty_tree() -> bytes:
+    """Return a device tree that says nothing: an unnamed root, as the Devicetree Specification's chapter 5 has it."""
+    reserved = bytes(16)
+    nodes = struct.pack(">4I", _BEGIN_NODE, 0, _END_NODE, _END)
+    nodes_at = _HEADER.size + len(reserved)
+    end = nodes_at + len(nodes)
+    # Size, nodes, strings, reserved memory; versions, boot CPU; sizes of strings and nodes. There are no strings.
+    words = (end, nodes_at, end, _HEADER.size, _VERSION, _COMPATIBLE_VERSION, 0, 0, len(nodes))
+    return _HEADER.pack(MAGIC, *words) + reserved + nodes

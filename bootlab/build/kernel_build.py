@@ -8,7 +8,7 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -74,13 +74,15 @@ def build_kernel(
     cache: Cache,
     *,
     initramfs: Path | None = None,
+    expect: Callable[[Mapping[str, str]], None] = lambda options: None,
     refresh: bool = False,
     tell: Callable[[str], None] = lambda line: None,
     progress: Progress = lambda done, last: None,
 ) -> BuiltKernel:
     """Return the kernel that `build` describes for `arch` (toolchain.ARCHITECTURES), built unless the cache has it.
 
-    `initramfs`: a newc archive, not compressed, that goes into the image. `refresh` looks Debian packages up again.
+    `initramfs`: a newc archive, not compressed, that goes into the image. `expect` gets the final options before
+    anything is compiled, to refuse a kernel that would be of no use. `refresh` looks Debian packages up again.
     `tell` gets a line before a step that may take long; `progress` gets files compiled so far and the last of them.
     Raises InputError (options that did not survive, no kernel source, a patch that does not apply), MissingTool,
     BuildFailed (the first error of the compiler), StoreError, Unreachable.
@@ -92,6 +94,7 @@ def build_kernel(
     require_buildable(source, cache)
     ask = partial(collect_kernel, embedded=initramfs is not None)
     configuration = configure(build, source, toolchain, cache, ask=ask, refresh=refresh, tell=tell)
+    expect(configuration.options)
     folder = objects_of(build, source, toolchain, cache)
     job = _Job(source, configuration, toolchain, folder, initramfs, cache, tell, progress)
     key = kernel_key(source, configuration, toolchain, initramfs)

@@ -29,7 +29,7 @@ GENERIC_BASES = ("tinyconfig", "allnoconfig", "allyesconfig", "allmodconfig", "a
 """Configuration targets that every tree has."""
 _ENTRY = re.compile(r"^\s*(?:menu)?config\s+(\w+)\s*(?:#.*)?$")
 _KIND = re.compile(r"^\s+(?:def_)?(bool|tristate|string|int|hex)\b")
-_STRICT = ("kernel.build.options.", "initramfs.", "bootloader.")
+_STRICT = ("kernel.build.options.", "initramfs.", "bootloader.", "card.")
 """Who must get what they ask for, whatever else is asked."""
 _KEY_FILES = ("SYSTEM_TRUSTED_KEYS", "SYSTEM_REVOCATION_KEYS")
 """Files of a distribution's own build, named in its configuration and in no package."""
@@ -299,5 +299,5 @@ def _refused(build: SourceBuild, solved: _Solved, asked: Mapping[str, Asked]) ->
 
 def _place(build: SourceBuild, one: Asked) -> str:
     # A line of a fragment is found through the key that names the fragment.
-    named = one.by.startswith((f"{build.key}.", "initramfs.", "machine."))
+    named = one.by.startswith((f"{build.key}.", "initramfs.", "machine.", "card."))
     return one.by if named else f"{build.key}.fragments: {one.by}"

@@ -107,6 +107,14 @@ def extract_vmlinux(path: Path, out: Path) -> KernelImage:
     return inspect(out)
 
 
+def zimage_size(data: _Bytes) -> int | None:
+    """Return the bytes of an arm zImage as its own header has it; None for what is none."""
+    if data[_ZIMAGE_MAGIC_AT : _ZIMAGE_MAGIC_AT + 4] != _ZIMAGE_MAGIC:
+        return None
+    start, end = struct.unpack_from("<II", data, _ZIMAGE_MAGIC_AT + 4)
+    return int(end - start)
+
+
 def expect_arch(image: KernelImage, arch: str) -> None:
     """Raise InputError, naming both, unless `image` is a kernel for `arch` (`x86_64`, `aarch64`, ...)."""
     if image.arch != arch:
@@ -246,9 +254,10 @@ def _inspect_image(path: Path, data: _Bytes) -> KernelImage:
 
 
 def _inspect_zimage(path: Path, data: _Bytes) -> KernelImage:
-    start, end = struct.unpack_from("<II", data, _ZIMAGE_MAGIC_AT + 4)
-    if end - start > len(data):
-        raise _truncated(path, end - start, len(data))
+    size = zimage_size(data)
+    assert size is not None
+    if size > len(data):
+        raise _truncated(path, size, len(data))
     return KernelImage(path, "armv7", ImageKind.ARM_ZIMAGE)
 
 

@@ -133,6 +133,7 @@ def _boot_contract(system: System) -> dict[str, str]:
     for name, option in _CONSOLES.items():
         if re.search(rf"(^|\s)console={name}\d", system.kernel.cmdline):
             needed[option] = f"the console is {name}"
+    needed |= dict.fromkeys(system.appended_tree_options, "the device tree lies behind the kernel (card.device_tree)")
     if system.machine.vcpus > 1:
         needed["SMP"] = "the machine has more than one CPU"
     return needed

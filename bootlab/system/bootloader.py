@@ -50,11 +50,19 @@ class Card(Part):
     """The device tree, of a kernel that is not built here; of one that is, its own for this board."""
     load_address: int | None = Field(default=None, ge=0, lt=1 << 32)
     """Where SPL puts and enters the kernel in Falcon mode; by default where U-Boot proper would."""
+    # Left out of documents where it is not given, as all that came after boots that are on record.
+    device_tree: Literal["separate", "appended"] = Field(
+        default="separate", exclude_if=lambda value: value == "separate"
+    )
+    """How the kernel gets its device tree: from who starts it, or right behind its own image (ARM_APPENDED_DTB)."""
 
     @model_validator(mode="after")
     def _path_or_composed(self) -> Self:
-        if self.path is not None and (self.size_mib or self.dtb or self.load_address is not None):
-            raise ValueError("path names a finished card; size_mib, dtb and load_address are of one to be composed")
+        of_composed = (self.size_mib, self.dtb, self.load_address is not None, self.device_tree == "appended")
+        if self.path is not None and any(of_composed):
+            raise ValueError(
+                "path names a finished card; size_mib, dtb, load_address and device_tree are of one to be composed"
+            )
         if self.size_mib is not None and self.size_mib & (self.size_mib - 1):
             raise ValueError("size_mib must be a power of two: QEMU takes no other card")
         return self

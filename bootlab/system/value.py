@@ -231,6 +231,15 @@ class System(Part):
         return (self.board.kernel_at, *([asked] if asked is not None else []))
 
     @property
+    def appended_tree_options(self) -> tuple[str, ...]:
+        """Return the options of a kernel that takes its device tree from right behind its image; empty for others."""
+        if self.card is None or self.card.device_tree != "appended":
+            return ()
+        # In Falcon mode nobody passes ATAGs: all that they would say is in the tree.
+        falcon = self.bootloader is not None and self.bootloader.falcon
+        return ("ARM_APPENDED_DTB",) if falcon else ("ARM_APPENDED_DTB", "ARM_ATAG_DTB_COMPAT")
+
+    @property
     def memory(self) -> range | None:
         """Return the physical addresses of a board's RAM; None where there is no board."""
         if self.board is None:

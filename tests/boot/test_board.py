@@ -92,6 +92,21 @@ def test_falcon_mode_starts_the_same_kernel_without_uboot_proper(
     assert abs(spans[0] - spans[1]) * 50 < spans[0]
 
 
+def test_a_kernel_that_looks_for_no_tree_is_refused_before_it_is_built(cache: Cache, standard: System) -> None:
+    appended = standard.with_part("card", device_tree="appended")
+    with pytest.raises(InputError, match="card.device_tree: .* ARM_APPENDED_DTB and ARM_ATAG_DTB_COMPAT") as error:
+        boot_files.prepare(appended, cache)
+    assert error.value.hint is not None and "kernel.build.options: ARM_APPENDED_DTB = true" in error.value.hint
+
+
+def test_a_uboot_that_passes_no_atags_says_for_whom_it_was_to(cache: Cache, standard: System) -> None:
+    assert standard.bootloader is not None
+    options = {**standard.bootloader.options, "SUPPORT_PASSING_ATAGS": "n"}
+    without = standard.with_part("card", device_tree="appended").with_part("bootloader", options=options)
+    with pytest.raises(InputError, match="card.device_tree: CONFIG_INITRD_TAG=y did not survive, it is n"):
+        boot_files.build_bootloader_of(without, cache, tell=lambda line: None, progress=lambda done, last: None)
+
+
 def test_missing_args_lead_to_uboot_proper_and_it_is_said(
     run_boot: Callable[[System], BootRecord], falcon: System, cache: Cache, tmp_path: Path
 ) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.bootloader import FalconPlaces
+from bootlab.build.bootloader import FalconPlaces, falcon_options
 from bootlab.build.cache import Cache
 from bootlab.build.card import CardParts, compose_card, expect_card
+from bootlab.build.device_tree import MAGIC
 from bootlab.errors import InputError
 from bootlab.system import BOARDS, Card, MachineType
 
@@ -89,6 +90,72 @@ def test_uboot_proper_finds_files_and_a_script(parts: CardParts, tmp_path: Path)
     ]
     # Without Falcon mode nothing lies where SPL would look for a kernel.
     assert not any(data[FALCON.args_at : 32 * MIB])
+
+
+def zimage(size: int) -> bytes:
+    """As much of a zImage as says how long it is."""
+    return bytes(0x24) + struct.pack("<3I", 0x016F2818, 0, size) + bytes(range(256)) * (size // 256 - 1) + bytes(208)
+
+
+@pytest.mark.parametrize("beside", [None, "initramfs"])
+def test_an_appended_tree_is_right_behind_the_kernel(parts: CardParts, tmp_path: Path, beside: str | None) -> None:
+    parts.kernel.write_bytes(zimage(4096))
+    archive = None if beside is None else tmp_path / beside
+    parts = CardParts(parts.bootloader, parts.kernel, parts.device_tree, CMDLINE, archive, None, MEMORY)
+    card = compose(parts, tmp_path, device_tree="appended")
+    place = f"{card}@@32M"
+    kernel = output("mtype", "-i", place, "::zImage")
+    assert kernel[:4096] == zimage(4096) and kernel[4096:4100] == MAGIC
+    tree = tmp_path / "appended.dtb"
+    tree.write_bytes(kernel[4096:])
+    assert len(kernel) - 4096 == struct.unpack_from(">I", kernel, 4100)[0]
+    assert output("fdtget", tree, "/chosen", "bootargs").decode().strip() == CMDLINE
+    assert output("fdtget", "-t", "x", tree, "/memory@40000000", "reg") == b"40000000 40000000\n"
+    names = {line.split()[0] for line in output("mdir", "-b", "-i", place, "::").decode().splitlines()}
+    assert names == {"::/zImage", "::/boot.scr", *([] if beside is None else ["::/initramfs"])}
+    script = output("mtype", "-i", place, "::boot.scr")[72:].decode().splitlines()
+    load = "load mmc 0:1 ${kernel_addr_r} zImage"
+    if beside is None:
+        assert script == [load, "bootz ${kernel_addr_r}"]
+    else:
+        archive_line = "load mmc 0:1 ${ramdisk_addr_r} initramfs"
+        assert script == [load, archive_line, "bootz ${kernel_addr_r} ${ramdisk_addr_r}:${filesize}"]
+
+
+def test_with_an_appended_tree_the_args_say_nothing(parts: CardParts, tmp_path: Path) -> None:
+    parts.kernel.write_bytes(zimage(4096))
+    falcon = FalconPlaces(FALCON.args_at, 512, FALCON.kernel_at)
+    parts = CardParts(parts.bootloader, parts.kernel, parts.device_tree, CMDLINE, None, falcon, MEMORY)
+    data = compose(parts, tmp_path, device_tree="appended").read_bytes()
+    (size,) = struct.unpack_from(">I", data, falcon.kernel_at + 12)
+    kernel = data[falcon.kernel_at + 64 :][:size]
+    assert kernel[:4096] == zimage(4096) and kernel[4096:4100] == MAGIC and CMDLINE.encode() in kernel
+    args = tmp_path / "args.dtb"
+    args.write_bytes(data[falcon.args_at :][:512])
+    assert output("dtc", "-I", "dtb", "-O", "dts", args).split() == [b"/dts-v1/;", b"/", b"{", b"};"]
+    assert not any(data[falcon.args_at + 72 : falcon.kernel_at])
+
+
+def test_a_tree_is_not_appended_twice_nor_to_what_is_no_zimage(parts: CardParts, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match='card.device_tree: "appended" is for a zImage'):
+        compose(parts, tmp_path, device_tree="appended")
+    parts.kernel.write_bytes(zimage(4096) + MAGIC + bytes(60))
+    with pytest.raises(InputError, match="has 64 bytes behind the zImage of 4,096 already"):
+        compose(parts, tmp_path, device_tree="appended")
+
+
+def test_an_appended_tree_counts_where_the_kernel_is_loaded(parts: CardParts, tmp_path: Path) -> None:
+    parts.kernel.write_bytes(zimage(4096))
+    address = BOARD.card.args_address - 4096 if BOARD.card is not None else 0
+    compose(parts, tmp_path, load_address=address)
+    with pytest.raises(InputError, match="would lie over the args at 0x43000000"):
+        compose(parts, tmp_path, load_address=address, device_tree="appended")
+
+
+def test_what_the_card_asks_of_uboot() -> None:
+    assert BOARD.card is not None
+    assert falcon_options(BOARD.card)["SYS_MMCSD_RAW_MODE_ARGS_SECTORS"] == "0x80"
+    assert falcon_options(BOARD.card, appended_tree=True)["SYS_MMCSD_RAW_MODE_ARGS_SECTORS"] == "0x1"
 
 
 def test_an_ext4_partition_holds_the_same_files(parts: CardParts, tmp_path: Path) -> None:
