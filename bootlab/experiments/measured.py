@@ -29,6 +29,7 @@ def evidence_of(record: BootRecord, kernel_config: Path | None = None) -> Eviden
         record.kaslr_slide,
         measured.kernel_config,
         record.sizes,
+        {phase.name: phase.read_bytes for phase in record.phases if phase.read_bytes is not None},
     )
 
 

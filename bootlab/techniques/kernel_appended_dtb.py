@@ -1,18 +1,70 @@
 """Append the device tree to the kernel."""
 
-from bootlab.techniques.build_options import BOOTLIN_2019, option_technique
-from bootlab.techniques.technique import Risk, Source
+from bootlab.system import System
+from bootlab.techniques.bootloader import console_loses, not_built
+from bootlab.techniques.build_options import BOOTLIN_2019, NOT_BUILT, option_value
+from bootlab.techniques.technique import Evidence, Layer, Measured, Proof, Risk, Source, Technique
+from bootlab.timeline import marks as m
 
-TECHNIQUE = option_technique(
+_LOADS = "kernel load"
+_hands_over_no_tree = console_loses(r"## Flattened Device Tree blob at")
+
+
+def _applies(system: System, measured: Measured) -> str | None:
+    if system.kernel.build is None:
+        return NOT_BUILT
+    if system.machine.arch != "armv7":
+        return f"only 32-bit arm, whose zImage looks behind itself; this system is {system.machine.arch}"
+    if (reason := not_built(system)) is not None:
+        return reason
+    assert system.card is not None
+    if system.card.device_tree == "appended":
+        return "the device tree is behind the kernel already (card.device_tree)"
+    return None
+
+
+def _apply(system: System, measured: Measured) -> System:
+    changed = system.with_part("card", device_tree="appended")
+    missing = [one for one in changed.appended_tree_options if option_value(changed, measured, one) != "y"]
+    return changed.with_options(**dict.fromkeys(missing, "y"))
+
+
+def _no_tree_is_handed_over(after: Evidence, before: Evidence) -> Proof:
+    """U-Boot proper says that it hands over a tree; SPL says nothing, but reads args as long as a tree can be."""
+    if m.UBOOT_ENTRY in after.marks:
+        return _hands_over_no_tree(after, before)
+    new, old = (_read_beside_kernel(side) for side in (after, before))
+    if new is None or old is None or m.UBOOT_ENTRY in before.marks:
+        return Proof.NOT_SHOWN
+    return Proof.PROVEN if new < old else Proof.NO_EFFECT
+
+
+def _read_beside_kernel(evidence: Evidence) -> int | None:
+    read, kernel = evidence.read_bytes.get(_LOADS), evidence.sizes.get("kernel")
+    return read - kernel if read is not None and kernel is not None else None
+
+
+TECHNIQUE = Technique(
     name="kernel_appended_dtb",
-    options={"ARM_APPENDED_DTB": "y", "ARM_ATAG_DTB_COMPAT": "y"},
-    arch=("armv7",),
-    summary="lets a 32-bit arm kernel find its device tree right behind the image",
+    layer=Layer.KERNEL,
+    summary="puts the device tree right behind a 32-bit arm kernel, in one file, where the kernel itself looks for it",
     mechanism=(
-        "The boot loader opens and reads one file instead of two, all at the full speed of the storage; "
-        "the image file is zImage with the .dtb behind it."
+        "The card has zImage with the .dtb behind it, and no separate tree. U-Boot proper finds, opens and reads one "
+        "file instead of two, and neither moves the tree nor writes into it: command line and memory are in it, and "
+        "what else there is to say, as where an initramfs lies, comes in ATAGs, which the decompressor puts into the "
+        "tree. In Falcon mode SPL reads one sector instead of the 64 KiB that args may take."
     ),
-    cost="one image a board",
-    risk=Risk.NONE,
+    knob=(
+        'card.device_tree = "appended"; kernel.build.options: ARM_APPENDED_DTB=y and, unless in Falcon mode, '
+        "ARM_ATAG_DTB_COMPAT=y"
+    ),
+    cost=(
+        "one kernel image a board and command line; U-Boot proper tells the kernel of no PSCI, so one CPU, and of no "
+        "network address; should the tree be missing, the kernel may take leftovers in memory for one"
+    ),
+    risk=Risk.FUNCTION,
     sources=(Source("-26 ms to the kernel's start and to user space", BOOTLIN_2019),),
+    apply=_apply,
+    prove=_no_tree_is_handed_over,
+    applies=_applies,
 )

@@ -73,6 +73,8 @@ class Evidence:
     """Of the image that booted, as in `Measured`; empty when it is not known."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Input (`kernel`, `initramfs`, `rootfs`, `disk0`, ...) -> bytes."""
+    read_bytes: Mapping[str, int] = field(default_factory=dict)
+    """Phase -> bytes that an emulated board read from its card in it; empty for other machines."""
 
 
 @dataclass(frozen=True, slots=True)

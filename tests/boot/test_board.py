@@ -11,10 +11,11 @@ from bootlab.build import boot_files
 from bootlab.build.cache import Cache
 from bootlab.cli.measure import identical
 from bootlab.errors import InputError
+from bootlab.experiments.measured import evidence_of
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
 from bootlab.techniques.catalogue import find_techniques, load_catalogue
-from bootlab.techniques.technique import Measured
+from bootlab.techniques.technique import Measured, Proof
 from bootlab.timeline import marks as m
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
@@ -90,6 +91,26 @@ def test_falcon_mode_starts_the_same_kernel_without_uboot_proper(
     # From the same kernel's entry on there is nothing of the bootloader left to differ by.
     spans = [record.marks[m.KERNEL_ENTRY] - record.marks[m.IMAGE_ENTRY] for record in (before, after)]
     assert abs(spans[0] - spans[1]) * 50 < spans[0]
+
+
+@pytest.mark.parametrize("mode", ["standard", "falcon"])
+def test_a_kernel_finds_the_device_tree_behind_itself(
+    run_boot: Callable[[System], BootRecord], mode: str, request: pytest.FixtureRequest
+) -> None:
+    separate: System = request.getfixturevalue(mode)
+    before, after = run_boot(separate), run_boot(with_techniques(separate, "kernel_appended_dtb"))
+    for record in (before, after):
+        assert record.outcome is Outcome.READY, record.detail
+        assert b"OF: fdt: Machine model: Xunlong Orange Pi PC" in console(record)
+        assert b"Kernel command line: console=ttyS0,115200 panic=-1" in console(record)
+    assert (
+        find_techniques(load_catalogue(), ["kernel_appended_dtb"])[0].prove(evidence_of(after), evidence_of(before))
+        is Proof.PROVEN
+    )
+    handed = b"## Flattened Device Tree blob at"
+    assert (handed in console(before)) == (mode == "standard") and handed not in console(after)
+    assert before.ready_ns is not None and after.ready_ns is not None
+    assert after.ready_ns < before.ready_ns
 
 
 def test_a_kernel_that_looks_for_no_tree_is_refused_before_it_is_built(cache: Cache, standard: System) -> None:

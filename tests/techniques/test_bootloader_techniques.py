@@ -54,8 +54,9 @@ def technique(name: str) -> Technique:
     return find_techniques(load_catalogue(), [name])[0]
 
 
-def evidence(console: str = "", marks: Mapping[str, int] = STANDARD) -> Evidence:
-    return Evidence(facts={}, initcalls_ns={}, marks=marks, console=console, kaslr_slide=None)
+def evidence(console: str = "", marks: Mapping[str, int] = STANDARD, loaded: int | None = None) -> Evidence:
+    read = {} if loaded is None else {"kernel load": loaded}
+    return Evidence({}, {}, marks, console, None, sizes={"kernel": 2_500_000}, read_bytes=read)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +97,55 @@ def test_falcon_mode_loads_no_initramfs_beside_a_kernel_that_is_not_built(measur
     assert "the kernel is not built from source (kernel.build)" in reason
     without = packaged.model_copy(update={"initramfs": None})
     assert technique("bootloader_falcon").applies(without, measured) is None
+
+
+def test_the_device_tree_is_appended_wherever_it_is_separate() -> None:
+    appended, camera = technique("kernel_appended_dtb"), read_system(EXAMPLES / "camera-board.toml")
+    # Its kernel has both options on already (sunxi_defconfig); its card has a tree of its own all the same.
+    on = Measured({}, {}, {}, "", {"ARM_APPENDED_DTB": "y", "ARM_ATAG_DTB_COMPAT": "y"})
+    for known, asked in ((on, {}), (Measured({}, {}, {}, "", {"SMP": "y"}), dict(on.kernel_config))):
+        assert appended.applies(camera, known) is None
+        changed = appended.apply(camera, known)
+        assert changed.card is not None and changed.card.device_tree == "appended"
+        assert changed.kernel.build is not None and changed.kernel.build.options == asked
+        assert appended.applies(changed, known) == "the device tree is behind the kernel already (card.device_tree)"
+    refused = camera.with_options(ARM_APPENDED_DTB="n")
+    build = appended.apply(refused, on).kernel.build
+    assert build is not None and build.options == {"ARM_APPENDED_DTB": "y"}
+
+
+def test_in_falcon_mode_nobody_passes_atags(measured: Measured) -> None:
+    falcon, appended = technique("bootloader_falcon"), technique("kernel_appended_dtb")
+    build = appended.apply(falcon.apply(BOARD, measured), measured).kernel.build
+    assert build is not None and build.options == {"ARM_APPENDED_DTB": "y"}
+    assert falcon.applies(appended.apply(BOARD, measured), measured) is None
+
+
+def test_where_no_device_tree_can_be_appended(measured: Measured) -> None:
+    applies = technique("kernel_appended_dtb").applies
+    finished = BOARD.with_part("card", path=Path("card.img"))
+    assert applies(finished, measured) == "what the board boots from is finished (card.path)"
+    arm64 = System(
+        name="arm64", machine=Machine(type=MachineType.VIRT), kernel=BOARD.kernel, booted=Booted(mark="ready")
+    )
+    for system, arch in ((arm64, "aarch64"), (RISCV_BOARD, "riscv64")):
+        reason = f"only 32-bit arm, whose zImage looks behind itself; this system is {arch}"
+        assert applies(system, measured) == reason
+    assert applies(PC, measured) == "the kernel is not built from source (kernel.build)"
+
+
+def test_an_appended_tree_is_proved_by_one_that_nobody_hands_over() -> None:
+    prove = technique("kernel_appended_dtb").prove
+    handed = evidence("## Flattened Device Tree blob at 43000000\r\n   Booting using the fdt blob at 0x43000000\r\n")
+    assert prove(evidence("Starting kernel ..."), handed) is Proof.PROVEN
+    assert prove(handed, handed) is Proof.NO_EFFECT
+    assert prove(evidence(), evidence()) is Proof.NOT_SHOWN
+    falcon = {name: t_ns for name, t_ns in STANDARD.items() if name != "uboot_entry"}
+    args, sector = (evidence(marks=falcon, loaded=2_500_000 + more) for more in (66_000, 30_000))
+    assert prove(sector, args) is Proof.PROVEN
+    assert prove(args, args) is Proof.NO_EFFECT
+    assert prove(sector, handed) is Proof.NOT_SHOWN
+    assert prove(evidence(marks=falcon), args) is Proof.NOT_SHOWN
 
 
 def test_what_uboot_proper_does_matters_only_where_it_runs(measured: Measured) -> None:
