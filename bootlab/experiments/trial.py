@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from bootlab.measure.record import PhaseRecord
-from bootlab.system import Storage
+from bootlab.system import BoardModel, Storage
 
 SCHEMA: Final = "bootlab.try/1"
 
@@ -176,6 +176,8 @@ class TryResult(_Frozen):
     """Leave-one-out from each finished stack; empty unless it was asked for."""
     storage: Storage | None = None
     """The model that load times come from."""
+    board_model: BoardModel | None = None
+    """What a board's card, line and camera take, in every time here. None in results of before it was recorded."""
     cost: Cost | None = None
     hashes: dict[str, str]
     """sha256 of kernel, initramfs, qemu, firmware, plugin; one per input that there is."""

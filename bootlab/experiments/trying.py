@@ -107,6 +107,7 @@ class Trial:
             final={stack: self._finished(start, place) for stack, place in places.items()},
             ablation=ablation,
             storage=self.system.storage,
+            board_model=self.system.board_model,
             cost=self._cost(began),
             hashes=base.median.hashes,
             host=base.median.host,

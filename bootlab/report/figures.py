@@ -112,8 +112,11 @@ def model_lines(records: Sequence[BootRecord]) -> list[str]:
 
 def _board_lines(record: BootRecord, of: str) -> list[str]:
     terms = board_terms(record)
-    if terms is None or record.board_model is None or record.ready_ns is None:
+    if terms is None or record.board_model is None:
         return []
+    model = f"{of}board model {record.board_model.label}"
+    if record.ready_ns is None:
+        return [model]
     kept = [
         ("bootloader for the line", terms.loader_line_ns),
         ("bootloader for the card", terms.loader_card_ns),
@@ -121,8 +124,7 @@ def _board_lines(record: BootRecord, of: str) -> list[str]:
         ("kernel's transfers", terms.kernel_card_ns),
     ]
     said = ", ".join(f"{what} {ms(time)} ms" for what, time in kept if time is not None) or "the guest did not say"
-    model = f"board model {record.board_model.identity}: {record.board_model.words}"
-    lines = [f"{of}{model}; waited in these times: {said}"]
+    lines = [f"{model}; waited in these times: {said}"]
     camera = [
         ("power-on to its power", terms.camera_powered_ns),
         ("power to there", terms.camera_enumeration_ns),

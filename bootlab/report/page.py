@@ -80,11 +80,13 @@ def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
         )),
         section("provenance", "Provenance", provenance(result.hashes, result.host, [
             ("plan", result.plan), ("seeds", ", ".join(map(str, result.seeds))),
+            *([("board model", result.board_model.label)] if result.board_model is not None else []),
             ("cost", cost_words(result) or "not recorded"),
             ("baseline run", tag("code", result.baseline_run)), ("run", tag("code", result.run)),
         ])),
     ]  # fmt: skip
-    head = page_header("techniques tried", result.system, clock, try_keys(result), short_hash_list(result.hashes))
+    hashes = short_hash_list(result.hashes, result.board_model)
+    head = page_header("techniques tried", result.system, clock, try_keys(result), hashes)
     return shell(f"{result.system}: techniques tried", head, sections)
 
 
@@ -100,7 +102,11 @@ def boot_page(record: BootRecord, consoles: Sequence[Console] = ()) -> str:
         record_provenance(record),
     ]  # fmt: skip
     head = page_header(
-        "one boot", record.system, clock_of([record]), _boot_keys(record), short_hash_list(record.hashes)
+        "one boot",
+        record.system,
+        clock_of([record]),
+        _boot_keys(record),
+        short_hash_list(record.hashes, record.board_model),
     )
     return shell(f"{record.system}: one boot", head, sections)
 
@@ -118,7 +124,7 @@ def series_page(records: Sequence[BootRecord], consoles: Sequence[Console] = ())
         console_section(consoles),
         record_provenance(middle),
     ]  # fmt: skip
-    hashes = short_hash_list(middle.hashes)
+    hashes = short_hash_list(middle.hashes, middle.board_model)
     head = page_header(f"series of {len(records)}", middle.system, clock_of(records), _series_keys(records), hashes)
     return shell(f"{middle.system}: series of {len(records)} boots", head, sections)
 

@@ -10,6 +10,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from bootlab.report.figures import short_hashes, visible
+from bootlab.system import BoardModel
 
 
 class Bar:
@@ -62,11 +63,13 @@ def keep_whole(rows: Table, columns: Iterable[Column]) -> None:
         column.overflow = "fold"
 
 
-def foot(clock: str, hashes: dict[str, str], run: str = "") -> list[RenderableType]:
-    """Return the lines below every result: the clock, the inputs' hashes, the run."""
+def foot(clock: str, hashes: dict[str, str], run: str = "", model: BoardModel | None = None) -> list[RenderableType]:
+    """Return the lines below every result: the clock, the inputs' hashes, the board model, the run."""
     lines: list[RenderableType] = [Text(), Text(clock, style="dim")]
     if hashes:
         lines.append(Text(f"sha256: {short_hashes(hashes)}", style="dim"))
+    if model is not None:
+        lines.append(Text(f"board model: {model.label}", style="dim"))
     if run:
         lines.append(Text(f"run: {visible(run)}", style="dim", overflow="fold"))
     return lines

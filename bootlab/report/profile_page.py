@@ -45,7 +45,7 @@ def profile_page(analysis: Analysis, consoles: Sequence[Console] = (), files: Ma
     named = _sections(analysis, consoles, files or {})
     head = page_header(
         "boot profile", record.system, clock_of([record]), join([_keys(analysis), *_cautions(analysis)]),
-        short_hash_list(record.hashes),
+        short_hash_list(record.hashes, record.board_model),
     )  # fmt: skip
     blocks = [
         tree_block(analysis.profile, numbering, parts_of(analysis.profile, record.marks)),

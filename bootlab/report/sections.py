@@ -14,6 +14,7 @@ from bootlab.report.figures import count, flat, ms, percent, short_hash
 from bootlab.report.markup import Content, Html, join, tag
 from bootlab.report.sides import Row, Side, align
 from bootlab.report.tables import Cell, Column, table
+from bootlab.system import BoardModel
 
 _NEWLINE = Html("\n")
 
@@ -216,13 +217,17 @@ def record_provenance(record: BootRecord, of: str = "") -> Html:
         ("host time", f"{record.wall_s:.1f} s from start to end, not a measure of the guest"),
         ("console sha256", tag("code", record.console_sha256)), ("run", tag("code", record.run)),
     ]  # fmt: skip
+    if record.board_model is not None:
+        lines.append(("board model", record.board_model.label))
     command = fold("Command", scroll("command line", tag("pre", " ".join(record.argv)), "command"))
     name = f"provenance-{of}" if of else "provenance"
     title = f"Provenance, {of}" if of else "Provenance"
     return section(name, title, provenance(record.hashes, record.host, lines), command)
 
 
-def short_hash_list(hashes: Mapping[str, str]) -> Html:
-    """Return the hashes for the head of a page, short."""
+def short_hash_list(hashes: Mapping[str, str], model: BoardModel | None = None) -> Html:
+    """Return the hashes for the head of a page, short, and the board model, by which figures may be compared or not."""
     parts = [join([name, " ", tag("code", short_hash(digest))]) for name, digest in hashes.items()]
+    if model is not None:
+        parts.append(join(["board model ", tag("code", model.identity), f" ({model.words})"]))
     return tag("ul", *(tag("li", part) for part in parts), class_="hashes")

@@ -64,7 +64,7 @@ def try_result(result: TryResult) -> RenderableType:
         )  # fmt: skip
     clock = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds)
     host = [Text(words, style="dim")] if (words := cost_words(result)) else []
-    return Group(*lines, *foot(clock, result.hashes, result.run), *host)
+    return Group(*lines, *foot(clock, result.hashes, result.run, result.board_model), *host)
 
 
 def _incl(result: TryResult) -> str:

@@ -50,3 +50,8 @@ class BoardModel(Part):
             f"camera {self.camera_ms} ms from power" if self.camera_ms else "",
         ]
         return ", ".join(part for part in parts if part) or "no time for card, UART and camera"
+
+    @property
+    def label(self) -> str:
+        """Return hash and words: figures of two boots may be compared where it is the same."""
+        return f"{self.identity} ({self.words})"

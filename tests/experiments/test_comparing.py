@@ -4,6 +4,7 @@ import pytest
 
 from bootlab.errors import InputError
 from bootlab.experiments.comparing import compare_series, compare_steps
+from bootlab.system import BoardModel
 from tests.report.steps import four_steps, four_systems, shifted, with_a_failure, with_nulls
 
 
@@ -61,3 +62,20 @@ def test_differences_are_words_of_the_kernels_and_of_qemu_s_command_line_not_pat
         "kernel command line, only after: lpj=1",
         "QEMU command line, only after: -machine q35,acpi=off",
     ]
+
+
+def test_another_board_model_is_a_difference_and_who_powers_the_camera_is_none() -> None:
+    before, after = four_systems()[:2]
+
+    def models(one: BoardModel | None, other: BoardModel | None) -> list[str]:
+        sides = [[r.model_copy(update={"board_model": m}) for r in s] for s, m in ((before, one), (after, other))]
+        return [difference for difference in compare_series(*sides).differences if "board model" in difference]
+
+    slow, quick = BoardModel(storage_mib_s=14.9), BoardModel(storage_mib_s=57)
+    assert models(slow, quick) == [
+        f"board model: {slow.identity} (card 14.9 MiB/s) -> {quick.identity} (card 57 MiB/s)"
+    ]
+    assert models(None, slow) == [f"board model: none -> {slow.label}"]
+    assert models(slow, slow) == models(None, None) == []
+    camera = BoardModel(camera_ms=1200)
+    assert models(camera, camera.model_copy(update={"camera_power": "spl"})) == []

@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError
+from bootlab.experiments.comparing import compare_steps
 from bootlab.measure.record import BootRecord
 from bootlab.report.console import Console, read_console
 from bootlab.report.markup import Html, join, tag
 from bootlab.report.page import boot_page, compare_page, series_page, try_page
 from bootlab.report.steps_page import steps_page
+from bootlab.system import BoardModel
 from tests.report.steps import four_steps, four_systems, with_a_failure
 from tests.report.trials import loaded_trial, trial
 
@@ -192,6 +194,24 @@ def test_sizes_ablation_and_storage_are_shown_where_they_were_recorded() -> None
     assert "kernel, KiB" in said and "9,766" in said
     for absent in ("kernel, KiB", "What each adds", "incl. load"):
         assert absent not in PAGES["try"]
+
+
+def test_a_board_model_stands_beside_the_hashes_of_every_page() -> None:
+    slow, quick = BoardModel(storage_mib_s=14.9), BoardModel(storage_mib_s=57)
+    before, after = (
+        [record.model_copy(update={"board_model": model}) for record in series(name)]
+        for name, model in (("series-before.json", slow), ("series-after.json", quick))
+    )
+    trial_page = try_page(trial().model_copy(update={"board_model": slow}))
+    for page in (trial_page, boot_page(before[0]), series_page(before)):
+        head = page[page.index("<header") : page.index("</header")]
+        assert f"board model <code>{slow.identity}</code> (card 14.9 MiB/s)" in head
+    said = "".join(Reader(compare_page(before, after)).said)
+    assert f"The board models differ, {slow.label} and {quick.label}" in said
+    sides = [before, after, after]
+    steps = "".join(Reader(steps_page(compare_steps([(side, []) for side in sides]), sides)).said)
+    assert f"board model: {slow.label} -> {quick.label}" in steps
+    assert "board model" not in PAGES["try"] + PAGES["comparison"]
 
 
 def test_markup_escapes_once_and_only_what_is_not_markup() -> None:

@@ -16,7 +16,7 @@ from bootlab.measure.record import BootRecord, Outcome
 from bootlab.report import text
 from bootlab.report.steps_text import steps
 from bootlab.report.trial_text import try_result
-from bootlab.system import Storage
+from bootlab.system import BoardModel, Storage
 from tests.report.steps import four_steps, four_systems, with_a_failure
 from tests.report.trials import loaded_trial, trial
 
@@ -163,6 +163,26 @@ def test_another_cpu_model_or_other_seeds_are_a_caution() -> None:
     out = " ".join(printed(text.comparison(before, after)).split())
     assert "caution: The CPU model differs (max, qemu64)" in out
     assert "caution: The sides have different seeds" in out
+
+
+def test_a_try_names_its_board_model_beside_its_hashes() -> None:
+    model = BoardModel(storage_mib_s=14.9, uart_baud=115200)
+    out = " ".join(printed(try_result(trial().model_copy(update={"board_model": model}))).split())
+    assert f"board model: {model.identity} (card 14.9 MiB/s, UART 115200 baud) run: " in out
+    assert "board model" not in printed(try_result(trial())), "a result of before it was recorded"
+
+
+def test_another_board_model_is_a_caution_and_each_is_named() -> None:
+    before = series("series-before.json")
+    slow, quick = BoardModel(storage_mib_s=14.9), BoardModel(storage_mib_s=57)
+    sides = [[record.model_copy(update={"board_model": model}) for record in before] for model in (slow, quick)]
+    out = " ".join(printed(text.comparison(*sides)).split())
+    assert "caution: The board models differ" in out
+    for model, rate in ((slow, "14.9"), (quick, "57")):
+        assert out.count(f"{model.identity} (card {rate} MiB/s)") == 2
+    assert "caution" not in printed(text.comparison(sides[0], sides[0]))
+    never = [record.model_copy(update={"outcome": Outcome.HUNG}) for record in sides[0]]
+    assert f"board model {slow.identity}" in printed(text.boot(never[0]))
 
 
 def test_a_side_that_was_never_ready_has_no_change() -> None:
