@@ -23,7 +23,7 @@ _FALLBACKS = (
     ("block read error", "the card could not be read"),
 )
 
-# Reached in every boot of the very kernel whose code the plugin looks for there.
+# One of these is in every boot of the very kernel whose code the plugin looks for there.
 _KERNEL_BEGINS = {m.IMAGE_ENTRY, m.KERNEL_ENTRY, m.START_KERNEL}
 
 
@@ -55,10 +55,15 @@ def _no_falcon(system: System, marks: Set[str], console: str) -> list[str]:
     return [f"bootloader.falcon: SPL did not start the kernel, and U-Boot proper ran: {said}"]
 
 
-def find_board_cause(system: System, marks: Set[str]) -> str | None:
-    """Return why a kernel that a bootloader was to start never began, for a reader, or None when that is not it."""
-    if system.board is None or m.SPL_ENTRY not in marks or marks & {m.IMAGE_ENTRY, m.KERNEL_ENTRY, m.START_KERNEL}:
+def find_board_cause(system: System, marks: Set[str], *, silent: bool = False) -> str | None:
+    """Return why a kernel that a bootloader was to start never began, for a reader, or None when that is not it.
+
+    `silent`: the console said nothing at all.
+    """
+    if system.board is None or marks & _KERNEL_BEGINS:
         return None
+    if m.SPL_ENTRY not in marks:
+        return _no_bootloader(system) if silent and not marks - {m.POWER_ON} else None
     if m.KERNEL_JUMP in marks:
         return f"the bootloader entered the kernel, but no instruction of it was ever executed{_where(system)}"
     if m.KERNEL_LOAD in marks and m.UBOOT_ENTRY not in marks:
@@ -72,6 +77,17 @@ def find_board_cause(system: System, marks: Set[str]) -> str | None:
     finished = ", ".join(map(str, system.finished_medium or ()))
     where = f": is a bootloader where SPL looks for it in {finished}?" if finished else ""
     return f"SPL ran and started nothing{where}"
+
+
+def _no_bootloader(system: System) -> str | None:
+    # SPL that bootlab did not build has no mark, but a first word: of one that says nothing either, nothing is there.
+    if system.board is None or system.board.card is None or system.finished_medium is None:
+        return None
+    key, finished = system.finished_medium
+    return (
+        f"nothing on the card was seen to run: is a bootloader of this board on {key}, {finished}, at "
+        f"{system.board.card.image_at:,} bytes, where the boot ROM starts it ({system.board.image})?"
+    )
 
 
 def _where(system: System) -> str:

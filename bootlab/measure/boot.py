@@ -337,7 +337,8 @@ class _Boot:
             cause = find_line_cause(bytes(self.console), self.zero)
         else:
             trace = self._trace()
-            cause = find_board_cause(self.system, trace.marks.keys()) if trace is not None else None
+            silent = not self.console
+            cause = find_board_cause(self.system, trace.marks.keys(), silent=silent) if trace is not None else None
             cause = cause or find_known_cause(self.system, self.console.decode(errors="replace"), self.prepared.files)
         return _Ending(outcome, detail if cause is None else f"{detail}; {cause}")
 

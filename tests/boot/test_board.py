@@ -1,5 +1,6 @@
 """The board: SPL really read from an SD card, U-Boot from source, Falcon mode, and what can be wrong with them."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -144,6 +145,16 @@ def test_missing_args_lead_to_uboot_proper_and_it_is_said(
     assert len(record.remarks) == 1 and "U-Boot proper ran: the args are missing" in record.remarks[0]
     names = [phase.name for phase in record.phases]
     assert names[:4] == ["boot ROM", "SPL", "kernel load", "U-Boot"]
+
+
+def test_a_blank_card_is_told(run_boot: Callable[[System], BootRecord], standard: System, tmp_path: Path) -> None:
+    card = tmp_path / "blank.img"
+    card.touch()
+    os.truncate(card, 64 << 20)
+    record = run_boot(standard.with_part("card", path=card).with_part("booted", deadline_s=10.0))
+    assert record.outcome is Outcome.HUNG
+    assert "the console said nothing; nothing on the card was seen to run" in record.detail
+    assert f"card.path, {card}, at 8,192 bytes" in record.detail
 
 
 def test_a_kernel_loaded_over_the_bootloader_is_named(run_boot: Callable[[System], BootRecord], falcon: System) -> None:

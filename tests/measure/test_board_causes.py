@@ -65,6 +65,15 @@ def test_a_first_stage_that_starts_nothing_is_named() -> None:
     assert "is bootloader.opensbi the fw_dynamic.bin" in (find_board_cause(own, opensbi) or "")
 
 
+def test_a_card_without_a_bootloader_is_named() -> None:
+    finished = BOARD.with_part("card", path=Path("blank.img"), load_address=None)
+    cause = find_board_cause(finished, {"power_on"}, silent=True)
+    assert cause is not None and "on card.path, blank.img, at 8,192 bytes" in cause
+    assert find_board_cause(finished, {"power_on"}) is None, "a bootloader that bootlab has no symbols of has spoken"
+    assert find_board_cause(finished, {"power_on", "kernel_entry"}, silent=True) is None
+    assert find_board_cause(BOARD, {"power_on"}, silent=True) is None, "bootlab put it there"
+
+
 def test_a_finished_image_with_another_kernel_is_told() -> None:
     finished = CHIP.with_part("flash", path=Path("flash.img"))
     seen, looked_for = SPL | {"kernel_jump", "image_entry", "ready"}, {"image_entry", "kernel_entry"}
