@@ -13,6 +13,8 @@ PATCHES = Path(__file__).resolve().parents[2] / "patches" / "u-boot"
 
 def not_built(system: System) -> str | None:
     """Say why there is no bootloader to build anew."""
+    if system.machine.type.is_real:
+        return f"bootlab does not build this board's bootloader ({system.machine.type.value})"
     if system.board is None:
         return f"machine.type {system.machine.type.value!r} has no bootloader"
     return finished_medium(system)

@@ -165,3 +165,10 @@ def test_the_camera_is_powered_by_the_first_stage(camera: System, system: System
     early, late = (evidence(**{"board_model.camera_powered_us": at}) for at in ("10", "273811"))
     assert technique.prove(early, late) is Proof.PROVEN
     assert technique.prove(late, late) is Proof.NO_EFFECT
+
+
+def test_ports_that_nothing_names_are_looked_for_on_x86_alone(camera: System, system: System) -> None:
+    # Its console is an 8250, which the device tree names.
+    why = ALL["cmdline_8250_nr_uarts"].applies(camera, NOTHING)
+    assert why == "the kernel looks for serial ports that nothing names on x86-64 only; this system is armv7"
+    assert ALL["cmdline_8250_nr_uarts"].applies(system, NOTHING) is None

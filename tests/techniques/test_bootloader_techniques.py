@@ -37,6 +37,14 @@ PC = System(
     kernel=Kernel(image=Path("vmlinuz")),
     booted=Booted(mark="ready"),
 )
+SERIAL_BOARD = System.model_validate(
+    {
+        "name": "real",
+        "machine": {"type": "armv7-board"},
+        "target": {"kind": "serial", "port": "/dev/ttyUSB0", "power_on": "true", "power_off": "true"},
+        "booted": {"console": "login:"},
+    }
+)
 RISCV_BOARD = System(
     name="riscv-board",
     machine=Machine(type=MachineType.VIRT, architecture="riscv64"),
@@ -65,6 +73,10 @@ def evidence(console: str = "", marks: Mapping[str, int] = STANDARD, loaded: int
 def test_only_a_board_has_a_bootloader_to_change(name: str, measured: Measured) -> None:
     assert technique(name).applies(PC, measured) == "machine.type 'q35' has no bootloader"
     assert technique(name).applies(BOARD, measured) is None
+    assert (
+        technique(name).applies(SERIAL_BOARD, measured)
+        == "bootlab does not build this board's bootloader (armv7-board)"
+    )
     finished = BOARD.with_part("card", path=Path("card.img"))
     assert technique(name).applies(finished, measured) == "what the board boots from is finished (card.path)"
 
