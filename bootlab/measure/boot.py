@@ -409,7 +409,8 @@ class _Boot:
         if self.board is None or self.system.target is None:
             return None
         from_zero = self.system.target.zero is not None
-        return ConsoleStamps(byte_ns=self.board.byte_ns, power_ns=0 if from_zero else self.board.power_ns)
+        board = self.board
+        return ConsoleStamps(byte_ns=board.byte_ns, late_ns=board.late_ns, power_ns=0 if from_zero else board.power_ns)
 
     def _ready_stamp(self, trace: PluginTrace | None) -> Stamp | None:
         if trace is None:

@@ -70,16 +70,22 @@ class GuestClock(_Frozen):
 
 
 class ConsoleStamps(_Frozen):
-    """How far a console's stamps may be off: a byte time, and where time 0 lies in the command that gave the power."""
+    """How far a console's stamps may be off: a byte time, and how late the host took them.
+
+    The time since power-on also by where time 0 lies in the command that gave the power.
+    """
 
     byte_ns: int
     """0 where the line's rate is not known."""
+    late_ns: int | None = None
+    """No stamp of this boot was later; None where nobody can know it, and in records of before it was measured."""
     power_ns: int
     """How long that command took; 0 where time 0 is a console line."""
 
     @property
-    def uncertainty_ns(self) -> int:
-        return self.byte_ns + self.power_ns
+    def uncertainty_ns(self) -> int | None:
+        """Return how far the time between two marks may be off; None where the host's lateness is not known."""
+        return None if self.late_ns is None else self.byte_ns + self.late_ns
 
 
 class BootRecord(_Frozen):

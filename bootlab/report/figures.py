@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from bootlab.measure.board_terms import board_terms
-from bootlab.measure.record import BootRecord
+from bootlab.measure.record import BootRecord, ConsoleStamps
 
 _ESCAPE_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 # Controls would act on a terminal; bidirectional overrides would make a line read as something it is not.
@@ -92,10 +92,21 @@ def clock_of(records: Sequence[BootRecord]) -> str:
     stamped = [record.stamps for record in records if record.stamps is not None]
     if not stamped:
         return sentence
-    worst = max(stamped, key=lambda one: one.uncertainty_ns)
-    byte = f"good to a byte time, {worst.byte_ns / 1000:.1f} us" if worst.byte_ns else "no line rate is known"
-    power = f"; time 0 lies in the {worst.power_ns / 1e6:.2f} ms that switching on took" if worst.power_ns else ""
-    return f"{sentence}; {byte}{power}"
+    return f"{sentence}; {_stamp_words(stamped)}"
+
+
+def _stamp_words(stamped: Sequence[ConsoleStamps]) -> str:
+    # Of several boots the worst of each.
+    byte_ns, power_ns = max(one.byte_ns for one in stamped), max(one.power_ns for one in stamped)
+    lates = [one.late_ns for one in stamped]
+    byte = f"a byte time, {byte_ns / 1000:.1f} us" if byte_ns else "a byte time, which is not known"
+    measured = [late_ns for late_ns in lates if late_ns is not None]
+    if len(measured) == len(lates):
+        late = f"{max(measured) / 1e6:.2f} ms by which this host may have stamped too late"
+    else:
+        late = "to how late this host stamped, which is not known"
+    power = f"; time 0 lies in the {power_ns / 1e6:.2f} ms that switching on took" if power_ns else ""
+    return f"good to {byte}, and {late}{power}"
 
 
 def model_lines(records: Sequence[BootRecord]) -> list[str]:

@@ -36,7 +36,7 @@ class SerialSession:
         self.doubts = port.doubts
         self.power_ns = 0
         """How long the command `power_on` took: the power came somewhere in it."""
-        self._reader = SerialReader([port])
+        self._reader = SerialReader([port], look=True)
 
     async def __aenter__(self) -> Self:
         try:
@@ -86,6 +86,11 @@ class SerialSession:
             elif self._ended:
                 yield Ended(time.monotonic_ns(), EndReason.STOPPED)
                 return
+
+    @property
+    def late_ns(self) -> int | None:
+        """How late a stamp so far may be at most; None where that cannot be known."""
+        return self._reader.late_ns
 
     def withheld_s(self) -> float:
         return 0.0

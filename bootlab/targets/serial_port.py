@@ -30,6 +30,8 @@ _TCGETS2, _TERMIOS2 = 0x802C542A, struct.Struct("4IB19s2I")
 # A receiver tells bits apart while its clock is off by less than half a bit in ten.
 _RATE_TOLERANCE = 0.03
 _CONNECT_S = 10.0
+READ_SIZE = 65536
+"""Most bytes of one read: of fewer there were no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +275,7 @@ class _Descriptor:
 
     def read(self) -> bytes:
         assert self.descriptor is not None
-        return os.read(self.descriptor, 65536)
+        return os.read(self.descriptor, READ_SIZE)
 
     def write(self, data: bytes) -> None:
         assert self.descriptor is not None

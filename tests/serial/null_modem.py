@@ -8,28 +8,45 @@ import select
 import threading
 import time
 import tty
+from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 BITS = 10
 
 
-class NullModem:
-    """`machine` is the pty that the machine opens, `port` the one that is watched."""
+class Left(NamedTuple):
+    """A moment (monotonic ns) at which something was put on the line, or up to `doubt_ns` later."""
 
-    def __init__(self, baud: int | None = None) -> None:
+    t_ns: int
+    doubt_ns: int
+
+
+class NullModem:
+    """`machine` is the pty that the machine opens, `port` the one that is watched.
+
+    What is written to a pty is there when the kernel's tty layer gets round to it; with `pipe` the watched end is a
+    named pipe there, into which a byte has come when it is written.
+    """
+
+    def __init__(self, baud: int | None = None, pipe: Path | None = None) -> None:
         self._byte_ns = 0 if baud is None else BITS * 10**9 // baud
         self._near, self._keep = os.openpty()
-        self._far, slave = os.openpty()
-        for end in (self._keep, slave):
-            tty.setraw(end)
-        self.machine, self.port = os.ttyname(self._keep), os.ttyname(slave)
+        tty.setraw(self._keep)
+        self.machine = os.ttyname(self._keep)
         # The machine's end is kept open here, or its first power-off would hang it up; the other end must be able to.
-        os.close(slave)
+        if pipe is None:
+            self._far, slave = os.openpty()
+            tty.setraw(slave)
+            self.port = os.ttyname(slave)
+            os.close(slave)
+        else:
+            os.mkfifo(pipe)
+            self._far, self.port = os.open(pipe, os.O_RDWR | os.O_NONBLOCK), str(pipe)
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._pass_on)
-        self.sent: list[tuple[int, bytes]] = []
-        """When the first bit of each byte, or of what came at once, left (monotonic ns), and those bytes."""
+        self.sent: list[tuple[Left, bytes]] = []
+        """When the first bit of each byte, or of what came at once, left, and those bytes."""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -54,15 +71,15 @@ class NullModem:
         """Put bytes on the line, as a machine would."""
         os.write(self._far, data)
 
-    def times_of(self, text: bytes) -> list[int]:
+    def times_of(self, text: bytes) -> list[Left]:
         """Return when the first byte of each line with `text` left."""
-        found, line, begun_ns = [], b"", 0
-        for t_ns, data in self.sent:
+        found, line, begun = [], b"", Left(0, 0)
+        for left, data in self.sent:
             for number in range(len(data)):
-                begun_ns = begun_ns if line else t_ns + number * self._byte_ns
+                begun = begun if line else Left(left.t_ns + number * self._byte_ns, left.doubt_ns)
                 line += data[number : number + 1]
                 if line.endswith(b"\n"):
-                    found += [begun_ns] if text in line else []
+                    found += [begun] if text in line else []
                     line = b""
         return found
 
@@ -81,6 +98,7 @@ class NullModem:
                     time.sleep(left_ns / 1e9)
                 if self._far >= 0:
                     # The bytes are through when they are written: what came before that is known to the byte.
-                    late_ns = max(0, time.monotonic_ns() - free_ns)
-                    self.sent.append((begun_ns + late_ns, piece))
+                    now_ns = time.monotonic_ns()
                     os.write(self._far, piece)
+                    left = Left(begun_ns + max(0, now_ns - free_ns), time.monotonic_ns() - now_ns)
+                    self.sent.append((left, piece))
