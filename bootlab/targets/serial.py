@@ -37,12 +37,14 @@ class SerialSession:
         self.power_ns = 0
         """How long the command `power_on` took: the power came somewhere in it."""
         self._reader = SerialReader([port], look=True)
+        self._acquired = False
 
     async def __aenter__(self) -> Self:
         try:
             if self._target.labgrid is not None:
                 find_program("labgrid-client", package="labgrid-client")
                 await self._command("labgrid", self._labgrid("acquire"), self._target.power_deadline_s)
+                self._acquired = True
             await self._off()
             await self._deliver()
             await asyncio.sleep(self._target.off_s)
@@ -133,7 +135,7 @@ class SerialSession:
 
     async def _leave(self) -> None:
         self._reader.close()
-        if self._target.labgrid is not None:
-            # Nobody else could have the place; without the program it was not acquired either.
+        if self._acquired:
+            # A place that could not be acquired is somebody else's, and stays so.
             with suppress(BootFailed):
                 await self._command("labgrid", self._labgrid("release"), self._target.power_deadline_s)

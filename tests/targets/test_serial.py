@@ -1,5 +1,7 @@
-"""A board on a null modem without a machine behind it: how good its stamps are."""
+"""A board on a null modem without a machine behind it: how good its stamps are, and a place of labgrid's."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,22 @@ from bootlab.measure.record import BootRecord, Outcome
 from bootlab.report.figures import clock_of
 from bootlab.system import read_system
 from tests.serial.null_modem import NullModem
+
+LABGRID = r"""#!/bin/sh
+# Does what labgrid-client does for a place that nobody has, or somebody else, and for a relay that answers or not.
+echo "$*" >>{folder}/calls
+case "$*" in
+*acquire) [ ! -e {folder}/taken ] || {{ echo "place board-3 is already acquired by lab/erin" >&2; exit 1; }} ;;
+*"power on") [ ! -e {folder}/broken ] || {{ echo "relay: no such channel" >&2; exit 1; }}
+    printf 'U-Boot 2025.01\nlogin: ' >{machine} ;;
+esac
+"""
+
+
+@pytest.fixture
+def modem() -> Iterator[NullModem]:
+    with NullModem() as modem:
+        yield modem
 
 
 def boot_board(folder: Path, modem: NullModem, target: str, booted: str = "login:") -> BootRecord:
@@ -48,3 +66,45 @@ def test_marks_are_as_good_as_the_record_says(baud: int | None, tmp_path: Path) 
     said = clock_of([record])
     assert f"{record.stamps.late_ns / 1e6:.2f} ms by which this host may have stamped too late" in said
     assert ("good to a byte time, 86.8 us, and" in said) is (baud is not None)
+
+
+@pytest.fixture
+def labgrid(tmp_path: Path, modem: NullModem, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program labgrid-client on PATH; returns its folder, where `taken` and `broken` change what it does."""
+    folder = tmp_path / "labgrid"
+    folder.mkdir()
+    program = folder / "labgrid-client"
+    program.write_text(LABGRID.format(folder=folder, machine=modem.machine))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return folder
+
+
+def calls(folder: Path) -> list[str]:
+    words = (folder / "calls").read_text().splitlines()
+    assert all(line.startswith("-p board-3 ") for line in words)
+    return [line.removeprefix("-p board-3 ") for line in words]
+
+
+def test_a_place_is_acquired_switched_and_released(labgrid: Path, modem: NullModem, tmp_path: Path) -> None:
+    record = boot_board(tmp_path, modem, 'labgrid = "board-3"\n[target.marks]\nuboot = "^U-Boot"')
+    assert record.outcome is Outcome.READY, record.detail
+    assert list(record.marks) == ["power_on", "uboot", "ready"]
+    assert record.argv == ["labgrid", "board-3"]
+    assert calls(labgrid) == ["acquire", "power off", "power on", "power off", "release"]
+
+
+def test_a_place_that_somebody_else_has_stays_theirs(labgrid: Path, modem: NullModem, tmp_path: Path) -> None:
+    (labgrid / "taken").touch()
+    record = boot_board(tmp_path, modem, 'labgrid = "board-3"')
+    assert record.outcome is Outcome.NOT_STARTED
+    assert "labgrid" in record.detail and "already acquired by lab/erin" in record.detail
+    assert calls(labgrid) == ["acquire"], "neither switched off nor released under their hands"
+
+
+def test_a_place_whose_power_fails_is_released(labgrid: Path, modem: NullModem, tmp_path: Path) -> None:
+    (labgrid / "broken").touch()
+    record = boot_board(tmp_path, modem, 'labgrid = "board-3"')
+    assert record.outcome is Outcome.NOT_STARTED
+    assert "relay: no such channel" in record.detail
+    assert calls(labgrid) == ["acquire", "power off", "power on", "power off", "release"]
