@@ -3,6 +3,7 @@
 Everything is built from source and runs: SPL reads the kernel from the card, vivid makes a picture, ffmpeg decodes it.
 """
 
+import re
 import shutil
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from bootlab.experiments.store import Store
 from bootlab.measure.board_terms import BoardTerms, board_terms
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
+from bootlab.report.figures import model_lines
 from bootlab.system import System, read_system
 from tests.boot.conftest import Boot
 
@@ -29,9 +31,12 @@ _MS = 1_000_000
 _CHAR_NS = 10 * 10**9 // 115200
 
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
 @pytest.fixture(scope="module")
 def fast() -> System:
-    return read_system(Path(__file__).parents[2] / "examples" / "camera-board-fast.toml")
+    return read_system(EXAMPLES / "camera-board-fast.toml")
 
 
 def _ready(record: BootRecord) -> tuple[int, BoardTerms]:
@@ -55,6 +60,18 @@ def test_the_first_frame_comes_within_half_a_second_exactly(fast: System, cache:
     assert records[0].facts["application.linked"] == "static"
 
 
+def test_another_picture_fails_the_check(fast: System, run_boot: Boot) -> None:
+    right = "07c7232f3b3fc74fd0509119ed48bd15"
+    # The camera writes its clock into the picture, and decodes as well as ever.
+    words = ["vivid.osd_mode=0" if word == "vivid.osd_mode=2" else word for word in fast.kernel.cmdline.split()]
+    assert words != fast.kernel.cmdline.split()
+    record = run_boot(fast.with_part("kernel", cmdline=" ".join(words)))
+    assert record.outcome is Outcome.CHECK_FAILED
+    said = re.fullmatch(rf"frame ([0-9a-f]{{32}}), expected {right}", record.detail)
+    assert said is not None and said[1] != right, record.detail
+    assert "first_frame" in record.marks and "frame_checked" not in record.marks
+
+
 def test_a_faster_card_saves_what_the_loader_waited_for(fast: System, run_boot: Boot) -> None:
     slow_ns, slow = _ready(run_boot(fast))
     quick_ns, quick = _ready(run_boot(fast.with_part("board_model", storage_mib_s=300)))
@@ -76,10 +93,17 @@ def test_a_verbose_console_costs_its_bytes_and_nothing_on_an_endless_line(fast: 
 
 
 def test_a_slow_camera_enumerates_while_the_rest_boots(fast: System, run_boot: Boot) -> None:
-    late_ns, late = _ready(run_boot(fast.with_part("board_model", camera_ms=1200)))
-    early_ns, early = _ready(run_boot(fast.with_part("board_model", camera_ms=1200, camera_power="spl")))
-    for terms in (late, early):
+    usb = read_system(EXAMPLES / "camera-board-usb.toml")
+    records = [run_boot(usb), run_boot(usb.with_part("board_model", camera_power="spl"))]
+    (late_ns, late), (early_ns, early) = map(_ready, records)
+    for record, terms in zip(records, (late, early), strict=True):
         assert terms.camera_enumeration_ns == pytest.approx(1200 * _MS, abs=_MS)
+        printed = [
+            float(ms)
+            for line in model_lines([record])
+            for ms in re.findall(r"([0-9.]+) ms", line.partition("camera: ")[2])
+        ]
+        assert len(printed) == 3 and sum(printed) == pytest.approx((record.ready_ns or 0) / _MS, abs=0.02)
     assert early.camera_powered_ns is not None and late.camera_powered_ns is not None
     assert early.camera_powered_ns < 50 * _MS < late.camera_powered_ns
     there = run_boot(fast)

@@ -55,6 +55,13 @@ def test_the_figures_decide_its_identity_and_who_powers_the_camera_does_not() ->
     assert one.words == "card 14.9 MiB/s, UART 115200 baud, camera 1200 ms from power"
 
 
+def test_the_example_with_a_usb_camera_differs_by_that_alone() -> None:
+    fast, usb = (read_system(EXAMPLES / f"camera-board-{name}.toml") for name in ("fast", "usb"))
+    named = {"name": usb.name, "description": usb.description}
+    assert usb == fast.with_part("board_model", camera_ms=1200).model_copy(update=named)
+    assert usb.board_model is not None and usb.board_model.identity == "be38d75062f5"
+
+
 def test_both_examples_have_one_model(camera: System) -> None:
     fast = read_system(EXAMPLES / "camera-board-fast.toml")
     assert camera.board_model is not None and fast.board_model is not None

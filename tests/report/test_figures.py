@@ -1,8 +1,12 @@
 """Figures: units, rounding, and the sentence that says which clock they are on."""
 
+import re
+
 import pytest
 
-from bootlab.report.figures import clock_sentence, flat, median_ns, ms, percent, spread_words, visible
+from bootlab.report.figures import clock_sentence, flat, median_ns, model_lines, ms, percent, spread_words, visible
+from bootlab.system import BoardModel
+from tests.report.steps import series
 
 
 @pytest.mark.parametrize(
@@ -64,6 +68,25 @@ def test_median_of_what_is_there() -> None:
 )
 def test_text_from_outside_cannot_steer_a_terminal(raw: str, shown: str) -> None:
     assert visible(raw) == shown
+
+
+def test_the_three_terms_of_a_usb_camera_add_up_to_the_boot() -> None:
+    # The figures of examples/camera-board-usb.toml as docs/cases/camera-board.md has them; all else is a fixture's.
+    (record, *_) = series("series-before.json")
+    facts = {"board_model.camera_powered_us": "362030", "board_model.camera_there_us": "1562040"}
+    changed = {"board_model": BoardModel(storage_mib_s=14.9, uart_baud=115200, camera_ms=1200), "facts": facts}
+    record = record.model_copy(
+        update={**changed, "marks": {**record.marks, "camera": 1_562_900_000, "ready": 1_648_850_000}}
+    )
+    model, camera = model_lines([record])
+    assert model.startswith("board model be38d75062f5 (card 14.9 MiB/s, UART 115200 baud, camera 1200 ms from power)")
+    assert camera == "camera: power-on to its power 362.03 ms, power to there 1200.01 ms, there to ready 86.81 ms"
+    assert sum(float(figure) for figure in re.findall(r"([0-9.]+) ms", camera)) == pytest.approx(1648.85)
+    # Without a modelled camera there is one term: from when the application found it.
+    at_once = record.model_copy(
+        update={"facts": {"board_model.camera_powered_us": "0", "board_model.camera_there_us": "0"}}
+    )
+    assert model_lines([at_once])[1] == "camera: there to ready 85.95 ms"
 
 
 def test_nested_host_facts_become_lines() -> None:
