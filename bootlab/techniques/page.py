@@ -23,7 +23,6 @@ A technique that adds a feature, instead of sparing time, is tried only where it
 the plan `bottom-up`, which grows a kernel from `tinyconfig`.
 
 [The two tables](#the-two-tables) at the end set published figures beside ours.
-
 """
 
 _RISKS = {
@@ -41,7 +40,7 @@ def techniques_page(catalogue: Iterable[Technique], measured: Sequence[MeasuredF
     `measured`: our own figures.
     """
     techniques = tuple(catalogue)
-    parts = [_HEAD, _table(techniques)]
+    parts = [_HEAD, _measured(techniques, measured), _table(techniques)]
     for layer in Layer:
         mine = [technique for technique in techniques if technique.layer is layer]
         if mine:
@@ -49,6 +48,11 @@ def techniques_page(catalogue: Iterable[Technique], measured: Sequence[MeasuredF
             parts += [_section(technique, measured) for technique in mine]
     parts += [tables_section(measured), gone_section()]
     return "".join(parts)
+
+
+def _measured(techniques: tuple[Technique, ...], measured: Sequence[MeasuredFigure]) -> str:
+    figured = {one.technique for one in measured} & {one.name for one in techniques}
+    return f"Measured here: {len(figured)} of the {len(techniques)}; the others have no figure of ours yet.\n\n"
 
 
 def _table(techniques: tuple[Technique, ...]) -> str:

@@ -41,6 +41,6 @@ def _row(row: SeedRow, measured: Sequence[MeasuredFigure]) -> str:
     ours = [
         f"{name}: {words}" if len(row.techniques) > 1 else words
         for name in row.techniques
-        for words in figures_of(name, measured)
+        for words in figures_of(name, measured) or [NOT_MEASURED]
     ]
-    return f"| {row.row} | {row.figure} | {here} | {'; '.join(ours) or NOT_MEASURED} |\n"
+    return f"| {row.row} | {row.figure} | {here} | {'; '.join(ours)} |\n"

@@ -50,7 +50,10 @@ def test_our_figure_stands_beside_theirs() -> None:
     words = "-12.3 ms of 61.6 ms, kernel -188 KB (microvm, 6.12.117, virtual clock)"
     assert f"| SMP | 35.3 -> 9.1 ms | [kernel_smp_off](#kernel_smp_off) | {words} |" in page
     assert f"- **Measured here:** {words}" in page
+    assert f"\nMeasured here: 1 of the {len(load_catalogue())}; the others" in page
     assert "| MODULES | -20 ms, -82 KB | [kernel_modules_off](#kernel_modules_off) | not measured yet |" in page
+    # Of several techniques each has its figure or says that there is none.
+    assert f"[cmdline_nosmp](#cmdline_nosmp) | kernel_smp_off: {words}; cmdline_nosmp: not measured yet |" in page
 
 
 def test_what_is_gone_says_why() -> None:

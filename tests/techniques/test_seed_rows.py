@@ -24,7 +24,8 @@ def test_the_tables_hold_what_was_published() -> None:
     for word in """
         Thumb-2 uClibc application script unused static initramfs uncompressed tracers serial network USB lpj= SMP
         MODULES quiet PRINTK BUG KALLSYMS EMBEDDED EXPERT THUMB2_KERNEL SLAB SLOB SLUB gzip LZMA XZ LZO LZ4 -Os PROC_FS
-        PROC_SYSCTL PROC_PAGE_MONITOR CONFIGFS_FS SYSFS DEBUG_INFO unwinder appended Falcon environment
+        PROC_SYSCTL PROC_PAGE_MONITOR CONFIGFS_FS SYSFS DEBUG_INFO unwinder appended Falcon environment BusyBox tty
+        SAMA5D3 faster
     """.split():
         assert word in board, word
     microvm = " / ".join(row.row for row in MICROVM_2024.rows)
