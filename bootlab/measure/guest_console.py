@@ -42,6 +42,7 @@ class GuestConsole:
     marks: dict[str, int] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
     panic: str | None = None
+    """What the kernel panicked of, unless all that was asked for was known by then: PID 1 may end as it likes."""
     gave_up: bool = False
     """The bootloader has stopped for good."""
     check_passed: bool | None = None
@@ -56,6 +57,10 @@ class GuestConsole:
         """Return whether its check has failed before it was ready."""
         return self.check_passed is False and not self.ready
 
+    @property
+    def _is_settled(self) -> bool:
+        return self.ready and (self.check is None or self.check_passed is not None)
+
     def take(self, t_ns: int, line: str) -> None:
         """Account for one console line whose first byte came at `t_ns`."""
         if line.strip():
@@ -65,7 +70,8 @@ class GuestConsole:
         elif (found := _FACT.search(line)) is not None:
             self.facts[found.group(1)] = found.group(2).strip()
         elif (found := _PANIC.search(line)) is not None:
-            self.panic = self.panic or found.group(1) or "no reason given"
+            if not self._is_settled:
+                self.panic = self.panic or found.group(1) or "no reason given"
         elif _GAVE_UP in line:
             self.gave_up = True
         for pattern, name in _KERNEL_MARKS:

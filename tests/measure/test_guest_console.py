@@ -102,6 +102,21 @@ def test_panic(line: str, reason: str) -> None:
     assert guest.panic == reason
 
 
+@pytest.mark.parametrize(
+    ("check", "lines", "counts"),
+    [
+        (None, [], True),
+        (None, ["bootlab: mark ready"], False),
+        (CHECK, ["bootlab: mark ready"], True),
+        (CHECK, ["bootlab: mark ready", "bootlab: check ok"], False),
+        (CHECK, ["bootlab: check failed: early"], True),
+    ],
+)
+def test_a_panic_counts_until_all_is_known(check: Check | None, lines: list[str], counts: bool) -> None:
+    guest = follow([*lines, "Kernel panic - not syncing: Attempted to kill init! exitcode=0x00000400"], check=check)
+    assert (guest.panic is not None) == counts
+
+
 def test_last_line_skips_blank_ones() -> None:
     guest = follow(["something", "   ", ""])
     assert (guest.last_line, guest.last_line_ns) == ("something", 0)
