@@ -1,6 +1,7 @@
 """`bootlab techniques`: the catalogue, the plans, and our own figures beside the published ones."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,10 +18,9 @@ from bootlab.experiments.trial import TryResult
 from bootlab.measure.record_files import read_record, write_whole
 from bootlab.report import text
 from bootlab.techniques.catalogue import find_techniques, load_catalogue
-from bootlab.techniques.measured_figures import MeasuredFigure, merge_measured, read_measured
+from bootlab.techniques.measured_figures import MEASURED, MeasuredFigure, merge_measured, read_measured
+from bootlab.techniques.page_tables import figures_of
 from bootlab.techniques.technique import Technique
-
-_FIGURES = Path("docs/measured.json")
 
 
 def techniques(
@@ -42,28 +42,37 @@ def techniques(
         ),
     ] = None,
     figures_file: Annotated[
-        Path, typer.Option("--figures", metavar="FILE", help="The file of measured figures that --measured adds to.")
-    ] = _FIGURES,
+        Path | None,
+        typer.Option(
+            "--figures",
+            metavar="FILE",
+            help="The file of measured figures to show, or for --measured to add to. [default: bootlab's own]",
+        ),
+    ] = None,
     runs: Runs = None,
     as_json: Json = False,
 ) -> int:
     """List the techniques bootlab can try, or show some in full: mechanism, knob, cost, published and measured figures.
 
-    --measured RUN writes docs/measured.json from a trial on record; `make golden` then writes docs/techniques.md anew.
+    --measured RUN writes the figures (bootlab's docs/measured.json) from a trial on record; `make golden` then writes
+    docs/techniques.md anew.
     """
     if measured:
         if name or plans:
             raise InputError("--measured takes runs, and no technique or --plans", hint="name each run with --measured")
-        return _record(open_store(runs), measured, figures_file, as_json=as_json)
+        return _record(open_store(runs), measured, figures_file or MEASURED, as_json=as_json)
     if plans and name:
         raise InputError("--plans lists every plan, and takes no technique", hint="leave one of them out")
-    if figures_file != _FIGURES:
-        raise InputError("--figures names the file that --measured adds to, and there is no --measured")
+    if figures_file is not None and not name:
+        raise InputError(
+            "--figures names a file of figures to show or to add to, and there is no TECHNIQUE or --measured"
+        )
     chosen = find_techniques(load_catalogue(), name) if name else load_catalogue()
+    known = read_measured(figures_file or MEASURED).results
     if as_json:
         document: dict[str, Any] = {
             "schema": "bootlab.techniques/1",
-            "techniques": [_document(technique) for technique in chosen],
+            "techniques": [_document(technique, known) for technique in chosen],
             "plans": {plan.name: {"summary": plan.summary, "techniques": plan.techniques} for plan in PLANS.values()},
         }
         print_json(document)
@@ -74,7 +83,7 @@ def techniques(
                 out.print("  " + ", ".join(plan.techniques), style="dim")
     elif name:
         for technique in chosen:
-            out.print(text.technique(technique))
+            out.print(text.technique(technique, figures_of(technique.name, known)))
     else:
         out.print(text.catalogue(chosen))
     return 0
@@ -107,10 +116,10 @@ def _figures(run: Run) -> list[MeasuredFigure]:
         ) from error
     except (OSError, ValidationError, ValueError) as error:
         raise InputError(f"{run.result}: not a trial's result: {str(error).splitlines()[0]}") from error
-    return figures(result, read_record(Path(result.baseline_run)).facts)
+    return figures(result, read_record(Path(result.baseline_run)).facts, run)
 
 
-def _document(technique: Technique) -> dict[str, Any]:
+def _document(technique: Technique, known: Iterable[MeasuredFigure]) -> dict[str, Any]:
     return {
         "name": technique.name,
         "layer": technique.layer.value,
@@ -121,4 +130,5 @@ def _document(technique: Technique) -> dict[str, Any]:
         "knob": technique.knob,
         "cost": technique.cost,
         "sources": [{"figure": source.figure, "where": source.where} for source in technique.sources],
+        "measured": [one.model_dump(mode="json") for one in known if one.technique == technique.name],
     }

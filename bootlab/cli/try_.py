@@ -127,7 +127,7 @@ def try_(
         err.print("bootlab: warning: this system has no [check]: a technique that breaks its work will not be noticed")
     warn_of_doubts(value)
     if resume is None:
-        run = store.start("try", value.name, asked.model_dump())
+        run = store.start("try", value.name, asked.model_dump(), file=str(system))
     with run.locked(), boot_progress(None, silent=json) as progress:
         engine = Engine(run, parallel=parallel, reuse=True, watcher=lambda done: progress.booted(done.job.label))
         trial = Trial(

@@ -40,6 +40,8 @@ class Run:
     started: str
     asked: dict[str, Any] = field(default_factory=dict)
     """The options it was started with."""
+    file: str = ""
+    """The system file as it was given. Empty for a kind of run that does not say it, and in older ones."""
 
     @property
     def result(self) -> Path:
@@ -99,13 +101,14 @@ class Store:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def start(self, kind: str, system: str, asked: dict[str, Any]) -> Run:
+    def start(self, kind: str, system: str, asked: dict[str, Any], *, file: str = "") -> Run:
         """Make the directory of a new run and enter it in the index. Raises StoreError."""
         started = datetime.now(UTC).isoformat(timespec="seconds")
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             path = self._claim(f"{system}-{kind}")
-            write_json(path / "run.json", {"kind": kind, "system": system, "started": started, "asked": asked})
+            said = {"kind": kind, "system": system, "started": started, "asked": asked}
+            write_json(path / "run.json", {**said, "file": file} if file else said)
             line = json.dumps({"run": path.name, "kind": kind, "system": system, "started": started})
             # One write of one short line to an O_APPEND file is whole even when two runs start at once.
             descriptor = os.open(self.root / INDEX, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
@@ -115,7 +118,7 @@ class Store:
                 os.close(descriptor)
         except OSError as error:
             raise store_error(self.root, error) from error
-        return Run(path, kind, system, started, asked)
+        return Run(path, kind, system, started, asked, file)
 
     def runs(self) -> list[Run]:
         """Return every run in the index, oldest first; a run whose directory was removed by hand is left out."""
@@ -174,6 +177,7 @@ def read_run(path: Path) -> Run:
     """Return the run kept at `path`. Raises StoreError."""
     try:
         document = json.loads((path / "run.json").read_text(encoding="utf-8"))
-        return Run(path, document["kind"], document["system"], document["started"], document["asked"])
+        file = str(document.get("file", ""))
+        return Run(path, document["kind"], document["system"], document["started"], document["asked"], file)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{path / 'run.json'}: damaged: {error}") from error

@@ -4,7 +4,7 @@ Everything is ASCII but the bars, which turn to `#` where the output cannot show
 visible first, so a guest cannot send escapes to the user's terminal.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -116,13 +116,17 @@ def catalogue(techniques: Sequence[Technique]) -> RenderableType:
     return rows
 
 
-def technique(one: Technique) -> RenderableType:
-    """Return one technique in full: what it does and why, its knob, its cost, and who published which figure."""
+def technique(one: Technique, measured: Iterable[str] = ()) -> RenderableType:
+    """Return one technique in full: what it does and why, its knob, its cost, and who published which figure.
+
+    `measured`: figures of our own, in words.
+    """
     rows = plain_table("", "")
     rows.show_header = False
     keep_whole(rows, rows.columns[:1])
     about = [("layer", one.layer.value), ("risk", one.risk.value), ("knob", one.knob), ("mechanism", one.mechanism)]
     about += [("cost", one.cost), *(("published", f"{source.figure} ({source.where})") for source in one.sources)]
+    about += [("measured", words) for words in measured]
     for name, value in about:
         rows.add_row(Text(name, style="dim"), Text(visible(value), overflow="fold"))
     return Group(Text(visible(one.name), style="bold"), Text(visible(one.summary)), rows, Text())

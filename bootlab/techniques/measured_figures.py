@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from bootlab.errors import InputError
 
 SCHEMA: Final = "bootlab.measured/1"
+MEASURED: Final = Path(__file__).resolve().parents[2] / "docs" / "measured.json"
+"""bootlab's own."""
 
 
 class _Frozen(BaseModel):

@@ -8,7 +8,7 @@ import pytest
 from bootlab.cli.app import run
 from bootlab.errors import InputError, StoreError
 from bootlab.experiments.store import Run, Store
-from bootlab.techniques.measured_figures import read_measured
+from bootlab.techniques.measured_figures import figure_words, read_measured
 
 DATA = Path(__file__).parents[1] / "data" / "report"
 
@@ -16,7 +16,8 @@ DATA = Path(__file__).parents[1] / "data" / "report"
 @pytest.fixture
 def trial(tmp_path: Path) -> Run:
     """A trial on record, with its baseline's boot."""
-    found = Store(tmp_path / "runs").start("try", "fixture-debian-cloud", {})
+    asked = {"stack": False, "seeds": 3, "nulls": 4}
+    found = Store(tmp_path / "runs").start("try", "fixture-debian-cloud", asked, file="my systems/cloud.toml")
     boot = found.boot_directory("baseline-s1")
     record = json.loads((DATA / "series-before.json").read_text())[0]
     facts = {**record["facts"], "kernel": "Linux version 6.12.107+deb13-cloud-amd64 (debian-kernel@lists.debian.org)"}
@@ -48,12 +49,39 @@ def test_figures_come_from_a_trial_on_record(trial: Run, tmp_path: Path, capsys:
     first = next(one for one in figures if one.technique == "cmdline_cryptomgr_notests")
     assert first.kernel == "6.12.107+deb13-cloud-amd64"
     assert first.saved_ns == next(one["saved_ns"] for one in tried if one["technique"] == first.technique)
-    assert first.command == "bootlab try fixture-debian-cloud.toml cmdline_cryptomgr_notests"
+    words = "cmdline_cryptomgr_notests --no-stack --seeds 3 --nulls 4"
+    assert first.command == f"bootlab try 'my systems/cloud.toml' {words}"
     # The same trial again changes nothing.
     before = path.read_bytes()
     assert run(["techniques", "--measured", str(trial.path), "--figures", str(path)]) == 0
     assert path.read_bytes() == before
     assert f"{len(figures)} in all" in capsys.readouterr().out.replace("\n", " ")
+    # And are shown beside the published ones.
+    assert run(["techniques", first.technique, "--figures", str(path), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)["techniques"][0]["measured"]
+    assert shown == [first.model_dump(mode="json")]
+    assert run(["techniques", first.technique, "--figures", str(path)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert f"measured {figure_words(first)}" in printed
+
+
+def test_a_run_of_before_its_file_was_kept_names_the_system(trial: Run, tmp_path: Path) -> None:
+    said = json.loads((trial.path / "run.json").read_text())
+    del said["file"]
+    said["asked"] = {}
+    (trial.path / "run.json").write_text(json.dumps(said))
+    path = tmp_path / "measured.json"
+    assert run(["techniques", "--measured", str(trial.path), "--figures", str(path)]) == 0
+    first = read_measured(path).results[0]
+    assert first.command == f"bootlab try fixture-debian-cloud.toml {first.technique}"
+
+
+def test_our_own_figures_are_found_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["techniques", "kernel_smp_off"]) == 0
+    assert "(embedded, 6.12.107, virtual clock)" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_run_that_measured_no_technique_is_refused(tmp_path: Path) -> None:
@@ -69,7 +97,10 @@ def test_a_run_that_measured_no_technique_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "why"),
-    [(["cmdline_quiet", "--plans"], "--plans lists every plan"), (["--figures", "x.json"], "there is no --measured")],
+    [
+        (["cmdline_quiet", "--plans"], "--plans lists every plan"),
+        (["--figures", "x.json"], "no TECHNIQUE or --measured"),
+    ],
 )
 def test_words_that_would_be_ignored_are_refused(words: list[str], why: str) -> None:
     with pytest.raises(InputError, match=why):

@@ -21,6 +21,9 @@ def test_runs_are_numbered_and_found(tmp_path: Path) -> None:
     for name in ("last", "2", "0002-beta-try", str(two.path)):
         assert store.find(name).path == two.path
     assert read_run(one.path).kind == "boot"
+    assert read_run(one.path) == one
+    given = store.start("try", "gamma", {}, file="examples/gamma.toml")
+    assert read_run(given.path) == given
 
 
 def test_unknown_run_is_an_input_error(tmp_path: Path) -> None:
