@@ -7,12 +7,13 @@ which nothing has moved since, only the directory entries are read (half a secon
 import hashlib
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bootlab.build.cache import Cache
-from bootlab.errors import InputError
+from bootlab.errors import InputError, StoreError
 from bootlab.process import ProgramFailed, run
 
 _FORMAT = "%P\t%y%m %s %T@ %C@ %l\\0"
@@ -63,7 +64,7 @@ def list_tree(tree: Path, key: str) -> Listing:
 def identity(listing: Listing, cache: Cache) -> str:
     """Return the hash of all files' paths, contents and permissions; reads only files that changed since last time.
 
-    Raises InputError for a file that cannot be read, StoreError.
+    Raises InputError for a file that cannot be read.
     """
     name = hashlib.sha256(os.fsencode(listing.tree)).hexdigest()[:32]
     short = cache.root / "kernel-trees" / f"{name}.json"
@@ -82,8 +83,10 @@ def identity(listing: Listing, cache: Cache) -> str:
         content = old[1] if old is not None and old[0] == fact else _content(listing, key)
         files[key] = [fact, content]
         digest.update(path + b"\0" + facts.split(b" ", 1)[0] + content.encode() + b"\n")
-    cache.write_text(place, json.dumps(files))
-    cache.write_text(short, json.dumps({"stamp": stamp, "identity": digest.hexdigest()}))
+    # In a cache that others fill and this user reads, every file is read again the next time.
+    with suppress(StoreError):
+        cache.write_text(place, json.dumps(files))
+        cache.write_text(short, json.dumps({"stamp": stamp, "identity": digest.hexdigest()}))
     return digest.hexdigest()
 
 

@@ -21,11 +21,12 @@ from bootlab.build.toolchain import find_toolchain
 from bootlab.errors import InputError
 from bootlab.system import KernelBuild
 
-pytestmark = pytest.mark.skipif(
+needs_tools = pytest.mark.skipif(
     any(shutil.which(tool) is None for tool in ("make", "gcc", "objcopy", "flex", "bison", "bc"))
     or not Path("/usr/include/gelf.h").exists(),
     reason="needs what kernels are built with: make setup-build",
 )
+pytestmark = needs_tools
 
 MAKEFILE = """VERSION = 6
 PATCHLEVEL = 12

@@ -15,6 +15,7 @@ from bootlab.build.content import Ingredients
 from bootlab.build.debian_root import debian_root
 from bootlab.errors import StoreError
 from bootlab.system import Initramfs, Rootfs
+from tests.build import test_kernel_build
 from tests.build.conftest import LocalArchive
 
 _NOBODY = 65534
@@ -82,24 +83,46 @@ def _become_another(cache: Path) -> None:
             Path(folder).chmod(0o555)
 
 
-def test_another_user_takes_what_is_there_and_is_told_of_what_cannot_be_added(local: LocalArchive, share: Path) -> None:
-    first = _make_all(share / "cache", local, lambda line: None)
+def _as_another(cache: Path, do: Callable[[], None]) -> None:
+    """Do it as that user, in a process of its own; what it raises fails the test."""
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            _become_another(share / "cache")
-            told: list[str] = []
-            assert _make_all(share / "cache", local, told.append) == first, told
-            assert told == []
-            with pytest.raises(StoreError, match="Permission denied while"):
-                Cache(share / "cache").make("thing", "key", lambda path: None)
+            _become_another(cache)
+            do()
             code = 0
         except BaseException as error:
             print(repr(error), file=sys.stderr)
         finally:
             os._exit(code)
     status = os.waitpid(child, 0)[1]
-    for folder, _, _ in os.walk(share / "cache"):
+    for folder, _, _ in os.walk(cache):
         Path(folder).chmod(0o755)
     assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_another_user_takes_what_is_there_and_is_told_of_what_cannot_be_added(local: LocalArchive, share: Path) -> None:
+    first = _make_all(share / "cache", local, lambda line: None)
+
+    def take() -> None:
+        told: list[str] = []
+        assert _make_all(share / "cache", local, told.append) == first, told
+        assert told == []
+        with pytest.raises(StoreError, match="Permission denied while"):
+            Cache(share / "cache").make("thing", "key", lambda path: None)
+
+    _as_another(share / "cache", take)
+
+
+@test_kernel_build.needs_tools
+def test_another_user_takes_a_kernel_of_a_tree_that_only_that_user_has(share: Path) -> None:
+    cache = Cache(share / "cache")
+    first = test_kernel_build.build(test_kernel_build.make_tree(share / "linux"), cache)
+    copy = test_kernel_build.make_tree(share / "another/linux")
+
+    def take() -> None:
+        second = test_kernel_build.build(copy, cache)
+        assert (second.from_cache, second.image) == (True, first.image)
+
+    _as_another(share / "cache", take)
