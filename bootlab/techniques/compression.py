@@ -12,6 +12,7 @@ DECOMPRESSORS = {
     Compression.LZ4: "unlz4",
     Compression.ZSTD: "unzstd",
     Compression.XZ: "unxz",
+    Compression.LZO: "unlzo",
 }
 """Compression -> the kernel function that unpacks it."""
 

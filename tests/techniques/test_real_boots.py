@@ -26,6 +26,7 @@ RISKS = """
 """What one boot had more than the baseline, and the other had more than that one."""
 IN_NEITHER = """
     machine_microvm machine_pc machine_memory_half firmware_qboot cmdline_pci_off initramfs_lz4 initramfs_xz
+    initramfs_lzo
 """.split()
 
 

@@ -161,6 +161,11 @@ def test_the_decompressor_that_ran_proves_the_compression(system: System, eviden
     assert ALL["initramfs_lz4"].prove(lz4, gzip) is Proof.PROVEN
     assert ALL["initramfs_lz4"].prove(gzip, gzip) is Proof.NO_EFFECT
     assert ALL["initramfs_lz4"].prove(none, gzip) is Proof.NOT_SHOWN
+    lzo = evidence(ran=("unlzo",))
+    assert (ALL["initramfs_lzo"].prove(lzo, gzip), ALL["initramfs_lzo"].prove(lz4, gzip)) == (
+        Proof.PROVEN,
+        Proof.NO_EFFECT,
+    )
     assert ALL["initramfs_none"].prove(none, gzip) is Proof.PROVEN
     assert ALL["initramfs_none"].prove(none, none) is Proof.NOT_SHOWN
     assert ALL["initramfs_none"].apply(system, Measured({}, {}, {}, "")).initramfs.compression is Compression.NONE  # type: ignore[union-attr]
