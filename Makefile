@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Tests run `make` themselves, and it should not take itself for a part of this one.
 PYTEST := env -u MAKEFLAGS -u MAKELEVEL $(VENV)/python -m pytest
 NOT_UNIT := boot or network or kernel or serial or web or bench
-SHELL_SCRIPTS := .ci/run examples/microvm/nfs-server $(shell grep -lE '^\#!.*sh$$' scripts/* guest/* 2>/dev/null)
+SHELL_SCRIPTS := .ci/run examples/microvm/nfs-server examples/microvm/disk-root/init $(shell grep -lE '^\#!.*sh$$' scripts/* guest/* 2>/dev/null)
 C_COMPILERS := gcc $(shell command -v clang 2>/dev/null)
 TO_DO := TO''DO|FIX''ME
 
