@@ -22,7 +22,8 @@ def _applies(system: System, measured: Measured) -> str | None:
 def _apply(system: System, measured: Measured) -> System:
     build = system.kernel.build
     assert build is not None
-    # What earlier steps left out is not there, and what they chose was chosen for another kernel.
+    # What earlier steps left out is not there, and what they chose was chosen for another kernel; only what the card
+    # was composed for stays.
     return system.with_part(
         "kernel",
         build={
@@ -32,7 +33,7 @@ def _apply(system: System, measured: Measured) -> System:
             "config_package": None,
             "suite": build.suite if build.package is not None else None,
             "fragments": build.reduced,
-            "options": {},
+            "options": dict.fromkeys(system.appended_tree_options, "y"),
         },
     )
 
@@ -53,7 +54,7 @@ TECHNIQUE = Technique(
         "on is given what the board, its devices and the application ask for: the rest is neither loaded, nor "
         "unpacked, nor initialised. `bootlab tailor` finds such a configuration by itself on x86-64."
     ),
-    knob=f"kernel.build.base = {_BASE}, fragments = those of kernel.build.reduced, no options",
+    knob=f"kernel.build.base = {_BASE}, fragments = those of reduced, options = those that card.device_tree needs",
     cost="whatever the fragments forget does not work: other devices, file systems, programs; they are kept by hand",
     risk=Risk.FUNCTION,
     sources=(
