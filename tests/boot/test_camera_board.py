@@ -67,7 +67,7 @@ def test_another_picture_fails_the_check(fast: System, run_boot: Boot) -> None:
     assert words != fast.kernel.cmdline.split()
     record = run_boot(fast.with_part("kernel", cmdline=" ".join(words)))
     assert record.outcome is Outcome.CHECK_FAILED
-    said = re.fullmatch(rf"frame ([0-9a-f]{{32}}), expected {right}", record.detail)
+    said = re.fullmatch(rf"bootlab: check failed: frame ([0-9a-f]{{32}}), expected {right}", record.detail)
     assert said is not None and said[1] != right, record.detail
     assert "first_frame" in record.marks and "frame_checked" not in record.marks
 
