@@ -14,7 +14,8 @@ def tables_section(measured: Sequence[MeasuredFigure]) -> str:
     parts = [
         "\n## The two tables\n\nTwo published accounts of how a boot was made short, row by row, with our figures "
         "beside theirs. Ours are of the technique alone on the system named, and say nothing about their board; the "
-        "command is in [measured.json](measured.json).\n"
+        "command is in [measured.json](measured.json). One on top of the other, in the author's order, the board's are "
+        "in [cases/camera-board.md](cases/camera-board.md).\n"
     ]
     for table in TABLES:
         parts.append(f"\n### {table.title}\n\n{table.where}.\n\n")
