@@ -141,9 +141,8 @@ def _differences(one: BootRecord, other: BootRecord) -> list[str]:
     for name in sorted({*one.hashes, *other.hashes}):
         if one.hashes.get(name) != other.hashes.get(name):
             found.append(f"{name}: {_short(one.hashes.get(name))} -> {_short(other.hashes.get(name))}")
-    models = [model.label if model is not None else "none" for model in (one.board_model, other.board_model)]
-    if models[0] != models[1]:
-        found.append(f"board model: {' -> '.join(models)}")
+    if one.board_model_label != other.board_model_label:
+        found.append(f"board model: {one.board_model_label} -> {other.board_model_label}")
     for what, left, right in (
         ("kernel command line", _cmdline(one.argv), _cmdline(other.argv)),
         ("QEMU command line", _options(one.argv), _options(other.argv)),

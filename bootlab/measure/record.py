@@ -153,6 +153,11 @@ class BootRecord(_Frozen):
         return None if self.ready_ns is None else self.load_ns + self.ready_ns
 
     @property
+    def board_model_label(self) -> str:
+        """Return the board model's hash and words, or `none`: of two boots with different ones no figures compare."""
+        return "none" if self.board_model is None else self.board_model.label
+
+    @property
     def user_space_ns(self) -> int | None:
         """Return the time to user space: its first instruction, or the exec of init where that is not seen."""
         return self.marks.get(m.FIRST_USER_INSTRUCTION, self.marks.get(m.INIT_EXEC))

@@ -28,9 +28,8 @@ def warnings(before: Sequence[BootRecord], after: Sequence[BootRecord]) -> list[
     if one.ns_per_instruction != other.ns_per_instruction:
         rates = f"{one.ns_per_instruction} and {other.ns_per_instruction} ns per instruction"
         found.append(f"The virtual clocks run at different rates ({rates}): compare instructions and idle, not times.")
-    labels = [record.board_model.label if record.board_model is not None else "none" for record in (one, other)]
-    if labels[0] != labels[1]:
-        which = " and ".join(labels)
+    if one.board_model_label != other.board_model_label:
+        which = f"{one.board_model_label} and {other.board_model_label}"
         found.append(f"The board models differ, {which}: figures of different models are not to be compared.")
     if one.accelerator != other.accelerator:
         found.append(f"One side ran under {one.accelerator}, the other under {other.accelerator}.")

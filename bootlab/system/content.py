@@ -74,6 +74,12 @@ class Content(Part):
         """Whether modules of the system's kernel go into it."""
         return bool(self.modules) or self.coldplug is not None
 
+    def file_at(self, path: str) -> Path | None:
+        """Return the host's file that `files` puts at `path`, absolute in the guest; None for none."""
+        return next(
+            (file for name, file in self.files.items() if PurePosixPath("/", name) == PurePosixPath(path)), None
+        )
+
     @property
     def is_recipe(self) -> bool:
         content = (self.init, self.bootlab_init, self.directory, self.packages, self.files, self.programs)
@@ -99,17 +105,19 @@ class Initramfs(Content):
         if self.keep_modules is not None and not self.installed:
             raise ValueError("keep_modules is for installed = true; modules names those of a recipe")
         if self.path is None and not (
-            self.init or self.bootlab_init or self.directory or self.packages or self.installed or self._places_init
+            self.init
+            or self.bootlab_init
+            or self.directory
+            or self.packages
+            or self.installed
+            or self.file_at("/init")
+            or any(PurePosixPath("/", path) == PurePosixPath("/init") for path in self.programs)
         ):
             raise ValueError(
                 "give path (a finished archive), init (the file that becomes /init), bootlab_init = true, directory, "
                 "packages, a file or program at /init, or installed = true"
             )
         return self
-
-    @property
-    def _places_init(self) -> bool:
-        return any(PurePosixPath("/", path) == PurePosixPath("/init") for path in (*self.files, *self.programs))
 
     @property
     def wants_modules(self) -> bool:

@@ -41,11 +41,16 @@ Options = Callable[[System], Mapping[str, str]]
 """What a technique asks of a board's U-Boot: option -> value."""
 
 
-def options_applies(options: Options) -> Callable[[System, Measured], str | None]:
-    """Return the check that U-Boot proper runs and was not asked for all of `options` already."""
+def options_applies(
+    options: Options, unless: Callable[[System], str | None] = no_uboot_proper
+) -> Callable[[System, Measured], str | None]:
+    """Return the check that the bootloader was not asked for all of `options` already.
+
+    `unless` says why they mean nothing: without U-Boot proper, for those that are not of SPL.
+    """
 
     def applies(system: System, measured: Measured) -> str | None:
-        if (reason := no_uboot_proper(system)) is not None:
+        if (reason := unless(system)) is not None:
             return reason
         assert system.bootloader is not None
         asked = system.bootloader.options

@@ -1,17 +1,9 @@
 """Let SPL say nothing."""
 
-from bootlab.system import System
-from bootlab.techniques.bootloader import console_loses, not_built, with_bootloader_options
-from bootlab.techniques.technique import Layer, Measured, Risk, Source, Technique
+from bootlab.techniques.bootloader import console_loses, not_built, options_applies, with_bootloader_options
+from bootlab.techniques.technique import Layer, Risk, Source, Technique
 
 _OPTIONS = {"SPL_BANNER_PRINT": "n"}
-
-
-def _applies(system: System, measured: Measured) -> str | None:
-    if (reason := not_built(system)) is not None:
-        return reason
-    assert system.bootloader is not None
-    return "bootloader.options say so already" if _OPTIONS.items() <= system.bootloader.options.items() else None
 
 
 TECHNIQUE = Technique(
@@ -28,5 +20,5 @@ TECHNIQUE = Technique(
     sources=(Source("none published", "U-Boot 2025.01, common/spl/spl.c: preloader_console_init()"),),
     apply=with_bootloader_options(lambda system: _OPTIONS),
     prove=console_loses(r"(?m)^U-Boot SPL \d"),
-    applies=_applies,
+    applies=options_applies(lambda system: _OPTIONS, not_built),
 )

@@ -12,9 +12,10 @@ _KEY = "rdinit"
 def _applies(system: System, measured: Measured) -> str | None:
     if option(system, _KEY) != DIRECT_INIT:
         return f"init is not the system's own program, which needs nothing else ({_KEY}={DIRECT_INIT})"
-    recipe = system.initramfs
-    if recipe is None or DIRECT_INIT not in recipe.files:
+    if system.initramfs is None or system.initramfs.file_at(DIRECT_INIT) is None:
         return f"initramfs.files has no {DIRECT_INIT}"
+    if system.initramfs.installed:
+        return "the initramfs is the one that a distribution's packages made (initramfs.installed)"
     return None
 
 
@@ -24,7 +25,8 @@ def _apply(system: System, measured: Measured) -> System:
     words = [word for word in system.kernel.cmdline.split() if not word.startswith(f"{_KEY}=")]
     return system.with_part("kernel", cmdline=" ".join(words)).with_part(
         "initramfs",
-        init=system.initramfs.files[DIRECT_INIT],
+        init=system.initramfs.file_at(DIRECT_INIT),
+        bootlab_init=False,
         files={},
         directory=None,
         packages=(),

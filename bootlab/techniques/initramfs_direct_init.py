@@ -14,8 +14,7 @@ _WORDS = f"rdinit={DIRECT_INIT}"
 def _applies(system: System, measured: Measured) -> str | None:
     if has_words(system, _WORDS):
         return f"the command line has {_WORDS} already"
-    offered = system.initramfs.files if system.initramfs is not None else {}
-    if not any(f"/{name.lstrip('/')}" == DIRECT_INIT for name in offered):
+    if system.initramfs is None or system.initramfs.file_at(DIRECT_INIT) is None:
         return f"the system file offers no program as {DIRECT_INIT} in initramfs.files"
     return None
 

@@ -16,7 +16,7 @@ def _applies(system: System, measured: Measured) -> str | None:
         return f"the command line has {_WORDS} already"
     if system.initramfs is not None:
         return "an initramfs decides which init this root is started with"
-    if not any(f"/{name.lstrip('/')}" == DIRECT_INIT for name in system.rootfs.files):
+    if system.rootfs.file_at(DIRECT_INIT) is None:
         return f"the system file offers no program as {DIRECT_INIT} in rootfs.files"
     return None
 

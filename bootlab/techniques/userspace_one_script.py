@@ -15,8 +15,7 @@ _WORDS = f"rdinit={ONE_INIT}"
 def _applies(system: System, measured: Measured) -> str | None:
     if any(word.startswith("rdinit=") for word in system.kernel.cmdline.split()) or has_words(system, _WORDS):
         return "the command line has rdinit= already"
-    offered = system.initramfs.files if system.initramfs is not None else {}
-    if not any(f"/{name.lstrip('/')}" == ONE_INIT for name in offered):
+    if system.initramfs is None or system.initramfs.file_at(ONE_INIT) is None:
         return f"the system file offers no script as {ONE_INIT} in initramfs.files"
     return None
 

@@ -112,6 +112,12 @@ def test_only_what_the_application_needs_is_left_once_it_is_init(camera: System,
     assert technique.prove(small, large) is Proof.PROVEN
     assert technique.prove(large, large) is Proof.NO_EFFECT
     assert technique.prove(evidence(), large) is Proof.NOT_SHOWN
+    assert direct.initramfs is not None
+    program = direct.initramfs.files["/sbin/init-direct"]
+    other = direct.with_part("initramfs", files={"sbin/init-direct": program}, bootlab_init=True)
+    assert technique.apply(other, NOTHING).initramfs == changed.initramfs
+    made = direct.model_copy(update={"initramfs": direct.initramfs.model_copy(update={"installed": True})})
+    assert "initramfs.installed" in (technique.applies(made, NOTHING) or "")
     beside = {"kernel": 5_000_000, "initramfs": 2_000_000}
     assert technique.prove(replace(evidence(), sizes=beside), replace(evidence(), sizes=beside)) is Proof.NO_EFFECT
 
