@@ -190,7 +190,7 @@ static void stop_if_asked(const char *name, struct stamp at)
 	machine_stop(&self.machine);
 }
 
-/* Where QEMU logs what a board's card is asked for, that is told by mark (bootlab/profile/card_reads.py). */
+/* Where QEMU logs what a board's card is asked for, that is told by mark (bootlab/profile/recorded/card_reads.py). */
 static void log_mark(const char *name)
 {
 	char text[TRACE_NAME_MAX + 32];

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from bootlab.measure.prepare import Prepared
-from bootlab.targets.qemu import QemuSession, socket_folder
-from bootlab.targets.qemu_argv import PluginFiles, Wiring, qemu_argv
+from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
+from bootlab.targets.qemu.session import QemuSession, socket_folder
 from bootlab.targets.target import ConsoleBytes
 
 READY = b"bootlab: mark ready"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build import guest
 from bootlab.build.cache import Cache
+from bootlab.build.programs import guest
 
 Run = Callable[..., tuple[int, list[str]]]
 

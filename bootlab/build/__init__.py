@@ -1,1 +1,1 @@
-"""What is booted: packages, kernel images, initramfs, disks, guest programs, and the cache that keeps them."""
+"""What is booted: kernels, roots, boards, guest programs, and the cache that keeps what took long to make."""

@@ -4,19 +4,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.build import disk, initramfs, packages
-from bootlab.build.board_model import with_board_model
-from bootlab.build.bootloader import BuiltBootloader, build_bootloader
+from bootlab.build.board.bootloader import BuiltBootloader, build_bootloader
+from bootlab.build.board.card import CardParts, compose_card, expect_card
+from bootlab.build.board.device_tree import build_device_tree
+from bootlab.build.board.flash import FlashParts, compose_flash, expect_flash
+from bootlab.build.board.model import with_board_model
 from bootlab.build.cache import Cache, file_sha256
-from bootlab.build.card import CardParts, compose_card, expect_card
-from bootlab.build.cpio import Entry
-from bootlab.build.device_tree import build_device_tree
-from bootlab.build.flash import FlashParts, compose_flash, expect_flash
-from bootlab.build.kernel_build import BuiltKernel, build_kernel
-from bootlab.build.kernel_config import read_config
-from bootlab.build.kernel_image import expect_arch, expect_loadable, extract_vmlinux, inspect
-from bootlab.build.kernel_make import Progress
-from bootlab.build.roots import BuiltRoot, Recipe, build_root, expect_root, root_entries, system_suite
+from bootlab.build.debian import packages
+from bootlab.build.formats.cpio import Entry
+from bootlab.build.kernel.build import BuiltKernel, build_kernel
+from bootlab.build.kernel.image import expect_arch, expect_loadable, extract_vmlinux, inspect
+from bootlab.build.root import disk, initramfs
+from bootlab.build.root.roots import BuiltRoot, Recipe, build_root, expect_root, root_entries, system_suite
+from bootlab.build.source.config_text import read_config
+from bootlab.build.source.make import Progress
 from bootlab.errors import InputError
 from bootlab.system import Board, BootFiles, Kernel, KernelBuild, KernelEntry, MachineType, System
 

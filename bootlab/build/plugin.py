@@ -3,14 +3,13 @@
 import os
 from pathlib import Path
 
+from bootlab.checkout import PLUGIN
 from bootlab.errors import MissingTool
-
-_BUILT = Path(__file__).resolve().parents[2] / "build" / "plugin" / "bootlab-plugin.so"
 
 
 def plugin_path() -> Path:
     """Return the plugin's path. Raises MissingTool when it has not been built."""
-    path = Path(os.environ.get("BOOTLAB_PLUGIN") or _BUILT)
+    path = Path(os.environ.get("BOOTLAB_PLUGIN") or PLUGIN)
     if not path.is_file():
         raise MissingTool(f"{path}: the QEMU plugin is not built", hint="make setup builds it")
     return path

@@ -6,7 +6,7 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
-from bootlab.cli.standard_streams import guard_streams
+from bootlab.cli.terminal.standard_streams import guard_streams
 from bootlab.errors import BootlabError, Interrupted
 
 

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from bootlab.cli.arguments import Json, Runs, open_store
-from bootlab.cli.profile import SystemOrRun
-from bootlab.cli.profiled_boots import Subject, prepare_profile, profile_boot, save_profile, start_run
-from bootlab.cli.recorded_profiles import LABEL, find_profile, read_profile_run
-from bootlab.cli.terminal import out, print_json
+from bootlab.cli.options.arguments import Json, Runs, open_store
+from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, save_profile, start_run
+from bootlab.cli.profile.recorded import LABEL, find_profile, read_profile_run
+from bootlab.cli.profile.verb import SystemOrRun
+from bootlab.cli.terminal.speech import out, print_json
 from bootlab.measure.profile_setup import ProfileRequest
 from bootlab.measure.record import Outcome
-from bootlab.report import profile_text
+from bootlab.report.profile import text as profile_text
 from bootlab.system import read_system
 
 

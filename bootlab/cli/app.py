@@ -11,14 +11,12 @@ from bootlab.cli import (
     advise,
     audit,
     boot,
-    build,
     coldplug,
     compare,
     doctor,
     import_,
     init,
     measure,
-    profile,
     report,
     study,
     sweep,
@@ -26,8 +24,10 @@ from bootlab.cli import (
     techniques,
     try_,
     unused,
-    watch,
 )
+from bootlab.cli.build import kernel as build
+from bootlab.cli.profile import verb as profile
+from bootlab.cli.watch import verb as watch
 from bootlab.errors import InputError
 
 _INTERRUPTED = 130

@@ -10,23 +10,23 @@ from pydantic import ValidationError
 
 from bootlab.build import boot_files
 from bootlab.build.cache import Cache
-from bootlab.build.cpio import Entry
-from bootlab.build.kernel_config import read_config
-from bootlab.cli.arguments import Json, Runs, open_cache, open_store
-from bootlab.cli.profile import SystemOrRun
-from bootlab.cli.profiled_boots import Subject, prepare_profile, profile_boot, save_profile, start_run
-from bootlab.cli.recorded_profiles import LABEL, find_profile, read_profile_run
-from bootlab.cli.terminal import err, out, print_json, teller
+from bootlab.build.formats.cpio import Entry
+from bootlab.build.source.config_text import read_config
+from bootlab.cli.options.arguments import Json, Runs, open_cache, open_store
+from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, save_profile, start_run
+from bootlab.cli.profile.recorded import LABEL, find_profile, read_profile_run
+from bootlab.cli.profile.verb import SystemOrRun
+from bootlab.cli.terminal.speech import err, out, print_json, teller
 from bootlab.errors import InputError, StoreError
-from bootlab.experiments.audit import audit as find_all
-from bootlab.experiments.audit import gather
-from bootlab.experiments.audit_finding import Audit
-from bootlab.experiments.profiling import Analysis
 from bootlab.experiments.store import Store
+from bootlab.findings.analysis import Analysis
+from bootlab.findings.audit.finding import Audit
+from bootlab.findings.audit.kinds import audit as find_all
+from bootlab.findings.audit.kinds import gather
 from bootlab.measure.profile_setup import ProfileRequest
 from bootlab.measure.record import Outcome
 from bootlab.measure.record_files import write_json
-from bootlab.report import audit_text
+from bootlab.report.boots import audit_text
 from bootlab.system import System, read_system
 
 AUDIT = "audit.json"

@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-from bootlab.cli.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
-from bootlab.cli.terminal import err, out, print_json, teller, warn_of_doubts
+from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.cli.terminal.speech import err, out, print_json, teller, warn_of_doubts
 from bootlab.experiments.store import Store
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import Outcome
 from bootlab.measure.record_files import write_json
-from bootlab.report import text
-from bootlab.report.figures import visible
+from bootlab.report.boots import text
+from bootlab.report.parts.figures import visible
 from bootlab.system import read_system
 
 

@@ -8,26 +8,26 @@ import typer
 
 from bootlab.build.boot_files import module_tree_of, root_entries_of
 from bootlab.build.cache import Cache
-from bootlab.build.module_aliases import read_aliases
-from bootlab.build.modules import ModuleTree, module_name
-from bootlab.cli.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
-from bootlab.cli.output import expect_file, inputs_of
-from bootlab.cli.profiled_boots import expect_started
-from bootlab.cli.terminal import err, out, print_json, teller, warn_of_doubts
+from bootlab.build.modules.aliases import read_aliases
+from bootlab.build.modules.package import ModuleTree, module_name
+from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.cli.profile.boots import expect_started
+from bootlab.cli.terminal.files import expect_file, inputs_of
+from bootlab.cli.terminal.speech import err, out, print_json, teller, warn_of_doubts
 from bootlab.errors import InputError
-from bootlab.experiments.device_modules import (
+from bootlab.experiments.store import Run
+from bootlab.findings.device_modules import (
     Device,
     DeviceModules,
     devices_text,
     find_modules,
     read_devices,
 )
-from bootlab.experiments.store import Run
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import store_error, write_json
-from bootlab.report.figures import count, visible
+from bootlab.report.parts.figures import count, visible
 from bootlab.system import Coldplug, System, read_system
 
 SCHEMA = "bootlab.coldplug/1"

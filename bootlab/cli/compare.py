@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from bootlab.cli.arguments import Json, Parallel, Runs, complete_system, naming, open_cache, open_store
 from bootlab.cli.measure import WARM_UP, default_number, series
-from bootlab.cli.pages import consoles, say_page, write_page
-from bootlab.cli.terminal import boot_progress, out, print_json, teller
+from bootlab.cli.options.arguments import Json, Parallel, Runs, complete_system, naming, open_cache, open_store
+from bootlab.cli.terminal.pages import consoles, say_page, write_page
+from bootlab.cli.terminal.speech import boot_progress, out, print_json, teller
 from bootlab.errors import InputError
 from bootlab.experiments.comparing import Comparison, Steps, compare_series, compare_steps
 from bootlab.experiments.engine import Engine, Job
@@ -19,7 +19,7 @@ from bootlab.experiments.store import Run, Store
 from bootlab.measure.prepare import Prepared, prepare
 from bootlab.measure.record import BootRecord
 from bootlab.measure.record_files import read_record, write_json
-from bootlab.report import page, steps_page, steps_text, text
+from bootlab.report.boots import page, steps_page, steps_text, text
 from bootlab.system import System, read_system
 
 _FEWEST_WALL = 5

@@ -2,9 +2,9 @@
 
 from dataclasses import asdict
 
-from bootlab.cli.arguments import Json, open_cache
-from bootlab.cli.terminal import out, print_json
-from bootlab.measure.toolbox import examine
+from bootlab.cli.options.arguments import Json, open_cache
+from bootlab.cli.terminal.speech import out, print_json
+from bootlab.measure.host.toolbox import examine
 
 
 def doctor(json: Json = False) -> int:

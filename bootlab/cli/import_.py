@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from bootlab.cli.arguments import ExportFormat, Json, Runs, open_store
-from bootlab.cli.pages import say_page, write_page
-from bootlab.cli.terminal import err, out, print_json
+from bootlab.cli.options.arguments import ExportFormat, Json, Runs, open_store
+from bootlab.cli.terminal.pages import say_page, write_page
+from bootlab.cli.terminal.speech import err, out, print_json
 from bootlab.errors import InputError
 from bootlab.experiments.importing import (
     KIND,
@@ -26,14 +26,15 @@ from bootlab.experiments.importing import (
 from bootlab.experiments.store import Run
 from bootlab.importers.importer import Options
 from bootlab.importers.merging import merge
+from bootlab.importers.reading.source import Watcher, open_source
 from bootlab.importers.registry import IMPORTERS, read_recording
-from bootlab.importers.source import Watcher, open_source
 from bootlab.measure.record_files import write_json
-from bootlab.report import recording_sides_text, recording_text
 from bootlab.report.exports.recording import export_recording
-from bootlab.report.plain_tables import keep_whole, plain_table
-from bootlab.report.recording_page import recording_page
-from bootlab.report.recording_sides_page import recording_sides_page
+from bootlab.report.parts.plain_tables import keep_whole, plain_table
+from bootlab.report.recording import sides_text as recording_sides_text
+from bootlab.report.recording import text as recording_text
+from bootlab.report.recording.page import recording_page
+from bootlab.report.recording.sides_page import recording_sides_page
 
 _SAID_EVERY_S = 10.0
 _STDIN = "-"

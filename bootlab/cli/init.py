@@ -5,12 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from bootlab.build.init_convert import read_and_convert, write_units
-from bootlab.build.init_plan import InitPlan, read_plan
-from bootlab.cli.arguments import Json, open_cache
-from bootlab.cli.terminal import out, print_json
+from bootlab.build.units.convert import read_and_convert, write_units
+from bootlab.build.units.plan import InitPlan, read_plan
+from bootlab.cli.options.arguments import Json, open_cache
+from bootlab.cli.terminal.speech import out, print_json
 from bootlab.errors import InputError
-from bootlab.report.figures import visible
+from bootlab.report.parts.figures import visible
 
 SCHEMA = "bootlab.init-check/1"
 CONVERT_SCHEMA = "bootlab.init-convert/1"

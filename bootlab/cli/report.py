@@ -7,24 +7,24 @@ from typing import Annotated, TypeVar
 import typer
 
 from bootlab.cli import study, sweep, tailor
-from bootlab.cli.arguments import Json, Runs, open_store
 from bootlab.cli.compare import recorded, show_comparison, show_steps
 from bootlab.cli.import_ import show_import
 from bootlab.cli.measure import series_document
-from bootlab.cli.pages import consoles, say_page, write_page
-from bootlab.cli.profile_sweeps import read_sweep, show_sweep
-from bootlab.cli.profiled_boots import show_profile
-from bootlab.cli.recorded_profiles import KIND, read_profile_run
-from bootlab.cli.terminal import out, print_json
+from bootlab.cli.options.arguments import Json, Runs, open_store
+from bootlab.cli.profile.boots import show_profile
+from bootlab.cli.profile.recorded import KIND, read_profile_run
+from bootlab.cli.profile.sweeps import read_sweep, show_sweep
+from bootlab.cli.terminal.pages import consoles, say_page, write_page
+from bootlab.cli.terminal.speech import out, print_json
 from bootlab.cli.try_ import show_try
 from bootlab.errors import InputError, StoreError
 from bootlab.experiments import importing
 from bootlab.experiments.comparing import Comparison, Steps
 from bootlab.experiments.store import Run, Store
-from bootlab.experiments.trial import TryResult
+from bootlab.experiments.trial.result import TryResult
 from bootlab.measure.record import BootRecord
 from bootlab.measure.record_files import read_record
-from bootlab.report import page, text
+from bootlab.report.boots import page, text
 
 Result = TypeVar("Result", TryResult, Comparison, Steps)
 

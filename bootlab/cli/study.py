@@ -6,21 +6,21 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from bootlab.cli.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
-from bootlab.cli.pages import say_page, write_page
-from bootlab.cli.ranges import parse_speeds, parse_words
+from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.cli.options.ranges import parse_speeds, parse_words
 from bootlab.cli.resuming import asked_of, digest, find_resumed
 from bootlab.cli.sweep import expect_csv, write_csv
-from bootlab.cli.terminal import boot_progress, out, print_json, warn_of_doubts
+from bootlab.cli.terminal.pages import say_page, write_page
+from bootlab.cli.terminal.speech import boot_progress, out, print_json, warn_of_doubts
 from bootlab.errors import InputError, Interrupted, StoreError
-from bootlab.experiments.compression_result import CompressionResult, What
-from bootlab.experiments.compression_study import CompressionStudy
+from bootlab.experiments.compression.result import CompressionResult, What
+from bootlab.experiments.compression.study import CompressionStudy
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.store import Run
 from bootlab.measure.record_files import write_json
-from bootlab.report import compression_text
-from bootlab.report.compression_csv import compression_csv
-from bootlab.report.compression_page import compression_page
+from bootlab.report.compression import text as compression_text
+from bootlab.report.compression.csv import compression_csv
+from bootlab.report.compression.page import compression_page
 from bootlab.system import read_system
 
 KIND = "study"

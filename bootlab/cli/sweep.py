@@ -6,21 +6,21 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from bootlab.cli.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
-from bootlab.cli.pages import say_page, write_page
-from bootlab.cli.ranges import LEAST_MIB, MOST_MIB, MOST_VCPUS, parse_numbers, parse_sizes, parse_words
+from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.cli.options.ranges import LEAST_MIB, MOST_MIB, MOST_VCPUS, parse_numbers, parse_sizes, parse_words
 from bootlab.cli.resuming import asked_of, digest, find_resumed
-from bootlab.cli.terminal import boot_progress, err, out, print_json, warn_of_doubts
+from bootlab.cli.terminal.pages import say_page, write_page
+from bootlab.cli.terminal.speech import boot_progress, err, out, print_json, warn_of_doubts
 from bootlab.errors import InputError, Interrupted, StoreError
-from bootlab.experiments.boot_grid import Wanted
-from bootlab.experiments.boot_sweep import BootSweep
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.store import Run
-from bootlab.experiments.sweep_result import SweepResult
+from bootlab.experiments.sweep.boots import BootSweep
+from bootlab.experiments.sweep.grid import Wanted
+from bootlab.experiments.sweep.result import SweepResult
 from bootlab.measure.record_files import write_json
-from bootlab.report import sweep_text
-from bootlab.report.sweep_csv import sweep_csv
-from bootlab.report.sweep_page import sweep_page
+from bootlab.report.sweep import text as sweep_text
+from bootlab.report.sweep.csv import sweep_csv
+from bootlab.report.sweep.page import sweep_page
 from bootlab.system import ClockKind, Kernel, PageSize, System, read_system
 
 KIND = "sweep"

@@ -8,16 +8,17 @@ from typing import Annotated, Any
 import typer
 from pydantic import BaseModel, ConfigDict
 
-from bootlab.cli.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
 from bootlab.cli.resuming import asked_of, digest, find_resumed
-from bootlab.cli.terminal import err, out, print_json, warn_of_doubts
+from bootlab.cli.terminal.speech import err, out, print_json, warn_of_doubts
 from bootlab.errors import InputError, Interrupted, StoreError
 from bootlab.experiments.store import Run
-from bootlab.experiments.tailor_document import SCHEMA, tailor_document
-from bootlab.experiments.tailor_policy import GROUPS, Policy
-from bootlab.experiments.tailoring import Tailored, Tailoring, expect_tailorable
+from bootlab.experiments.tailor.document import SCHEMA, tailor_document
+from bootlab.experiments.tailor.policy import GROUPS, Policy
+from bootlab.experiments.tailor.rounds import Tailored, Tailoring, expect_tailorable
 from bootlab.measure.record_files import store_error, write_json, write_whole
-from bootlab.report import tailor_reasons, tailor_text
+from bootlab.report.tailor import reasons as tailor_reasons
+from bootlab.report.tailor import text as tailor_text
 from bootlab.system import read_system
 
 KIND = "tailor"

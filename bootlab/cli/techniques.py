@@ -8,15 +8,15 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from bootlab.cli.arguments import Json, Runs, complete_technique, open_store
-from bootlab.cli.terminal import out, print_json
+from bootlab.cli.options.arguments import Json, Runs, complete_technique, open_store
+from bootlab.cli.terminal.speech import out, print_json
 from bootlab.errors import InputError, StoreError
-from bootlab.experiments.measured_document import figures
-from bootlab.experiments.plan import PLANS
 from bootlab.experiments.store import Run, Store
-from bootlab.experiments.trial import TryResult
+from bootlab.experiments.trial.figures import figures
+from bootlab.experiments.trial.plan import PLANS
+from bootlab.experiments.trial.result import TryResult
 from bootlab.measure.record_files import read_record, write_whole
-from bootlab.report import text
+from bootlab.report.boots import text
 from bootlab.techniques.catalogue import find_techniques, load_catalogue
 from bootlab.techniques.measured_figures import MEASURED, MeasuredFigure, merge_measured, read_measured
 from bootlab.techniques.page_tables import figures_of

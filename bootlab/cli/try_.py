@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from bootlab.cli.arguments import (
+from bootlab.cli.audit import audited_facts
+from bootlab.cli.options.arguments import (
     Json,
     Parallel,
     Runs,
@@ -18,18 +19,18 @@ from bootlab.cli.arguments import (
     open_cache,
     open_store,
 )
-from bootlab.cli.audit import audited_facts
-from bootlab.cli.pages import consoles, say_page, write_page
-from bootlab.cli.terminal import boot_progress, err, out, print_json, warn_of_doubts
+from bootlab.cli.terminal.pages import consoles, say_page, write_page
+from bootlab.cli.terminal.speech import boot_progress, err, out, print_json, warn_of_doubts
 from bootlab.errors import InputError, Interrupted, StoreError
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.family import DEFAULT_NULLS
-from bootlab.experiments.plan import PLANS, find_plan
 from bootlab.experiments.store import Run, Store
-from bootlab.experiments.trial import TryResult
-from bootlab.experiments.trying import Trial
+from bootlab.experiments.trial.plan import PLANS, find_plan
+from bootlab.experiments.trial.result import TryResult
+from bootlab.experiments.trial.steps import Trial
 from bootlab.measure.record_files import write_json
-from bootlab.report import page, trial_text
+from bootlab.report.boots import page
+from bootlab.report.trial import text as trial_text
 from bootlab.system import ClockKind, read_system
 from bootlab.techniques.catalogue import find_techniques, load_catalogue
 

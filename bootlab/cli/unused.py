@@ -7,19 +7,19 @@ from typing import Annotated, Any
 import typer
 
 from bootlab.build.boot_files import root_entries_of
-from bootlab.cli.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
-from bootlab.cli.output import expect_file, inputs_of
-from bootlab.cli.profiled_boots import expect_started
-from bootlab.cli.terminal import err, out, print_json, teller, warn_of_doubts
+from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.cli.profile.boots import expect_started
+from bootlab.cli.terminal.files import expect_file, inputs_of
+from bootlab.cli.terminal.speech import err, out, print_json, teller, warn_of_doubts
 from bootlab.errors import InputError
 from bootlab.experiments.store import Run
-from bootlab.experiments.unused_files import Unused, find_unused, read_paths
+from bootlab.findings.unused_files import Unused, find_unused, read_paths
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import Prepared, prepare
 from bootlab.measure.profile_setup import PROFILE, ProfileRequest
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import store_error, write_json
-from bootlab.report.figures import count, ms, percent, visible
+from bootlab.report.parts.figures import count, ms, percent, visible
 from bootlab.system import System, read_system
 
 SCHEMA = "bootlab.unused/1"

@@ -1,1 +1,1 @@
-"""Does it help: plan, engine, store, verdict."""
+"""Does it help: families of boots, verdicts, trials, sweeps, tailoring, and the runs that keep them."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bootlab.errors import InputError
-from bootlab.measure.statistics import median_ns, saved, spread_ns
+from bootlab.measure.statistics.series import median_ns, saved, spread_ns
 
 # A saving must be more than 5/4 of the spread; virtual_verdict says what that buys.
 _SPREAD_FACTOR = (5, 4)

@@ -1,1 +1,1 @@
-"""Text or binary recordings to a timeline: one format per file."""
+"""Recordings of other tools, read: one format a file, bytes in, timeline out."""

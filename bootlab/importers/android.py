@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bootlab.importers.importer import Importer, Options
-from bootlab.importers.source import Head, Source
+from bootlab.importers.reading.source import Head, Source
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.event import Event, Span
 from bootlab.timeline.recording import MOST_SPANS, Length, Recording

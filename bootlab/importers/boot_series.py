@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bootlab.importers.importer import Importer, Options
-from bootlab.importers.source import Head, Source
+from bootlab.importers.reading.source import Head, Source
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.recording import Recording, Series
 from bootlab.timeline.timeline import Timeline

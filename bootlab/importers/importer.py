@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bootlab.importers.source import Head, Source
+from bootlab.importers.reading.source import Head, Source
 from bootlab.timeline.recording import Recording
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bootlab.errors import InputError
-from bootlab.importers import dmesg
+from bootlab.importers.kernel import dmesg
 from bootlab.importers.placing import place
 from bootlab.timeline.clock import Alignment, Clock, align
 from bootlab.timeline.event import Event, Span

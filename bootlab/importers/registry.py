@@ -3,32 +3,23 @@
 from typing import Final
 
 from bootlab.errors import InputError
-from bootlab.importers import (
-    android,
-    boot_kpi,
-    boot_series,
-    bootchart,
-    bootchart_svg,
-    bootstage,
-    boottrace,
-    cbmem,
-    ec2_boot_bench,
-    firecracker_log,
-    firecracker_metrics,
-    ftrace,
-    grabserial,
-    kernel_log,
-    kernel_marks,
-    systemd_dump,
-    systemd_plot,
-    systemd_show,
-    systemd_svg,
-    systemd_text,
-    tslog,
-    watch,
-)
+from bootlab.importers import android, boot_series
+from bootlab.importers.bootchart import svg as bootchart_svg
+from bootlab.importers.bootchart import tarball as bootchart
+from bootlab.importers.firmware import boot_kpi, bootstage, cbmem
+from bootlab.importers.freebsd import boottrace, tslog
 from bootlab.importers.importer import Importer, Options
-from bootlab.importers.source import FormatError, Head, Source
+from bootlab.importers.kernel import ftrace
+from bootlab.importers.kernel import log as kernel_log
+from bootlab.importers.kernel import marks as kernel_marks
+from bootlab.importers.reading.source import FormatError, Head, Source
+from bootlab.importers.serial import grabserial, watch
+from bootlab.importers.systemd import dump as systemd_dump
+from bootlab.importers.systemd import plot as systemd_plot
+from bootlab.importers.systemd import show as systemd_show
+from bootlab.importers.systemd import svg as systemd_svg
+from bootlab.importers.systemd import text as systemd_text
+from bootlab.importers.vmm import ec2_boot_bench, firecracker_log, firecracker_metrics
 from bootlab.timeline.recording import Recording
 
 IMPORTERS: Final[tuple[Importer, ...]] = (

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Final
 
 from bootlab.errors import InputError
-from bootlab.importers.bootstage import parse_report
+from bootlab.importers.firmware.bootstage import parse_report
 from bootlab.measure.record import PhaseRecord, StageRecord
-from bootlab.profile.card_reads import read_between, read_card_log
+from bootlab.profile.recorded.card_reads import read_between, read_card_log
 from bootlab.timeline import marks as m
 from bootlab.timeline import phases
 

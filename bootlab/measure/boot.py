@@ -15,27 +15,27 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bootlab.errors import BootFailed, Interrupted
-from bootlab.importers.console import ConsoleLine, LineSplitter
-from bootlab.measure.board_causes import board_remarks, find_board_cause
+from bootlab.importers.serial.lines import ConsoleLine, LineSplitter
 from bootlab.measure.board_stages import phase_records, stage_records
-from bootlab.measure.deadline import deadline
-from bootlab.measure.guest_clock import HOST, VIRTUAL, place_guest_clock
-from bootlab.measure.guest_console import GuestConsole, early_check
-from bootlab.measure.host import host_facts
-from bootlab.measure.known_causes import find_known_cause
+from bootlab.measure.causes.board import board_remarks, find_board_cause
+from bootlab.measure.causes.known import find_known_cause
+from bootlab.measure.causes.wrong_baud import find_line_cause
+from bootlab.measure.guest.clock import HOST, VIRTUAL, place_guest_clock
+from bootlab.measure.guest.console import GuestConsole, early_check
+from bootlab.measure.guest.tcp_check import ask
+from bootlab.measure.host.deadline import deadline
+from bootlab.measure.host.facts import host_facts
 from bootlab.measure.machine import open_machine
 from bootlab.measure.prepare import Prepared
 from bootlab.measure.profile_setup import PROFILE
 from bootlab.measure.record import BootRecord, ConsoleStamps, GuestClock, InitcallRecord, Outcome
 from bootlab.measure.record_files import store_error, write_whole
-from bootlab.measure.tcp_check import ask
-from bootlab.measure.wrong_baud import find_line_cause
-from bootlab.profile.kept_file import compress_kept
-from bootlab.profile.plugin_config import marks_looked_for
-from bootlab.profile.plugin_trace import PluginTrace, Stamp, read_trace
-from bootlab.profile.profile_config import FUNCTIONS
+from bootlab.profile.asked.boot import marks_looked_for
+from bootlab.profile.asked.profile import FUNCTIONS
+from bootlab.profile.recorded.at_rest import compress_kept
+from bootlab.profile.recorded.trace import PluginTrace, Stamp, read_trace
 from bootlab.system import Check, ClockKind
-from bootlab.targets.serial import SerialSession
+from bootlab.targets.serial.session import SerialSession
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason, Session
 from bootlab.timeline import marks as m
 

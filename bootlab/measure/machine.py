@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bootlab.measure.board_stages import CARD_LOG
+from bootlab.measure.guest.tcp_check import free_port
 from bootlab.measure.prepare import Prepared
 from bootlab.measure.profile_setup import PROFILE, write_profile_config
-from bootlab.measure.tcp_check import free_port
-from bootlab.profile.card_reads import TRACE_EVENT
+from bootlab.profile.recorded.card_reads import TRACE_EVENT
 from bootlab.system import Target
-from bootlab.targets.qemu import QemuSession, socket_folder
-from bootlab.targets.qemu_argv import PluginFiles, Wiring, qemu_argv
-from bootlab.targets.serial import SerialSession
+from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
+from bootlab.targets.qemu.session import QemuSession, socket_folder
+from bootlab.targets.serial.session import SerialSession
 from bootlab.targets.target import Session
 
 

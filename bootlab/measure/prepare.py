@@ -14,17 +14,17 @@ from bootlab.build import boot_files
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.plugin import plugin_path
 from bootlab.errors import InputError, MissingTool
-from bootlab.measure.huge_pages import expect_pages
-from bootlab.measure.kvm import probe_kvm
+from bootlab.measure.host.huge_pages import expect_pages
+from bootlab.measure.host.kvm import probe_kvm
 from bootlab.measure.profile_setup import ProfileRequest, ProfileSetup, set_up_profile
 from bootlab.process import run
-from bootlab.profile.plugin_config import arch_line, make_plugin_config
-from bootlab.profile.stage_marks import Placed, stage_lines
+from bootlab.profile.asked.boot import arch_line, make_plugin_config
+from bootlab.profile.asked.stage_marks import Placed, stage_lines
 from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
 from bootlab.system import Accelerator, BootFiles, ClockKind, KernelEntry, MachineType, System
-from bootlab.targets.qemu_argv import qemu_binary
+from bootlab.targets.qemu.argv import qemu_binary
 from bootlab.timeline.marks import OWN
 
 MINIMUM_QEMU = (9, 2)

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from bootlab.build.cache import Cache, file_sha256
-from bootlab.build.kernel_image import inspect
-from bootlab.build.program_symbols import program_symbols
+from bootlab.build.kernel.image import inspect
+from bootlab.build.programs.symbols import program_symbols
 from bootlab.errors import InputError, StoreError
-from bootlab.measure.guest_programs import find_programs
-from bootlab.profile.profile_config import (
+from bootlab.measure.guest.programs import find_programs
+from bootlab.profile.asked.profile import (
     DECOMPRESSOR,
     DEFAULT_SPAN_NS,
     OPENSBI,

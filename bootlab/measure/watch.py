@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bootlab.importers.console import ConsoleLine, LineSplitter
-from bootlab.measure.wrong_baud import GarbageWatch
+from bootlab.importers.serial.lines import ConsoleLine, LineSplitter
+from bootlab.measure.causes.wrong_baud import GarbageWatch
 
 _PROMPT_NS = 200_000_000
 """How long a line must be silent in its middle before what has come of it is shown."""

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What to load and to wait for, as bootlab resolved it when it built the image (bootlab/build/coldplug_plan.py writes it):
+ * What to load and to wait for, as bootlab resolved it when it built the image (bootlab/build/modules/coldplug_plan.py writes it):
  *
  *   # a comment
  *   serial                                one module at a time

@@ -2,7 +2,7 @@
 /*
  * bootlab-init-check DIR [GOAL]...: read the units of the system whose root is DIR as bootlab-init would, and print
  * what it made of them; nothing is started. Goals take the place of the system's own, as bootlab_goal= does. Runs on
- * the host; bootlab/build/init_plan.py reads what it prints:
+ * the host; bootlab/build/units/plan.py reads what it prints:
  *
  *   unit ID ORIGIN FLAGS HEIGHT NAME PATH     FLAGS of e(nabled) w(anted) g(oal) b(roken), or -
  *   command ID PHASE WORD...                  every byte that is no printable ASCII, and %, as %XX

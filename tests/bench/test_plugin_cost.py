@@ -9,7 +9,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.measure.prepare import Prepared, prepare
 from bootlab.system import read_system
-from bootlab.targets.qemu_argv import PluginFiles
+from bootlab.targets.qemu.argv import PluginFiles
 
 pytestmark = pytest.mark.bench
 

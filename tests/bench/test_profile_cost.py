@@ -10,7 +10,7 @@ from bootlab.build.cache import Cache
 from bootlab.measure.prepare import Prepared, prepare
 from bootlab.measure.profile_setup import PROFILE, ProfileRequest, write_profile_config
 from bootlab.system import read_system
-from bootlab.targets.qemu_argv import PluginFiles
+from bootlab.targets.qemu.argv import PluginFiles
 
 pytestmark = pytest.mark.bench
 

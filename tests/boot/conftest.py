@@ -17,12 +17,12 @@ from bootlab.build.cache import Cache
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import Prepared, prepare
 from bootlab.measure.record import BootRecord
-from bootlab.profile.plugin_trace import PluginTrace, read_trace
-from bootlab.profile.profile_config import FUNCTIONS, function_names, read_functions
-from bootlab.profile.profile_file import Profile, read_profile
-from bootlab.profile.profile_records import Integers
+from bootlab.profile.asked.profile import FUNCTIONS, function_names, read_functions
+from bootlab.profile.recorded.file import Profile, read_profile
+from bootlab.profile.recorded.records import Integers
+from bootlab.profile.recorded.trace import PluginTrace, read_trace
 from bootlab.system import System, read_system
-from bootlab.targets.qemu_argv import PluginFiles
+from bootlab.targets.qemu.argv import PluginFiles
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"

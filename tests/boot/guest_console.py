@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from bootlab.targets.qemu import QemuSession
+from bootlab.targets.qemu.session import QemuSession
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason
 
 

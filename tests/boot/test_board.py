@@ -12,7 +12,7 @@ from bootlab.build import boot_files
 from bootlab.build.cache import Cache
 from bootlab.cli.measure import identical
 from bootlab.errors import InputError
-from bootlab.experiments.measured import evidence_of
+from bootlab.findings.evidence import evidence_of
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
 from bootlab.techniques.catalogue import find_techniques, load_catalogue

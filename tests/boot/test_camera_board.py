@@ -16,7 +16,7 @@ from bootlab.experiments.store import Store
 from bootlab.measure.board_terms import BoardTerms, board_terms
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
-from bootlab.report.figures import model_lines
+from bootlab.report.parts.figures import model_lines
 from bootlab.system import System, read_system
 from tests.boot.conftest import Boot
 

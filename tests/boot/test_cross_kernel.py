@@ -9,8 +9,8 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from bootlab.build.cache import Cache
-from bootlab.build.kernel_build import build_kernel
-from bootlab.build.kernel_image import ImageKind, inspect
+from bootlab.build.kernel.build import build_kernel
+from bootlab.build.kernel.image import ImageKind, inspect
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.process import find_program
 from bootlab.symbols.table import read_symbols

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from bootlab.build import cpio, guest
 from bootlab.build.cache import Cache
-from bootlab.build.packages import fetch
-from bootlab.targets.qemu import socket_folder
+from bootlab.build.debian.packages import fetch
+from bootlab.build.formats import cpio
+from bootlab.build.programs import guest
+from bootlab.targets.qemu.session import socket_folder
 from bootlab.targets.target import EndReason
 from tests.boot.guest_console import watch
 

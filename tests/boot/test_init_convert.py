@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.build.init_convert import read_and_convert, write_units
-from bootlab.build.init_plan import AT_START, InitPlan, read_plan
-from bootlab.build.packages import Package, fetch_all
-from bootlab.build.unit_text import Converted
+from bootlab.build.debian.packages import Package, fetch_all
+from bootlab.build.units.convert import read_and_convert, write_units
+from bootlab.build.units.plan import AT_START, InitPlan, read_plan
+from bootlab.build.units.unit_text import Converted
 from tests.boot.init_scripts.insserv import lay_out, reachable
 
 pytestmark = [pytest.mark.network]

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.experiments.profiling import read_recorded
+from bootlab.findings.analysis import read_recorded
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.profile_setup import ProfileRequest
 from bootlab.measure.record import Outcome
-from bootlab.profile.processes import State, find_processes
+from bootlab.profile.tables.processes import State, find_processes
 from bootlab.system import read_system
 from tests.boot.conftest import EXAMPLES
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.measure.guest.tcp_check import ask, free_port
 from bootlab.measure.prepare import prepare
-from bootlab.measure.tcp_check import ask, free_port
 from bootlab.process import run
 from bootlab.system import System, read_system
-from bootlab.targets.qemu import QemuSession, socket_folder
-from bootlab.targets.qemu_argv import Wiring, qemu_argv
+from bootlab.targets.qemu.argv import Wiring, qemu_argv
+from bootlab.targets.qemu.session import QemuSession, socket_folder
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason
 from tests.boot.conftest import EXAMPLES
 

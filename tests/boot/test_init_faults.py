@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build import guest
 from bootlab.build.cache import Cache
-from bootlab.build.static_program import compile_static
+from bootlab.build.programs import guest
+from bootlab.build.programs.static_program import compile_static
 from tests.boot.init_namespace import InitNamespace
 from tests.boot.unruly_units import BEHAVIOURS
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.build.init_plan import InitPlan, read_plan
-from bootlab.build.packages import fetch_all
+from bootlab.build.debian.packages import fetch_all
+from bootlab.build.units.plan import InitPlan, read_plan
 from tests.boot.init_scripts.insserv import Insserv, lay_out, order
 
 pytestmark = [

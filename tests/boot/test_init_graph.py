@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build import guest
 from bootlab.build.cache import Cache
+from bootlab.build.programs import guest
 from bootlab.importers.init_account import InitAccount, Kind, find_account
 from bootlab.measure.record import BootRecord, Outcome
-from bootlab.profile.plugin_trace import read_trace
+from bootlab.profile.recorded.trace import read_trace
 from bootlab.system import System, read_system
 from tests.boot.conftest import EXAMPLES
 

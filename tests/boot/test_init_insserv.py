@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.build.init_plan import AT_START, AT_STOP, InitPlan, read_plan
-from bootlab.build.packages import fetch_all
+from bootlab.build.debian.packages import fetch_all
+from bootlab.build.units.plan import AT_START, AT_STOP, InitPlan, read_plan
 from tests.boot.init_scripts.insserv import Insserv, Order, lay_out, order, reachable
 
 pytestmark = [

@@ -9,8 +9,8 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.measure.prepare import prepare
 from bootlab.system import read_system
-from bootlab.targets.qemu import socket_folder
-from bootlab.targets.qemu_argv import Wiring, qemu_argv
+from bootlab.targets.qemu.argv import Wiring, qemu_argv
+from bootlab.targets.qemu.session import socket_folder
 from bootlab.targets.target import EndReason
 from tests.boot.guest_console import watch
 from tests.boot.unruly_units import BEHAVIOURS

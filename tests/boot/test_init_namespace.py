@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build import guest
 from bootlab.build.cache import Cache
-from bootlab.build.static_program import compile_static
+from bootlab.build.programs import guest
+from bootlab.build.programs.static_program import compile_static
 from bootlab.importers.init_account import Kind, parse_account
 from tests.boot.init_namespace import InitNamespace
 

@@ -19,8 +19,9 @@ from typing import Any
 
 import pytest
 
-from bootlab.build import boot_files, guest
+from bootlab.build import boot_files
 from bootlab.build.cache import Cache
+from bootlab.build.programs import guest
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bootlab.measure.guest.tcp_check import free_port
 from bootlab.measure.record import BootRecord, Outcome
-from bootlab.measure.tcp_check import free_port
 from bootlab.system import read_system
 from tests.boot.conftest import EXAMPLES, Boot
 

@@ -8,7 +8,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.measure.prepare import Prepared, prepare
 from bootlab.system import System
-from bootlab.targets.qemu_argv import PluginFiles
+from bootlab.targets.qemu.argv import PluginFiles
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
@@ -34,7 +34,7 @@ def test_console_is_the_same_with_and_without_the_plugin(
 def test_console_records_cover_every_byte(fast_system: System, cache: Cache, tmp_path: Path) -> None:
     """Each byte of the console is stamped on the virtual clock, in the order it came."""
     from bootlab.measure.boot import boot
-    from bootlab.profile.plugin_trace import read_trace
+    from bootlab.profile.recorded.trace import read_trace
 
     record = boot(prepare(fast_system, cache), tmp_path)
     trace = read_trace(tmp_path / "trace.txt")

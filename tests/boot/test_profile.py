@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bootlab.profile.call_tree import build_call_tree
-from bootlab.profile.profile_file import Profile
-from bootlab.profile.profile_records import Space
+from bootlab.profile.recorded.file import Profile
+from bootlab.profile.recorded.records import Space
+from bootlab.profile.tree.call_tree import build_call_tree
 from tests.boot.conftest import VARIANTS, CheckUnnoticed, ProfileBoot, Profiled
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]

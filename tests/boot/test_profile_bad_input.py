@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.build.kernel_image import inspect
+from bootlab.build.kernel.image import inspect
 from bootlab.measure.prepare import prepare
 from bootlab.symbols.table import read_symbols
 from bootlab.system import read_system

@@ -16,11 +16,11 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.measure.prepare import prepare
 from bootlab.process import run
-from bootlab.profile.profile_config import FUNCTIONS, read_functions
-from bootlab.profile.profile_records import Integers
+from bootlab.profile.asked.profile import FUNCTIONS, read_functions
+from bootlab.profile.recorded.records import Integers
 from bootlab.system import read_system
-from bootlab.targets.qemu import QemuSession, socket_folder
-from bootlab.targets.qemu_argv import PluginFiles, Wiring, qemu_argv
+from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
+from bootlab.targets.qemu.session import QemuSession, socket_folder
 from bootlab.targets.target import Ended, EndReason
 from tests.boot.conftest import ROOT, ProfileBoot, Profiled
 

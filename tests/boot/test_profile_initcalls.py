@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bootlab.importers.dmesg import Initcall, KernelLog, parse
+from bootlab.importers.kernel.dmesg import Initcall, KernelLog, parse
 from tests.boot.conftest import ProfileBoot, Profiled, WriteSystem
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.build.kernel_image import extract_vmlinux
-from bootlab.build.packages import fetch
-from bootlab.profile.profile_records import EventKind, Space
+from bootlab.build.debian.packages import fetch
+from bootlab.build.kernel.image import extract_vmlinux
+from bootlab.profile.recorded.records import EventKind, Space
 from bootlab.symbols import kallsyms
 from bootlab.symbols.table import read_symbols
 from tests.boot.conftest import Profiled, run_profile

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.kernel_image import extract_vmlinux
-from bootlab.profile.profile_config import (
+from bootlab.build.kernel.image import extract_vmlinux
+from bootlab.profile.asked.profile import (
     PATH_HOOKS,
     KernelFacts,
     make_profile_config,

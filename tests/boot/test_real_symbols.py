@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build import cpio, packages
 from bootlab.build.cache import Cache
-from bootlab.build.file_tree import FileTree
-from bootlab.build.kernel_image import KernelImage, expect_arch, extract_vmlinux, inspect
+from bootlab.build.debian import packages
+from bootlab.build.formats import cpio
+from bootlab.build.kernel.image import KernelImage, expect_arch, extract_vmlinux, inspect
+from bootlab.build.root.file_tree import FileTree
 from bootlab.process import run
 from bootlab.symbols.table import SymbolTable, read_symbols
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from bootlab.build import guest
 from bootlab.build.cache import Cache
-from bootlab.build.program_symbols import program_symbols
-from bootlab.build.static_program import compile_static, with_programs
+from bootlab.build.programs import guest
+from bootlab.build.programs.static_program import compile_static, with_programs
+from bootlab.build.programs.symbols import program_symbols
 from bootlab.errors import InputError
 from bootlab.system import Booted, Initramfs, Kernel, Machine, MachineType, System
 from tests.boot.conftest import EXAMPLES

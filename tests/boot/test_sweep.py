@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bootlab.errors import BootlabError
-from bootlab.measure.huge_pages import expect_pages, free_pages
+from bootlab.measure.host.huge_pages import expect_pages, free_pages
 from bootlab.system import System, read_system
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache, file_sha256
-from bootlab.build.kernel_build import BuiltKernel, build_kernel, kernel_key, objects_of
-from bootlab.build.kernel_configure import configure
-from bootlab.build.kernel_source import find_source
-from bootlab.build.toolchain import find_toolchain
+from bootlab.build.kernel.build import BuiltKernel, build_kernel, kernel_key, objects_of
+from bootlab.build.source.configure import configure
+from bootlab.build.source.origin import find_source
+from bootlab.build.source.toolchain import find_toolchain
 from bootlab.errors import InputError
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import KernelBuild, System, read_system
@@ -115,7 +115,7 @@ def test_a_build_on_old_objects_and_a_clean_one_give_the_same_bytes(tiny: BuiltK
 
 def test_a_killed_build_is_done_again_from_the_start(tiny: BuiltKernel, cache: Cache) -> None:
     code = (
-        "from bootlab.build.cache import Cache; from bootlab.build.kernel_build import build_kernel\n"
+        "from bootlab.build.cache import Cache; from bootlab.build.kernel.build import build_kernel\n"
         "from bootlab.system import KernelBuild; import sys\n"
         "build = KernelBuild.model_validate_json(sys.argv[1])\n"
         "build_kernel(build, 'x86_64', Cache.default(), progress=lambda done, last: print(done, flush=True))\n"

@@ -10,10 +10,10 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.errors import BootFailed
 from bootlab.experiments.engine import Engine
-from bootlab.experiments.plan import Plan
 from bootlab.experiments.store import Store
-from bootlab.experiments.trial import TryResult
-from bootlab.experiments.trying import Trial
+from bootlab.experiments.trial.plan import Plan
+from bootlab.experiments.trial.result import TryResult
+from bootlab.experiments.trial.steps import Trial
 from bootlab.measure.prepare import prepare
 from bootlab.system import System, read_system
 from bootlab.techniques.catalogue import find_techniques, load_catalogue

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build import cpio
 from bootlab.build.boot_files import prepare
 from bootlab.build.cache import Cache, file_sha256
-from bootlab.build.compress import compress
-from bootlab.build.file_tree import FileTree
+from bootlab.build.formats import cpio
+from bootlab.build.formats.compress import compress
+from bootlab.build.root.file_tree import FileTree
 from bootlab.errors import InputError
 from bootlab.system import Compression, System, read_system
 

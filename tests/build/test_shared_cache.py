@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build import initramfs, packages, rootfs
 from bootlab.build.cache import Cache
-from bootlab.build.content import Ingredients
-from bootlab.build.debian_root import debian_root
+from bootlab.build.debian import packages
+from bootlab.build.debian.root import debian_root
+from bootlab.build.root import initramfs, rootfs
+from bootlab.build.root.content import Ingredients
 from bootlab.errors import StoreError
 from bootlab.system import Initramfs, Rootfs
-from tests.build import test_kernel_build
 from tests.build.conftest import LocalArchive
+from tests.build.kernel import test_build as test_kernel_build
 
 _NOBODY = 65534
 _LOOK = ("/usr/sbin", "/sbin", "/usr/bin", "/bin")

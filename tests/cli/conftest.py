@@ -8,8 +8,8 @@ import pytest
 from bootlab.experiments.store import Run, Store
 from bootlab.measure.profile_setup import ABOUT, PROFILE, AboutProfile
 from bootlab.measure.record import BootRecord, Outcome
-from bootlab.profile.profile_config import FUNCTIONS, functions_text
-from bootlab.profile.profile_records import CallKind, EventKind, Space
+from bootlab.profile.asked.profile import FUNCTIONS, functions_text
+from bootlab.profile.recorded.records import CallKind, EventKind, Space
 from bootlab.system import Booted, Kernel, Machine, MachineType, System
 from tests.profile.conftest import ProfileWriter
 

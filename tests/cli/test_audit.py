@@ -10,9 +10,9 @@ from rich.console import Console
 from bootlab.cli.app import run
 from bootlab.cli.audit import AUDIT, audited_facts
 from bootlab.errors import InputError, StoreError
-from bootlab.experiments.audit_finding import Audit, Finding, Item
 from bootlab.experiments.store import Run, Store
-from bootlab.report import audit_text
+from bootlab.findings.audit.finding import Audit, Finding, Item
+from bootlab.report.boots import audit_text
 
 FOUND = Audit(
     system="made-up",

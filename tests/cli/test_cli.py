@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.cli.app import run
-from bootlab.cli.arguments import complete_system, complete_technique
+from bootlab.cli.options.arguments import complete_system, complete_technique
 from bootlab.errors import BootlabError, InputError
 
 ROOT = Path(__file__).parents[2]

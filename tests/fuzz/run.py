@@ -30,10 +30,10 @@ from rich.console import Console
 
 from bootlab.errors import InputError
 from bootlab.importers.importer import Importer, Options
+from bootlab.importers.reading.source import Source
 from bootlab.importers.registry import IMPORTERS, LATEST, find_importer, read_recording
-from bootlab.importers.source import Source
-from bootlab.report import recording_text
-from bootlab.report.recording_page import recording_page
+from bootlab.report.recording import text as recording_text
+from bootlab.report.recording.page import recording_page
 from bootlab.timeline.recording import Recording
 from tests.fuzz.mutate import Mutator, Sample, members_of
 

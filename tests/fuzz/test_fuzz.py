@@ -12,9 +12,9 @@ from bootlab.errors import InputError
 from bootlab.experiments.importing import Imported
 from bootlab.importers.importer import Options
 from bootlab.importers.merging import merge
+from bootlab.importers.reading.source import Source
 from bootlab.importers.registry import IMPORTERS, read_recording
-from bootlab.importers.source import Source
-from bootlab.report.recording_sides import compare_sides
+from bootlab.report.recording.sides import compare_sides
 from bootlab.timeline.recording import Recording
 from tests.fuzz.mutate import Mutator
 from tests.fuzz.run import ROOT, SEED, check, corpus, fuzz, show

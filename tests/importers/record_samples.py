@@ -25,7 +25,7 @@ from bootlab.measure.boot import boot
 from bootlab.measure.prepare import Prepared, prepare
 from bootlab.process import find_program
 from bootlab.system import read_system
-from bootlab.targets.qemu_argv import Wiring, qemu_argv
+from bootlab.targets.qemu.argv import Wiring, qemu_argv
 
 GUEST = Path(__file__).parent / "systemd_guest" / "guest.toml"
 WANTED = "systemd.wants=record-samples.service"

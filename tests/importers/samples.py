@@ -5,8 +5,8 @@ from functools import cache
 from pathlib import Path
 
 from bootlab.importers.importer import Importer, Options
+from bootlab.importers.reading.source import Source
 from bootlab.importers.registry import read_recording
-from bootlab.importers.source import Source
 from bootlab.timeline.event import Span
 from bootlab.timeline.recording import Recording
 

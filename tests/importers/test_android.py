@@ -2,7 +2,7 @@
 
 import pytest
 
-from bootlab.importers.source import FormatError
+from bootlab.importers.reading.source import FormatError
 from tests.importers.samples import phases_ms, recording_of, sample
 
 

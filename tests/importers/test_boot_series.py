@@ -5,8 +5,8 @@ import json
 import pytest
 
 from bootlab.importers.boot_series import MOST_BOOTS
-from bootlab.importers.source import FormatError
-from bootlab.report.recording_words import series_figures
+from bootlab.importers.reading.source import FormatError
+from bootlab.report.recording.words import series_figures
 from bootlab.timeline.recording import Recording
 from tests.importers.samples import recording_of, sample
 

@@ -12,8 +12,8 @@ from rich.console import Console
 
 from bootlab.errors import InputError
 from bootlab.importers.registry import IMPORTERS
-from bootlab.report import recording_text
-from bootlab.report.recording_page import recording_page
+from bootlab.report.recording import text as recording_text
+from bootlab.report.recording.page import recording_page
 from bootlab.timeline.recording import Recording
 from tests.fuzz.run import corpus
 from tests.importers.samples import recording_of
@@ -77,7 +77,7 @@ def test_large_files_of_every_format_stay_within_200_mib(tmp_path: Path) -> None
         "from bootlab.errors import InputError\n"
         "from bootlab.importers.importer import Options\n"
         "from bootlab.importers.registry import read_recording\n"
-        "from bootlab.importers.source import open_source\n"
+        "from bootlab.importers.reading.source import open_source\n"
         "limit_memory()\n"
         "for path in sorted(pathlib.Path(sys.argv[1]).iterdir()):\n"
         "    try:\n"

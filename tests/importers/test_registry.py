@@ -7,8 +7,8 @@ import pytest
 
 from bootlab.errors import InputError
 from bootlab.importers.importer import Options
+from bootlab.importers.reading.source import FormatError, Head, Source
 from bootlab.importers.registry import IMPORTERS, find_importer, read_recording, require_importer
-from bootlab.importers.source import FormatError, Head, Source
 
 DATA = Path(__file__).parent.parent / "data" / "importers"
 SAMPLES = {

@@ -17,9 +17,9 @@ from bootlab.measure.profile_setup import (
     set_up_profile,
     write_profile_config,
 )
-from bootlab.profile.profile_config import FUNCTIONS, KernelFacts, make_profile_config
+from bootlab.profile.asked.profile import FUNCTIONS, KernelFacts, make_profile_config
 from bootlab.system import Booted, BootFiles, Kernel, Machine, MachineType, System
-from bootlab.targets.qemu_argv import PluginFiles, Wiring, qemu_argv
+from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
 
 FACTS = KernelFacts(((0x1000, "-", "start"), (0x2000, "end", "end")), {"switch": 0x1000}, {}, {0x1000: "late"}, ())
 ABOUT_IT = AboutProfile({0x1000: "late"}, ("no types",), "zstd")

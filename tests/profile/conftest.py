@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from bootlab.profile.profile_records import MAGIC, NONE, RECORD, WITH_TEXT, Chunk, EventKind, Space, SwitchFlag
+from bootlab.profile.recorded.records import MAGIC, NONE, RECORD, WITH_TEXT, Chunk, EventKind, Space, SwitchFlag
 
 
 class ProfileWriter:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.profile.account import make_account
-from bootlab.profile.call_tree import build_call_tree
-from bootlab.profile.coverage import find_coverage
-from bootlab.profile.initcalls import InitcallTable, ProbeResult, find_initcalls
-from bootlab.profile.off_cpu import find_off_cpu
-from bootlab.profile.profile import Profile
-from bootlab.profile.profile_config import function_names, read_functions
-from bootlab.profile.profile_file import parse_profile
+from bootlab.profile.asked.profile import function_names, read_functions
+from bootlab.profile.recorded.file import parse_profile
+from bootlab.profile.recorded.values import Profile
+from bootlab.profile.tables.account import make_account
+from bootlab.profile.tables.coverage import find_coverage
+from bootlab.profile.tables.initcalls import InitcallTable, ProbeResult, find_initcalls
+from bootlab.profile.tree.call_tree import build_call_tree
+from bootlab.profile.waits.off_cpu import find_off_cpu
 
 DATA = Path(__file__).resolve().parents[1] / "data/profile/debian-cloud-6.1"
 READY_NS = 1_718_744_188

@@ -6,22 +6,22 @@ What follows from a profile is found by the code that finds it in a real one; on
 from collections.abc import Mapping
 from pathlib import Path
 
-from bootlab.experiments.advise import Advice, AdviceItem, Remedy
-from bootlab.experiments.profiling import Analysis
+from bootlab.findings.advise import Advice, AdviceItem, Remedy
+from bootlab.findings.analysis import Analysis
 from bootlab.measure.profile_setup import AboutProfile
 from bootlab.measure.record import BootRecord, Outcome, PhaseRecord
-from bootlab.profile.account import make_account
-from bootlab.profile.activity import find_activity
-from bootlab.profile.call_tree import build_call_tree
-from bootlab.profile.coverage import find_coverage
-from bootlab.profile.critical_path import find_critical_path
-from bootlab.profile.initcalls import find_initcalls
-from bootlab.profile.processes import find_processes
-from bootlab.profile.profile import LAST_SLICE, Profile
-from bootlab.profile.profile_file import read_profile
-from bootlab.profile.profile_records import CallKind, EventKind, Space, SwitchFlag
-from bootlab.profile.syscalls import find_syscalls
-from bootlab.profile.waits import find_waits
+from bootlab.profile.recorded.file import read_profile
+from bootlab.profile.recorded.records import CallKind, EventKind, Space, SwitchFlag
+from bootlab.profile.recorded.values import LAST_SLICE, Profile
+from bootlab.profile.tables.account import make_account
+from bootlab.profile.tables.activity import find_activity
+from bootlab.profile.tables.coverage import find_coverage
+from bootlab.profile.tables.initcalls import find_initcalls
+from bootlab.profile.tables.processes import find_processes
+from bootlab.profile.tables.syscalls import find_syscalls
+from bootlab.profile.tree.call_tree import build_call_tree
+from bootlab.profile.waits.blame import find_waits
+from bootlab.profile.waits.critical_path import find_critical_path
 from bootlab.system import read_system
 from bootlab.timeline import marks as m
 from bootlab.timeline.phases import cut

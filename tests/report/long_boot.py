@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bootlab.profile.profile import Call, Event, Profile, Slice, Task
-from bootlab.profile.profile_records import (
+from bootlab.profile.recorded.records import (
     COUNTS,
     IDLE,
     NODE,
@@ -25,6 +24,7 @@ from bootlab.profile.profile_records import (
     Space,
     SwitchFlag,
 )
+from bootlab.profile.recorded.values import Call, Event, Profile, Slice, Task
 
 SUBSYSTEMS = (
     "mm sched vfs ext4 acpi pci crypto sha256 rcu irq timer tty virtio blk net tcp cgroup bpf sysfs kobj".split()

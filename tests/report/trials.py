@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bootlab.experiments.trial import Ablated, Cost, TryResult
+from bootlab.experiments.trial.result import Ablated, Cost, TryResult
 from bootlab.system import Storage
 
 DATA = Path(__file__).parents[1] / "data" / "report"

@@ -12,7 +12,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.cli.app import run
 from bootlab.errors import InputError, MissingTool
-from bootlab.importers import dmesg
+from bootlab.importers.kernel import dmesg
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome

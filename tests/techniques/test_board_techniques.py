@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.experiments.plan import PLANS
+from bootlab.experiments.trial.plan import PLANS
 from bootlab.system import Instructions, Libc, System, read_system
 from bootlab.techniques.catalogue import load_catalogue
 from bootlab.techniques.technique import Evidence, Measured, Proof

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.build.kernel_configure import configure, option_kinds
-from bootlab.build.kernel_source import SourceTree, find_source
-from bootlab.build.toolchain import find_toolchain
+from bootlab.build.source.configure import configure, option_kinds
+from bootlab.build.source.origin import SourceTree, find_source
+from bootlab.build.source.toolchain import find_toolchain
 from bootlab.system import Booted, Kernel, KernelBuild, Machine, MachineType, System
 from bootlab.techniques.catalogue import load_catalogue
 from bootlab.techniques.kernel_ipconfig_no_wait import PATCH

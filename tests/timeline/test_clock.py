@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.importers import dmesg
-from bootlab.importers.console import ConsoleLine, parse_grabserial, split_lines
+from bootlab.importers.kernel import dmesg
+from bootlab.importers.serial.lines import ConsoleLine, parse_grabserial, split_lines
 from bootlab.timeline.clock import Alignment, Clock, align
 
 DATA = Path(__file__).parent.parent / "data" / "importers"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bootlab.report.profile_page import differential_page, profile_page
+from bootlab.report.profile.page import differential_page, profile_page
 from tests.report.analysed import analysis_of, small_profile
-from tests.report.test_page import HOSTILE
+from tests.report.boots.test_page import HOSTILE
 from tests.web.profile_visit import CHROMIUM, Visit, open_browser
 from tests.web.test_report_page import CONTRAST
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bootlab.report.profile_page import profile_page
+from bootlab.report.profile.page import profile_page
 from tests.boot.conftest import EXAMPLES, run_profile
 from tests.report.analysed import analysis_of
 from tests.report.long_boot import LongBoot

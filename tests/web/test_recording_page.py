@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bootlab.experiments.importing import Imported, ImportedFile
-from bootlab.report.recording_page import recording_page
-from bootlab.report.recording_sides_page import recording_sides_page
+from bootlab.report.recording.page import recording_page
+from bootlab.report.recording.sides_page import recording_sides_page
 from tests.importers.samples import sample
+from tests.report.boots.test_page import HOSTILE
 from tests.report.recordings import threads_recording, units_recording
-from tests.report.test_page import HOSTILE
 from tests.web.profile_visit import CHROMIUM, Visit, open_browser
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from bootlab.experiments.trial import TryResult
+from bootlab.experiments.trial.result import TryResult
 from bootlab.measure.record import BootRecord
-from bootlab.report.console import read_console
-from bootlab.report.page import boot_page, compare_page, series_page, try_page
-from bootlab.report.steps_page import steps_page
+from bootlab.report.boots.page import boot_page, compare_page, series_page, try_page
+from bootlab.report.boots.steps_page import steps_page
+from bootlab.report.parts.console import read_console
 from tests.report.steps import four_steps, four_systems
-from tests.report.test_sweep_page import PAGES as SWEEP_PAGES
+from tests.report.sweep.test_page import PAGES as SWEEP_PAGES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Final
 
 from bootlab.errors import InputError, StoreError
-from bootlab.experiments.profiling import Analysis
-from bootlab.profile.call_tree import Weight
-from bootlab.profile.differential import compare_trees
+from bootlab.findings.analysis import Analysis
+from bootlab.profile.tree.call_tree import Weight
+from bootlab.profile.tree.differential import compare_trees
 from bootlab.report.exports.folded import write_folded, write_folded_difference
 from bootlab.report.exports.perfetto import write_perfetto
 from bootlab.report.exports.svg import write_svg
 from bootlab.report.exports.tables import profile_tables, write_csv, write_json
-from bootlab.report.figures import clock_of, visible
+from bootlab.report.parts.figures import clock_of, visible
 
 Files = dict[str, Path]
 _WEIGHTS: Final[tuple[Weight, ...]] = ("instructions", "elapsed")

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from bootlab.profile.call_tree import CallTree, Weight
-from bootlab.profile.differential import TreeDifference
+from bootlab.profile.tree.call_tree import CallTree, Weight
+from bootlab.profile.tree.differential import TreeDifference
 
 
 def write_folded(tree: CallTree, path: Path, weight: Weight) -> None:

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from bootlab.profile.call_tree import RUNNABLE, WAIT
-from bootlab.profile.initcalls import InitcallTable
-from bootlab.profile.off_cpu import find_off_cpu
-from bootlab.profile.profile import Profile
-from bootlab.profile.profile_records import NONE, EventKind, Integers, Records
+from bootlab.profile.recorded.records import NONE, EventKind, Integers, Records
+from bootlab.profile.recorded.values import Profile
+from bootlab.profile.tables.initcalls import InitcallTable
+from bootlab.profile.tree.call_tree import RUNNABLE, WAIT
+from bootlab.profile.waits.off_cpu import find_off_cpu
 
 # Processes of the trace. Numbers of ours, because Perfetto takes process and thread 0 for the host's idle task.
 _BOOT: Final = 1

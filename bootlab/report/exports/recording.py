@@ -10,9 +10,9 @@ from bootlab.report.exports.folded import write_folded
 from bootlab.report.exports.perfetto import complete, instant, named
 from bootlab.report.exports.svg import write_svg
 from bootlab.report.exports.tables import Row, write_csv, write_json
-from bootlab.report.figures import visible
-from bootlab.report.recording_tree import placed_spans, tree_of
-from bootlab.report.recording_words import clock_words, rows_by_source, title_of
+from bootlab.report.parts.figures import visible
+from bootlab.report.recording.tree import placed_spans, tree_of
+from bootlab.report.recording.words import clock_words, rows_by_source, title_of
 from bootlab.timeline.recording import Recording
 
 Files = dict[str, Path]

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from bootlab.profile.call_tree import IDLE, LEAVES, NO_WORK, PRUNED, RUNNABLE, WAIT, CallTree, Weight
-from bootlab.report.figures import visible
+from bootlab.profile.tree.call_tree import IDLE, LEAVES, NO_WORK, PRUNED, RUNNABLE, WAIT, CallTree, Weight
+from bootlab.report.parts.figures import visible
 
 _WIDTH: Final = 1200
 _ROW: Final = 16

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from bootlab.experiments.profiling import Analysis
-from bootlab.profile.call_tree import FunctionTotal
-from bootlab.profile.processes import Process
-from bootlab.profile.result import plain
+from bootlab.findings.analysis import Analysis
+from bootlab.profile.tables.processes import Process
+from bootlab.profile.tables.result import plain
+from bootlab.profile.tree.call_tree import FunctionTotal
 
 SCHEMA: Final = "bootlab.tables/1"
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bootlab.profile.processes import Process, State, find_processes
-from bootlab.profile.profile import Profile
+from bootlab.profile.recorded.values import Profile
+from bootlab.profile.tables.processes import Process, State, find_processes
 
 _KERNEL: Final = "[kernel]"
 

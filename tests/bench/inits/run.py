@@ -16,18 +16,18 @@ from pathlib import Path
 from typing import Final
 
 from bootlab.build.cache import Cache
-from bootlab.cli.terminal import BootProgress, boot_progress, err, out
+from bootlab.cli.terminal.speech import BootProgress, boot_progress, err, out
 from bootlab.errors import BootlabError, InputError
 from bootlab.experiments.engine import Engine, Job, finished_boot
 from bootlab.experiments.family import NULL_WORD
-from bootlab.experiments.profiling import read_recorded
 from bootlab.experiments.store import Run, Store
+from bootlab.findings.analysis import read_recorded
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import Prepared, prepare
 from bootlab.measure.profile_setup import PROFILE, ProfileRequest
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import read_record, write_json
-from bootlab.profile.kept_file import find_kept
+from bootlab.profile.recorded.at_rest import find_kept
 from bootlab.system import System, read_system
 from tests.bench.inits.own_cost import Shares, by_program
 from tests.bench.inits.table import ALL_READY, Row, page

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build import packages
 from bootlab.build.cache import Cache, file_sha256
-from bootlab.build.modules import ModuleTree
+from bootlab.build.debian import packages
+from bootlab.build.modules.package import ModuleTree
 from bootlab.errors import InputError
 from bootlab.process import run
 

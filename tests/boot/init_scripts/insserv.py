@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.build.packages import Package
+from bootlab.build.debian.packages import Package
 from bootlab.process import run
 
 FOLDERS = ("etc/init.d", "etc/insserv.conf.d", "etc/insserv/overrides", "usr/share/insserv/overrides")

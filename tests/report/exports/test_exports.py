@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bootlab.profile.call_tree import LEAVES, CallTree, build_call_tree
-from bootlab.profile.differential import compare_trees
-from bootlab.profile.initcalls import find_initcalls
-from bootlab.profile.profile import Profile
-from bootlab.profile.profile_file import parse_profile
-from bootlab.profile.profile_records import CallKind, EventKind
+from bootlab.profile.recorded.file import parse_profile
+from bootlab.profile.recorded.records import CallKind, EventKind
+from bootlab.profile.recorded.values import Profile
+from bootlab.profile.tables.initcalls import find_initcalls
+from bootlab.profile.tree.call_tree import LEAVES, CallTree, build_call_tree
+from bootlab.profile.tree.differential import compare_trees
 from bootlab.report.exports.folded import write_folded, write_folded_difference
 from bootlab.report.exports.perfetto import write_perfetto
 from bootlab.report.exports.svg import write_svg

@@ -7,8 +7,8 @@ import time
 import tty
 
 from bootlab.measure.watch import Asked, Line, Watch
-from bootlab.targets.serial_port import LineSettings, open_port
-from bootlab.targets.serial_reader import Chunk, SerialReader
+from bootlab.targets.serial.port import LineSettings, open_port
+from bootlab.targets.serial.reader import Chunk, SerialReader
 
 LINES, STEP_AT, STEP_S = 8, 4, 3600
 

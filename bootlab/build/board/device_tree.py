@@ -1,0 +1,81 @@
+"""Device trees: a board's own, made of the kernel's sources, and what a bootloader would have put into it."""
+
+import json
+import shutil
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+from bootlab.build.cache import Cache
+from bootlab.build.kernel.build import BuiltKernel, objects_of
+from bootlab.build.source.origin import find_source
+from bootlab.build.source.toolchain import find_toolchain
+from bootlab.errors import InputError
+from bootlab.process import ProgramFailed, run
+from bootlab.system import KernelBuild
+
+MAGIC = b"\xd0\x0d\xfe\xed"
+_HEADER = struct.Struct(">4s9I")
+_BEGIN_NODE, _END_NODE, _END = 1, 2, 9
+_VERSION, _COMPATIBLE_VERSION = 17, 16
+_FORMAT = 1
+_PACKAGE = "device-tree-compiler"
+
+
+def build_device_tree(
+    build: KernelBuild, kernel: BuiltKernel, arch: str, name: str, cache: Cache, tell: Callable[[str], None]
+) -> Path:
+    """Return the device tree `name` (as `sun8i-h3-orangepi-pc.dtb`) of the sources of `kernel`, made of `build`.
+
+    Raises InputError when the sources have none of this name, BuildFailed, StoreError.
+    """
+    toolchain = find_toolchain(arch)
+    source = find_source(build, cache)
+    folder = source.tree / "arch" / toolchain.kbuild / "boot/dts"
+    found = sorted(folder.rglob(f"{name.removesuffix('.dtb')}.dts"))
+    if not found:
+        raise InputError(
+            f"kernel.build: Linux {source.version} has no device tree {name} for {toolchain.kbuild}",
+            hint="card.dtb names a device tree of yours",
+        )
+    target = found[0].relative_to(folder).with_suffix(".dtb")
+
+    def make(out: Path) -> None:
+        # The kernel's own objects have its compiler of device trees in them.
+        objects = objects_of(build, source, toolchain, cache)
+        with objects.locked(tell):
+            shutil.copyfile(kernel.config, objects.objects / ".config")
+            objects.configure(str(target))
+            shutil.copyfile(objects.objects / "arch" / toolchain.kbuild / "boot/dts" / target, out)
+
+    return cache.make("dtb", json.dumps([_FORMAT, source.identity, toolchain.identity, str(target)]), make)
+
+
+def fixed_up(tree: Path, out: Path, *, cmdline: str, memory: range) -> None:
+    """Write to `out` the device tree with the kernel's command line and the board's memory in it.
+
+    That is what U-Boot proper does to it, and nobody does in Falcon mode. Raises InputError for what is no device tree,
+    MissingTool (fdtput).
+    """
+    if tree.read_bytes()[:4] != MAGIC:
+        raise InputError(f"card.dtb: {tree}: not a device tree (.dtb)", hint="a .dts is compiled with dtc")
+    shutil.copyfile(tree, out)
+    node = f"/memory@{memory.start:x}"
+    try:
+        # The node is /chosen in every board's tree; a command line of nothing is one too.
+        run(["fdtput", "-p", "-t", "s", out, "/chosen", "bootargs", cmdline], package=_PACKAGE)
+        run(["fdtput", "-p", "-t", "s", out, node, "device_type", "memory"], package=_PACKAGE)
+        run(["fdtput", "-t", "x", out, node, "reg", f"{memory.start:x}", f"{len(memory):x}"], package=_PACKAGE)
+    except ProgramFailed as error:
+        raise InputError(f"card.dtb: {tree}: cannot be changed\n  {error.message}") from error
+
+
+def empty_tree() -> bytes:
+    """Return a device tree that says nothing: an unnamed root, as the Devicetree Specification's chapter 5 has it."""
+    reserved = bytes(16)
+    nodes = struct.pack(">4I", _BEGIN_NODE, 0, _END_NODE, _END)
+    nodes_at = _HEADER.size + len(reserved)
+    end = nodes_at + len(nodes)
+    # Size, nodes, strings, reserved memory; versions, boot CPU; sizes of strings and nodes. There are no strings.
+    words = (end, nodes_at, end, _HEADER.size, _VERSION, _COMPATIBLE_VERSION, 0, 0, len(nodes))
+    return _HEADER.pack(MAGIC, *words) + reserved + nodes

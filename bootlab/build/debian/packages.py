@@ -1,0 +1,195 @@
+"""Debian packages of any suite and architecture, fetched once and unpacked into the cache."""
+
+import difflib
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bootlab.build.cache import Cache
+from bootlab.build.debian.apt import PrivateApt, Stanza
+from bootlab.build.debian.package_records import (
+    MAX_AGE_DAYS,
+    PackageRecord,
+    Wanted,
+    fetch_current,
+    known,
+    look_up,
+    remember,
+)
+from bootlab.errors import InputError
+from bootlab.process import run
+
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7": "armhf", "riscv64": "riscv64"}
+"""Machine architecture -> Debian's name for it."""
+
+_SUITE = re.compile(r"[a-z][a-z0-9-]*")
+_NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
+_REAL_KERNEL = re.compile(r"\blinux-image-\d[a-z0-9+.~-]*")
+_UNPACK_DEADLINE_S = 300.0
+_KIND = "package"
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A Debian package, unpacked."""
+
+    name: str
+    """The package that was unpacked: for a meta package the kernel that it stands for."""
+    version: str
+    arch: str
+    suite: str
+    tree: Path
+    """Its files, as below /. Shared: never to be changed."""
+    sha256: str
+    """Of the .deb."""
+    notes: tuple[str, ...] = ()
+    """What a user should know: an old copy was used, or the version has changed."""
+
+
+def suite_key(key: str) -> str:
+    """Return the key of a system file that gives the Debian suite of what `key` names: it stands beside it."""
+    return f"{key.rpartition('.')[0]}.suite"
+
+
+def machine_suite(key: str) -> str:
+    """Return the Debian suite of this machine, for what `key` names. Raises InputError when it does not say."""
+    for path in (Path("/etc/os-release"), Path("/usr/lib/os-release")):
+        if path.is_file():
+            match = re.search(r"^VERSION_CODENAME=\"?([a-z]+)\"?$", path.read_text(encoding="utf-8"), re.MULTILINE)
+            return match[1] if match else "sid"
+    raise InputError(
+        f"{suite_key(key)}: not given, and this machine does not say what it runs",
+        hint=f'for example {suite_key(key)} = "bookworm"',
+    )
+
+
+def fetch(
+    name: str,
+    suite: str | None,
+    arch: str,
+    cache: Cache,
+    *,
+    key: str = "kernel.package",
+    refresh: bool = False,
+    max_age_days: float = MAX_AGE_DAYS,
+    apt: Path = Path("/etc/apt"),
+    tell: Callable[[str], None] = lambda line: None,
+) -> Package:
+    """Return the Debian package `name` of `suite` (by default this machine's) for `arch`, unpacked.
+
+    What the cache has is used again without a network until it is `max_age_days` old; `refresh` looks it up now.
+    `tell` gets a line before each step that may take long. `apt` is the folder of apt's configuration. `key` is what
+    asks for it in the system file.
+    Raises InputError (unknown package or suite), Unreachable (no network, not in the cache), MissingTool, StoreError.
+    """
+    suite = suite or machine_suite(key)
+    if not _SUITE.fullmatch(suite):
+        raise InputError(
+            f'{suite_key(key)}: "{suite}" is not a Debian suite', hint='for example "bookworm" or "trixie"'
+        )
+    if not _NAME.fullmatch(name):
+        raise InputError(f'"{name}" is not a Debian package name')
+    debian = ARCHITECTURES[arch]
+
+    def download() -> PackageRecord:
+        tell(f"looking up {name} in Debian {suite}")
+        archive = PrivateApt(cache, suite, debian, apt, suite_key(key))
+        package = fetch_current(
+            archive,
+            lambda: _resolve(name, archive, suite, key),
+            lambda found: _unpacked(found, archive, cache, tell),
+            refresh=refresh,
+        )
+        return PackageRecord(package.name, package.version, package.sha256, time.time())
+
+    wanted = Wanted(name, suite, debian, _KIND, name)
+    record, notes = look_up(wanted, cache, download, refresh=refresh, max_age_days=max_age_days)
+    tree = cache.path(_KIND, record.sha256)
+    return Package(record.name, record.version, arch, suite, tree, record.sha256, notes)
+
+
+def fetch_all(
+    names: Sequence[str],
+    suite: str,
+    arch: str,
+    cache: Cache,
+    *,
+    key: str = "kernel.package",
+    apt: Path = Path("/etc/apt"),
+    tell: Callable[[str], None] = lambda line: None,
+) -> list[Package]:
+    """Return many packages as `fetch` does one, in the order of `names`: what the cache has not is fetched at once.
+
+    What the cache has is used however old it is. Raises as `fetch`, but Unreachable for any that is not in the cache.
+    """
+    debian = ARCHITECTURES[arch]
+    wanted = {name: Wanted(name, suite, debian, _KIND, name) for name in names}
+    with cache.lock(f"packages-{suite}-{debian}"):
+        records = {name: record for name, one in wanted.items() if (record := known(one, cache))}
+        missing = [name for name in wanted if name not in records]
+        if missing:
+            tell(f"looking up {len(missing)} packages in Debian {suite}")
+            archive = PrivateApt(cache, suite, debian, apt, suite_key(key))
+            packages = fetch_current(
+                archive,
+                lambda: _resolve_all(missing, archive, suite, key),
+                lambda found: _unpack_all(found, archive, cache, tell),
+                refresh=False,
+            )
+            for one in packages:
+                records[one.name] = PackageRecord(one.name, one.version, one.sha256, time.time())
+                remember(wanted[one.name], records[one.name], cache)
+    trees = {name: cache.path(_KIND, record.sha256) for name, record in records.items()}
+    return [Package(name, records[name].version, arch, suite, trees[name], records[name].sha256) for name in names]
+
+
+def _resolve_all(names: Sequence[str], apt: PrivateApt, suite: str, key: str) -> list[Stanza]:
+    found = apt.show_all(names)
+    for name in names:
+        if name not in found:
+            raise _unknown(name, apt, suite, key)
+    return [found[name] for name in names]
+
+
+def _unpack_all(packages: Sequence[Stanza], apt: PrivateApt, cache: Cache, tell: Callable[[str], None]) -> None:
+    needed = [package for package in packages if not cache.find(_KIND, package.sha256)]
+    tell(f"downloading {len(needed)} packages")
+    with TemporaryDirectory(prefix="bootlab-") as folder:
+        archives = apt.download_all(needed, Path(folder)) if needed else {}
+        for package in needed:
+            cache.make(_KIND, package.sha256, partial(_extract, archives[package.name]))
+
+
+def _extract(archive: Path, tree: Path) -> None:
+    run(["dpkg-deb", "--extract", archive, tree], deadline_s=_UNPACK_DEADLINE_S, package="dpkg")
+
+
+def _resolve(name: str, apt: PrivateApt, suite: str, key: str) -> Stanza:
+    package = apt.show(name)
+    if package is None:
+        raise _unknown(name, apt, suite, key)
+    # linux-image-cloud-amd64 and its like are empty and depend on the kernel of the day.
+    if name.startswith("linux-image-") and (real := _REAL_KERNEL.search(package.depends)):
+        return _resolve(real[0], apt, suite, key)
+    return package
+
+
+def _unpacked(package: Stanza, apt: PrivateApt, cache: Cache, tell: Callable[[str], None]) -> Path:
+    def build(tree: Path) -> None:
+        tell(f"downloading {package.name} {package.version}")
+        archive = apt.download(package, tree.parent)
+        _extract(archive, tree)
+        archive.unlink()
+
+    return cache.make(_KIND, package.sha256, build)
+
+
+def _unknown(name: str, apt: PrivateApt, suite: str, key: str) -> InputError:
+    family = name.split("-")[0]
+    near = difflib.get_close_matches(name, apt.names(family), n=3)
+    hint = f"did you mean {', '.join(near)}?" if near else f"{suite_key(key)} names the Debian release that has it"
+    return InputError(f'{key}: Debian {suite} has no package "{name}"', hint=hint)

@@ -1,0 +1,161 @@
+"""Debian source packages of any suite, fetched once: unpacked with Debian's patches, or as their upstream tarball.
+
+As with binary packages, what the cache has is used again, and looked up anew only after a month or when asked to.
+"""
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bootlab.build.cache import Cache
+from bootlab.build.debian.apt import PrivateApt, SourceStanza
+from bootlab.build.debian.apt_sources import SOURCE
+from bootlab.build.debian.package_records import MAX_AGE_DAYS, PackageRecord, Wanted, fetch_current, look_up
+from bootlab.build.debian.packages import machine_suite, suite_key
+from bootlab.errors import BootlabError, InputError
+from bootlab.process import run
+
+_UNPACK_DEADLINE_S = 900.0
+_SUITE = re.compile(r"[a-z][a-z0-9-]*")
+_NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePackage:
+    """A Debian source package, in the cache."""
+
+    name: str
+    version: str
+    suite: str
+    tree: Path
+    """Its source, unpacked and patched, or a folder with its upstream tarball. Shared: never to be changed."""
+    sha256: str
+    """Of the .dsc, which has the checksums of all the rest, or of the tarball."""
+    notes: tuple[str, ...] = ()
+    """What a user should know: an old copy was used, or the version has changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How a source package is kept."""
+
+    kind: str
+    """Of the cache's entries."""
+    ending: str
+    """Of the file whose checksum stands for the package."""
+    make: Callable[[SourceStanza, PrivateApt, Path], None]
+    """Downloads it and makes the folder."""
+
+
+def fetch_source(
+    name: str,
+    suite: str | None,
+    cache: Cache,
+    *,
+    key: str,
+    refresh: bool = False,
+    apt: Path = Path("/etc/apt"),
+    tell: Callable[[str], None] = lambda line: None,
+) -> SourcePackage:
+    """Return the Debian source package `name` of `suite` (by default this machine's), unpacked.
+
+    `key` is what the system file calls it, for messages. What the cache has is used again without a network until it
+    is a month old; `refresh` looks it up now. `apt` is the folder of apt's configuration.
+    Raises InputError (unknown package or suite), Unreachable (no network, not in the cache), MissingTool, StoreError.
+    """
+    return _fetch(_PATCHED, name, suite, cache, key, refresh, apt, tell)
+
+
+def fetch_upstream(
+    name: str,
+    suite: str | None,
+    cache: Cache,
+    *,
+    key: str,
+    refresh: bool = False,
+    apt: Path = Path("/etc/apt"),
+    tell: Callable[[str], None] = lambda line: None,
+) -> SourcePackage:
+    """Return a folder with the tarball of the release that the Debian source package `name` of `suite` is made of.
+
+    For what is built as its authors released it. Everything else is as of `fetch_source`.
+    """
+    return _fetch(_UPSTREAM, name, suite, cache, key, refresh, apt, tell)
+
+
+def _fetch(
+    form: _Form,
+    name: str,
+    suite: str | None,
+    cache: Cache,
+    key: str,
+    refresh: bool,
+    apt: Path,
+    tell: Callable[[str], None],
+) -> SourcePackage:
+    suite = suite or machine_suite(key)
+    if not _SUITE.fullmatch(suite):
+        raise InputError(
+            f'{suite_key(key)}: "{suite}" is not a Debian suite', hint='for example "bookworm" or "trixie"'
+        )
+    if not _NAME.fullmatch(name):
+        raise InputError(f'{key}: "{name}" is not the name of a Debian source package')
+
+    def download() -> PackageRecord:
+        tell(f"looking up the source of {name} in Debian {suite}")
+        archive = PrivateApt(cache, suite, SOURCE, apt, suite_key(key))
+        package = fetch_current(
+            archive,
+            lambda: _resolve(name, archive, suite, key),
+            lambda found: _kept(form, found, archive, cache, tell),
+            refresh=refresh,
+        )
+        return PackageRecord(package.name, package.version, _sha256(form, package), time.time())
+
+    wanted = Wanted(name, suite, SOURCE, form.kind, f"{key}: the source of {name}")
+    record, notes = look_up(wanted, cache, download, refresh=refresh, max_age_days=MAX_AGE_DAYS)
+    return SourcePackage(name, record.version, suite, cache.path(form.kind, record.sha256), record.sha256, notes)
+
+
+def _resolve(name: str, apt: PrivateApt, suite: str, key: str) -> SourceStanza:
+    package = apt.show_source(name)
+    if package is None:
+        raise InputError(
+            f'{key}: Debian {suite} has no source package "{name}"',
+            hint="packages.debian.org says of every package which source it is built from",
+        )
+    return package
+
+
+def _sha256(form: _Form, package: SourceStanza) -> str:
+    found = [sha256 for name, sha256 in package.files if re.search(form.ending, name)]
+    if len(found) != 1:
+        raise BootlabError(f"{package.name} {package.version}: {len(found)} files {form.ending}, expected one")
+    return found[0]
+
+
+def _kept(form: _Form, package: SourceStanza, apt: PrivateApt, cache: Cache, tell: Callable[[str], None]) -> Path:
+    def build(tree: Path) -> None:
+        tell(f"downloading the source of {package.name} {package.version}")
+        form.make(package, apt, tree)
+
+    return cache.make(form.kind, _sha256(form, package), build)
+
+
+def _unpack(package: SourceStanza, apt: PrivateApt, tree: Path) -> None:
+    dsc = apt.download_source(package, tree.parent)
+    # Its checksums are in the archive's signed list, which apt has looked at.
+    argv = ["dpkg-source", "--no-check", "--extract", dsc.name, tree.name]
+    run(argv, cwd=tree.parent, deadline_s=_UNPACK_DEADLINE_S, package="dpkg-dev")
+
+
+def _keep_tarball(package: SourceStanza, apt: PrivateApt, tree: Path) -> None:
+    tarball = apt.download_upstream(package, tree.parent)
+    tree.mkdir()
+    tarball.rename(tree / tarball.name)
+
+
+_PATCHED = _Form("source-package", r"\.dsc$", _unpack)
+_UPSTREAM = _Form("source-tarball", r"\.orig\.tar\.\w+$", _keep_tarball)

@@ -1,0 +1,1 @@
+"""A kernel: built from source, and what its image, objects, calls and types say of it."""

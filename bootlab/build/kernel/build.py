@@ -1,0 +1,231 @@
+"""A kernel from source: `KernelBuild` -> image, vmlinux, configuration and modules, in one entry of the cache.
+
+An entry's key is what decides its bytes: source, final configuration, architecture, compiler, embedded initramfs. So
+two systems that come to one configuration share one kernel, whatever words they used for it.
+"""
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from bootlab.build.cache import Cache, file_sha256
+from bootlab.build.kernel.objects import MAP_OPTION, collect_objects
+from bootlab.build.kernel.types import compile_types
+from bootlab.build.source.config_text import INITRAMFS_FILE, collect_kernel, parse_config
+from bootlab.build.source.configure import Configuration, configure
+from bootlab.build.source.make import ObjectFolder, Progress, require_buildable
+from bootlab.build.source.origin import SourceTree, find_source
+from bootlab.build.source.toolchain import Toolchain, find_toolchain, require_tools
+from bootlab.errors import BootlabError
+from bootlab.process import run
+from bootlab.system import KernelBuild
+
+_FORMAT = 2
+_STRIP_DEADLINE_S = 120.0
+_OBJECTS = "objects.json"
+_TYPES = "types.o"
+_DECOMPRESSORS = {"x86_64": "arch/x86/boot/compressed/vmlinux", "armv7": "arch/arm/boot/compressed/vmlinux"}
+"""The ELF file of an image's own decompressor, of architectures whose image has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltKernel:
+    """A kernel that was built; every path is in one entry of the cache, never to be changed."""
+
+    image: Path
+    """What a boot loader gets: bzImage, Image or zImage."""
+    vmlinux: Path
+    """The ELF file as it was linked, with its symbols."""
+    stripped: Path
+    """The same without symbols: what is loaded where a machine starts an ELF kernel."""
+    config: Path
+    """The final .config."""
+    system_map: Path
+    decompressor: Path | None
+    """The ELF file of the image's own decompressor; None for a bare Image, and where an older build did not keep it."""
+    types: Path | None
+    """Its struct layouts, for symbols.btf.read_btf(); None where the compiler could not, or an older build did not."""
+    modules: Path
+    """A folder with lib/modules/RELEASE: its modules, and the names of those that are built in."""
+    objects: Path | None
+    """What objects.read_objects() reads, of a kernel whose linker wrote a map (VMLINUX_MAP)."""
+    log: Path
+    """What make wrote."""
+    release: str
+    """As `uname -r` says it."""
+    seconds: float
+    """Host time that the build took, whenever that was."""
+    from_cache: bool
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Return option -> value, of those that are not off."""
+        return parse_config(self.config.read_text(encoding="utf-8"))
+
+
+def build_kernel(
+    build: KernelBuild,
+    arch: str,
+    cache: Cache,
+    *,
+    initramfs: Path | None = None,
+    expect: Callable[[Mapping[str, str]], None] = lambda options: None,
+    refresh: bool = False,
+    tell: Callable[[str], None] = lambda line: None,
+    progress: Progress = lambda done, last: None,
+) -> BuiltKernel:
+    """Return the kernel that `build` describes for `arch` (toolchain.ARCHITECTURES), built unless the cache has it.
+
+    `initramfs`: a newc archive, not compressed, that goes into the image. `expect` gets the final options before
+    anything is compiled, to refuse a kernel that would be of no use. `refresh` looks Debian packages up again.
+    `tell` gets a line before a step that may take long; `progress` gets files compiled so far and the last of them.
+    Raises InputError (options that did not survive, no kernel source, a patch that does not apply), MissingTool,
+    BuildFailed (the first error of the compiler), StoreError, Unreachable.
+    """
+    toolchain = find_toolchain(arch)
+    patching = (("patch", "patch"),) if build.patches else ()
+    require_tools(toolchain, build.options, patching)
+    source = find_source(build, cache, refresh=refresh, tell=tell)
+    require_buildable(source, cache)
+    ask = partial(collect_kernel, embedded=initramfs is not None)
+    configuration = configure(build, source, toolchain, cache, ask=ask, refresh=refresh, tell=tell)
+    expect(configuration.options)
+    folder = objects_of(build, source, toolchain, cache)
+    job = _Job(source, configuration, toolchain, folder, initramfs, cache, tell, progress)
+    key = kernel_key(source, configuration, toolchain, initramfs)
+    entry = cache.find("kernel", key)
+    from_cache = entry is not None
+    return _read(entry or cache.make("kernel", key, job.write), from_cache)
+
+
+def objects_of(build: KernelBuild, source: SourceTree, toolchain: Toolchain, cache: Cache) -> ObjectFolder:
+    """Return where the objects of `build` stay: one folder for each base with its fragments.
+
+    Kernels that differ in a few options share most of their objects; those of other systems would drive them out.
+    """
+    files = [] if build.config is None else [build.config]
+    # By name and not by content: whoever edits a fragment changes a few options.
+    words = " ".join(
+        [build.base or "", build.config_package or "", *(path.name for path in (*files, *build.fragments))]
+    )
+    return ObjectFolder(cache, source, toolchain, f"build-{hashlib.sha256(words.encode()).hexdigest()[:12]}")
+
+
+def kernel_key(source: SourceTree, configuration: Configuration, toolchain: Toolchain, initramfs: Path | None) -> str:
+    """Return the key of a kernel in the cache: all that decides its bytes."""
+    embedded = file_sha256(initramfs) if initramfs is not None else None
+    return json.dumps([_FORMAT, source.identity, toolchain.arch, toolchain.identity, configuration.text, embedded])
+
+
+class _Job:
+    def __init__(
+        self,
+        source: SourceTree,
+        configuration: Configuration,
+        toolchain: Toolchain,
+        folder: ObjectFolder,
+        initramfs: Path | None,
+        cache: Cache,
+        tell: Callable[[str], None],
+        progress: Progress,
+    ) -> None:
+        self._source = source
+        self._config = configuration
+        self._options = configuration.options
+        self._toolchain = toolchain
+        self._folder = folder
+        self._initramfs = initramfs
+        self._cache = cache
+        self._tell = tell
+        self._progress = progress
+
+    def write(self, out: Path) -> None:
+        folder = self._folder
+        with folder.locked(self._tell):
+            on = sum(value == "y" for value in self._options.values())
+            self._tell(f"building Linux {self._source.version} for {self._toolchain.arch}, {on} options on")
+            began = time.monotonic()
+            self._make(folder)
+            seconds = time.monotonic() - began
+            folder.expect_same_source()
+            out.mkdir()
+            self._collect(folder, out)
+        about = {"seconds": round(seconds, 1), "image": Path(self._toolchain.image).name}
+        (out / "build.json").write_text(json.dumps(about) + "\n", encoding="utf-8")
+
+    def _make(self, folder: ObjectFolder) -> None:
+        config = folder.objects / ".config"
+        if not config.is_file() or config.read_text(encoding="utf-8") != self._config.text:
+            config.write_text(self._config.text, encoding="utf-8")
+        if self._initramfs is not None:
+            # A copy is newer than what was made of the one before.
+            shutil.copyfile(self._initramfs, folder.objects / INITRAMFS_FILE)
+        targets = [self._toolchain.target, "vmlinux", *(["modules"] if self._has_modules else [])]
+        folder.make(targets, self._progress, debug=self._options.get("DEBUG_INFO") == "y")
+        if config.read_text(encoding="utf-8") != self._config.text:
+            raise BootlabError(
+                f"{config}: kconfig has changed the finished configuration during the build",
+                hint="please report it with the kernel's version; its log is beside that folder",
+            )
+
+    def _collect(self, folder: ObjectFolder, out: Path) -> None:
+        objects = folder.objects
+        for name, place in (
+            (Path(self._toolchain.image).name, self._toolchain.image),
+            ("vmlinux", "vmlinux"),
+            ("System.map", "System.map"),
+            ("config", ".config"),
+            ("release", "include/config/kernel.release"),
+        ):
+            shutil.copyfile(objects / place, out / name)
+        shutil.copyfile(folder.log, out / "build.log")
+        if (decompressor := _DECOMPRESSORS.get(self._toolchain.arch)) is not None:
+            shutil.copyfile(objects / decompressor, out / "decompressor")
+        if self._options.get(MAP_OPTION) == "y" and (linked := collect_objects(objects, self._source.tree)) is not None:
+            linked.save(out / _OBJECTS)
+        if "DEBUG_INFO_BTF" not in self._options:
+            compile_types(objects, out / _TYPES)
+        objcopy = f"{self._toolchain.prefix}objcopy"
+        run(
+            [objcopy, "--strip-all", "--remove-section=.comment", out / "vmlinux", out / "vmlinux.stripped"],
+            deadline_s=_STRIP_DEADLINE_S,
+        )
+        if self._has_modules:
+            folder.configure(f"INSTALL_MOD_PATH={out / 'modules'}", "INSTALL_MOD_STRIP=1", "modules_install")
+        release = (out / "release").read_text(encoding="utf-8").strip()
+        modules = out / "modules" / "lib" / "modules" / release
+        modules.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(objects / "modules.builtin", modules / "modules.builtin")
+        for link in modules.iterdir():
+            if link.is_symlink():
+                # To the source and the objects, which other machines do not have.
+                link.unlink()
+
+    @property
+    def _has_modules(self) -> bool:
+        return "m" in self._options.values()
+
+
+def _read(entry: Path, from_cache: bool) -> BuiltKernel:
+    about = json.loads((entry / "build.json").read_text(encoding="utf-8"))
+    decompressor = entry / "decompressor"
+    return BuiltKernel(
+        image=entry / about["image"],
+        vmlinux=entry / "vmlinux",
+        stripped=entry / "vmlinux.stripped",
+        config=entry / "config",
+        system_map=entry / "System.map",
+        decompressor=decompressor if decompressor.is_file() else None,
+        types=types if (types := entry / _TYPES).is_file() else None,
+        modules=entry / "modules",
+        objects=listed if (listed := entry / _OBJECTS).is_file() else None,
+        log=entry / "build.log",
+        release=(entry / "release").read_text(encoding="utf-8").strip(),
+        seconds=float(about["seconds"]),
+        from_cache=from_cache,
+    )

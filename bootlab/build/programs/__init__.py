@@ -1,0 +1,1 @@
+"""Programs for the guest: bootlab's own, and the user's from their source."""

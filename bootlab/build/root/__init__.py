@@ -1,0 +1,1 @@
+"""What the kernel finds as its first files: an initramfs or a root file system, put together from a recipe."""

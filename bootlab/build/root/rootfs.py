@@ -1,0 +1,139 @@
+"""A root file system image from a recipe: ext4, squashfs or erofs, made without root, the same bytes every time.
+
+Each file system by its own maker, fed in the way that needs no root: ext4 through debugfs, squashfs from a tar archive,
+erofs from a folder under fakeroot (its maker reads archives only since 1.7, and Debian 12 has 1.5).
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from bootlab.build.cache import Cache
+from bootlab.build.formats import ext4, tar
+from bootlab.build.formats.cpio import Entry
+from bootlab.build.root.content import Ingredients, Tell, collect, identity
+from bootlab.errors import InputError, MissingTool
+from bootlab.process import ProgramFailed, find_program, run
+from bootlab.system import Compression, FileSystem, Rootfs
+
+_UUID = "b0071ab0-0000-4000-8000-000000000003"
+_DEADLINE_S = 1200.0
+_FORMAT = 3
+_PMEM_ALIGNMENT = 2 << 20
+_SQUASHFS = {
+    Compression.NONE: ("-noI", "-noId", "-noD", "-noF", "-noX"),
+    Compression.GZIP: ("-comp", "gzip"),
+    Compression.LZ4: ("-comp", "lz4", "-Xhc"),
+    Compression.LZO: ("-comp", "lzo"),
+    Compression.ZSTD: ("-comp", "zstd"),
+    Compression.XZ: ("-comp", "xz"),
+}
+_EROFS = {
+    Compression.GZIP: "deflate",
+    Compression.LZ4: "lz4hc",
+    Compression.ZSTD: "zstd",
+    Compression.XZ: "lzma",
+}
+"""What erofs calls it. lz4hc packs tighter than lz4 and unpacks the same."""
+
+
+def build(recipe: Rootfs, made_of: Ingredients, cache: Cache, tell: Tell = lambda line: None) -> Path:
+    """Return the image that `recipe` describes, from the cache when it was made before. Shared: never write to it.
+
+    Raises InputError for what the recipe asks and cannot be had, MissingTool (with what to install), ProgramFailed.
+    """
+
+    def write(path: Path) -> None:
+        # Packing a large root takes long; that its maker is not here is said at once.
+        maker = _MAKERS[recipe.filesystem](recipe, path)
+        tell(f"making the {recipe.filesystem.value} root file system")
+        maker(collect(recipe, made_of, tell))
+        if recipe.device == "pmem":
+            with path.open("ab") as image:
+                image.truncate(-(-image.tell() // _PMEM_ALIGNMENT) * _PMEM_ALIGNMENT)
+
+    return cache.make("rootfs", key(recipe, made_of), write)
+
+
+def key(recipe: Rootfs, made_of: Ingredients) -> str:
+    """Return what the cache knows the image by. Raises InputError for a file that cannot be read."""
+    form = f"{_FORMAT} {recipe.filesystem.value} {recipe.compression.value} {recipe.size_mib} {recipe.journal}"
+    return f"{form} {recipe.device == 'pmem'} {identity(recipe, made_of)}"
+
+
+_Make = Callable[[Sequence[Entry]], None]
+
+
+def _ext4(recipe: Rootfs, path: Path) -> _Make:
+    find_program("debugfs", package="e2fsprogs")
+    return lambda entries: ext4.make_from(entries, path, recipe.size_mib, journal=recipe.journal)
+
+
+def _squashfs(recipe: Rootfs, path: Path) -> _Make:
+    find_program("sqfstar", package="squashfs-tools")
+    argv: list[str | Path] = ["sqfstar", "-quiet", "-no-progress", "-no-xattrs", "-all-time", "0", "-mkfs-time", "0"]
+    argv += ["-root-mode", "755", "-root-uid", "0", "-root-gid", "0", *_SQUASHFS[recipe.compression], path]
+
+    def make(entries: Sequence[Entry]) -> None:
+        run(argv, input=tar.write(entries), deadline_s=_DEADLINE_S, package="squashfs-tools")
+
+    return make
+
+
+def _erofs(recipe: Rootfs, path: Path) -> _Make:
+    find_program("fakeroot", package="fakeroot")
+    options = ["-T0", "-x-1", f"-U{_UUID}"]
+    if recipe.compression is not Compression.NONE:
+        options.append(f"-z{_erofs_compressor(recipe.compression)}")
+    folder, archive = path.parent / "files", path.parent / "files.tar"
+    commands = 'tar --extract --preserve-permissions --same-owner --file "$1" --directory "$2" && shift && '
+    commands += 'folder=$1 image=$2 && shift 2 && exec mkfs.erofs "$@" "$image" "$folder"'
+
+    def make(entries: Sequence[Entry]) -> None:
+        folder.mkdir(mode=0o755)
+        folder.chmod(0o755)
+        archive.write_bytes(tar.write(entries))
+        argv: list[str | Path] = ["fakeroot", "--", "sh", "-c", commands, "sh", archive, folder, path, *options]
+        admin = {"PATH": f"{Path(find_program('mkfs.erofs')).parent}:/usr/bin:/bin"}
+        run(argv, deadline_s=_DEADLINE_S, env=admin, package="fakeroot")
+
+    find_program("mkfs.erofs", package="erofs-utils")
+    return make
+
+
+def _erofs_compressor(how: Compression) -> str:
+    if how not in _EROFS:
+        raise InputError(
+            f"rootfs.compression: erofs has no {how.value}", hint=f"it has {', '.join(one.value for one in _EROFS)}"
+        )
+    version, known = _erofs_maker(find_program("mkfs.erofs", package="erofs-utils"))
+    if _EROFS[how] not in known:
+        raise MissingTool(
+            f"rootfs.compression: this machine's mkfs.erofs{version} cannot pack with {how.value}",
+            hint=f"it can with {', '.join(known)}; Debian 13's erofs-utils 1.8 has more",
+        )
+    return _EROFS[how]
+
+
+@lru_cache
+def _erofs_maker(program: str) -> tuple[str, tuple[str, ...]]:
+    # 1.5 lists its compressors on one line of its help, 1.8 one a line.
+    texts = []
+    for option in ("-V", "--help"):
+        try:
+            done = run([program, option])
+            texts.append((done.stdout + done.stderr).decode(errors="replace"))
+        except ProgramFailed as error:
+            # 1.5 knows no -V, but says which it is before it says so.
+            texts.append(error.stdout + error.stderr)
+    version = re.search(r"\d+(\.\d+)+", texts[0])
+    known = re.findall(r"\b(lz4hc|lz4|lzma|deflate|libdeflate|zstd)\b", texts[1])
+    return (f" ({version[0]})" if version else ""), tuple(dict.fromkeys(known))
+
+
+_MAKERS: dict[FileSystem, Callable[[Rootfs, Path], _Make]] = {
+    FileSystem.EXT4: _ext4,
+    FileSystem.SQUASHFS: _squashfs,
+    FileSystem.EROFS: _erofs,
+}

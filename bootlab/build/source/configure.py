@@ -1,0 +1,303 @@
+"""A final configuration: base, fragments and options through the tree's own kconfig, and the proof of it.
+
+kconfig drops without an error what it cannot grant. Here everything that was asked for is looked up in the result, and
+what is not there as asked is an error that says why.
+"""
+
+import difflib
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from bootlab.build.cache import Cache
+from bootlab.build.debian import packages
+from bootlab.build.source.config_text import Asked, collect, merge, parse_config, same_value
+from bootlab.build.source.kconfig_reasons import Refusal, explain
+from bootlab.build.source.make import ObjectFolder
+from bootlab.build.source.origin import SourceTree
+from bootlab.build.source.toolchain import Toolchain, probed_tools, require_tools
+from bootlab.errors import InputError
+from bootlab.system import KernelBuild, SourceBuild
+
+_FORMAT = 2
+GENERIC_BASES = ("tinyconfig", "allnoconfig", "allyesconfig", "allmodconfig", "alldefconfig", "defconfig")
+"""Configuration targets that every tree has."""
+_ENTRY = re.compile(r"^\s*(?:menu)?config\s+(\w+)\s*(?:#.*)?$")
+_KIND = re.compile(r"^\s+(?:def_)?(bool|tristate|string|int|hex)\b")
+_STRICT = ("kernel.build.options.", "initramfs.", "bootloader.", "card.")
+"""Who must get what they ask for, whatever else is asked."""
+_KEY_FILES = ("SYSTEM_TRUSTED_KEYS", "SYSTEM_REVOCATION_KEYS")
+"""Files of a distribution's own build, named in its configuration and in no package."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A configuration that is complete, and holds all that was asked for."""
+
+    text: str
+    """Of the .config."""
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Option -> value, of those that are not off."""
+        return parse_config(self.text)
+
+
+def configure(
+    build: SourceBuild,
+    source: SourceTree,
+    toolchain: Toolchain,
+    cache: Cache,
+    *,
+    ask: Callable[[SourceBuild], dict[str, Asked]] = collect,
+    refresh: bool = False,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Configuration:
+    """Return the configuration that `build` describes for `source`, from the cache when it was made before.
+
+    `ask`: what goes on top of its base. Raises InputError naming every option that is not in the result as asked, who
+    asked, and why not; MissingTool, BuildFailed, StoreError.
+    """
+    asked = ask(build)
+    base, text = _base(build, source, toolchain, cache, refresh, tell)
+
+    def solve(asked: Mapping[str, Asked]) -> _Solved:
+        return _solved(base, text, asked, source, toolchain, cache, tell)
+
+    solved = solve(asked)
+    if build.options and solved.reasons and not solved.unknown:
+        # Without the options the fragments may well have what they ask for: then it was the options that decided.
+        alone = solve(ask(build.model_copy(update={"options": {}})))
+        overruled = _overruled(solved, alone, asked)
+        if overruled == set(solved.reasons):
+            tell(f"{build.key}.options overrules what fragments ask for: {', '.join(sorted(overruled))}")
+            solved = _Solved(solved.text, {}, {})
+    if solved.reasons or solved.unknown:
+        raise _refused(build, solved, asked)
+    found = Configuration(solved.text)
+    require_tools(toolchain, found.options)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Solved:
+    """What kconfig made of a request; kept when it refuses too, for the same request gets the same answer."""
+
+    text: str
+    reasons: dict[str, str]
+    """Option that did not survive -> why."""
+    unknown: dict[str, str]
+    """Option that the tree does not know -> what may have been meant, or nothing."""
+
+
+def _solved(
+    base: str,
+    text: str | None,
+    asked: Mapping[str, Asked],
+    source: SourceTree,
+    toolchain: Toolchain,
+    cache: Cache,
+    tell: Callable[[str], None],
+) -> _Solved:
+    """Return what kconfig makes of a request, from the cache when it was asked before."""
+    require_tools(toolchain, _likely_options(base, text, asked))
+    document = [
+        _FORMAT,
+        source.identity,
+        toolchain.arch,
+        toolchain.identity,
+        probed_tools(),
+        base,
+        hashlib.sha256(text.encode()).hexdigest() if text is not None else None,
+        [(one.option, one.value) for one in asked.values()],
+    ]
+
+    def make(out: Path) -> None:
+        tell(f"configuring {source.of.project} {source.version} for {toolchain.arch}")
+        made = _configured(base, text, asked, source, toolchain, cache)
+        out.write_text(json.dumps(asdict(made)), encoding="utf-8")
+
+    entry = cache.make("kernel-config", json.dumps(document), make)
+    return _Solved(**json.loads(entry.read_text(encoding="utf-8")))
+
+
+def _overruled(solved: _Solved, alone: _Solved, asked: Mapping[str, Asked]) -> set[str]:
+    """Return what a fragment asked for, did not get, and would have got if nobody had overruled it."""
+    fragments = {option for option in solved.reasons if not asked[option].by.startswith(_STRICT)}
+    return fragments - set(alone.reasons)
+
+
+def option_kinds(source: SourceTree, cache: Cache) -> dict[str, str]:
+    """Return every option that the source's Kconfig files define, of any architecture, with its type."""
+
+    def scan(out: Path) -> None:
+        kinds: dict[str, str] = {}
+        for folder, folders, files in os.walk(source.tree):
+            folders[:] = sorted(name for name in folders if name not in (".git", "Documentation"))
+            for name in sorted(files):
+                if name.startswith("Kconfig"):
+                    _scan(Path(folder, name).read_text(encoding="utf-8", errors="replace"), kinds)
+        out.write_text(json.dumps(kinds), encoding="utf-8")
+
+    found = json.loads(cache.make("kconfig-options", source.identity, scan).read_text(encoding="utf-8"))
+    return {str(option): str(kind) for option, kind in found.items()}
+
+
+def refusals(
+    asked: Mapping[str, Asked], got: Mapping[str, str], kinds: Mapping[str, str]
+) -> tuple[list[Asked], dict[str, str]]:
+    """Return what was asked for and is not there, and the options that the tree does not know -> similar names."""
+    unknown = {}
+    for one in asked.values():
+        if one.option not in kinds:
+            near = difflib.get_close_matches(one.option, kinds, n=3)
+            unknown[one.option] = f"; did you mean {', '.join(near)}?" if near else ""
+    lost = [
+        one
+        for one in asked.values()
+        if one.option in kinds and not same_value(one.value, got.get(one.option), kinds[one.option])
+    ]
+    return lost, unknown
+
+
+def _scan(text: str, kinds: dict[str, str]) -> None:
+    option = None
+    for line in text.splitlines():
+        if entry := _ENTRY.match(line):
+            option = entry[1]
+            kinds.setdefault(option, "bool")
+        elif option is not None and (kind := _KIND.match(line)):
+            kinds[option] = kind[1]
+            option = None
+
+
+def _base(
+    build: SourceBuild,
+    source: SourceTree,
+    toolchain: Toolchain,
+    cache: Cache,
+    refresh: bool,
+    tell: Callable[[str], None],
+) -> tuple[str, str | None]:
+    """Return a name for the base, and its text; None for a target that make knows."""
+    if build.config is not None:
+        try:
+            text = build.config.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise InputError(f"{build.key}.config: {build.config}: {error.strerror}") from error
+        if not parse_config(text):
+            raise InputError(
+                f"{build.key}.config: {build.config}: not a {build.what} configuration: it sets no option",
+                hint="a whole .config, as make saves it or /boot/config-* has it; a few options are a fragment",
+            )
+        return "config", _without_absent_keys(text, source.tree)
+    if isinstance(build, KernelBuild) and build.config_package is not None:
+        return "config", _without_absent_keys(_packaged(build, toolchain, cache, refresh, tell), source.tree)
+    base = build.base or "defconfig"
+    generic = GENERIC_BASES if isinstance(build, KernelBuild) else ()
+    folder = source.tree / ("configs" if not generic else f"arch/{toolchain.kbuild}/configs")
+    if base not in generic and not (folder / base).is_file():
+        names = [*generic, *(path.name for path in sorted(folder.glob("*_defconfig")))]
+        near = difflib.get_close_matches(base, names, n=3) or names[:6]
+        raise InputError(
+            f'{build.key}.base: {build.project} {source.version} has no "{base}" for {toolchain.kbuild}',
+            hint=f"for example {', '.join(near)}",
+        )
+    return base, None
+
+
+def _packaged(
+    build: KernelBuild, toolchain: Toolchain, cache: Cache, refresh: bool, tell: Callable[[str], None]
+) -> str:
+    name = build.config_package
+    assert name is not None
+    if toolchain.arch not in packages.ARCHITECTURES:
+        raise InputError(f"kernel.build.config_package: no Debian kernels are fetched for {toolchain.arch}")
+    key = "kernel.build.config_package"
+    package = packages.fetch(name, build.suite, toolchain.arch, cache, key=key, refresh=refresh, tell=tell)
+    found = sorted(package.tree.glob("boot/config-*"))
+    if len(found) != 1:
+        raise InputError(
+            f'kernel.build.config_package: "{name}" holds {len(found)} kernel configurations, expected one',
+            hint="name a kernel package, for example linux-image-cloud-amd64",
+        )
+    return found[0].read_text(encoding="utf-8", errors="replace")
+
+
+def _without_absent_keys(text: str, tree: Path) -> str:
+    for option in _KEY_FILES:
+        found = re.search(rf'^CONFIG_{option}="(.+)"$', text, re.MULTILINE)
+        if found and not (tree / found[1]).is_file():
+            text = text.replace(found[0], f'CONFIG_{option}=""')
+    return text
+
+
+def _likely_options(base: str, text: str | None, asked: Mapping[str, Asked]) -> dict[str, str]:
+    # Before kconfig has run, which itself needs tools: enough to name every missing one at once.
+    likely = parse_config(text) if text is not None else {}
+    if base == "tinyconfig" and not any(name.startswith("KERNEL_") and one.value == "y" for name, one in asked.items()):
+        likely["KERNEL_XZ"] = "y"
+    return {**likely, **{one.option: one.value for one in asked.values()}}
+
+
+def _configured(
+    base: str,
+    text: str | None,
+    asked: Mapping[str, Asked],
+    source: SourceTree,
+    toolchain: Toolchain,
+    cache: Cache,
+) -> _Solved:
+    kinds = option_kinds(source, cache)
+    if text is None:
+        text = _made_base(base, source, toolchain, cache)
+    folder = ObjectFolder(cache, source, toolchain, "config")
+    place = folder.objects / ".config"
+    with folder.locked():
+        place.write_text(merge(text, asked.values(), kinds), encoding="utf-8")
+        folder.configure("olddefconfig")
+        final = place.read_text(encoding="utf-8")
+    lost, unknown = refusals(asked, parse_config(final), kinds)
+    reasons = explain([Refusal(one.option, one.value) for one in lost], final, source, toolchain) if lost else {}
+    return _Solved(final, reasons, unknown)
+
+
+def _made_base(base: str, source: SourceTree, toolchain: Toolchain, cache: Cache) -> str:
+    """Return what `make BASE` writes: kept, for it takes longer than what every variant of it needs after."""
+
+    def make(out: Path) -> None:
+        folder = ObjectFolder(cache, source, toolchain, "config")
+        place = folder.objects / ".config"
+        with folder.locked():
+            place.unlink(missing_ok=True)
+            folder.configure(base)
+            shutil.copyfile(place, out)
+
+    key = [_FORMAT, source.identity, toolchain.arch, toolchain.identity, probed_tools(), base]
+    return cache.make("kernel-base", json.dumps(key), make).read_text(encoding="utf-8")
+
+
+def _refused(build: SourceBuild, solved: _Solved, asked: Mapping[str, Asked]) -> InputError:
+    got = parse_config(solved.text)
+    lines = []
+    for option, reason in solved.reasons.items():
+        one = asked[option]
+        value = got.get(option, "n")
+        lines.append(f"{_place(build, one)}: CONFIG_{option}={one.value} did not survive, it is {value}: {reason}")
+    for option, meant in solved.unknown.items():
+        lines.append(f"{_place(build, asked[option])}: no option CONFIG_{option} in this tree{meant}")
+    return InputError(
+        "\n".join(lines),
+        hint=f"ask for what is needed too, or do without; {build.key}.options overrules base and fragments",
+    )
+
+
+def _place(build: SourceBuild, one: Asked) -> str:
+    # A line of a fragment is found through the key that names the fragment.
+    named = one.by.startswith((f"{build.key}.", "initramfs.", "machine.", "card."))
+    return one.by if named else f"{build.key}.fragments: {one.by}"

@@ -1,0 +1,202 @@
+"""A kernel tree's Kconfig files as values: what an option depends on, and what goes with it when it is turned off.
+
+The tree's own kconfig answers only by writing a configuration. kconfiglib reads the same language, in seconds and once,
+and then answers in milliseconds. It knows all of it but the bare keyword `modules` of 5.13 and later, which it gets in
+the old spelling.
+"""
+
+import io
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import kconfiglib
+
+from bootlab.build.source.origin import SourceTree
+from bootlab.build.source.toolchain import Toolchain
+from bootlab.errors import InputError
+from bootlab.process import run
+
+_NO, _YES = 0, 2
+# kconfiglib reads the environment of this process, of which there is one.
+_environment_lock = threading.Lock()
+
+
+class _Kconfig(kconfiglib.Kconfig):  # type: ignore[misc]
+    config = ""
+    """What load_config() reads, whatever the name."""
+
+    def _open(self, filename: str, mode: str) -> Any:
+        with open(filename, encoding="utf-8", errors="replace") as file:
+            lines = file.readlines()
+        return io.StringIO("".join("\toption modules\n" if line.strip() == "modules" else line for line in lines))
+
+    def _open_config(self, filename: str) -> Any:
+        return io.StringIO(self.config)
+
+
+@contextmanager
+def parsed(config: str, source: SourceTree, toolchain: Toolchain) -> Iterator[Any]:
+    """Give the tree's kconfiglib.Kconfig with `config` (text of a .config) loaded; its files are read within.
+
+    Raises InputError for a tree whose Kconfig files kconfiglib does not understand.
+    """
+    try:
+        with _environment(_variables(source, toolchain)):
+            kconf = _Kconfig(str(source.tree / "Kconfig"), warn=False, encoding="utf-8")
+            kconf.config = config
+            kconf.load_config(".config")
+            yield kconf
+    except (kconfiglib.KconfigError, OSError, RecursionError) as error:
+        raise InputError(f"Linux {source.version}: its Kconfig files could not be read: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """What turning one option off, or on, does to all others: they go off with it, come on with it or in its place."""
+
+    option: str
+    lost: frozenset[str]
+    """With the option itself, where it is turned off."""
+    gained: frozenset[str]
+    """With the option itself, where it is turned on."""
+
+
+@dataclass(frozen=True, slots=True)
+class OptionPlace:
+    """Where the kernel itself puts an option."""
+
+    files: tuple[str, ...]
+    """The Kconfig files that define it, from the top of the tree."""
+    menus: tuple[str, ...]
+    """The titles above it, outermost first."""
+    prompt: str
+
+
+class KconfigTree:
+    """One configuration of one tree, to be changed step by step; options are bool or tristate, named without CONFIG_.
+
+    `on` is what the configuration has on, always as kconfig would complete it.
+    """
+
+    def __init__(self, kconf: Any) -> None:
+        self._kconf = kconf
+        switches = (kconfiglib.BOOL, kconfiglib.TRISTATE)
+        self._switches = [one for one in kconf.unique_defined_syms if one.orig_type in switches]
+        self.on = self._read()
+
+    def can_turn_off(self, option: str) -> bool:
+        """Return whether it is on, has a prompt that shows, and nothing selects it; a choice's member never can."""
+        symbol = self._kconf.syms[option]
+        return symbol.tri_value > _NO and symbol.choice is None and _NO in symbol.assignable
+
+    def can_turn_on(self, option: str) -> bool:
+        """Return whether it is off and has a prompt that shows; a choice's member takes the place of another."""
+        symbol = self._kconf.syms.get(option)
+        return symbol is not None and symbol.tri_value == _NO and _YES in symbol.assignable
+
+    def turn_on(self, option: str) -> bool:
+        """Turn an option on if its prompt shows and return whether it is on now."""
+        symbol = self._kconf.syms.get(option)
+        if symbol is None or _YES not in symbol.assignable:
+            return option in self.on
+        symbol.set_value(_YES)
+        self.on = self._read()
+        return option in self.on
+
+    def closure(self, option: str, *, on: bool = False) -> Closure:
+        """Return what turning an option off, or `on`, would do, leaving all as it is."""
+        symbol = self._kconf.syms[option]
+        before, taken = symbol.user_value, symbol.choice.selection if symbol.choice is not None else None
+        symbol.set_value(_YES if on else _NO)
+        now = self._read()
+        if before is None:
+            symbol.unset_value()
+        else:
+            symbol.set_value(before)
+        if taken is not None:
+            # Of a choice, what was set last is taken.
+            taken.set_value(_YES)
+        return Closure(option, self.on - now, now - self.on)
+
+    def turn_off(self, option: str) -> None:
+        """Turn an option off, with all that goes with it."""
+        self._kconf.syms[option].set_value(_NO)
+        self.on = self._read()
+
+    def off(self) -> tuple[str, ...]:
+        """Return the options that can be turned on, sorted."""
+        return tuple(sorted(one.name for one in self._switches if self.can_turn_on(one.name)))
+
+    def selectors(self, option: str) -> tuple[str, ...]:
+        """Return the options that are on and select it."""
+        found = kconfiglib.split_expr(self._kconf.syms[option].rev_dep, kconfiglib.OR)
+        active = (kconfiglib.split_expr(one, kconfiglib.AND)[0] for one in found if kconfiglib.expr_value(one))
+        return tuple(sorted({str(one.name) for one in active if getattr(one, "name", None)} - {"y", "n", "m"}))
+
+    def has_prompt(self, option: str) -> bool:
+        """Return whether anybody can be asked for it at all."""
+        return any(node.prompt for node in self._kconf.syms[option].nodes)
+
+    def is_choice(self, option: str) -> bool:
+        """Return whether it is one of several of which one must be taken."""
+        return self._kconf.syms[option].choice is not None
+
+    def place(self, option: str) -> OptionPlace:
+        """Return where the tree defines an option."""
+        nodes = self._kconf.syms[option].nodes
+        menus = list[str]()
+        above = nodes[0].parent if nodes else None
+        while above is not None and above.prompt:
+            menus.append(above.prompt[0])
+            above = above.parent
+        prompt = next((node.prompt[0] for node in nodes if node.prompt), "")
+        return OptionPlace(tuple(dict.fromkeys(node.filename for node in nodes)), tuple(reversed(menus)), prompt)
+
+    def _read(self) -> frozenset[str]:
+        return frozenset(one.name for one in self._switches if one.tri_value > _NO)
+
+
+def _variables(source: SourceTree, toolchain: Toolchain) -> dict[str, str]:
+    tools = {
+        name: f"{toolchain.prefix}{tool}"
+        for name, tool in (
+            *(("CC", "gcc"), ("LD", "ld"), ("AR", "ar"), ("NM", "nm"), ("OBJCOPY", "objcopy")),
+            *(("OBJDUMP", "objdump"), ("READELF", "readelf"), ("STRIP", "strip")),
+        )
+    }
+    version = run([toolchain.cc, "--version"], deadline_s=20).text.splitlines()[0]
+    return {
+        **tools,
+        "srctree": str(source.tree),
+        "SRCARCH": toolchain.kbuild,
+        "ARCH": toolchain.kbuild,
+        "KERNELVERSION": source.version,
+        "CC_VERSION_TEXT": version,
+        "HOSTCC": "gcc",
+        "HOSTCXX": "g++",
+        "RUSTC": "rustc",
+        "BINDGEN": "bindgen",
+        "PAHOLE": "pahole",
+        "RUSTC_VERSION_TEXT": "",
+        "PAHOLE_FLAGS": "",
+        "CLANG_FLAGS": "",
+        "LLVM": "",
+        "RUSTC_BOOTSTRAP": "1",
+        "LC_ALL": "C",
+    }
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    with _environment_lock:
+        before = dict(os.environ)
+        os.environ.update(variables)
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)

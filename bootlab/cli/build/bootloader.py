@@ -1,0 +1,175 @@
+"""`bootlab build bootloader`: U-Boot from source, as a system file or the command line describes it."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bootlab.build.board.bootloader import BuiltBootloader, build_bootloader
+from bootlab.build.boot_files import build_bootloader_of
+from bootlab.build.cache import file_sha256
+from bootlab.cli.build.option_names import naming_options
+from bootlab.cli.build.words import (
+    ConfigFile,
+    Fragments,
+    OutputFolder,
+    Patches,
+    build_progress,
+    checked_build,
+    parse_options,
+    refuse_with_file,
+    when_built,
+)
+from bootlab.cli.options.arguments import Json, complete_system, naming, open_cache
+from bootlab.cli.terminal.files import copy_to, expect_folder, inputs_of
+from bootlab.cli.terminal.speech import out, print_json
+from bootlab.errors import InputError
+from bootlab.system import BOARDS, Bootloader, read_system
+
+SCHEMA = "bootlab.bootloader/1"
+_BOARDS = {kind.value: (board, arch) for (kind, arch), board in BOARDS.items()}
+_DEFAULT_BOARD = next(iter(_BOARDS))
+_BOARD_NAMES = ", ".join(f"{name} ({arch})" for name, (_, arch) in _BOARDS.items())
+_WORDS = {
+    "source": "--source",
+    "package": "--package",
+    "suite": "--suite",
+    "base": "--base",
+    "config": "--config",
+    "fragments": "--fragment",
+    "options": "--set",
+    "patches": "--patch",
+    "falcon": "--falcon",
+    "opensbi": "--opensbi",
+}
+"""Key of [bootloader] -> what says the same on the command line."""
+_OPTIONS = {f"{Bootloader.key}.{key}": option for key, option in _WORDS.items()}
+
+
+def bootloader(
+    system: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[SYSTEM]",
+            help="System file with [bootloader]; without one the options below say what to build.",
+            autocompletion=complete_system,
+            show_default=False,
+        ),
+    ] = None,
+    board: Annotated[
+        str | None,
+        typer.Option(
+            "--board",
+            metavar="NAME",
+            help=f"{_BOARD_NAMES}. [default: {_DEFAULT_BOARD}]",
+            autocompletion=lambda: list(_BOARDS),
+        ),
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option("--source", metavar="PATH", help="A tree of U-Boot, or a tarball of one.")
+    ] = None,
+    package: Annotated[
+        str | None, typer.Option("--package", metavar="NAME", help="Debian's source package: u-boot.")
+    ] = None,
+    suite: Annotated[str | None, typer.Option("--suite", help="Debian suite of the package.")] = None,
+    base: Annotated[
+        str | None, typer.Option("--base", metavar="NAME", help="NAME_defconfig. [default: the board's own]")
+    ] = None,
+    config: ConfigFile = None,
+    fragment: Fragments = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="One option, as BOOTDELAY=0. Repeatable.")
+    ] = None,
+    patch: Patches = None,
+    falcon: Annotated[bool, typer.Option("--falcon", help="SPL loads the kernel itself (Falcon mode).")] = False,
+    opensbi: Annotated[
+        Path | None,
+        typer.Option(
+            "--opensbi", metavar="FILE", help="fw_dynamic.bin, for riscv64. [default: that of Debian's package opensbi]"
+        ),
+    ] = None,
+    output: OutputFolder = None,
+    json: Json = False,
+) -> int:
+    """Build U-Boot from source, or find it in the cache, and say where it is.
+
+    Every option that was asked for is proved to be in the final configuration; an SPL that is too large for the board
+    is an error that says by how much.
+    """
+    given: dict[str, Any] = {
+        "source": source,
+        "package": package,
+        "suite": suite,
+        "base": base,
+        "config": config,
+        "fragments": tuple(fragment or ()),
+        "options": parse_options(set_ or [], "BOOTDELAY=0"),
+        "patches": tuple(patch or ()),
+        "falcon": falcon,
+        "opensbi": opensbi,
+    }
+    cache = open_cache()
+    if system is not None:
+        refuse_with_file(system, [*(["--board"] if board else []), *(_WORDS[key] for key, one in given.items() if one)])
+        value = read_system(system)
+        if output is not None:
+            expect_folder("--output", output, inputs_of(value, system), what="bootloader")
+        with naming(system), build_progress(silent=json) as (tell, progress):
+            built = build_bootloader_of(value, cache, tell=tell, progress=progress)
+    else:
+        if board is not None and board not in _BOARDS:
+            raise InputError(f"--board {board}: not known", hint=f"there is {' and '.join(_BOARDS)}")
+        if output is not None:
+            expect_folder("--output", output, [("--source", source), ("--config", config)], what="bootloader")
+        facts, arch = _BOARDS[board or _DEFAULT_BOARD]
+        build = checked_build(Bootloader, given, _WORDS, "bootlab build bootloader")
+        with naming_options(_OPTIONS) as worded, build_progress(silent=json) as (tell, progress):
+            built = build_bootloader(build, facts, arch, cache, tell=lambda line: tell(worded(line)), progress=progress)
+    if output is not None:
+        opensbi_image = () if built.opensbi is None else (built.opensbi,)
+        copy_to(output, (built.image, built.spl, built.spl_image, built.uboot, *opensbi_image, built.config))
+    document = _document(built, output)
+    if json:
+        print_json(document)
+    else:
+        _print(document)
+    return 0
+
+
+def _document(built: BuiltBootloader, output: Path | None) -> dict[str, Any]:
+    place = built.image.parent if output is None else output
+    return {
+        "schema": SCHEMA,
+        "version": built.version,
+        "image": str(place / built.image.name),
+        "bytes": built.image.stat().st_size,
+        "sha256": file_sha256(built.image),
+        "spl": str(place / built.spl.name),
+        "spl_image": str(place / built.spl_image.name),
+        "spl_bytes": built.spl_image.stat().st_size,
+        "spl_limit_bytes": built.spl_limit,
+        "uboot": str(place / built.uboot.name),
+        "opensbi": None if built.opensbi is None else str(place / built.opensbi.name),
+        "opensbi_sha256": None if built.opensbi is None else file_sha256(built.opensbi),
+        "config": str(place / "config"),
+        "log": str(built.log),
+        "falcon": built.falcon is not None,
+        "build_s": built.seconds,
+        "from_cache": built.from_cache,
+    }
+
+
+def _print(document: dict[str, Any]) -> None:
+    limit = f" of at most {document['spl_limit_bytes']:,}" if document["spl_limit_bytes"] else ""
+    lines = [
+        f"U-Boot {document['version']}, {when_built(document)}",
+        f"image    {document['image']}",
+        f"         {document['bytes']:,} bytes, sha256 {document['sha256'][:12]}",
+        f"SPL      {document['spl_image']}",
+        f"         {document['spl_bytes']:,} bytes{limit}{', loads a kernel itself' if document['falcon'] else ''}",
+        f"U-Boot   {document['uboot']}",
+    ]
+    if document["opensbi"] is not None:
+        lines += [f"OpenSBI  {document['opensbi']}", f"         sha256 {document['opensbi_sha256'][:12]}"]
+    lines.append(f"config   {document['config']}")
+    out.print("\n".join(lines), soft_wrap=True)

@@ -1,0 +1,1 @@
+"""Arguments that several verbs share: their help, their completion, and how lists and sizes are read."""

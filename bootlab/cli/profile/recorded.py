@@ -1,0 +1,74 @@
+"""Profiles on record, by the name that a user gives: a run of one boot, or one boot of a run of several."""
+
+import json
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from bootlab.errors import InputError, StoreError
+from bootlab.experiments.store import Run, Store, read_run
+from bootlab.findings.analysis import Analysis, analyse
+from bootlab.measure.profile_setup import PROFILE
+from bootlab.measure.record_files import read_record
+from bootlab.profile.recorded.at_rest import find_kept
+from bootlab.system import System
+
+KIND = "profile"
+LABEL = "1"
+AGAINST = "against"
+_BOOTS = "boots"
+
+
+def find_profile(store: Store, name: str) -> tuple[Run, str]:
+    """Return the run and the label of the boot that `name` means: a run as `Store.find` takes it, or RUN/boots/LABEL.
+
+    Raises InputError for what is no run, and for a run of several boots without saying which.
+    """
+    path = Path(name)
+    if path.parent.name == _BOOTS and (path.parent.parent / "run.json").is_file():
+        return read_run(path.parent.parent), path.name
+    if len(path.parts) > 1 and not (path / "run.json").is_file():
+        owner = path.parent.parent if path.parent.name == _BOOTS else path.parent
+        return store.find(str(owner)), path.name
+    run = store.find(name)
+    if run.kind == KIND and "axis" in run.asked:
+        raise InputError(
+            f"{run.path}: several boots, and this takes one: {_finished(run) or 'none of them ended'}",
+            hint=f"{run.path}/boots/{next(iter(run.asked['systems']), 'LABEL')} names one; "
+            f"bootlab report {run.path} shows the slopes",
+        )
+    return run, LABEL
+
+
+def read_profile_run(run: Run, label: str = LABEL) -> Analysis:
+    """Return what the profile of a finished boot says.
+
+    Raises InputError for a run of another kind or without this boot, StoreError for a damaged one.
+    """
+    if run.kind != KIND:
+        raise InputError(
+            f"{run.path}: a run of bootlab {run.kind} has no profile", hint="bootlab profile SYSTEM makes one"
+        )
+    directory = run.path / _BOOTS / label
+    if not find_kept(directory / PROFILE).is_file() or directory not in run.records():
+        there = _finished(run)
+        raise InputError(
+            f"{run.path}: holds no finished boot with a profile called {label!r}",
+            hint=f"there are {there}" if there else "it was interrupted before its boot ended; profile the system anew",
+        )
+    record = read_record(directory)
+    try:
+        system = System.model_validate_json(json.dumps(run.asked.get("systems", {}).get(label)))
+    except ValidationError as error:
+        raise StoreError(f"{run.path / 'run.json'}: damaged: it does not say which system was profiled") from error
+    return analyse(system, record, directory, run=str(run.path))
+
+
+def place_of(analysis: Analysis) -> str:
+    """Return where in its run a boot's document, page and exports go: `` for the run's own, else the boot's folder."""
+    label = analysis.directory.name
+    return "" if label == LABEL else f"{_BOOTS}/{label}/"
+
+
+def _finished(run: Run) -> str:
+    return ", ".join(path.name for path in run.records() if find_kept(path / PROFILE).is_file())

@@ -1,0 +1,248 @@
+"""`bootlab profile SYSTEM|RUN`: where the time of one boot went, from its first instruction on."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bootlab.cli.options.arguments import ExportFormat, Json, Runs, complete_system, open_store
+from bootlab.cli.options.ranges import LEAST_MIB, MOST_MIB, parse_numbers, parse_sizes
+from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, show_profile, start_run
+from bootlab.cli.profile.recorded import AGAINST, LABEL, find_profile, place_of, read_profile_run
+from bootlab.cli.profile.sweeps import run_sweep
+from bootlab.cli.terminal.speech import err
+from bootlab.errors import InputError, StoreError
+from bootlab.experiments.store import Run, Store
+from bootlab.experiments.sweep.profiles import Axis
+from bootlab.findings.analysis import Analysis
+from bootlab.measure.profile_setup import MOST_VCPUS, ProfileRequest
+from bootlab.profile.asked.profile import DEFAULT_SPAN_NS
+from bootlab.report.exports.export import expect_writable, export_difference, export_profile
+from bootlab.symbols.system_map import SymbolFile, classify_symbol_file
+from bootlab.system import System, read_system
+
+_MOST_SPAN_NS = (1 << 63) - 1
+_MANY_SPANS_NS = 1000
+"""Below this a boot has tens of millions of calls to record."""
+
+
+SystemOrRun = Annotated[
+    str,
+    typer.Argument(
+        metavar="SYSTEM|RUN",
+        help="A system file (TOML), which is booted; or a profile on record: its run's path, number, or last; "
+        "of a run of several boots RUN/boots/NAME.",
+        autocompletion=complete_system,
+    ),
+]
+
+
+Vcpus = Annotated[
+    str | None,
+    typer.Option(
+        "--vcpus",
+        metavar="N[,N...]",
+        help="vCPUs instead of the system's. With several (1,2,4 or 1..4): what each more costs, by function.",
+    ),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        metavar="SIZE[,SIZE...]",
+        help="Memory (128M, 1G) instead of the system's. With several: what each GiB more costs, by function.",
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", min=1, help="Seed of the guest's random numbers. [default: the system's, else 1]"),
+]
+Against = Annotated[
+    str | None,
+    typer.Option(
+        "--against",
+        metavar="SYSTEM|RUN",
+        help="Compare with this one, which is the side before: what got longer, what shorter.",
+        autocompletion=complete_system,
+    ),
+]
+SymbolFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--symbols",
+        metavar="FILE",
+        help="The kernel's vmlinux or System.map, or a program with symbols, or its debug file. Repeatable.",
+    ),
+]
+SpanNs = Annotated[
+    int | None,
+    typer.Option(
+        "--span",
+        min=0,
+        max=_MOST_SPAN_NS,
+        metavar="NS",
+        help=f"Shortest call in ns that is recorded with its own times. [default: {DEFAULT_SPAN_NS}]",
+    ),
+]
+Exports = Annotated[
+    list[ExportFormat] | None, typer.Option("--export", help="Write the profile in this form, too. Repeatable.")
+]
+ExportTo = Annotated[
+    Path | None, typer.Option("--to", metavar="DIR", help="Write exports here. [default: the run's directory]")
+]
+Deadline = Annotated[
+    float | None,
+    typer.Option(
+        "--deadline",
+        min=1,
+        metavar="S",
+        help="Host seconds until a boot that is not ready is a hang. [default: 4 times the system's]",
+    ),
+]
+
+
+def profile(
+    system: SystemOrRun,
+    vcpus: Vcpus = None,
+    memory: Memory = None,
+    seed: Seed = None,
+    against: Against = None,
+    symbols: SymbolFiles = None,
+    span: SpanNs = None,
+    export: Exports = None,
+    to: ExportTo = None,
+    deadline: Deadline = None,
+    json: Json = False,
+    runs: Runs = None,
+) -> int:
+    """Boot a system once on the virtual clock and show where the time went, to ready and through its check.
+
+    All times are ms of virtual time: instructions and idle time. The kernel is the stock one, and the guest cannot tell
+    that it is profiled. With a RUN nothing is booted: the profile on record is shown and exported again. Exit code 0:
+    ready and well; 1: anything else, and then what was saved is shown.
+    """
+    store = open_store(runs)
+    if to is not None:
+        if not export:
+            raise InputError("--to: says where exports go, and there is none", hint="name a form with --export")
+        # A boot takes longer than to find out that nothing can be written there.
+        expect_writable(to)
+    if not system.endswith(".toml"):
+        _refuse_with_run(system, vcpus, memory, seed, symbols, deadline, span)
+        run, label = find_profile(store, system)
+        with run.locked():
+            analysis, before = read_profile_run(run, label), _recorded(store, against)
+            _expect_one_clock(analysis.system, before.system if before is not None else None)
+            return _show(run, analysis, before, export, to, json)
+    file = Path(system)
+    request, kernel_symbols = _symbols(symbols or [], DEFAULT_SPAN_NS if span is None else span)
+    if request.span_ns < _MANY_SPANS_NS:
+        err.print(
+            f"bootlab: warning: --span {span}: every call so short is recorded: minutes, and GB of memory and disk"
+        )
+    value = _changed(read_system(file), seed, kernel_symbols)
+    subject = Subject(value, file, request, deadline, tuple(symbols or ()))
+    axis, points = _points(subject, vcpus, memory)
+    if axis is not None:
+        if against is not None or export is not None:
+            raise InputError("--against and --export go with one boot, not with a list of --vcpus or --memory")
+        return run_sweep(store, points, axis, json=json)
+    subjects = {LABEL: points[LABEL]}
+    before = None
+    if against is not None and against.endswith(".toml"):
+        other = _changed(read_system(Path(against)), seed, None)
+        _expect_one_clock(subject.system, other)
+        subjects[AGAINST] = replace(subject, system=other, file=Path(against))
+    else:
+        # Read before anything is booted: a wrong name shall not cost a boot, and `last` is not the run that begins now.
+        before = _recorded(store, against)
+        _expect_one_clock(subject.system, before.system if before is not None else None)
+    prepared = {label: prepare_profile(one, silent=json) for label, one in subjects.items()}
+    run = start_run(store, subjects, {"against": against, "span_ns": request.span_ns})
+    with run.locked():
+        analyses = {
+            label: profile_boot(one, prepared[label], run, label, silent=json) for label, one in subjects.items()
+        }
+        return _show(run, analyses[LABEL], analyses.get(AGAINST, before), export, to, json)
+
+
+def _show(
+    run: Run,
+    analysis: Analysis,
+    before: Analysis | None,
+    export: list[ExportFormat] | None,
+    to: Path | None,
+    json: bool,
+) -> int:
+    written: dict[str, Path] = {}
+    failed: StoreError | None = None
+    home = run.path / place_of(analysis)
+    for form in dict.fromkeys(export or []):
+        try:
+            written |= export_profile(analysis, form.value, to or home)
+            if before is not None and form is ExportFormat.FOLDED:
+                written |= export_difference(before, analysis, to or home)
+        except StoreError as error:
+            # The boot's result goes first.
+            failed = failed or error
+    # The page finds by name what lies beside it.
+    files = {label: path.name if path.parent == home else str(path.absolute()) for label, path in written.items()}
+    code = show_profile(run, analysis, before, files, json=json)
+    if failed is not None:
+        raise failed
+    return code
+
+
+def _recorded(store: Store, against: str | None) -> Analysis | None:
+    return None if against is None else read_profile_run(*find_profile(store, against))
+
+
+def _expect_one_clock(system: System, other: System | None) -> None:
+    if other is not None and other.clock.shift != system.clock.shift:
+        raise InputError(
+            f"--against: clock.shift of {other.name} is {other.clock.shift}, that of {system.name} is "
+            f"{system.clock.shift}: their ns say nothing about each other",
+            hint="give both the same clock.shift",
+        )
+
+
+def _refuse_with_run(name: str, *booting: object) -> None:
+    if any(option is not None for option in booting):
+        raise InputError(
+            f"{name}: a run on record is not booted: "
+            "give no --vcpus, --memory, --seed, --symbols, --deadline or --span",
+            hint="name a system file to boot one",
+        )
+
+
+def _symbols(files: list[Path], span_ns: int) -> tuple[ProfileRequest, Path | None]:
+    kinds = {path: classify_symbol_file(path) for path in files}
+    kernels = [path for path, kind in kinds.items() if kind is not SymbolFile.PROGRAM]
+    if len(kernels) > 1:
+        raise InputError(f"--symbols: {kernels[0]} and {kernels[1]} are both of a kernel, and there is one")
+    programs = tuple(path for path, kind in kinds.items() if kind is SymbolFile.PROGRAM)
+    return ProfileRequest(span_ns, programs), next(iter(kernels), None)
+
+
+def _changed(value: System, seed: int | None, kernel_symbols: Path | None) -> System:
+    if seed is not None:
+        value = value.with_seed(seed)
+    return value if kernel_symbols is None else value.with_part("kernel", symbols=kernel_symbols)
+
+
+def _points(subject: Subject, vcpus: str | None, memory: str | None) -> tuple[Axis | None, dict[str, Subject]]:
+    counts = parse_numbers("--vcpus", vcpus, 1, MOST_VCPUS) if vcpus is not None else []
+    sizes = parse_sizes("--memory", memory, LEAST_MIB, MOST_MIB) if memory is not None else []
+    if len(counts) > 1 and len(sizes) > 1:
+        raise InputError("--vcpus and --memory: a list of one of them at a time, or the slopes would mix")
+    system = subject.system
+    for key, values in (("vcpus", counts), ("memory_mib", sizes)):
+        if len(values) == 1:
+            system = system.with_part("machine", **{key: values[0]})
+    many: tuple[tuple[Axis, str, list[int]], ...] = (("vcpus", "vcpus", counts), ("memory_gib", "memory_mib", sizes))
+    for axis, key, values in many:
+        if len(values) > 1:
+            changed = {f"{key}-{value}": system.with_part("machine", **{key: value}) for value in values}
+            return axis, {label: replace(subject, system=one) for label, one in changed.items()}
+    return None, {LABEL: replace(subject, system=system)}

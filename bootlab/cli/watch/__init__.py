@@ -1,0 +1,1 @@
+"""`bootlab watch`: serial lines as they come, each line stamped, shown and recorded."""

@@ -1,0 +1,235 @@
+"""`bootlab sweep`: the same system with more and more vCPUs or memory, other pages, other kernels: plain boots, exact.
+
+On the virtual clock every place is booted with the same seeds, and a figure is the median over them. On the wall clock
+every place is booted several times, in turn, so that a host that slows down slows all places alike.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from bootlab.build.cache import Cache
+from bootlab.build.source.config_text import read_config
+from bootlab.errors import BootFailed
+from bootlab.experiments.engine import Engine, Job
+from bootlab.experiments.sweep.grid import AXES, Axis, Place, Wanted, places, system_at
+from bootlab.experiments.sweep.result import Boot, Cell, Figure, SweepResult, Trend, TrendRow, figure_of
+from bootlab.experiments.sweep.straight_line import fit
+from bootlab.measure.prepare import Prepared, prepare
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.system import ClockKind, System
+
+Numeric = ("vcpus", "memory_mib")
+_MIB_PER_GIB = 1024
+_UNITS: dict[Axis, str] = {"vcpus": "vCPU", "memory_mib": "GiB"}
+
+
+class BootSweep:
+    """One sweep. `repeats`: seeds of each place (virtual clock), or boots of it (wall). `note`: gets each stage."""
+
+    def __init__(
+        self,
+        system: System,
+        wanted: Wanted,
+        repeats: int,
+        *,
+        cache: Cache,
+        note: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self.system = system
+        self.wanted = wanted
+        self.seeds = list(range(1, repeats + 1))
+        self.places = places(system, wanted, repeats)
+        self._cache = cache
+        self._note = note
+        self._wall = system.clock.kind is not ClockKind.VIRTUAL
+
+    @property
+    def boots(self) -> int:
+        """Return how many boots it takes, those included that only warm the host's caches up."""
+        return len(self.places) * (len(self.seeds) + self._wall)
+
+    def run(self, engine: Engine) -> SweepResult:
+        """Boot every place and return the result. Raises BootFailed when none of them was ready."""
+        prepared = {place: self._prepare(place) for place in self.places}
+        # On the wall clock the first boot of each finds the host's caches cold; it is kept, and not counted.
+        early = "warm-up" if self._wall else f"{self.seeds[0]:03d}"
+        records = {place: [record] for place, record in self._round(engine, prepared, early, self.seeds[0]).items()}
+        # A place that failed once has no figures, and may take a whole deadline each time to fail again.
+        well = {place: prepared[place] for place, found in records.items() if found[0].outcome is Outcome.READY}
+        if not well:
+            first = next(iter(records.values()))[0]
+            raise BootFailed(
+                f"{self.system.name}: no place of the sweep was ready: {first.outcome.value}: {first.detail}",
+                hint=f"the first console is {first.run}/console.log",
+            )
+        if self._wall:
+            records |= {place: [] for place in well}
+        for seed in self.seeds if self._wall else self.seeds[1:]:
+            for place, record in self._round(engine, well, f"{seed:03d}", seed).items():
+                records[place].append(record)
+        cells = [_cell(place, records[place], self._wall) for place in self.places]
+        return self._result(engine, cells, records, prepared)
+
+    def _round(self, engine: Engine, prepared: dict[Place, Prepared], name: str, seed: int) -> dict[Place, BootRecord]:
+        # Every place once, in turn: a host that slows down slows all of them.
+        jobs = [Job(f"{place.label}-{name}", one.with_seed(seed)) for place, one in prepared.items()]
+        return dict(zip(prepared, engine.boot_all(jobs), strict=True))
+
+    def _prepare(self, place: Place) -> Prepared:
+        self._note(f"preparing {place.label}")
+        return prepare(system_at(self.system, place, self.wanted.kernels), self._cache, tell=self._note)
+
+    def _result(
+        self,
+        engine: Engine,
+        cells: list[Cell],
+        records: dict[Place, list[BootRecord]],
+        prepared: dict[Place, Prepared],
+    ) -> SweepResult:
+        first = next(iter(records.values()))[0]
+        swept = self.wanted.swept()
+        one = next(iter(prepared.values()))
+        same_counts = _page_size_changes_nothing(records) if "page_size" in swept and not self._wall else None
+        return SweepResult(
+            system=self.system.name,
+            clock=first.clock,
+            accelerator=first.accelerator,
+            kvm=one.kvm,
+            ns_per_instruction=first.ns_per_instruction,
+            cpu=first.cpu,
+            seeds=self.seeds,
+            swept=list(swept),
+            cells=cells,
+            trends=[trend for axis in swept if axis in Numeric for trend in trends(axis, cells)],
+            page_sizes_equal=same_counts,
+            cautions=[
+                *(_one_cpu_kernels(prepared) if "vcpus" in swept else []),
+                *_cautions(swept, first.clock, first.accelerator, one.kvm, same_counts),
+            ],
+            hashes={place.kernel: prepared[place].hashes for place in self.places},
+            host=first.host,
+            run=str(engine.run.path),
+        )
+
+
+def _cell(place: Place, records: Sequence[BootRecord], wall: bool) -> Cell:
+    failed = next((record for record in records if record.outcome is not Outcome.READY), None)
+    boots = [_boot(record) for record in records]
+    if failed is not None:
+        return Cell(place=place, outcome=failed.outcome.value, detail=failed.detail, boots=boots)
+    names = dict.fromkeys(name for boot in boots for name in boot.phases_ns)
+    counted = [(boot.instructions, boot.idle_ns) for boot in boots]
+    return Cell(
+        place=place,
+        outcome=Outcome.READY.value,
+        ready=figure_of("ready", [boot.total_ns for boot in boots if boot.total_ns is not None], wall=wall),
+        instructions=_counts("instructions", [count for count, _ in counted], wall),
+        idle=_counts("idle", [idle for _, idle in counted], wall),
+        phases=[figure_of(name, [boot.phases_ns.get(name, 0) for boot in boots], wall=wall) for name in names],
+        boots=boots,
+    )
+
+
+def _counts(name: str, values: Sequence[int | None], wall: bool) -> Figure | None:
+    known = [value for value in values if value is not None]
+    return figure_of(name, known, wall=wall) if known else None
+
+
+def _boot(record: BootRecord) -> Boot:
+    phases = {phase.name: phase.duration_ns for phase in record.phases}
+    if record.load_ns:
+        phases = {"load": record.load_ns, **phases}
+    return Boot(
+        seed=record.seed,
+        outcome=record.outcome.value,
+        total_ns=record.total_ns,
+        instructions=record.instructions,
+        idle_ns=record.idle_ns,
+        phases_ns=phases,
+        run=record.run,
+    )
+
+
+def trends(axis: Axis, cells: Sequence[Cell]) -> list[Trend]:
+    """Return what one more on a numeric axis costs, for each combination of the other values that has two points."""
+    groups: dict[tuple[int | str, ...], list[Cell]] = {}
+    for cell in cells:
+        if cell.ready is not None:
+            groups.setdefault(cell.place.without(axis), []).append(cell)
+    return [_trend(axis, group) for group in groups.values() if len({cell.place.at(axis) for cell in group}) > 1]
+
+
+def _trend(axis: Axis, cells: Sequence[Cell]) -> Trend:
+    scale = _MIB_PER_GIB if axis == "memory_mib" else 1
+    values = [int(cell.place.at(axis)) / scale for cell in cells]
+    figures = [{figure.name: figure for figure in _figures(cell)} for cell in cells]
+    names = dict.fromkeys(name for one in figures for name in one)
+    return Trend(
+        axis=axis,
+        unit=_UNITS[axis],
+        place=cells[0].place,
+        values=values,
+        rows=[_row(name, values, [one.get(name, Figure(name=name)) for one in figures]) for name in names],
+    )
+
+
+def _figures(cell: Cell) -> list[Figure]:
+    return [figure for figure in (*cell.phases, cell.ready, cell.instructions, cell.idle) if figure is not None]
+
+
+def _row(name: str, values: Sequence[float], figures: Sequence[Figure]) -> TrendRow:
+    medians = [figure.median for figure in figures]
+    spread = max(figure.spread for figure in figures)
+    line = fit(values, medians)
+    return TrendRow(
+        name=name,
+        values=medians,
+        spread=spread,
+        slope=round(line.slope, 1),
+        at_zero=round(line.at_zero, 1),
+        residual=round(line.residual, 1),
+        straight=line.is_straight(len(values), spread),
+    )
+
+
+def _page_size_changes_nothing(records: dict[Place, list[BootRecord]]) -> bool:
+    # Boots that differ in the host's pages alone, seed by seed.
+    seen: dict[tuple[object, ...], set[tuple[object, ...]]] = {}
+    for place, boots in records.items():
+        for boot in boots:
+            counts = (boot.outcome, boot.instructions, boot.idle_ns, tuple(boot.marks.items()), boot.console_sha256)
+            seen.setdefault((*place.without("page_size"), boot.seed), set()).add(counts)
+    return all(len(counts) == 1 for counts in seen.values())
+
+
+def _one_cpu_kernels(prepared: Mapping[Place, Prepared]) -> list[str]:
+    found = {
+        place.kernel: "SMP" not in read_config(one.files.kernel_config)
+        for place, one in prepared.items()
+        if one.files.kernel_config is not None
+    }
+    return [
+        f"The kernel of {kernel} is built for one CPU (CONFIG_SMP is off) and leaves the others alone."
+        for kernel, alone in found.items()
+        if alone
+    ]
+
+
+def _cautions(
+    swept: Sequence[Axis], clock: str, accelerator: str, kvm: str, page_sizes_equal: bool | None
+) -> list[str]:
+    if clock == "wall":
+        if accelerator == "kvm":
+            return []
+        return [
+            f"KVM was not used ({kvm}): these are times of emulation, mostly translation; the shape says little, and "
+            "the figures nothing, about a real machine."
+        ]
+    said: dict[Axis, str] = {
+        "vcpus": "vCPUs share one instruction stream on the virtual clock: work done in parallel shows no gain.",
+        "memory_mib": "The virtual clock sees what the guest does with more memory, but no page fault of the host and "
+        'no cache miss: for those, clock.kind = "wall" on a host with KVM.',
+        "page_size": "The host's pages change nothing on the virtual clock: every count was "
+        + ("equal, seed by seed. " if page_sizes_equal else "expected to be equal and was not: please report it. ")
+        + 'What they save shows with clock.kind = "wall" on a host with KVM.',
+    }
+    return [said[axis] for axis in AXES if axis in swept and axis in said]

@@ -1,0 +1,121 @@
+"""The result of a sweep as values: what is kept, printed and drawn. The JSON's shape is in docs/formats.md."""
+
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bootlab.experiments.sweep.grid import Axis, Place
+from bootlab.measure.statistics.median_interval import median_interval
+from bootlab.measure.statistics.series import median_ns
+
+SCHEMA: Final = "bootlab.sweep/1"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
+
+
+class Figure(_Frozen):
+    """A median over the boots of one place, in ns (instructions: a count).
+
+    `low` and `high`: on the virtual clock the least and the greatest over the seeds, on the wall clock the 95 %
+    interval of the median (fewer than six boots: their range).
+    """
+
+    name: str
+    median: int = 0
+    low: int = 0
+    high: int = 0
+
+    @property
+    def spread(self) -> int:
+        return self.high - self.low
+
+
+class Boot(_Frozen):
+    """One boot of a place. `total_ns`: to ready, with the load before it when the system has a storage model."""
+
+    seed: int
+    outcome: str
+    total_ns: int | None
+    instructions: int | None
+    idle_ns: int | None
+    phases_ns: dict[str, int]
+    run: str
+
+
+class Cell(_Frozen):
+    """One place and what its boots took; without figures when one of them was not ready and well."""
+
+    place: Place
+    outcome: str
+    detail: str = ""
+    ready: Figure | None = None
+    instructions: Figure | None = None
+    idle: Figure | None = None
+    phases: list[Figure] = []
+    boots: list[Boot]
+
+
+class TrendRow(_Frozen):
+    """One figure along an axis, in ns (instructions: counts), and the least-squares line through it.
+
+    `residual`: how far the worst point lies off the line; `spread`: the largest spread of a point; `straight`: no point
+    lies off the line by more than that; null with two points, which any line joins.
+    """
+
+    name: str
+    values: list[int]
+    spread: int
+    slope: float
+    """For one more unit of the axis."""
+    at_zero: float
+    residual: float
+    straight: bool | None
+
+
+class Trend(_Frozen):
+    """One line of a chart: what more on `axis` costs while everything else stays as at `place`."""
+
+    axis: Axis
+    unit: str
+    """`vCPU` or `GiB`: what the slopes are per."""
+    place: Place
+    values: list[float]
+    """Places on the axis, in that unit."""
+    rows: list[TrendRow]
+
+    def row(self, name: str) -> TrendRow:
+        """Return one figure by name; there is always a `ready`."""
+        return next(row for row in self.rows if row.name == name)
+
+
+class SweepResult(_Frozen):
+    """A sweep: every place with its figures, and the lines through them."""
+
+    schema_: Literal["bootlab.sweep/1"] = Field(default=SCHEMA, alias="schema")
+    system: str
+    clock: str
+    accelerator: str
+    kvm: str
+    """What is known of KVM on this host, in words."""
+    ns_per_instruction: int | None
+    cpu: str
+    seeds: list[int]
+    swept: list[Axis]
+    cells: list[Cell]
+    trends: list[Trend]
+    page_sizes_equal: bool | None
+    """Virtual clock with several page sizes: whether every count was the same, as it must be; else null."""
+    cautions: list[str]
+    hashes: dict[str, dict[str, str]]
+    """Kernel's name -> sha256 of what was booted with it."""
+    host: dict[str, Any]
+    run: str
+
+
+def figure_of(name: str, values: Sequence[int], *, wall: bool) -> Figure:
+    """Return the figure that the boots of one place give. Raises InputError when there are none."""
+    low, high = median_interval(values) if wall else (min(values), max(values))
+    return Figure(name=name, median=median_ns(values), low=low, high=high)

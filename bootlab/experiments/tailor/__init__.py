@@ -1,0 +1,1 @@
+"""A kernel fitted to its job: which options one boot did not use, dropped, built, booted and proved."""

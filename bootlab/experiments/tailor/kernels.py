@@ -1,0 +1,110 @@
+"""The kernels of one tailoring: what a system is with options set by name, what kconfig makes of it, and the builds."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bootlab.build.boot_files import build_kernel_of
+from bootlab.build.cache import Cache
+from bootlab.build.kernel.build import BuiltKernel
+from bootlab.build.kernel.makefiles import Makefiles
+from bootlab.build.kernel.objects import MAP_OPTION
+from bootlab.build.source.configure import configure
+from bootlab.build.source.kconfig_tree import KconfigTree, parsed
+from bootlab.build.source.make import BuildFailed
+from bootlab.build.source.origin import find_source
+from bootlab.build.source.toolchain import find_toolchain
+from bootlab.errors import InputError
+from bootlab.experiments.tailor.cut import Drop
+from bootlab.experiments.tailor.policy import GATES
+from bootlab.system import KernelBuild, System
+
+
+class Kernels:
+    """Builds kernels that differ from the system's own in a few options.
+
+    Raises InputError for a configuration that tailoring cannot begin with.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        build: KernelBuild,
+        cache: Cache,
+        *,
+        tell: Callable[[str], None] = lambda line: None,
+        progress: Callable[[int, str], None] = lambda done, last: None,
+    ) -> None:
+        self._system = system
+        self._build = build
+        self._cache = cache
+        self._tell = tell
+        self._progress = progress
+        self._built = set[Path]()
+        self._toolchain = find_toolchain(system.machine.arch)
+        self.source = find_source(build, cache, tell=tell)
+        self.makefiles = Makefiles(self.source.tree, self._toolchain.kbuild)
+        self._gates = dict[str, str]()
+        self._gates = self._open_gates()
+
+    @property
+    def count(self) -> int:
+        """How many different kernels there were, those from the cache included."""
+        return len(self._built)
+
+    def with_options(self, options: dict[str, str]) -> System:
+        """Return the system with the gates open and some more options set."""
+        changed = self._build.model_copy(update={"options": {**self._build.options, **self._gates, **options}})
+        return self._system.with_part("kernel", build=changed)
+
+    def first(self, system: System, who: str) -> BuiltKernel:
+        """Return the kernel that all begins with. Raises BuildFailed naming what it is."""
+        try:
+            return self._make(system, who)
+        except BuildFailed as error:
+            raise BuildFailed(
+                f"kernel.build: the kernel as it is does not build, before anything was dropped\n{error.message}",
+                hint=error.hint or "bootlab build kernel builds it alone",
+            ) from error
+
+    def build(self, system: System, who: str) -> BuiltKernel | str:
+        """Return a kernel, or in one line why there is none: options that kconfig refuses or make fails with."""
+        try:
+            return self._make(system, who)
+        except (BuildFailed, InputError) as error:
+            return " ".join(line.strip() for line in error.message.splitlines()[:2])
+
+    def tree(self, config: str) -> KconfigTree:
+        """Return a configuration, to be changed step by step."""
+        with parsed(config, self.source, self._toolchain) as kconf:
+            return KconfigTree(kconf)
+
+    def granted(self, config: str, drops: Sequence[Drop]) -> tuple[Drop, ...]:
+        """Return the drops that kconfig grants on top of `config`, one after the other."""
+        tree, granted = self.tree(config), list[Drop]()
+        for drop in drops:
+            if drop.value == "y":
+                if tree.can_turn_on(drop.option):
+                    tree.turn_on(drop.option)
+                    granted.append(drop)
+            elif tree.can_turn_off(drop.option):
+                # What another one would have made possible, or took along, is none.
+                tree.turn_off(drop.option)
+                granted.append(drop)
+        return tuple(granted)
+
+    def _make(self, system: System, who: str) -> BuiltKernel:
+        kernel = build_kernel_of(
+            system, self._cache, tell=lambda line: self._tell(f"{who}: {line}"), progress=self._progress
+        )
+        self._built.add(kernel.vmlinux)
+        return kernel
+
+    def _open_gates(self) -> dict[str, str]:
+        configuration = configure(self._build, self.source, self._toolchain, self._cache, tell=self._tell)
+        tree = self.tree(configuration.text)
+        gates = {gate: "y" for gate in GATES if tree.turn_on(gate)}
+        if MAP_OPTION not in gates:
+            raise InputError(
+                f"kernel.build: Linux {self.source.version} cannot have {MAP_OPTION}, by which code finds its object"
+            )
+        return gates

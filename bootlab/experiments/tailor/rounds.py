@@ -1,0 +1,382 @@
+"""A kernel fitted to its job: coverage, cut, build, boot, check, again until nothing more goes.
+
+Every kernel on the way is built once and kept, every boot on record is used again: a run that was interrupted goes on
+by doing the same again. What a boot or its check fails without is found by halving, and stays with the reason.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from bootlab.build.cache import Cache
+from bootlab.build.kernel.build import BuiltKernel
+from bootlab.build.kernel.calls import CALLS_READ_OF, NamedCalls
+from bootlab.build.kernel.objects import MAP_OPTION, KernelObjects, read_objects
+from bootlab.errors import InputError
+from bootlab.experiments.comparing import Comparison, compare_series
+from bootlab.experiments.engine import Engine, finished_boot
+from bootlab.experiments.family import Family
+from bootlab.experiments.family_boots import FamilyBoots
+from bootlab.experiments.store import Run
+from bootlab.experiments.tailor.candidates import Trial, Trials, find_trials
+from bootlab.experiments.tailor.cost import CodeCosts
+from bootlab.experiments.tailor.cut import Cut, Drop, Evidence, Kept, find_cut
+from bootlab.experiments.tailor.guarded import find_guarded
+from bootlab.experiments.tailor.kernels import Kernels
+from bootlab.experiments.tailor.policy import Policy
+from bootlab.experiments.tailor.reasons import Followed, Needed, every_followed, every_kept
+from bootlab.experiments.tailor.searches import Searches
+from bootlab.experiments.tailor.use import KernelUse, find_use
+from bootlab.experiments.verdict import Verdict, virtual_verdict
+from bootlab.findings.analysis import read_recorded
+from bootlab.measure import boot as one_boot
+from bootlab.measure.prepare import prepare
+from bootlab.measure.profile_setup import ProfileRequest
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.measure.statistics.series import spread_ns
+from bootlab.profile.recorded.values import Profile
+from bootlab.system import ClockKind, KernelBuild, System
+
+AS_IT_IS: Final = "as it is"
+SEEDS: Final = (1, 2, 3)
+NULLS: Final = 3
+_PATIENCE: Final = 4.0
+"""A profiled boot takes longer than a plain one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One kernel of a tailoring: what it was to show, and what became of it."""
+
+    label: str
+    dropped: int
+    """Options turned off by name, in all."""
+    on: int
+    """Options that are on."""
+    ready: bool
+    detail: str
+    """Why it was not ready, or what failed."""
+    ready_ns: int | None
+    kernel_bytes: int
+    """What is loaded: the ELF kernel without symbols, or the image."""
+    build_s: float
+    """Host seconds of the build, whenever that was."""
+    from_cache: bool
+
+
+@dataclass(frozen=True)
+class Tailored:
+    """What tailoring came to."""
+
+    system: System
+    """With the tailored kernel."""
+    rich: System
+    """What it began with: the user's system, its gates opened."""
+    drops: tuple[Drop, ...]
+    followed: tuple[Followed, ...]
+    """Options that went with no one drop."""
+    kept: tuple[Kept, ...]
+    """Every option that is on."""
+    trials: tuple[Trial, ...]
+    """Options that would still take code out which ran, most instructions first."""
+    steps: tuple[Step, ...]
+    needed: tuple[Needed, ...]
+    untried: tuple[str, ...]
+    """Options that may be droppable, and for which no build was left."""
+    kernel: BuiltKernel
+    on_before: frozenset[str]
+    on_after: frozenset[str]
+    """Options that are on."""
+    comparison: Comparison
+    """Of both kernels' plain boots."""
+
+
+def expect_tailorable(system: System) -> KernelBuild:
+    """Return how the system's kernel is built. Raises InputError for a system that cannot be tailored."""
+    if system.kernel.build is None:
+        raise InputError(
+            "kernel.build: tailoring builds kernels, and this one comes as it is",
+            hint="[kernel.build] with config_package names a Debian kernel's configuration: docs/building.md",
+        )
+    if system.machine.arch not in CALLS_READ_OF:
+        raise InputError(
+            f"machine: a kernel for {system.machine.arch} cannot be tailored: its calls cannot be read",
+            hint=f"known here: {', '.join(CALLS_READ_OF)}",
+        )
+    if system.check is None:
+        raise InputError(
+            "check: without one, everything would look unused",
+            hint="[check] with what the system is for: docs/tailoring.md",
+        )
+    if system.clock.kind is not ClockKind.VIRTUAL:
+        raise InputError(
+            "clock.kind: coverage is exact on the virtual clock only", hint='clock.kind = "virtual" in the system file'
+        )
+    return system.kernel.build
+
+
+@dataclass(frozen=True)
+class _State:
+    """A kernel that does its job, and what its record used of it."""
+
+    drops: tuple[Drop, ...]
+    system: System
+    kernel: BuiltKernel
+    look: "_Look"
+    ready_ns: int
+
+
+class _Look:
+    """A profiled boot: what of the kernel it used, and what that cost; read when it is asked for."""
+
+    def __init__(self, kernel: BuiltKernel, objects: Path, record: BootRecord, directory: Path) -> None:
+        self._kernel = kernel
+        self._objects = objects
+        self._directory = directory
+        self.record = record
+
+    @cached_property
+    def use(self) -> KernelUse:
+        return find_use(self._profile, self._addresses, self._parts)
+
+    @cached_property
+    def costs(self) -> CodeCosts:
+        named_calls = NamedCalls(self._kernel.vmlinux, self._addresses)
+        return CodeCosts(self._profile, self._addresses, self._parts, named_calls)
+
+    @cached_property
+    def _recorded(self) -> tuple[Profile, list[tuple[int, str, str]]]:
+        return read_recorded(self.record, self._directory)
+
+    @property
+    def _profile(self) -> Profile:
+        return self._recorded[0]
+
+    @cached_property
+    def _addresses(self) -> list[int]:
+        return [address for address, _, _ in self._recorded[1]]
+
+    @cached_property
+    def _parts(self) -> KernelObjects:
+        return read_objects(self._objects)
+
+
+class Tailoring:
+    """One tailoring, in one run. `builds`: how many kernels may be built, the first one included."""
+
+    def __init__(
+        self,
+        system: System,
+        cache: Cache,
+        run: Run,
+        policy: Policy,
+        *,
+        builds: int,
+        tell: Callable[[str], None] = lambda line: None,
+        progress: Callable[[int, str], None] = lambda done, last: None,
+    ) -> None:
+        self._system = system
+        self._cache = cache
+        self._run = run
+        self._policy = policy
+        self._builds = builds
+        self._tell = tell
+        self._progress = progress
+        self._boots = FamilyBoots(Engine(run, reuse=True), cache, SEEDS, wall=False, note=tell)
+        self._searches = Searches(run.path / "searches")
+        self._steps = list[Step]()
+        self._needed = list[Needed]()
+        self._untried = list[str]()
+        self._spread_ns = 0
+
+    def tailor(self) -> Tailored:
+        """Return the tailored system. Raises InputError for one that cannot be tailored, or whose check is flaky."""
+        build = expect_tailorable(self._system)
+        self._kernels = Kernels(self._system, build, self._cache, tell=self._tell, progress=self._progress)
+        rich = self._kernels.with_options({})
+        self._kernels.first(rich, AS_IT_IS)
+        before = self._steady(rich)
+        self._spread_ns = spread_ns(before.null_ns)
+        state = self._first(rich)
+        first = self._kernels.tree(_config(state.kernel))
+        cut, trials = self._looked(state)
+        number = 0
+        while (suspects := _suspects(cut, trials)) and not self._spent:
+            number += 1
+            settled = self._settle(state, suspects, f"cut {number}")
+            if settled.drops == state.drops:
+                break
+            state = settled
+            cut, trials = self._looked(state)
+        self._untried += [drop.option for drop in _suspects(cut, trials)]
+        state = self._alone(state, trials.alone)
+        after = self._boots.family("tailored", state.system, nulls=0)
+        on_after = self._kernels.tree(_config(state.kernel)).on
+        return Tailored(
+            system=state.system,
+            rich=rich,
+            drops=state.drops,
+            followed=every_followed(first, on_after, state.drops),
+            kept=every_kept(on_after, cut.kept, self._needed, state.drops),
+            trials=(*trials.at_once, *trials.alone),
+            steps=tuple(self._steps),
+            needed=tuple(self._needed),
+            untried=tuple(dict.fromkeys(self._untried)),
+            kernel=state.kernel,
+            on_before=first.on,
+            on_after=on_after,
+            comparison=compare_series(list(before.members), list(after.members), before.null),
+        )
+
+    @property
+    def _spent(self) -> bool:
+        return self._kernels.count >= self._builds
+
+    def _steady(self, system: System) -> Family:
+        """Return the boots of the system as it is. Raises InputError when its check fails, always or now and then."""
+        family = self._boots.family("steady", system, nulls=NULLS)
+        boots = [*family.members, *family.null]
+        failed = [record for record in boots if record.outcome is not Outcome.READY]
+        if len(failed) == len(boots):
+            raise InputError(
+                f"check: fails before anything was dropped: {_words(failed[0])}",
+                hint="bootlab boot shows the console; the check must pass on the kernel as it is",
+            )
+        if failed:
+            raise InputError(
+                f"check: flaky: {len(failed)} of {len(boots)} boots that differ in nothing that matters failed: "
+                f"{_words(failed[0])}",
+                hint="a check that fails by itself would blame whatever was dropped last",
+            )
+        return family
+
+    def _first(self, rich: System) -> _State:
+        kernel = self._kernels.first(rich, AS_IT_IS)
+        record, look = self._profiled(rich, kernel, AS_IT_IS)
+        self._note(AS_IT_IS, 0, kernel, record)
+        if record.outcome is not Outcome.READY:
+            raise InputError(f"the profiled boot failed where a plain one did not: {_words(record)}")
+        self._rich_config = _config(kernel)
+        return _State((), rich, kernel, look, record.ready_ns or 0)
+
+    def _profiled(self, system: System, kernel: BuiltKernel, label: str) -> tuple[BootRecord, _Look]:
+        if kernel.objects is None:
+            raise InputError(f"kernel.build: its linker wrote no map: {MAP_OPTION} must stay on")
+        prepared = prepare(system, self._cache, profile=ProfileRequest(), tell=self._tell)
+        directory = self._run.path / "boots" / f"profiled-{label.replace(' ', '-')}"
+        record = finished_boot(directory, prepared)
+        if record is None:
+            self._tell(f"{label}: booting with the profile on")
+            record = one_boot.boot(prepared, self._run.boot_directory(directory.name), patience=_PATIENCE)
+        return record, _Look(kernel, kernel.objects, record, directory)
+
+    def _looked(self, state: _State) -> tuple[Cut, Trials]:
+        """Return what can go at once, and what could on top of that."""
+        needed = [one.option for one in self._needed]
+        # What the run was asked is the same when it goes on; so is a kernel and its record, if nothing has changed.
+        decides = [state.kernel.vmlinux.parent.name, state.look.record.key, needed, bool(state.drops)]
+        return self._searches.find(decides, lambda: self._look(state, needed))
+
+    def _look(self, state: _State, needed: Sequence[str]) -> tuple[Cut, Trials]:
+        self._tell("looking for what can go")
+        use, costs = state.look.use, state.look.costs
+        guarded = find_guarded(use, self._kernels.source.tree)
+        evidence = Evidence(self._kernels.makefiles, use, guarded, self._policy, needed=needed)
+        tree = self._kernels.tree(_config(state.kernel))
+        cut = find_cut(tree, evidence, ways=costs.ways)
+        if cut.drops and not state.drops:
+            # What runs for nobody hides what the rest is worth: the first cut takes only what the job did not use.
+            return cut, Trials((), ())
+        return cut, find_trials(tree, evidence, costs)
+
+    def _settle(self, state: _State, suspects: Sequence[Drop], label: str) -> _State:
+        """Return the state without what of `suspects` can go; where all of them cannot, it halves them."""
+        if self._spent:
+            self._untried += [drop.option for drop in suspects]
+            return state
+        outcome = self._try((*state.drops, *suspects), label, state.ready_ns)
+        if isinstance(outcome, _State):
+            return outcome
+        if len(suspects) == 1:
+            self._needed.append(Needed(suspects[0].option, outcome))
+            return state
+        if named := _named(outcome, suspects):
+            self._needed += [Needed(option, outcome) for option in sorted(named)]
+            left = [drop for drop in suspects if not named & {drop.option, *drop.lost}]
+            return self._settle(state, left, f"{label}, {' '.join(sorted(named))} kept")
+        # What ran latest is the likeliest culprit: it comes last, and the half before it most likely goes at once.
+        ordered = sorted(suspects, key=lambda drop: (drop.use, drop.option))
+        middle = len(ordered) // 2
+        state = self._settle(state, ordered[:middle], f"{label}.1")
+        return self._settle(state, ordered[middle:], f"{label}.2")
+
+    def _try(self, drops: tuple[Drop, ...], label: str, before_ns: int) -> _State | str:
+        """Return the state without `drops`, or why a kernel without them does not do."""
+        granted = self._kernels.granted(self._rich_config, drops)
+        system = self._kernels.with_options({drop.option: drop.value for drop in granted})
+        kernel = self._kernels.build(system, label)
+        if isinstance(kernel, str):
+            self._steps.append(Step(label, len(granted), 0, False, kernel, None, 0, 0.0, False))
+            return kernel
+        record, look = self._profiled(system, kernel, label)
+        self._note(label, len(granted), kernel, record)
+        if record.outcome is not Outcome.READY:
+            return _words(record)
+        took_ns = record.ready_ns or 0
+        if took_ns > before_ns + self._spread_ns:
+            # What came on in the place of something else may cost more than that did.
+            return f"slower: ready at {took_ns / 1e6:.2f} ms, {before_ns / 1e6:.2f} before"
+        return _State(granted, system, kernel, look, took_ns)
+
+    def _alone(self, state: _State, candidates: Sequence[Trial]) -> _State:
+        """Try, one by one and most instructions first, options that change code inside of what stays."""
+        before = None
+        for candidate in candidates:
+            option = candidate.option
+            if self._spent:
+                self._untried.append(option)
+                continue
+            before = before or self._boots.family(f"before-{option}", state.system, nulls=NULLS)
+            label = f"{'with' if candidate.value == 'y' else 'without'} {option}"
+            outcome = self._try((*state.drops, candidate.drop), label, state.ready_ns)
+            if isinstance(outcome, str):
+                self._needed.append(Needed(option, outcome))
+                continue
+            after = self._boots.family(label.replace(" ", "-"), outcome.system, nulls=0)
+            if after.failed is not None:
+                self._needed.append(Needed(option, _words(after.failed)))
+            elif virtual_verdict(before.null_ns, before.times_ns, after.times_ns).verdict is Verdict.FASTER:
+                state, before = outcome, None
+        return state
+
+    def _note(self, label: str, dropped: int, kernel: BuiltKernel, record: BootRecord) -> None:
+        on = sum(value in ("y", "m") for value in kernel.options.values())
+        ready = record.outcome is Outcome.READY
+        size = record.sizes.get("kernel", 0)
+        detail = "" if ready else _words(record)
+        step = Step(label, dropped, on, ready, detail, record.ready_ns, size, kernel.seconds, kernel.from_cache)
+        self._steps.append(step)
+        self._tell(
+            f"{label}: {on} options on, {size:,} bytes, {detail or f'ready at {(record.ready_ns or 0) / 1e6:.2f} ms'}"
+        )
+
+
+def _suspects(cut: Cut, trials: Trials) -> tuple[Drop, ...]:
+    return (*cut.drops, *(trial.drop for trial in trials.at_once))
+
+
+def _named(detail: str, suspects: Sequence[Drop]) -> set[str]:
+    """Return which dropped options the cause of a failure names: some failures are known (measure.known_causes)."""
+    gone = {option for drop in suspects for option in (drop.option, *drop.lost)}
+    return gone & set(re.findall(r"CONFIG_(\w+)", detail))
+
+
+def _words(record: BootRecord) -> str:
+    return f"{record.outcome.value}: {record.detail}"
+
+
+def _config(kernel: BuiltKernel) -> str:
+    return kernel.config.read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""One trial: each technique alone against the baseline, then stacked, each with its verdict."""

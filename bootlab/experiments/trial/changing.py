@@ -1,0 +1,118 @@
+"""A technique put on a system: does it apply, and can what it asks for be had? What cannot is a row, not the end."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from bootlab.errors import BootlabError, InputError, Interrupted, MissingTool, StoreError
+from bootlab.experiments.family import Family
+from bootlab.experiments.family_boots import FamilyBoots
+from bootlab.experiments.trial.judging import DOES_NOT_APPLY
+from bootlab.experiments.verdict import Verdict
+from bootlab.findings.evidence import measured_of
+from bootlab.system import System
+from bootlab.techniques.bootloader import finished_medium
+from bootlab.techniques.technique import Measured, Technique
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A system with one technique more; `system` is None when that cannot be booted, and `verdict` and `detail` why."""
+
+    system: System | None
+    verdict: str = ""
+    detail: str = ""
+
+
+class Changing:
+    """Applies techniques to systems and makes the result ready to boot: a kernel technique is built here."""
+
+    def __init__(self, boots: FamilyBoots, measured: Measured, note: Callable[[str], None]) -> None:
+        self.measured = measured
+        self._boots = boots
+        self._note = note
+
+    def each(self, techniques: Sequence[Technique], system: System, before: Family) -> dict[str, Changed]:
+        """Return `system` with each technique alone; `before` are boots of `system`."""
+        applied = {technique.name: self._applied([technique], system, before) for technique in techniques}
+        kernels = [name for name, changed in applied.items() if _other_kernel(changed.system, system)]
+        made = {}
+        for name, changed in applied.items():
+            who = name
+            if name in kernels and len(kernels) > 1:
+                who = f"{name}, kernel {kernels.index(name) + 1} of {len(kernels)}"
+            made[name] = self._prepared(changed, who)
+        return made
+
+    def one(self, technique: Technique, system: System, before: Family) -> Changed:
+        """Return `system` with one technique; `before` are boots of `system`."""
+        return self._prepared(self._applied([technique], system, before), technique.name)
+
+    def all(self, techniques: Sequence[Technique], system: System, before: Family, who: str) -> Changed:
+        """Return `system` with every one of `techniques`, in order; `before` are boots of `system`."""
+        return self._prepared(self._applied(techniques, system, before), who)
+
+    def _applied(self, techniques: Sequence[Technique], system: System, before: Family) -> Changed:
+        # Whether an option is still there to change, only the kernel that stands there now can tell.
+        config = measured_of(before.median, before.kernel_config).kernel_config
+        measured = replace(self.measured, kernel_config=config)
+        before_system = system
+        for technique in techniques:
+            said = f"{technique.name}: " if len(techniques) > 1 else ""
+            reason = technique.applies(system, measured)
+            if reason is not None:
+                return Changed(None, DOES_NOT_APPLY, f"{said}{reason}")
+            try:
+                system = technique.apply(system, measured)
+            except InputError as error:
+                return Changed(None, DOES_NOT_APPLY, f"{said}{error.message}")
+            if (needs := board_lacks(before_system, system)) is not None:
+                return Changed(None, DOES_NOT_APPLY, f"{said}{needs}")
+        return Changed(system)
+
+    def _prepared(self, changed: Changed, who: str) -> Changed:
+        if changed.system is None:
+            return changed
+        try:
+            # What cannot be made (a kernel without PVH entry, say) shows here, before any boot.
+            self._boots.prepare(changed.system, who)
+        except (StoreError, Interrupted):
+            raise
+        except (InputError, MissingTool) as error:
+            return Changed(None, DOES_NOT_APPLY, _in_one_line(error))
+        except BootlabError as error:
+            self._note(f"{who}: {_in_one_line(error)}")
+            return Changed(None, Verdict.BROKE_IT.value, _in_one_line(error))
+        return changed
+
+
+def board_lacks(before: System, after: System) -> str | None:
+    """Return why a board cannot become `after`: a real one, or one that boots from a finished card or chip."""
+    if after == before:
+        return None
+    if before.target is None:
+        held = ("kernel", "initramfs")
+        return finished_medium(before) if any(getattr(before, part) != getattr(after, part) for part in held) else None
+    if before.kernel.installed:
+        return "nothing is delivered to this board (target.deliver), so it boots what is on it"
+    brought = ("kernel", "initramfs", "rootfs", "disks")
+    if any(getattr(before, part) != getattr(after, part) for part in System.model_fields if part not in brought):
+        return "it changes the emulated machine, and this one is real"
+    if before.kernel.entry != after.kernel.entry:
+        return "how the kernel is entered is QEMU's choice, and here the board's bootloader's"
+    return None
+
+
+def _other_kernel(changed: System | None, system: System) -> bool:
+    if changed is None or changed.kernel.build is None:
+        return False
+    embedded = [one.initramfs for one in (changed, system) if one.initramfs is not None and one.initramfs.embedded]
+    same_archive = not embedded or changed.initramfs == system.initramfs
+    return changed.kernel.build != system.kernel.build or not same_archive
+
+
+def _in_one_line(error: BootlabError) -> str:
+    # A failed build says what failed, then the compiler's first error in many lines, then where its log is.
+    lines = [line.strip() for line in error.message.splitlines() if line.strip()] or [type(error).__name__]
+    logs = [line for line in lines[2:] if " log: " in line]
+    said = "; ".join([": ".join(lines[:2]), *logs])
+    return f"{said} ({' '.join(error.hint.split())})" if error.hint else said

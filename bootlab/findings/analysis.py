@@ -1,0 +1,136 @@
+"""A profiled boot, read and interpreted: everything that its terminal view, page, JSON and exports are made of."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bootlab.errors import InputError
+from bootlab.findings.advise import Advice, advise
+from bootlab.findings.cost_tree import CostTree
+from bootlab.findings.evidence import measured_of
+from bootlab.measure.profile_setup import PROFILE, AboutProfile, read_about
+from bootlab.measure.record import BootRecord
+from bootlab.profile.asked.profile import FUNCTIONS, function_names, read_functions
+from bootlab.profile.recorded.file import read_profile
+from bootlab.profile.recorded.trace import read_trace
+from bootlab.profile.recorded.values import Profile
+from bootlab.profile.tables.account import Account, make_account
+from bootlab.profile.tables.activity import Activity, find_activity
+from bootlab.profile.tables.coverage import Coverage, find_coverage
+from bootlab.profile.tables.initcalls import InitcallTable, find_initcalls
+from bootlab.profile.tables.processes import Processes, find_processes
+from bootlab.profile.tables.syscalls import ProcessSyscalls, find_syscalls
+from bootlab.profile.tree.call_tree import CallTree, build_call_tree
+from bootlab.profile.tree.caused_work import CausedWork
+from bootlab.profile.waits.blame import Waits, find_waits
+from bootlab.profile.waits.critical_path import CriticalPath, find_critical_path
+from bootlab.profile.waits.sleeps import WaitTable
+from bootlab.system import System
+from bootlab.techniques.catalogue import load_catalogue
+from bootlab.timeline import marks as m
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What one profile says. Times are ns since power-on on the virtual clock.
+
+    `tree`: up to ready, or as far as the boot came; `whole_tree`: with what came after, the check.
+    """
+
+    system: System
+    record: BootRecord
+    profile: Profile
+    about: AboutProfile
+    tree: CallTree
+    whole_tree: CallTree
+    account: Account
+    initcalls: InitcallTable
+    waits: Waits
+    critical_path: CriticalPath
+    processes: Processes
+    activity: Activity
+    syscalls: tuple[ProcessSyscalls, ...]
+    coverage: Coverage
+    advice: Advice
+    """What costs what, largest removable first."""
+    directory: Path
+    """Where the boot's files are: profile.bin, functions, trace.txt, console.log, record.json."""
+
+    @property
+    def end_ns(self) -> int:
+        """Return when it was ready, or else when it ended."""
+        return self.record.marks.get(m.READY, self.profile.end_ns)
+
+    @property
+    def goal(self) -> str:
+        """Return what `tree` and all figures go up to, in words."""
+        return "ready" if m.READY in self.record.marks else "where it ended"
+
+
+def analyse(system: System, record: BootRecord, directory: Path, *, run: str = "") -> Analysis:
+    """Return what the profile in a boot's directory says. `run`: the run's directory, for the advice.
+
+    Raises InputError for a profile that is damaged or that there is not, StoreError for what is kept beside it.
+    """
+    about = read_about(directory)
+    profile, functions = read_recorded(record, directory)
+    # What was saved may end before a mark that the trace still has.
+    marks = {name: t_ns for name, t_ns in record.marks.items() if t_ns <= profile.end_ns}
+    slices = profile.up_to(m.READY)
+    table = WaitTable(profile)
+    path = find_critical_path(profile, marks, table=table)
+    waits = find_waits(profile, path, table=table)
+    tree = build_call_tree(profile, slices)
+    initcalls = find_initcalls(profile, {address: name for address, _, name in functions}, about.initcall_levels)
+    costs = CostTree(profile, slices, waits.idles, initcalls.initcalls)
+    advice = advise(
+        system, measured_of(record), costs, load_catalogue(), payload=about.payload, caused=CausedWork(table)
+    )
+    return Analysis(
+        system=system,
+        record=record,
+        profile=profile,
+        about=about,
+        tree=tree,
+        whole_tree=build_call_tree(profile),
+        account=make_account(profile, tree),
+        initcalls=initcalls,
+        waits=waits,
+        critical_path=path,
+        processes=find_processes(profile, table=table),
+        activity=find_activity(profile, marks, table=table),
+        syscalls=find_syscalls(profile),
+        coverage=find_coverage(profile, [role for _, role, _ in functions]),
+        advice=advice.model_copy(
+            update={
+                "run": run,
+                "outcome": record.outcome.value,
+                "detail": record.detail,
+                "reached_ready": m.READY in marks,
+                "complete": profile.complete,
+            }
+        ),
+        directory=directory,
+    )
+
+
+def read_recorded(record: BootRecord, directory: Path) -> tuple[Profile, list[tuple[int, str, str]]]:
+    """Return the profile in a boot's directory, and the lines of its functions file: address, role, name.
+
+    Raises InputError for a profile that is damaged or that there is not.
+    """
+    functions = read_functions(directory / FUNCTIONS)
+    return _ready_named(_read_profile(directory, function_names(functions)), record), functions
+
+
+def _read_profile(directory: Path, names: list[str]) -> Profile:
+    trace = read_trace(directory / "trace.txt")
+    if trace.shift is None:
+        raise InputError(f"{directory}: no profile: QEMU ended before its first instruction")
+    return read_profile(directory / PROFILE, names, trace.shift)
+
+
+def _ready_named(profile: Profile, record: BootRecord) -> Profile:
+    # The slice that ends at ready is called after the mark that the user chose, or after a console line.
+    ready_ns = record.marks.get(m.READY)
+    slices = [replace(one, name=m.READY) if one.end_ns == ready_ns else one for one in profile.slices]
+    return replace(profile, slices=slices)

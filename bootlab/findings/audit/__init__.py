@@ -1,0 +1,1 @@
+"""What a distribution's boot did for nothing: modules, udev events, services, and the kernel's own work."""

@@ -1,0 +1,121 @@
+"""`bootlab audit`: what one boot of a distribution did for nothing, kind by kind, each with what it cost.
+
+Every kind is one function of the evidence that returns a finding or None. What one boot does not show is not said: a
+unit that the goal can do without may be what the product is for after ready.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bootlab.build.cache import Cache
+from bootlab.build.formats.cpio import Entry
+from bootlab.findings.analysis import Analysis
+from bootlab.findings.audit.evidence import Evidence, find_goal, read_units
+from bootlab.findings.audit.finding import Audit, Finding
+from bootlab.findings.audit.kernel import legacy_ptys
+from bootlab.findings.audit.modules import (
+    find_idle_modules,
+    fruitless_probes,
+    idle_modules,
+    module_loaders,
+    unused_modules,
+)
+from bootlab.findings.audit.services import (
+    needless,
+    needless_units,
+    network_waits,
+    parallel_losses,
+    sleeps,
+)
+from bootlab.findings.audit.tasks import TaskCosts
+from bootlab.findings.audit.udev import bad_rules, forking_rules, settle_waits, uevents
+from bootlab.techniques.cmdline_module_blacklist import FACT as IDLE_MODULES
+from bootlab.techniques.cmdline_units_masked import FACT as NEEDLESS_UNITS
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    name: str
+    find: Callable[[Evidence], Finding | None]
+    lacks: Callable[[Evidence], str | None] = lambda evidence: None
+
+
+def _no_initramfs(evidence: Evidence) -> str | None:
+    return "what is in the initramfs is not known" if evidence.initramfs is None else None
+
+
+def _no_units(evidence: Evidence) -> str | None:
+    return "what is in the root file system is not known: [rootfs] as a recipe tells" if evidence.plan is None else None
+
+
+def _no_goal(evidence: Evidence) -> str | None:
+    lacks = _no_units(evidence)
+    if lacks is None and evidence.goal is None:
+        lacks = "no unit said ready (bootlab-mark): --goal names the one that the boot is for"
+    return lacks
+
+
+def _no_events(evidence: Evidence) -> str | None:
+    return None if evidence.udev_events else "no worker of udev was seen to open a uevent file"
+
+
+KINDS: tuple[_Kind, ...] = (
+    _Kind("initramfs modules never used", unused_modules, _no_initramfs),
+    _Kind("modules loaded for nothing", idle_modules),
+    _Kind("devices probed for nothing", fruitless_probes),
+    _Kind("modprobe calls", module_loaders),
+    _Kind("uevents", uevents, _no_events),
+    _Kind("udev rules that fork", forking_rules),
+    _Kind("udev rules with errors", bad_rules),
+    _Kind("settle waits", settle_waits),
+    _Kind("sleeps in scripts", sleeps),
+    _Kind("waits for the network", network_waits, _no_units),
+    _Kind("slower in parallel than alone", parallel_losses, _no_goal),
+    _Kind("units the goal does not need", needless_units, _no_goal),
+    _Kind("legacy ptys", legacy_ptys),
+)
+"""In the order in which a boot comes to them."""
+
+
+def gather(
+    analysis: Analysis,
+    cache: Cache,
+    *,
+    initramfs: Sequence[Entry] | None,
+    rootfs: Sequence[Entry] | None,
+    kernel_config: Mapping[str, str],
+    goal: str | None = None,
+) -> Evidence:
+    """Return what an audit looks at. `goal`: the unit that the boot is for; by default the one that said ready."""
+    costs = TaskCosts(analysis)
+    plan = None
+    if rootfs is not None:
+        plan = read_units(rootfs, cache)
+        goal = goal or find_goal(costs, plan, analysis.system.booted.mark)
+    return Evidence(analysis, costs, initramfs, rootfs, plan, goal, kernel_config, {**analysis.record.facts})
+
+
+def audit(evidence: Evidence, run: str = "") -> Audit:
+    """Return all findings, most expensive first, and what was looked for in vain."""
+    findings, nothing, not_looked = list[Finding](), list[str](), dict[str, str]()
+    for kind in KINDS:
+        if (why := kind.lacks(evidence)) is not None:
+            not_looked[kind.name] = why
+        elif (found := kind.find(evidence)) is not None:
+            findings.append(found)
+        else:
+            nothing.append(kind.name)
+    record = evidence.analysis.record
+    facts = {IDLE_MODULES: sorted(find_idle_modules(evidence)), NEEDLESS_UNITS: needless(evidence)}
+    return Audit(
+        system=record.system,
+        total_ns=evidence.costs.until_ns,
+        findings=sorted(findings, key=lambda one: -one.cost_ns),
+        nothing=nothing,
+        not_looked=not_looked,
+        facts={name: " ".join(names) for name, names in facts.items() if names},
+        goal=evidence.goal,
+        run=run,
+        outcome=record.outcome.value,
+        detail=record.detail,
+    )

@@ -1,0 +1,48 @@
+"""Boot records as what techniques ask of a boot: its measured values, and its evidence."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from bootlab.build.source.config_text import read_config
+from bootlab.measure.record import BootRecord
+from bootlab.techniques.technique import Evidence, Measured
+
+
+def measured_of(record: BootRecord, kernel_config: Path | None = None) -> Measured:
+    """Return what a boot measured, for techniques whose knob is a measured value.
+
+    `kernel_config` is the configuration of the kernel that booted, when it is known.
+    """
+    initcalls = {initcall.name: initcall.duration_ns for initcall in record.initcalls}
+    return Measured(record.facts, initcalls, record.marks, _console(record), _config(kernel_config))
+
+
+def evidence_of(record: BootRecord, kernel_config: Path | None = None) -> Evidence:
+    """Return what a boot shows about itself. `kernel_config` as in `measured_of`."""
+    measured = measured_of(record, kernel_config)
+    return Evidence(
+        measured.facts,
+        measured.initcalls_ns,
+        measured.marks,
+        measured.console,
+        record.kaslr_slide,
+        measured.kernel_config,
+        record.sizes,
+        {phase.name: phase.read_bytes for phase in record.phases if phase.read_bytes is not None},
+    )
+
+
+def _console(record: BootRecord) -> str:
+    path = Path(record.run) / "console.log"
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+
+def _config(path: Path | None) -> Mapping[str, str]:
+    return {} if path is None else _read(path)
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path) -> Mapping[str, str]:
+    # The file lies in the cache, or beside the kernel that booted: it does not change while we run.
+    return read_config(path)

@@ -1,0 +1,1 @@
+"""What the bootcharts recorded of a boot: processes, CPU and disks."""

@@ -1,0 +1,1 @@
+"""What FreeBSD says of a boot: TSLOG and boottrace."""

@@ -1,0 +1,1 @@
+"""What this host is and can do: its tools, KVM, huge pages, and facts that a measured time depends on."""

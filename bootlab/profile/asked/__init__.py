@@ -1,0 +1,1 @@
+"""What the plugin is told before a boot: its marks, its stages, and all that a profile needs."""

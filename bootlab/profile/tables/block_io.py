@@ -1,0 +1,69 @@
+"""Requests to block devices, each from when its driver got it to when all of its bytes were done."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from bootlab.profile.recorded.records import Event, EventKind
+from bootlab.profile.tables.result import Result
+
+# enum req_op of include/linux/blk_types.h; what is not here has had other numbers in other kernels.
+_OPERATIONS: Final = {
+    0: "read",
+    1: "write",
+    2: "flush",
+    3: "discard",
+    5: "secure erase",
+    9: "write zeroes",
+    34: "driver in",
+    35: "driver out",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request(Result):
+    """One request. `task`, `node`: who handed it to the driver, and where.
+
+    `done_ns`, `done_node`: when and where it was done; None if that was not seen.
+    """
+
+    disk: str
+    operation: str
+    bytes: int
+    issued_ns: int
+    done_ns: int | None
+    task: int
+    node: int
+    done_node: int | None
+
+
+def find_requests(events: Iterable[Event]) -> list[Request]:
+    """Return the requests in the order they were issued.
+
+    A request that is issued again before it was done (requeued, or its end was not seen) is two requests.
+    """
+    requests: list[Request | None] = []
+    flying: dict[int, tuple[int, Event, int]] = {}
+    for event in events:
+        if event.kind == EventKind.BLOCK_ISSUE:
+            if event.a in flying:
+                index, issue, _ = flying.pop(event.a)
+                requests[index] = _request(issue, None)
+            flying[event.a] = (len(requests), event, event.b >> 8)
+            requests.append(None)
+        elif event.kind == EventKind.BLOCK_DONE and event.a in flying:
+            index, issue, left = flying.pop(event.a)
+            if event.b < left:
+                flying[event.a] = (index, issue, left - event.b)
+            else:
+                requests[index] = _request(issue, event)
+    for index, issue, _ in flying.values():
+        requests[index] = _request(issue, None)
+    return [request for request in requests if request is not None]
+
+
+def _request(issue: Event, done: Event | None) -> Request:
+    number = issue.b & 0xFF
+    operation = _OPERATIONS.get(number) or f"operation {number}"
+    done_ns, done_node = (None, None) if done is None else (done.t_ns, done.node)
+    return Request(issue.text, operation, issue.b >> 8, issue.t_ns, done_ns, issue.task, issue.node, done_node)

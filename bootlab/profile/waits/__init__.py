@@ -1,0 +1,1 @@
+"""What the boot waited for: who slept on what, who woke them, and the chain of waits behind a moment."""

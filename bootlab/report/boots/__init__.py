@@ -1,0 +1,1 @@
+"""Boots, series and comparisons, shown on the terminal and as pages."""

@@ -1,0 +1,246 @@
+"""The pages of trials, boots, series and comparisons. What is common to every page is in shell.py."""
+
+from collections.abc import Sequence
+
+from bootlab.experiments.trial.result import TryResult
+from bootlab.measure.record import BootRecord, InitcallRecord
+from bootlab.report.boots.sides import Side
+from bootlab.report.parts import charts
+from bootlab.report.parts.cautions import series_warnings, warnings
+from bootlab.report.parts.console import Console
+from bootlab.report.parts.figures import (
+    clock_of,
+    clock_sentence,
+    count,
+    median_boot,
+    median_ns,
+    model_lines,
+    ms,
+    percent,
+    spread_ns,
+    spread_words,
+)
+from bootlab.report.parts.markup import Html, join, tag
+from bootlab.report.parts.sections import (
+    as_members,
+    console_section,
+    family,
+    fold,
+    key_figure,
+    key_figures,
+    members_table,
+    minus,
+    pairs,
+    provenance,
+    record_provenance,
+    section,
+    short_hash_list,
+    waterfall,
+)
+from bootlab.report.parts.shell import page_header, shell
+from bootlab.report.parts.tables import Cell, Column, table
+from bootlab.report.trial.order import cost_words, sides_of
+from bootlab.report.trial.sections import (
+    ablation_table,
+    boots_in,
+    files_table,
+    ladder,
+    try_groups,
+    try_keys,
+    verdict_table,
+)
+
+__all__ = ["Console", "boot_page", "compare_page", "series_page", "try_page"]
+
+_SLOWEST = 25
+
+
+def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
+    """Return the page of a trial. `consoles`: of the baseline and of the boots that ended the stacks, as there are."""
+    clock = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds)
+    base = result.baseline
+    noise = [
+        ("seeds", "baseline", [one.ready_ns for one in base.members if one.ready_ns is not None]),
+        ("null changes", "null", [one.ready_ns for one in base.null_members if one.ready_ns is not None]),
+    ]
+    sections = [
+        section("phases", "Where the time goes", waterfall(sides_of(result), result.clock), _load_note(result)),
+        section("stacks", "What adds up", ladder(result)),
+        section("ablation", "What each adds to the whole", ablation_table(result)) if result.ablation else Html(),
+        section("techniques", "What each technique saves alone", verdict_table(result)) if result.alone else Html(),
+        section("sizes", "Sizes and times", files_table(result)) if result.baseline.sizes else Html(),
+        section(
+            "noise", "How far it moves for no reason", family(noise, result.clock),
+            lead="Each boot repeats exactly, but any change re-rolls addresses and scheduling. A saving counts only "
+            "outside this spread." if result.clock == "virtual" else "A saving counts only outside this spread.",
+        ),
+        console_section(consoles),
+        section("values", "Raw values", fold(
+            f"All {boots_in(result)} boots", members_table(try_groups(result), result.clock)
+        )),
+        section("provenance", "Provenance", provenance(result.hashes, result.host, [
+            ("plan", result.plan), ("seeds", ", ".join(map(str, result.seeds))),
+            *([("board model", result.board_model.label)] if result.board_model is not None else []),
+            ("cost", cost_words(result) or "not recorded"),
+            ("baseline run", tag("code", result.baseline_run)), ("run", tag("code", result.run)),
+        ])),
+    ]  # fmt: skip
+    hashes = short_hash_list(result.hashes, result.board_model)
+    head = page_header("techniques tried", result.system, clock, try_keys(result), hashes)
+    return shell(f"{result.system}: techniques tried", head, sections)
+
+
+def boot_page(record: BootRecord, consoles: Sequence[Console] = ()) -> str:
+    """Return the page of one boot, ready or not."""
+    sections = [
+        section("phases", "Where the time goes", waterfall([_side(record)], record.clock), _load_of([record])),
+        section("initcalls", "Slowest initcalls", _initcalls(record)) if record.initcalls else Html(),
+        console_section(consoles),
+        section("values", "Marks and facts", fold("Marks, ns since power-on", pairs(
+            [(name, count(time)) for name, time in sorted(record.marks.items(), key=lambda mark: mark[1])]
+        )), fold("Facts the guest printed", pairs(sorted(record.facts.items())))),
+        record_provenance(record),
+    ]  # fmt: skip
+    head = page_header(
+        "one boot",
+        record.system,
+        clock_of([record]),
+        _boot_keys(record),
+        short_hash_list(record.hashes, record.board_model),
+    )
+    return shell(f"{record.system}: one boot", head, sections)
+
+
+def series_page(records: Sequence[BootRecord], consoles: Sequence[Console] = ()) -> str:
+    """Return the page of a series: at least one boot of one system, on one clock."""
+    middle = median_boot(records)
+    ready = [record.ready_ns for record in records if record.ready_ns is not None]
+    sections = [
+        join(tag("p", caution, class_="caution", role="note") for caution in series_warnings(records)),
+        section("family", "Every boot", family([("boots", "recommended", ready)], middle.clock),
+                members_table([(middle.system, as_members(records))], middle.clock)),
+        section("phases", "Where the time goes", waterfall([_side(middle)], middle.clock), _load_of([middle]),
+                lead=f"The median boot, seed {middle.seed}."),
+        console_section(consoles),
+        record_provenance(middle),
+    ]  # fmt: skip
+    hashes = short_hash_list(middle.hashes, middle.board_model)
+    head = page_header(f"series of {len(records)}", middle.system, clock_of(records), _series_keys(records), hashes)
+    return shell(f"{middle.system}: series of {len(records)} boots", head, sections)
+
+
+def compare_page(
+    before: Sequence[BootRecord], after: Sequence[BootRecord], verdict: str = "", consoles: Sequence[Console] = ()
+) -> str:
+    """Return the page that lays two boots, or the median boots of two series, side by side.
+
+    `verdict` is a line that says whether the difference is outside the spread, when somebody measured that.
+    Raises InputError when the sides are on different clocks.
+    """
+    cautions = warnings(before, after)
+    one, other = median_boot(before), median_boot(after)
+    sides = [_side(one, "before", "baseline"), _side(other, "after", "recommended")]
+    boots = [
+        (side.title, side.kind, [record.ready_ns for record in records if record.ready_ns is not None])
+        for side, records in zip(sides, (before, after), strict=True)
+    ]
+    groups = [("before", as_members(before)), ("after", as_members(after))]
+    sections = [
+        join(tag("p", caution, class_="caution", role="note") for caution in cautions),
+        section("phases", "Phase by phase", waterfall(sides, one.clock), _load_of([one, other])),
+        section("family", "Every boot", family(boots, one.clock), members_table(groups, one.clock)),
+        console_section(consoles),
+        record_provenance(one, "before"),
+        record_provenance(other, "after"),
+    ]
+    name = one.system if one.system == other.system else f"{one.system} \N{RIGHTWARDS ARROW} {other.system}"
+    keys = _compare_keys(before, after, verdict)
+    head = page_header("comparison", name, clock_of([*before, *after]), keys, Html())
+    return shell(f"{name}: comparison", head, sections)
+
+
+def _side(record: BootRecord, title: str = "boot", kind: str = "recommended") -> Side:
+    return Side(title, kind, record.ready_ns, record.phases)
+
+
+def _boot_keys(record: BootRecord) -> Html:
+    outcome = record.outcome.value
+    ready = record.ready_ns
+    note = record.detail or f"seed {record.seed}"
+    figures = [key_figure("ready" if ready else "outcome", "recommended" if ready else "failed", ms(ready) or outcome,
+                          f"ms {record.clock}" if ready else "", note)]  # fmt: skip
+    if record.instructions is not None:
+        figures.append(key_figure("instructions", "", count(record.instructions), "", "executed up to ready"))
+    if record.idle_ns is not None:
+        share = percent(record.idle_ns, ready)
+        note = f"{share} % of the boot: no instruction ran" if share else "no instruction ran"
+        figures.append(key_figure("idle", "", ms(record.idle_ns), f"ms {record.clock}", note))
+    return key_figures(*figures)
+
+
+def _series_keys(records: Sequence[BootRecord]) -> Html:
+    times = [record.ready_ns for record in records]
+    middle = median_ns(times)
+    ready = sum(time is not None for time in times)
+    unit = f"ms {records[0].clock}" if ready else ""
+    spread = f"spread {spread_words(spread_ns(times), middle)}" if ready else "none was ready"
+    kind = "" if ready == len(times) else "failed"
+    return key_figures(
+        key_figure("median", "recommended", ms(middle) or "none", unit, spread),
+        key_figure("ready", kind, f"{ready} of {len(times)}", "boots", _failures(records)),
+    )
+
+
+def _failures(records: Sequence[BootRecord]) -> str:
+    failed = [f"{record.outcome.value} (seed {record.seed})" for record in records if record.ready_ns is None]
+    return ", ".join(failed) or "every boot was ready"
+
+
+def _compare_keys(before: Sequence[BootRecord], after: Sequence[BootRecord], verdict: str) -> Html:
+    one, other = (median_ns(record.ready_ns for record in records) for records in (before, after))
+    unit = f"ms {before[0].clock}"
+    figures = [
+        key_figure("before", "baseline", ms(one) or "not ready", unit if one else "", before[0].system),
+        key_figure("after", "recommended", ms(other) or "not ready", unit if other else "", after[0].system),
+    ]
+    if one and other:
+        share = f"{minus(percent(other - one, one, sign=True))} %"
+        figures.append(
+            key_figure(
+                "change", "", minus(ms(other - one, sign=True)), unit, f"{share}, {verdict}" if verdict else share
+            )
+        )
+    return key_figures(*figures)
+
+
+def _initcalls(record: BootRecord) -> Html:
+    slowest: list[InitcallRecord] = sorted(record.initcalls, key=lambda call: -call.duration_ns)[:_SLOWEST]
+    longest = slowest[0].duration_ns
+    rows = [
+        [
+            Cell(tag("code", call.name), call.name),
+            Cell(charts.bars([[charts.Bar(0, call.duration_ns, "recommended")]], longest), call.duration_ns),
+            Cell(ms(call.duration_ns), call.duration_ns),
+            Cell(ms(call.start_ns), call.start_ns),
+        ]
+        for call in slowest
+    ]
+    columns = [Column("initcall", "code"), Column("took", "chart")]
+    columns += [Column("took, ms", "number"), Column("at, ms", "number")]
+    caption = (
+        f"The slowest {len(slowest)} of {count(len(record.initcalls))} initcalls, ms on the {record.clock} clock; "
+        "each lasts to the start of the next one."
+    )
+    return table(caption, columns, rows, kind="initcalls", sortable=True)
+
+
+def _load_note(result: TryResult) -> Html:
+    if result.storage is None:
+        return Html()
+    loads = [("baseline", result.baseline.load_ns), *((stack, end.load_ns) for stack, end in result.final.items())]
+    words = ", ".join(f"{name} {ms(load_ns)} ms" for name, load_ns in loads)
+    return tag("p", f"Before power-on, {result.storage.words}: {words}.")
+
+
+def _load_of(records: Sequence[BootRecord]) -> Html:
+    return join(tag("p", line) for line in model_lines(records))

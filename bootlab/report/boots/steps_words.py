@@ -1,0 +1,78 @@
+"""What several systems compared step by step are called and add up to, on the terminal and on the page alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bootlab.experiments.comparing import Comparison, Steps
+from bootlab.measure.record import BootRecord
+from bootlab.report.boots.sides import Side
+from bootlab.report.parts.cautions import warnings
+from bootlab.report.parts.figures import median_boot, ms, percent, ratio_words
+
+KINDS = ("baseline", "step", "recommended")
+"""The CSS classes that colour the first system, those between, and the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One system of the steps. `step` compares it with the one before: None for the first."""
+
+    number: int
+    name: str
+    total_ns: int | None
+    """Power-on to ready, load included; None where a boot was not ready."""
+    step: Comparison | None
+    kind: str
+
+    @property
+    def title(self) -> str:
+        return f"{self.number} {self.name}"
+
+    @property
+    def saved_ns(self) -> int | None:
+        return self.step.saved_ns if self.step is not None else None
+
+
+def rungs(result: Steps) -> list[Rung]:
+    """Return the systems in order, numbered from 1."""
+    first = result.steps[0]
+    found = [Rung(1, first.before, first.before_ns, None, KINDS[0])]
+    for number, step in enumerate(result.steps, 2):
+        kind = KINDS[1] if number <= len(result.steps) else KINDS[2]
+        found.append(Rung(number, step.after, step.after_ns, step, kind))
+    return found
+
+
+def sides(result: Steps, series: Sequence[Sequence[BootRecord]]) -> list[Side]:
+    """Return the median boot of each system, to be laid side by side."""
+    middles = [median_boot(boots) for boots in series]
+    return [
+        Side(str(rung.number), rung.kind, middle.ready_ns, middle.phases)
+        for rung, middle in zip(rungs(result), middles, strict=True)
+    ]
+
+
+def in_all(result: Steps, total_ns: int | None) -> str:
+    """Return the share of the first system's time that is saved at a system, in percent; empty when unknown."""
+    start_ns = result.whole.before_ns
+    return percent(start_ns - total_ns, start_ns) if start_ns is not None and total_ns is not None else ""
+
+
+def whole_words(result: Steps) -> str:
+    """Return where it started and ended, and the ratio, as in `10.00 -> 4.00 ms virtual, 2.50x ...`."""
+    whole = result.whole
+    if not whole.before_ns or not whole.after_ns:
+        return f"{ms(whole.before_ns) or 'not ready'} -> {ms(whole.after_ns) or 'not ready'}"
+    ratio = f"{whole.before_ns / whole.after_ns:.2f}x {ratio_words(result.clock)}"
+    return f"{ms(whole.before_ns)} -> {ms(whole.after_ns)} ms {result.clock}, {ratio}"
+
+
+def time_words(series: Sequence[Sequence[BootRecord]]) -> str:
+    """Return what the times are the times of: with a storage model they include the load."""
+    return "load + ready" if any(boots[0].storage is not None for boots in series) else "ready"
+
+
+def cautions(series: Sequence[Sequence[BootRecord]]) -> list[str]:
+    """Return what a reader must know before reading the steps, each once. Raises InputError on different clocks."""
+    pairs = zip(series, series[1:], strict=False)
+    return list(dict.fromkeys(caution for before, after in pairs for caution in warnings(before, after)))

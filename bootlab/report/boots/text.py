@@ -1,0 +1,161 @@
+"""The same results for a terminal: plain tables that fit 80 columns and stay readable when piped.
+
+Everything is ASCII but the bars, which turn to `#` where the output cannot show blocks. Text from outside is made
+visible first, so a guest cannot send escapes to the user's terminal.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from bootlab.measure.record import BootRecord
+from bootlab.report.boots.sides import Side, align
+from bootlab.report.parts.cautions import series_warnings, warnings
+from bootlab.report.parts.figures import (
+    clock_of,
+    count,
+    median_boot,
+    median_ns,
+    model_lines,
+    ms,
+    percent,
+    spread_ns,
+    spread_words,
+    visible,
+)
+from bootlab.report.parts.plain_tables import Bar, foot, keep_whole, plain_table
+from bootlab.techniques.technique import Technique
+
+
+def boot(record: BootRecord) -> RenderableType:
+    """Return one boot: what became of it, its phases as bars with ms and share, and its clock."""
+    ready = record.ready_ns
+    head = Text(visible(record.system), style="bold")
+    head.append(f"  {record.outcome.value}", style="green" if ready else "bold red")
+    if ready is not None:
+        head.append(f"  {ms(ready)} ms {record.clock}", style="bold")
+    lines: list[RenderableType] = [head]
+    if record.detail:
+        lines.append(Text(visible(record.detail), style="red"))
+    lines += [Text(visible(remark), style="yellow") for remark in record.remarks]
+    if record.phases:
+        lines.append(_phases(record))
+    if record.bootstage:
+        lines += [Text(), Text("U-Boot's own stages (bootstage)", style="bold"), _bootstage(record), Text()]
+    lines += [Text(line) for line in model_lines([record])]
+    if record.instructions is not None and record.idle_ns is not None:
+        lines.append(Text(f"{count(record.instructions)} instructions, {ms(record.idle_ns)} ms idle, up to ready"))
+    return Group(*lines, *foot(clock_of([record]), record.hashes, record.run))
+
+
+def series(records: Sequence[BootRecord]) -> RenderableType:
+    """Return a series: median, spread and every boot; at least one record, all of one system on one clock."""
+    middle = median_boot(records)
+    times = [record.ready_ns for record in records]
+    ready, whole = sum(time is not None for time in times), median_ns(times)
+    head = Text(visible(middle.system), style="bold")
+    head.append(f"  {ready} of {len(records)} boots ready", style="" if ready == len(records) else "bold red")
+    lines: list[RenderableType] = [head]
+    if whole is not None:
+        spread = spread_words(spread_ns(times), whole)
+        lines.append(Text(f"median {ms(whole)} ms {middle.clock}, spread {spread}"))
+        lines += [Text(line) for line in model_lines([middle])]
+    members = plain_table("seed>", "ready ms>", "instructions>", "idle ms>", "outcome", "run")
+    for record in records:
+        outcome = Text(record.outcome.value, style="" if record.ready_ns is not None else "red")
+        members.add_row(
+            str(record.seed), ms(record.ready_ns), count(record.instructions), ms(record.idle_ns), outcome,
+            Text(visible(record.run), overflow="fold"),
+        )  # fmt: skip
+    lines.append(members)
+    lines += [Text(f"caution: {caution}", style="yellow") for caution in series_warnings(records)]
+    if middle.phases:
+        lines += [Text(), Text(f"phases of the median boot, seed {middle.seed}"), _phases(middle)]
+    return Group(*lines, *foot(clock_of(records), middle.hashes))
+
+
+def comparison(before: Sequence[BootRecord], after: Sequence[BootRecord], verdict: str = "") -> RenderableType:
+    """Return two boots, or the median boots of two series, phase by phase with the change.
+
+    `verdict` is a line that says whether the difference is outside the spread, when somebody measured that.
+    Raises InputError when the sides are on different clocks.
+    """
+    cautions = warnings(before, after)
+    one, other = median_boot(before), median_boot(after)
+    lines: list[RenderableType] = []
+    for name, middle, boots in (("before", one, before), ("after ", other, after)):
+        many = f", median of {len(boots)} boots" if len(boots) > 1 else ""
+        outcome = f"  {middle.outcome.value}{many}"
+        lines.append(Text.assemble((f"{name}  ", "dim"), (visible(middle.system), "bold"), outcome))
+    lines += [Text(f"caution: {caution}", style="yellow") for caution in cautions]
+    rows = plain_table("phase", "before ms>", "after ms>", "change ms>", "change %>")
+    for row in align([Side("", "", middle.ready_ns, middle.phases) for middle in (one, other)]):
+        rows.add_row(Text(visible(row.name)), *_change(*row.durations_ns()))
+    times = [median_ns(record.ready_ns for record in boots) for boots in (before, after)]
+    rows.add_section()
+    if times[0] is not None and times[1] is not None:
+        rows.add_row("power-on to ready", *_change(times[0], times[1]), style="bold")
+    else:
+        rows.add_row("power-on to ready", *(ms(time) or "not ready" for time in times), "", "", style="bold")
+    lines.append(rows)
+    lines += [Text(line) for line in model_lines([one, other])]
+    if verdict:
+        lines.append(Text(visible(verdict)))
+    return Group(*lines, *foot(clock_of([*before, *after]), {}))
+
+
+def catalogue(techniques: Sequence[Technique]) -> RenderableType:
+    """Return one line for each technique: layer, risk and what it does."""
+    rows = plain_table("technique", "layer", "risk", "this technique ...")
+    keep_whole(rows, rows.columns[:-1])
+    for one in techniques:
+        style = "" if one.risk.value == "none" else "yellow"
+        rows.add_row(visible(one.name), one.layer.value, Text(one.risk.value, style=style), Text(visible(one.summary)))
+    return rows
+
+
+def technique(one: Technique, measured: Iterable[str] = ()) -> RenderableType:
+    """Return one technique in full: what it does and why, its knob, its cost, and who published which figure.
+
+    `measured`: figures of our own, in words.
+    """
+    rows = plain_table("", "")
+    rows.show_header = False
+    keep_whole(rows, rows.columns[:1])
+    about = [("layer", one.layer.value), ("risk", one.risk.value), ("knob", one.knob), ("mechanism", one.mechanism)]
+    about += [("cost", one.cost), *(("published", f"{source.figure} ({source.where})") for source in one.sources)]
+    about += [("measured", words) for words in measured]
+    for name, value in about:
+        rows.add_row(Text(name, style="dim"), Text(visible(value), overflow="fold"))
+    return Group(Text(visible(one.name), style="bold"), Text(visible(one.summary)), rows, Text())
+
+
+def _phases(record: BootRecord) -> Table:
+    end_ns = max((phase.start_ns + phase.duration_ns for phase in record.phases), default=0)
+    reads = any(phase.read_bytes is not None for phase in record.phases)
+    rows = plain_table("phase", "", f"ms {record.clock}>", "%>", *(["card bytes>"] if reads else []))
+    rows.columns[1].ratio = 1
+    for phase in record.phases:
+        start, end = phase.start_ns / max(end_ns, 1), (phase.start_ns + phase.duration_ns) / max(end_ns, 1)
+        name = Text(visible(phase.name), overflow="fold")
+        read = [count(phase.read_bytes)] if reads else []
+        rows.add_row(name, Bar(start, end), ms(phase.duration_ns), percent(phase.duration_ns, end_ns), *read)
+    return rows
+
+
+def _bootstage(record: BootRecord) -> Table:
+    rows = plain_table("stage", "ms by its timer>", "since the last>")
+    last_ns = 0
+    for stage in record.bootstage:
+        rows.add_row(Text(visible(stage.name), overflow="fold"), ms(stage.t_ns), ms(stage.t_ns - last_ns))
+        last_ns = stage.t_ns
+    return rows
+
+
+def _change(before_ns: int, after_ns: int) -> list[RenderableType]:
+    change = after_ns - before_ns
+    style = "green" if change < 0 else "red" if change > 0 else ""
+    figures = ms(change, sign=True), percent(change, before_ns, sign=True)
+    return [ms(before_ns), ms(after_ns), *(Text(figure, style=style) for figure in figures)]

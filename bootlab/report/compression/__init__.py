@@ -1,0 +1,1 @@
+"""A compression study, shown: terminal, page and CSV."""

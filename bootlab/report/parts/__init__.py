@@ -1,0 +1,1 @@
+"""What every page and terminal view is made of: figures, tables, charts, markup, and the page's shell."""

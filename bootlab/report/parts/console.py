@@ -1,0 +1,65 @@
+"""The console of a boot for the page: lines with their stamps, and the silences between them.
+
+The stamp is the guest's own printk stamp, read from the line: the guest's clock starts later than power-on, so stamps
+tell order and distance and are never mixed with marks. A line without a stamp keeps an empty stamp.
+"""
+
+import re
+from dataclasses import dataclass
+
+from bootlab.report.parts.figures import visible
+
+# [    0.123456] text, and with a caller column [    0.123456][    T1] text, and behind a level <6>.
+_PRINTK = re.compile(r"^(?:<\d{1,3}>)?\[\s*(\d{1,9})\.(\d{6})\](?:\[\s*[TC]\d+\])? ?(.*)$")
+# A firmware clears the screen instead of ending its last line.
+_LINE_END = re.compile(r"\n|(?:\x1bc)?(?:\x1b\[\?7l)?\x1b\[2J")
+_LONG_SILENCE = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One console line. `stamp_ns` is None when it carries none; `silence_ns` is the time before it, when long."""
+
+    stamp_ns: int | None
+    text: str
+    silence_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """The console of one boot. `title` says which boot."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+def read_console(title: str, raw: bytes) -> Console:
+    """Return the lines of a raw console. Any bytes will do: what is not UTF-8 or not printable is spelled out.
+
+    A silence is long when it is at least 2 % of the time that the stamps span.
+    """
+    stamped = [_split(line.rstrip("\r")) for line in _LINE_END.split(raw.decode("utf-8", "backslashreplace"))]
+    while stamped and stamped[-1] == (None, ""):
+        stamped.pop()
+    while stamped and stamped[0] == (None, ""):
+        stamped.pop(0)
+    last_ns = max((stamp for stamp, _ in stamped if stamp is not None), default=0)
+    lines: list[Line] = []
+    before_ns: int | None = None
+    for stamp, text in stamped:
+        silence = None
+        if stamp is not None:
+            if before_ns is not None and stamp - before_ns > _LONG_SILENCE * last_ns:
+                silence = stamp - before_ns
+            before_ns = stamp
+        lines.append(Line(stamp, text, silence))
+    return Console(title, tuple(lines))
+
+
+def _split(line: str) -> tuple[int | None, str]:
+    # Escapes go first: firmware leaves them glued to the front of the kernel's first line.
+    shown = visible(line)
+    match = _PRINTK.match(shown)
+    if match is None:
+        return None, shown
+    return int(match[1]) * 1_000_000_000 + int(match[2]) * 1000, match[3]

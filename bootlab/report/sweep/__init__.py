@@ -1,0 +1,1 @@
+"""A sweep, shown: terminal, page and CSV."""

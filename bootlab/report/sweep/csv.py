@@ -1,0 +1,28 @@
+"""A sweep as CSV: one line a boot. The columns are documented in docs/sweeps.md."""
+
+import csv
+import io
+
+from bootlab.experiments.sweep.result import SweepResult
+
+COLUMNS = (
+    "system", "kernel", "vcpus", "memory_mib", "page_size", "seed", "clock", "accelerator", "ns_per_instruction",
+    "cpu", "outcome", "ready_ns", "instructions", "idle_ns",
+)  # fmt: skip
+
+
+def sweep_csv(result: SweepResult) -> str:
+    """Return the table with its heading; behind the fixed columns one for each phase, `PHASE_ns`."""
+    phases = list(dict.fromkeys(name for cell in result.cells for boot in cell.boots for name in boot.phases_ns))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*COLUMNS, *(f"{name.replace(' ', '_')}_ns" for name in phases)])
+    for cell in result.cells:
+        place = cell.place
+        for boot in cell.boots:
+            writer.writerow([
+                result.system, place.kernel, place.vcpus, place.memory_mib, place.page_size, boot.seed, result.clock,
+                result.accelerator, result.ns_per_instruction, result.cpu, boot.outcome, boot.total_ns,
+                boot.instructions, boot.idle_ns, *(boot.phases_ns.get(name) for name in phases),
+            ])  # fmt: skip
+    return text.getvalue()

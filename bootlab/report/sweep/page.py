@@ -1,0 +1,188 @@
+"""The page of a sweep: one chart an axis, what one more costs phase by phase, every place, every boot."""
+
+from collections.abc import Sequence
+
+from bootlab.experiments.sweep.grid import Axis
+from bootlab.experiments.sweep.result import Cell, SweepResult, Trend
+from bootlab.report.parts.figures import count, ms
+from bootlab.report.parts.line_chart import Across, ChartLine, Dot, line_chart
+from bootlab.report.parts.markup import Content, Html, join, tag
+from bootlab.report.parts.sections import (
+    fold,
+    key_figure,
+    key_figures,
+    minus,
+    provenance,
+    scroll,
+    section,
+    short_hash_list,
+)
+from bootlab.report.parts.shell import page_header, shell
+from bootlab.report.parts.tables import Cell as TableCell
+from bootlab.report.parts.tables import Column, table
+from bootlab.report.sweep.words import (
+    TITLES,
+    clock,
+    figure_words,
+    fit_words,
+    line_name,
+    lines_along,
+    others,
+    per,
+    place_words,
+    row_words,
+    slope_words,
+    spread_sentence,
+    value_words,
+)
+
+
+def sweep_page(result: SweepResult) -> str:
+    """Return the page of a sweep."""
+    sections = [join(tag("p", caution, class_="caution", role="note") for caution in result.cautions)]
+    sections += [_axis(result, axis) for axis in result.swept]
+    sections += [
+        section("places", "Every place", _places(result), lead=f"Times: {spread_sentence(result)}."),
+        section("values", "Raw values", fold(f"All {sum(len(cell.boots) for cell in result.cells)} boots",
+                                             _boots(result))),
+        section("provenance", "Provenance", provenance(
+            {f"{name}: {part}": digest for name, one in result.hashes.items() for part, digest in one.items()},
+            result.host, [("KVM", result.kvm), ("run", tag("code", result.run))],
+        )),
+    ]  # fmt: skip
+    names = ", ".join(TITLES[axis] for axis in result.swept)
+    kernels = {name: one["kernel"] for name, one in result.hashes.items() if "kernel" in one}
+    head = page_header(f"sweep by {names}", result.system, clock(result), _keys(result), short_hash_list(kernels))
+    return shell(f"{result.system}: sweep by {names}", head, sections, styles=["lines.css"])
+
+
+def _keys(result: SweepResult) -> Html:
+    places = [(cell.ready.median, cell) for cell in result.cells if cell.ready is not None]
+    figures: list[Html] = []
+    for title, kind, found in (
+        ("fastest", "recommended", min(places, key=lambda place: place[0])),
+        ("slowest", "", max(places, key=lambda place: place[0])),
+    ):
+        words = place_words(found[1].place, result.swept)
+        figures.append(key_figure(title, kind, ms(found[0]), f"ms {result.clock}", words))
+    for axis in result.swept:
+        along = [trend for trend in result.trends if trend.axis == axis]
+        if along:
+            figures.append(_slope_key(along))
+    return key_figures(*figures)
+
+
+def _slope_key(along: Sequence[Trend]) -> Html:
+    rows = sorted((trend.row("ready") for trend in along), key=lambda row: row.slope)
+    low, high = minus(slope_words(rows[0])), minus(slope_words(rows[-1]))
+    figure = low if low == high else f"{low} to {high}"
+    bent = sum(row.straight is False for row in rows)
+    note = "least-squares slope" if not bent else f"{bent} of {len(rows)} lines are not straight: see the table"
+    return key_figure(f"each {along[0].unit} more", "baseline", figure, f"ms {per(along[0])}", note)
+
+
+def _axis(result: SweepResult, axis: Axis) -> Html:
+    lines = lines_along(result, axis)
+    numeric = axis in ("vcpus", "memory_mib")
+    values = list(dict.fromkeys(cell.place.at(axis) for cell in result.cells))
+
+    def x_of(cell: Cell) -> float:
+        value = cell.place.at(axis)
+        return float(value) if numeric else float(values.index(value))
+
+    first = {cell.place.at(axis): cell.place for cell in result.cells}
+    ticks = [
+        (float(value) if numeric else float(index), value_words(axis, first[value]))
+        for index, value in enumerate(values)
+    ]
+    drawn = [
+        ChartLine(name, [
+            Dot(x_of(cell), cell.ready.median, _dot_words(result, cell), cell.ready.low, cell.ready.high)
+            for cell in sorted(cells, key=x_of) if cell.ready is not None
+        ])
+        for name, cells in lines.items()
+    ]  # fmt: skip
+    across = Across(TITLES[axis], _apart(ticks) if numeric else ticks, joined=numeric)
+    caption = f"Power-on to ready, {result.clock} clock; {spread_sentence(result)}."
+    parts: list[Content] = [line_chart(drawn, across, caption)]
+    along = [trend for trend in result.trends if trend.axis == axis]
+    for index, trend in enumerate(along):
+        name = line_name(result, axis, trend.place)
+        wide = tag("div", _trend(trend, result.clock), class_="wide")
+        parts.append(wide if not others(result, axis) else fold(f"Phase by phase: {name}", wide, opened=index == 0))
+    return section(f"by-{axis.replace('_', '-')}", f"By {TITLES[axis]}", *parts)
+
+
+def _apart(ticks: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
+    # Labels that would lie on each other are left out, the largest value first in line.
+    span = max(x for x, _ in ticks) - min(x for x, _ in ticks)
+    kept: list[tuple[float, str]] = []
+    for x, words in sorted(ticks, reverse=True):
+        if all(abs(x - other) >= 0.12 * span for other, _ in kept):
+            kept.append((x, words))
+    return kept[::-1]
+
+
+def _dot_words(result: SweepResult, cell: Cell) -> str:
+    assert cell.ready is not None
+    spread = f"{ms(cell.ready.low)} to {ms(cell.ready.high)}"
+    return f"{place_words(cell.place, result.swept)}: {ms(cell.ready.median)} ms ({spread})"
+
+
+def _trend(trend: Trend, clock_name: str) -> Html:
+    scale = 1024 if trend.axis == "memory_mib" else 1
+    places = [trend.place.model_copy(update={trend.axis: round(value * scale)}) for value in trend.values]
+    columns = [Column("phase"), *(Column(value_words(trend.axis, place), "number") for place in places)]
+    columns += [Column(per(trend), "number"), Column("spread", "number"), Column("straight line?")]
+    rows = [
+        [
+            TableCell(row_words(row)),
+            *(TableCell(figure_words(value)) for value in row.values),
+            TableCell(minus(slope_words(row))),
+            TableCell(figure_words(row.spread)),
+            TableCell(fit_words(row)),
+        ]
+        for row in trend.rows
+    ]
+    caption = (
+        f"ms on the {clock_name} clock, instructions in millions. The line is the least-squares one; it fits when no "
+        "point misses it by more than the largest spread of one. Off by: how far the worst does, of the whole range."
+    )
+    return table(caption, columns, rows)
+
+
+def _places(result: SweepResult) -> Html:
+    columns = [Column(TITLES[axis]) for axis in result.swept]
+    columns += [Column(title, "number") for title in ("ready, ms", "from", "to", "instructions", "idle, ms")]
+    columns.append(Column("outcome"))
+    rows = []
+    for cell in result.cells:
+        row = [TableCell(value_words(axis, cell.place), cell.place.at(axis)) for axis in result.swept]
+        spread = (cell.ready.median, cell.ready.low, cell.ready.high) if cell.ready else (None, None, None)
+        row += [TableCell(ms(figure), figure) for figure in spread]
+        row.append(TableCell(count(cell.instructions.median) if cell.instructions else ""))
+        row.append(TableCell(ms(cell.idle.median) if cell.idle else ""))
+        row.append(TableCell(f"{cell.outcome}: {cell.detail}" if cell.detail else cell.outcome))
+        rows.append(row)
+    caption = f"Power-on to ready of every place, {result.clock} clock"
+    return tag("div", table(caption, columns, rows, sortable=True), class_="wide")
+
+
+def _boots(result: SweepResult) -> Html:
+    columns = [Column("boot of"), *(Column(one, "number") for one in ("seed", "ready, ns", "instructions", "idle, ns"))]
+    columns += [Column("outcome"), Column("run", "code")]
+    rows = [
+        [
+            TableCell(place_words(cell.place, result.swept)),
+            TableCell(boot.seed, boot.seed),
+            TableCell(count(boot.total_ns), boot.total_ns),
+            TableCell(count(boot.instructions), boot.instructions),
+            TableCell(count(boot.idle_ns), boot.idle_ns),
+            TableCell(boot.outcome),
+            TableCell(boot.run),
+        ]
+        for cell in result.cells
+        for boot in cell.boots
+    ]
+    caption = f"Every boot, raw: ns since power-on, {result.clock} clock"
+    return scroll("every boot, raw", table(caption, columns, rows, kind="raw", sortable=True))

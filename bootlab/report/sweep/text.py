@@ -1,0 +1,103 @@
+"""A sweep for a terminal: every place, then what one more of each axis costs, phase by phase."""
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from bootlab.experiments.sweep.result import Cell, SweepResult, Trend
+from bootlab.report.parts.figures import count, ms, visible
+from bootlab.report.parts.plain_tables import foot, keep_whole, plain_table
+from bootlab.report.sweep.words import (
+    TITLES,
+    clock,
+    figure_words,
+    fit_words,
+    line_name,
+    others,
+    per,
+    place_words,
+    row_words,
+    slope_words,
+    spread_sentence,
+    value_words,
+)
+
+_WHOLE = 2
+"""So many lines along an axis are shown phase by phase; of more the first, and the page has the others."""
+
+
+def sweep(result: SweepResult) -> RenderableType:
+    """Return the whole sweep."""
+    swept = ", ".join(TITLES[axis] for axis in result.swept)
+    lines: list[RenderableType] = [Text.assemble((visible(result.system), "bold"), f"  by {swept}"), Text()]
+    lines += [_places(result), Text(spread_sentence(result), style="dim")]
+    for axis in result.swept:
+        along = [trend for trend in result.trends if trend.axis == axis]
+        if len(along) > _WHOLE:
+            lines += [Text(), Text(f"to ready by {TITLES[axis]}, ms", style="bold"), _ready_only(result, along)]
+        for trend in along[: _WHOLE if len(along) <= _WHOLE else 1]:
+            of = f": {line_name(result, axis, trend.place)}" if others(result, axis) else ""
+            lines += [Text(), Text(f"by {TITLES[axis]}{visible(of)}, ms", style="bold"), _trend(trend)]
+    lines += [Text(f"caution: {caution}", style="yellow") for caution in result.cautions]
+    hashes = {
+        f"{name} {part}": digest for name, one in result.hashes.items() for part, digest in one.items()
+        if part == "kernel"
+    }  # fmt: skip
+    return Group(*lines, *foot(clock(result), hashes, result.run))
+
+
+def _places(result: SweepResult) -> Table:
+    counted = any(cell.instructions is not None for cell in result.cells)
+    columns = ["ready ms>", "from>", "to>", *(("instructions>", "idle ms>") if counted else ()), "outcome"]
+    rows = plain_table(", ".join(TITLES[axis] for axis in result.swept), *columns)
+    for cell in result.cells:
+        rows.add_row(visible(place_words(cell.place, result.swept)), *_figures(cell, counted), _outcome(cell))
+    return rows
+
+
+def _figures(cell: Cell, counted: bool) -> list[str]:
+    if cell.ready is None:
+        return [""] * (5 if counted else 3)
+    figures = [ms(cell.ready.median), ms(cell.ready.low), ms(cell.ready.high)]
+    if counted:
+        figures.append(count(cell.instructions.median) if cell.instructions else "")
+        figures.append(ms(cell.idle.median) if cell.idle else "")
+    return figures
+
+
+def _outcome(cell: Cell) -> Text:
+    if cell.ready is not None:
+        return Text(cell.outcome)
+    return Text(f"{cell.outcome}: {visible(cell.detail)}", style="red", overflow="fold")
+
+
+def _trend(trend: Trend) -> Table:
+    rows = plain_table("phase", *(f"{words}>" for words in _along(trend)), f"{per(trend)}>", "spread>", "straight line")
+    keep_whole(rows, rows.columns)
+    for row in trend.rows:
+        style = "bold" if row.name == "ready" else ""
+        figures = [figure_words(value) for value in row.values]
+        spread = figure_words(row.spread)
+        rows.add_row(Text(visible(row_words(row))), *figures, slope_words(row), spread, fit_words(row), style=style)
+    return rows
+
+
+def _ready_only(result: SweepResult, along: list[Trend]) -> Table:
+    axis = along[0].axis
+    rows = plain_table(", ".join(TITLES[other] for other in others(result, axis)),
+                       *(f"{words}>" for words in _along(max(along, key=lambda one: len(one.values)))),
+                       f"{per(along[0])}>", "straight line")  # fmt: skip
+    keep_whole(rows, rows.columns[1:])
+    widest = max(along, key=lambda one: len(one.values)).values
+    for trend in along:
+        row = trend.row("ready")
+        known = dict(zip(trend.values, row.values, strict=True))
+        figures = [ms(known.get(value)) for value in widest]
+        rows.add_row(Text(visible(line_name(result, axis, trend.place))), *figures, slope_words(row), fit_words(row))
+    return rows
+
+
+def _along(trend: Trend) -> list[str]:
+    scale = 1024 if trend.axis == "memory_mib" else 1
+    places = [trend.place.model_copy(update={trend.axis: round(value * scale)}) for value in trend.values]
+    return [value_words(trend.axis, place) for place in places]

@@ -1,0 +1,96 @@
+"""What the places, axes and figures of a sweep are called, on the terminal and on the page alike."""
+
+from collections.abc import Sequence
+
+from bootlab.experiments.sweep.grid import AXES, Axis, Place
+from bootlab.experiments.sweep.result import Cell, SweepResult, Trend, TrendRow
+from bootlab.report.parts.figures import clock_sentence, ms
+
+TITLES: dict[Axis, str] = {"vcpus": "vCPUs", "memory_mib": "memory", "page_size": "host page size", "kernel": "kernel"}
+COUNTED = "instructions"
+"""The one row of a trend that is a count, not a time."""
+
+
+def size(mib: float) -> str:
+    """Return a size of memory as people say it: `128 MiB`, `2 GiB`."""
+    return f"{mib / 1024:g} GiB" if mib >= 1024 and mib % 1024 == 0 else f"{mib:g} MiB"
+
+
+def value_words(axis: Axis, place: Place) -> str:
+    """Return where a place lies on an axis, as in `4 vCPUs`."""
+    if axis == "vcpus":
+        return "1 vCPU" if place.vcpus == 1 else f"{place.vcpus} vCPUs"
+    if axis == "memory_mib":
+        return size(place.memory_mib)
+    return f"{place.page_size} pages" if axis == "page_size" else place.kernel
+
+
+def place_words(place: Place, axes: Sequence[Axis]) -> str:
+    """Return where a place lies on these axes."""
+    return ", ".join(value_words(axis, place) for axis in axes)
+
+
+def others(result: SweepResult, axis: Axis) -> list[Axis]:
+    """Return the swept axes but one."""
+    return [other for other in AXES if other in result.swept and other != axis]
+
+
+def line_name(result: SweepResult, axis: Axis, place: Place) -> str:
+    """Return what tells one line along `axis` from the others; the system's name when it is the only one."""
+    return place_words(place, others(result, axis)) or result.system
+
+
+def lines_along(result: SweepResult, axis: Axis) -> dict[str, list[Cell]]:
+    """Return the places that were ready, by line along `axis`, each in the order of the axis."""
+    found: dict[str, list[Cell]] = {}
+    for cell in result.cells:
+        if cell.ready is not None:
+            found.setdefault(line_name(result, axis, cell.place), []).append(cell)
+    return found
+
+
+def row_words(row: TrendRow) -> str:
+    """Return what a row is of."""
+    return f"{COUNTED}, 10^6" if row.name == COUNTED else row.name
+
+
+def figure_words(value: int) -> str:
+    """Return one figure of a row: ms, or millions of instructions."""
+    return ms(value)
+
+
+def slope_words(row: TrendRow) -> str:
+    """Return the slope of a row, with its sign."""
+    return ms(round(row.slope), sign=True)
+
+
+def fit_words(row: TrendRow) -> str:
+    """Return whether the line fits: yes, or by how much it does not, as a share of what the row moves."""
+    if row.straight is None:
+        return "two points"
+    if len({figure_words(value) for value in row.values}) == 1:
+        return "flat"
+    off = 100 * row.residual / (max(row.values) - min(row.values))
+    return "yes" if row.straight else f"off by {off:.1f} %"
+
+
+def per(trend: Trend) -> str:
+    return f"per {trend.unit}"
+
+
+def clock(result: SweepResult) -> str:
+    return clock_sentence(
+        result.clock, result.ns_per_instruction, result.cpu, result.seeds if result.clock == "virtual" else [],
+        result.accelerator,
+    )  # fmt: skip
+
+
+def spread_sentence(result: SweepResult) -> str:
+    """Return what the spread beside a median is."""
+    if result.clock == "virtual":
+        if len(result.seeds) == 1:
+            return "one seed each: a second would move them"
+        return f"medians over {len(result.seeds)} seeds, with the least and the greatest"
+    if len(result.seeds) < 6:
+        return f"medians of {len(result.seeds)} boots that took turns, with their range (six give an interval)"
+    return f"medians of {len(result.seeds)} boots that took turns, with the 95 % interval of the median"

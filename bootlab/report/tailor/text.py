@@ -1,0 +1,123 @@
+"""A tailoring in the terminal: each kernel on the way, what went and why, what stays and why."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+
+from bootlab.report.parts.figures import count, visible
+from bootlab.report.parts.plain_tables import plain_table
+
+_MOST = 20
+_KINDS = {
+    "used": "executed by the job",
+    "protected": "protected by the policy",
+    "asked": "asked for by the user",
+    "selected": "selected by others that stay",
+    "choice": "one of a choice",
+    "follows": "follow from others",
+    "behaviour": "change code inside of what stays",
+    "check": "without them the check failed, or nothing was won",
+    "turned on": "turned on, as it takes code out",
+    "untried": "could go, for want of builds not tried",
+}
+
+
+def tailored(document: dict[str, Any]) -> RenderableType:
+    """Return the summary; every option with its reason is in the document itself."""
+    parts: list[RenderableType] = [
+        _steps(document["steps"]),
+        "",
+        *_dropped(document["dropped"]),
+        "",
+        _kept(document),
+        "",
+    ]
+    if document["trials"]:
+        parts += [*_trials(document["trials"]), ""]
+    return Group(*parts, _ending(document))
+
+
+def _table(columns: Iterable[str], rows: Iterable[list[str]]) -> Table:
+    made = plain_table(*columns)
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+def _steps(steps: list[dict[str, Any]]) -> Table:
+    rows = [
+        [
+            step["label"],
+            count(step["dropped"]),
+            count(step["on"]),
+            count(step["kernel_bytes"]),
+            f"{step['ready_ns'] / 1e6:.2f}" if step["ready_ns"] is not None else "-",
+            f"{step['build_s']:.0f}{' (cached)' if step['from_cache'] else ''}",
+            "check passed" if step["ready"] else visible(step["detail"]),
+        ]
+        for step in steps
+    ]
+    return _table(["kernel", "off>", "on>", "bytes>", "ready ms>", "build s>", ""], rows)
+
+
+def _dropped(drops: list[dict[str, Any]]) -> list[RenderableType]:
+    shown = sorted(drops, key=lambda drop: (-drop["instructions"], -drop["bytes"]))[:_MOST]
+    gone = sum(1 + len(drop["with_it"]) for drop in drops)
+    size = count(sum(drop["bytes"] for drop in drops))
+    head = f"dropped: {len(drops)} options by name, {gone} in all; {size} bytes of objects"
+    rows = [
+        [_turned(drop), f"+{len(drop['with_it'])}", count(drop["bytes"]), count(drop["instructions"]), drop["why"]]
+        for drop in shown
+    ]
+    parts: list[RenderableType] = [head, _table(["option", "others>", "bytes>", "instructions>", "why"], rows)]
+    if len(drops) > len(shown):
+        parts.append(f"and {len(drops) - len(shown)} more, in the file with every option and its reason")
+    return parts
+
+
+def _turned(drop: dict[str, Any]) -> str:
+    return drop["option"] if drop["value"] == "n" else f"{drop['option']}={drop['value']}"
+
+
+def _kept(document: dict[str, Any]) -> str:
+    kinds = Counter(kept["kind"] for kept in document["kept"])
+    lines = [f"kept: {document['options_after']} options"]
+    lines += [f"  {kinds[kind]:>5}  {words}" for kind, words in _KINDS.items() if kinds[kind]]
+    lines += [f"  needed: {one['option']}: {visible(one['detail'])}" for one in document["needed"]]
+    if document["gained"]:
+        lines.append(f"  came on in place of others: {', '.join(document['gained'])}")
+    if document["untried"]:
+        lines.append(f"  not tried for want of builds (--builds): {', '.join(document['untried'][:_MOST])}")
+    return "\n".join(lines)
+
+
+def _trials(found: list[dict[str, Any]]) -> list[RenderableType]:
+    rows = [
+        [
+            f"{one['option']}={one['value']}",
+            count(one["instructions"]),
+            count(one["by_name"]),
+            count(one["by_pointer"]),
+            one["example"],
+        ]
+        for one in found[:_MOST]
+    ]
+    head = "what else would take code out that ran, were it turned so; how many ways the job came to it, and how"
+    return [head, _table(["option", "instructions>", "by name>", "by pointer>", "mostly"], rows)]
+
+
+def _ending(document: dict[str, Any]) -> str:
+    comparison = document["comparison"]
+    before, after = comparison["before_ns"], comparison["after_ns"]
+    lines = [f"options on: {document['options_before']} -> {document['options_after']}"]
+    if before is not None and after is not None:
+        lines.append(f"ready: {before / 1e6:.2f} -> {after / 1e6:.2f} ms (virtual clock: instructions + idle)")
+    lines += [
+        f"verdict: {comparison['verdict']}: {comparison['detail']}",
+        f"configuration: {document['config']} (as kernel.build.config, instead of base, fragments and options)",
+        f"every option and its reason: {document.get('reasons') or document['run'] + '/result.json'}",
+    ]
+    return "\n".join(lines)

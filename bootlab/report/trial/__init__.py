@@ -1,0 +1,1 @@
+"""A trial, shown: verdicts, the ladder of its stacks, sizes and raw boots."""

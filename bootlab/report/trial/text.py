@@ -1,0 +1,160 @@
+"""A trial for a terminal: verdicts, sizes and times, the stacks as a ladder, what each technique adds to them."""
+
+from collections.abc import Iterable
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from bootlab.experiments.trial.result import Judged, Step, TryResult
+from bootlab.report.parts.figures import clock_sentence, count, ms, percent, ratio_words, spread_words, visible
+from bootlab.report.parts.plain_tables import Bar, foot, keep_whole, plain_table
+from bootlab.report.trial.order import (
+    VERDICTS,
+    FileRow,
+    cost_words,
+    file_rows,
+    in_order,
+    inputs_of,
+    kept,
+    time_words,
+)
+
+_STYLES = {"faster": "green", "slower": "red", "broke it": "red"}
+
+
+def try_result(result: TryResult) -> RenderableType:
+    """Return a trial: every technique by verdict, sizes and times, the stacks as a ladder, ablation, then the clock."""
+    base = result.baseline
+    boots = len(base.members) + len(base.null_members)
+    figure = f"{ms(base.total_ns)} ms {result.clock}"
+    lines: list[RenderableType] = [
+        Text.assemble((visible(result.system), "bold"), "  baseline ", (figure, "bold")),
+        Text(f"moves by {spread_words(base.spread_ns, base.total_ns)} for no reason, over {boots} boots"),
+        *([Text(f"times: {time_words(result)}")] if result.storage is not None else []),
+    ]
+    if result.alone:
+        lines += [Text(), _verdicts(result)]
+    # A ladder climbed without them has its own reasons; else a step's are those of its technique alone, or shown there.
+    why = [one for one in in_order(result.alone or result.stack) if one.saved_ns is None]
+    if why:
+        lines += [Text(), _reasons(why)]
+    if files := file_rows(result):
+        storage = f"; {result.storage.words}, before power-on" if result.storage is not None else ""
+        lines += [Text(), Text(f"sizes in KiB, times in ms from power-on{storage}"), _files(files, result)]
+    if result.stack:
+        lines += [
+            Text(),
+            Text(f"stacks, plan {visible(result.plan)}: each step on top of the ones above it; no bar: not kept"),
+        ]
+        lines.append(_ladder(result))
+        if any(step.retried for step in result.stack):
+            lines.append(Text("* tried again here: alone it failed or did nothing", style="dim"))
+    if result.ablation:
+        lines += [Text(), Text("ablation: each left out of the finished stack, the others left in"), _ablation(result)]
+        lines += _reasons_of_ablation(result)
+    lines.append(Text())
+    for stack, end in result.final.items():
+        many = f"{len(end.techniques)} technique{'' if len(end.techniques) == 1 else 's'}"
+        lines.append(
+            Text.assemble(
+                (f"{stack}: ", ""), (f"{ms(end.total_ns)} ms {result.clock}, {end.ratio:.2f}x", "bold"),
+                f" {ratio_words(result.clock)}, {many}{_incl(result)}",
+            )
+        )  # fmt: skip
+    clock = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds)
+    host = [Text(words, style="dim")] if (words := cost_words(result)) else []
+    return Group(*lines, *foot(clock, result.hashes, result.run, result.board_model), *host)
+
+
+def _incl(result: TryResult) -> str:
+    return "" if result.storage is None else f"; {time_words(result)}"
+
+
+def _files(files: list[FileRow], result: TryResult) -> Table:
+    inputs = inputs_of(files)
+    headings = [f"{visible(name)}>" for name in inputs] + (["load>"] if result.storage is not None else [])
+    rows = plain_table("system", *headings, "user>", "ready>")
+    keep_whole(rows, rows.columns[1:])
+    for one in files:
+        figures = [count(-(-one.sizes[name] // 1024)) if name in one.sizes else "" for name in inputs]
+        figures += [ms(one.load_ns)] if result.storage is not None else []
+        name = Text(visible(one.name), overflow="fold", style="" if one.verdict in VERDICTS else "bold")
+        rows.add_row(name, *figures, ms(one.user_space_ns), ms(one.ready_ns))
+    return rows
+
+
+def _ablation(result: TryResult) -> Table:
+    rows = plain_table("technique", "alone ms>", "in stack ms>", "spread>", "verdict", "proof")
+    keep_whole(rows, rows.columns[1:])
+    stack = ""
+    for one in result.ablation:
+        if one.stack != stack:
+            stack = one.stack
+            rows.add_row(Text(stack, style="bold"))
+        figures = ms(one.alone_ns), ms(one.saved_ns), ms(one.spread_ns)
+        verdict = Text(one.verdict, style=_STYLES.get(one.verdict, "dim"))
+        rows.add_row(Text(" ").append_text(_name(one)), *figures, verdict, one.proof)
+    return rows
+
+
+def _reasons_of_ablation(result: TryResult) -> list[RenderableType]:
+    why = [one for one in result.ablation if one.saved_ns is None]
+    return [Text(f"{visible(one.technique)}, {one.stack}: {visible(one.detail)}", style="dim") for one in why]
+
+
+def _verdicts(result: TryResult) -> Table:
+    rows = plain_table("technique", "layer", "risk", "saved ms>", "%>", "spread>", "proof")
+    keep_whole(rows, rows.columns[1:])
+    verdict = ""
+    for one in in_order(result.alone):
+        if one.saved_ns is None:
+            continue
+        if one.verdict != verdict:
+            verdict = one.verdict
+            rows.add_row(Text(verdict, style=f"bold {_STYLES.get(verdict, '')}".strip()))
+        proof = Text(one.proof, style="yellow" if one.proof == "no effect" else "")
+        rows.add_row(
+            Text(" ").append_text(_name(one)), visible(one.layer), visible(one.risk), ms(one.saved_ns),
+            percent(one.saved_ns, result.baseline.total_ns), ms(one.spread_ns), proof,
+        )  # fmt: skip
+    return rows
+
+
+def _reasons(judged: Iterable[Judged]) -> Table:
+    rows = plain_table("technique", "risk", "verdict", "why")
+    for one in judged:
+        style = _STYLES.get(one.verdict, "dim")
+        why = Text(visible(one.detail), overflow="fold")
+        rows.add_row(_name(one), visible(one.risk), Text(one.verdict, style=style), why)
+    return rows
+
+
+def _ladder(result: TryResult) -> Table:
+    base_ns = result.baseline.total_ns
+    ready = "ready ms>" if result.storage is None else "load+ready ms>"
+    rows = plain_table("step", "saved ms>", ready, "in all %>", "")
+    keep_whole(rows, rows.columns[:-1])
+    rows.add_row("baseline", "", ms(base_ns), "", Bar(0, 1, "bright_black"))
+    stack = ""
+    for step in result.stack:
+        if step.stack != stack:
+            stack = step.stack
+            rows.add_row(Text(stack, style="bold"))
+        rows.add_row(*_rung(result, step))
+    return rows
+
+
+def _rung(result: TryResult, step: Step) -> list[RenderableType]:
+    name = Text(" ").append_text(_name(step)).append("*" if step.retried else "")
+    if not kept(result, step):
+        name.stylize("dim")
+        figures = [Text(ms(time), style="dim") for time in (step.saved_ns, step.total_ns)]
+        return [name, *figures, "", Text(step.verdict, style="dim")]
+    share = (step.total_ns or 0) / max(result.baseline.total_ns, 1)
+    bar = Bar(0, min(share, 1.0), "yellow" if step.stack == "with risks" else "blue")
+    return [name, ms(step.saved_ns), ms(step.total_ns), percent(step.total_saved_ns, result.baseline.total_ns), bar]
+
+
+def _name(one: Judged) -> Text:
+    return Text(visible(one.technique), overflow="fold")

@@ -1,0 +1,1 @@
+"""QEMU as a target: its command line and its process."""

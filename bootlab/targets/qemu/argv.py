@@ -1,0 +1,185 @@
+"""System -> QEMU command line; a pure function, golden-tested.
+
+Everything that makes a virtual boot repeat exactly is here: one TCG thread, instruction-counted time that jumps over
+idle, a fixed real-time clock, a seed for every random number the guest can read, and no device not asked for.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bootlab.system import Accelerator, Attachment, Board, BootFiles, ClockKind, MachineType, PageSize, System
+
+RTC_BASE = "2024-01-01T00:00:00"
+"""The date in the guest's real-time clock at power-on. Any fixed one does."""
+
+_PMEM_ROOM_MIB = 1 << 16
+_DISK_DRIVERS = {Attachment.AHCI: "ide-hd", Attachment.USB: "usb-storage"}
+_BINARY = {
+    "x86_64": "qemu-system-x86_64",
+    "aarch64": "qemu-system-aarch64",
+    "armv7": "qemu-system-arm",
+    "riscv64": "qemu-system-riscv64",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PluginFiles:
+    """The plugin, its configuration, where it writes its trace, and its profile if it is to write one.
+
+    `log`: where QEMU logs `logged`, one of its trace events, and the plugin its marks.
+    """
+
+    plugin: Path
+    config: Path
+    out: Path
+    profile: Path | None = None
+    log: Path | None = None
+    logged: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """How this one boot is connected to the host; nothing in it can be seen by the guest."""
+
+    qmp_socket: Path
+    accelerator: Accelerator = Accelerator.TCG
+    host_port: int | None = None
+    """Host TCP port forwarded to `network.guest_port`."""
+    plugin: PluginFiles | None = None
+
+
+def qemu_binary(system: System) -> str:
+    """Return the name of the QEMU program for the system's architecture."""
+    return _BINARY[system.machine.arch]
+
+
+def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
+    """Return the QEMU command line of one boot. The machine waits for QMP `cont` before its first instruction."""
+    argv = [qemu_binary(system), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-S"]
+    argv += _machine(system)
+    argv += _clock(system, wiring.accelerator)
+    argv += ["-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
+    argv += ["-qmp", f"unix:{_escape(wiring.qmp_socket)},server=on,wait=off"]
+    argv += _kernel(system, files) if system.board is None else _board(system.board, files)
+    if any("audiodev=none" in device for device in system.machine.devices):
+        # A sound card wants something to play to, and there is no default.
+        argv += ["-audiodev", "none,id=none"]
+    for device in system.machine.devices:
+        argv += ["-device", device]
+    argv += _disks(system, files)
+    argv += _network(system, wiring.host_port)
+    if wiring.plugin is not None:
+        plugin = wiring.plugin
+        words = f"{_escape(plugin.plugin)},config={_escape(plugin.config)},out={_escape(plugin.out)}"
+        if plugin.profile is not None:
+            words += f",profile={_escape(plugin.profile)}"
+        argv += ["-plugin", words]
+        if plugin.log is not None:
+            # A file name and no option: QEMU only looks for a %d in it.
+            argv += ["-d", "plugin", "-D", str(plugin.log).replace("%", "%%"), "-trace", plugin.logged]
+    return argv
+
+
+def _kernel(system: System, files: BootFiles) -> list[str]:
+    argv = ["-kernel", str(files.kernel)]
+    if files.initramfs is not None:
+        argv += ["-initrd", str(files.initramfs)]
+    if system.kernel.cmdline:
+        argv += ["-append", system.kernel.cmdline]
+    return argv
+
+
+def _board(board: Board, files: BootFiles) -> list[str]:
+    # A board gets nothing but what its boot ROM and bootloader read from its medium.
+    if board.flash is None:
+        assert files.card is not None
+        return ["-drive", f"if=sd,format=raw,snapshot=on,file={_escape(files.card)}"]
+    assert files.flash is not None and files.firmware is not None
+    chip = f"if=pflash,unit={board.flash.unit},format=raw,snapshot=on,file={_escape(files.flash)}"
+    return ["-bios", str(files.firmware), "-drive", chip]
+
+
+def _machine(system: System) -> list[str]:
+    machine = system.machine
+    options = "".join(f",{key}={value}" for key, value in machine.options.items())
+    argv = []
+    if machine.page_size is not PageSize.AUTO:
+        # Both sizes are files in memory, touched when the guest touches them and never merged: only the page differs.
+        # QEMU asks for huge pages everywhere, but the host gives none to a memory file (measure/host/huge_pages.py).
+        huge = "on,hugetlbsize=2M" if machine.page_size is PageSize.HUGE else "off"
+        argv += [
+            "-object",
+            f"memory-backend-memfd,id=ram,size={machine.memory_mib}M,hugetlb={huge},prealloc=off,merge=off",
+        ]
+        options += ",memory-backend=ram"
+    memory = str(machine.memory_mib)
+    if uses_pmem(system):
+        options += ",nvdimm=on"
+        # Of the room for memory that is not there from the start; it costs nothing.
+        memory += f",slots=1,maxmem={machine.memory_mib + _PMEM_ROOM_MIB}M"
+    argv += ["-machine", f"{machine.type.value}{options}", "-cpu", machine.cpu]
+    argv += ["-m", memory, "-smp", str(machine.vcpus)]
+    if machine.firmware == "qboot":
+        argv += ["-bios", "qboot.rom"]
+    elif machine.firmware != "default":
+        argv += ["-bios", machine.firmware]
+    return argv
+
+
+def _clock(system: System, accelerator: Accelerator) -> list[str]:
+    if system.clock.kind is ClockKind.VIRTUAL:
+        return [
+            "-accel", "tcg,thread=single",
+            "-icount", f"shift={system.clock.shift},sleep=off",
+            "-rtc", f"base={RTC_BASE},clock=vm",
+            "-seed", str(system.seed),
+        ]  # fmt: skip
+    return ["-accel", accelerator.value, "-rtc", f"base={RTC_BASE},clock=vm", "-seed", str(system.seed)]
+
+
+def _disks(system: System, files: BootFiles) -> list[str]:
+    argv = []
+    paths = list(files.disks)
+    disks = [(f"disk{index}", disk.serial, disk.attach) for index, disk in enumerate(system.disks)]
+    if system.rootfs is not None:
+        disks.insert(0, ("rootfs", "rootfs", Attachment.VIRTIO))
+    for (name, serial, attach), path in zip(disks, paths, strict=True):
+        if name == "rootfs" and uses_pmem(system):
+            argv += _nvdimm(path)
+            continue
+        argv += ["-drive", f"if=none,id={name},format=raw,snapshot=on,file={_escape(path)}"]
+        driver = _DISK_DRIVERS.get(attach, f"virtio-blk-{_transport(system)}")
+        argv += ["-device", f"{driver},drive={name},serial={serial}"]
+    return argv
+
+
+def uses_pmem(system: System) -> bool:
+    """Return whether the root file system lies in an NVDIMM."""
+    return system.rootfs is not None and system.rootfs.device == "pmem"
+
+
+def _nvdimm(path: Path) -> list[str]:
+    # Not shared: what the guest writes stays in this process's memory, as snapshot=on does for disks.
+    backend = f"memory-backend-file,id=rootfs,mem-path={_escape(path)},size={path.stat().st_size},share=off"
+    return ["-object", backend, "-device", "nvdimm,memdev=rootfs"]
+
+
+def _network(system: System, host_port: int | None) -> list[str]:
+    if system.network is None:
+        return []
+    forward = ""
+    if system.network.guest_port is not None and host_port is not None:
+        forward = f",hostfwd=tcp:127.0.0.1:{host_port}-:{system.network.guest_port}"
+    return ["-netdev", f"user,id=net0{forward}", "-device", f"virtio-net-{_transport(system)},netdev=net0"]
+
+
+def _transport(system: System) -> str:
+    # microvm has no PCI bus unless asked for; its virtio devices sit on virtio-mmio slots.
+    if system.machine.type is MachineType.MICROVM and system.machine.options.get("pcie") != "on":
+        return "device"
+    return "pci"
+
+
+def _escape(path: Path) -> str:
+    # QEMU's option parser ends a value at a comma; a doubled comma is a literal one.
+    return str(path).replace(",", ",,")

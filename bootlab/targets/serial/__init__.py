@@ -1,0 +1,1 @@
+"""A real board on a serial line as a target."""

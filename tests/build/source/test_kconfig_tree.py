@@ -1,0 +1,119 @@
+"""What goes with an option, on a Kconfig tree with one of each case."""
+
+from pathlib import Path
+
+import pytest
+
+from bootlab.build.source.kconfig_tree import KconfigTree, parsed
+from bootlab.build.source.origin import SourceTree
+from bootlab.build.source.toolchain import find_toolchain
+from bootlab.errors import InputError
+
+KCONFIG = """
+mainmenu "Test"
+
+config EXPERT
+	bool "expert"
+
+source "net/Kconfig"
+
+config LIBRARY
+	bool
+
+config ACPI
+	bool "ACPI"
+config MPPARSE
+	bool "tables" if ACPI
+	default y
+
+config PRINTK
+	bool "messages" if EXPERT
+	default y
+
+choice
+	prompt "preemption"
+config NONE
+	bool "none"
+config FULL
+	bool "full"
+endchoice
+
+config HZ
+	int "ticks"
+	default 100
+"""
+
+NETWORK = """
+menu "Networking"
+config NET
+	bool "network"
+	select LIBRARY
+config IPV6
+	bool "IPv6"
+	depends on NET
+endmenu
+"""
+
+
+def tree(tmp_path: Path, config: str) -> KconfigTree:
+    (tmp_path / "Kconfig").write_text(KCONFIG)
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net" / "Kconfig").write_text(NETWORK)
+    with parsed(config, SourceTree(tmp_path, "id", "6.12"), find_toolchain("x86_64")) as kconf:
+        return KconfigTree(kconf)
+
+
+def test_closure_leaves_all_as_it_is(tmp_path: Path) -> None:
+    found = tree(tmp_path, "CONFIG_NET=y\nCONFIG_IPV6=y\nCONFIG_ACPI=y\n# CONFIG_MPPARSE is not set\n")
+    before = found.on
+    assert before == {"NET", "IPV6", "LIBRARY", "ACPI", "PRINTK", "NONE"}
+    closure = found.closure("NET")
+    assert (closure.lost, closure.gained) == ({"NET", "IPV6", "LIBRARY"}, set())
+    assert found.closure("ACPI").gained == {"MPPARSE"}
+    assert found.on == before
+    assert found.closure("NET") == closure
+    found.turn_off("NET")
+    assert found.on == before - closure.lost
+
+
+def test_what_can_be_turned(tmp_path: Path) -> None:
+    found = tree(tmp_path, "CONFIG_NET=y\n")
+    assert found.can_turn_off("NET")
+    # Selected, behind another option, one of a choice, off.
+    assert not any(found.can_turn_off(option) for option in ("LIBRARY", "PRINTK", "NONE", "ACPI"))
+    assert found.turn_on("EXPERT")
+    assert found.can_turn_off("PRINTK")
+    assert not found.turn_on("NO_SUCH_OPTION")
+    assert found.selectors("LIBRARY") == ("NET",)
+    assert found.is_choice("NONE") and not found.is_choice("NET")
+
+
+def test_turning_on(tmp_path: Path) -> None:
+    found = tree(tmp_path, "CONFIG_EXPERT=y\nCONFIG_NET=y\n")
+    before = found.on
+    assert found.off() == ("ACPI", "FULL", "IPV6")
+    assert not any(found.can_turn_on(option) for option in ("NET", "LIBRARY", "NO_SUCH_OPTION"))
+    closure = found.closure("IPV6", on=True)
+    assert (closure.lost, closure.gained) == (set(), {"IPV6"})
+    # Another member of a choice takes the place of the one that was taken, for as long as it is asked for.
+    closure = found.closure("FULL", on=True)
+    assert (closure.lost, closure.gained) == ({"NONE"}, {"FULL"})
+    assert found.on == before
+    assert found.closure("NET").lost == {"NET", "LIBRARY"}
+    assert found.turn_on("FULL")
+    assert found.on == (before - {"NONE"}) | {"FULL"}
+
+
+def test_place(tmp_path: Path) -> None:
+    place = tree(tmp_path, "").place("IPV6")
+    assert (place.files, place.prompt) == (("net/Kconfig",), "IPv6")
+    assert place.menus[1:] == ("Networking", "network")
+
+
+def test_a_tree_that_cannot_be_read(tmp_path: Path) -> None:
+    source = SourceTree(tmp_path, "id", "6.12")
+    with (
+        pytest.raises(InputError, match=r"Linux 6.12: its Kconfig files"),
+        parsed("", source, find_toolchain("x86_64")),
+    ):
+        pass

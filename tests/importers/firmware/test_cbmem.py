@@ -1,0 +1,63 @@
+"""coreboot's timestamps: the same boot by cbmem -t, by cbmem -T, and as the table itself."""
+
+import struct
+
+import pytest
+
+from bootlab.importers.firmware.cbmem import parse_table
+from bootlab.importers.reading.source import FormatError
+from tests.importers.samples import DATA, recording_of, sample, span_of
+
+TABLE = (DATA / "coreboot" / "timestamps.bin").read_bytes()
+
+
+def test_the_figures_that_cbmem_prints() -> None:
+    boot = sample("coreboot/cbmem-t.txt")
+    assert len(boot.timeline.events) == 20
+    assert boot.timeline.events[0].name == "1st timestamp" and boot.timeline.events[0].t_ns == 155_183_000
+    memory = span_of(boot, "after RAM initialization")
+    # cbmem prints 241,343: it cuts ticks off, of the difference; here it is the difference of what was cut.
+    assert memory.duration_ns == 241_344_000 and memory.about == "timestamp 3"
+    assert span_of(boot, "finished LZMA decompress (ignore for x86)").duration_ns == 17_627_000
+
+
+def test_total_time_is_the_sum_of_steps_that_were_cut() -> None:
+    boot = sample("coreboot/cbmem-t.txt")
+    # "Total Time: 845,220" is 9 us less than the last stamp minus the first: 20 steps, each cut to whole us.
+    assert boot.timeline.events[-1].t_ns - boot.timeline.events[0].t_ns == 845_229_000
+    assert sum(one.duration_ns for one in boot.phases) == 845_229_000
+
+
+@pytest.mark.parametrize("name", ["coreboot/cbmem-T.txt", "coreboot/timestamps.bin"])
+def test_every_form_says_the_same(name: str) -> None:
+    one, other = sample("coreboot/cbmem-t.txt"), sample(name)
+    assert [event.name for event in other.timeline.events] == [event.name for event in one.timeline.events]
+    assert [event.t_ns // 1000 for event in other.timeline.events] == [
+        event.t_ns // 1000 for event in one.timeline.events
+    ]
+    assert [phase.name for phase in other.phases] == [phase.name for phase in one.phases]
+
+
+def test_a_table_without_a_rate_is_in_cycles() -> None:
+    table = TABLE[:10] + b"\0\0" + TABLE[12:]
+    boot = recording_of(table)
+    assert boot.timeline.clock.unit == "cycles" and "--tsc-frequency" in boot.notes[0]
+    assert recording_of(table, tsc_hz=1_900_000_000).phases == sample("coreboot/timestamps.bin").phases
+
+
+def test_stamps_from_before_the_base_move_zero() -> None:
+    table = struct.pack("<QHHI", 10**9, 10, 1, 2) + struct.pack("<IqIq", 990, -500, 1, 100)
+    stamps, _ = parse_table(table)
+    assert [(one.number, one.t_ns) for one in stamps] == [(990, 0), (0, 500_000), (1, 600_000)]
+
+
+def test_a_table_that_lies_is_no_table() -> None:
+    for table in (
+        TABLE[:12] + b"\xff\xff\xff\xff" + TABLE[16:],
+        TABLE[:8] + b"\1\0" + TABLE[10:],
+        TABLE[:60],
+    ):
+        with pytest.raises(FormatError):
+            recording_of(table)
+    with pytest.raises(FormatError, match="expected the timestamps of cbmem"):
+        recording_of(b"3 entries total:\n\n" + b"9" * 5000 + b":x 1\n")

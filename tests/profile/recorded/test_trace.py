@@ -1,0 +1,96 @@
+"""The plugin's trace: whole, cut off, and damaged."""
+
+from pathlib import Path
+
+import pytest
+
+from bootlab.errors import InputError
+from bootlab.profile.recorded.trace import Call, PluginTrace, Stamp, parse_trace, read_trace
+
+# Begin and end of a real boot (Debian 6.1 cloud kernel, microvm).
+WHOLE = """\
+bootlab-trace 1
+clock virtual 0
+mark image_entry 5978394 5978394
+mark kernel_entry 106769444 106769444
+slide e400000
+mark start_kernel 112568724 112568724
+call initcall 348707613 348707613 ffffffff8304f63d
+console 1564457000 1564457000 70
+guest ready 1564457528 1564457528
+console 1564457400 1564457400 12
+guest ready 1565000000 1564999000
+end 1565559704 1565515898
+"""
+
+
+def test_a_whole_trace() -> None:
+    trace = parse_trace(WHOLE)
+    assert trace.shift == 0
+    assert list(trace.marks) == ["image_entry", "kernel_entry", "start_kernel"]
+    assert trace.marks["kernel_entry"] == Stamp(106769444, 106769444)
+    assert trace.slide == 0xE400000
+    assert trace.calls == [Call("initcall", 348707613, 348707613, 0xFFFFFFFF8304F63D)]
+    assert trace.guest_marks == {"ready": Stamp(1564457528, 1564457528)}, "the first of each name"
+    assert trace.end is not None and trace.idle_ns(trace.end) == 43806
+    assert trace.console == [(Stamp(1564457000, 1564457000), 70), (Stamp(1564457400, 1564457400), 12)]
+    assert [trace.console_stamp(offset) for offset in (1, 70, 71, 83)] == [
+        *[trace.console[0][0]] * 2, trace.console[1][0], None
+    ]  # fmt: skip
+
+
+def test_idle_time_knows_the_ns_per_instruction() -> None:
+    trace = parse_trace("bootlab-trace 1\nclock virtual 3\nmark a 47827160 5978394\n")
+    assert trace.idle_ns(trace.marks["a"]) == 8
+
+
+def test_the_host_clock_counts_no_instructions() -> None:
+    trace = parse_trace("bootlab-trace 1\nclock host\nmark a 5 -1\nend 9 -1\n")
+    assert trace.shift is None and trace.idle_ns(trace.marks["a"]) is None
+
+
+@pytest.mark.parametrize("size", range(len(WHOLE) + 1))
+def test_a_killed_qemu_leaves_a_trace_at_every_byte(size: int) -> None:
+    trace = parse_trace(WHOLE[:size])
+    assert (trace.end is not None) == (size == len(WHOLE))
+
+
+def test_nothing_is_the_trace_of_a_qemu_killed_as_it_began() -> None:
+    assert parse_trace("") == PluginTrace()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("bootlab-trace 1", "bootlab-trace 2", "t:1: trace version 2, this bootlab reads 1"),
+        ("bootlab-trace 1", "perf script", "t:1: not a trace"),
+        ("clock virtual 0", "clock sun", "t:2: expected the clock"),
+        ("clock virtual 0", "clock virtual -1", "t:2: not a number"),
+        ("clock virtual 0", "mark a 1 1", "t:2: expected the clock"),
+        ("slide e400000", "slide 0xe400000", "t:5: not a hexadecimal"),
+        ("slide e400000", "slip e400000", "t:5: not a record"),
+        ("slide e400000", "clock virtual 0", "t:5: not a record"),
+        ("slide e400000", "", "t:5: not a record"),
+        ("slide e400000", "mark image_entry 106769444 1", "t:5: mark image_entry is there twice"),
+        ("mark start_kernel 112568724", "mark start_kernel 1", "t:6: time goes back, from 106769444 to 1 ns"),
+        ("mark start_kernel 112568724 112568724", "mark start_kernel 112568724", "t:6: not a record"),
+        ("mark start_kernel 112568724 112568724", "mark start_kernel 112568724 -1", "t:6: not a number"),
+        ("mark start_kernel 112568724 112568724", "mark start_kernel 112568724 1e6", "t:6: not a number"),
+        ("guest ready 1565000000 1564999000", "end 1565000000 1564999000", "t:12: a record after the end"),
+    ],
+)
+def test_damage_is_named_with_its_line(old: str, new: str, message: str) -> None:
+    assert old in WHOLE
+    with pytest.raises(InputError, match=message):
+        parse_trace(WHOLE.replace(old, new, 1), "t")
+
+
+def test_files(tmp_path: Path) -> None:
+    path = tmp_path / "trace.txt"
+    with pytest.raises(InputError, match=r"trace\.txt: No such file"):
+        read_trace(path)
+    path.write_text(WHOLE)
+    assert read_trace(path) == parse_trace(WHOLE)
+    path.write_bytes(b"bootlab-trace 1\nclock host\nmark \xff 1 -1\n")
+    with pytest.raises(InputError, match="byte 32 is not ASCII"):
+        read_trace(path)

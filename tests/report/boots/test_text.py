@@ -1,0 +1,212 @@
+"""Terminal output: fits 80 columns, no colour when piped, nothing a guest said acts on the terminal.
+
+The records under data/report are fixtures with made-up figures; no figure here was measured.
+"""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console, RenderableType
+
+from bootlab.errors import InputError
+from bootlab.experiments.trial.result import LADDER
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.report.boots import text
+from bootlab.report.boots.steps_text import steps
+from bootlab.report.trial.text import try_result
+from bootlab.system import BoardModel, Storage
+from tests.report.steps import four_steps, four_systems, with_a_failure
+from tests.report.trials import loaded_trial, trial
+
+DATA = Path(__file__).parents[2] / "data" / "report"
+
+
+def series(name: str) -> list[BootRecord]:
+    return [BootRecord.model_validate(item) for item in json.loads((DATA / name).read_text())]
+
+
+def printed(renderable: RenderableType, *, width: int = 80, encoding: str = "utf-8") -> str:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding)
+    Console(file=stream, width=width).print(renderable)
+    stream.flush()
+    return raw.getvalue().decode(encoding)
+
+
+EVERY: list[tuple[str, RenderableType]] = [
+    ("boot", text.boot(series("series-before.json")[0])),
+    ("panicked", text.boot(series("series-panicked.json")[0])),
+    ("series", text.series(series("series-before.json") + series("series-panicked.json"))),
+    ("comparison", text.comparison(series("series-before.json"), series("series-after.json"))),
+    ("steps", steps(four_steps(), four_systems())),
+    ("steps with a failure", steps(*with_a_failure())),
+    ("try", try_result(trial())),
+    ("try with load", try_result(loaded_trial())),
+]
+
+
+@pytest.mark.parametrize("renderable", [one for _, one in EVERY], ids=[name for name, _ in EVERY])
+@pytest.mark.parametrize("width", [80, 120])
+def test_fits_the_width_names_its_clock_and_has_no_codes_when_piped(renderable: RenderableType, width: int) -> None:
+    out = printed(renderable, width=width)
+    assert max(len(line.rstrip()) for line in out.splitlines()) <= width
+    assert "\x1b" not in out
+    assert "virtual clock: 1 ns per instruction + idle, CPU model max, seed" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("renderable", [one for _, one in EVERY], ids=[name for name, _ in EVERY])
+def test_prints_where_only_ascii_can_be_shown(renderable: RenderableType) -> None:
+    printed(renderable, encoding="ascii")
+
+
+def test_try_lists_every_technique_under_its_verdict_and_keeps_names_whole() -> None:
+    out = printed(try_result(trial()))
+    for one in trial().alone:
+        assert one.technique in out
+    assert out.index("\nfaster") < out.index("\nno difference shown") < out.index("\nslower")
+    assert "recommended: 613.28 ms virtual, 2.50x fewer instructions + idle, 3 techniques" in out
+    assert "faster instructions" not in out
+
+
+def test_try_says_what_was_not_kept_and_what_was_tried_again() -> None:
+    out = printed(try_result(trial()))
+    rungs = out[out.index("stacks, plan gain") :]
+    assert "machine_uncompressed_pvh*" in rungs
+    assert "no difference shown" in rungs
+    assert "broke it" in rungs
+    assert "* tried again here" in rungs
+
+
+def test_try_names_the_storage_model_with_every_time_that_includes_it() -> None:
+    loud = " ".join(printed(try_result(loaded_trial())).split())
+    assert "times: ready incl. load at 20 MB/s + 500 us a file" in loud
+    assert "baseline 2034.16 ms virtual" in loud, "1534.16 ms to ready and 500 ms to load"
+    assert "load+ready ms" in loud
+    assert "load at 20 MB/s" not in printed(try_result(trial()))
+
+
+def test_try_shows_sizes_and_times_of_each_system_and_what_the_trial_cost() -> None:
+    out = printed(try_result(loaded_trial()))
+    sizes = out[out.index("sizes in KiB") : out.index("stacks, plan")]
+    assert "baseline 9,766 2,442 500.00 1500.00 1534.16" in " ".join(sizes.split())
+    assert "recommended" in sizes
+    assert "disk0" not in sizes
+    assert (
+        "12 kernels built in 340 s; 60 boots of 437 s in 238 s, 2 at a time; 600 s in all, 0.59x the boots' own"
+        in " ".join(out.split())
+    )
+    assert "sizes in KiB" not in printed(try_result(trial())), "a result of before sizes were recorded"
+
+
+def test_a_ladder_climbed_alone_lists_its_steps_with_their_sizes_and_no_verdicts() -> None:
+    loaded = loaded_trial()
+    steps = [step.model_copy(update={"stack": LADDER, "sizes": {"kernel": 2 << 20}}) for step in loaded.stack]
+    end = loaded.final["recommended"].model_copy(update={"techniques": [step.technique for step in steps]})
+    absent = (
+        steps[0]
+        .model_copy(
+            update={"technique": "cmdline_lpj", "verdict": "does not apply", "detail": "no such CPU", "saved_ns": None}
+        )
+        .model_copy(update={"ready_ns": None, "phases": [], "members": []})
+    )
+    steps.append(absent)
+    result = loaded.model_copy(update={"alone": [], "ablation": [], "stack": steps, "final": {LADDER: end}})
+    out = printed(try_result(result))
+    assert "\nfaster" not in out
+    assert "does not apply no such CPU" in " ".join(out.split())
+    sizes = out[out.index("sizes in KiB") : out.index("stacks, plan")]
+    listed = [line.split()[1] for line in sizes.splitlines() if line.startswith("+ ")]
+    assert listed == [step.technique for step in steps if step.ready_ns is not None]
+
+
+def test_try_shows_what_each_technique_contributes_to_the_stack() -> None:
+    out = " ".join(printed(try_result(loaded_trial())).split())
+    assert "in stack ms" in out
+    first = trial().alone[0]
+    assert f"{first.technique} {(first.saved_ns or 0) / 1e6:.2f} 3.00" in out
+    assert "the stack cannot be made without it" in out
+
+
+def test_a_boot_with_a_storage_model_names_it() -> None:
+    record = series("series-before.json")[0]
+    model = record.model_copy(update={"storage": Storage(mb_s=20), "load_ns": 25_000_000})
+    assert "load at 20 MB/s, before power-on: 25.00 ms" in printed(text.boot(model))
+    assert "load at" not in printed(text.boot(record))
+
+
+def test_a_boot_that_was_not_ready_says_why() -> None:
+    out = printed(text.boot(series("series-panicked.json")[0]))
+    assert "panicked" in out
+    assert "IO-APIC" in out
+    assert "ready" not in out.splitlines()[0]
+
+
+def test_a_guest_cannot_send_escapes_or_markup() -> None:
+    record = series("series-panicked.json")[0].model_copy(update={"detail": "\x1b[2J\x07[red]boom[/red]"})
+    out = printed(text.boot(record))
+    assert "\\x07[red]boom[/red]" in out
+    assert "\x1b" not in out
+
+
+def test_boots_on_different_clocks_are_not_compared() -> None:
+    before = series("series-before.json")
+    after = [record.model_copy(update={"clock": "wall", "accelerator": "kvm"}) for record in before]
+    with pytest.raises(InputError, match="cannot be compared"):
+        text.comparison(before, after)
+
+
+def test_another_cpu_model_or_other_seeds_are_a_caution() -> None:
+    before = series("series-before.json")
+    after = [record.model_copy(update={"cpu": "qemu64", "seed": record.seed + 10}) for record in before]
+    out = " ".join(printed(text.comparison(before, after)).split())
+    assert "caution: The CPU model differs (max, qemu64)" in out
+    assert "caution: The sides have different seeds" in out
+
+
+def test_a_try_names_its_board_model_beside_its_hashes() -> None:
+    model = BoardModel(storage_mib_s=14.9, uart_baud=115200)
+    out = " ".join(printed(try_result(trial().model_copy(update={"board_model": model}))).split())
+    assert f"board model: {model.identity} (card 14.9 MiB/s, UART 115200 baud) run: " in out
+    assert "board model" not in printed(try_result(trial())), "a result of before it was recorded"
+
+
+def test_another_board_model_is_a_caution_and_each_is_named() -> None:
+    before = series("series-before.json")
+    slow, quick = BoardModel(storage_mib_s=14.9), BoardModel(storage_mib_s=57)
+    sides = [[record.model_copy(update={"board_model": model}) for record in before] for model in (slow, quick)]
+    out = " ".join(printed(text.comparison(*sides)).split())
+    assert "caution: The board models differ" in out
+    for model, rate in ((slow, "14.9"), (quick, "57")):
+        assert out.count(f"{model.identity} (card {rate} MiB/s)") == 2
+    assert "caution" not in printed(text.comparison(sides[0], sides[0]))
+    never = [record.model_copy(update={"outcome": Outcome.HUNG}) for record in sides[0]]
+    assert f"board model {slow.identity}" in printed(text.boot(never[0]))
+
+
+def test_a_side_that_was_never_ready_has_no_change() -> None:
+    before = series("series-before.json")
+    after = [record.model_copy(update={"outcome": Outcome.HUNG}) for record in before]
+    last = [
+        line for line in printed(text.comparison(before, after)).splitlines() if line.startswith("power-on to ready")
+    ]
+    assert "not ready" in last[0]
+
+
+def test_steps_show_each_saving_and_its_verdict_and_what_they_come_to() -> None:
+    out = printed(steps(four_steps(), four_systems()))
+    ladder = out[: out.index("2 against 1")].splitlines()[2:]
+    assert ladder[0].split() == ["1", "fixture-debian-cloud", "1534.22"]
+    assert ladder[3].split() == ["4", "slower", "743.02", "-90.00", "0.00", "51.6", "slower"]
+    loud = " ".join(out.split())
+    assert "3 against 2: no difference shown" in loud
+    assert "in all: 1534.22 -> 743.02 ms virtual, 2.06x fewer instructions + idle; faster: +791.200 ms saved" in loud
+    phases = out[out.index("phases, ms virtual") :]
+    assert phases.splitlines()[1].split() == ["phase", "1", "2", "3", "4"]
+
+
+def test_steps_say_which_system_was_never_ready() -> None:
+    out = printed(steps(*with_a_failure()))
+    assert "2 fixture-no-self-tests not ready" in " ".join(out.split())
+    assert "hung: nothing for 5 s" in " ".join(out.split())

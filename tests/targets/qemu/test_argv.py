@@ -1,0 +1,132 @@
+"""The QEMU command line, word for word: a changed option is a reviewable diff (make golden rewrites)."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bootlab.system import Accelerator, BootFiles, System
+from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
+
+DATA = Path(__file__).parents[2] / "data" / "argv"
+CARD_LOG = PluginFiles(
+    Path("/p/bootlab-plugin.so"),
+    Path("/run/c"),
+    Path("/run/o"),
+    log=Path("/run/5%d/card.log"),
+    logged="sdcard_read_block",
+)
+PLUGIN = PluginFiles(Path("/p/bootlab-plugin.so"), Path("/run,1/plugin.conf"), Path("/run,1/trace.txt"))
+FILES = BootFiles(kernel=Path("/k/vmlinuz"), initramfs=Path("/k/initrd,1"), disks=(Path("/d/a,b.img"),))
+WITH_DISK = {"disks": [{"size_mib": 16}], "network": {"guest_port": 7777}}
+
+CASES = {
+    "q35-virtual": (
+        {"machine": {"type": "q35", "options": {"hpet": "off"}}, **WITH_DISK},
+        FILES,
+        PLUGIN,
+        Accelerator.TCG,
+    ),
+    "microvm-virtual": (
+        {"machine": {"type": "microvm"}, **WITH_DISK, "clock": {"shift": 1}},
+        FILES,
+        PLUGIN,
+        Accelerator.TCG,
+    ),
+    "microvm-pcie": (
+        {"machine": {"type": "microvm", "options": {"pcie": "on"}}, **WITH_DISK},
+        FILES,
+        None,
+        Accelerator.TCG,
+    ),
+    "pc-qboot": (
+        {"machine": {"type": "pc", "firmware": "qboot", "vcpus": 2}},
+        FILES.model_copy(update={"disks": ()}),
+        None,
+        Accelerator.TCG,
+    ),
+    "microvm-huge-pages": (
+        {"machine": {"type": "microvm", "page_size": "2M", "options": {"rtc": "off"}}, "clock": {"kind": "wall"}},
+        FILES.model_copy(update={"disks": ()}),
+        None,
+        Accelerator.KVM,
+    ),
+    "virt-small-pages": (
+        {"machine": {"type": "virt", "page_size": "4K"}},
+        FILES.model_copy(update={"disks": ()}),
+        PLUGIN,
+        Accelerator.TCG,
+    ),
+    "virt-virtual": (
+        {"machine": {"type": "virt", "cpu": "max,pauth=off"}, **WITH_DISK},
+        FILES,
+        PLUGIN,
+        Accelerator.TCG,
+    ),
+    "virt-riscv64": (
+        {"machine": {"type": "virt", "architecture": "riscv64"}, **WITH_DISK},
+        FILES,
+        PLUGIN,
+        Accelerator.TCG,
+    ),
+    "orangepi-pc": (
+        {"machine": {"type": "orangepi-pc"}, "clock": {"shift": 1}, "card": {"path": "card.img"}},
+        FILES.model_copy(update={"disks": (), "card": Path("/c/card,1.img")}),
+        CARD_LOG,
+        Accelerator.TCG,
+    ),
+    "virt-riscv64-flash": (
+        {
+            "machine": {"type": "virt", "architecture": "riscv64"},
+            "bootloader": {"package": "u-boot"},
+            "flash": {"path": "flash.img"},
+        },
+        FILES.model_copy(update={"disks": (), "flash": Path("/c/flash,1.img"), "firmware": Path("/c/spl.bin")}),
+        PLUGIN,
+        Accelerator.TCG,
+    ),
+    "q35-wall-kvm": (
+        {"machine": {"type": "q35", "cpu": "host"}, "clock": {"kind": "wall"}, **WITH_DISK},
+        FILES,
+        None,
+        Accelerator.KVM,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_argv(name: str) -> None:
+    document, files, plugin, accelerator = CASES[name]
+    system = System.model_validate(
+        {
+            "name": name,
+            "kernel": {"image": Path("/k/vmlinuz"), "cmdline": "console=ttyS0 panic=-1"},
+            "booted": {"mark": "ready"},
+            "seed": 7,
+            **document,
+        }
+    )
+    port = 40000 if system.network else None
+    argv = qemu_argv(system, files, Wiring(Path("/tmp/q,1/qmp"), accelerator, port, plugin))
+    text = "\n".join(argv) + "\n"
+    golden = DATA / f"{name}.txt"
+    if os.environ.get("BOOTLAB_GOLDEN") == "write":
+        golden.write_text(text)
+    assert text == golden.read_text()
+
+
+def test_wiring_never_reaches_the_guest() -> None:
+    """Ports, sockets and file names may differ between two boots that must be identical: none may be in guest view."""
+    system = System.model_validate(
+        {
+            "name": "x",
+            "machine": {"type": "q35"},
+            "kernel": {"image": Path("/k/vmlinuz"), "cmdline": "a"},
+            "booted": {"mark": "ready"},
+            **WITH_DISK,
+        }
+    )
+    one = qemu_argv(system, FILES, Wiring(Path("/a"), host_port=1, plugin=PLUGIN))
+    other = qemu_argv(system, FILES, Wiring(Path("/b"), host_port=2, plugin=None))
+    only = [word for word in one if word not in other]
+    assert all(word.startswith(("unix:", "user,id=net0,hostfwd=", "-plugin", "/p/")) for word in only), only
