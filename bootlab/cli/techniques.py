@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
+from bootlab.checkout import MEASURED
 from bootlab.cli.options.arguments import Json, Runs, complete_technique, open_store
 from bootlab.cli.terminal.speech import out, print_json
 from bootlab.errors import InputError, StoreError
@@ -17,10 +18,9 @@ from bootlab.experiments.trial.plan import PLANS
 from bootlab.experiments.trial.result import TryResult
 from bootlab.measure.record_files import read_record, write_whole
 from bootlab.report.boots import text
-from bootlab.techniques.catalogue import find_techniques, load_catalogue
-from bootlab.techniques.measured_figures import MEASURED, MeasuredFigure, merge_measured, read_measured
-from bootlab.techniques.page_tables import figures_of
-from bootlab.techniques.technique import Technique
+from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.model.technique import Technique
+from bootlab.techniques.page.measured_figures import MeasuredFigure, figures_of, merge_measured, read_measured
 
 
 def techniques(
@@ -122,13 +122,13 @@ def _figures(run: Run) -> list[MeasuredFigure]:
 def _document(technique: Technique, known: Iterable[MeasuredFigure]) -> dict[str, Any]:
     return {
         "name": technique.name,
-        "layer": technique.layer.value,
-        "risk": technique.risk.value,
-        "adds": technique.adds,
-        "summary": technique.summary,
-        "mechanism": technique.mechanism,
-        "knob": technique.knob,
-        "cost": technique.cost,
-        "sources": [{"figure": source.figure, "where": source.where} for source in technique.sources],
+        "layer": technique.change.layer.value,
+        "risk": technique.text.risk.value,
+        "adds": technique.change.adds,
+        "summary": technique.text.summary,
+        "mechanism": technique.text.mechanism,
+        "knob": technique.change.knob,
+        "cost": technique.text.cost,
+        "sources": [{"figure": source.figure, "where": source.where} for source in technique.text.published],
         "measured": [one.model_dump(mode="json") for one in known if one.technique == technique.name],
     }

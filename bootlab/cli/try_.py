@@ -32,7 +32,7 @@ from bootlab.measure.record_files import write_json
 from bootlab.report.boots import page
 from bootlab.report.trial import text as trial_text
 from bootlab.system import ClockKind, read_system
-from bootlab.techniques.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
 
 _FEWEST_WALL = 5
 

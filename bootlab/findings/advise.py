@@ -15,7 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from bootlab.findings.cost_tree import CostTree, Head, Mask
 from bootlab.profile.tree.caused_work import CausedWork
 from bootlab.system import System
-from bootlab.techniques.technique import Measured, Removes, Risk, Technique
+from bootlab.techniques.model.evidence import Measured
+from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.technique import Risk, Technique
 
 SCHEMA: Final = "bootlab.advise/1"
 SMALLEST_SHARE: Final = 0.001
@@ -99,7 +101,7 @@ class _Candidate:
     def remedy(self) -> Remedy:
         one = self.technique
         return Remedy(
-            technique=one.name, risk=one.risk.value, knob=one.knob, replaced=self.replaced,
+            technique=one.name, risk=one.text.risk.value, knob=one.change.knob, replaced=self.replaced,
             estimated_ns=self.estimated_ns, others_ns=self.others_ns,
         )  # fmt: skip
 
@@ -159,7 +161,7 @@ def _candidates(
     for technique in techniques:
         if technique.removes is None:
             continue
-        reason = technique.applies(system, measured)
+        reason = technique.change.applies(system, measured)
         if reason is not None:
             refused[technique.name] = reason
             continue
@@ -191,7 +193,7 @@ def _serve_techniques(claims: _Claims, candidates: Sequence[_Candidate], least_n
         # Of two that spare the same, the one with less risk, and that puts nothing in its place.
         best = max(
             waiting,
-            key=lambda one: (claims.left_ns(one.mask), -_RISKS.index(one.technique.risk), not one.replaced),
+            key=lambda one: (claims.left_ns(one.mask), -_RISKS.index(one.technique.text.risk), not one.replaced),
         )
         if claims.left_ns(best.mask) < least_ns:
             return

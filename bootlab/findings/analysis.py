@@ -25,7 +25,7 @@ from bootlab.profile.waits.blame import Waits, find_waits
 from bootlab.profile.waits.critical_path import CriticalPath, find_critical_path
 from bootlab.profile.waits.sleeps import WaitTable
 from bootlab.system import System
-from bootlab.techniques.catalogue import load_catalogue
+from bootlab.techniques.model.catalogue import load_catalogue
 from bootlab.timeline import marks as m
 
 

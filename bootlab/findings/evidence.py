@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bootlab.build.source.config_text import read_config
 from bootlab.measure.record import BootRecord
-from bootlab.techniques.technique import Evidence, Measured
+from bootlab.techniques.model.evidence import Evidence, Measured
 
 
 def measured_of(record: BootRecord, kernel_config: Path | None = None) -> Measured:

@@ -1,1 +1,1 @@
-"""What could help: one file for each technique, `<layer>_<what>.py`, and the catalogue that checks them."""
+"""What could help: one table of techniques a subject and layer, the catalogue that checks them, and its page."""

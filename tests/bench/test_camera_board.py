@@ -10,7 +10,7 @@ from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
-from bootlab.techniques.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
 
 pytestmark = pytest.mark.bench
 
@@ -35,7 +35,7 @@ def test_the_first_frame_comes_twenty_times_as_early(tmp_path: Path) -> None:
     baseline = booted("default", by_default)
     trimmed = by_default
     for technique in find_techniques(load_catalogue(), EASY):
-        trimmed = technique.apply(trimmed, measured_of(baseline))
+        trimmed = technique.change.apply(trimmed, measured_of(baseline))
     times = {
         "default": baseline.ready_ns,
         "trimmed": booted("trimmed", trimmed).ready_ns,

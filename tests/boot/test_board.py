@@ -15,8 +15,8 @@ from bootlab.errors import InputError
 from bootlab.findings.evidence import evidence_of
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
-from bootlab.techniques.catalogue import find_techniques, load_catalogue
-from bootlab.techniques.technique import Measured, Proof
+from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.model.evidence import Effect, Measured
 from bootlab.timeline import marks as m
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
@@ -27,8 +27,8 @@ NOTHING = Measured(facts={}, initcalls_ns={}, marks={}, console="")
 
 def with_techniques(system: System, *names: str) -> System:
     for technique in find_techniques(load_catalogue(), names):
-        assert technique.applies(system, NOTHING) is None
-        system = technique.apply(system, NOTHING)
+        assert technique.change.applies(system, NOTHING) is None
+        system = technique.change.apply(system, NOTHING)
     return system
 
 
@@ -105,8 +105,10 @@ def test_a_kernel_finds_the_device_tree_behind_itself(
         assert b"OF: fdt: Machine model: Xunlong Orange Pi PC" in console(record)
         assert b"Kernel command line: console=ttyS0,115200 panic=-1" in console(record)
     assert (
-        find_techniques(load_catalogue(), ["kernel_appended_dtb"])[0].prove(evidence_of(after), evidence_of(before))
-        is Proof.PROVEN
+        find_techniques(load_catalogue(), ["kernel_appended_dtb"])[0].proof.prove(
+            evidence_of(after), evidence_of(before)
+        )
+        is Effect.PROVEN
     )
     handed = b"## Flattened Device Tree blob at"
     assert (handed in console(before)) == (mode == "standard") and handed not in console(after)

@@ -14,8 +14,8 @@ from bootlab.cli.measure import identical
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
-from bootlab.techniques.catalogue import find_techniques, load_catalogue
-from bootlab.techniques.technique import Measured
+from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.model.evidence import Measured
 from bootlab.timeline import marks as m
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
@@ -31,8 +31,8 @@ def quick() -> System:
     """The example without what U-Boot waits and looks for."""
     system = read_system(EXAMPLE)
     for technique in find_techniques(load_catalogue(), ("bootloader_no_delay", "bootloader_no_scan")):
-        assert technique.applies(system, NOTHING) is None
-        system = technique.apply(system, NOTHING)
+        assert technique.change.applies(system, NOTHING) is None
+        system = technique.change.apply(system, NOTHING)
     return system
 
 

@@ -16,7 +16,7 @@ from bootlab.experiments.trial.result import TryResult
 from bootlab.experiments.trial.steps import Trial
 from bootlab.measure.prepare import prepare
 from bootlab.system import System, read_system
-from bootlab.techniques.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
 from tests.boot.conftest import EXAMPLES
 
 # A cache whose old entries are all there, and which takes 3 MiB more: the uncompressed archive is larger.

@@ -8,7 +8,7 @@ import pytest
 from bootlab.cli.app import run
 from bootlab.errors import InputError, StoreError
 from bootlab.experiments.store import Run, Store
-from bootlab.techniques.measured_figures import figure_words, read_measured
+from bootlab.techniques.page.measured_figures import figure_words, read_measured
 
 DATA = Path(__file__).parents[1] / "data" / "report"
 

@@ -15,8 +15,8 @@ from bootlab.profile.waits.blame import find_waits
 from bootlab.profile.waits.critical_path import find_critical_path
 from bootlab.profile.waits.sleeps import WaitTable
 from bootlab.system import Booted, Initramfs, Kernel, Machine, MachineType, System
-from bootlab.techniques.catalogue import load_catalogue
-from bootlab.techniques.technique import Measured
+from bootlab.techniques.model.catalogue import load_catalogue
+from bootlab.techniques.model.evidence import Measured
 from tests.profile.conftest import ProfileWriter
 
 KERNEL = (

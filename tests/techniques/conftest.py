@@ -7,7 +7,10 @@ import pytest
 
 from bootlab.system import (
     Booted,
+    Bootloader,
+    Card,
     Disk,
+    Flash,
     Initramfs,
     Kernel,
     KernelBuild,
@@ -15,9 +18,11 @@ from bootlab.system import (
     MachineType,
     Network,
     System,
+    read_system,
 )
-from bootlab.techniques.technique import Evidence, Measured
+from bootlab.techniques.model.evidence import Evidence, Measured
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 LOG = (
     "Linux version 6.1.0 (debian-kernel@lists.debian.org)",
     "tsc: Fast TSC calibration using PIT",
@@ -52,6 +57,39 @@ def built() -> System:
         name="built",
         machine=Machine(type=MachineType.MICROVM, memory_mib=128, options={"acpi": "off"}),
         kernel=Kernel(build=KernelBuild(source=Path("linux")), cmdline="console=ttyS0"),
+        booted=Booted(mark="ready"),
+    )
+
+
+@pytest.fixture
+def camera() -> System:
+    """The camera board, which builds its application, its kernel and its bootloader from source."""
+    return read_system(EXAMPLES / "camera-board.toml")
+
+
+@pytest.fixture
+def board() -> System:
+    """A board with a card whose bootloader and kernel are built from source."""
+    return System(
+        name="board",
+        machine=Machine(type=MachineType.ORANGEPI_PC),
+        kernel=Kernel(build=KernelBuild(package="linux-source-6.12")),
+        bootloader=Bootloader(package="u-boot", suite="trixie"),
+        card=Card(),
+        initramfs=Initramfs(init=Path("init"), embedded=True),
+        booted=Booted(mark="ready"),
+    )
+
+
+@pytest.fixture
+def riscv_board() -> System:
+    """A board with a flash chip whose bootloader and kernel are built from source."""
+    return System(
+        name="riscv-board",
+        machine=Machine(type=MachineType.VIRT, architecture="riscv64"),
+        kernel=Kernel(build=KernelBuild(package="linux-source-6.12")),
+        bootloader=Bootloader(package="u-boot", suite="trixie"),
+        flash=Flash(),
         booted=Booted(mark="ready"),
     )
 

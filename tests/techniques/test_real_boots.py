@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.techniques.catalogue import load_catalogue
-from bootlab.techniques.evidence import WATCH_PREFIX
-from bootlab.techniques.technique import Evidence, Layer, Proof
+from bootlab.techniques.model.catalogue import load_catalogue
+from bootlab.techniques.model.evidence import Effect, Evidence
+from bootlab.techniques.model.proofs import WATCH_PREFIX
+from bootlab.techniques.model.technique import Layer
 
 DATA = Path(__file__).parents[1] / "data" / "techniques"
 ALL = {technique.name: technique for technique in load_catalogue()}
@@ -40,22 +41,22 @@ def boot(name: str) -> Evidence:
 @pytest.mark.parametrize("name", FUNCTION)
 def test_a_real_boot_proves_what_was_changed(kernel: str, name: str) -> None:
     before, after = boot(f"{kernel}-baseline"), boot(f"{kernel}-function")
-    assert ALL[name].prove(after, before) is Proof.PROVEN
-    assert ALL[name].prove(before, before) is not Proof.PROVEN
+    assert ALL[name].proof.prove(after, before) is Effect.PROVEN
+    assert ALL[name].proof.prove(before, before) is not Effect.PROVEN
 
 
 @pytest.mark.parametrize("kernel", ["linux-6.1", "linux-6.12"])
 @pytest.mark.parametrize("name", RISKS)
 def test_a_real_boot_proves_what_was_changed_on_top(kernel: str, name: str) -> None:
     before, after = boot(f"{kernel}-function"), boot(f"{kernel}-with-risks")
-    assert ALL[name].prove(after, before) is Proof.PROVEN
-    assert ALL[name].prove(before, boot(f"{kernel}-baseline")) is not Proof.PROVEN
+    assert ALL[name].proof.prove(after, before) is Effect.PROVEN
+    assert ALL[name].proof.prove(before, boot(f"{kernel}-baseline")) is not Effect.PROVEN
 
 
 @pytest.mark.parametrize("kernel", ["linux-6.1", "linux-6.12"])
 @pytest.mark.parametrize("name", IN_NEITHER)
 def test_a_real_boot_does_not_prove_what_was_left_alone(kernel: str, name: str) -> None:
-    assert ALL[name].prove(boot(f"{kernel}-with-risks"), boot(f"{kernel}-baseline")) is not Proof.PROVEN
+    assert ALL[name].proof.prove(boot(f"{kernel}-with-risks"), boot(f"{kernel}-baseline")) is not Effect.PROVEN
 
 
 @pytest.mark.parametrize("kernel", ["linux-6.1", "linux-6.12"])
@@ -65,9 +66,9 @@ def test_every_watched_function_ran_in_a_real_boot(kernel: str) -> None:
         name
         for name, technique in ALL.items()
         # Recorded on finished kernels with an initramfs, before there were techniques that build one or have a root.
-        if technique.watch
-        and technique.layer not in (Layer.KERNEL, Layer.ROOTFS)
-        and not any(WATCH_PREFIX + symbol in marks for symbol in technique.watch)
+        if technique.proof.watch
+        and technique.change.layer not in (Layer.KERNEL, Layer.ROOTFS)
+        and not any(WATCH_PREFIX + symbol in marks for symbol in technique.proof.watch)
     }
     # What probes in parallel runs only once it is asked to.
     unseen -= {"cmdline_driver_async_probe"}

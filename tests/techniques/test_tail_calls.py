@@ -2,7 +2,7 @@
 
 import pytest
 
-from bootlab.techniques.catalogue import load_catalogue
+from bootlab.techniques.model.catalogue import load_catalogue
 
 TAILS = [
     ("acpi_boot_table_init", "acpi_reserve_initial_tables"),

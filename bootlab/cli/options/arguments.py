@@ -80,7 +80,7 @@ def open_cache() -> Cache:
 
 def complete_technique(incomplete: str) -> list[str]:
     """Return the techniques whose names begin with what was typed."""
-    from bootlab.techniques.catalogue import load_catalogue
+    from bootlab.techniques.model.catalogue import load_catalogue
 
     return [technique.name for technique in load_catalogue() if technique.name.startswith(incomplete)]
 

@@ -12,7 +12,7 @@ from bootlab.experiments.trial.changing import Changing
 from bootlab.experiments.trial.judging import DOES_NOT_APPLY, ablated, judge_ablation, row
 from bootlab.experiments.trial.result import Ablated, Judged
 from bootlab.system import System
-from bootlab.techniques.technique import Technique
+from bootlab.techniques.model.technique import Technique
 
 
 def ablate(

@@ -10,8 +10,9 @@ from bootlab.experiments.trial.judging import DOES_NOT_APPLY
 from bootlab.experiments.verdict import Verdict
 from bootlab.findings.evidence import measured_of
 from bootlab.system import System
-from bootlab.techniques.bootloader import finished_medium
-from bootlab.techniques.technique import Measured, Technique
+from bootlab.techniques.changes.bootloader import finished_medium
+from bootlab.techniques.model.evidence import Measured
+from bootlab.techniques.model.technique import Technique
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,11 @@ class Changing:
         before_system = system
         for technique in techniques:
             said = f"{technique.name}: " if len(techniques) > 1 else ""
-            reason = technique.applies(system, measured)
+            reason = technique.change.applies(system, measured)
             if reason is not None:
                 return Changed(None, DOES_NOT_APPLY, f"{said}{reason}")
             try:
-                system = technique.apply(system, measured)
+                system = technique.change.apply(system, measured)
             except InputError as error:
                 return Changed(None, DOES_NOT_APPLY, f"{said}{error.message}")
             if (needs := board_lacks(before_system, system)) is not None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from bootlab.experiments.store import Run
 from bootlab.experiments.trial.result import Judged, TryResult
-from bootlab.techniques.measured_figures import MeasuredFigure
+from bootlab.techniques.page.measured_figures import MeasuredFigure
 
 _HASH_SHOWN = 12
 

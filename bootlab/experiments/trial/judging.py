@@ -9,7 +9,8 @@ from bootlab.experiments.trial.result import Ablated, Baseline, Finished, Judged
 from bootlab.experiments.verdict import Judgement, Verdict, virtual_verdict, wall_verdict
 from bootlab.findings.evidence import evidence_of
 from bootlab.measure.record import BootRecord, Outcome
-from bootlab.techniques.technique import Proof, Technique
+from bootlab.techniques.model.evidence import Effect
+from bootlab.techniques.model.technique import Technique
 
 DOES_NOT_APPLY = "does not apply"
 _OPPOSITE = {Verdict.FASTER: Verdict.SLOWER, Verdict.SLOWER: Verdict.FASTER}
@@ -26,13 +27,13 @@ def judge(technique: Technique, before: Family, after: Family, *, wall: bool) ->
         spread_ns = max(before.null_ns) - min(before.null_ns)
         return row(technique, Verdict.BROKE_IT.value, _why(failed), spread_ns=spread_ns, members=after.members)
     judgement = _judgement(before, after, wall)
-    verdict, proof, detail = _proven(technique, judgement.verdict, before=before, after=after)
+    verdict, effect, detail = _proven(technique, judgement.verdict, before=before, after=after)
     return Judged.model_validate(
         {
             **dict(row(technique, verdict.value, detail, spread_ns=judgement.spread_ns, members=after.members)),
             **_measured(after),
             "saved_ns": judgement.saved_ns,
-            "proof": proof.value,
+            "proof": effect.value,
         }
     )
 
@@ -53,9 +54,9 @@ def judge_ablation(
     # Taking it out is the change; putting it back has the opposite verdict and the opposite saving.
     judgement = _judgement(whole, without, wall)
     opposite = _OPPOSITE.get(judgement.verdict, judgement.verdict)
-    verdict, proof, detail = _proven(technique, opposite, before=without, after=whole)
+    verdict, effect, detail = _proven(technique, opposite, before=without, after=whole)
     judged = row(technique, verdict.value, detail, spread_ns=judgement.spread_ns, members=without.members)
-    values = {**dict(judged), **_measured(without), "saved_ns": -judgement.saved_ns, "proof": proof.value}
+    values = {**dict(judged), **_measured(without), "saved_ns": -judgement.saved_ns, "proof": effect.value}
     return ablated(Judged.model_validate(values), stack, alone_ns)
 
 
@@ -76,8 +77,8 @@ def row(
     return Judged.model_validate(
         {
             "technique": technique.name,
-            "layer": technique.layer.value,
-            "risk": technique.risk.value,
+            "layer": technique.change.layer.value,
+            "risk": technique.text.risk.value,
             "ready_ns": None,
             "saved_ns": None,
             "spread_ns": spread_ns,
@@ -125,14 +126,14 @@ def _judgement(before: Family, after: Family, wall: bool) -> Judgement:
     return virtual_verdict(before.null_ns, before.times_ns, after.times_ns)
 
 
-def _proven(technique: Technique, verdict: Verdict, *, before: Family, after: Family) -> tuple[Verdict, Proof, str]:
-    proof = technique.prove(
+def _proven(technique: Technique, verdict: Verdict, *, before: Family, after: Family) -> tuple[Verdict, Effect, str]:
+    effect = technique.proof.prove(
         evidence_of(after.members[0], after.kernel_config), evidence_of(before.members[0], before.kernel_config)
     )
-    if proof is Proof.NO_EFFECT:
+    if effect is Effect.NONE:
         # Whatever moved the boot, it was not this knob.
-        return Verdict.NO_DIFFERENCE_SHOWN, proof, _NO_EFFECT
-    return verdict, proof, ""
+        return Verdict.NO_DIFFERENCE_SHOWN, effect, _NO_EFFECT
+    return verdict, effect, ""
 
 
 def _measured(family: Family) -> dict[str, Any]:

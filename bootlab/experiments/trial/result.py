@@ -18,7 +18,7 @@ SCHEMA: Final = "bootlab.try/1"
 
 Verdict = Literal["faster", "slower", "no difference shown", "broke it", "does not apply"]
 ProofWord = Literal["proven", "not shown", "no effect", ""]
-"""As `bootlab.techniques.technique.Proof`; empty when no boot was there to show anything."""
+"""As `bootlab.techniques.model.evidence.Effect`; empty when no boot was there to show anything."""
 StackName = Literal["recommended", "with risks", "ladder"]
 LADDER: Final = "ladder"
 """The one stack of a plan that keeps every step."""

@@ -22,7 +22,7 @@ from bootlab.experiments.trial.result import LADDER, Ablated, Cost, Finished, Ju
 from bootlab.findings.evidence import measured_of
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System
-from bootlab.techniques.technique import Risk, Technique
+from bootlab.techniques.model.technique import Risk, Technique
 
 RECOMMENDED = "recommended"
 WITH_RISKS = "with risks"
@@ -73,7 +73,7 @@ class Trial:
         self.facts = dict(facts or {})
         self.note = note
         self.wall = wall_clock(system)
-        watch = tuple(sorted({symbol for technique in techniques for symbol in technique.watch}))
+        watch = tuple(sorted({symbol for technique in techniques for symbol in technique.proof.watch}))
         self.boots = FamilyBoots(engine, cache, self.seeds, wall=self.wall, watch=watch, note=note)
         self.steps: list[Step] = []
 
@@ -134,12 +134,14 @@ class Trial:
         places: dict[str, _Place] = {}
         place = start
         for stack, wanted in ((RECOMMENDED, (Risk.NONE,)), (WITH_RISKS, (Risk.FUNCTION, Risk.SECURITY))):
-            mine = [judged for judged in order if self.techniques[judged.technique].risk in wanted]
+            mine = [judged for judged in order if self.techniques[judged.technique].text.risk in wanted]
             helped = [judged.technique for judged in mine if judged.verdict == "faster"]
             others = [judged.technique for judged in mine if judged.verdict != "faster"]
             if stack == WITH_RISKS:
                 # The risky ones change the ground: what did nothing on the recommended stack gets another chance.
-                safe = [judged.technique for judged in order if self.techniques[judged.technique].risk is Risk.NONE]
+                safe = [
+                    judged.technique for judged in order if self.techniques[judged.technique].text.risk is Risk.NONE
+                ]
                 others += [name for name in safe if name not in place.techniques]
             self.note(f"stack {stack}: {len(helped)} that helped, then {len(others)} tried again on it")
             place = self._climb(place, stack, helped, changing, start)

@@ -18,8 +18,8 @@ from bootlab.findings.audit.events import UdevEvent, find_events
 from bootlab.findings.audit.tasks import TaskCosts, words_of
 from bootlab.findings.cost_tree import CostTree
 from bootlab.profile.tables.processes import Process
-from bootlab.techniques.catalogue import find_techniques, load_catalogue
-from bootlab.techniques.technique import Measured
+from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.model.evidence import Measured
 from bootlab.timeline import marks as m
 
 _UNIT_FOLDERS: Final = (
@@ -69,7 +69,7 @@ class Evidence:
         """Return `name` where that technique applies to the system, with `facts` besides those of the boot."""
         technique = next(iter(find_techniques(load_catalogue(), [name])))
         measured = Measured({**self.facts, **(facts or {})}, {}, {}, "", self.kernel_config)
-        return name if technique.applies(self.analysis.system, measured) is None else None
+        return name if technique.change.applies(self.analysis.system, measured) is None else None
 
     def tasks_of_unit(self, name: str) -> list[int]:
         """Return the tasks of a unit."""

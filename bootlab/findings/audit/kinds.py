@@ -29,8 +29,7 @@ from bootlab.findings.audit.services import (
 )
 from bootlab.findings.audit.tasks import TaskCosts
 from bootlab.findings.audit.udev import bad_rules, forking_rules, settle_waits, uevents
-from bootlab.techniques.cmdline_module_blacklist import FACT as IDLE_MODULES
-from bootlab.techniques.cmdline_units_masked import FACT as NEEDLESS_UNITS
+from bootlab.techniques.cmdline.audited import IDLE_MODULES, NEEDLESS_UNITS
 
 
 @dataclass(frozen=True, slots=True)

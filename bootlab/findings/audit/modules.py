@@ -12,7 +12,7 @@ from bootlab.findings.audit.finding import Finding, Item, finding
 from bootlab.findings.audit.tasks import Cost, command_of, program_of
 from bootlab.profile.recorded.records import NONE, Call, CallKind, Space
 from bootlab.profile.tables.initcalls import ProbeResult
-from bootlab.techniques.cmdline_module_blacklist import FACT as IDLE_MODULES
+from bootlab.techniques.cmdline.audited import IDLE_MODULES
 
 _MODULE_FILE: Final = (".ko", ".ko.xz", ".ko.zst", ".ko.gz")
 _LOADERS: Final = frozenset({"modprobe", "insmod"})

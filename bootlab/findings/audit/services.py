@@ -12,7 +12,7 @@ from bootlab.findings.audit.tasks import Cost, TaskCosts, command_of, words_of
 from bootlab.profile.recorded.records import Integers
 from bootlab.profile.tables.processes import State, task_roots
 from bootlab.profile.waits.schedule import covered, union
-from bootlab.techniques.cmdline_units_masked import FACT as NEEDLESS_UNITS
+from bootlab.techniques.cmdline.audited import NEEDLESS_UNITS
 
 _SLEEPERS: Final = frozenset({"sleep", "usleep"})
 _ONLINE: Final = ("network-online", "networking", "network", "$network", "ifupdown-wait-online", "NetworkManager")

@@ -26,7 +26,7 @@ from bootlab.report.parts.figures import (
     visible,
 )
 from bootlab.report.parts.plain_tables import Bar, foot, keep_whole, plain_table
-from bootlab.techniques.technique import Technique
+from bootlab.techniques.model.technique import Technique
 
 
 def boot(record: BootRecord) -> RenderableType:
@@ -111,8 +111,9 @@ def catalogue(techniques: Sequence[Technique]) -> RenderableType:
     rows = plain_table("technique", "layer", "risk", "this technique ...")
     keep_whole(rows, rows.columns[:-1])
     for one in techniques:
-        style = "" if one.risk.value == "none" else "yellow"
-        rows.add_row(visible(one.name), one.layer.value, Text(one.risk.value, style=style), Text(visible(one.summary)))
+        layer, risk, summary = one.change.layer.value, one.text.risk.value, one.text.summary
+        style = "" if risk == "none" else "yellow"
+        rows.add_row(visible(one.name), layer, Text(risk, style=style), Text(visible(summary)))
     return rows
 
 
@@ -124,12 +125,14 @@ def technique(one: Technique, measured: Iterable[str] = ()) -> RenderableType:
     rows = plain_table("", "")
     rows.show_header = False
     keep_whole(rows, rows.columns[:1])
-    about = [("layer", one.layer.value), ("risk", one.risk.value), ("knob", one.knob), ("mechanism", one.mechanism)]
-    about += [("cost", one.cost), *(("published", f"{source.figure} ({source.where})") for source in one.sources)]
+    told, change = one.text, one.change
+    about = [("layer", change.layer.value), ("risk", told.risk.value), ("knob", change.knob)]
+    about += [("mechanism", told.mechanism), ("cost", told.cost)]
+    about += [("published", f"{source.figure} ({source.where})") for source in told.published]
     about += [("measured", words) for words in measured]
     for name, value in about:
         rows.add_row(Text(name, style="dim"), Text(visible(value), overflow="fold"))
-    return Group(Text(visible(one.name), style="bold"), Text(visible(one.summary)), rows, Text())
+    return Group(Text(visible(one.name), style="bold"), Text(visible(told.summary)), rows, Text())
 
 
 def _phases(record: BootRecord) -> Table:

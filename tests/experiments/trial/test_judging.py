@@ -7,7 +7,7 @@ from bootlab.experiments.family import Family
 from bootlab.experiments.trial.judging import baseline_of, finished_of, judge, judge_ablation
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import Storage
-from bootlab.techniques.catalogue import load_catalogue
+from bootlab.techniques.model.catalogue import load_catalogue
 
 TECHNIQUE = next(one for one in load_catalogue() if one.name == "cmdline_quiet")
 QUIET, LOUD = {"printk": "0 4 1 7", "cmdline": "quiet"}, {"printk": "7 4 1 7", "cmdline": ""}

@@ -4,7 +4,7 @@ import pytest
 
 from bootlab.errors import InputError
 from bootlab.experiments.trial.plan import PLANS, find_plan
-from bootlab.techniques.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
 
 
 @pytest.mark.parametrize("name", PLANS)

@@ -1,0 +1,1 @@
+"""Techniques of a board's bootloader."""

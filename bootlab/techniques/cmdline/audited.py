@@ -1,0 +1,69 @@
+"""What `bootlab audit` found to be for nothing, refused by name: modules and systemd's units."""
+
+from bootlab.system import System
+from bootlab.techniques.changes.command_line import measured_words
+from bootlab.techniques.model.evidence import Measured
+from bootlab.techniques.model.proofs import fact_is, modules_refused
+from bootlab.techniques.model.published import CROZAT_2008, Published
+from bootlab.techniques.model.technique import Risk, Technique, Text
+
+IDLE_MODULES = "audit_idle_modules"
+"""Modules that were loaded and did nothing up to ready, as `bootlab audit` found."""
+NEEDLESS_UNITS = "audit_needless_units"
+"""Services that the boot's goal needs neither directly nor through others, as `bootlab audit` found."""
+
+
+def _blacklist(system: System, measured: Measured) -> str | None:
+    names = measured.facts.get(IDLE_MODULES, "").split()
+    return f"module_blacklist={','.join(names)}" if names else None
+
+
+def _masks(system: System, measured: Measured) -> str | None:
+    units = measured.facts.get(NEEDLESS_UNITS, "").split()
+    return " ".join(f"systemd.mask={unit}.service" for unit in units) if units else None
+
+
+TECHNIQUES = (
+    Technique(
+        name="cmdline_module_blacklist",
+        text=Text(
+            summary="lets the kernel refuse those modules that the audited boot loaded and made no use of",
+            mechanism=(
+                "A module is read, checked, linked and initialised whether or not anything will use it; "
+                "some test algorithms or make devices, which udev is then told of. A refused one costs a "
+                "failed system call."
+            ),
+            cost="what would use these modules after ready finds them refused, until the word is taken off",
+            risk=Risk.FUNCTION,
+            published=(Published("2 s, floppy alone, where there is no drive", CROZAT_2008),),
+        ),
+        change=measured_words(
+            "module_blacklist=MODULE,...",
+            _blacklist,
+            "no audit said which modules are loaded for nothing: bootlab try --audit RUN, of bootlab audit",
+        ),
+        proof=modules_refused(),
+    ),
+    Technique(
+        name="cmdline_units_masked",
+        text=Text(
+            summary="lets systemd start only those services that the goal of the audited boot needs or waits for",
+            mechanism=(
+                "A service that the goal does not wait for takes the processor and the disk from those "
+                "that it does. Masked on the command line (systemd-debug-generator) it is not there for "
+                "this boot; nothing on the disk changes."
+            ),
+            cost="these services do not run at all: start them after ready instead, where the product needs them",
+            risk=Risk.FUNCTION,
+            published=(
+                Published("3 s for harddrake and 2 to 4 s for dkms, moved out of the parallel start", CROZAT_2008),
+            ),
+        ),
+        change=measured_words(
+            "systemd.mask=UNIT.service ...",
+            _masks,
+            "no audit said which units the goal does not need: bootlab try --audit RUN, of bootlab audit",
+        ),
+        proof=fact_is("units_masked", r"\.service"),
+    ),
+)

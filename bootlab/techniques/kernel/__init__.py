@@ -1,0 +1,1 @@
+"""Techniques that build the kernel anew with another configuration, by subject."""

@@ -1,0 +1,79 @@
+"""How the kernel's code is compiled: for size or speed, in which instructions."""
+
+from bootlab.techniques.changes.kernel_options import WantedOptions, choice, off, rebuilt_kernel
+from bootlab.techniques.model.published import BOOTLIN_2019, BOOTLIN_SLIDES, Published
+from bootlab.techniques.model.technique import Risk, Text
+
+_LEVELS = ("CC_OPTIMIZE_FOR_SIZE", "CC_OPTIMIZE_FOR_PERFORMANCE")
+
+TECHNIQUES = (
+    rebuilt_kernel(
+        "kernel_optimize_size",
+        Text(
+            summary="compiles the kernel with -Os instead of -O2",
+            mechanism=(
+                "A smaller kernel is read and unpacked sooner and fits caches better; the code itself "
+                "takes more instructions, so a boot that does not wait for storage gets longer."
+            ),
+            cost="the whole system runs slower",
+            risk=Risk.NONE,
+            published=(
+                Published(
+                    "-4 ms to user space, -5.7 % of kernel; SAMA5D3 (3.10): -44 ms to init, +1.815 s to login",
+                    BOOTLIN_2019,
+                ),
+                Published("net +57 ms on BeagleBone", BOOTLIN_SLIDES),
+            ),
+        ),
+        WantedOptions(choice("CC_OPTIMIZE_FOR_SIZE", _LEVELS)),
+    ),
+    rebuilt_kernel(
+        "kernel_optimize_speed",
+        Text(
+            summary="compiles the kernel with -O2 instead of -Os",
+            mechanism=(
+                "Inlined and unrolled code takes fewer instructions for the same work; the image is some "
+                "percent larger to read and unpack. The other way from a tiny configuration, which is "
+                "compiled for size."
+            ),
+            cost="a kernel that is some 5 % larger",
+            risk=Risk.NONE,
+            published=(
+                Published("-Os gave -4 ms to user space, -5.7 % of kernel: this is the way back", BOOTLIN_2019),
+            ),
+        ),
+        WantedOptions(choice("CC_OPTIMIZE_FOR_PERFORMANCE", _LEVELS)),
+    ),
+    rebuilt_kernel(
+        "kernel_thumb2",
+        Text(
+            summary="compiles a 32-bit arm kernel for the shorter Thumb-2 instructions",
+            mechanism=(
+                "Most instructions take two bytes instead of four, so there is less to read; the "
+                "compressed image is hardly smaller, and decoding is no faster."
+            ),
+            cost="none worth naming; larger after compression on the board",
+            risk=Risk.NONE,
+            published=(Published("+5 ms of total boot time, +40 KB of compressed kernel", BOOTLIN_2019),),
+        ),
+        WantedOptions({"THUMB2_KERNEL": "y"}, arch=("armv7",)),
+    ),
+    rebuilt_kernel(
+        "kernel_arm_frame_pointers",
+        Text(
+            summary="builds a 32-bit arm kernel with frame pointers instead of unwind tables",
+            mechanism=(
+                "The tables by which a stack is unwound are a few percent of the image, to be read and "
+                "unpacked; frame pointers cost an instruction or two a function instead."
+            ),
+            cost="slightly slower code in every function",
+            risk=Risk.NONE,
+            published=(Published("-24 KB (-1.1 %) of compressed kernel, +0.8 ms to user space", BOOTLIN_2019),),
+        ),
+        WantedOptions(
+            choice("UNWINDER_FRAME_POINTER", ("UNWINDER_FRAME_POINTER", "UNWINDER_ARM")),
+            gates=off("THUMB2_KERNEL"),
+            arch=("armv7",),
+        ),
+    ),
+)

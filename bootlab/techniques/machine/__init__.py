@@ -1,0 +1,1 @@
+"""Techniques of the emulated machine: its chipset, CPUs and memory."""

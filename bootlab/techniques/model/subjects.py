@@ -1,0 +1,39 @@
+"""What techniques of different layers take away alike: one value a subject, to which a technique may add its own.
+
+A subject that only one technique removes, or that two remove with nothing in common, stands with the technique.
+"""
+
+from bootlab.techniques.model.removes import Removes
+
+ACPI = Removes(
+    "ACPI: tables, interpreter, devices found through it",
+    functions=(
+        "acpi_boot_table_init",
+        "acpi_reserve_initial_tables",
+        "early_acpi_boot_init",
+        "acpi_boot_init",
+        "acpi_early_init",
+        "acpi_subsystem_init",
+        "acpi_init",
+        "acpi_processor_driver_init",
+        "init_acpi_pm_clocksource",
+        "pnpacpi_init",
+    ),
+)
+APIC_TIMER = Removes("calibration of the local APIC's timer", functions=("setup_boot_APIC_clock", "setup_APIC_timer"))
+APPARMOR = Removes("AppArmor", functions=("apparmor_init", "aa_create_aafs", "apparmor_nf_ip_init"))
+CRYPTO_TESTS = Removes("self-tests of the crypto API", functions=("alg_test",))
+FURTHER_CPUS = Removes("bringing up of further CPUs", functions=("bringup_nonboot_cpus", "cpuhp_bringup_mask"))
+IPV6 = Removes("IPv6", functions=("inet6_init",))
+LOCKUP_DETECTORS = Removes("lockup detectors", functions=("lockup_detector_init", "lockup_detector_setup"))
+MODULE_LOADING = Removes("loading of modules", functions=("load_module",), keeps=("do_init_module",))
+PCI_SEARCH = Removes(
+    "the search for PCI buses and devices",
+    functions=(
+        "pci_arch_init",
+        "pci_subsys_init",
+        "pcibios_assign_resources",
+        "pci_apply_final_quirks",
+        "acpi_pci_root_add",
+    ),
+)

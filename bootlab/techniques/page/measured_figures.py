@@ -1,0 +1,100 @@
+"""Our own figures: what trials on record measured, beside the published ones. docs/measured.json holds them.
+
+`bootlab techniques --measured RUN` writes the file from trials; nobody writes a figure by hand.
+"""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bootlab.errors import InputError
+
+SCHEMA: Final = "bootlab.measured/1"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
+
+
+class MeasuredFigure(_Frozen):
+    """What one technique did alone on one system."""
+
+    technique: str
+    system: str
+    kernel: str
+    """Its version, or the start of its hash."""
+    clock: str
+    """`virtual` or `wall`."""
+    baseline_ns: int
+    saved_ns: int | None
+    """Negative is slower; None when it broke the boot."""
+    spread_ns: int
+    verdict: str
+    kernel_bytes_saved: int | None
+    """None when the kernel is the same file, or a size is not known."""
+    command: str
+    """What measures it again."""
+
+
+class MeasuredFigures(_Frozen):
+    """The file: every figure, by technique and system."""
+
+    schema_: Literal["bootlab.measured/1"] = Field(default=SCHEMA, alias="schema")
+    results: list[MeasuredFigure] = []
+
+
+def read_measured(path: Path) -> MeasuredFigures:
+    """Return the figures of a file; none when there is no such file. Raises InputError for any other file."""
+    try:
+        return MeasuredFigures.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return MeasuredFigures()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    except (ValueError, ValidationError) as error:
+        raise InputError(
+            f"{path}: not a file of measured figures", hint="bootlab techniques --measured RUN writes one anew"
+        ) from error
+
+
+def merge_measured(old: MeasuredFigures, new: Iterable[MeasuredFigure]) -> MeasuredFigures:
+    """Return `old` with `new` in place of what it says of the same technique on the same system, kernel and clock."""
+    found = {(one.technique, one.system, one.kernel, one.clock): one for one in (*old.results, *new)}
+    return MeasuredFigures(results=[found[key] for key in sorted(found)])
+
+
+def figure_words(one: MeasuredFigure) -> str:
+    """Return a figure for a reader, as in `-12.3 ms of 61.6 ms, kernel -188 KB (microvm, 6.12.117, virtual clock)`."""
+    where = f"{one.system}, {one.kernel}, {one.clock} clock"
+    if one.saved_ns is None or one.verdict not in ("faster", "slower"):
+        saved = one.verdict if one.saved_ns is None else f"{one.verdict} ({_ms(-one.saved_ns)}, {_why_not(one)})"
+    else:
+        saved = f"{_ms(-one.saved_ns)} of {_whole(one.baseline_ns)}"
+    size = f", kernel {-one.kernel_bytes_saved / 1000:+.0f} KB" if one.kernel_bytes_saved else ""
+    return f"{saved}{size} ({where})"
+
+
+def figures_of(technique: str, measured: Iterable[MeasuredFigure]) -> list[str]:
+    """Return our figures of one technique, in words."""
+    return [figure_words(one) for one in measured if one.technique == technique]
+
+
+def _why_not(one: MeasuredFigure) -> str:
+    # The median may lie outside where one of the seeds does not.
+    inside = abs(one.saved_ns or 0) <= one.spread_ns
+    return f"{'within' if inside else 'not with every seed beyond'} +-{_span(one)}"
+
+
+def _whole(ns: int) -> str:
+    return f"{ns / 1e6:.0f} ms" if ns >= 1e10 else f"{ns / 1e6:.4g} ms"
+
+
+def _ms(ns: int) -> str:
+    return f"{ns / 1e6:+.0f} ms" if abs(ns) >= 1e9 else f"{ns / 1e6:+.3g} ms"
+
+
+def _span(one: MeasuredFigure) -> str:
+    return f"{one.spread_ns / 1e6:.3g} ms"

@@ -1,0 +1,172 @@
+"""The rows of two published tables of boot-time techniques, and what they are called here.
+
+The board: M. Opdenacker, Bootlin, 2019. The microVM: D. Ventura, 2024. A row that is no technique here says why.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """One published row. With no `techniques`, `why` says what it is instead, or why it is gone."""
+
+    row: str
+    figure: str
+    """As published."""
+    techniques: tuple[str, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedTable:
+    """One published table, in its order."""
+
+    name: str
+    title: str
+    where: str
+    rows: tuple[PublishedRow, ...]
+
+
+BOARD_2019 = PublishedTable(
+    name="board-2019",
+    title="The board: 9.45 s to 2.41 s",
+    where='M. Opdenacker, "Timing Boot Time Reduction Techniques", Bootlin, ELCE 2019; BeagleBone Black, Linux 5.1',
+    rows=(
+        PublishedRow("Thumb-2 for user space", "-18 % of file system, under 5 % faster", ("application_thumb2",)),
+        PublishedRow("uClibc or musl", "110 KB, no other significant change", ("application_musl",)),
+        PublishedRow(
+            "application with only the features it needs", "-350 ms, 16.11 -> 3.54 MB", ("application_reduced",)
+        ),
+        PublishedRow(
+            "one script for init; the application as init",
+            "hardly noticeable",
+            ("userspace_one_script", "initramfs_direct_init", "rootfs_direct_init"),
+        ),
+        PublishedRow(
+            "BusyBox with echo, sh, sleep and test only",
+            "682 -> 86 KB, hardly noticeable",
+            (),
+            "no technique: busybox here is the distribution's, whole; one of your own goes in by `files`",
+        ),
+        PublishedRow(
+            "unused files removed",
+            "3.54 -> 2.33 MB (-34 %), hardly noticeable",
+            (),
+            "`bootlab unused`: of camera-board's 290 files 270, but they are links to busybox: 11.048 -> 11.045 MB",
+        ),
+        PublishedRow("static executables", "-20 ms, 2.33 -> 1.58 MB", ("application_static",)),
+        PublishedRow(
+            "initramfs as root",
+            "+300 ms; -20 ms and -610 KB once block devices are off",
+            ("rootfs_initramfs", "kernel_block_off"),
+        ),
+        PublishedRow(
+            "initramfs uncompressed in a compressed kernel",
+            "-170 ms, -200 KB",
+            ("initramfs_embedded", "initramfs_none"),
+        ),
+        PublishedRow(
+            "initcall_debug, boot graph", "none: it measures", (), "`bootlab boot` lists every initcall of every boot"
+        ),
+        PublishedRow("tracers", "-550 ms, -217 KB", ("kernel_ftrace_off", "cmdline_tracefs", "cmdline_trace_events")),
+        PublishedRow("serial driver", "660 ms, not removed", ("kernel_serial_fewer", "cmdline_8250_nr_uarts")),
+        PublishedRow(
+            "network driver", "112 ms", (), "drivers of one board: `bootlab profile` and `kernel.build.options`"
+        ),
+        PublishedRow("USB", "82 ms, not removed", ("kernel_usb_off",)),
+        PublishedRow("lpj=", "-82 ms", ("cmdline_lpj",)),
+        PublishedRow("SMP", "-126 ms, -188 KB (-4.6 %)", ("kernel_smp_off", "cmdline_nosmp")),
+        PublishedRow("MODULES", "-20 ms, -82 KB", ("kernel_modules_off",)),
+        PublishedRow("quiet", "-577 ms", ("cmdline_quiet",)),
+        PublishedRow("PRINTK and BUG", "-118 KB (-5.8 %)", ("kernel_printk_off", "kernel_bug_off")),
+        PublishedRow("KALLSYMS", "-107 KB; -767 ms with quiet, PRINTK and BUG", ("kernel_kallsyms_off",)),
+        PublishedRow("EMBEDDED and EXPERT", "-34 ms, -51 KB", ("kernel_embedded_syscalls",)),
+        PublishedRow("THUMB2_KERNEL", "+5 ms, +40 KB", ("kernel_thumb2",)),
+        PublishedRow("SLAB", "the best of three", (), "removed in Linux 6.8"),
+        PublishedRow("SLOB", "+1.43 s, -5 KB", (), "removed in Linux 6.4; `kernel_slub_tiny` took its place"),
+        PublishedRow("SLUB", "+2 ms, +4 KB", ("kernel_slub_tiny",)),
+        PublishedRow("kernel: gzip", "1.451 s to user space, 2350336 bytes", ("kernel_image_gzip",)),
+        PublishedRow("kernel: LZMA", "2.167 s, 1777000 bytes", ("kernel_image_lzma",)),
+        PublishedRow("kernel: XZ", "1.999 s, 1720120 bytes", ("kernel_image_xz",)),
+        PublishedRow("kernel: LZO", "1.416 s, 2533872 bytes", ("kernel_image_lzo",)),
+        PublishedRow("kernel: LZ4", "1.462 s, 2716752 bytes", ("kernel_image_lz4",)),
+        PublishedRow(
+            "the five from a faster card",
+            "gzip 1.403 s, LZMA 2.132 s, XZ 1.965 s, LZO 1.363 s, LZ4 1.404 s",
+            (),
+            "`bootlab study compression`: a boot of each gives every storage speed ([figures](sweeps.md#measured))",
+        ),
+        PublishedRow("-Os instead of -O2", "-4 ms, -5.7 %", ("kernel_optimize_size",)),
+        PublishedRow(
+            "-Os on SAMA5D3 Xplained, Linux 3.10",
+            "init -44 ms, login prompt +1.815 s",
+            ("kernel_optimize_size",),
+        ),
+        PublishedRow("PROC_FS", "-48 KB; the application needed it", ("kernel_proc_fs_off",)),
+        PublishedRow("PROC_SYSCTL, PROC_PAGE_MONITOR", "-9 KB, no noticeable change", ("kernel_proc_options_off",)),
+        PublishedRow("CONFIGFS_FS", "-7 KB", ("kernel_configfs_off",)),
+        PublishedRow("SYSFS", "-35 ms, -22 KB", ("kernel_sysfs_off",)),
+        PublishedRow(
+            "compile-time checks, DEBUG_INFO",
+            "-6 ms, -38 KB (-1.7 %)",
+            ("kernel_debug_info_off", "kernel_debug_checks_off"),
+        ),
+        PublishedRow("ARM unwinder", "+0.8 ms, -24 KB (-1.1 %)", ("kernel_arm_frame_pointers",)),
+        PublishedRow("device tree appended", "-26 ms", ("kernel_appended_dtb",)),
+        PublishedRow(
+            "U-Boot: no environment in SPL", "-250 ms", (), "SPL of the board here has no environment to read"
+        ),
+        PublishedRow("U-Boot: Falcon mode", "-479 ms", ("bootloader_falcon",)),
+        PublishedRow("no tty layer", "did not boot; hundreds of ms were hoped for", ("kernel_tty_off",)),
+    ),
+)
+
+MICROVM_2024 = PublishedTable(
+    name="microvm-2024",
+    title="The microVM: 1037 ms to 6 ms",
+    where='David Ventura, "Minimizing Linux boot times", 2024; Firecracker, Linux 6.7.3, 1 vCPU, 128 MiB',
+    rows=(
+        PublishedRow(
+            "kernel grown from tinyconfig",
+            "1037 -> 35.2 ms (other kernel and command line too)",
+            (),
+            "the plan `bottom-up` grows one by twelve steps: 26.73 -> 51.44 ms ([how](cases/microvm.md#from-nothing))",
+        ),
+        PublishedRow(
+            "SERIAL_8250_CONSOLE, IA32_EMULATION, COMPAT_32BIT_TIME",
+            "none: it would not start without",
+            (),
+            "`bootlab boot` names the option that a failed boot lacks",
+        ),
+        PublishedRow("ip= on the command line", "35.2 -> 55.6 ms", ("kernel_ip_pnp_off", "kernel_add_ip_pnp")),
+        PublishedRow("patch: no sleep before IP autoconfiguration", "55.6 -> 35.3 ms", ("kernel_ipconfig_no_wait",)),
+        PublishedRow("fewer vCPUs", "2.5 ms per vCPU", ("machine_one_vcpu", "cmdline_one_cpu")),
+        PublishedRow("SMP", "35.3 -> 9.1 ms", ("kernel_smp_off",)),
+        PublishedRow(
+            "mark_rodata_ro, ipv4_offload_init: rcu_barrier",
+            "14 ms of SMP's",
+            ("cmdline_rodata_off", "cmdline_rcu_expedited"),
+        ),
+        PublishedRow("less memory", "2.7 to 8.7 ms per GiB", ("machine_memory_half",)),
+        PublishedRow(
+            "MAP_POPULATE",
+            "-1 ms of boot, VM creation +156 ms per GiB",
+            (),
+            "costs more than it saves; a virtual clock has no host page faults, and nothing here fills memory ahead",
+        ),
+        PublishedRow(
+            "2 MiB pages",
+            "9.1 -> 5.94 ms",
+            (),
+            "`bootlab sweep --page-size 4K,2M` on KVM: a virtual clock has no host page faults",
+        ),
+        PublishedRow(
+            "cgroup favordynmods on the host",
+            "KVM_CREATE_VM 19-41 -> 2.9 ms",
+            (),
+            "of the host, before power-on: outside what is timed here",
+        ),
+    ),
+)
+
+TABLES = (BOARD_2019, MICROVM_2024)

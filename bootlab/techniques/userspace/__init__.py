@@ -1,0 +1,1 @@
+"""Techniques of what is started before the system's own program."""

@@ -1,0 +1,47 @@
+"""Our own figures: merged by system and kernel, and worded with what they are worth."""
+
+from pathlib import Path
+
+from bootlab.techniques.page.measured_figures import (
+    MeasuredFigure,
+    MeasuredFigures,
+    figure_words,
+    merge_measured,
+    read_measured,
+)
+
+FIGURE = MeasuredFigure(
+    technique="kernel_smp_off",
+    system="microvm",
+    kernel="6.12.117",
+    clock="virtual",
+    baseline_ns=10_000_000,
+    saved_ns=-2_500_000,
+    spread_ns=1000,
+    verdict="slower",
+    kernel_bytes_saved=None,
+    command="bootlab try microvm.toml kernel_smp_off",
+)
+
+
+def test_says_slower_with_a_plus_and_what_is_within_the_spread() -> None:
+    assert figure_words(FIGURE) == "+2.5 ms of 10 ms (microvm, 6.12.117, virtual clock)"
+    none = FIGURE.model_copy(update={"saved_ns": 500, "verdict": "no difference shown"})
+    assert figure_words(none).startswith("no difference shown (-0.0005 ms, within +-0.001 ms)")
+    far = none.model_copy(update={"saved_ns": -1_500_000_000})
+    assert "(+1500 ms, not with every seed beyond +-0.001 ms)" in figure_words(far)
+    broke = FIGURE.model_copy(update={"saved_ns": None, "verdict": "broke it"})
+    assert figure_words(broke).startswith("broke it (microvm")
+    small = FIGURE.model_copy(update={"kernel_bytes_saved": -4000})
+    assert "kernel +4 KB" in figure_words(small)
+
+
+def test_a_new_figure_replaces_the_old_of_the_same_system() -> None:
+    old = MeasuredFigures(results=[FIGURE, FIGURE.model_copy(update={"system": "board"})])
+    merged = merge_measured(old, [FIGURE.model_copy(update={"saved_ns": 1})])
+    assert [(one.system, one.saved_ns) for one in merged.results] == [("board", -2_500_000), ("microvm", 1)]
+
+
+def test_the_file_in_docs_is_valid_and_no_file_is_empty(tmp_path: Path) -> None:
+    read_measured(Path(__file__).parents[3] / "docs" / "measured.json")
+    assert read_measured(tmp_path / "none.json").results == []
