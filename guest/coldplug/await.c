@@ -8,7 +8,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "../init/clock.h"
+#include "shared/clock.h"
 
 /* Where the kernel tells nobody of new files: sysfs, and when there is no inotify. */
 enum { LOOK_AGAIN_MS = 10 };

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../init/files.h"
+#include "shared/files.h"
 
 #define DEVICES "/sys/devices/"
 

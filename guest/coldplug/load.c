@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../init/clock.h"
+#include "shared/clock.h"
 
 /* Most of a module's init is processor time or the wait for its own device; more threads than this gain nothing. */
 enum { MAX_THREADS = 16, THREADS_PER_CPU = 4 };

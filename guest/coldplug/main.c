@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../init/files.h"
-#include "../init/text.h"
 #include "await.h"
 #include "devices.h"
 #include "load.h"
 #include "plan.h"
+#include "shared/files.h"
+#include "shared/text.h"
 
 #define PLAN "/etc/bootlab/coldplug"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../init/text.h"
+#include "shared/text.h"
 
 struct reader {
 	struct plan *plan;

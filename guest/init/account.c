@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "clock.h"
+#include "shared/clock.h"
 
 enum { MAX_RECORDS = 16384 };
 

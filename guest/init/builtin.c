@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "early.h"
-#include "files.h"
+#include "shared/files.h"
 
 #define NETWORK "networking ifupdown"
 #define AFTER_NETWORK "loopback modules"

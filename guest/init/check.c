@@ -17,9 +17,9 @@
 
 #include "builtin.h"
 #include "config.h"
-#include "files.h"
 #include "graph.h"
 #include "load.h"
+#include "shared/files.h"
 
 static struct units units;
 static struct config config;

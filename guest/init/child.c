@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "environment.h"
-#include "files.h"
 #include "loop.h"
 #include "passwd.h"
+#include "shared/files.h"
 
 enum { EXIT_NOT_EXECUTED = 127, FIRST_FD = 3 };
 

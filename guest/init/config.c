@@ -3,9 +3,8 @@
 
 #include <string.h>
 
+#include "shared/clock.h"
 #include "words.h"
-
-#include "clock.h"
 
 enum { SHUTDOWN_TIMEOUT_S = 30, MAX_STARTING = 1000, MAX_NAME = 32 };
 

@@ -14,9 +14,9 @@
 #include "log.h"
 #include "loop.h"
 #include "report.h"
+#include "shared/text.h"
 #include "shutdown.h"
 #include "supervise.h"
-#include "text.h"
 
 enum { BACKLOG = 16, MAX_CONNECTIONS = 16, PATIENCE_S = 10, ANSWER_BYTES = 256 };
 

@@ -15,10 +15,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "dhcp_message.h"
 #include "log.h"
 #include "netlink.h"
+#include "shared/clock.h"
 
 enum {
 	FIRST_WAIT_MS = 1000, /* for an answer; doubled each time. RFC 2131 has 4 s, for the Ethernet of 1997 */

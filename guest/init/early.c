@@ -15,10 +15,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "files.h"
 #include "fstab.h"
 #include "log.h"
-#include "text.h"
+#include "shared/files.h"
+#include "shared/text.h"
 
 enum { SEED_BYTES = 512, PATH_BYTES = 512 };
 

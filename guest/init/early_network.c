@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "clock.h"
 #include "dhcp.h"
 #include "early.h"
-#include "files.h"
 #include "netlink.h"
+#include "shared/clock.h"
+#include "shared/files.h"
 
 enum { LOOPBACK = 1, DEVICE_WAIT_S = 10, PATH_BYTES = 256 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "files.h"
 #include "lsb_unit.h"
+#include "shared/files.h"
 #include "words.h"
 
 enum { MAX_VARIABLES = 256, MAX_ARGUMENTS = 256, TEXT_BYTES = 1 << 16 };

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mount.h>
 
-#include "files.h"
 #include "log.h"
-#include "text.h"
+#include "shared/files.h"
+#include "shared/text.h"
 
 enum { OPTIONS_BYTES = 1024 };
 

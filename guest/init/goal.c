@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../mark.h"
 #include "account.h"
-#include "clock.h"
 #include "log.h"
+#include "mark.h"
+#include "shared/clock.h"
 #include "supervise.h"
 
 static const struct units *units;

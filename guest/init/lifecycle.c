@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "account.h"
-#include "clock.h"
 #include "log.h"
 #include "loop.h"
 #include "output.h"
 #include "ready.h"
+#include "shared/clock.h"
 #include "sockets.h"
 #include "spawn.h"
 

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "files.h"
 #include "lsb_unit.h"
 #include "service_file.h"
+#include "shared/files.h"
 #include "unit_file.h"
 
 static char content[FILE_BYTES];

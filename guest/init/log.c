@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "shared/clock.h"
 
 /* Powers of two: positions only grow, and wrap by themselves. */
 enum { KEPT_BYTES = 1 << 17, CONSOLE_BYTES = 1 << 14, LINE_BYTES = 1024 };

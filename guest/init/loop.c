@@ -7,7 +7,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "shared/clock.h"
 
 enum { EVENTS = 32, MAX_POLLED = 256, LONGEST_MS = 60000 };
 

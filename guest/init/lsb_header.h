@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "text.h"
+#include "shared/text.h"
 
 enum lsb_keyword {
 	LSB_PROVIDES,

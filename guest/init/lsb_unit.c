@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "lsb_header.h"
-
-#include "clock.h"
+#include "shared/clock.h"
 
 /* A script checks, waits and starts; five minutes is what systemd gave it. */
 enum { SCRIPT_TIMEOUT_S = 300, NO_CURSOR = 0xffff };

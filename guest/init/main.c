@@ -15,7 +15,6 @@
 
 #include "account.h"
 #include "builtin.h"
-#include "clock.h"
 #include "config.h"
 #include "control.h"
 #include "crash.h"
@@ -26,6 +25,7 @@
 #include "log.h"
 #include "loop.h"
 #include "pressure.h"
+#include "shared/clock.h"
 #include "shutdown.h"
 #include "spawn.h"
 #include "supervise.h"

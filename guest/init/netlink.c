@@ -12,8 +12,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "text.h"
+#include "shared/clock.h"
+#include "shared/text.h"
 
 enum { REQUEST_BYTES = 256, ANSWER_SECONDS = 5, LONGEST_MS = 60000 };
 

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "files.h"
-#include "text.h"
+#include "shared/files.h"
+#include "shared/text.h"
 
 enum { MAX_FIELDS = 7 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "pressure.h"
 
-#include "clock.h"
-#include "files.h"
-#include "text.h"
+#include "shared/clock.h"
+#include "shared/files.h"
+#include "shared/text.h"
 
 /* STALE_MS: a sample that began longer ago says little about now. */
 enum { UNUSED_PERCENT = 50, DISK_PERCENT = 50, STALE_MS = 10 * PRESSURE_SAMPLE_MS };

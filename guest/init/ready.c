@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "files.h"
 #include "log.h"
 #include "loop.h"
+#include "shared/clock.h"
+#include "shared/files.h"
 #include "supervise.h"
 
 enum { MESSAGE_BYTES = 4096, MAX_PASSED = 253, MESSAGES_AT_ONCE = 32, PID_BYTES = 32, MAX_PID = 4194304 };

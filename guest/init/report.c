@@ -8,10 +8,10 @@
 #include <sys/socket.h>
 
 #include "account.h"
-#include "clock.h"
 #include "goal.h"
 #include "log.h"
 #include "pressure.h"
+#include "shared/clock.h"
 #include "supervise.h"
 
 enum { CHART_COLUMNS = 60, NAME_COLUMNS = 24 };

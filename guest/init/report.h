@@ -3,7 +3,7 @@
 #ifndef BOOTLAB_INIT_REPORT_H
 #define BOOTLAB_INIT_REPORT_H
 
-#include "text.h"
+#include "shared/text.h"
 
 typedef int report_fn(int fd, struct slice name);
 

@@ -8,10 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "early.h"
 #include "log.h"
 #include "loop.h"
+#include "shared/clock.h"
 #include "supervise.h"
 #include "unmount.h"
 

@@ -9,7 +9,7 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-#include "text.h"
+#include "shared/text.h"
 
 struct socket_address {
 	const char *text; /* of the file, for messages */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "account.h"
-#include "clock.h"
 #include "goal.h"
 #include "graph.h"
 #include "lifecycle.h"
@@ -15,6 +14,7 @@
 #include "pressure.h"
 #include "ready.h"
 #include "schedule.h"
+#include "shared/clock.h"
 #include "sockets.h"
 
 enum { RETRY_MS = 20, MAX_BACKOFF_S = 60, MAX_DOUBLINGS = 12, STEADY_S = 10 };

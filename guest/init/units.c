@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "clock.h"
+#include "shared/clock.h"
 
 enum { NO_NAME = 0xffff, START_TIMEOUT_S = 90, STOP_TIMEOUT_S = 10 };
 

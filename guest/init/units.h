@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arena.h"
+#include "shared/arena.h"
+#include "shared/text.h"
 #include "socket_address.h"
-#include "text.h"
 
 enum {
 	MAX_UNITS = 1024,

@@ -7,8 +7,8 @@
 #include <sys/swap.h>
 #include <unistd.h>
 
-#include "files.h"
-#include "text.h"
+#include "shared/files.h"
+#include "shared/text.h"
 
 enum { MAX_MOUNTS = 512, MOUNTINFO_BYTES = 1 << 18, PASSES = 3 };
 

@@ -8,8 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "log.h"
+#include "shared/clock.h"
 
 enum { FEEDS_A_TIMEOUT = 3 };
 

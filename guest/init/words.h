@@ -6,8 +6,8 @@
 #ifndef BOOTLAB_INIT_WORDS_H
 #define BOOTLAB_INIT_WORDS_H
 
-#include "arena.h"
-#include "text.h"
+#include "shared/arena.h"
+#include "shared/text.h"
 
 /* The number of words, put into `ret`; -EINVAL for an open quote, -E2BIG for too many, -ENOMEM. */
 int words_parse(struct arena *arena, struct slice text, const char **ret, size_t max);

@@ -26,7 +26,6 @@ CTL = "/sbin/bootlab-ctl"
 COLDPLUG = "/sbin/bootlab-coldplug"
 PRINT_MAP = "-Wl,--print-map"
 """What has a linker print what lies where; bootlab.symbols.lld_map reads lld's."""
-_SHARED_WITH_INIT = ("arena.c", "arena.h", "clock.h", "files.c", "files.h", "text.c", "text.h")
 _ZIG_TARGETS = {"armv7": "arm-linux-musleabihf"}
 """What zig calls a target, where that is not our own name for it."""
 _ZIG_CPUS = {"armv7": "generic+v7a"}
@@ -66,8 +65,7 @@ def coldplug(arch: str, cache: Cache, *, record: bool) -> dict[str, Path]:
 
     With `record` the facts are of the devices too. Other arguments and errors as `programs`.
     """
-    sources = [_source("Makefile"), *sorted((GUEST / "coldplug").glob("*.[ch]"))]
-    sources += [_source(f"init/{name}") for name in _SHARED_WITH_INIT]
+    sources = _sources_in("coldplug", "shared")
     made = {COLDPLUG: _compiled("bootlab-coldplug", sources, arch, cache)}
     if record:
         made |= {FACTS: _source("facts_devices.sh"), f"{FACTS}.plain": _source("facts.sh")}
@@ -95,8 +93,12 @@ def assemble_flat(source: str, cache: Cache) -> Path:
 
 
 def _init_sources() -> list[Path]:
-    _source("init/main.c")
-    return [_source("Makefile"), _source("mark.h"), *sorted((GUEST / "init").glob("*.[ch]"))]
+    return [_source("mark.h"), *_sources_in("init", "shared")]
+
+
+def _sources_in(*folders: str) -> list[Path]:
+    files = (path for folder in folders for path in (GUEST / folder).rglob("*.[ch]"))
+    return [_source("Makefile"), *sorted(path for path in files if path.parent.name != "tests")]
 
 
 def _compiled(program: str, inputs: list[Path], arch: str, cache: Cache) -> Path:
@@ -127,7 +129,7 @@ def _make(program: str, inputs: list[Path], arch: str, scratch: Path, cache: Cac
     # Flags and rules are the Makefile's, so that a program made by hand is the program that is booted.
     for needed in inputs:
         name = needed.relative_to(GUEST)
-        (scratch / name).parent.mkdir(exist_ok=True)
+        (scratch / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(needed, scratch / name)
     argv = ["make", "--silent", "OUT=out", f"CC={shlex.join(compiler(arch)[0])}", *words, f"out/{program}"]
     return run(argv, cwd=scratch, env=zig_folders(cache), deadline_s=_DEADLINE_S, package="make").text

@@ -2,16 +2,9 @@
 #include "../plan.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define CHECK(claim)                                                                         \
-	do {                                                                                 \
-		if (!(claim)) {                                                              \
-			printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #claim); \
-			exit(EXIT_FAILURE);                                                  \
-		}                                                                            \
-	} while (0)
+#include "shared/tests/check.h"
 
 static struct plan plan;
 

@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 #include "../account.h"
-#include "../clock.h"
 #include "../graph.h"
 #include "../ready.h"
 #include "../supervise.h"
 #include "../unit_file.h"
 #include "check.h"
 #include "dice.h"
+#include "shared/clock.h"
 /* Its requests come through descriptors, so that no socket of this machine is needed. */
 #include "../control.c"
 

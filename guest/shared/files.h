@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Small files and folders, read without a heap and without ever waiting for a FIFO or a terminal. */
-#ifndef BOOTLAB_INIT_FILES_H
-#define BOOTLAB_INIT_FILES_H
+#ifndef BOOTLAB_SHARED_FILES_H
+#define BOOTLAB_SHARED_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pieces of a text that is not ours to change: lines of a file, words of a line, and the values they stand for. */
-#ifndef BOOTLAB_INIT_TEXT_H
-#define BOOTLAB_INIT_TEXT_H
+#ifndef BOOTLAB_SHARED_TEXT_H
+#define BOOTLAB_SHARED_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "../text.h"
+#include "shared/text.h"
 
 #include <errno.h>
+#include <string.h>
 
-#include "../words.h"
 #include "check.h"
 
 static int64_t duration(const char *text)
@@ -41,29 +41,6 @@ static void test_numbers(void)
 	CHECK(parse_number(slice_of("12x"), 0, 99, &number) == -EINVAL);
 }
 
-static int split(const char *text, const char **ret)
-{
-	return words_parse(&units.arena, slice_of(text), ret, 4);
-}
-
-static void test_words(void)
-{
-	const char *words[4];
-
-	begin();
-	CHECK(split("/bin/a -b  \"c d\"e 'f \\'", words) == 4);
-	CHECK(!strcmp(words[0], "/bin/a") && !strcmp(words[2], "c de") && !strcmp(words[3], "f \\"));
-	CHECK(split("a\\ b \"\\\"\"", words) == 2);
-	CHECK(!strcmp(words[0], "a b") && !strcmp(words[1], "\""));
-	CHECK(split("''", words) == 1 && !words[0][0]);
-	CHECK(split("  ", words) == 0);
-	CHECK(split("\"open", words) == -EINVAL);
-	CHECK(split("end\\", words) == -EINVAL);
-	CHECK(split("1 2 3 4 5", words) == -E2BIG);
-	units.arena.used = units.arena.size;
-	CHECK(split("a", words) == -ENOMEM);
-}
-
 static void test_lines(void)
 {
 	struct lines lines = lines_of("a\r\n\nlast", 8);
@@ -79,7 +56,6 @@ int main(void)
 {
 	test_durations();
 	test_numbers();
-	test_words();
 	test_lines();
 	puts("test_text: ok");
 	return 0;

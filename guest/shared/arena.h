@@ -3,8 +3,8 @@
  * Memory that is only ever taken, never given back: what the unit files say lives in one, from boot to shutdown.
  * PID 1 has no heap, so no allocation can fail once its units are read.
  */
-#ifndef BOOTLAB_INIT_ARENA_H
-#define BOOTLAB_INIT_ARENA_H
+#ifndef BOOTLAB_SHARED_ARENA_H
+#define BOOTLAB_SHARED_ARENA_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Nanoseconds since the kernel started, asleep or awake. */
-#ifndef BOOTLAB_INIT_CLOCK_H
-#define BOOTLAB_INIT_CLOCK_H
+#ifndef BOOTLAB_SHARED_CLOCK_H
+#define BOOTLAB_SHARED_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
