@@ -15,7 +15,7 @@ from bootlab.report.parts.figures import visible
 SCHEMA = "bootlab.init-check/1"
 CONVERT_SCHEMA = "bootlab.init-convert/1"
 _MOST_GOALS = 16
-"""MAX_GOALS of guest/init/config.h."""
+"""MAX_GOALS of guest/init/units/config.h."""
 
 app = typer.Typer(
     name="init",

@@ -1,4 +1,7 @@
-"""The account that bootlab-init keeps of a boot (guest/init/account_format.h) -> timeline: what each unit did, when."""
+"""The account that bootlab-init keeps of a boot -> timeline: what each unit did, when.
+
+guest/init/state/account_format.h says what the account looks like.
+"""
 
 import base64
 import binascii

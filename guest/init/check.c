@@ -15,11 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "builtin.h"
-#include "config.h"
-#include "graph.h"
-#include "load.h"
+#include "boot/builtin.h"
 #include "shared/files.h"
+#include "units/config.h"
+#include "units/graph.h"
+#include "units/load.h"
 
 static struct units units;
 static struct config config;

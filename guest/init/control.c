@@ -11,12 +11,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "log.h"
-#include "loop.h"
+#include "process/loop.h"
 #include "report.h"
 #include "shared/text.h"
 #include "shutdown.h"
-#include "supervise.h"
+#include "state/log.h"
+#include "supervision/supervise.h"
 
 enum { BACKLOG = 16, MAX_CONNECTIONS = 16, PATIENCE_S = 10, ANSWER_BYTES = 256 };
 

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawn.h"
+#include "process/spawn.h"
 
 enum { STACK_BYTES = 32768, SYNC_SECONDS = 5, SHELL_AGAIN_SECONDS = 1 };
 

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "config.h"
+#include "units/config.h"
 
 void crash_init(int console, bool contained);
 void crash_config(const struct config *config);

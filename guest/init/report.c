@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "account.h"
-#include "goal.h"
-#include "log.h"
-#include "pressure.h"
 #include "shared/clock.h"
-#include "supervise.h"
+#include "state/account.h"
+#include "state/log.h"
+#include "supervision/goal.h"
+#include "supervision/pressure.h"
+#include "supervision/supervise.h"
 
 enum { CHART_COLUMNS = 60, NAME_COLUMNS = 24 };
 

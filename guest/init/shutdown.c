@@ -8,11 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "early.h"
-#include "log.h"
-#include "loop.h"
+#include "boot/early.h"
+#include "process/loop.h"
 #include "shared/clock.h"
-#include "supervise.h"
+#include "state/log.h"
+#include "supervision/supervise.h"
 #include "unmount.h"
 
 /* Of the whole time, units may take so much; the last steps have seconds of their own within the rest. */

@@ -8,8 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "log.h"
 #include "shared/clock.h"
+#include "state/log.h"
 
 enum { FEEDS_A_TIMEOUT = 3 };
 

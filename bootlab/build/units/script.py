@@ -16,7 +16,7 @@ _KNOWN = frozenset({"provides", *_START, *_STOP, "x-start-before", "x-stop-after
     "description",
 }
 _TIMEOUT = "5min"
-"""As bootlab-init gives a script itself (guest/init/lsb_unit.c)."""
+"""As bootlab-init gives a script itself (guest/init/units/lsb_unit.c)."""
 
 
 @dataclass(frozen=True, slots=True)

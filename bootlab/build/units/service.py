@@ -17,7 +17,7 @@ _TARGETS = {
     "syslog.target": "$syslog",
     "syslog.socket": "$syslog",
 }
-"""As bootlab-init reads a service itself (guest/init/service_file.c)."""
+"""As bootlab-init reads a service itself (guest/init/units/service_file.c)."""
 _BASICS = frozenset(
     "sysinit.target basic.target local-fs-pre.target sockets.target paths.target timers.target slices.target "
     "shutdown.target umount.target system.slice -.mount".split()

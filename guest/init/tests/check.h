@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../units.h"
+#include "units/units.h"
 
 #define CHECK(claim)                                                                         \
 	do {                                                                                 \

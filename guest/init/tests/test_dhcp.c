@@ -4,7 +4,7 @@
 #include "check.h"
 #include "dice.h"
 
-#include "../dhcp_message.h"
+#include "boot/dhcp_message.h"
 
 enum { TRANSACTION = 0x12345678, ROUNDS = 300000, MOST_CHANGES = 6, OPTIONS_AT = 240, LEAST_BYTES = 300 };
 

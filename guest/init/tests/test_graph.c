@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "../graph.h"
+#include "units/graph.h"
 
-#include "../lsb_unit.h"
-#include "../service_file.h"
-#include "../unit_file.h"
 #include "check.h"
+#include "units/lsb_unit.h"
+#include "units/service_file.h"
+#include "units/unit_file.h"
 
 static const char *const GOALS[] = { "app", NULL };
 

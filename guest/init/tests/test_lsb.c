@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "../lsb_unit.h"
+#include "units/lsb_unit.h"
 
-#include "../lsb_header.h"
 #include "check.h"
+#include "units/lsb_header.h"
 
 /* Blanks, tabs, keywords in other cases and continued descriptions, as Debian's scripts have them. */
 static const char SCRIPT[] = "#!/bin/sh\n"

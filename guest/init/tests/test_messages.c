@@ -10,16 +10,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../account.h"
-#include "../graph.h"
-#include "../ready.h"
-#include "../supervise.h"
-#include "../unit_file.h"
 #include "check.h"
 #include "dice.h"
+#include "process/ready.h"
 #include "shared/clock.h"
+#include "state/account.h"
+#include "supervision/supervise.h"
+#include "units/graph.h"
+#include "units/unit_file.h"
 /* Its requests come through descriptors, so that no socket of this machine is needed. */
-#include "../control.c"
+#include "control.c"
 
 enum { MESSAGES = 60000, REQUESTS = 30000, MESSAGE_BYTES = 512, MOST_PASSED = 8, FDS = 64, REPORTS_EVERY = 100 };
 

@@ -3,14 +3,14 @@
  * Every reader of files, on files that nobody meant to write: real ones with bytes changed, taken out, doubled and mixed, the
  * same ones every time. The sanitizers watch; and a graph that comes out of it must be one that can be started: no cycles.
  */
-#include "../config.h"
-#include "../graph.h"
-#include "../lsb_unit.h"
-#include "../netlink.h"
-#include "../service_file.h"
-#include "../unit_file.h"
+#include "boot/netlink.h"
 #include "check.h"
 #include "dice.h"
+#include "units/config.h"
+#include "units/graph.h"
+#include "units/lsb_unit.h"
+#include "units/service_file.h"
+#include "units/unit_file.h"
 
 enum { ROUNDS = 4000, TEXT_BYTES = 2048, UNITS_A_ROUND = 6 };
 

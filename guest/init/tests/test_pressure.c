@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "../pressure.h"
+#include "supervision/pressure.h"
 
 #include "check.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "../unit_file.h"
+#include "units/unit_file.h"
 
-#include "../config.h"
 #include "check.h"
+#include "units/config.h"
 
 static struct unit *parse(const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "../words.h"
+#include "units/words.h"
 
 #include <errno.h>
 

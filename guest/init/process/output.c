@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "log.h"
 #include "loop.h"
-#include "supervise.h"
+#include "state/log.h"
+#include "supervision/supervise.h"
 
 enum { READ_BYTES = 4096 };
 

@@ -9,7 +9,7 @@
 #ifndef BOOTLAB_INIT_READY_H
 #define BOOTLAB_INIT_READY_H
 
-#include "units.h"
+#include "units/units.h"
 
 /* 0 or -errno; runs[id].notify_fd and notify_name are set. One that is open stays. */
 int ready_open_notify(unit_id id);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "config.h"
+#include "units/config.h"
 
 void early_init(const struct config *config);
 
@@ -24,20 +24,12 @@ int early_complain_word(const struct setting *setting, size_t word, int r, int f
 
 int early_basics(void);
 int early_hostname(void);
-int early_loopback(void);
 int early_folders(void);
 int early_limits(void);
 int early_seed(void);
 int early_sysctl(void);
 int early_modules(void);
 int early_file_systems(void);
-int early_addresses(void);
-
-/* Keep `interface` configured by DHCP; a line to `ready_fd` when it is. Returns -errno, or never. */
-int early_dhcp(const char *interface, int ready_fd);
-
-/* Whether a line `address` asks for that. */
-bool early_is_dhcp(const struct setting *setting);
 
 /* Keep a new seed for the next boot; at shutdown. */
 void early_save_seed(void);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "early.h"
+#include "network.h"
 #include "shared/files.h"
 
 #define NETWORK "networking ifupdown"
@@ -22,7 +23,7 @@ static const struct {
 } BUILTINS[] = {
 	{ "basics", early_basics, false, "mountkernfs mountkernfs.sh mountdevsubfs mountdevsubfs.sh", "", NULL, NULL },
 	{ "hostname", early_hostname, false, "hostname.sh", "basics", "hostname", "/etc/hostname" },
-	{ "loopback", early_loopback, false, "", "", NULL, NULL },
+	{ "loopback", network_loopback, false, "", "", NULL, NULL },
 	{ "folders", early_folders, false, "bootmisc bootmisc.sh", "basics", "folder link", "/etc/init.d/bootmisc.sh" },
 	{ "limits", early_limits, false, "", "", "limit-files", NULL },
 	{ "seed", early_seed, true, "urandom", "basics local-file-systems", "seed", "/etc/init.d/urandom" },
@@ -33,7 +34,7 @@ static const struct {
 	  "mountall-bootclean mountall-bootclean.sh mountoverflowtmp mtab mtab.sh "
 	  /* It empties /run, unless the one before has; while services start, it would take what they have put there. */
 	  "mountnfs-bootclean mountnfs-bootclean.sh", "basics modules", "mount", "/etc/fstab" },
-	{ "addresses", early_addresses, true, NETWORK, AFTER_NETWORK, "address", NULL },
+	{ "addresses", network_addresses, true, NETWORK, AFTER_NETWORK, "address", NULL },
 };
 
 /* One of these keys. But a line that asks for DHCP is a unit of its own. */
@@ -43,7 +44,7 @@ static bool is_set(const struct config *config, const char *keys)
 		struct slice rest = slice_of(keys), key;
 
 		while (word_next(&rest, &key))
-			if (slice_is(key, config->settings[i].key) && !early_is_dhcp(&config->settings[i]))
+			if (slice_is(key, config->settings[i].key) && !network_is_dhcp(&config->settings[i]))
 				return true;
 	}
 	return false;
@@ -84,7 +85,7 @@ static void add_work(struct units *units, size_t which)
 		return;
 	unit->builtin = BUILTINS[which].work;
 	unit->builtin_waits = BUILTINS[which].waits;
-	unit->is_network = BUILTINS[which].work == early_addresses;
+	unit->is_network = BUILTINS[which].work == network_addresses;
 }
 
 /* It runs on: a lease ends. */
@@ -99,7 +100,7 @@ static void add_dhcp(struct units *units, const struct setting *setting)
 	if (!unit)
 		return;
 	unit->readiness = READY_FD;
-	unit->builtin_daemon = early_dhcp;
+	unit->builtin_daemon = network_dhcp;
 	unit->builtin_waits = unit->is_network = true;
 	unit->about = setting->words[0];
 	unit->restart = RESTART_ALWAYS;
@@ -117,6 +118,6 @@ void builtin_add(struct units *units, const struct config *config, const char *r
 			add_work(units, i);
 	}
 	for (size_t i = 0; config->early && i < config->n_settings; i++)
-		if (early_is_dhcp(&config->settings[i]))
+		if (network_is_dhcp(&config->settings[i]))
 			add_dhcp(units, &config->settings[i]);
 }

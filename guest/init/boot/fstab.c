@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mount.h>
 
-#include "log.h"
 #include "shared/files.h"
 #include "shared/text.h"
+#include "state/log.h"
 
 enum { OPTIONS_BYTES = 1024 };
 

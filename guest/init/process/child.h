@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "units.h"
+#include "units/units.h"
 
 /* Comes through the pipe when the program cannot be executed. */
 struct exec_failure {

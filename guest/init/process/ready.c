@@ -13,11 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "log.h"
 #include "loop.h"
 #include "shared/clock.h"
 #include "shared/files.h"
-#include "supervise.h"
+#include "state/log.h"
+#include "supervision/supervise.h"
 
 enum { MESSAGE_BYTES = 4096, MAX_PASSED = 253, MESSAGES_AT_ONCE = 32, PID_BYTES = 32, MAX_PID = 4194304 };
 

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "account.h"
-#include "log.h"
 #include "mark.h"
 #include "shared/clock.h"
+#include "state/account.h"
+#include "state/log.h"
 #include "supervise.h"
 
 static const struct units *units;

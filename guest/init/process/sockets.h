@@ -6,7 +6,7 @@
 #ifndef BOOTLAB_INIT_SOCKETS_H
 #define BOOTLAB_INIT_SOCKETS_H
 
-#include "units.h"
+#include "units/units.h"
 
 void sockets_init(const struct units *units);
 

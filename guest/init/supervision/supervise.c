@@ -6,16 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "account.h"
 #include "goal.h"
-#include "graph.h"
 #include "lifecycle.h"
-#include "log.h"
 #include "pressure.h"
-#include "ready.h"
+#include "process/ready.h"
+#include "process/sockets.h"
 #include "schedule.h"
 #include "shared/clock.h"
-#include "sockets.h"
+#include "state/account.h"
+#include "state/log.h"
 
 enum { RETRY_MS = 20, MAX_BACKOFF_S = 60, MAX_DOUBLINGS = 12, STEADY_S = 10 };
 

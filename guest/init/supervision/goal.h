@@ -3,8 +3,8 @@
 #ifndef BOOTLAB_INIT_GOAL_H
 #define BOOTLAB_INIT_GOAL_H
 
-#include "config.h"
-#include "units.h"
+#include "units/config.h"
+#include "units/units.h"
 
 void goal_init(struct units *units, const struct config *config);
 

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "units.h"
+#include "units/units.h"
 
 /* NULL when it does not fit. */
 char *const *environment_build(const struct unit *unit, pid_t main, const char *notify_name, unsigned n_sockets);

@@ -8,14 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "account.h"
-#include "log.h"
-#include "loop.h"
-#include "output.h"
-#include "ready.h"
+#include "process/loop.h"
+#include "process/output.h"
+#include "process/ready.h"
+#include "process/sockets.h"
+#include "process/spawn.h"
 #include "shared/clock.h"
-#include "sockets.h"
-#include "spawn.h"
+#include "state/account.h"
+#include "state/log.h"
 
 enum { KILL_AGAIN_S = 1, KILLS = 3, LSB_NOT_INSTALLED = 5, LSB_NOT_CONFIGURED = 6, HOW_BYTES = 100 };
 

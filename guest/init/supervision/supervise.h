@@ -11,8 +11,8 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "config.h"
-#include "units.h"
+#include "units/config.h"
+#include "units/units.h"
 
 enum state {
 	STATE_OFF,	/* not started, or stopped */

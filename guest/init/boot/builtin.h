@@ -6,8 +6,8 @@
 #ifndef BOOTLAB_INIT_BUILTIN_H
 #define BOOTLAB_INIT_BUILTIN_H
 
-#include "config.h"
-#include "units.h"
+#include "units/config.h"
+#include "units/units.h"
 
 /* Add those that this system has a use for: `root` as for load_units. */
 void builtin_add(struct units *units, const struct config *config, const char *root);

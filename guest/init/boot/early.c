@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "fstab.h"
-#include "log.h"
 #include "shared/files.h"
 #include "shared/text.h"
+#include "state/log.h"
 
 enum { SEED_BYTES = 512, PATH_BYTES = 512 };
 

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "account.h"
 #include "child.h"
-#include "log.h"
 #include "loop.h"
 #include "output.h"
 #include "ready.h"
 #include "sockets.h"
+#include "state/account.h"
+#include "state/log.h"
 
 enum { NONBLOCKING_TRIES = 8 };
 

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "dhcp_message.h"
-#include "log.h"
 #include "netlink.h"
 #include "shared/clock.h"
+#include "state/log.h"
 
 enum {
 	FIRST_WAIT_MS = 1000, /* for an answer; doubled each time. RFC 2131 has 4 s, for the Ethernet of 1997 */

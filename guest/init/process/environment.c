@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lsb_unit.h"
 #include "shared/files.h"
-#include "words.h"
+#include "units/lsb_unit.h"
+#include "units/words.h"
 
 enum { MAX_VARIABLES = 256, MAX_ARGUMENTS = 256, TEXT_BYTES = 1 << 16 };
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "network.h"
+
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 
 enum { LOOPBACK = 1, DEVICE_WAIT_S = 10, PATH_BYTES = 256 };
 
-int early_loopback(void)
+int network_loopback(void)
 {
 	int r = netlink_up(LOOPBACK);
 
@@ -20,7 +22,7 @@ int early_loopback(void)
 	return r == -EAFNOSUPPORT || r == -EPROTONOSUPPORT || r == -ENODEV || r == -EOPNOTSUPP ? 0 : r;
 }
 
-bool early_is_dhcp(const struct setting *setting)
+bool network_is_dhcp(const struct setting *setting)
 {
 	return !strcmp(setting->key, "address") && setting->n_words > 1 && !strcmp(setting->words[1], "dhcp");
 }
@@ -83,19 +85,19 @@ static int set_address(const struct setting *setting)
 	return r || setting->n_words < 3 ? r : netlink_default_route(interface, &gateway);
 }
 
-int early_addresses(void)
+int network_addresses(void)
 {
 	const struct setting *setting;
 	size_t at = 0;
 	int first = 0;
 
 	while ((setting = early_next_setting("address", &at)))
-		if (!early_is_dhcp(setting))
+		if (!network_is_dhcp(setting))
 			first = early_complain(setting, set_address(setting), first);
 	return first;
 }
 
-int early_dhcp(const char *interface, int ready_fd)
+int network_dhcp(const char *interface, int ready_fd)
 {
 	unsigned index;
 	int r = bring_up(interface, &index);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "account_format.h"
-#include "units.h"
+#include "units/units.h"
 
 void account_begin(int64_t begun_ns);
 void account_add(enum account_kind kind, unit_id unit, uint32_t pid, uint8_t detail, uint64_t value);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "supervise.h"
-#include "units.h"
+#include "units/units.h"
 
 enum verdict { DEPENDENCIES_THERE, DEPENDENCIES_AWAITED, DEPENDENCIES_FAILED };
 

@@ -3,7 +3,7 @@
 #ifndef BOOTLAB_INIT_OUTPUT_H
 #define BOOTLAB_INIT_OUTPUT_H
 
-#include "units.h"
+#include "units/units.h"
 
 void output_readable(int fd, unsigned id);
 

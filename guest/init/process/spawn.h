@@ -7,8 +7,8 @@
 #ifndef BOOTLAB_INIT_SPAWN_H
 #define BOOTLAB_INIT_SPAWN_H
 
-#include "supervise.h"
-#include "units.h"
+#include "supervision/supervise.h"
+#include "units/units.h"
 
 /* Run `command` of the unit; -EAGAIN and the like when there is no process or descriptor to be had. */
 int spawn_command(struct units *units, unit_id id, const struct command *command, bool as_main);
