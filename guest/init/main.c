@@ -22,8 +22,8 @@
 #include "shutdown.h"
 #include "state/account.h"
 #include "state/log.h"
+#include "supervision/exits.h"
 #include "supervision/goal.h"
-#include "supervision/lifecycle.h"
 #include "supervision/pressure.h"
 #include "supervision/supervise.h"
 #include "units/config.h"
@@ -106,7 +106,7 @@ static void reap(void)
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == 0)
 			return;
 		/* While it is a zombie its number, and its group's, is nobody else's. */
-		lifecycle_ending(info.si_pid);
+		exits_zombie(info.si_pid);
 		pid = wait4(info.si_pid, &status, WNOHANG, &used);
 		if (pid <= 0)
 			return;
@@ -114,7 +114,7 @@ static void reap(void)
 			shell = -1;
 			log_say(LOG_NOTE, "the emergency shell has ended; going on as far as possible");
 		}
-		supervise_child(pid, status, &used);
+		exits_reaped(pid, status, &used);
 	}
 }
 

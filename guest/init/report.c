@@ -10,9 +10,9 @@
 #include "shared/clock.h"
 #include "state/account.h"
 #include "state/log.h"
+#include "state/runs.h"
 #include "supervision/goal.h"
 #include "supervision/pressure.h"
-#include "supervision/supervise.h"
 
 enum { CHART_COLUMNS = 60, NAME_COLUMNS = 24 };
 
@@ -57,7 +57,7 @@ static bool is_shown(const struct units *units, size_t i)
 
 static int write_status(int fd, struct slice name)
 {
-	const struct units *units = supervise_units();
+	const struct units *units = runs_units();
 	int64_t now_ns = clock_now_ns();
 
 	(void)name;
@@ -66,7 +66,7 @@ static int write_status(int fd, struct slice name)
 
 		if (!is_shown(units, i))
 			continue;
-		add("%-*s %-8s %7lld s", NAME_COLUMNS, units->unit[i].name, state_name(run->state),
+		add("%-*s %-8s %7lld s", NAME_COLUMNS, units->unit[i].name, runs_state_name(run->state),
 		    (long long)((now_ns - run->since_ns) / NS_PER_S));
 		if (run->main > 0)
 			add("  pid %d", (int)run->main);
@@ -82,7 +82,7 @@ static int write_status(int fd, struct slice name)
 static int write_why(int fd, struct slice name)
 {
 	static const char *const RELATIONS[] = { "needs", "wants", "is after", "consists of", "brings" };
-	const struct units *units = supervise_units();
+	const struct units *units = runs_units();
 	unit_id id = units_find(units, name);
 
 	if (id == NO_UNIT) {
@@ -90,7 +90,7 @@ static int write_why(int fd, struct slice name)
 		return send_all(fd);
 	}
 	add("%s (%s, %s) is %s%s%s\n", units->unit[id].name, origin_name(units->unit[id].origin), units->unit[id].path,
-	    state_name(runs[id].state), *runs[id].why ? ": " : "", runs[id].why);
+	    runs_state_name(runs[id].state), *runs[id].why ? ": " : "", runs[id].why);
 	if (!units->unit[id].wanted)
 		add("  it is not enabled, and nothing that is brings it along\n");
 	if (*runs[id].last_line)
@@ -99,14 +99,14 @@ static int write_why(int fd, struct slice name)
 		add("  it is not for the goal: it waits until the goal is reached%s\n",
 		    units->unit[id].deferred ? "" : ", or the machine has nothing else to do");
 	else if (runs[id].state == STATE_ELIGIBLE)
-		add("  it waits for its turn: %u units are starting, in %u places\n", supervise_starting(),
+		add("  it waits for its turn: %u units are starting, in %u places\n", runs_starting(),
 		    places_now(0, 0));
 	for (uint16_t e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
 		const struct edge *edge = &units->edges[e];
 
 		if (edge->when & AT_START)
 			add("  %s %s, which is %s (line %u)\n", RELATIONS[edge->relation], units->unit[edge->to].name,
-			    state_name(runs[edge->to].state), edge->line);
+			    runs_state_name(runs[edge->to].state), edge->line);
 	}
 	return send_all(fd);
 }
@@ -163,7 +163,7 @@ static int write_chart(int fd, struct slice name)
 {
 	static char account[1 << 19] __attribute__((aligned(8)));
 	static struct bar bars[MAX_UNITS];
-	const struct units *units = supervise_units();
+	const struct units *units = runs_units();
 	const struct account_header *header = (const struct account_header *)account;
 	int64_t begun_ns, end_ns = 0;
 
@@ -200,7 +200,7 @@ static int write_log(int fd, struct slice name)
 static int write_account(int fd, struct slice name)
 {
 	(void)name;
-	used = account_write(supervise_units(), text, sizeof text);
+	used = account_write(runs_units(), text, sizeof text);
 	return used > 0 ? send_all(fd) : -ENOMEM;
 }
 

@@ -7,7 +7,7 @@
 
 #include "loop.h"
 #include "state/log.h"
-#include "supervision/supervise.h"
+#include "state/runs.h"
 
 enum { READ_BYTES = 4096 };
 
@@ -18,7 +18,7 @@ static void finish_line(unit_id id)
 	if (run->line_size == 0)
 		return;
 	run->line[run->line_size] = '\0';
-	log_say(LOG_LINE, "%s: %s", supervise_units()->unit[id].name, run->line);
+	log_say(LOG_LINE, "%s: %s", runs_units()->unit[id].name, run->line);
 	/* Its beginning, to be shown should the unit fail. */
 	run->line[run->line_size < sizeof run->last_line ? run->line_size : sizeof run->last_line - 1] = '\0';
 	strcpy(run->last_line, run->line);

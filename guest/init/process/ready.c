@@ -17,13 +17,11 @@
 #include "shared/clock.h"
 #include "shared/files.h"
 #include "state/log.h"
-#include "supervision/supervise.h"
+#include "state/runs.h"
 
 enum { MESSAGE_BYTES = 4096, MAX_PASSED = 253, MESSAGES_AT_ONCE = 32, PID_BYTES = 32, MAX_PID = 4194304 };
 
-static void notify_readable(int fd, unsigned id);
-
-int ready_open_notify(unit_id id)
+int ready_open_notify(unit_id id, loop_fn *readable)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	socklen_t size = sizeof address;
@@ -50,7 +48,7 @@ int ready_open_notify(unit_id id)
 	}
 	memcpy(run->notify_name, address.sun_path + 1, size - 1);
 	run->notify_name[size - 1] = '\0';
-	r = loop_watch(fd, notify_readable, id);
+	r = loop_watch(fd, readable, id);
 	if (r) {
 		close(fd);
 		return r;
@@ -78,21 +76,21 @@ static bool may_notify(unit_id id, const struct ucred *from)
 	return runs[id].main > 0 && stat(path, &status) == 0 && status.st_uid == from->uid;
 }
 
-static void obey(unit_id id, struct slice line)
+static void obey(unit_id id, struct slice line, ready_fn *ready)
 {
 	int64_t number;
 
 	if (slice_is(line, "READY=1")) {
-		supervise_ready(id);
+		ready(id);
 	} else if (slice_starts(line, "MAINPID=") &&
 		   !parse_number(slice_from(line, strlen("MAINPID=")), 2, MAX_PID, &number)) {
 		if (ready_is_child((int)number))
-			supervise_set_main(id, (pid_t)number);
+			runs[id].main = (pid_t)number;
 		else
 			runs[id].next_main = (pid_t)number;
 	} else if (slice_starts(line, "EXTEND_TIMEOUT_USEC=") &&
 		   !parse_number(slice_from(line, strlen("EXTEND_TIMEOUT_USEC=")), 1, INT64_C(1) << 40, &number)) {
-		supervise_extend(id, number * 1000);
+		runs_extend(id, number * 1000);
 	} else if (slice_starts(line, "STATUS=")) {
 		snprintf(runs[id].last_line, sizeof runs[id].last_line, "%.*s",
 			 (int)(line.size - 7 < 100 ? line.size - 7 : 100), line.at + 7);
@@ -138,7 +136,7 @@ static void close_passed(struct msghdr *message)
 }
 
 /* False when no message waits. */
-static bool take_message(unit_id id)
+static bool take_message(unit_id id, ready_fn *ready)
 {
 	static char text[MESSAGE_BYTES];
 	static char control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(MAX_PASSED * sizeof(int))]
@@ -158,46 +156,36 @@ static bool take_message(unit_id id)
 		struct slice line;
 
 		while (line_next(&lines, &line))
-			obey(id, line);
+			obey(id, line, ready);
 	}
 	/* After what the message says is done: a barrier is released by this. */
 	close_passed(&message);
 	return true;
 }
 
-void ready_drain_notify(unit_id id)
+void ready_drain_notify(unit_id id, ready_fn *ready)
 {
 	/* A unit that floods its socket gets its turn and no more. */
-	for (int i = 0; i < MESSAGES_AT_ONCE && runs[id].notify_fd >= 0 && take_message(id); i++)
+	for (int i = 0; i < MESSAGES_AT_ONCE && runs[id].notify_fd >= 0 && take_message(id, ready); i++)
 		;
 }
 
-static void notify_readable(int fd, unsigned id)
+enum ready_line ready_read_line(unit_id id)
 {
-	(void)fd;
-	ready_drain_notify((unit_id)id);
-}
-
-void ready_fd_readable(int fd, unsigned argument)
-{
-	unit_id id = (unit_id)argument;
 	char bytes[256];
-	ssize_t got = read(fd, bytes, sizeof bytes);
+	ssize_t got = read(runs[id].ready_fd, bytes, sizeof bytes);
 
 	if (got < 0)
-		return;
+		return LINE_AWAITED;
 	if (got > 0 && !memchr(bytes, '\n', (size_t)got))
-		return;
+		return LINE_AWAITED;
 	loop_close(&runs[id].ready_fd);
-	if (got > 0)
-		supervise_ready(id);
-	else if (runs[id].state == STATE_STARTING)
-		supervise_fail(id, "closed its readiness descriptor without writing a line to it");
+	return got > 0 ? LINE_WRITTEN : LINE_MISSING;
 }
 
 bool ready_look_at_pidfile(unit_id id)
 {
-	const char *path = supervise_units()->unit[id].pidfile;
+	const char *path = runs_units()->unit[id].pidfile;
 	char text[PID_BYTES];
 	ssize_t size = path ? file_read(path, text, sizeof text) : -ENOENT;
 	struct slice rest = { text, size > 0 ? (size_t)size : 0 }, line;
@@ -209,7 +197,6 @@ bool ready_look_at_pidfile(unit_id id)
 	/* Written by whoever the unit runs as, so it is believed only about our own children. */
 	if (!ready_is_child((int)pid))
 		return false;
-	if ((pid_t)pid != runs[id].main)
-		supervise_set_main(id, (pid_t)pid);
+	runs[id].main = (pid_t)pid;
 	return true;
 }

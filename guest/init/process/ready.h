@@ -9,15 +9,23 @@
 #ifndef BOOTLAB_INIT_READY_H
 #define BOOTLAB_INIT_READY_H
 
+#include "loop.h"
 #include "units/units.h"
 
-/* 0 or -errno; runs[id].notify_fd and notify_name are set. One that is open stays. */
-int ready_open_notify(unit_id id);
+/* What is done about a unit that has said that it is ready. */
+typedef void ready_fn(unit_id id);
 
-void ready_fd_readable(int fd, unsigned id);
+/* 0 or -errno; runs[id].notify_fd and notify_name are set, and `readable` is called when a message waits. One that is open
+ * stays. */
+int ready_open_notify(unit_id id, loop_fn *readable);
 
-/* Take the messages that wait, before what follows from the exit of a process is decided. */
-void ready_drain_notify(unit_id id);
+/* Take the messages that wait. One may say that the unit is ready: `ready` is called at once, before the next is read. */
+void ready_drain_notify(unit_id id, ready_fn *ready);
+
+enum ready_line { LINE_AWAITED, LINE_WRITTEN, LINE_MISSING };
+
+/* What has come through runs[id].ready_fd, which is closed unless the line is still awaited. */
+enum ready_line ready_read_line(unit_id id);
 
 /* Whether the pid file names a process of ours: that becomes the unit's main process. */
 bool ready_look_at_pidfile(unit_id id);

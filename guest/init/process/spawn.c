@@ -12,6 +12,7 @@
 #include "output.h"
 #include "ready.h"
 #include "sockets.h"
+#include "state/runs.h"
 #include "state/account.h"
 #include "state/log.h"
 
@@ -69,21 +70,6 @@ static void watch(int *fd, int *mine, loop_fn *fn, unit_id id)
 	*mine = -1;
 }
 
-static void on_exec(int fd, unsigned argument)
-{
-	struct run *run = &runs[argument];
-	const char *step;
-	int r = spawn_result((unit_id)argument, &step);
-
-	(void)fd;
-	if (r == 1)
-		return;
-	loop_close(&run->exec_fd);
-	if (r == 0)
-		supervise_executed((unit_id)argument);
-	/* What failed is said when the child is reaped, which is at once. */
-}
-
 static struct {
 	int error;
 	uint8_t step;
@@ -108,7 +94,8 @@ int spawn_result(unit_id id, const char **ret_step)
 	return results[id].error;
 }
 
-int spawn_command(struct units *units, unit_id id, const struct command *command, bool as_main)
+int spawn_command(const struct units *units, unit_id id, const struct command *command, bool as_main,
+		  const struct spawn_watchers *watchers)
 {
 	const struct unit *unit = &units->unit[id];
 	struct run *run = &runs[id];
@@ -119,7 +106,7 @@ int spawn_command(struct units *units, unit_id id, const struct command *command
 	if (r)
 		return r;
 	if (as_main && unit->readiness == READY_NOTIFY) {
-		r = ready_open_notify(id);
+		r = ready_open_notify(id, watchers->notify);
 		if (r) {
 			close_all(&pipes);
 			return r;
@@ -143,9 +130,9 @@ int spawn_command(struct units *units, unit_id id, const struct command *command
 					   .notify_name = run->notify_fd >= 0 ? run->notify_name : NULL });
 	results[id].error = 0;
 	results[id].step = 0;
-	watch(&run->exec_fd, &pipes.exec[0], on_exec, id);
+	watch(&run->exec_fd, &pipes.exec[0], watchers->exec, id);
 	watch(!as_main && run->main > 0 ? &run->helper_fd : &run->output_fd, &pipes.output[0], output_readable, id);
-	watch(&run->ready_fd, &pipes.ready[0], ready_fd_readable, id);
+	watch(&run->ready_fd, &pipes.ready[0], watchers->ready, id);
 	close_all(&pipes);
 	if (as_main)
 		run->main = pid;
@@ -155,7 +142,7 @@ int spawn_command(struct units *units, unit_id id, const struct command *command
 	return 0;
 }
 
-int spawn_builtin(struct units *units, unit_id id)
+int spawn_builtin(const struct units *units, unit_id id, const struct spawn_watchers *watchers)
 {
 	const struct unit *unit = &units->unit[id];
 	struct spawn_pipes pipes = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
@@ -177,7 +164,7 @@ int spawn_builtin(struct units *units, unit_id id)
 		_exit(r < 0 && r > -255 ? -r : r != 0);
 	}
 	watch(&runs[id].output_fd, &pipes.output[0], output_readable, id);
-	watch(&runs[id].ready_fd, &pipes.ready[0], ready_fd_readable, id);
+	watch(&runs[id].ready_fd, &pipes.ready[0], watchers->ready, id);
 	close_all(&pipes);
 	if (unit->builtin_daemon)
 		runs[id].main = pid;

@@ -7,16 +7,22 @@
 #ifndef BOOTLAB_INIT_SPAWN_H
 #define BOOTLAB_INIT_SPAWN_H
 
-#include "supervision/supervise.h"
+#include "loop.h"
 #include "units/units.h"
 
+/* Who is told, with the unit's id, that there is something to be read of a process: from exec_fd, ready_fd, notify_fd. */
+struct spawn_watchers {
+	loop_fn *exec, *ready, *notify;
+};
+
 /* Run `command` of the unit; -EAGAIN and the like when there is no process or descriptor to be had. */
-int spawn_command(struct units *units, unit_id id, const struct command *command, bool as_main);
+int spawn_command(const struct units *units, unit_id id, const struct command *command, bool as_main,
+		  const struct spawn_watchers *watchers);
 
 /* Do the built-in work of the unit in a process of its own. */
-int spawn_builtin(struct units *units, unit_id id);
+int spawn_builtin(const struct units *units, unit_id id, const struct spawn_watchers *watchers);
 
-/* The child has ended, so what the pipe says is final: 0 if its program was executed, else -errno, and `*ret_step` says at
+/* What the pipe says, which is final once the child has ended: 0 if its program was executed, else -errno, and `*ret_step` says at
  * which step. 1: nothing is known. */
 int spawn_result(unit_id id, const char **ret_step);
 

@@ -8,7 +8,7 @@
 #include "shared/clock.h"
 #include "state/account.h"
 #include "state/log.h"
-#include "supervise.h"
+#include "state/runs.h"
 
 static const struct units *units;
 static unit_id goals[MAX_GOALS];
@@ -17,7 +17,7 @@ static bool reached, failed, failure_taken, settled;
 static unit_id first_failed = NO_UNIT;
 static char first_why[160];
 
-void goal_init(struct units *all, const struct config *config)
+void goal_init(const struct units *all, const struct config *config)
 {
 	units = all;
 	for (size_t i = 0; i < config->n_goals; i++) {
@@ -71,7 +71,7 @@ static void look_at_goals(void)
 		if (state != STATE_FAILED && state != STATE_BLOCKED)
 			continue;
 		failed = true;
-		log_say(LOG_FAILURE, "the goal cannot be reached: %s is %s: %s", units->unit[goals[i]].name, state_name(state),
+		log_say(LOG_FAILURE, "the goal cannot be reached: %s is %s: %s", units->unit[goals[i]].name, runs_state_name(state),
 			runs[goals[i]].why);
 	}
 }

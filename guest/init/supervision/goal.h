@@ -6,7 +6,7 @@
 #include "units/config.h"
 #include "units/units.h"
 
-void goal_init(struct units *units, const struct config *config);
+void goal_init(const struct units *units, const struct config *config);
 
 void goal_unit_up(unit_id id);
 void goal_unit_failed(unit_id id);

@@ -1,99 +1,69 @@
 /* SPDX-License-Identifier: MIT */
 #include "lifecycle.h"
 
-#include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "process/loop.h"
+#include "goal.h"
+#include "process/command.h"
 #include "process/output.h"
 #include "process/ready.h"
 #include "process/sockets.h"
-#include "process/spawn.h"
 #include "shared/clock.h"
 #include "state/account.h"
 #include "state/log.h"
 
-enum { KILL_AGAIN_S = 1, KILLS = 3, LSB_NOT_INSTALLED = 5, LSB_NOT_CONFIGURED = 6, HOW_BYTES = 100 };
+enum { MAX_BACKOFF_S = 60, MAX_DOUBLINGS = 12, STEADY_S = 10, KILL_AGAIN_S = 1, KILLS = 3 };
 
-static struct units *units;
+static const struct units *units;
+static lifecycle_settled_fn *settled;
 static uint8_t kills[MAX_UNITS];
 
-void lifecycle_init(struct units *all)
+static void exec_readable(int fd, unsigned id);
+static void ready_readable(int fd, unsigned id);
+static void notify_readable(int fd, unsigned id);
+
+static const struct spawn_watchers WATCHERS = { exec_readable, ready_readable, notify_readable };
+
+void lifecycle_init(const struct units *all, lifecycle_settled_fn *told)
 {
 	units = all;
+	settled = told;
 }
 
-/* Its program goes on running, and is the daemon. */
-static bool stays(const struct unit *unit)
-{
-	return unit->readiness != READY_EXIT && unit->readiness != READY_FORK;
-}
+/* ---- Down ---------------------------------------------------------------------------------------------------------------- */
 
-static const struct command *current(unit_id id)
-{
-	return &units->commands[units->unit[id].first_command + runs[id].command];
-}
-
-/* The next command of this phase from `from` on; false when there is none. */
-static bool find_command(unit_id id, uint16_t from)
+static void down(unit_id id, enum state state)
 {
 	const struct unit *unit = &units->unit[id];
-
-	for (uint16_t i = from; i < unit->n_commands; i++)
-		if (units->commands[unit->first_command + i].phase == runs[id].phase) {
-			runs[id].command = i;
-			return true;
-		}
-	return false;
-}
-
-static bool is_for_want(int r)
-{
-	return r == -EMFILE || r == -ENFILE || r == -ENOMEM || r == -ENOBUFS;
-}
-
-static void run_current(unit_id id)
-{
 	struct run *run = &runs[id];
-	bool tried = run->spawn_again, sockets_there;
-	const char *address;
-	int r = run->phase == PHASE_START ? sockets_open(units, id, &address) : 0;
+	int64_t now_ns = clock_now_ns();
 
-	if (r < 0 && !is_for_want(r)) {
-		run->spawn_again = false;
-		supervise_fail(id, "listen %s: %s", address, strerror(-r));
-		return;
+	/* Somebody wanted it stopped while it was ending of itself. */
+	if (run->stop_wanted && state == STATE_BACKOFF)
+		state = STATE_OFF;
+	account_add(ACCOUNT_DOWN, id, 0, (uint8_t)state, 0);
+	/* What has run for a while begins anew with its patience. */
+	if (run->up_ns > 0 && now_ns - run->up_ns > STEADY_S * NS_PER_S)
+		run->restarts = 0;
+	run->up_ns = 0;
+	run->stop_wanted = false;
+	runs_enter(id, state);
+	if (state != STATE_BACKOFF && !run->start_wanted)
+		sockets_close(units, id);
+	if (state == STATE_BACKOFF) {
+		/* What fails without a process could fail again at once, for ever, and leave no time for anything else. */
+		int64_t least_ns = LIFECYCLE_RETRY_MS * NS_PER_MS;
+		int64_t delay_ns = unit->restart_delay_ns > least_ns ? unit->restart_delay_ns : least_ns;
+
+		for (uint32_t i = 0; i < run->restarts && i < MAX_DOUBLINGS && delay_ns < MAX_BACKOFF_S * NS_PER_S; i++)
+			delay_ns *= 2;
+		run->restarts++;
+		run->deadline_ns = now_ns + (delay_ns < MAX_BACKOFF_S * NS_PER_S ? delay_ns : MAX_BACKOFF_S * NS_PER_S);
 	}
-	sockets_there = r == 0;
-	if (sockets_there)
-		r = units->unit[id].origin == ORIGIN_BUILTIN ?
-			    spawn_builtin(units, id) :
-			    spawn_command(units, id, current(id), run->phase == PHASE_START && stays(&units->unit[id]));
-	run->spawn_again = r < 0;
-	if (r < 0 && !tried)
-		log_say(LOG_FAILURE, "%s: no %s for it (%s): trying again", units->unit[id].name,
-			sockets_there ? "process" : "socket", strerror(-r));
-}
-
-static bool is_alive(const struct run *run)
-{
-	return run->pid > 0 || run->main > 0;
-}
-
-static void signal_process(pid_t pid, int number)
-{
-	if (pid <= 0)
-		return;
-	/* Most lead their own group; a daemon that was adopted by its pid file may not. */
-	if (getpgid(pid) == pid)
-		kill(-pid, number);
-	kill(pid, number);
-	if (number == SIGTERM)
-		kill(pid, SIGCONT);
+	settled(id);
 }
 
 static void finish_stop(unit_id id)
@@ -108,19 +78,46 @@ static void finish_stop(unit_id id)
 	loop_close(&run->output_fd);
 	loop_close(&run->helper_fd);
 	run->next_main = 0;
-	supervise_down(id, run->after_stop);
+	down(id, run->after_stop);
+}
+
+void lifecycle_gone(unit_id id)
+{
+	if (!command_is_alive(&runs[id]))
+		finish_stop(id);
 }
 
 static void terminate(unit_id id)
 {
 	struct run *run = &runs[id];
 
-	if (!is_alive(run)) {
+	if (!command_is_alive(run)) {
 		finish_stop(id);
 		return;
 	}
-	signal_process(run->pid, SIGTERM);
-	signal_process(run->main, SIGTERM);
+	command_signal(run, SIGTERM);
+}
+
+/* ---- Up ------------------------------------------------------------------------------------------------------------------ */
+
+void lifecycle_up(unit_id id)
+{
+	struct run *run = &runs[id];
+
+	runs_enter(id, STATE_UP);
+	run->up_ns = run->since_ns;
+	account_add(ACCOUNT_READY, id, (uint32_t)(run->main > 0 ? run->main : 0), 0, runs_starting());
+	goal_unit_up(id);
+	settled(id);
+}
+
+static void run_current(unit_id id)
+{
+	const char *address;
+	int r = command_run(units, id, &WATCHERS, &address);
+
+	if (r < 0)
+		lifecycle_fail(id, "listen %s: %s", address, strerror(-r));
 }
 
 static void next_command(unit_id id, uint16_t from)
@@ -128,7 +125,7 @@ static void next_command(unit_id id, uint16_t from)
 	struct run *run = &runs[id];
 
 	for (;; from = 0, run->phase++) {
-		if (find_command(id, from)) {
+		if (command_find(units, id, from)) {
 			run_current(id);
 			return;
 		}
@@ -143,13 +140,18 @@ static void next_command(unit_id id, uint16_t from)
 			}
 			break;
 		case PHASE_POST:
-			supervise_up(id);
+			lifecycle_up(id);
 			return;
 		default:
 			terminate(id);
 			return;
 		}
 	}
+}
+
+void lifecycle_next(unit_id id)
+{
+	next_command(id, (uint16_t)(runs[id].command + 1));
 }
 
 static void start_done(unit_id id)
@@ -170,16 +172,16 @@ void lifecycle_begin(unit_id id)
 		int r = unit->builtin();
 
 		if (r < 0)
-			supervise_fail(id, "%s", strerror(-r));
+			lifecycle_fail(id, "%s", strerror(-r));
 		else
-			supervise_up(id);
+			lifecycle_up(id);
 		return;
 	}
 	if (unit->n_commands == 0 && unit->origin != ORIGIN_BUILTIN) {
-		supervise_up(id);
+		lifecycle_up(id);
 		return;
 	}
-	supervise_enter(id, STATE_STARTING);
+	runs_enter(id, STATE_STARTING);
 	if (unit->start_timeout_ns > 0)
 		run->deadline_ns = run->since_ns + unit->start_timeout_ns;
 	run->phase = unit->builtin_daemon ? PHASE_START : PHASE_PRE;
@@ -188,6 +190,8 @@ void lifecycle_begin(unit_id id)
 	else
 		next_command(id, 0);
 }
+
+/* ---- Stopped, or failed -------------------------------------------------------------------------------------------------- */
 
 void lifecycle_stop(unit_id id, enum state after)
 {
@@ -198,11 +202,11 @@ void lifecycle_stop(unit_id id, enum state after)
 	if (run->state == STATE_STOPPING)
 		return;
 	if (!was_active) {
-		supervise_down(id, after);
+		down(id, after);
 		return;
 	}
 	account_add(ACCOUNT_STOPPING, id, 0, 0, 0);
-	supervise_enter(id, STATE_STOPPING);
+	runs_enter(id, STATE_STOPPING);
 	kills[id] = 0;
 	run->deadline_ns = run->since_ns +
 			   (units->unit[id].stop_timeout_ns > 0 ? units->unit[id].stop_timeout_ns : INT64_MAX / 2);
@@ -225,35 +229,77 @@ void lifecycle_kill(unit_id id)
 			(int)(run->main > 0 ? run->main : run->pid));
 		run->pid = run->main = 0;
 	}
-	if (!is_alive(run)) {
+	if (!command_is_alive(run)) {
 		finish_stop(id);
 		return;
 	}
 	if (kills[id] == 1)
 		log_say(LOG_FAILURE, "%s did not stop in time, and is killed", units->unit[id].name);
-	signal_process(run->pid, SIGKILL);
-	signal_process(run->main, SIGKILL);
+	command_signal(run, SIGKILL);
 	run->deadline_ns = clock_now_ns() + KILL_AGAIN_S * NS_PER_S;
 }
 
-void lifecycle_try_again(unit_id id)
+static enum state after_failure(unit_id id)
 {
-	run_current(id);
+	const struct unit *unit = &units->unit[id];
+	struct run *run = &runs[id];
+
+	if (unit->restart == RESTART_NO || runs_ending || run->stop_wanted)
+		return STATE_FAILED;
+	if (unit->restart_limit > 0 && run->restarts >= unit->restart_limit)
+		return STATE_FAILED;
+	return STATE_BACKOFF;
 }
 
-void lifecycle_pidfile_found(unit_id id)
+void lifecycle_fail(unit_id id, const char *format, ...)
 {
-	if (runs[id].state == STATE_STARTING)
+	struct run *run = &runs[id];
+	va_list arguments;
+
+	if (run->state == STATE_STOPPING || run->state == STATE_FAILED)
+		return;
+	va_start(arguments, format);
+	vsnprintf(run->why, sizeof run->why, format, arguments);
+	va_end(arguments);
+	log_say(LOG_FAILURE, "%s failed: %s%s%s", units->unit[id].name, run->why, *run->last_line ? "; its last words: " : "",
+		run->last_line);
+	goal_unit_failed(id);
+	account_add(ACCOUNT_FAILED, id, (uint32_t)(run->main > 0 ? run->main : 0), 0, run->restarts);
+	lifecycle_stop(id, units->unit[id].broken ? STATE_FAILED : after_failure(id));
+}
+
+void lifecycle_ended(unit_id id, bool failed, const char *how)
+{
+	struct run *run = &runs[id];
+
+	if (failed) {
+		lifecycle_fail(id, "%s", how);
+	} else if (units->unit[id].restart == RESTART_ALWAYS) {
+		log_say(LOG_NOTE, "%s ended, and is started again", units->unit[id].name);
+		lifecycle_stop(id, after_failure(id));
+	} else {
+		snprintf(run->why, sizeof run->why, "%s", how);
+		lifecycle_stop(id, STATE_OFF);
+	}
+}
+
+/* ---- What its processes say ---------------------------------------------------------------------------------------------- */
+
+void lifecycle_poll(unit_id id)
+{
+	if (runs[id].spawn_again)
+		run_current(id);
+	if (runs[id].poll_pidfile && ready_look_at_pidfile(id) && runs[id].state == STATE_STARTING)
 		start_done(id);
 }
 
-void supervise_executed(unit_id id)
+static void executed(unit_id id)
 {
 	struct run *run = &runs[id];
 	const struct unit *unit = &units->unit[id];
 
 	account_add(ACCOUNT_EXEC, id, (uint32_t)(run->pid > 0 ? run->pid : run->main), run->phase, 0);
-	if (run->state != STATE_STARTING || run->phase != PHASE_START || !stays(unit))
+	if (run->state != STATE_STARTING || run->phase != PHASE_START || !command_is_daemon(unit))
 		return;
 	if (unit->readiness == READY_EXEC)
 		start_done(id);
@@ -261,158 +307,62 @@ void supervise_executed(unit_id id)
 		run->poll_pidfile = true;
 }
 
-void supervise_ready(unit_id id)
+static void exec_readable(int fd, unsigned id)
 {
-	if (runs[id].state == STATE_STARTING && runs[id].phase == PHASE_START && stays(&units->unit[id]))
+	const char *step;
+	int r = spawn_result((unit_id)id, &step);
+
+	(void)fd;
+	if (r == 1)
+		return;
+	loop_close(&runs[id].exec_fd);
+	if (r == 0)
+		executed((unit_id)id);
+	/* What failed is said when the child is reaped, which is at once. */
+}
+
+static void became_ready(unit_id id)
+{
+	if (runs[id].state == STATE_STARTING && runs[id].phase == PHASE_START && command_is_daemon(&units->unit[id]))
 		start_done(id);
 }
 
-void supervise_set_main(unit_id id, pid_t pid)
+static void ready_readable(int fd, unsigned argument)
 {
-	runs[id].main = pid;
+	unit_id id = (unit_id)argument;
+	enum ready_line line = ready_read_line(id);
+
+	(void)fd;
+	if (line == LINE_WRITTEN)
+		became_ready(id);
+	else if (line == LINE_MISSING && runs[id].state == STATE_STARTING)
+		lifecycle_fail(id, "closed its readiness descriptor without writing a line to it");
 }
 
-void supervise_extend(unit_id id, int64_t more_ns)
+void lifecycle_notified(unit_id id)
 {
-	int64_t now_ns = clock_now_ns();
-
-	if ((runs[id].state == STATE_STARTING || runs[id].state == STATE_STOPPING) && runs[id].deadline_ns > 0 &&
-	    now_ns + more_ns > runs[id].deadline_ns)
-		runs[id].deadline_ns = now_ns + more_ns;
+	ready_drain_notify(id, became_ready);
 }
 
-/* ---- What ended ---------------------------------------------------------------------------------------------------------- */
-
-static const char *how_it_ended(char *how, int status)
+static void notify_readable(int fd, unsigned id)
 {
-	if (WIFSIGNALED(status))
-		snprintf(how, HOW_BYTES, "killed by signal %d", WTERMSIG(status));
-	else
-		snprintf(how, HOW_BYTES, "ended with status %d", WEXITSTATUS(status));
-	return how;
+	(void)fd;
+	lifecycle_notified((unit_id)id);
 }
 
-static void command_ended(unit_id id, int status, int exec_error, const char *step)
+int lifecycle_hear(unit_id id, const char **ret_step)
 {
-	const struct unit *unit = &units->unit[id];
-	const struct command *command = unit->origin == ORIGIN_BUILTIN ? NULL : current(id);
 	struct run *run = &runs[id];
-	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	char how[HOW_BYTES];
+	int error = spawn_result(id, ret_step);
 
-	if (run->state == STATE_STOPPING) {
-		if (run->phase == PHASE_STOP)
-			next_command(id, (uint16_t)(run->command + 1));
-		else if (!is_alive(run))
-			finish_stop(id);
-		return;
-	}
-	if (run->state != STATE_STARTING)
-		return;
-	if (unit->origin == ORIGIN_BUILTIN) {
-		if (code == 0)
-			supervise_up(id);
-		else
-			supervise_fail(id, "%s", code > 0 ? strerror(code) : how_it_ended(how, status));
-		return;
-	}
-	if (exec_error) {
-		supervise_fail(id, "%s:%u: %s: %s: %s", unit->path, command->line, command->argv[0], step, strerror(-exec_error));
-	} else if (unit->origin == ORIGIN_LSB && (code == LSB_NOT_INSTALLED || code == LSB_NOT_CONFIGURED)) {
-		snprintf(run->why, sizeof run->why, "it says that it is not %s",
-			 code == LSB_NOT_INSTALLED ? "installed" : "configured");
-		next_command(id, (uint16_t)(run->command + 1));
-	} else if (code != 0 && !command->may_fail) {
-		supervise_fail(id, "%s %s", command->argv[0], how_it_ended(how, status));
-	} else {
-		next_command(id, (uint16_t)(run->command + 1));
-	}
-}
-
-static void main_ended(unit_id id, int status, int exec_error, const char *step)
-{
-	const struct command *command = current(id);
-	struct run *run = &runs[id];
-	char how[HOW_BYTES];
-
-	/* It handed over to a process that has become ours by its end. */
-	if (run->next_main > 0 && ready_is_child(run->next_main) && run->state != STATE_STOPPING) {
-		run->main = run->next_main;
-		run->next_main = 0;
-		return;
-	}
-	how_it_ended(how, status);
-	if (units->unit[id].builtin_daemon && WIFEXITED(status))
-		snprintf(how, sizeof how, "%s", strerror(WEXITSTATUS(status)));
-	switch (run->state) {
-	case STATE_STOPPING:
-		if (!is_alive(run))
-			finish_stop(id);
-		break;
-	case STATE_STARTING:
-		if (exec_error)
-			supervise_fail(id, "%s:%u: %s: %s: %s", units->unit[id].path, command->line, command->argv[0], step,
-				       strerror(-exec_error));
-		else
-			supervise_fail(id, "%s before it was ready", how);
-		break;
-	case STATE_UP:
-		supervise_ended(id, !WIFEXITED(status) || WEXITSTATUS(status) != 0, how);
-		break;
-	default:
-		break;
-	}
-}
-
-static unit_id find_unit(pid_t pid)
-{
-	for (size_t i = 0; i < units->n_units; i++)
-		if (runs[i].pid == pid || runs[i].main == pid)
-			return (unit_id)i;
-	return NO_UNIT;
-}
-
-void lifecycle_ending(pid_t pid)
-{
-	unit_id id = find_unit(pid);
-
-	/* Not after a start command: what that leaves behind is the daemon. */
-	if (id != NO_UNIT && runs[id].main == pid && getpgid(pid) == pid && stays(&units->unit[id]) &&
-	    runs[id].next_main == 0)
-		kill(-pid, SIGKILL);
-}
-
-void supervise_child(pid_t pid, int status, const struct rusage *used)
-{
-	uint64_t cpu_us = (uint64_t)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000000 +
-			  (uint64_t)(used->ru_utime.tv_usec + used->ru_stime.tv_usec);
-	unit_id id = find_unit(pid);
-	const char *step = "";
-	int exec_error;
-	struct run *run;
-
-	if (id == NO_UNIT)
-		return;
-	run = &runs[id];
-	/* What it said before it ended counts. */
-	exec_error = spawn_result(id, &step);
 	if (run->exec_fd >= 0) {
 		loop_close(&run->exec_fd);
-		if (exec_error == 0)
-			supervise_executed(id);
+		if (error == 0)
+			executed(id);
 	}
 	output_drain(id);
-	ready_drain_notify(id);
+	lifecycle_notified(id);
 	if (run->ready_fd >= 0)
-		ready_fd_readable(run->ready_fd, id);
-	account_add(ACCOUNT_EXIT, id, (uint32_t)pid, (uint8_t)(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)),
-		    (cpu_us & UINT32_MAX) | (uint64_t)used->ru_maxrss << 32);
-	exec_error = exec_error > 0 ? 0 : exec_error;
-	if (run->pid == pid) {
-		run->pid = 0;
-		command_ended(id, status, exec_error, step);
-	} else {
-		run->main = 0;
-		main_ended(id, status, exec_error, step);
-	}
+		ready_readable(run->ready_fd, id);
+	return error > 0 ? 0 : error;
 }

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes of one unit, from its first command to its last; supervise.c decides when it begins and ends. */
+/*
+ * One unit from its first command to its last: it begins, is up, fails, is stopped, and is down. It knows of no other unit;
+ * supervise.c decides when it begins and ends, exits.c says what the end of one of its processes means.
+ */
 #ifndef BOOTLAB_INIT_LIFECYCLE_H
 #define BOOTLAB_INIT_LIFECYCLE_H
 
-#include "supervise.h"
+#include "state/runs.h"
+#include "units/units.h"
 
-void lifecycle_init(struct units *units);
+enum { LIFECYCLE_RETRY_MS = 20 };
+
+/* Called when a unit is up, or down: others may have waited for that. */
+typedef void lifecycle_settled_fn(unit_id id);
+
+void lifecycle_init(const struct units *units, lifecycle_settled_fn *settled);
 
 void lifecycle_begin(unit_id id);
 
@@ -15,19 +24,26 @@ void lifecycle_stop(unit_id id, enum state after);
 /* Its time for stopping is over. */
 void lifecycle_kill(unit_id id);
 
-/* There was no process to be had before. */
-void lifecycle_try_again(unit_id id);
+/* It has failed, and is stopped; unless it is on the way out already. Started again if its file says so. */
+__attribute__((format(printf, 2, 3)))
+void lifecycle_fail(unit_id id, const char *format, ...);
 
-void lifecycle_pidfile_found(unit_id id);
+/* What no event tells: try again where there was no process to be had, look for a pid file. Every LIFECYCLE_RETRY_MS. */
+void lifecycle_poll(unit_id id);
 
-/* A child has ended and is not reaped yet: what is left of its process group goes with it. */
-void lifecycle_ending(pid_t pid);
+/* Take the readiness messages that wait. */
+void lifecycle_notified(unit_id id);
 
-/* What supervise.c does about it. */
-void supervise_enter(unit_id id, enum state state);
-void supervise_settled(unit_id id);
-void supervise_up(unit_id id);
-void supervise_ended(unit_id id, bool failed, const char *how);
-void supervise_down(unit_id id, enum state state);
+/*
+ * One of its processes has ended: take what it has said before. 0, or -errno if its program could not be executed, and at
+ * which step.
+ */
+int lifecycle_hear(unit_id id, const char **ret_step);
+
+/* What that end comes to: the command behind this one; up; the daemon is gone of itself; nothing, unless it was the last one. */
+void lifecycle_next(unit_id id);
+void lifecycle_up(unit_id id);
+void lifecycle_ended(unit_id id, bool failed, const char *how);
+void lifecycle_gone(unit_id id);
 
 #endif

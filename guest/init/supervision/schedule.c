@@ -2,6 +2,7 @@
 #include "schedule.h"
 
 #include "pressure.h"
+#include "state/runs.h"
 
 enum verdict schedule_dependencies(const struct units *units, unit_id id, unit_id *ret)
 {

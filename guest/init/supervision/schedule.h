@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 
-#include "supervise.h"
 #include "units/units.h"
 
 enum verdict { DEPENDENCIES_THERE, DEPENDENCIES_AWAITED, DEPENDENCIES_FAILED };

@@ -15,6 +15,7 @@
 #include "process/ready.h"
 #include "shared/clock.h"
 #include "state/account.h"
+#include "supervision/lifecycle.h"
 #include "supervision/supervise.h"
 #include "units/graph.h"
 #include "units/unit_file.h"
@@ -88,6 +89,12 @@ static void send_notification(int fd, const struct sockaddr_un *to, socklen_t to
 	CHECK(sendmsg(fd, &message, 0) == (ssize_t)size);
 }
 
+static void ignored(int fd, unsigned id)
+{
+	(void)fd;
+	(void)id;
+}
+
 static void test_notifications(unit_id id)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
@@ -95,7 +102,7 @@ static void test_notifications(unit_id id)
 	char text[MESSAGE_BYTES];
 	unsigned before, ready = 0;
 
-	CHECK(fd >= 0 && ready_open_notify(id) == 0);
+	CHECK(fd >= 0 && ready_open_notify(id, ignored) == 0);
 	strcpy(to.sun_path + 1, runs[id].notify_name);
 	before = open_descriptors();
 	for (int i = 0; i < MESSAGES; i++) {
@@ -108,7 +115,7 @@ static void test_notifications(unit_id id)
 		runs[id].main = getpid();
 		runs[id].next_main = 0;
 		send_notification(fd, &to, to_size, text, size, (int)below(3) ? 0 : (int)below(MOST_PASSED + 1));
-		ready_drain_notify(id);
+		lifecycle_notified(id);
 		CHECK(runs[id].state == STATE_STARTING || runs[id].state == STATE_UP);
 		CHECK(runs[id].main == getpid());
 		for (const char *c = runs[id].last_line; *c; c++)

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "exits.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lifecycle.h"
+#include "process/command.h"
+#include "process/ready.h"
+#include "state/account.h"
+
+enum { LSB_NOT_INSTALLED = 5, LSB_NOT_CONFIGURED = 6, HOW_BYTES = 100 };
+
+static const char *how_it_ended(char *how, int status)
+{
+	if (WIFSIGNALED(status))
+		snprintf(how, HOW_BYTES, "killed by signal %d", WTERMSIG(status));
+	else
+		snprintf(how, HOW_BYTES, "ended with status %d", WEXITSTATUS(status));
+	return how;
+}
+
+static void command_ended(unit_id id, int status, int exec_error, const char *step)
+{
+	const struct units *units = runs_units();
+	const struct unit *unit = &units->unit[id];
+	const struct command *command = unit->origin == ORIGIN_BUILTIN ? NULL : command_current(units, id);
+	struct run *run = &runs[id];
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	char how[HOW_BYTES];
+
+	if (run->state == STATE_STOPPING) {
+		if (run->phase == PHASE_STOP)
+			lifecycle_next(id);
+		else
+			lifecycle_gone(id);
+		return;
+	}
+	if (run->state != STATE_STARTING)
+		return;
+	if (unit->origin == ORIGIN_BUILTIN) {
+		if (code == 0)
+			lifecycle_up(id);
+		else
+			lifecycle_fail(id, "%s", code > 0 ? strerror(code) : how_it_ended(how, status));
+		return;
+	}
+	if (exec_error) {
+		lifecycle_fail(id, "%s:%u: %s: %s: %s", unit->path, command->line, command->argv[0], step, strerror(-exec_error));
+	} else if (unit->origin == ORIGIN_LSB && (code == LSB_NOT_INSTALLED || code == LSB_NOT_CONFIGURED)) {
+		snprintf(run->why, sizeof run->why, "it says that it is not %s",
+			 code == LSB_NOT_INSTALLED ? "installed" : "configured");
+		lifecycle_next(id);
+	} else if (code != 0 && !command->may_fail) {
+		lifecycle_fail(id, "%s %s", command->argv[0], how_it_ended(how, status));
+	} else {
+		lifecycle_next(id);
+	}
+}
+
+static void main_ended(unit_id id, int status, int exec_error, const char *step)
+{
+	const struct units *units = runs_units();
+	const struct command *command = command_current(units, id);
+	struct run *run = &runs[id];
+	char how[HOW_BYTES];
+
+	/* It handed over to a process that has become ours by its end. */
+	if (run->next_main > 0 && ready_is_child(run->next_main) && run->state != STATE_STOPPING) {
+		run->main = run->next_main;
+		run->next_main = 0;
+		return;
+	}
+	how_it_ended(how, status);
+	if (units->unit[id].builtin_daemon && WIFEXITED(status))
+		snprintf(how, sizeof how, "%s", strerror(WEXITSTATUS(status)));
+	switch (run->state) {
+	case STATE_STOPPING:
+		lifecycle_gone(id);
+		break;
+	case STATE_STARTING:
+		if (exec_error)
+			lifecycle_fail(id, "%s:%u: %s: %s: %s", units->unit[id].path, command->line, command->argv[0], step,
+				       strerror(-exec_error));
+		else
+			lifecycle_fail(id, "%s before it was ready", how);
+		break;
+	case STATE_UP:
+		lifecycle_ended(id, !WIFEXITED(status) || WEXITSTATUS(status) != 0, how);
+		break;
+	default:
+		break;
+	}
+}
+
+static unit_id find_unit(pid_t pid)
+{
+	size_t n = runs_units()->n_units;
+
+	for (size_t i = 0; i < n; i++)
+		if (runs[i].pid == pid || runs[i].main == pid)
+			return (unit_id)i;
+	return NO_UNIT;
+}
+
+void exits_zombie(pid_t pid)
+{
+	unit_id id = find_unit(pid);
+
+	/* Not after a start command: what that leaves behind is the daemon. */
+	if (id != NO_UNIT && runs[id].main == pid && getpgid(pid) == pid && command_is_daemon(&runs_units()->unit[id]) &&
+	    runs[id].next_main == 0)
+		kill(-pid, SIGKILL);
+}
+
+void exits_reaped(pid_t pid, int status, const struct rusage *used)
+{
+	uint64_t cpu_us = (uint64_t)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000000 +
+			  (uint64_t)(used->ru_utime.tv_usec + used->ru_stime.tv_usec);
+	unit_id id = find_unit(pid);
+	const char *step = "";
+	int exec_error;
+	struct run *run;
+
+	if (id == NO_UNIT)
+		return;
+	run = &runs[id];
+	/* What it said before it ended counts. */
+	exec_error = lifecycle_hear(id, &step);
+	account_add(ACCOUNT_EXIT, id, (uint32_t)pid, (uint8_t)(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)),
+		    (cpu_us & UINT32_MAX) | (uint64_t)used->ru_maxrss << 32);
+	if (run->pid == pid) {
+		run->pid = 0;
+		command_ended(id, status, exec_error, step);
+	} else {
+		run->main = 0;
+		main_ended(id, status, exec_error, step);
+	}
+}
