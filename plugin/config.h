@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What to watch for, read from the config file (trace_format.h), and where a probe can fire. No QEMU headers. */
+/* What to watch for, as the config file (trace_format.h) says it, and where a probe can fire. No QEMU headers. */
 #ifndef BOOTLAB_CONFIG_H
 #define BOOTLAB_CONFIG_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "trace_format.h"
 
@@ -89,11 +88,6 @@ struct config {
 	bool cut_lines;
 };
 
-/*
- * Read a whole config; `path` is for messages only. On failure returns -EINVAL or -ENOMEM with one line, "path:line: what",
- * in `message`; then nothing needs freeing.
- */
-int config_read(FILE *file, const char *path, char *message, size_t message_size, struct config *ret);
 void config_deinit(struct config *config);
 
 /* Where `name`, `STRUCT.MEMBER`, is in its struct; false when the file does not say. */
@@ -114,10 +108,11 @@ bool code_matches(const struct code *code, const uint8_t *bytes, size_t size);
 /* The architecture as the formats name it; NULL: there is none of this number. */
 const char *arch_name(enum arch arch);
 
-/*
- * Kernel half of the address space. On 32-bit arm the kernel's own configuration decides where that begins, and the config
- * file says it.
- */
+/* Where the kernel's half of the address space begins: of 64 bits. On 32-bit arm its own configuration decides that. */
+#define ADDRESS_HALF (UINT64_C(1) << 63)
+
+/* It begins at `kernel_start`. Before the first call it is at ADDRESS_HALF. */
+void address_split(uint64_t kernel_start);
 bool address_is_high(uint64_t address);
 
 #endif

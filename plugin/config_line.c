@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "config.h"
 
 int line_complain(struct line *line, const char *format, ...)
 {
@@ -17,16 +20,6 @@ int line_complain(struct line *line, const char *format, ...)
 	vsnprintf(line->message + used, line->message_size - (size_t)used, format, arguments);
 	va_end(arguments);
 	return -EINVAL;
-}
-
-bool name_valid(const char *name, size_t size)
-{
-	if (size == 0 || size > TRACE_NAME_MAX)
-		return false;
-	for (size_t i = 0; i < size; i++)
-		if (name[i] <= ' ' || name[i] > '~')
-			return false;
-	return true;
 }
 
 int line_out_of_memory(struct line *line)

@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config.h"
-
 enum { WORDS_MAX = 8 };
 
 struct line {
@@ -35,8 +33,5 @@ int line_hex_digit(char c);
 
 /* Append a copy of `element` to the `count` of `size` bytes each at `*array`, a pointer of any type. */
 int line_append(struct line *line, void *array, size_t *count, const void *element, size_t size);
-
-/* The words of config_profile.c; false: it is none of them, and `ret` is unset. */
-bool line_read_profile(struct line *line, struct config *config, int *ret);
 
 #endif

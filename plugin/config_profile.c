@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The config's lines for the profile. */
+#include "config_profile.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "config_line.h"
 
 static int read_functions(struct line *line, struct config *config)
 {
@@ -98,7 +97,7 @@ static int read_cutlines(struct line *line, struct config *config)
 	return 0;
 }
 
-bool line_read_profile(struct line *line, struct config *config, int *ret)
+bool config_profile_read(struct line *line, struct config *config, int *ret)
 {
 	static const struct {
 		const char *word;

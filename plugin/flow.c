@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From one block to the next: what it means for the shadow stack. */
-#include <stddef.h>
+#include "flow.h"
 
-#include "profile.h"
+#include <stddef.h>
+#include <stdio.h>
 
 /* An x86 instruction is not longer. */
 enum { INSTRUCTION_MAX = 15 };
@@ -17,32 +17,6 @@ static uint8_t frame_flags_of(const struct block *block)
 	return (block->place.flags & (CODE_KERNEL | CODE_STAGE) ? 0 : FRAME_USER) |
 	       (block->place.flags & CODE_ANONYMOUS ? FRAME_ANONYMOUS : 0) |
 	       (block->place.flags & CODE_INEXACT ? FRAME_INEXACT : 0);
-}
-
-static void end_span(struct profile *profile, const struct task *task, const struct frame *frame)
-{
-	const struct profile_span record = {
-		.start_ns = frame->start_ns, .end_ns = profile_now(profile), .node = frame->node, .task = task->number
-	};
-
-	if (record.end_ns - record.start_ns >= profile->config->span_ns)
-		profile_writer_add(&profile->writer, PROFILE_SPAN, &record, sizeof record);
-}
-
-void profile_drop_frames(struct profile *profile, struct task *task, uint32_t depth)
-{
-	struct stack *stack = &task->stack;
-
-	while (stack->depth > depth) {
-		struct frame *frame = &stack->frames[--stack->depth];
-
-		end_span(profile, task, frame);
-		if (frame->call) {
-			const struct call_end end = { profile_now(profile), profile->instructions, task->instructions };
-
-			calls_close(&profile->calls, frame->call, &end, 0);
-		}
-	}
 }
 
 static void count_call(struct profile *profile, const struct frame *frame)
@@ -121,7 +95,7 @@ static void jump(struct profile *profile, struct task *task, const struct block 
 	if (!top || (task->stack.depth == 1 && block->place.flags & CODE_STAGE)) {
 		top = push(profile, task, 0, 0, block->place.function, block);
 	} else {
-		end_span(profile, task, top);
+		profile_end_span(profile, task, top);
 		name_top(profile, task, block->place.function, block);
 	}
 	if (top && enters_function(block))
@@ -318,8 +292,7 @@ static void begin_kernel(struct profile *profile, struct vcpu *vcpu)
 	tasks_name(&profile->tasks, task, profile_now(profile), comm, 0, 0);
 }
 
-void profile_enter(struct profile *profile, struct vcpu *vcpu, const struct block *block, uint64_t mark,
-		   uint64_t instructions)
+void flow_enter(struct profile *profile, struct vcpu *vcpu, const struct block *block, uint64_t mark, uint64_t instructions)
 {
 	profile_charge(profile, instructions);
 	profile->running = vcpu;
@@ -356,7 +329,7 @@ void profile_enter(struct profile *profile, struct vcpu *vcpu, const struct bloc
 	}
 }
 
-void profile_copy_user_frames(struct profile *profile, const struct task *parent, struct task *child)
+void flow_copy_user_frames(struct profile *profile, const struct task *parent, struct task *child)
 {
 	int user = stack_find_exception(&parent->stack, FRAME_FROM_USER);
 

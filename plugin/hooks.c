@@ -2,7 +2,10 @@
 #include "hooks.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "flow.h"
 
 enum { TEXT_SIZE = CALL_TEXT_SIZE, KERNEL_NAME_MAX = 64, PATH_TEXT_SIZE = 1024 };
 
@@ -177,7 +180,7 @@ static void on_fork(struct profile *profile, struct vcpu *vcpu, uint64_t address
 	read_names(profile, child);
 	address_spaces_fork(&profile->spaces, parent->address, address);
 	if (child->tgid == child->pid) /* not a thread, whose stack is its own */
-		profile_copy_user_frames(profile, parent, child);
+		flow_copy_user_frames(profile, parent, child);
 	write_event(profile, vcpu, EVENT_FORK, child->number, 0, "");
 }
 
@@ -343,7 +346,7 @@ static uint64_t function_address(const struct profile *profile, uint64_t pointer
 	return profile->config->arch == ARCH_ARMV7 ? pointer & ~UINT64_C(1) : pointer;
 }
 
-void profile_hook(struct profile *profile, struct vcpu *vcpu, enum hook_kind kind, const uint64_t arguments[HOOK_ARGUMENTS])
+void hooks_reached(struct profile *profile, struct vcpu *vcpu, enum hook_kind kind, const uint64_t arguments[HOOK_ARGUMENTS])
 {
 	switch (kind) {
 	case HOOK_SWITCH:

@@ -8,9 +8,9 @@
 enum { HOOK_ARGUMENTS = 5 };
 
 /*
- * The vCPU is at the first instruction of a hooked function, profile_enter() has been called for it; `arguments` are the
+ * The vCPU is at the first instruction of a hooked function, flow_enter() has been called for it; `arguments` are the
  * first ones of that function.
  */
-void profile_hook(struct profile *profile, struct vcpu *vcpu, enum hook_kind kind, const uint64_t arguments[HOOK_ARGUMENTS]);
+void hooks_reached(struct profile *profile, struct vcpu *vcpu, enum hook_kind kind, const uint64_t arguments[HOOK_ARGUMENTS]);
 
 #endif

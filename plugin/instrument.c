@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow.h"
 #include "hooks.h"
 #include "places.h"
 
@@ -100,7 +101,7 @@ static void enter(unsigned int vcpu, const struct block *block)
 	self.marks[vcpu] = block->place.function;
 	if (may_have_idled(mark, block))
 		profile_account(&self.profile, machine_now(self.machine, block->n_insns));
-	profile_enter(&self.profile, &self.profile.vcpus[vcpu], block, mark, machine_instructions(self.machine, block->n_insns));
+	flow_enter(&self.profile, &self.profile.vcpus[vcpu], block, mark, machine_instructions(self.machine, block->n_insns));
 }
 
 /* One vCPU: it has left a mark, or the block is of another function. */
@@ -145,7 +146,7 @@ static void on_hook(unsigned int vcpu, void *userdata)
 	/* arm: what four registers do not hold is on the stack. */
 	if (is_arm() && !guest_read_pointer(&self.profile.guest, arguments[HOOK_ARGUMENTS - 1], &arguments[HOOK_ARGUMENTS - 1]))
 		arguments[HOOK_ARGUMENTS - 1] = 0;
-	profile_hook(&self.profile, self.profile.running, hook->kind, arguments);
+	hooks_reached(&self.profile, self.profile.running, hook->kind, arguments);
 }
 
 static struct block *remember(const struct block *block)

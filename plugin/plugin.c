@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
+#include "config_read.h"
 #include "instrument.h"
 #include "machine.h"
 #include "qemu_plugin_api.h"

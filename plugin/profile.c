@@ -202,6 +202,32 @@ void profile_cut(struct profile *profile, const char *name, struct stamp at)
 	profile_writer_flush(&profile->writer);
 }
 
+void profile_end_span(struct profile *profile, const struct task *task, const struct frame *frame)
+{
+	const struct profile_span record = {
+		.start_ns = frame->start_ns, .end_ns = profile_now(profile), .node = frame->node, .task = task->number
+	};
+
+	if (record.end_ns - record.start_ns >= profile->config->span_ns)
+		profile_writer_add(&profile->writer, PROFILE_SPAN, &record, sizeof record);
+}
+
+void profile_drop_frames(struct profile *profile, struct task *task, uint32_t depth)
+{
+	struct stack *stack = &task->stack;
+
+	while (stack->depth > depth) {
+		struct frame *frame = &stack->frames[--stack->depth];
+
+		profile_end_span(profile, task, frame);
+		if (frame->call) {
+			const struct call_end end = { profile_now(profile), profile->instructions, task->instructions };
+
+			calls_close(&profile->calls, frame->call, &end, 0);
+		}
+	}
+}
+
 /* Frames that are still there have spans and calls, too. */
 static void close_task(struct profile *profile, struct task *task)
 {

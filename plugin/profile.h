@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the time goes: follows the flow of calls of every task from block to block and keeps the account.
+ * Where the time goes: the account of every task, function by function, kept while others follow what runs.
  *
- * The caller says when code of another function runs, or after a call or return, and at which exact instruction count;
- * what lies between two such moments is charged to what ran. So the account closes by construction. No QEMU headers.
+ * What lies between two moments, each an exact count of instructions, is charged to what ran. So the account closes by
+ * construction. No QEMU headers.
  */
 #ifndef BOOTLAB_PROFILE_H
 #define BOOTLAB_PROFILE_H
@@ -139,9 +139,6 @@ int profile_close(struct profile *profile, struct stamp at);
 
 /* Charge what ran up to `at`, and take the clock for idle time. `at` never goes back. */
 void profile_account(struct profile *profile, struct stamp at);
-/* `block` begins on `vcpu`, at `instructions`; `mark` is what the block before left behind. */
-void profile_enter(struct profile *profile, struct vcpu *vcpu, const struct block *block, uint64_t mark,
-		   uint64_t instructions);
 /* `vcpu` goes on with what it was doing, at `at`, when another one ran last. */
 void profile_run(struct profile *profile, struct vcpu *vcpu, struct stamp at);
 /* A slice ends. */
@@ -163,8 +160,9 @@ void profile_open_call(struct profile *profile, struct vcpu *vcpu, enum profile_
 		       const char *text);
 /* Whether an interrupt has borrowed the running task; system calls and its own faults are not meant. */
 bool profile_in_interrupt(const struct profile *profile, const struct vcpu *vcpu);
+/* The function of `frame` runs no longer: a span, if it took long enough to be kept. */
+void profile_end_span(struct profile *profile, const struct task *task, const struct frame *frame);
+/* All frames above `depth` are over, with their spans and calls. */
 void profile_drop_frames(struct profile *profile, struct task *task, uint32_t depth);
-/* The child of a process begins with the user frames that its parent has, as its memory does. */
-void profile_copy_user_frames(struct profile *profile, const struct task *parent, struct task *child);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 
+#include "flow.h"
 #include "guest.h"
 #include "places.h"
 #include "profile_read.h"
@@ -90,7 +91,7 @@ static inline void boot_enter_place(unsigned vcpu, const struct code_place *plac
 	profile_account(&boot, boot_now());
 	boot_mark[vcpu] = place->function;
 	if (mark != place->function && place->role != ROLE_THUNK && place->role != ROLE_RETURN && place->role != ROLE_TRAMPOLINE)
-		profile_enter(&boot, &boot.vcpus[vcpu], &block, mark, boot_instructions);
+		flow_enter(&boot, &boot.vcpus[vcpu], &block, mark, boot_instructions);
 	else if (mark != place->function)
 		boot_mark[vcpu] = mark;
 	boot_instructions += n_insns;

@@ -62,7 +62,7 @@ static void hook(enum hook_kind kind, uint64_t a, uint64_t b, uint64_t c)
 {
 	const uint64_t arguments[HOOK_ARGUMENTS] = { a, b, c };
 
-	profile_hook(&boot, &boot.vcpus[0], kind, arguments);
+	hooks_reached(&boot, &boot.vcpus[0], kind, arguments);
 }
 
 static void switch_to(uint64_t previous, uint64_t next)

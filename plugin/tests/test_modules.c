@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "config_read.h"
 #include "guest.h"
 #include "names_given.h"
 

@@ -228,7 +228,7 @@ static void test_moved_stage(void)
 	CHECK(stages_begin("uboot_entry", &kind) && kind == STAGE_UBOOT && !stages_begin("kernel_load", &kind));
 	boot.stage = kind;
 	CHECK(place_of(0x4a000404, NULL).address == 0x4a000404 && place_of(moved + 4, NULL).flags & CODE_ANONYMOUS);
-	profile_hook(&boot, &boot.vcpus[0], HOOK_RELOCATE, (const uint64_t[HOOK_ARGUMENTS]){ moved });
+	hooks_reached(&boot, &boot.vcpus[0], HOOK_RELOCATE, (const uint64_t[HOOK_ARGUMENTS]){ moved });
 	place = place_of(moved + 0x400, NULL);
 	CHECK(place.address == 0x4a000400 && place.flags == (CODE_STAGE | CODE_START));
 	CHECK(place_of(0x4a000400, NULL).function == place.function); /* what is left of the first copy */
@@ -238,7 +238,7 @@ static void test_moved_stage(void)
 	boot_open();
 	boot_config.arch = ARCH_RISCV64;
 	boot.stage = kind;
-	profile_hook(&boot, &boot.vcpus[0], HOOK_RELOCATE, (const uint64_t[HOOK_ARGUMENTS]){ 1, 2, moved });
+	hooks_reached(&boot, &boot.vcpus[0], HOOK_RELOCATE, (const uint64_t[HOOK_ARGUMENTS]){ 1, 2, moved });
 	CHECK(place_of(moved + 0x400, NULL).address == 0x4a000400);
 	boot_close();
 	boot_config.n_objects = 0;

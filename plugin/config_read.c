@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config_read.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "config_line.h"
+#include "config_profile.h"
+
+enum { LINE_MAX_SIZE = 4096 };
+
+static const uint64_t SPAN_NS = 20000;
+
+static int read_code(struct line *line, const char *word, struct code *ret)
+{
+	size_t digits = strlen(word);
+
+	if (digits % 2 || digits / 2 < TRACE_CODE_MIN || digits / 2 > TRACE_CODE_MAX)
+		return line_complain(line, "code '%.80s' must be %d to %d bytes of two digits", word, TRACE_CODE_MIN, TRACE_CODE_MAX);
+	ret->size = digits / 2;
+	for (size_t i = 0; i < ret->size; i++) {
+		int high = line_hex_digit(word[2 * i]), low = line_hex_digit(word[2 * i + 1]);
+
+		ret->any[i] = word[2 * i] == '?' && word[2 * i + 1] == '?';
+		if (!ret->any[i] && (high < 0 || low < 0))
+			return line_complain(line, "code '%.80s': '%.2s' is neither two hexadecimal digits nor ??", word, word + 2 * i);
+		ret->bytes[i] = ret->any[i] ? 0 : (uint8_t)(high << 4 | low);
+	}
+	return 0;
+}
+
+static int read_probe(struct line *line, enum probe_kind kind, struct config *config)
+{
+	struct probe probe = { .kind = kind };
+	bool from = kind == PROBE_MARK && line->n_words == 7 && !strcmp(line->words[4], "from");
+	int r;
+
+	if (line->n_words != 4 && !from)
+		return line_complain(line, "expected: %s NAME ADDRESS CODE%s", line->words[0],
+				kind == PROBE_MARK ? " [from LOW HIGH]" : "");
+	if ((r = line_read_name(line, line->words[1], probe.name)) || (r = line_read_address(line, line->words[2], &probe.address)) ||
+	    (r = read_code(line, line->words[3], &probe.code)))
+		return r;
+	if (from) {
+		if ((r = line_read_address(line, line->words[5], &probe.from_low)) ||
+		    (r = line_read_address(line, line->words[6], &probe.from_high)))
+			return r;
+		if (probe.from_low >= probe.from_high)
+			return line_complain(line, "from %s %s: an empty range", line->words[5], line->words[6]);
+	}
+	return line_append(line, &config->probes, &config->n_probes, &probe, sizeof probe);
+}
+
+static int read_arch(struct line *line, struct config *config)
+{
+	uint64_t kernel_start;
+	int r;
+
+	address_split(ADDRESS_HALF);
+	for (enum arch arch = ARCH_X86_64; arch <= ARCH_RISCV64; arch++) {
+		if (line->n_words < 2 || strcmp(line->words[1], arch_name(arch)))
+			continue;
+		config->arch = arch;
+		if (arch == ARCH_ARMV7 && line->n_words == 3) {
+			r = line_read_address(line, line->words[2], &kernel_start);
+			if (!r)
+				address_split(kernel_start);
+			return r;
+		}
+		if (arch != ARCH_ARMV7 && line->n_words == 2)
+			return 0;
+	}
+	return line_complain(line, "expected: arch x86_64, arch aarch64, arch riscv64 or arch armv7 KERNEL_START");
+}
+
+static int read_mark(struct line *line, struct config *config)
+{
+	return read_probe(line, PROBE_MARK, config);
+}
+
+static int read_entry(struct line *line, struct config *config)
+{
+	return read_probe(line, PROBE_ENTRY, config);
+}
+
+static int read_image(struct line *line, struct config *config)
+{
+	return read_probe(line, PROBE_IMAGE, config);
+}
+
+static int read_moved(struct line *line, struct config *config)
+{
+	return read_probe(line, PROBE_MOVED, config);
+}
+
+static int read_calls(struct line *line, struct config *config)
+{
+	return read_probe(line, PROBE_CALLS, config);
+}
+
+static int read_user(struct line *line, struct config *config)
+{
+	int r;
+
+	if (line->n_words != 3)
+		return line_complain(line, "expected: user NAME AFTER");
+	if (config->user_name[0])
+		return line_complain(line, "a second user line; there is only one first user instruction");
+	if ((r = line_read_name(line, line->words[1], config->user_name)))
+		return r;
+	return line_read_name(line, line->words[2], config->user_after);
+}
+
+static int read_guestmarks(struct line *line, struct config *config)
+{
+	if (line->n_words != 1)
+		return line_complain(line, "guestmarks takes no words");
+	config->guest_marks = true;
+	return 0;
+}
+
+static int read_uart(struct line *line, struct config *config)
+{
+	uint64_t port;
+	int r;
+
+	if (line->n_words != 2)
+		return line_complain(line, "expected: uart PORT");
+	if ((r = line_read_address(line, line->words[1], &port)))
+		return r;
+	if (port == 0 || port > 0xffff)
+		return line_complain(line, "uart %s: an x86 port is 1 to ffff", line->words[1]);
+	if (config->arch != ARCH_X86_64)
+		return line_complain(line, "uart: only x86_64 has ports");
+	config->uart_port = (uint16_t)port;
+	return 0;
+}
+
+static int read_stop(struct line *line, struct config *config)
+{
+	if (line->n_words != 2)
+		return line_complain(line, "expected: stop NAME");
+	if (config->stop[0])
+		return line_complain(line, "a second stop line");
+	return line_read_name(line, line->words[1], config->stop);
+}
+
+static const struct {
+	const char *word;
+	int (*read)(struct line *line, struct config *config);
+} keywords[] = {
+	{ "arch", read_arch },	 { "mark", read_mark }, { "entry", read_entry },	   { "image", read_image },
+	{ "calls", read_calls }, { "user", read_user }, { "guestmarks", read_guestmarks }, { "stop", read_stop },
+	{ "uart", read_uart },	 { "moved", read_moved },
+};
+
+static int read_line(struct line *line, struct config *config)
+{
+	int r;
+
+	if (config->arch == ARCH_NONE && strcmp(line->words[0], "arch"))
+		return line_complain(line, "expected 'arch' before anything else, got '%.80s'", line->words[0]);
+	for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+		if (!strcmp(line->words[0], keywords[i].word))
+			return keywords[i].read(line, config);
+	if (config_profile_read(line, config, &r))
+		return r;
+	return line_complain(line, "unknown word '%.80s'", line->words[0]);
+}
+
+static bool mark_exists(const struct config *config, const char *name)
+{
+	for (size_t i = 0; i < config->n_probes; i++)
+		if (config->probes[i].kind != PROBE_CALLS && !strcmp(config->probes[i].name, name))
+			return true;
+	return !strcmp(config->user_name, name);
+}
+
+/* A name that nothing can ever record would only show as a boot that hangs until its deadline. */
+static int check_names(struct line *line, const struct config *config)
+{
+	if (config->arch == ARCH_NONE)
+		return line_complain(line, "the file has no arch line");
+	if (config->user_name[0] && !mark_exists(config, config->user_after))
+		return line_complain(line, "user %s %s: there is no mark %s", config->user_name, config->user_after, config->user_after);
+	if (config->cut_lines && !config->uart_port)
+		return line_complain(line, "cutlines: there is no uart line");
+	if (config->stop[0] && !config->guest_marks && !mark_exists(config, config->stop))
+		return line_complain(line, "stop %s: there is no mark %s, and no guestmarks line", config->stop, config->stop);
+	return 0;
+}
+
+int config_read(FILE *file, const char *path, char *message, size_t message_size, struct config *ret)
+{
+	struct line line = { .path = path, .message = message, .message_size = message_size };
+	struct config config = { .arch = ARCH_NONE, .span_ns = SPAN_NS };
+	char text[LINE_MAX_SIZE], whole[LINE_MAX_SIZE];
+	int r = 0;
+
+	line.whole = whole;
+
+	while (!r && fgets(text, sizeof text, file)) {
+		char *rest = NULL;
+
+		line.number++;
+		strcpy(whole, text);
+		line.n_words = 0;
+		if (!strchr(text, '\n') && !feof(file)) {
+			r = line_complain(&line, "line longer than %zu characters", sizeof text - 2);
+			break;
+		}
+		for (char *word = strtok_r(text, " \t\r\n", &rest); word; word = strtok_r(NULL, " \t\r\n", &rest)) {
+			if (line.n_words == 0 && word[0] == '#')
+				break;
+			if (line.n_words == WORDS_MAX && strcmp(line.words[0], "functions") && strcmp(line.words[0], "object")) {
+				r = line_complain(&line, "more than %d words", WORDS_MAX);
+				break;
+			}
+			if (line.n_words < WORDS_MAX)
+				line.words[line.n_words++] = word;
+		}
+		if (!r && line.n_words)
+			r = read_line(&line, &config);
+	}
+	if (!r && ferror(file))
+		r = line_complain(&line, "cannot be read: %s", strerror(errno));
+	if (!r)
+		r = check_names(&line, &config);
+	if (r)
+		config_deinit(&config);
+	else
+		*ret = config;
+	return r;
+}
