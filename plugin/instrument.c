@@ -15,7 +15,7 @@
  *
  * With one, the translated code itself keeps the mark: it stores it at calls and returns, compares it at the start of each
  * block, and calls us only when something has changed. With several, QEMU 10.0's inline and conditional operations corrupt the
- * guest (plugin.c), so there are callbacks at every block, call and return, with marks of our own.
+ * guest (marks.h), so there are callbacks at every block, call and return, with marks of our own.
  */
 
 enum { BLOCK_BUCKETS = 1 << 16 };

@@ -13,7 +13,7 @@ from typing import Final
 TRACE_EVENT: Final = "sdcard_read_block"
 """What QEMU is asked to log."""
 MARK: Final = "bootlab-plugin: mark "
-"""What the plugin writes before a mark's name (plugin/plugin.c)."""
+"""What the plugin writes before a mark's name (plugin/marks.c)."""
 
 _READ = re.compile(rf"\b{TRACE_EVENT} addr 0x[0-9a-f]+ size 0x([0-9a-f]{{1,8}})$")
 

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "marks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "console.h"
+#include "instrument.h"
+#include "recording.h"
+
+/* What an executed guest mark is: a NOP that no compiler emits (guest/README.md). */
+static const uint8_t guest_mark_x86_64[] = { 0x0f, 0x1f, 0x84, 0x00, 0xb0, 0x07, 0x1a, 0xb5 };
+static const uint8_t guest_mark_aarch64[] = { 0xff, 0x60, 0xa1, 0xd2 };
+static const uint8_t guest_mark_arm[] = { 0x00, 0xb7, 0xcb, 0xe3 };
+static const uint8_t guest_mark_thumb[] = { 0x4b, 0xea, 0x0b, 0x0b };
+static const uint8_t guest_mark_riscv64[] = { 0x13, 0x20, 0x70, 0xb0 };
+
+static const struct guest_mark {
+	enum arch arch;
+	const uint8_t *code;
+	size_t size;
+} guest_marks[] = {
+	{ ARCH_X86_64, guest_mark_x86_64, sizeof guest_mark_x86_64 },
+	{ ARCH_AARCH64, guest_mark_aarch64, sizeof guest_mark_aarch64 },
+	{ ARCH_ARMV7, guest_mark_arm, sizeof guest_mark_arm },
+	{ ARCH_ARMV7, guest_mark_thumb, sizeof guest_mark_thumb },
+	{ ARCH_RISCV64, guest_mark_riscv64, sizeof guest_mark_riscv64 },
+};
+
+static struct {
+	bool *recorded; /* one per probe */
+	bool user_recorded, user_after_recorded;
+	bool slide_known;
+	uint64_t slide;
+} marks;
+
+int marks_open(void)
+{
+	marks.recorded = calloc(recording.config.n_probes + 1, sizeof *marks.recorded);
+	return marks.recorded ? 0 : -ENOMEM;
+}
+
+const uint64_t *marks_slide(void)
+{
+	return marks.slide_known ? &marks.slide : NULL;
+}
+
+/* Called with the lock held, after the record of `name` is written. */
+static void stop_if_asked(const char *name, struct stamp at)
+{
+	recording_tell_write_error();
+	if (strcmp(name, recording.config.stop))
+		return;
+	console_report();
+	recording_end(at);
+	machine_stop(&recording.machine);
+}
+
+/* Where QEMU logs what a board's card is asked for, that is told by mark (bootlab/profile/recorded/card_reads.py). */
+static void log_mark(const char *name)
+{
+	char text[TRACE_NAME_MAX + 32];
+
+	snprintf(text, sizeof text, "bootlab-plugin: mark %s\n", name);
+	qemu_plugin_outs(text);
+}
+
+static void record_mark(const char *name, struct stamp at)
+{
+	for (size_t i = 0; i < recording.config.n_probes; i++)
+		if (recording.config.probes[i].kind != PROBE_CALLS && !strcmp(recording.config.probes[i].name, name))
+			marks.recorded[i] = true;
+	if (!strcmp(recording.config.user_after, name))
+		marks.user_after_recorded = true;
+	writer_mark(&recording.writer, name, at);
+	log_mark(name);
+	instrument_cut(name, at);
+	stop_if_asked(name, at);
+}
+
+static void on_probe(unsigned int vcpu, void *userdata)
+{
+	size_t index = userdata_probe(userdata);
+	const struct probe *probe = &recording.config.probes[index];
+	uint64_t caller;
+
+	(void)vcpu;
+	pthread_mutex_lock(&recording.lock);
+	if (recording.stopped || marks.recorded[index])
+		goto out;
+	if (probe->from_high) {
+		caller = registers_return_address(&recording.registers, recording.config.arch) - marks.slide;
+		if (caller < probe->from_low || caller >= probe->from_high)
+			goto out;
+	}
+	if (probe->kind == PROBE_CALLS) {
+		writer_call(&recording.writer, probe->name, machine_now(&recording.machine, userdata_n_insns(userdata)),
+			    registers_read(recording.registers.argument[0]) - marks.slide);
+		recording_tell_write_error();
+	} else {
+		record_mark(probe->name, machine_now(&recording.machine, userdata_n_insns(userdata)));
+	}
+out:
+	pthread_mutex_unlock(&recording.lock);
+}
+
+static void on_low_block(unsigned int vcpu, void *userdata)
+{
+	(void)vcpu;
+	pthread_mutex_lock(&recording.lock);
+	if (!recording.stopped && marks.user_after_recorded && !marks.user_recorded &&
+	    registers_in_user_mode(&recording.registers, recording.config.arch)) {
+		marks.user_recorded = true;
+		record_mark(recording.config.user_name, machine_now(&recording.machine, userdata_n_insns(userdata)));
+	}
+	pthread_mutex_unlock(&recording.lock);
+}
+
+static void on_guest_mark(unsigned int vcpu, void *userdata)
+{
+	char name[TRACE_NAME_MAX + 1] = "";
+	uint64_t address = registers_read(recording.registers.argument[0]);
+	uint64_t size = registers_read(recording.registers.argument[1]);
+
+	(void)vcpu;
+	/* A guest can put anything there; only a proper name may reach the trace. */
+	if (size > TRACE_NAME_MAX || !memory_read(address, name, size) || !name_valid(name, size)) {
+		fprintf(stderr, "bootlab-plugin: guest mark ignored: its name is not 1 to %d printable characters\n", TRACE_NAME_MAX);
+		return;
+	}
+	pthread_mutex_lock(&recording.lock);
+	if (!recording.stopped) {
+		struct stamp at = machine_now(&recording.machine, userdata_n_insns(userdata));
+
+		writer_guest(&recording.writer, name, at);
+		log_mark(name);
+		instrument_cut(name, at);
+		stop_if_asked(name, at);
+	}
+	pthread_mutex_unlock(&recording.lock);
+}
+
+static bool code_is_at(const struct code *code, uint64_t address)
+{
+	uint8_t bytes[TRACE_CODE_MAX];
+
+	return memory_read(address, bytes, code->size) && code_matches(code, bytes, code->size);
+}
+
+static void watch_probes(struct qemu_plugin_tb *tb, uint64_t address, size_t n_insns)
+{
+	for (size_t i = 0; i < recording.config.n_probes; i++) {
+		const struct probe *probe = &recording.config.probes[i];
+		enum place place = marks.recorded[i] ? PLACE_NO : probe_place(probe, address, marks_slide());
+
+		if (place == PLACE_NO || (place == PLACE_IF_CODE && !code_is_at(&probe->code, address)))
+			continue;
+		if (place == PLACE_IF_CODE && (probe->kind == PROBE_MARK || probe->kind == PROBE_CALLS)) {
+			marks.slide_known = true;
+			marks.slide = address - probe->address;
+			writer_slide(&recording.writer, marks.slide);
+		}
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_probe,
+						     probe->from_high || probe->kind == PROBE_CALLS ? QEMU_PLUGIN_CB_R_REGS :
+												      QEMU_PLUGIN_CB_NO_REGS,
+						     userdata_pack(i, n_insns));
+	}
+}
+
+const struct probe *marks_find_entry(uint64_t address)
+{
+	for (size_t i = 0; i < recording.config.n_probes; i++) {
+		const struct probe *probe = &recording.config.probes[i];
+
+		if ((probe->kind == PROBE_ENTRY || probe->kind == PROBE_IMAGE) && !marks.recorded[i] &&
+		    probe_place(probe, address, NULL) == PLACE_IF_CODE && code_is_at(&probe->code, address))
+			return probe;
+	}
+	return NULL;
+}
+
+static bool is_guest_mark(struct qemu_plugin_tb *tb)
+{
+	uint8_t bytes[sizeof guest_mark_x86_64];
+	size_t size = qemu_plugin_insn_data(qemu_plugin_tb_get_insn(tb, 0), bytes, sizeof bytes);
+
+	for (size_t i = 0; i < sizeof guest_marks / sizeof *guest_marks; i++) {
+		const struct guest_mark *mark = &guest_marks[i];
+
+		if (mark->arch == recording.config.arch && mark->size == size && !memcmp(bytes, mark->code, size))
+			return true;
+	}
+	return false;
+}
+
+void marks_watch(struct qemu_plugin_tb *tb)
+{
+	uint64_t address = qemu_plugin_tb_vaddr(tb);
+	size_t n_insns = qemu_plugin_tb_n_insns(tb);
+
+	watch_probes(tb, address, n_insns);
+	/*
+	 * The kernel can run user programs before init (modprobe), and init may then start in a block translated for one of
+	 * them. So every block in the user half gets the callback from the moment that the kernel is in its own half; the
+	 * firmware's and the decompressor's are not touched.
+	 */
+	if (recording.config.user_name[0] && !marks.user_recorded && marks.slide_known && !address_is_high(address))
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_low_block, QEMU_PLUGIN_CB_R_REGS, userdata_pack(0, n_insns));
+	if (recording.config.guest_marks && !address_is_high(address) && is_guest_mark(tb))
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_guest_mark, QEMU_PLUGIN_CB_R_REGS, userdata_pack(0, n_insns));
+}

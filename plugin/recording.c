@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recording.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "instrument.h"
+
+struct recording recording = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+void recording_tell_write_error(void)
+{
+	if (recording.writer.error && !recording.write_error_told) {
+		fprintf(stderr, "bootlab-plugin: trace: %s\n", strerror(-recording.writer.error));
+		recording.write_error_told = true;
+	}
+}
+
+void recording_end(struct stamp at)
+{
+	int r;
+
+	recording.stopped = true;
+	writer_end(&recording.writer, at);
+	r = instrument_close(at);
+	if (r)
+		fprintf(stderr, "bootlab-plugin: profile: %s\n", strerror(-r));
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The recording of this boot: what is watched for, the machine, the trace that is written, and whether it is over. One plugin,
+ * one machine: QEMU gives its translation callback no pointer of ours.
+ */
+#ifndef BOOTLAB_RECORDING_H
+#define BOOTLAB_RECORDING_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config.h"
+#include "machine.h"
+#include "registers.h"
+#include "writer.h"
+
+struct recording {
+	pthread_mutex_t lock; /* of all below, for -accel tcg,thread=multi; every callback takes it */
+	struct config config;
+	struct machine machine;
+	struct registers registers;
+	struct writer writer;
+	bool stopped; /* nothing is recorded any more */
+	bool write_error_told;
+};
+
+extern struct recording recording;
+
+/* Tell the user that the trace cannot be written, once. */
+void recording_tell_write_error(void);
+
+/* The boot is over, `at` is its last moment: end the trace and the profile. */
+void recording_end(struct stamp at);
+
+/*
+ * A callback's userdata is a block's length and a probe's index in one pointer: nothing to allocate, and nothing to free
+ * when QEMU throws its translations away. A block has at most 512 instructions (TCG_MAX_INSNS).
+ */
+static inline void *userdata_pack(size_t probe, size_t n_insns)
+{
+	return (void *)(uintptr_t)(probe << 16 | n_insns);
+}
+
+static inline size_t userdata_probe(const void *userdata)
+{
+	return (uintptr_t)userdata >> 16;
+}
+
+static inline size_t userdata_n_insns(const void *userdata)
+{
+	return (uintptr_t)userdata & 0xffff;
+}
+
+#endif
