@@ -50,7 +50,7 @@ check-python: setup-dev
 	$(VENV)/ruff format --check
 	$(VENV)/ruff check
 	$(VENV)/mypy
-	$(PYTEST) -q tests/test_architecture.py
+	$(PYTEST) -q tests/test_architecture.py tests/test_c_architecture.py
 
 check-c: setup-dev
 	set -e; for compiler in $(C_COMPILERS); do \

@@ -22,7 +22,7 @@ int line_complain(struct line *line, const char *format, ...)
 	return -EINVAL;
 }
 
-int line_out_of_memory(struct line *line)
+static int out_of_memory(struct line *line)
 {
 	line_complain(line, "out of memory");
 	return -ENOMEM;
@@ -35,7 +35,7 @@ int line_append(struct line *line, void *array, size_t *count, const void *eleme
 	memcpy(&grown, array, sizeof grown);
 	grown = realloc(grown, (*count + 1) * size);
 	if (!grown)
-		return line_out_of_memory(line);
+		return out_of_memory(line);
 	memcpy((char *)grown + *count * size, element, size);
 	memcpy(array, &grown, sizeof grown);
 	++*count;
@@ -103,5 +103,5 @@ int line_read_rest(struct line *line, unsigned words, char **ret)
 	}
 	size = strcspn(path, "\r\n");
 	*ret = strndup(path, size);
-	return *ret ? 0 : line_out_of_memory(line);
+	return *ret ? 0 : out_of_memory(line);
 }

@@ -20,7 +20,6 @@ struct line {
 
 /* Says "path:line: what" in the line's message; returns -EINVAL. */
 __attribute__((format(printf, 2, 3))) int line_complain(struct line *line, const char *format, ...);
-int line_out_of_memory(struct line *line);
 
 /* `word` as a name, an address, a decimal number. */
 int line_read_name(struct line *line, const char *word, char *ret);

@@ -19,7 +19,8 @@ struct task *tasks_find(struct tasks *tasks, uint64_t address)
 	return NULL;
 }
 
-void tasks_forget(struct tasks *tasks, struct task *task)
+/* Its task_struct is no more; the struct task stays valid to the end. */
+static void forget(struct tasks *tasks, struct task *task)
 {
 	for (struct task **link = bucket(tasks, task->address); *link; link = &(*link)->next_in_bucket)
 		if (*link == task) {
@@ -36,7 +37,7 @@ void tasks_place(struct tasks *tasks, struct task *task, uint64_t address)
 	struct task **link = bucket(tasks, address);
 
 	if (old)
-		tasks_forget(tasks, old);
+		forget(tasks, old);
 	task->address = address;
 	task->next_in_bucket = *link;
 	*link = task;

@@ -45,8 +45,6 @@ void tasks_deinit(struct tasks *tasks);
 struct task *tasks_add(struct tasks *tasks, uint64_t address, uint32_t parent);
 struct task *tasks_find(struct tasks *tasks, uint64_t address);
 void tasks_place(struct tasks *tasks, struct task *task, uint64_t address);
-/* Its task_struct is no more; the struct task stays valid to the end. */
-void tasks_forget(struct tasks *tasks, struct task *task);
 
 /*
  * Give it a name and a number of the kernel's. Its stacks begin at a new root from then on, frames it has included.

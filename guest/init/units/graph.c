@@ -153,6 +153,8 @@ static void join_systemd(struct units *units)
 	}
 }
 
+static void want(struct units *units, unit_id id);
+
 static void want_refs_of(struct units *units, unit_id id)
 {
 	for (size_t i = 0; i < units->n_refs; i++) {
@@ -169,11 +171,11 @@ static void want_refs_of(struct units *units, unit_id id)
 			enabled |= units->unit[other].wanted;
 		}
 		if (first != NO_UNIT && !enabled)
-			graph_want(units, first);
+			want(units, first);
 	}
 }
 
-void graph_want(struct units *units, unit_id id)
+static void want(struct units *units, unit_id id)
 {
 	/* As deep as a chain of units that nothing else brings along; a thousand at most. */
 	if (units->unit[id].wanted)
@@ -307,7 +309,7 @@ void graph_resolve(struct units *units, const struct graph_options *options)
 	}
 	for (size_t i = 0; i < units->n_units; i++)
 		if (units->unit[i].enabled && !units->unit[i].wanted)
-			graph_want(units, (unit_id)i);
+			want(units, (unit_id)i);
 	for (size_t i = 0; i < units->n_refs; i++)
 		if (!is_skipped_member(units, &units->refs[i], options) && resolve_ref(units, &units->refs[i], options) == 0)
 			complain_missing(units, &units->refs[i]);

@@ -16,7 +16,4 @@ struct graph_options {
 /* Once, after all files have been read. */
 void graph_resolve(struct units *units, const struct graph_options *options);
 
-/* Mark `id` and what comes along with it as wanted; for units that are started later. */
-void graph_want(struct units *units, unit_id id);
-
 #endif

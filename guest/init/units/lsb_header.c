@@ -22,11 +22,6 @@ static const struct {
 	{ "Description", -1 },
 };
 
-const char *lsb_keyword_name(enum lsb_keyword keyword)
-{
-	return KEYWORDS[keyword].name;
-}
-
 /* `### WORD INIT INFO`, blanks between, whatever follows: syslog-ng's has one more `#`. */
 static bool is_border(struct slice line, const char *which)
 {

@@ -39,6 +39,4 @@ struct lsb_header {
 /* The first block of `text`; `ret->found` is false when there is none. */
 void lsb_header_parse(const char *text, size_t size, struct lsb_header *ret);
 
-const char *lsb_keyword_name(enum lsb_keyword keyword);
-
 #endif
