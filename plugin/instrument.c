@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow.h"
-#include "hooks.h"
-#include "places.h"
+#include "profile/flow.h"
+#include "profile/hooks.h"
+#include "profile/places.h"
 
 /*
  * How the flow of calls is followed depends on the number of vCPUs.

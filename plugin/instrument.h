@@ -3,10 +3,10 @@
 #ifndef BOOTLAB_INSTRUMENT_H
 #define BOOTLAB_INSTRUMENT_H
 
-#include "config.h"
+#include "config/config.h"
 #include "machine.h"
 #include "qemu_plugin_api.h"
-#include "writer.h"
+#include "records/writer.h"
 
 /*
  * Begin a profile at `path`. `config` and `machine` must outlive it. Returns 0, or a negative errno with one line in `message`.

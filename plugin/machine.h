@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "writer.h"
+#include "records/writer.h"
 
 struct machine {
 	int shift; /* one instruction is 2**shift ns; -1: no -icount, host clock */

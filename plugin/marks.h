@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "config.h"
+#include "config/config.h"
 #include "qemu_plugin_api.h"
 
 /* Look for those of recording.config. 0 or -ENOMEM. */

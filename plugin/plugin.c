@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config_read.h"
+#include "config/read.h"
 #include "console.h"
 #include "instrument.h"
 #include "marks.h"

@@ -11,10 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config.h"
+#include "config/config.h"
 #include "machine.h"
+#include "records/writer.h"
 #include "registers.h"
-#include "writer.h"
 
 struct recording {
 	pthread_mutex_t lock; /* of all below, for -accel tcg,thread=multi; every callback takes it */

@@ -24,7 +24,10 @@ FOREIGN = {"plugin/qemu_plugin_api"}
 # Called by the C library, or by QEMU.
 ENTRIES = {"main", "_start", "start", "qemu_plugin_install"}
 # One header for the instruction sets of all architectures.
-SHARED_HEADER = {"plugin/arm_instructions": "plugin/instructions", "plugin/riscv_instructions": "plugin/instructions"}
+SHARED_HEADER = {
+    "plugin/code/arm_instructions": "plugin/code/instructions",
+    "plugin/code/riscv_instructions": "plugin/code/instructions",
+}
 
 _COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)

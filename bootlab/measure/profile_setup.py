@@ -34,7 +34,7 @@ from bootlab.symbols.table import SymbolTable
 from bootlab.system import BootFiles, KernelEntry, System
 
 MOST_VCPUS: Final = 64
-"""What the plugin keeps stacks for (plugin/profile.h, PROFILE_VCPUS_MAX)."""
+"""What the plugin keeps stacks for (plugin/profile/profile.h, PROFILE_VCPUS_MAX)."""
 PROFILE: Final = "profile.bin"
 ABOUT: Final = "profile.json"
 _NO_SYMBOLS = "kernel.symbols in the system file, or --symbols FILE: its unstripped vmlinux or its System.map"

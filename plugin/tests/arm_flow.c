@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "instructions.h"
+#include "code/instructions.h"
 
 static const char *const names[] = {
 	[FLOW_NONE] = "none",

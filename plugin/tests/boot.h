@@ -9,9 +9,9 @@
 
 #include <inttypes.h>
 
-#include "flow.h"
 #include "guest.h"
-#include "places.h"
+#include "profile/flow.h"
+#include "profile/places.h"
 #include "profile_read.h"
 
 static const uint64_t KERNEL = 0xffffffff81000000, LOW = 0x1000000;

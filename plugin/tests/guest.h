@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "guest_memory.h"
+#include "code/guest_memory.h"
 
 enum { GUEST_PAGE = 4096, GUEST_PAGES = 64 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "names.h"
+#include "records/names.h"
 
 enum { FIRST_NUMBER = 1000, NAMES_GIVEN_MAX = 64 };
 

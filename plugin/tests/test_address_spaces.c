@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "address_spaces.h"
-#include "config_read.h"
+#include "code/address_spaces.h"
+#include "config/read.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "calls.h"
+#include "records/calls.h"
 
 #include "profile_read.h"
 

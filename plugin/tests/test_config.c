@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "config_read.h"
+#include "config/read.h"
 
 #include <errno.h>
 #include <string.h>

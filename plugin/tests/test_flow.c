@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the shadow stacks make of calls, returns, jumps, exceptions and task switches. */
 #include "boot.h"
-#include "hooks.h"
+#include "profile/hooks.h"
 
 #define THREAD0 "swapper/0-0;"
 

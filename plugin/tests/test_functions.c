@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "functions.h"
+#include "code/functions.h"
 
 #include <errno.h>
 #include <string.h>

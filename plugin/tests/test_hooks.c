@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is read of the guest's structs when it enters a function that is watched. */
-#include "hooks.h"
+#include "profile/hooks.h"
 
 #include "boot.h"
 

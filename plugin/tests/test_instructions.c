@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "instructions.h"
+#include "code/instructions.h"
 
 #include "check.h"
 

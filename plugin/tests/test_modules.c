@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "modules.h"
+#include "code/modules.h"
 
 #include <string.h>
 
 #include "check.h"
-#include "config_read.h"
+#include "config/read.h"
 #include "guest.h"
 #include "names_given.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which code an address is, wherever the kernel runs, and what instructions there leave behind. */
 #include "boot.h"
-#include "hooks.h"
+#include "profile/hooks.h"
 
 static struct code_place place_of(uint64_t address, const void *host)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile_writer.h"
+#include "records/profile_writer.h"
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "stacks.h"
+#include "records/stacks.h"
 
 #include "check.h"
 

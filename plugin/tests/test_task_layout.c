@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "task_layout.h"
+#include "profile/task_layout.h"
 
 #include "check.h"
 #include "guest.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tree.h"
+#include "records/tree.h"
 
 #include "profile_read.h"
 

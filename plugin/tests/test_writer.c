@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "writer.h"
+#include "records/writer.h"
 
 #include <errno.h>
 #include <string.h>

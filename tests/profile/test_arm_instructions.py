@@ -43,7 +43,7 @@ LINE = re.compile(r"^\s*([0-9a-f]+):\t([0-9a-f]+(?: [0-9a-f]+)?) +\t(\S+)\s*(.*)
 def flow(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The plugin's own decoder, as a program."""
     program = tmp_path_factory.mktemp("arm") / "arm_flow"
-    sources = [PLUGIN / "tests" / "arm_flow.c", PLUGIN / "arm_instructions.c"]
+    sources = [PLUGIN / "tests" / "arm_flow.c", PLUGIN / "code" / "arm_instructions.c"]
     subprocess.run(["cc", "-O1", f"-I{PLUGIN}", "-o", program, *sources], check=True)
     return program
 

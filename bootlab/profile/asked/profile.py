@@ -97,7 +97,8 @@ _OFFSETS: Mapping[str, tuple[str, ...]] = {
     "gendisk": ("disk_name",),
 }  # fmt: skip
 _SIZES = ("module_memory",)
-# Where these members have always been; and the plugin finds comm, pid and state of tasks itself (plugin/task_layout.h).
+# Where these members have always been. Comm, pid and state of tasks the plugin finds itself
+# (plugin/profile/task_layout.h).
 _WITHOUT_TYPES: Mapping[str, int] = {"module.name": 24, "device_driver.name": 0}
 _WITHOUT_TYPES_32: Mapping[str, int] = {"module.name": 12, "device_driver.name": 0}
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "config_profile.h"
+#include "profile_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static int read_cutlines(struct line *line, struct config *config)
 	return 0;
 }
 
-bool config_profile_read(struct line *line, struct config *config, int *ret)
+bool profile_lines_read(struct line *line, struct config *config, int *ret)
 {
 	static const struct {
 		const char *word;

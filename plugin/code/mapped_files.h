@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "code_map.h"
-#include "config.h"
+#include "config/config.h"
 #include "functions.h"
-#include "names.h"
+#include "records/names.h"
 
 struct mapped_file {
 	uint32_t number; /* from 1 */

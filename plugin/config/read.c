@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "config_read.h"
+#include "read.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "config_line.h"
-#include "config_profile.h"
+#include "line.h"
+#include "profile_lines.h"
 
 enum { LINE_MAX_SIZE = 4096 };
 
@@ -163,7 +163,7 @@ static int read_line(struct line *line, struct config *config)
 	for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
 		if (!strcmp(line->words[0], keywords[i].word))
 			return keywords[i].read(line, config);
-	if (config_profile_read(line, config, &r))
+	if (profile_lines_read(line, config, &r))
 		return r;
 	return line_complain(line, "unknown word '%.80s'", line->words[0]);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "config_line.h"
+#include "line.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "code_map.h"
-#include "config.h"
+#include "config/config.h"
 #include "functions.h"
-#include "names.h"
+#include "records/names.h"
 
 enum stage_kind { STAGE_FIRMWARE, STAGE_DECOMPRESSOR, STAGE_STARTUP, STAGE_SPL, STAGE_OPENSBI, STAGE_UBOOT, STAGE_KINDS };
 

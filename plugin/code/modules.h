@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "code_map.h"
-#include "config.h"
-#include "names.h"
+#include "config/config.h"
+#include "records/names.h"
 
 enum { MODULE_NAME_SIZE = 64 }; /* MODULE_NAME_LEN is 56 */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "code_map.h"
 
-#include "config.h"
+#include "config/config.h"
 
 void kernel_image_enter(struct kernel_image *image, uint64_t link, uint64_t address, const void *host)
 {

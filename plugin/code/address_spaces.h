@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 #include "code_map.h"
-#include "config.h"
+#include "config/config.h"
 #include "mapped_files.h"
-#include "names.h"
+#include "records/names.h"
 
 /* A part of a process's memory that shows a file. */
 struct file_range {

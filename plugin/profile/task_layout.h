@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "guest_memory.h"
+#include "code/guest_memory.h"
 
 enum { TASK_LAYOUT_SIZE = 12 * 1024 }; /* no task_struct has them further in */
 

@@ -12,19 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "address_spaces.h"
-#include "calls.h"
-#include "code_map.h"
-#include "config.h"
-#include "instructions.h"
-#include "modules.h"
-#include "names.h"
-#include "profile_writer.h"
+#include "code/address_spaces.h"
+#include "code/code_map.h"
+#include "code/instructions.h"
+#include "code/modules.h"
+#include "code/stages.h"
+#include "config/config.h"
+#include "records/calls.h"
+#include "records/names.h"
+#include "records/profile_writer.h"
+#include "records/tasks.h"
+#include "records/tree.h"
+#include "records/writer.h"
 #include "task_layout.h"
-#include "stages.h"
-#include "tasks.h"
-#include "tree.h"
-#include "writer.h"
 
 /*
  * What the latest block left behind: the number of the function that runs, or how it was left. One word, because a
