@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The profile's side of QEMU: puts into each translated block what tells profile.h of the flow through it. */
+/* The profile's side of QEMU: puts into each translated block what tells profile/flow.h of the flow through it. */
 #ifndef BOOTLAB_INSTRUMENT_H
 #define BOOTLAB_INSTRUMENT_H
 
