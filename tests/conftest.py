@@ -1,4 +1,4 @@
-"""Kinds of tests, and the rule that a missing tool is no excuse where everything can be installed.
+"""Kinds of tests, the time they take, and the rule that a missing tool is no excuse where everything can be installed.
 
 BOOTLAB_REQUIRE (set in CI) names what must be there, as words of skip reasons separated by commas, or `all`: a test
 that skips for want of it fails instead. Hardware cannot be installed, so a test marked `hardware` may always skip.
@@ -16,6 +16,7 @@ from bootlab.measure.prepare import Prepared
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
 from bootlab.targets.qemu.session import QemuSession, socket_folder
 from bootlab.targets.target import ConsoleBytes
+from tests.time_by_file import TimeByFile
 
 READY = b"bootlab: mark ready"
 
@@ -30,14 +31,20 @@ KINDS = {
 }
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that says how long a run should take."""
+    parser.addoption("--budget", type=float, metavar="MINUTES", help="hold the run's time against this at its end")
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the kinds, each a marker, and let Ctrl-C work in the processes that tests start.
+    """Register the kinds, each a marker, time the files, and let Ctrl-C work in the processes that tests start.
 
     A shell's background job, as a CI run may be, ignores Ctrl-C and hands that on to every child.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for name, meaning in KINDS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
+    config.pluginmanager.register(TimeByFile(config.getoption("--budget")))
 
 
 def is_required(reason: str) -> bool:
