@@ -4,6 +4,8 @@ VENV := .venv/bin
 # Tests run `make` themselves, and it should not take itself for a part of this one.
 PYTEST := env -u MAKEFLAGS -u MAKELEVEL $(VENV)/python -m pytest
 NOT_UNIT := boot or network or kernel or serial or web or bench
+# What the promises may take, with nothing cached, on two cores.
+BOOT_TEST_MINUTES := 25
 SHELL_SCRIPTS := .ci/run examples/microvm/nfs-server examples/microvm/disk-root/init $(shell grep -lE '^\#!.*sh$$' scripts/* guest/* 2>/dev/null)
 C_COMPILERS := gcc $(shell command -v clang 2>/dev/null)
 TO_DO := TO''DO|FIX''ME
@@ -11,7 +13,7 @@ TO_DO := TO''DO|FIX''ME
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-build setup-dev setup-web check check-python check-c check-shell check-leftovers \
-	test test-c boot-test web-test demo bench bench-init fuzz golden lock clean clean-root-test
+	test test-c boot-test boot-test-all web-test demo bench bench-init fuzz golden lock clean clean-root-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,7 +40,10 @@ test-c: setup-dev ## the C tests, under the address and undefined-behaviour sani
 	@$(MAKE) --no-print-directory -C plugin test OUT=$(CURDIR)/build/plugin-test
 	@$(MAKE) --no-print-directory -C guest test OUT=$(CURDIR)/build/guest-test
 
-boot-test: setup-dev ## the tests that boot real guests, fetch real packages and watch lines in real time
+boot-test: setup-dev ## the promises (CONTRIBUTING.md): each machine, each verb, exactness, bad boots, boards, process 1
+	$(PYTEST) --durations=10 --budget $(BOOT_TEST_MINUTES) -m "promise and not bench"
+
+boot-test-all: setup-dev ## every test that boots real guests, fetches real packages or watches lines in real time; hours
 	$(PYTEST) --durations=25 -m "(boot or network or kernel or serial) and not bench"
 
 web-test: setup-web ## the report in a real browser

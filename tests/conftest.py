@@ -28,6 +28,7 @@ KINDS = {
     "web": "opens the report in a real browser",
     "bench": "measures cost, so it wants a quiet machine",
     "hardware": "needs a device that no package brings, such as a working /dev/kvm; may skip anywhere",
+    "promise(name, ...)": "keeps these promises of CONTRIBUTING.md's table, so `make boot-test` runs it",
 }
 
 

@@ -63,6 +63,7 @@ def _items(audit: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     return items
 
 
+@pytest.mark.promise("bootlab audit", "bootlab boot")
 def test_the_audit_finds_what_was_put_there_and_the_pruned_initramfs_boots(system: Path, tmp_path: Path) -> None:
     audit = json.loads(_bootlab("audit", system, "--json", "--runs", tmp_path))
     assert audit["outcome"] == "ready" and audit["goal"] == "selfcheck" and audit["not_looked"] == {}

@@ -64,14 +64,17 @@ def boot_it(system: System, cache: Cache, tmp_path: Path) -> BootRecord:
     return record
 
 
+bad_boot = pytest.mark.promise("bad boots")
+
+
 @pytest.mark.parametrize(
     ("script", "outcome", "words"),
     [
-        (SPIN, Outcome.HUNG, "not ready after 25 s"),
+        pytest.param(SPIN, Outcome.HUNG, "not ready after 25 s", marks=bad_boot),
         (SLEEP, Outcome.HUNG, "last console line"),
         (POWER_OFF, Outcome.NOT_READY, "guest reset before ready"),
-        (DIE, Outcome.PANICKED, "Attempted to kill init! exitcode=0x00000300"),
-        (FAIL, Outcome.CHECK_FAILED, "no disk"),
+        pytest.param(DIE, Outcome.PANICKED, "Attempted to kill init! exitcode=0x00000300", marks=bad_boot),
+        pytest.param(FAIL, Outcome.CHECK_FAILED, "no disk", marks=bad_boot),
         (EARLY, Outcome.CHECK_FAILED, "before it was ready its check said: bootlab: check failed: no camera"),
         (WRONG, Outcome.CHECK_FAILED, "panicked during its check"),
     ],
@@ -142,6 +145,7 @@ def test_a_check_passes_by_the_line_of_its_mark_alone(
     assert record.outcome is Outcome.READY, record.detail
 
 
+@bad_boot
 def test_qemu_killed_in_mid_boot(fast_system: System, cache: Cache, tmp_path: Path) -> None:
     prepared = prepare(fast_system, cache)
     killed = []
@@ -158,6 +162,7 @@ def test_qemu_killed_in_mid_boot(fast_system: System, cache: Cache, tmp_path: Pa
     assert "kernel_entry" in record.marks, "what the trace holds is kept"
 
 
+@pytest.mark.promise("bad input")
 def test_kernel_for_another_architecture(fast_system: System, cache: Cache) -> None:
     system = fast_system.with_part("kernel", package="linux-image-cloud-amd64").with_part("machine", type="virt")
     arm = System.model_validate({**dict(system)})
@@ -166,6 +171,7 @@ def test_kernel_for_another_architecture(fast_system: System, cache: Cache) -> N
         prepare(arm.with_part("kernel", package=None, suite=None, image=x86), cache)
 
 
+@pytest.mark.promise("bad input")
 def test_truncated_initramfs(fast_system: System, cache: Cache, tmp_path: Path) -> None:
     whole = prepare(fast_system, cache).files.initramfs
     assert whole is not None
@@ -176,6 +182,7 @@ def test_truncated_initramfs(fast_system: System, cache: Cache, tmp_path: Path) 
         prepare(system, cache)
 
 
+@pytest.mark.promise("bad input")
 def test_qemu_too_old(fast_system: System, cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from bootlab.measure import prepare as module
 
@@ -202,7 +209,7 @@ def start_cli(*words: str) -> "subprocess.Popen[bytes]":
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
-@pytest.mark.parametrize("after_s", [0.0, 5.0])
+@pytest.mark.parametrize("after_s", [0.0, pytest.param(5.0, marks=pytest.mark.promise("nothing left running"))])
 def test_nothing_is_left_running(number: signal.Signals, after_s: float, tmp_path: Path) -> None:
     child = start_cli("boot", "examples/debian-cloud.toml", "--runs", str(tmp_path))
     assert child.stderr is not None
@@ -220,6 +227,7 @@ def test_nothing_is_left_running(number: signal.Signals, after_s: float, tmp_pat
         assert b"Traceback" not in errors
 
 
+@pytest.mark.promise("full disk")
 def test_full_disk_for_the_run_store() -> None:
     """/dev/full cannot be a directory; a small tmpfs that is full is the real thing, where we may mount one."""
     script = (
@@ -251,6 +259,7 @@ def test_a_prompt_without_line_end_is_ready(fast_system: System, cache: Cache, t
     assert record.instructions is not None
 
 
+@pytest.mark.promise("marks")
 def test_a_guest_cannot_move_our_marks(fast_system: System, cache: Cache, tmp_path: Path) -> None:
     script = (
         "#!/bin/busybox sh\nbootlab-mark power_on\nbootlab-mark init_exec\nbootlab-mark ready\nexec sleep 1000000000\n"

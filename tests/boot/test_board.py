@@ -1,5 +1,6 @@
 """The board: SPL really read from an SD card, U-Boot from source, Falcon mode, and what can be wrong with them."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 
 from bootlab.build import boot_files
 from bootlab.build.cache import Cache
+from bootlab.cli.app import run
 from bootlab.cli.measure import identical
 from bootlab.errors import InputError
 from bootlab.findings.evidence import evidence_of
@@ -62,6 +64,7 @@ def test_three_boots_of_the_board_are_one(run_boot: Callable[[System], BootRecor
     assert len({console(record) for record in records}) == 1
 
 
+@pytest.mark.promise("machine orangepi-pc")
 def test_falcon_mode_starts_the_same_kernel_without_uboot_proper(
     run_boot: Callable[[System], BootRecord], standard: System, falcon: System
 ) -> None:
@@ -149,6 +152,7 @@ def test_missing_args_lead_to_uboot_proper_and_it_is_said(
     assert names[:4] == ["boot ROM", "SPL", "kernel load", "U-Boot"]
 
 
+@pytest.mark.promise("machine orangepi-pc")
 def test_a_blank_card_is_told(run_boot: Callable[[System], BootRecord], standard: System, tmp_path: Path) -> None:
     card = tmp_path / "blank.img"
     card.touch()
@@ -174,6 +178,18 @@ def test_an_spl_that_is_too_large_says_by_how_much(cache: Cache, standard: Syste
     with pytest.raises(InputError, match=r"the SPL is 1\d,\d{3} bytes, and this board loads at most 12,288") as error:
         boot_files.build_bootloader_of(tight, cache, tell=lambda line: None, progress=lambda done, last: None)
     assert "SPL_MAX_SIZE" in error.value.message
+
+
+@pytest.mark.promise("bootlab build bootloader")
+def test_the_verb_gives_the_bootloader_that_is_on_the_card(
+    standard: System, cache: Cache, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["build", "bootloader", str(EXAMPLE), "--json", "--output", str(tmp_path / "out")]) == 0
+    image = Path(json.loads(capsys.readouterr().out)["image"]).read_bytes()
+    card = boot_files.prepare(standard, cache).card
+    assert card is not None and standard.board is not None and standard.board.card is not None
+    at = standard.board.card.image_at
+    assert len(image) > 300_000 and card.read_bytes()[at : at + len(image)] == image
 
 
 def test_an_option_that_uboot_does_not_grant_says_why(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ def _modaliases(path: Path) -> set[str]:
     return {word for word in words if not word.startswith(("cpu:", "dmi:"))}
 
 
+@pytest.mark.promise("bootlab coldplug")
 def test_the_list_of_the_example_is_what_its_boot_finds_and_every_device_works(tmp_path: Path) -> None:
     done = _bootlab("coldplug", EXAMPLES / "coldplug.toml", "-o", tmp_path / "devices", "--json", "--runs", tmp_path)
     assert done.returncode == 0, done.stderr

@@ -30,6 +30,7 @@ def test_a_debian_root_becomes_ready_on_every_file_system(
     assert record.sizes["rootfs"] > 30_000_000
 
 
+@pytest.mark.promise("bootlab unused")
 def test_files_that_a_boot_never_opens_are_listed_and_it_boots_without_them(tmp_path: Path) -> None:
     text = (EXAMPLES / "debian-cloud.toml").read_text().replace("panic=-1", "panic=-1 cryptomgr.notests")
     text = text.replace('"cloud/', f'"{EXAMPLES}/cloud/')

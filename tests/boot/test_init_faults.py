@@ -66,7 +66,7 @@ def fail_calls(root: Path, programs: dict[str, Path], faults: Path, count: int, 
 
 
 @pytest.mark.boot
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [pytest.param(1, marks=pytest.mark.promise("process 1 under faults")), 2])
 def test_some_hundred_system_calls_fail(tmp_path: Path, programs: dict[str, Path], faults: Path, seed: int) -> None:
     failed = fail_calls(tmp_path / "root", programs, faults, 250, seed)
     assert sum(failed.values()) == 250
@@ -82,6 +82,7 @@ def test_ten_thousand_system_calls_fail(tmp_path: Path, programs: dict[str, Path
         print(f"{sum(total.values())} system calls of PID 1 have failed: {total}", flush=True)
 
 
+@pytest.mark.promise("process 1 under faults")
 @pytest.mark.boot
 def test_damaged_unit_files_cost_only_themselves(tmp_path: Path, programs: dict[str, Path]) -> None:
     dice = random.Random(3)

@@ -33,6 +33,7 @@ def programs() -> dict[str, Path]:
     return {**guest.runtime(arch, cache), "/bin/worker": compile_static(WORKER, arch, cache)}
 
 
+@pytest.mark.promise("process 1")
 def test_every_way_to_be_ready_and_the_account_of_it(tmp_path: Path, programs: dict[str, Path]) -> None:
     units = {
         "once": f"exec /bin/worker fill {_FILLED_KIB}\nready exit\n",
@@ -56,6 +57,7 @@ def test_every_way_to_be_ready_and_the_account_of_it(tmp_path: Path, programs: d
         assert init.shut_down(20) < 10
 
 
+@pytest.mark.promise("process 1")
 def test_bad_units_are_told_and_cost_nothing_else(tmp_path: Path, programs: dict[str, Path]) -> None:
     units = {
         "good": "exec /bin/worker stay\n",
@@ -85,6 +87,7 @@ def test_bad_units_are_told_and_cost_nothing_else(tmp_path: Path, programs: dict
         assert "needs missing, which is failed" in init.ctl("why", "dependent")
 
 
+@pytest.mark.promise("process 1")
 @pytest.mark.parametrize("poll", [False, True], ids=["epoll", "ppoll"])
 def test_unruly_units_and_a_shutdown_in_time(tmp_path: Path, programs: dict[str, Path], poll: bool) -> None:
     class Polling(InitNamespace):
@@ -141,6 +144,7 @@ def test_restarts_leave_nothing_behind(tmp_path: Path, programs: dict[str, Path]
         )
 
 
+@pytest.mark.promise("process 1")
 def test_sockets_stay_open_while_their_program_is_started_again(tmp_path: Path, programs: dict[str, Path]) -> None:
     with socket.socket() as taken, socket.socket() as probe:
         taken.bind(("127.0.0.1", 0))
@@ -274,6 +278,7 @@ def test_out_of_descriptors_it_goes_on(tmp_path: Path, programs: dict[str, Path]
         assert init.shut_down(30) < 12
 
 
+@pytest.mark.promise("process 1")
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="sets a register of this CPU")
 @pytest.mark.parametrize("then", ["hold", "reboot"])
 def test_a_crash_of_pid_1_itself(tmp_path: Path, programs: dict[str, Path], then: str) -> None:

@@ -11,6 +11,7 @@ from bootlab.measure.host.kvm import probe_accelerator, probe_kvm
 pytestmark = pytest.mark.boot
 
 
+@pytest.mark.promise("wall clock")
 @pytest.mark.parametrize(("machine", "cpu"), [("x86_64", "qemu64"), ("x86_64", "max"), ("aarch64", "max")])
 def test_the_probe_guest_runs_under_emulation(machine: str, cpu: str, cache: Cache) -> None:
     if machine == "x86_64" and platform.machine() != "x86_64":

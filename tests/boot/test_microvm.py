@@ -44,6 +44,7 @@ def microvm(clock: str, cmdline: str, files: dict[str, Path], **machine: object)
     )
 
 
+@pytest.mark.promise("machine microvm")
 def test_an_initramfs_does_not_overwrite_the_tables_above_it(cache: Cache, tmp_path: Path) -> None:
     """QEMU lays the end of a PVH kernel's initramfs into the last page of memory, where microvm's ACPI tables are."""
     filler = tmp_path / "filler"

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.boot, pytest.mark.network]
 UpToReady = Callable[[Prepared, PluginFiles | None], tuple[bytes, float]]
 
 
-@pytest.mark.parametrize("vcpus", [1, 2])
+@pytest.mark.parametrize("vcpus", [pytest.param(1, marks=pytest.mark.promise("unnoticed")), 2])
 def test_console_is_the_same_with_and_without_the_plugin(
     vcpus: int, up_to_ready: UpToReady, fast_system: System, cache: Cache, tmp_path: Path
 ) -> None:

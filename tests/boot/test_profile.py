@@ -19,7 +19,13 @@ pytestmark = [pytest.mark.boot, pytest.mark.network]
 SIZE_MOST = 20_000_000
 
 
-@pytest.fixture(scope="session", params=VARIANTS)
+@pytest.fixture(
+    scope="session",
+    params=[
+        pytest.param(name, marks=pytest.mark.promise("profile account")) if name == "arm64-6.1" else name
+        for name in VARIANTS
+    ],
+)
 def profiled(
     request: pytest.FixtureRequest, variant_file: Callable[[str], Path], profile_boot: ProfileBoot
 ) -> Profiled:

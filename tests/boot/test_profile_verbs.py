@@ -37,7 +37,12 @@ def changed(example: str, name: str, folder: Path, *changes: tuple[str, str]) ->
     [
         ("debian-cloud", "self-tests of the crypto API", "cmdline_cryptomgr_notests"),
         ("debian-13-cloud", "the kernel image's decompressor (zstd)", "firmware_pvh"),
-        ("debian-arm64", "self-tests of the crypto API", "cmdline_cryptomgr_notests"),
+        pytest.param(
+            "debian-arm64",
+            "self-tests of the crypto API",
+            "cmdline_cryptomgr_notests",
+            marks=pytest.mark.promise("bootlab profile", "bootlab advise"),
+        ),
     ],
 )
 def test_the_first_line_of_advice(example: str, what: str, technique: str, tmp_path: Path) -> None:

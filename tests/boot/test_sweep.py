@@ -30,6 +30,7 @@ def bootlab(*more: str, runs: Path, expect: int = 0) -> Any:
     return json.loads(done.stdout) if done.stdout else done.stderr
 
 
+@pytest.mark.promise("bootlab sweep")
 def test_a_sweep_is_exact_and_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
     axes = ("--vcpus", "1,2", "--memory", "128M,1G", "--seeds", "1")
     child = subprocess.Popen(
@@ -90,6 +91,7 @@ def test_huge_pages_that_are_not_there_are_asked_for_before_a_boot(tmp_path: Pat
     assert not list(tmp_path.glob("*/boots/*"))
 
 
+@pytest.mark.promise("bootlab study compression")
 def test_a_compression_study_finds_where_the_best_changes(tmp_path: Path) -> None:
     study = bootlab_study(tmp_path)
     (table,) = study["tables"]

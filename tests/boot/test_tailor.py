@@ -79,6 +79,7 @@ def killed_and_resumed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
     return {"result": result, "boots": boots, "said": done.stderr, "runs": runs, "shown": done.stdout}
 
 
+@pytest.mark.promise("bootlab tailor")
 def test_a_killed_run_goes_on_and_repeats_nothing(killed_and_resumed: dict[str, Any]) -> None:
     steps = {step["label"]: step for step in killed_and_resumed["result"]["steps"]}
     assert steps["as it is"]["from_cache"] and steps["cut 1"]["from_cache"]
@@ -89,6 +90,7 @@ def test_a_killed_run_goes_on_and_repeats_nothing(killed_and_resumed: dict[str, 
     assert all(path.stat().st_mtime_ns == then for path, then in boots.items())
 
 
+@pytest.mark.promise("bootlab tailor")
 def test_it_is_smaller_and_faster_and_says_why(killed_and_resumed: dict[str, Any]) -> None:
     result = killed_and_resumed["result"]
     assert result["comparison"]["verdict"] == "faster"

@@ -21,6 +21,7 @@ from bootlab.build.kernel.build import BuiltKernel, build_kernel, kernel_key, ob
 from bootlab.build.source.configure import configure
 from bootlab.build.source.origin import find_source
 from bootlab.build.source.toolchain import find_toolchain
+from bootlab.cli.app import run
 from bootlab.errors import InputError
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import KernelBuild, System, read_system
@@ -57,6 +58,7 @@ def with_options(**options: str) -> KernelBuild:
     return KernelBuild.model_validate({**dict(TINY), "options": options})
 
 
+@pytest.mark.promise("kernel from source")
 def test_it_boots_and_every_mark_is_found_without_kallsyms(
     tiny: BuiltKernel, system: System, run_boot: Callable[[System], BootRecord]
 ) -> None:
@@ -64,6 +66,17 @@ def test_it_boots_and_every_mark_is_found_without_kallsyms(
     record = run_boot(system)
     assert record.outcome is Outcome.READY
     assert [mark for mark in MARKS if mark not in record.marks] == []
+
+
+@pytest.mark.promise("bootlab build kernel")
+def test_the_verb_gives_the_kernel_that_boots(
+    tiny: BuiltKernel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["build", "kernel", str(HERE / "tiny.toml"), "--json", "--output", str(tmp_path / "out")]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["from_cache"] and document["release"] == tiny.release
+    assert document["sha256"] == file_sha256(Path(document["image"])) == file_sha256(tiny.image)
+    assert Path(document["config"]).parent == tmp_path / "out"
 
 
 def test_the_image_boots_through_its_decompressor_whose_functions_a_profile_names(

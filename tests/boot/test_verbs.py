@@ -42,6 +42,7 @@ def answers(result: dict[str, Any]) -> Any:
     return rows, final, members
 
 
+@pytest.mark.promise("bootlab try")
 def test_a_trial_gives_the_same_answers_twice_and_can_be_resumed(tmp_path: Path) -> None:
     first = bootlab("try", SYSTEM, *TECHNIQUES, runs=tmp_path / "first")
     assert first["schema"] == "bootlab.try/1"
@@ -72,6 +73,7 @@ def test_a_trial_gives_the_same_answers_twice_and_can_be_resumed(tmp_path: Path)
     assert answers(resumed) == answers(first)
 
 
+@pytest.mark.promise("bootlab measure", "bootlab compare", "bootlab report")
 def test_series_comparison_and_report(tmp_path: Path) -> None:
     series = bootlab("measure", SYSTEM, "-n", "2", "--same-seed", runs=tmp_path)
     assert series["schema"] == "bootlab.series/1"

@@ -31,6 +31,7 @@ console = "Linux version"
 """
 
 
+@pytest.mark.promise("wall clock")
 def test_a_series_has_a_warm_up_and_every_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     system = tmp_path / "banner.toml"
     system.write_text(BANNER.format(word=""))

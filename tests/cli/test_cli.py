@@ -81,6 +81,15 @@ def test_plans(capsys: pytest.CaptureFixture[str]) -> None:
     assert "microvm-2024" in capsys.readouterr().out
 
 
+@pytest.mark.promise("bootlab doctor")
+def test_doctor_finds_what_every_boot_needs_and_says_how_to_get_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["doctor", "--json"]) == 0
+    tools = {tool["name"]: tool for tool in json.loads(capsys.readouterr().out)["tools"]}
+    assert tools["qemu-system-x86_64"]["found"] and tools["qemu-system-x86_64"]["version"]
+    assert all(tool["found"] for tool in tools.values() if tool["needed"])
+    assert all(tool["hint"] for tool in tools.values() if not tool["found"])
+
+
 def test_no_runs_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["report", "--list", "--json", "--runs", str(tmp_path / "none")]) == 0
     assert json.loads(capsys.readouterr().out) == {"schema": "bootlab.runs/1", "runs": []}

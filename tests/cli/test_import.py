@@ -14,6 +14,7 @@ LOG = str(DATA / "serial-initcall_debug.log")
 HOSTILE = "\x1b]0;owned\x07\x1b[2J<script>window.stolen=1</script>\"' onload=x &amp; \u202e"
 
 
+@pytest.mark.promise("bootlab import")
 def test_a_kernel_log_becomes_tables_and_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["import", LOG, "--runs", str(tmp_path)]) == 0
     said = capsys.readouterr().out

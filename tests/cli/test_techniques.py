@@ -27,6 +27,7 @@ def trial(tmp_path: Path) -> Run:
     return found
 
 
+@pytest.mark.promise("bootlab techniques")
 def test_lists_all_of_them_and_shows_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["techniques", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

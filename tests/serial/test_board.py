@@ -101,6 +101,7 @@ def boot_once(path: Path, directory: Path) -> BootRecord:
     return boot(prepare(read_system(path), Cache.default()), directory)
 
 
+@pytest.mark.promise("real board")
 def test_marks_agree_with_the_guests_own_clock(write_board: WriteBoard, tmp_path: Path) -> None:
     target = '[target.marks]\nmemory = "Memory: .* available"'
     with NullModem(pipe=tmp_path / "line") as modem:
@@ -124,6 +125,7 @@ def test_marks_agree_with_the_guests_own_clock(write_board: WriteBoard, tmp_path
     )
 
 
+@pytest.mark.promise("real board")
 def test_a_line_of_115200_baud_costs_what_its_bytes_take(write_board: WriteBoard, tmp_path: Path) -> None:
     with NullModem(115200, pipe=tmp_path / "line") as modem:
         board = write_board(modem, BANNER, 'baud = 115200\nzero = "^Probing EDD"')
@@ -135,6 +137,7 @@ def test_a_line_of_115200_baud_costs_what_its_bytes_take(write_board: WriteBoard
         assert_between(record, modem, ("power_on", b"Probing EDD"), ("ready", b"Linux version"))
 
 
+@pytest.mark.promise("real board")
 def test_a_series_and_a_trial(
     write_board: WriteBoard, modem: NullModem, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -172,6 +175,7 @@ def bad_boot(write_board: WriteBoard, modem: NullModem, directory: Path, **words
     return boot_once(write_board(modem, 'console = "never"\ndeadline_s = 1.5', **words), directory)
 
 
+@pytest.mark.promise("real board")
 def test_bad_lines_and_bad_power_are_named(write_board: WriteBoard, modem: NullModem, tmp_path: Path) -> None:
     record = bad_boot(write_board, modem, tmp_path / "1", power_on="true")
     assert record.outcome is Outcome.HUNG

@@ -82,6 +82,7 @@ def test_no_byte_is_lost_in_a_minute_at_3_mbaud(tmp_path: Path) -> None:
     no_byte_lost(tmp_path, 60)
 
 
+@pytest.mark.promise("serial stamps")
 def test_stamps_are_as_close_to_the_truth_as_those_of_grabserial(tmp_path: Path) -> None:
     baud, log, theirs = 115200, tmp_path / "log", tmp_path / "grabserial"
     ours = tmp_path / "ours"

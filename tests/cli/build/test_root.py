@@ -43,6 +43,7 @@ def _json(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     return value
 
 
+@pytest.mark.promise("bootlab build initramfs")
 def test_an_initramfs_from_options(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["initramfs", "--init", "init", "--file", "/etc/motd=root/etc/motd", "--no-busybox", "--compression", "xz"]
     document = _json(capsys, *words)
@@ -58,6 +59,7 @@ def test_an_initramfs_from_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert again["from_cache"] and again["build_s"] == 0 and again["path"] == document["path"]
 
 
+@pytest.mark.promise("bootlab build rootfs")
 def test_a_root_file_system_from_options_is_copied_where_asked(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["rootfs", "--directory", "root", "--no-busybox", "--filesystem", "squashfs", "--compression", "zstd"]
     assert run(["build", *words, "-o", "out/root.squashfs"]) == 0

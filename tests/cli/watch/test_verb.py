@@ -81,6 +81,7 @@ def board() -> Iterator[Board]:
         board.watch.communicate()
 
 
+@pytest.mark.promise("bootlab watch")
 @pytest.mark.serial
 def test_lines_are_stamped_up_to_the_prompt(board: Board) -> None:
     board.watched("--until", "login:", "--mark", "spl=SPL 2")
@@ -116,6 +117,7 @@ def test_json_is_an_object_a_line(board: Board) -> None:
     assert events[3]["ports"] == [{"port": board.port.removeprefix("/dev/"), "bytes": 18, "lines": 2}]
 
 
+@pytest.mark.promise("bootlab watch")
 @pytest.mark.serial
 def test_what_was_recorded_is_watched_again_alike(board: Board, tmp_path: Path) -> None:
     recording, raw, text = tmp_path / "r.rec", tmp_path / "r.raw", tmp_path / "%Y.txt"
@@ -134,6 +136,7 @@ def test_what_was_recorded_is_watched_again_alike(board: Board, tmp_path: Path) 
     assert again.stdout == out
 
 
+@pytest.mark.promise("bootlab watch")
 @pytest.mark.serial
 def test_a_line_that_is_torn_out_is_said_and_what_came_is_kept(board: Board, tmp_path: Path) -> None:
     raw = tmp_path / "r.raw"
@@ -170,6 +173,7 @@ def test_an_until_that_never_comes_is_a_failure(board: Board) -> None:
     assert "mark x was not seen" in err
 
 
+@pytest.mark.promise("bootlab watch")
 @pytest.mark.serial
 def test_ctrl_c_ends_in_order(board: Board) -> None:
     for words, expected in ((), 0), (("--until", "x"), 130):
