@@ -12,7 +12,7 @@ import typer
 from bootlab.cli.app import app
 from scripts.same_answers.answers import MISSING, Answer, compare, rewritings, values_of
 from scripts.same_answers.asking import ROOT, SAMPLES, CannotAsk, find_revision
-from scripts.same_answers.questions import asked, readings
+from scripts.same_answers.questions import SYSTEMS, asked, patient, readings
 from scripts.same_answers.run import main
 
 TRIED = json.loads((ROOT / "tests/data/report/try.json").read_text())
@@ -145,6 +145,15 @@ def test_a_run_that_is_read_was_left_by_a_question() -> None:
     assert {one.name for one in questions if one.boots} <= left
 
 
+def test_a_busy_host_ends_no_boot_early() -> None:
+    example = (ROOT / "examples/debian-cloud.toml").read_text()
+    changed = [line for line in patient(example).splitlines() if line not in example.splitlines()]
+    assert changed == ["deadline_s = 900", "deadline_s = 900"]
+    for name, text in SYSTEMS.items():
+        if name.endswith(".toml"):
+            assert patient(text) == text
+
+
 def git(folder: Path, *words: str) -> None:
     settings = ["-c", "user.name=x", "-c", "user.email=x@example.invalid"]
     subprocess.run(["git", "-C", str(folder), *settings, *words], check=True, capture_output=True)
@@ -158,7 +167,7 @@ def checkout(tmp_path: Path) -> Path:
         "bootlab/__init__.py": "",
         "bootlab/__main__.py": 'print(\'{"saved_ns": 881870000, "layer": "kernel"}\')\n',
         "plugin/Makefile": "all:\n\ttrue\n",
-        "examples/x.toml": "",
+        "examples/debian-cloud.toml": "",
         "tests/test_x.py": "",
     }
     for name, text in files.items():

@@ -28,7 +28,7 @@ from threading import Lock
 from typing import IO, Final
 
 from scripts.same_answers.answers import Answer
-from scripts.same_answers.questions import SYSTEMS, Question
+from scripts.same_answers.questions import PATIENT, SYSTEMS, Question, patient
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SAMPLES: Final = ROOT / "tests" / "data" / "importers"
@@ -208,9 +208,10 @@ class Desk:
         try:
             out, err = child.communicate(timeout=_LONGEST_S)
         except subprocess.TimeoutExpired as error:
-            child.terminate()
             raise CannotAsk(f"no answer after {_LONGEST_S} s: {' '.join(command)}") from error
         finally:
+            child.terminate()
+            child.wait()
             with self._lock:
                 self._started.discard(child)
         return child.returncode, out, err
@@ -229,6 +230,8 @@ class Desk:
             path = tree / "examples" / name
             path.write_text(text)
             path.chmod(0o755)
+        debian = (tree / "examples" / "debian-cloud.toml").read_text()
+        (tree / "examples" / PATIENT).write_text(patient(debian))
         code, out, err = self._run(["make", "--silent", "--directory=plugin", f"OUT={tree}/build/plugin"], {})
         if code:
             raise CannotAsk(f"{revision.name}: the plugin does not build: {out}{err}")
