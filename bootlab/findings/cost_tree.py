@@ -1,4 +1,4 @@
-"""What the time up to ready was spent on, node by node, so that parts of it can be given to causes without overlap.
+"""Lays the time up to ready onto the call tree, node by node, so that each part of it is given to one cause only.
 
 Executed instructions as ns, plus idle time at the node whose wait it is blamed on: together exactly the boot's time,
 because on the virtual clock either somebody executes or everybody waits.

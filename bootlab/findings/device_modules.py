@@ -1,4 +1,4 @@
-"""What devices a boot found, which modules are for them, and which modules of an image no device asks for."""
+"""Tells what devices a boot found, which modules are for them, and which modules of an image no device asks for."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A recording laid onto another clock: what the alignment does not cover keeps its length and loses its place."""
+"""Moves a recording onto another clock; what the alignment does not cover keeps its length and loses its place."""
 
 from collections.abc import Iterable
 from dataclasses import replace

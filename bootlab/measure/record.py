@@ -78,7 +78,7 @@ class ConsoleStamps(_Frozen):
     byte_ns: int
     """0 where the line's rate is not known."""
     late_ns: int | None = None
-    """No stamp of this boot was later; None where nobody can know it, and in records of before it was measured."""
+    """No stamp of this boot was later than this; None where it cannot be known, and in older records."""
     power_ns: int
     """How long that command took; 0 where time 0 is a console line."""
 

@@ -1,4 +1,4 @@
-"""What happens on serial lines: chunks with their times in, lines and what is worth saying of them out.
+"""Turns bytes from serial lines, each read with its time, into lines, marks and notices.
 
 No clock and no port is touched here: a recording gives the same happenings as the lines it was made of. Times are ns on
 the clock of the chunks; `advance` says that nothing came.

@@ -56,7 +56,7 @@ class Board:
     image: str
     """What U-Boot's build makes for the medium: all of the bootloader that is read from it, in one file."""
     boot_command: str
-    """With what U-Boot proper boots from the medium, looking at nothing else."""
+    """The command by which U-Boot proper boots from the medium, without looking at anything else."""
     memory_at: int
     """Physical address of its RAM."""
     kernel_at: int

@@ -1,4 +1,4 @@
-"""A board's storage, serial line and camera: a stated model of the time that their emulated ones do not take."""
+"""A model of the time that a board's storage, serial line and camera take: the emulated ones take none."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from pydantic import Field
 from bootlab.system.part import Part
 
 _VERSION = 1
-"""Of what the patches in patches/ make of these figures."""
+"""Version of the drivers in patches/, which give these figures their meaning."""
 
 
 class BoardModel(Part):

@@ -1,4 +1,4 @@
-"""What an image loads and waits for at start, decided when it is built: the modules for a list of devices."""
+"""What an image loads and waits for at start: the modules for a list of devices, chosen when the image is built."""
 
 from pathlib import Path
 from typing import Annotated, Self

@@ -1,4 +1,4 @@
-"""`bootlab sweep`: the same system with more and more vCPUs or memory, other pages, other kernels: plain boots, exact.
+"""Runs a sweep: boots one system with more and more vCPUs or memory, with other page sizes, with other kernels.
 
 On the virtual clock every place is booted with the same seeds, and a figure is the median over them. On the wall clock
 every place is booted several times, in turn, so that a host that slows down slows all places alike.

@@ -1,4 +1,4 @@
-"""Options that take code out which ran, but which the job may do without: found, ranked, and left to a build to prove.
+"""Finds options whose code ran although the job may not need it, and ranks them; builds and boots prove them later.
 
 Three kinds, none of them known by name. Options whose code the job only passes through: those who call it mostly name
 it (cost.py). Options that take code out by being on: `!X` in a makefile, `#ifndef X`. And the other members of
@@ -15,7 +15,7 @@ from bootlab.experiments.tailor.guarded import Guarded
 from bootlab.experiments.tailor.use import Use
 
 _WORTH = 10_000
-"""One instruction in so many up to ready must be an option's for it to be tried: less is not worth what may break."""
+"""An option is tried if it accounts for one instruction in so many up to ready: less is not worth the risk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Trial:
     def is_passed_through(self) -> bool:
         """Whether the job did not use what goes, or came to it mostly by name."""
         if self.value == "y":
-            # Something else comes in the place of what goes: that the job must not have touched at all.
+            # Other code takes the place of the code that goes, so the job must not have touched that at all.
             return self.cost.by_name + self.cost.by_pointer == 0
         return is_passed_through(self.cost.by_name, self.cost.by_pointer)
 
@@ -43,7 +43,7 @@ class Trials:
     at_once: tuple[Trial, ...]
     """What is only passed through, in an order in which kconfig grants all of it."""
     alone: tuple[Trial, ...]
-    """What only a build can tell of, one by one: they change code inside of what stays, or what comes in its place."""
+    """Trials that change code inside of objects that stay: each is built and booted by itself."""
 
 
 def find_trials(tree: KconfigTree, evidence: Evidence, costs: CodeCosts) -> Trials:
@@ -73,7 +73,7 @@ def _trials(tree: KconfigTree, evidence: Evidence, costs: CodeCosts) -> Iterable
         if evidence.protected(closure, tree):
             continue
         if value == "y" and (closure.gained != {option} or evidence.policy.asked_off(option)):
-            # What comes on with it would be code of which nothing is known.
+            # Code that comes on with it has never run here, so nothing is known of it.
             continue
         gone = evidence.no_longer_built(closure, tree.on, built)
         cost = costs.of(gone, _guarded(evidence, closure))

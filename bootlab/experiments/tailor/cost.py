@@ -1,4 +1,4 @@
-"""What a boot would not have executed without some code: with all that the code called, and what others did for it.
+"""Computes what some code cost a boot: what it executed, all that it called, and what other tasks did for it.
 
 And how the job came to that code. Where those who call it name it in their own code, the kernel's source does without
 the call when the option is off. Where they come through a pointer, the code had offered itself to whoever asks, and the

@@ -1,4 +1,4 @@
-"""Which options a kernel can do without, from what a record used of it: found before anything is built.
+"""Decides which options a kernel can do without, from what a profiled boot used of it, before anything is built.
 
 Each option is turned off in kconfig's own terms, with all that goes with it; the makefiles then say which objects are
 no longer built. The cut may take what ran at most as late as `deepest`; what the job used stays, and so does an option
@@ -22,9 +22,9 @@ Ways = Callable[[Collection[int], Collection[Guarded]], tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """An option that goes, and what goes with it. `bytes`, `instructions`: of the objects that are no longer built.
+    """An option that goes, and what goes with it. `bytes` and `instructions` are those of the objects it removes.
 
-    Of a trial (candidates.py), `instructions` are all that the boot would not have executed.
+    For a trial (candidates.py), `instructions` are all that the boot would not have executed.
     """
 
     option: str
@@ -40,12 +40,12 @@ class Drop:
     value: str = "n"
     """`y` for an option that is turned on, because it takes code out."""
     why: str = ""
-    """Of a trial, and of what a user lets go; of others `use` says it."""
+    """The reason, for a trial and for an option that the user gives up; for other options `use` is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An option that stays: why, in one line, and of which kind the reason is."""
+    """An option that stays, with its reason in one line and the kind of that reason."""
 
     option: str
     why: str
@@ -60,7 +60,7 @@ class Cut:
     drops: tuple[Drop, ...]
     kept: tuple[Kept, ...]
     on: frozenset[str]
-    """What the configuration has on then."""
+    """The options that are on after the cut."""
 
 
 class Evidence:
@@ -80,10 +80,10 @@ class Evidence:
         self.policy = policy
         self.needed = frozenset(needed)
         self.conditions = tuple(makefiles.conditions(one.path) for one in use.objects.objects)
-        """Of each object."""
+        """The options under which each object is built, by the object's index."""
         self._touching = defaultdict[str, list[int]](list)
         self.absent = {option[1:] for option in guarded if option.startswith("!")}
-        """Options of which something in the makefiles or sources needs that they are off."""
+        """Options that must be off for some object or code to be built."""
         for index, alternatives in enumerate(self.conditions):
             words = {word for condition in alternatives for word in condition}
             self.absent |= {word[1:] for word in words if word.startswith("!")}

@@ -1,4 +1,4 @@
-"""A kernel fitted to its job: coverage, cut, build, boot, check, again until nothing more goes.
+"""Fits a kernel to its job: boots it with coverage, cuts, builds, boots, checks, and again until nothing more goes.
 
 Every kernel on the way is built once and kept, every boot on record is used again: a run that was interrupted goes on
 by doing the same again. What a boot or its check fails without is found by halving, and stays with the reason.
@@ -130,7 +130,7 @@ class _State:
 
 
 class _Look:
-    """A profiled boot: what of the kernel it used, and what that cost; read when it is asked for."""
+    """A profiled boot, with the parts of the kernel that it used and their cost, read when asked for."""
 
     def __init__(self, kernel: BuiltKernel, objects: Path, record: BootRecord, directory: Path) -> None:
         self._kernel = kernel
@@ -293,7 +293,7 @@ class Tailoring:
         return cut, find_trials(tree, evidence, costs)
 
     def _settle(self, state: _State, suspects: Sequence[Drop], label: str) -> _State:
-        """Return the state without what of `suspects` can go; where all of them cannot, it halves them."""
+        """Return the state without those of `suspects` that can go, found by halving where all cannot go at once."""
         if self._spent:
             self._untried += [drop.option for drop in suspects]
             return state
@@ -332,7 +332,7 @@ class Tailoring:
         return _State(granted, system, kernel, look, took_ns)
 
     def _alone(self, state: _State, candidates: Sequence[Trial]) -> _State:
-        """Try, one by one and most instructions first, options that change code inside of what stays."""
+        """Try options that change code inside of objects that stay, one by one, most instructions first."""
         before = None
         for candidate in candidates:
             option = candidate.option

@@ -1,4 +1,4 @@
-"""What was found in each configuration of a tailoring, kept in its run: one that goes on does not look again."""
+"""Keeps what was found in each configuration of a tailoring, so that one that is resumed does not look again."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What of a kernel one boot and its check used, object by object: not only whether it ran, but when.
+"""Tells which objects of a kernel one boot and its check used, and when they last ran.
 
 "Never ran" says too little, for every driver that is built in runs its initcall. So what ran is told apart by the last
 phase in which it did: only within initcalls, only before the kernel executed init, or after that. And what ran then is

@@ -43,7 +43,7 @@ class Member(_Frozen):
 
 
 class _Loaded(_Frozen):
-    """What a row says of its files. Empty in results of before bootlab recorded it."""
+    """What a row says of its files. Empty in older results."""
 
     sizes: dict[str, int] = {}
     """Bytes of kernel, initramfs, rootfs and disks: one per input that there is."""
@@ -177,7 +177,7 @@ class TryResult(_Frozen):
     storage: Storage | None = None
     """The model that load times come from."""
     board_model: BoardModel | None = None
-    """What a board's card, line and camera take, in every time here. None in results of before it was recorded."""
+    """What a board's card, line and camera take, in every time here. None in older results."""
     cost: Cost | None = None
     hashes: dict[str, str]
     """sha256 of kernel, initramfs, qemu, firmware, plugin; one per input that there is."""

@@ -34,7 +34,7 @@ class Finding(_Frozen):
     what: str
     """One sentence."""
     cost_ns: int
-    """`executed_ns` and `idle_ns`: of what the items are, measured, up to ready."""
+    """`executed_ns` and `idle_ns` are the items' measured cost up to ready."""
     executed_ns: int
     idle_ns: int
     basis: Literal["measured", "by size"] = "measured"

@@ -1,4 +1,4 @@
-"""What the kernel itself makes for nothing: legacy ptys, each a device with an event of its own."""
+"""Finds legacy ptys: old terminals that the kernel makes and nobody uses, each a device with a uevent of its own."""
 
 import re
 from typing import Final

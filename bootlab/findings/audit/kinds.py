@@ -1,4 +1,4 @@
-"""`bootlab audit`: what one boot of a distribution did for nothing, kind by kind, each with what it cost.
+"""Audits one boot of a distribution: asks for every kind of finding, and keeps those that the boot shows.
 
 Every kind is one function of the evidence that returns a finding or None. What one boot does not show is not said: a
 unit that the goal can do without may be what the product is for after ready.

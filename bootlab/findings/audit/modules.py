@@ -1,4 +1,4 @@
-"""Modules and drivers: what lay in the initramfs unused, what was loaded or probed for nothing, who had it loaded."""
+"""Finds modules that a boot did not need: unused ones in the initramfs, ones loaded or probed for nothing."""
 
 from collections.abc import Iterable
 from pathlib import PurePosixPath

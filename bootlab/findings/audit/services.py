@@ -1,4 +1,4 @@
-"""Services in one boot: sleeps, waits for a network, processors lost to others, units that the goal can do without."""
+"""Finds services that cost a boot time: sleeps, waits for a network, units that the goal can do without."""
 
 from collections.abc import Iterable
 from pathlib import PurePosixPath

@@ -1,4 +1,4 @@
-"""What each process of a profiled boot cost up to ready, alone and with all that it started, and who started it.
+"""Sums up what each process of a profiled boot cost up to ready, alone and with all that it started.
 
 A cost is what was executed, and the idle time that the task's own waits are blamed for: on the virtual clock either
 somebody executes or everybody waits, so costs of different tasks never overlap.

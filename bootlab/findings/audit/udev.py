@@ -1,4 +1,4 @@
-"""udev in one boot: each event and what it cost, rules that start programs, and who waited for all to settle."""
+"""Finds what udev cost a boot: its events, rules that start programs, and who waited until all were handled."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath

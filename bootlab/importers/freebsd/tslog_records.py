@@ -1,4 +1,4 @@
-"""The rows of FreeBSD's TSLOG: what the kernel and its loader recorded of themselves, and what became of each process.
+"""The rows of FreeBSD's TSLOG, parsed: what the kernel and its loader recorded, and how each process went.
 
 Formats: sys/kern/kern_tslog.c of FreeBSD 14.3, `sysctl -b debug.tslog` and `sysctl -b debug.tslog_user`. Neither says
 how fast the counter ran; `sysctl machdep.tsc_freq` does, and its line may stand in the same file.

@@ -1,4 +1,4 @@
-"""Each thread's calls out of TSLOG records: what was on its stack when, what it waited for, and what it gave free.
+"""Each thread's calls out of TSLOG records: what was on its stack when, what it waited for, and what it released.
 
 Records lie in the order they were begun, threads interleaved, so each thread is read for itself. A dump is cut off
 wherever it was taken: calls that have not ended there end with the dump.

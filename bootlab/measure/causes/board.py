@@ -1,4 +1,4 @@
-"""What a board's bootloader did that was not asked of it, told from its marks and its words on the console."""
+"""Tells where a board's bootloader did not do what was asked of it, from its marks and its words on the console."""
 
 from collections.abc import Set
 

@@ -1,4 +1,4 @@
-"""What a guest finds as its files, looked up on the host: in the archive that it boots, or in the recipe of its root.
+"""Looks up on the host which files a guest will find: in the archive that it boots, or in its root's recipe.
 
 And what a program among them needs of the kernel: its word size, its machine, its interpreter.
 """

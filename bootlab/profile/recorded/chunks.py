@@ -1,4 +1,4 @@
-"""The chunks of a profile (plugin/profile_format.h), taken apart by kind; what they mean is file.py's.
+"""Takes a profile's chunks (plugin/profile_format.h) apart by kind; file.py says what they mean.
 
 A full boot is 20 MB of records in a few thousand chunks, so chunks are walked in Python and records never are.
 """

@@ -1,4 +1,4 @@
-"""The same results for a terminal: plain tables that fit 80 columns and stay readable when piped.
+"""Boots, series, comparisons and techniques for a terminal: plain tables of 80 columns, readable when piped.
 
 Everything is ASCII but the bars, which turn to `#` where the output cannot show blocks. Text from outside is made
 visible first, so a guest cannot send escapes to the user's terminal.

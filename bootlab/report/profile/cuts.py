@@ -1,4 +1,4 @@
-"""The parts of a boot that the flame graph can show alone: its phases, cut further where the user has set marks."""
+"""Lists the parts of a boot that the flame graph can show alone: its phases, cut further where the user set marks."""
 
 from collections.abc import Mapping
 from dataclasses import replace
