@@ -119,7 +119,7 @@ class Machine(Part):
         return self.type is MachineType.MICROVM and self.options.get("acpi") == "off"
 
 
-class Clock(Part):
+class BootClock(Part):
     """Which clock times the boot. `shift`: one instruction is 2**shift ns of virtual time."""
 
     kind: Annotated[ClockKind, TEXT] = ClockKind.VIRTUAL
