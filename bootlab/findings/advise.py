@@ -12,7 +12,7 @@ from typing import Final, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from bootlab.findings.cost_tree import CostTree, Head, Mask
+from bootlab.findings.cost_tree import CostTree, Heading, Mask
 from bootlab.profile.tree.caused_work import CausedWork
 from bootlab.system import System
 from bootlab.techniques.model.evidence import Measured
@@ -229,7 +229,7 @@ def _serve_heads(claims: _Claims, least_ns: int) -> None:
         claims.items.append(_item(claims.tree, _words(heads[number]), heads[number].kind, mask, mask))
 
 
-def _words(head: Head) -> str:
+def _words(head: Heading) -> str:
     if head.kind == "initcall":
         return f"initcall {head.name}"
     if head.kind == "work":
