@@ -24,7 +24,7 @@ Ways = Callable[[Collection[int], Collection[Guarded]], tuple[int, int]]
 class Drop:
     """An option that goes, and what goes with it. `bytes` and `instructions` are those of the objects it removes.
 
-    For a trial (candidates.py), `instructions` are all that the boot would not have executed.
+    For an attempt (candidates.py), `instructions` are all that the boot would not have executed.
     """
 
     option: str
@@ -40,7 +40,7 @@ class Drop:
     value: str = "n"
     """`y` for an option that is turned on, because it takes code out."""
     why: str = ""
-    """The reason, for a trial and for an option that the user gives up; for other options `use` is the reason."""
+    """The reason, for an attempt and for an option that the user gives up; for other options `use` is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Cut:
     """The options that are on after the cut."""
 
 
-class Evidence:
+class KernelEvidence:
     """What a record and the makefiles say of one kernel. `needed`: options that a check has been seen to need."""
 
     def __init__(
@@ -122,7 +122,7 @@ class Evidence:
 
 def find_cut(
     tree: KconfigTree,
-    evidence: Evidence,
+    evidence: KernelEvidence,
     *,
     deepest: Use = Use.ASIDE,
     ways: Ways = lambda objects, guarded: (0, 1),
@@ -171,7 +171,7 @@ def find_cut(
     return Cut(drops=tuple(drops), kept=tuple(_all_kept(tree, reasons)), on=tree.on)
 
 
-def _reason_to_keep(evidence: Evidence, closure: Closure, gone: Collection[int], deepest: Use) -> Kept | None:
+def _reason_to_keep(evidence: KernelEvidence, closure: Closure, gone: Collection[int], deepest: Use) -> Kept | None:
     option, use = closure.option, evidence.use
     worst = max(gone, key=lambda index: (use.uses[index], use.instructions[index]), default=None)
     if worst is not None and use.uses[worst] > deepest:
@@ -188,7 +188,7 @@ def _reason_to_keep(evidence: Evidence, closure: Closure, gone: Collection[int],
 
 
 def _asked_for_with_it(
-    tree: KconfigTree, evidence: Evidence, closure: Closure, built: Collection[int], deepest: Use, ways: Ways
+    tree: KconfigTree, evidence: KernelEvidence, closure: Closure, built: Collection[int], deepest: Use, ways: Ways
 ) -> Kept | None:
     """Return why an option stays that the user lets go, whatever ran of itself: the job asks for what depends on it."""
     policy = evidence.policy
@@ -211,7 +211,7 @@ def _through(lost: str, option: str) -> str:
     return "" if lost == option else f" ({lost} would go with it)"
 
 
-def drop_of(evidence: Evidence, closure: Closure, gone: Collection[int], *, why: str = "") -> Drop:
+def drop_of(evidence: KernelEvidence, closure: Closure, gone: Collection[int], *, why: str = "") -> Drop:
     """Return an option that is turned off, with the objects that go."""
     objects, use = evidence.use.objects.objects, evidence.use
     return Drop(

@@ -9,11 +9,11 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from bootlab import __version__
-from bootlab.experiments.tailor.candidates import Trials
+from bootlab.experiments.tailor.candidates import Attempts
 from bootlab.experiments.tailor.cut import Cut
 from bootlab.measure.record_files import store_error, write_whole
 
-Found = tuple[Cut, Trials]
+Found = tuple[Cut, Attempts]
 _FOUND = TypeAdapter(Found)
 
 

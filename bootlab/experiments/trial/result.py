@@ -119,7 +119,7 @@ class Ablated(Judged):
     """What it saved alone, against the baseline."""
 
 
-class Cost(_Frozen):
+class TrialCost(_Frozen):
     """What the trial cost on this host, in the call that ended it; no figure about the guest."""
 
     built: int
@@ -178,7 +178,7 @@ class TryResult(_Frozen):
     """The model that load times come from."""
     board_model: BoardModel | None = None
     """What a board's card, line and camera take, in every time here. None in older results."""
-    cost: Cost | None = None
+    cost: TrialCost | None = None
     hashes: dict[str, str]
     """sha256 of kernel, initramfs, qemu, firmware, plugin; one per input that there is."""
     host: dict[str, Any]

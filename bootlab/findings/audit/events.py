@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
-from bootlab.findings.audit.tasks import Cost, TaskCosts
+from bootlab.findings.audit.tasks import TaskCost, TaskCosts
 from bootlab.profile.recorded.records import CallKind, EventKind
 from bootlab.profile.recorded.values import Profile
 from bootlab.profile.tables.processes import Process
@@ -29,7 +29,7 @@ class UdevEvent:
     task: int
     start_ns: int
     end_ns: int
-    cost: Cost
+    cost: TaskCost
     programs: tuple[str, ...]
     modules: tuple[str, ...]
 

@@ -35,7 +35,7 @@ _MARK: Final = "bootlab-mark"
 
 
 @dataclass(frozen=True)
-class Evidence:
+class AuditedBoot:
     """One boot of a system and what is known of it. `initramfs`, `rootfs`: their files, None where that is unknown."""
 
     analysis: Analysis

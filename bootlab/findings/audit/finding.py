@@ -5,8 +5,8 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bootlab.findings.audit.evidence import Evidence
-from bootlab.findings.audit.tasks import Cost, command_of
+from bootlab.findings.audit.evidence import AuditedBoot
+from bootlab.findings.audit.tasks import TaskCost, command_of
 from bootlab.profile.tables.processes import Process
 
 SCHEMA: Final = "bootlab.audit/1"
@@ -67,7 +67,7 @@ class Audit(_Frozen):
     detail: str = ""
 
 
-def process_item(evidence: Evidence, process: Process, detail: str) -> Item:
+def process_item(evidence: AuditedBoot, process: Process, detail: str) -> Item:
     """Return one process as an item: its command, who ran it, what it cost and how long it took."""
     costs = evidence.costs
     makers = costs.makers(process.task)
@@ -83,7 +83,7 @@ def process_item(evidence: Evidence, process: Process, detail: str) -> Item:
 def finding(
     kind: str,
     what: str,
-    cost: Cost,
+    cost: TaskCost,
     items: Iterable[Item],
     *,
     technique: str | None = None,
