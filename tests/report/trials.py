@@ -1,4 +1,4 @@
-"""A trial on record from before sizes were, and the same with a storage model, sizes, an ablation and its cost."""
+"""A recorded trial from before bootlab kept sizes, and one with a storage model, sizes, an ablation and its cost."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The text of a unit of bootlab-init (docs/init.md), as what is converted writes it, and what could not be."""
+"""Writes the text of a converted unit of bootlab-init (docs/init.md), with what could not be converted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
