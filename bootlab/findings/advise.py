@@ -53,7 +53,7 @@ class AdviceItem(_Frozen):
     """`technique`: what one of the catalogue spares; else where the time was spent."""
     cost_ns: int
     share: float
-    """Of the time to ready."""
+    """Share of the time to ready, 0 to 1."""
     instructions: int
     idle_ns: int
     """Idle time that was spent waiting in it; the rest of the cost are its instructions."""

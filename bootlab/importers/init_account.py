@@ -55,12 +55,12 @@ class AccountRecord:
 
     @property
     def cpu_us(self) -> int:
-        """Of an EXIT: what the process and the children it waited for used of a processor."""
+        """Processor time of an EXIT's process and of the children it waited for."""
         return self.value & 0xFFFFFFFF
 
     @property
     def memory_kib(self) -> int:
-        """Of an EXIT: the most it had in memory."""
+        """The most that an EXIT's process had in memory."""
         return self.value >> 32
 
 

@@ -117,11 +117,11 @@ class BootRecord(_Frozen):
     guest_clock: GuestClock | None = None
     """None when the console holds too few stamped lines."""
     stamps: ConsoleStamps | None = None
-    """Of a board."""
+    """How far a board's console stamps may be off; None for an emulated machine."""
     kaslr_slide: int | None
     facts: dict[str, str]
     console_sha256: str
-    """Of the console up to and including the line that says ready: what repeats exactly."""
+    """Hash of the console up to and including the line that says ready: what repeats exactly."""
     key: str
     """sha256 of everything that decides this boot; two boots on the virtual clock with one key are identical."""
     hashes: dict[str, str]

@@ -21,11 +21,11 @@ class BoardModel(Part):
     storage_mib_s: float = Field(default=0, ge=0, le=10_000, strict=False)
     """Rate of the card, 2^20 bytes a second."""
     storage_latency_us: int = Field(default=0, ge=0, le=1_000_000)
-    """From a request to its first byte."""
+    """Time from a request to its first byte."""
     uart_baud: int = Field(default=0, ge=0, le=4_000_000)
     """Rate of the serial line; a character takes ten bits."""
     camera_ms: int = Field(default=0, ge=0, le=60_000)
-    """From power at the camera's port until the camera is there."""
+    """Time from power at the camera's port until the camera is there."""
     camera_power: Literal["kernel", "spl"] = "kernel"
     """Who switches that power on: the camera's driver when it starts, or the bootloader's first stage."""
 

@@ -20,11 +20,11 @@ class Coldplug(Part):
     modules: tuple[Annotated[str, _MODULE], ...] = Field(default=(), strict=False)
     """Modules to load besides, by name."""
     first: tuple[Annotated[str, _MODULE], ...] = Field(default=(), strict=False)
-    """Those to begin with, of devices that take long to appear, so that the rest is loaded meanwhile."""
+    """Modules to begin with, for devices that take long to appear: the rest is loaded meanwhile."""
     background: bool = False
     """Hold the boot up for those of `first` and the devices of `wait` alone; the rest is loaded later, calmly."""
     never: tuple[Annotated[str, _MODULE], ...] = Field(default=(), strict=False)
-    """Those not to load whatever device asks for them."""
+    """Modules that are not loaded whatever device asks for them."""
     parameters: dict[Annotated[str, _MODULE], Annotated[str, _PARAMETERS]] = {}
     """Module -> its parameters, as `modprobe` takes them."""
     serial: bool = False

@@ -40,7 +40,7 @@ class Configuration:
     """A configuration that is complete, and holds all that was asked for."""
 
     text: str
-    """Of the .config."""
+    """The text of the .config."""
 
     @property
     def options(self) -> dict[str, str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from bootlab.build.units.plan import Problem
 
 MOST_WORDS = 63
-"""Of one command or one environment: guest/init/units.h has room for them and an end."""
+"""Most words of one command or one environment: guest/init/units.h has room for them and an end."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%^~$&*?!{}[]()<>|;#")
 
 

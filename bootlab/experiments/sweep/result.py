@@ -69,7 +69,7 @@ class TrendRow(_Frozen):
     values: list[int]
     spread: int
     slope: float
-    """For one more unit of the axis."""
+    """What one more unit of the axis adds."""
     at_zero: float
     residual: float
     straight: bool | None

@@ -72,7 +72,7 @@ class Tailored:
     """What tailoring came to."""
 
     system: System
-    """With the tailored kernel."""
+    """The system with the tailored kernel."""
     rich: System
     """What it began with: the user's system, its gates opened."""
     drops: tuple[Drop, ...]
@@ -91,7 +91,7 @@ class Tailored:
     on_after: frozenset[str]
     """Options that are on."""
     comparison: Comparison
-    """Of both kernels' plain boots."""
+    """Plain boots of the `rich` kernel and of the tailored one, compared."""
 
 
 def expect_tailorable(system: System) -> KernelBuild:

@@ -53,7 +53,7 @@ class FunctionUse:
 
     name: str
     index: int
-    """Of its object in KernelObjects."""
+    """Where its object is in KernelObjects."""
     use: Use
     instructions: int
 
@@ -66,9 +66,9 @@ class KernelUse:
     functions: tuple[FunctionUse, ...]
     """Sorted by instructions, most first."""
     uses: tuple[Use, ...]
-    """Of each of `objects.objects`."""
+    """The use of each of `objects.objects`, in their order."""
     instructions: tuple[int, ...]
-    """Of each of them."""
+    """What each of them executed."""
     outside: int
     """Instructions of the kernel that no object could be found for."""
 

@@ -65,7 +65,7 @@ class Baseline(_Loaded):
     members: list[Member]
     null_members: list[Member]
     phases: list[PhaseRecord]
-    """Of the median member."""
+    """The phases of the median member."""
 
     @property
     def total_ns(self) -> int:
@@ -90,7 +90,7 @@ class Judged(_Loaded):
     """One line for a reader: what broke, why it does not apply, what the proof rests on; may be empty."""
     members: list[Member]
     phases: list[PhaseRecord]
-    """Of the median member; empty when there is none."""
+    """The phases of the median member; empty when there is none."""
 
     @property
     def total_ns(self) -> int | None:
@@ -102,9 +102,9 @@ class Step(Judged):
 
     stack: StackName
     total_saved_ns: int
-    """Of the stack so far, against the baseline."""
+    """What the stack so far saves against the baseline."""
     retried: bool
-    """It failed or did nothing alone and was tried again on the stack."""
+    """Whether it failed or did nothing alone, and was tried again on the stack."""
 
 
 class Ablated(Judged):
@@ -171,7 +171,7 @@ class TryResult(_Frozen):
     stack: list[Step]
     """In the order tried; a step that was not kept is here too, and not in `final`."""
     final: dict[str, Finished]
-    """By stack name."""
+    """The finished stacks, by name."""
     ablation: list[Ablated] = []
     """Leave-one-out from each finished stack; empty unless it was asked for."""
     storage: Storage | None = None

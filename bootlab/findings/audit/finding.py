@@ -23,7 +23,7 @@ class Item(_Frozen):
     cost_ns: int | None = None
     """Executed and idle, up to ready; None where it has no cost of its own."""
     lasted_ns: int | None = None
-    """From its beginning to its end, whoever ran meanwhile; None where that says nothing."""
+    """Time from its beginning to its end, whoever ran meanwhile; None where that says nothing."""
     detail: str = ""
 
 
@@ -42,7 +42,7 @@ class Finding(_Frozen):
     items: list[Item]
     """Most expensive first."""
     technique: str | None
-    """Of the catalogue; None where it has none for this."""
+    """The technique that removes it; None where the catalogue has none."""
     by_hand: str
     """What to do without, or besides, the technique."""
 

@@ -55,9 +55,9 @@ class _Process:
 class _Chart:
     header: dict[str, str] = field(default_factory=dict)
     processes: dict[tuple[int, int], _Process] = field(default_factory=dict)
-    """By pid and start: a pid may be used again."""
+    """Processes by pid and start: a pid may be used again."""
     tasks: dict[int, _Process] = field(default_factory=dict)
-    """Of taskstats, by pid."""
+    """Processes of taskstats, by pid."""
     parents: dict[int, int] = field(default_factory=dict)
     cpu: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
     disks: dict[str, tuple[DiskSample, DiskSample]] = field(default_factory=dict)

@@ -86,7 +86,7 @@ class LoggedInitcall:
 
     @property
     def duration_ns(self) -> int | None:
-        """By the stamps; includes printing the first of the two lines."""
+        """The time between the two lines' stamps, which includes printing the first one."""
         return None if self.start_ns is None or self.end_ns is None else self.end_ns - self.start_ns
 
 

@@ -60,7 +60,7 @@ class Space(IntEnum):
 
 
 class SwitchFlag(IntFlag):
-    """Of the previous task; without SLEEPS it was still runnable."""
+    """What a switch did to the previous task; without SLEEPS it was still runnable."""
 
     SLEEPS = 1
     STATE_UNKNOWN = 2
@@ -68,7 +68,7 @@ class SwitchFlag(IntFlag):
 
 
 class WakeFlag(IntFlag):
-    """Of one wake-up."""
+    """What is known of one wake-up."""
 
     IN_INTERRUPT = 1
 
@@ -82,7 +82,7 @@ class CallKind(IntEnum):
 
 
 class CallFlag(IntFlag):
-    """Of one call."""
+    """What is known of one call."""
 
     UNFINISHED = 1
 

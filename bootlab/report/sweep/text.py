@@ -23,7 +23,7 @@ from bootlab.report.sweep.words import (
 )
 
 _WHOLE = 2
-"""So many lines along an axis are shown phase by phase; of more the first, and the page has the others."""
+"""How many lines along an axis are shown phase by phase; the page shows the others, too."""
 
 
 def sweep(result: SweepResult) -> RenderableType:
