@@ -128,6 +128,26 @@ def test_links_between_documents_lead_somewhere() -> None:
     assert not broken
 
 
+def sources() -> list[Path]:
+    """Return the files in which people write paths of the tree: documents, Python and C."""
+    suffixes = {".py", ".c", ".h"}
+    folders = [ROOT / name for name in ("bootlab", "guest", "plugin", "tests")]
+    return documents() + [path for folder in folders for path in folder.rglob("*") if path.suffix in suffixes]
+
+
+def test_files_that_are_named_are_there() -> None:
+    """A file of the package, of the tests or of the C folders that a text names has not moved away."""
+    named = re.compile(r"\b(?<!/)(?:bootlab/[\w/]+\.py|tests/(?:\w+/)*test_\w+\.py|(?:guest|plugin)/[\w/]+\.[ch])\b")
+    gone = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in sources()
+        if path != Path(__file__)
+        for name in named.findall(path.read_text())
+        if not (ROOT / name).is_file()
+    }
+    assert not gone
+
+
 def test_the_changelog_has_one_line_a_change() -> None:
     """CHANGELOG.md follows Keep a Changelog: versions, kinds of change, and entries of one line each."""
     lines = [line for line in (ROOT / "CHANGELOG.md").read_text().split("\n") if line]
