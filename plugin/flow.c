@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From one block to the next: what it means for the shadow stack. */
+/* Follows the guest from one translated block to the next, and keeps the task's shadow stack in step. */
 #include <stddef.h>
 
 #include "profile.h"
