@@ -32,7 +32,7 @@ class CodeCost:
     """What some code cost, and how the job came to it."""
 
     instructions: int
-    """Up to ready: its own, of what it called, and of what other tasks did because of it."""
+    """Instructions up to ready: the code's own, those of all that it called, and those of other tasks because of it."""
     by_name: int
     """How many ways there were in the job into that code by a call that names it."""
     by_pointer: int

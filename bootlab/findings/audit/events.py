@@ -20,7 +20,7 @@ _DEVICE: Final = re.compile(r"(/sys/.+)/uevent")
 
 @dataclass(frozen=True, slots=True)
 class UdevEvent:
-    """One event that a worker of udev handled, from when it was given it to when it waited for the next.
+    """One event that a worker of udev handled, from the moment it got the event until it waited for the next.
 
     `cost`: of the worker and of the programs that it started; `programs`: their paths; `modules`: what it loaded.
     """

@@ -50,7 +50,7 @@ class AuditedBoot:
 
     @cached_property
     def units_of_tasks(self) -> dict[int, str]:
-        """Task -> the unit that it is of, by who started it."""
+        """Task -> the unit that it belongs to, found by who started it."""
         return _units_of_tasks(self.costs, self.plan) if self.plan is not None else {}
 
     @cached_property
@@ -77,7 +77,7 @@ class AuditedBoot:
 
     @cached_property
     def goal_closure(self) -> frozenset[str]:
-        """The goal and all units that it waits for, what systemd starts before any service among them."""
+        """The goal and all units that it waits for, among them those that systemd starts before any service."""
         if self.plan is None or self.goal is None:
             return frozenset()
         return self.plan.closure({self.goal, *self._early})

@@ -99,7 +99,7 @@ def read(source: Source, options: Options) -> Recording:
 
 
 class _Ending(io.RawIOBase):
-    """A stream that fails where it is read on behind its end: tarfile looks there for all that a header claims."""
+    """A stream that raises when it is read on and on beyond its end, as tarfile does where a header claims too much."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
