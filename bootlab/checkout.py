@@ -1,4 +1,4 @@
-"""Where the checkout of bootlab's sources is, and what in it is not Python: C sources, patches and figures."""
+"""Finds the checkout of bootlab's sources, and what in it is not Python: C sources, patches and figures."""
 
 from pathlib import Path
 

@@ -29,6 +29,8 @@ RANK = {part: rank for rank, parts in enumerate(RANKS) for part in parts}
 BANNED = {"util", "utils", "helper", "helpers", "common", "misc", "lib", "core", "base", "manager", "stuff"}
 # A folder with more files than this is a hall: its names share prefixes by then, and want rooms.
 LARGEST_ROOM = 25
+# The machine that a system asks for, and the one that is switched on for it.
+SHARED_NAMES = {"Machine"}
 # Only the command line speaks to the user or ends the process.
 SPEAKERS = {"cli", "__main__"}
 
@@ -171,6 +173,16 @@ def test_every_room_says_what_it_is_for() -> None:
             assert f"| `{name}/` | {answer} |" in document
         elif name != ".":
             assert f"| `{name}/` |" in document
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    """Two things have two words: no two public classes of the package share a name."""
+    places: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    assert not {name: paths for name, paths in places.items() if len(paths) > 1 and name not in SHARED_NAMES}
 
 
 def test_names_of_folders_and_c_files_say_something() -> None:

@@ -15,7 +15,7 @@ from bootlab.errors import InputError, Interrupted, StoreError
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.store import Run
 from bootlab.experiments.sweep.boots import BootSweep
-from bootlab.experiments.sweep.grid import Wanted
+from bootlab.experiments.sweep.grid import SweepAxes
 from bootlab.experiments.sweep.result import SweepResult
 from bootlab.measure.record_files import write_json
 from bootlab.report.sweep import text as sweep_text
@@ -163,7 +163,7 @@ class _Asked(BaseModel):
     """sha256 of the system, and of those that give kernels, as values."""
 
 
-def _wanted(asked: _Asked) -> tuple[Wanted, list[System]]:
+def _wanted(asked: _Asked) -> tuple[SweepAxes, list[System]]:
     kernels: dict[str, Kernel] = {}
     systems = []
     for word in asked.kernel.split(",") if asked.kernel else []:
@@ -176,7 +176,7 @@ def _wanted(asked: _Asked) -> tuple[Wanted, list[System]]:
             raise InputError(f"--kernel {asked.kernel}: two systems are called {name!r}", hint="give one another name")
         kernels[name] = one.kernel
     return (
-        Wanted(
+        SweepAxes(
             vcpus=tuple(parse_numbers("--vcpus", asked.vcpus, 1, MOST_VCPUS)) if asked.vcpus else (),
             memory_mib=tuple(parse_sizes("--memory", asked.memory, LEAST_MIB, MOST_MIB)) if asked.memory else (),
             page_size=tuple(parse_words("--page-size", asked.page_size, PageSize)) if asked.page_size else (),

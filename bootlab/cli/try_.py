@@ -192,7 +192,7 @@ class _Asked(BaseModel):
     stack: bool = True
     ablation: bool = False
     facts: dict[str, str] = {}
-    """None of the four is in runs of before there was one."""
+    """Older runs lack the last four fields."""
 
 
 def _expect_sense(asked: _Asked) -> None:

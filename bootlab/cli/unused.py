@@ -27,7 +27,7 @@ KIND = "unused"
 _PARTS = ("initramfs", "rootfs")
 _PATIENCE = 4.0
 _LARGEST = 12
-"""So many folders and files are shown; all are in the list that is written."""
+"""How many folders and files are shown; the list that is written has all."""
 
 
 def unused(

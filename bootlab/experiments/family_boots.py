@@ -1,4 +1,4 @@
-"""Boots of families: systems made ready to boot, kernels built where one changed, and the boots of each side run."""
+"""Boots whole families: makes systems ready, builds kernels where one changed, and runs the boots of each side."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

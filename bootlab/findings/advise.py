@@ -1,4 +1,4 @@
-"""What costs what, and what could remove it: a profile's time up to ready given to causes, largest first.
+"""Gives a profile's time up to ready to causes, largest first, each with the techniques that could remove it.
 
 Nothing is counted twice. Techniques are served first, each with the functions it declares (`Technique.removes`), in the
 order of what they would spare beyond those before them; what no technique claims goes to the initcall, worker, thread,
@@ -12,7 +12,7 @@ from typing import Final, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from bootlab.findings.cost_tree import CostTree, Head, Mask
+from bootlab.findings.cost_tree import CostTree, Heading, Mask
 from bootlab.profile.tree.caused_work import CausedWork
 from bootlab.system import System
 from bootlab.techniques.model.evidence import Measured
@@ -53,7 +53,7 @@ class AdviceItem(_Frozen):
     """`technique`: what one of the catalogue spares; else where the time was spent."""
     cost_ns: int
     share: float
-    """Of the time to ready."""
+    """Share of the time to ready, 0 to 1."""
     instructions: int
     idle_ns: int
     """Idle time that was spent waiting in it; the rest of the cost are its instructions."""
@@ -84,7 +84,7 @@ class Advice(_Frozen):
     detail: str = ""
     reached_ready: bool = True
     complete: bool = True
-    """False: the profile was cut off, and the costs are of what was saved."""
+    """False when the profile was cut off: the costs are then those of the part that was saved."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ def _serve_techniques(claims: _Claims, candidates: Sequence[_Candidate], least_n
 
 
 def _shares(claims: _Claims, one: _Candidate, mask: Mask) -> bool:
-    # Half of what it removes, or it is no alternative.
+    # An alternative removes at least half of its own time here.
     return 2 * int(claims.tree.cost_ns[one.mask & mask].sum()) >= one.own_ns
 
 
@@ -229,7 +229,7 @@ def _serve_heads(claims: _Claims, least_ns: int) -> None:
         claims.items.append(_item(claims.tree, _words(heads[number]), heads[number].kind, mask, mask))
 
 
-def _words(head: Head) -> str:
+def _words(head: Heading) -> str:
     if head.kind == "initcall":
         return f"initcall {head.name}"
     if head.kind == "work":

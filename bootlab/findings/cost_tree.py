@@ -1,4 +1,4 @@
-"""What the time up to ready was spent on, node by node, so that parts of it can be given to causes without overlap.
+"""Lays the time up to ready onto the call tree, node by node, so that each part of it is given to one cause only.
 
 Executed instructions as ns, plus idle time at the node whose wait it is blamed on: together exactly the boot's time,
 because on the virtual clock either somebody executes or everybody waits.
@@ -48,7 +48,7 @@ _INTERRUPT = re.compile(
 
 
 @dataclass(frozen=True)
-class Head:
+class Heading:
     """What a node's time is put down to when no technique claims it.
 
     `kind`: initcall, work (of a kernel worker), thread (of the kernel), process, interrupt, idle, stage, or function.
@@ -159,7 +159,7 @@ class CostTree:
         return {node: next(iter(found)) for node, found in within.items() if len(found) == 1}
 
     @cached_property
-    def heads(self) -> tuple[list[Head], Integers]:
+    def heads(self) -> tuple[list[Heading], Integers]:
         """The causes that the tree itself names, and for each node the index of its own."""
         return _Heads(self).found()
 
@@ -169,10 +169,10 @@ class _Heads:
 
     def __init__(self, tree: CostTree) -> None:
         self.tree = tree
-        self.heads: dict[Head, int] = {}
+        self.heads: dict[Heading, int] = {}
         self.undecided = -1
 
-    def found(self) -> tuple[list[Head], Integers]:
+    def found(self) -> tuple[list[Heading], Integers]:
         shape, function = self.tree.shape, self.tree.function
         of: Integers = np.full(len(function), self.undecided, dtype=np.int64)
         for level in shape.levels[1:]:
@@ -186,27 +186,27 @@ class _Heads:
             of[node] = self._number(self._of_way(node))
         return list(self.heads), of
 
-    def _decide(self, node: int, parent: int) -> Head | None:
+    def _decide(self, node: int, parent: int) -> Heading | None:
         name, caller = self._name(node), self._name(parent)
         if parent == 0:
             if int(self.tree.profile.spaces[self.tree.function[node]]) == Space.STAGE:
-                return Head("stage", name)
+                return Heading("stage", name)
             return None
         if _INTERRUPT.fullmatch(name):
-            return Head("interrupt", name)
+            return Heading("interrupt", name)
         if int(self.tree.shape.parent[parent]) == 0 and name not in WAYS and self._is_process(parent):
-            return Head("process", _comm(caller))
+            return Heading("process", _comm(caller))
         if name in WAYS:
             return None
         if caller == _INITCALL_CALLER:
             name = self.tree.ended_in.get(node, name)
-        return Head("idle" if caller in _IDLE else _KINDS.get(caller, "function"), name)
+        return Heading("idle" if caller in _IDLE else _KINDS.get(caller, "function"), name)
 
-    def _of_way(self, node: int) -> Head:
+    def _of_way(self, node: int) -> Heading:
         name = self._name(node)
         if node and int(self.tree.shape.parent[node]) == 0:
-            return Head("process" if self._is_process(node) else "function", _comm(name))
-        return Head("idle" if name in _IDLE else "function", name or "[root]")
+            return Heading("process" if self._is_process(node) else "function", _comm(name))
+        return Heading("idle" if name in _IDLE else "function", name or "[root]")
 
     def _is_process(self, task: int) -> bool:
         return task in self._processes
@@ -221,7 +221,7 @@ class _Heads:
     def _name(self, node: int) -> str:
         return self.tree.plain_names[int(self.tree.function[node])] if node else ""
 
-    def _number(self, head: Head) -> int:
+    def _number(self, head: Heading) -> int:
         return self.heads.setdefault(head, len(self.heads))
 
 

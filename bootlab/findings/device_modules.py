@@ -1,4 +1,4 @@
-"""What devices a boot found, which modules are for them, and which modules of an image no device asks for."""
+"""Tells what devices a boot found, which modules are for them, and which modules of an image no device asks for."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -27,9 +27,9 @@ class DeviceModules:
     """The modules of a kernel, for the devices of one machine."""
 
     wanted: tuple[str, ...]
-    """For the devices, with all that these need, in load order."""
+    """Modules for the devices, with all that these need, in load order."""
     at_work: tuple[str, ...]
-    """Those of them that a device's driver is in, sorted."""
+    """Modules that hold the driver of a device, sorted."""
     idle: tuple[str, ...]
     """Modules in the image that no device asks for and none that is asked for needs, sorted."""
 

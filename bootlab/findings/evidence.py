@@ -1,4 +1,4 @@
-"""Boot records as what techniques ask of a boot: its measured values, and its evidence."""
+"""Turns boot records into what techniques ask for: a boot's measured values, and evidence that a knob took effect."""
 
 from collections.abc import Mapping
 from functools import lru_cache

@@ -89,7 +89,7 @@ def _nodes_below(profile: Profile, functions: frozenset[str]) -> set[int]:
 
 
 def find_unused(entries: Iterable[Entry], paths: Iterable[str]) -> Unused:
-    """Return what of a tree none of `paths` leads to."""
+    """Return the part of a tree that none of `paths` leads to."""
     tree = _Tree(entries)
     for path in dict.fromkeys(paths):
         tree.touch(path)

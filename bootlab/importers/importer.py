@@ -20,7 +20,7 @@ class Importer:
     """One format. `recognise` must not raise; `read` raises FormatError for what is not of this format."""
 
     name: str
-    """For --format; also Recording.format."""
+    """The name that --format takes; also Recording.format."""
     title: str
     """What it reads, in words, with the commands that write it."""
     recognise: Callable[[Head], bool]

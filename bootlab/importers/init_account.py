@@ -28,7 +28,7 @@ _END = "end"
 _NO_UNIT = 0xFFFF
 
 
-class Kind(IntEnum):
+class AccountEventKind(IntEnum):
     WAITING = 1
     ELIGIBLE = 2
     SPAWN = 3
@@ -42,7 +42,7 @@ class Kind(IntEnum):
     GOAL = 11
 
 
-_KINDS = frozenset(int(kind) for kind in Kind)
+_KINDS = frozenset(int(kind) for kind in AccountEventKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class AccountRecord:
     """One thing that happened. `t_ns` is on the BOOTTIME clock; `unit` is empty for the boot as a whole."""
 
     t_ns: int
-    kind: Kind
+    kind: AccountEventKind
     unit: str
     pid: int
     detail: int
@@ -58,12 +58,12 @@ class AccountRecord:
 
     @property
     def cpu_us(self) -> int:
-        """Of an EXIT: what the process and the children it waited for used of a processor."""
+        """Processor time of an EXIT's process and of the children it waited for."""
         return self.value & 0xFFFFFFFF
 
     @property
     def memory_kib(self) -> int:
-        """Of an EXIT: the most it had in memory."""
+        """The most that an EXIT's process had in memory."""
         return self.value >> 32
 
 
@@ -78,7 +78,7 @@ class InitAccount:
     units: tuple[str, ...]
     records: tuple[AccountRecord, ...]
 
-    def first_ns(self, kind: Kind) -> dict[str, int]:
+    def first_ns(self, kind: AccountEventKind) -> dict[str, int]:
         """Return when each unit first had a record of this kind."""
         found: dict[str, int] = {}
         for record in self.records:
@@ -91,25 +91,25 @@ class InitAccount:
         starting: set[str] = set()
         most = 0
         for record in self.records:
-            if record.kind is Kind.SPAWN:
+            if record.kind is AccountEventKind.SPAWN:
                 starting.add(record.unit)
-            elif record.kind in (Kind.READY, Kind.FAILED, Kind.DOWN):
+            elif record.kind in (AccountEventKind.READY, AccountEventKind.FAILED, AccountEventKind.DOWN):
                 starting.discard(record.unit)
             most = max(most, len(starting))
         return most
 
     def timeline(self) -> Timeline:
         """Return a span from the first process of each unit to ready, and events for what else happened to it."""
-        spawned = self.first_ns(Kind.SPAWN)
+        spawned = self.first_ns(AccountEventKind.SPAWN)
         spans = [
             Span(spawned[unit], ready_ns, "init", unit)
-            for unit, ready_ns in self.first_ns(Kind.READY).items()
+            for unit, ready_ns in self.first_ns(AccountEventKind.READY).items()
             if spawned.get(unit, ready_ns + 1) <= ready_ns
         ]
         events = [
             Event(record.t_ns, "init", f"{record.unit} {record.kind.name.lower()}".strip())
             for record in self.records
-            if record.kind not in (Kind.SPAWN, Kind.READY)
+            if record.kind not in (AccountEventKind.SPAWN, AccountEventKind.READY)
         ]
         return Timeline.of(BOOTTIME, events, spans)
 
@@ -138,7 +138,7 @@ def _record(row: tuple[int, int, int, int, int, int], names: Sequence[str]) -> A
     t_ns, value, pid, unit, kind, detail = row
     if kind not in _KINDS or (unit >= len(names) and unit != _NO_UNIT):
         raise InputError(f"account of bootlab-init: a record of kind {kind} about unit {unit}, which it does not name")
-    return AccountRecord(t_ns, Kind(kind), names[unit] if unit != _NO_UNIT else "", pid, detail, value)
+    return AccountRecord(t_ns, AccountEventKind(kind), names[unit] if unit != _NO_UNIT else "", pid, detail, value)
 
 
 def find_account(console: str) -> InitAccount:

@@ -30,7 +30,7 @@ _ROBSON_WHITLOCK: Final = 19
 _SAYING_NS: Final = 100_000
 """What the kernel may take to say an initcall's line, shared by all; 13 us by an exact trace of Debian's 6.1."""
 _STATED: Final = ("systemd-show", "systemd-svg", "systemd-analyze", "dmesg", "grabserial", "watch")
-"""Whose phases are taken: the first of these formats that has any."""
+"""The formats that state phases: those of the first one that has any are taken."""
 _SAME_PHASE_NS: Final = 100_000_000
 _SAME_SHARE: Final = 0.5
 #   [  OK  ] Started ssh.service - OpenBSD Secure Shell server.        on the console, in colours, cut in the middle

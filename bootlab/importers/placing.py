@@ -1,4 +1,4 @@
-"""A recording laid onto another clock: what the alignment does not cover keeps its length and loses its place."""
+"""Moves a recording onto another clock; what the alignment does not cover keeps its length and loses its place."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,7 +9,7 @@ from bootlab.timeline.recording import Length, Recording
 
 
 def place_spans(spans: Iterable[Span], alignment: Alignment | None) -> tuple[list[Span], list[Length]]:
-    """Return the spans on the alignment's target clock, and of those that it does not cover what is left: lengths."""
+    """Return the spans on the alignment's target clock, and the lengths of those that it does not cover."""
     placed, unplaced = [], []
     for span in spans:
         if alignment is not None and alignment.covers(span.start_ns):

@@ -1,4 +1,4 @@
-"""What is kept of a boot's phases: when each was, what a board read from its card in it, and U-Boot's own stages."""
+"""Makes a board's phases for its record: when each was, what was read from the card in it, U-Boot's own stages."""
 
 from collections.abc import Mapping
 from pathlib import Path

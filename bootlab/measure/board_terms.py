@@ -1,4 +1,4 @@
-"""What of a boot's time a board model is: how long bootloader and kernel were kept by its line and its card.
+"""Tells how much of a board's boot time its modelled serial line and card took, in the bootloader and in the kernel.
 
 The drivers count it (patches/), and the guest reads the counts after ready and prints them as facts. A wait is counted
 only where somebody had nothing else to do, so the terms are part of the boot's time and not on top of it.

@@ -19,7 +19,7 @@ from bootlab.measure.host.kvm import probe_kvm
 from bootlab.measure.profile_setup import ProfileRequest, ProfileSetup, set_up_profile
 from bootlab.process import run
 from bootlab.profile.asked.boot import arch_line, make_plugin_config
-from bootlab.profile.asked.stage_marks import Placed, stage_lines
+from bootlab.profile.asked.stage_marks import LoadedFile, stage_lines
 from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
@@ -207,8 +207,8 @@ def _stages(system: System, files: BootFiles) -> list[str]:
     if system.board is None:
         return []
     spl, uboot = (None if path is None else Firmware(path) for path in (files.spl, files.uboot))
-    opensbi = None if files.opensbi is None else Placed(files.opensbi.read_bytes(), (files.opensbi_at,))
-    return stage_lines(spl, opensbi, uboot, Placed(files.kernel.read_bytes(), system.kernel_places))
+    opensbi = None if files.opensbi is None else LoadedFile(files.opensbi.read_bytes(), (files.opensbi_at,))
+    return stage_lines(spl, opensbi, uboot, LoadedFile(files.kernel.read_bytes(), system.kernel_places))
 
 
 @lru_cache

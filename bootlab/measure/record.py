@@ -78,7 +78,7 @@ class ConsoleStamps(_Frozen):
     byte_ns: int
     """0 where the line's rate is not known."""
     late_ns: int | None = None
-    """No stamp of this boot was later; None where nobody can know it, and in records of before it was measured."""
+    """No stamp of this boot was later than this; None where it cannot be known, and in older records."""
     power_ns: int
     """How long that command took; 0 where time 0 is a console line."""
 
@@ -117,11 +117,11 @@ class BootRecord(_Frozen):
     guest_clock: GuestClock | None = None
     """None when the console holds too few stamped lines."""
     stamps: ConsoleStamps | None = None
-    """Of a board."""
+    """How far a board's console stamps may be off; None for an emulated machine."""
     kaslr_slide: int | None
     facts: dict[str, str]
     console_sha256: str
-    """Of the console up to and including the line that says ready: what repeats exactly."""
+    """Hash of the console up to and including the line that says ready: what repeats exactly."""
     key: str
     """sha256 of everything that decides this boot; two boots on the virtual clock with one key are identical."""
     hashes: dict[str, str]

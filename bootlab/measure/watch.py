@@ -1,4 +1,4 @@
-"""What happens on serial lines: chunks with their times in, lines and what is worth saying of them out.
+"""Turns bytes from serial lines, each read with its time, into lines, marks and notices.
 
 No clock and no port is touched here: a recording gives the same happenings as the lines it was made of. Times are ns on
 the clock of the chunks; `advance` says that nothing came.
@@ -17,7 +17,7 @@ _LONGEST_LINE = 16384
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WatchRequest:
     """What to look for. Patterns are searched in a line's bytes, also before its end has come."""
 
     zero: re.Pattern[bytes] | None = None
@@ -35,7 +35,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WatchedLine:
     port: int
     line: ConsoleLine
     t_ns: int
@@ -46,7 +46,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """What has come of a line that is silent in its middle: a prompt, perhaps. It comes again as a Line."""
+    """What has come of a line that is silent in its middle: a prompt, perhaps. It comes again as a WatchedLine."""
 
     port: int
     line: ConsoleLine
@@ -55,7 +55,7 @@ class Partial:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class SeenMark:
     """A pattern was seen for the first time; `t_ns` is when the first byte of what matched came, since time 0."""
 
     port: int
@@ -83,7 +83,7 @@ class End:
     met: bool
 
 
-Happening = Line | Partial | Mark | Notice | End
+Happening = WatchedLine | Partial | SeenMark | Notice | End
 
 
 class _PortState:
@@ -103,7 +103,7 @@ class _PortState:
 class Watch:
     """Follows ports. `byte_ns` of each: how long its line takes for a byte, 0 where that is not known."""
 
-    def __init__(self, asked: Asked, byte_ns: Sequence[int], start_ns: int) -> None:
+    def __init__(self, asked: WatchRequest, byte_ns: Sequence[int], start_ns: int) -> None:
         self.asked = asked
         self.start_ns = start_ns
         self.zero_ns: int | None = start_ns if asked.from_start else None
@@ -210,7 +210,7 @@ class Watch:
         port.previous_ns, port.shown_partial = line.t_ns, 0
         port.line_count += 1
         port.last_text = line.text.strip() or port.last_text
-        yield Line(index, line, self.since(line.t_ns), line.t_ns - previous_ns)
+        yield WatchedLine(index, line, self.since(line.t_ns), line.t_ns - previous_ns)
         yield from self._patterns(index, line)
 
     def _partial(self, index: int) -> Iterator[Happening]:
@@ -230,7 +230,7 @@ class Watch:
             if found := _search(pattern, line, grows):
                 del self._unseen[name]
                 text = found.group().decode(errors="replace")
-                yield Mark(index, name, self.since(line.time_at(found.start())), text)
+                yield SeenMark(index, name, self.since(line.time_at(found.start())), text)
         until = self.asked.until
         if until is not None and not self.ended and _search(until, line, grows):
             if grows:

@@ -1,4 +1,4 @@
-"""A kernel's symbols -> its functions: one name and role for each address at which code begins, and where code ends.
+"""Turns a kernel's symbols into functions: one name and role for each address where code begins, and code's ends.
 
 kallsyms has no sizes and no types, so what lies between functions must be recognised by its names: labels of sections
 and labels inside assembly code begin no function.

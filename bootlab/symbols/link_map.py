@@ -52,7 +52,7 @@ _SYMBOL_32 = np.dtype(
 
 
 @dataclass(frozen=True)
-class Segment:
+class FileSegment:
     """A stretch of the file: link address, offset in the file, bytes."""
 
     address: int
@@ -67,7 +67,7 @@ class LinkMap:
     arch: str
     start: int
     """Link address of the image's first byte: the kernel's `_text`, on riscv64 its `_start`."""
-    segments: tuple[Segment, ...]
+    segments: tuple[FileSegment, ...]
 
     @property
     def end(self) -> int:
@@ -111,7 +111,7 @@ def read_elf(file: IO[bytes], image: Image, source: Path) -> tuple[LinkMap, ElfS
             raise InputError(f"{source}: damaged ELF file: more than {_MOST_PARTS} segments or sections")
         # The x86 per-CPU segment is linked at 0: its addresses are offsets, never places that code runs at.
         segments = tuple(
-            Segment(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"])
+            FileSegment(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"])
             for segment in elf.iter_segments("PT_LOAD")
             if segment["p_vaddr"] >= KERNEL_HALF or (elf.elfclass == 32 and segment["p_vaddr"] in _ARM_KERNEL)
         )
@@ -164,7 +164,7 @@ def place_arm64_image(image: Image, tables: Kallsyms, source: Path) -> tuple[Lin
     start = base - ahead
     if start < KERNEL_HALF or start % _ARM64_IMAGE_ALIGNMENT or start + len(image) > 1 << 64:
         raise InputError(f"{source}: damaged: the image would be linked at {start:#x}")
-    return LinkMap("aarch64", start, (Segment(start, 0, len(image)),)), base
+    return LinkMap("aarch64", start, (FileSegment(start, 0, len(image)),)), base
 
 
 def place_riscv_image(image: Image, tables: Kallsyms, source: Path) -> tuple[LinkMap, int]:
@@ -179,7 +179,7 @@ def place_riscv_image(image: Image, tables: Kallsyms, source: Path) -> tuple[Lin
         base = int(found[0])
     if not RISCV_START <= base < RISCV_START + len(image):
         raise InputError(f"{source}: its symbols are of a kernel linked at {base:#x}, expected {RISCV_START:#x} (5.13)")
-    return LinkMap("riscv64", RISCV_START, (Segment(RISCV_START, 0, len(image)),)), base
+    return LinkMap("riscv64", RISCV_START, (FileSegment(RISCV_START, 0, len(image)),)), base
 
 
 def _arm64_distance_of_start(image: Image, tables: Kallsyms) -> int | None:

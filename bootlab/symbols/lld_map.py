@@ -1,4 +1,4 @@
-"""The functions of a program as lld's map tells them (`-Wl,--print-map`): of the very bytes that were linked, stripped.
+"""Reads a stripped program's functions from the map that its linker lld wrote (`-Wl,--print-map`).
 
 https://github.com/llvm/llvm-project/blob/main/lld/ELF/MapFile.cpp has the form: VMA, LMA and size in hex, alignment,
 then an output section, 8 columns in an input section, 16 columns in a symbol.

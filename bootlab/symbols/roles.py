@@ -1,4 +1,4 @@
-"""Kernel function name -> what its calls, jumps and returns mean to a reader of stacks, for x86-64, arm and riscv.
+"""Tells from a kernel function's name what its calls, jumps and returns mean for a call stack (x86-64, arm, riscv).
 
 Names are those of arch/x86/entry, arch/x86/lib/retpoline.S, arch/arm64/kernel/entry.S, arch/arm/kernel/entry-*.S and
 arch/riscv/kernel/entry.S from Linux 4.20 on: entry code was renamed in 5.8 (x86-64) and 5.12 (arm64), thunks multiply

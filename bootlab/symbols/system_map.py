@@ -19,8 +19,8 @@ from bootlab.symbols.link_map import (
     IMAGE_MAGIC_AT,
     RISCV_MAGIC,
     RISCV_START,
+    FileSegment,
     LinkMap,
-    Segment,
     arm64_start,
     read_elf,
 )
@@ -134,11 +134,11 @@ def _link_map(path: Path, image: Path, addresses: dict[str, int]) -> LinkMap:
             start = arm64_start(data, addresses.get)
             if start is None or start < KERNEL_HALF or addresses.get("_text", start) != start:
                 raise _of_another_kernel(path, "primary_entry")
-            return LinkMap("aarch64", start, (Segment(start, 0, len(data)),))
+            return LinkMap("aarch64", start, (FileSegment(start, 0, len(data)),))
         if data[IMAGE_MAGIC_AT : IMAGE_MAGIC_AT + 4] == RISCV_MAGIC:
             if addresses.get("_start", RISCV_START) != RISCV_START:
                 raise _of_another_kernel(path, "_start")
-            return LinkMap("riscv64", RISCV_START, (Segment(RISCV_START, 0, len(data)),))
+            return LinkMap("riscv64", RISCV_START, (FileSegment(RISCV_START, 0, len(data)),))
     raise InputError(f"{image}: not an uncompressed kernel, expected an ELF vmlinux, or an arm64 or riscv64 Image")
 
 

@@ -25,9 +25,9 @@ class CardLayout:
     args_at: int
     args_size: int
     kernel_at: int
-    """Of the kernel that SPL loads (Falcon mode)."""
+    """Where the kernel lies that SPL loads (Falcon mode)."""
     files_at: int
-    """Of the first partition: the kernel that SPL loads must end before it."""
+    """Where the first partition begins: the kernel that SPL loads must end before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class FlashLayout:
     unit: int
     """Which of the machine's chips it is, as QEMU counts them."""
     script_at: int
-    """Of the script that says where kernel and initramfs are."""
+    """Where the script lies that says where kernel and initramfs are."""
     kernel_at: int
-    """Of the kernel; the initramfs follows it."""
+    """Where the kernel lies; the initramfs follows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Board:
     image: str
     """What U-Boot's build makes for the medium: all of the bootloader that is read from it, in one file."""
     boot_command: str
-    """With what U-Boot proper boots from the medium, looking at nothing else."""
+    """The command by which U-Boot proper boots from the medium, without looking at anything else."""
     memory_at: int
     """Physical address of its RAM."""
     kernel_at: int

@@ -1,4 +1,4 @@
-"""A board's storage, serial line and camera: a stated model of the time that their emulated ones do not take."""
+"""A model of the time that a board's storage, serial line and camera take: the emulated ones take none."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from pydantic import Field
 from bootlab.system.part import Part
 
 _VERSION = 1
-"""Of what the patches in patches/ make of these figures."""
+"""Version of the drivers in patches/, which give these figures their meaning."""
 
 
 class BoardModel(Part):
@@ -21,11 +21,11 @@ class BoardModel(Part):
     storage_mib_s: float = Field(default=0, ge=0, le=10_000, strict=False)
     """Rate of the card, 2^20 bytes a second."""
     storage_latency_us: int = Field(default=0, ge=0, le=1_000_000)
-    """From a request to its first byte."""
+    """Time from a request to its first byte."""
     uart_baud: int = Field(default=0, ge=0, le=4_000_000)
     """Rate of the serial line; a character takes ten bits."""
     camera_ms: int = Field(default=0, ge=0, le=60_000)
-    """From power at the camera's port until the camera is there."""
+    """Time from power at the camera's port until the camera is there."""
     camera_power: Literal["kernel", "spl"] = "kernel"
     """Who switches that power on: the camera's driver when it starts, or the bootloader's first stage."""
 

@@ -45,7 +45,7 @@ class Card(Part):
     size_mib: int | None = Field(default=None, ge=1, le=1 << 20)
     """A power of two; by default the smallest that fits, from 64."""
     filesystem: Literal["fat", "ext4"] = "fat"
-    """Of the partition with the files that U-Boot proper loads."""
+    """File system of the partition with the files that U-Boot proper loads."""
     dtb: Path | None = Field(default=None, strict=False)
     """The device tree, of a kernel that is not built here; of one that is, its own for this board."""
     load_address: int | None = Field(default=None, ge=0, lt=1 << 32)
@@ -77,7 +77,7 @@ class Flash(Part):
     path: Path | None = Field(default=None, strict=False)
     """A finished image, of the chip's whole size."""
     compression: Literal["none", "gzip"] = "none"
-    """Of the kernel in the chip, which U-Boot proper unpacks: a smaller one to read, and work to do."""
+    """How the kernel in the chip is packed: there is less to read then, and U-Boot proper has to unpack it."""
 
     @model_validator(mode="after")
     def _path_or_composed(self) -> Self:

@@ -1,4 +1,4 @@
-"""What an image loads and waits for at start, decided when it is built: the modules for a list of devices."""
+"""What an image loads and waits for at start: the modules for a list of devices, chosen when the image is built."""
 
 from pathlib import Path
 from typing import Annotated, Self
@@ -20,11 +20,11 @@ class Coldplug(Part):
     modules: tuple[Annotated[str, _MODULE], ...] = Field(default=(), strict=False)
     """Modules to load besides, by name."""
     first: tuple[Annotated[str, _MODULE], ...] = Field(default=(), strict=False)
-    """Those to begin with, of devices that take long to appear, so that the rest is loaded meanwhile."""
+    """Modules to begin with, for devices that take long to appear: the rest is loaded meanwhile."""
     background: bool = False
     """Hold the boot up for those of `first` and the devices of `wait` alone; the rest is loaded later, calmly."""
     never: tuple[Annotated[str, _MODULE], ...] = Field(default=(), strict=False)
-    """Those not to load whatever device asks for them."""
+    """Modules that are not loaded whatever device asks for them."""
     parameters: dict[Annotated[str, _MODULE], Annotated[str, _PARAMETERS]] = {}
     """Module -> its parameters, as `modprobe` takes them."""
     serial: bool = False

@@ -96,7 +96,7 @@ class Initramfs(Content):
     installed: bool = False
     """Begin with the one that the packages of [rootfs] made when they were installed (initramfs-tools)."""
     keep_modules: tuple[str, ...] | None = Field(default=None, strict=False)
-    """Of the modules in the installed one, leave only these in, and what they need."""
+    """Modules that stay in the installed initramfs, with those that they need; None keeps all."""
 
     @model_validator(mode="after")
     def _path_or_recipe(self) -> Self:
@@ -135,11 +135,11 @@ class Rootfs(Content):
     path: Path | None = Field(default=None, strict=False)
     filesystem: Annotated[FileSystem, TEXT] = FileSystem.EXT4
     compression: Annotated[Compression, TEXT] = Compression.NONE
-    """Of squashfs and erofs."""
+    """How squashfs and erofs are compressed."""
     size_mib: int | None = Field(default=None, ge=1, le=1 << 20)
-    """Of an ext4 file system; by default what fits, and a quarter more."""
+    """Size of an ext4 file system; by default what fits, and a quarter more."""
     journal: bool = True
-    """Of an ext4 file system."""
+    """Whether an ext4 file system has a journal."""
     device: Literal["virtio-blk", "pmem"] = "virtio-blk"
     """`pmem`: memory that keeps (an NVDIMM, /dev/pmem0), which is read without waiting: exact on the virtual clock."""
 

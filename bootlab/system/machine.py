@@ -31,7 +31,7 @@ class MachineType(StrEnum):
 
 
 _ARCHITECTURES = {MachineType.VIRT: ("aarch64", "riscv64"), MachineType.ORANGEPI_PC: ("armv7",)}
-"""Of machine types that are not x86-64: those that QEMU has one of this name for, the default first."""
+"""Architectures of the machine types that are not x86-64, the default first."""
 _FIXED: dict[str, dict[str, Any]] = {
     MachineType.ORANGEPI_PC.value: {"cpu": "cortex-a7", "memory_mib": 1024, "vcpus": 4, "firmware": "default"}
 }
@@ -42,7 +42,7 @@ class ClockKind(StrEnum):
     VIRTUAL = "virtual"
     WALL = "wall"
     CONSOLE = "console"
-    """Of a board: the host stamps each console line."""
+    """The clock of a board: the host stamps each console line."""
 
 
 class Accelerator(StrEnum):
@@ -119,7 +119,7 @@ class Machine(Part):
         return self.type is MachineType.MICROVM and self.options.get("acpi") == "off"
 
 
-class Clock(Part):
+class BootClock(Part):
     """Which clock times the boot. `shift`: one instruction is 2**shift ns of virtual time."""
 
     kind: Annotated[ClockKind, TEXT] = ClockKind.VIRTUAL
@@ -169,7 +169,7 @@ class Storage(Part):
     mb_s: float = Field(gt=0, le=1e6, strict=False)
     """10^6 bytes a second."""
     latency_us: float = Field(default=0, ge=0, le=1e7, strict=False)
-    """From asking for a file to its first byte."""
+    """Time from asking for a file to its first byte."""
 
     @property
     def words(self) -> str:

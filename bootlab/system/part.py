@@ -1,4 +1,4 @@
-"""What every part of a System is: frozen, strict, and refusing keys it does not know."""
+"""The class that every part of a System is made of: frozen, strict, and refusing keys it does not know."""
 
 import re
 from typing import Any

@@ -29,7 +29,7 @@ class SourceBuild(Part):
     """A source tree with its kconfig, a base configuration, and what is changed of both."""
 
     key: ClassVar[str]
-    """Of the system file, for messages."""
+    """Name of the part in the system file, for messages."""
     project: ClassVar[str]
     """`Linux` or `U-Boot`."""
     what: ClassVar[str]

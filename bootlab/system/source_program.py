@@ -16,7 +16,7 @@ class Libc(StrEnum):
 
 
 class Instructions(StrEnum):
-    """Of 32-bit arm, where a compiler has the choice."""
+    """Which of 32-bit arm's two instruction sets a compiler uses."""
 
     ARM = "arm"
     THUMB2 = "thumb2"

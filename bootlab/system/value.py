@@ -18,7 +18,7 @@ from bootlab.system.content import Initramfs, Rootfs
 from bootlab.system.kernel import Kernel, KernelEntry
 from bootlab.system.machine import (
     Accelerator,
-    Clock,
+    BootClock,
     ClockKind,
     Disk,
     Machine,
@@ -41,7 +41,7 @@ class System(Part):
     target: Target | None = None
     """A real board; without one the machine is emulated here."""
     machine: Machine
-    clock: Clock = Clock()
+    clock: BootClock = BootClock()
     kernel: Kernel
     bootloader: Bootloader | None = None
     card: Card | None = None

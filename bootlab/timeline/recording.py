@@ -57,7 +57,7 @@ class Recording:
     """The boot cut into parts that follow each other (source `phase`)."""
     lengths: tuple[Length, ...] = ()
     stacks: tuple[Stack, ...] = ()
-    """With them, spans on tracks are only the longest ones of what the stacks hold in full."""
+    """Where there are stacks, they hold every span, and tracks hold only the longest ones."""
     series: tuple[Series, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
     """What the source says of the system: kernel version, command line, ..."""

@@ -8,7 +8,7 @@ from bootlab.timeline.recording import Stack
 DEEPEST: Final = 256
 """What is called deeper counts as its 256th caller's own: no kernel's stack has room for so many frames."""
 _MOST_FRAMES: Final = 2_000_000
-"""So many frames all stacks together may have; what comes later counts as its caller's own."""
+"""How many frames all stacks together may have; what comes later counts as its caller's own."""
 
 
 class StackTree:

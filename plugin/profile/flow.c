@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Follows the guest from one translated block to the next, and keeps the task's shadow stack in step. */
 #include "flow.h"
 
 #include <stddef.h>

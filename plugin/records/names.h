@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers for functions beyond the functions file, told to the reader as they appear. */
+/* Gives numbers to functions that are not in the functions file, and writes each to the profile as it appears. */
 #ifndef BOOTLAB_NAMES_H
 #define BOOTLAB_NAMES_H
 

@@ -1,4 +1,4 @@
-"""`bootlab compare A B C` on real boots of a tiny kernel: every step its verdict, and the steps add up."""
+"""`bootlab compare A B C` on real boots of a tiny kernel: every step has its verdict, and the steps add up."""
 
 import json
 from pathlib import Path

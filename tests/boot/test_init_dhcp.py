@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.importers.init_account import Kind, find_account
+from bootlab.importers.init_account import AccountEventKind, find_account
 from bootlab.measure.guest.tcp_check import free_port
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
@@ -103,7 +103,7 @@ def test_an_address_of_qemus_own_server_for_who_waits_for_it(tmp_path: Path, cac
         console, reason = asyncio.run(asyncio.wait_for(watching, DEADLINE_S))
     assert "inet 10.0.2.15/24" in console
     assert "default via 10.0.2.2 dev eth0" in console and "nameserver 10.0.2.3" in console
-    ready = find_account(console).first_ns(Kind.READY)
+    ready = find_account(console).first_ns(AccountEventKind.READY)
     assert ready["alone"] < ready["dhcp-eth0"] < ready["shown"]
     assert reason is EndReason.GUEST_SHUTDOWN, console[-2000:]
 

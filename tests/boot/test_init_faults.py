@@ -1,4 +1,4 @@
-"""bootlab-init whose own system calls fail, and whose files are damaged: alive, of use again, and down in its time."""
+"""bootlab-init while its own system calls fail and its files are damaged: it stays alive, recovers, and shuts down."""
 
 import os
 import platform

@@ -8,7 +8,7 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.build.programs import guest
-from bootlab.importers.init_account import InitAccount, Kind, find_account
+from bootlab.importers.init_account import AccountEventKind, InitAccount, find_account
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.profile.recorded.trace import read_trace
 from bootlab.system import System, read_system
@@ -91,8 +91,8 @@ def test_200_units_take_the_critical_path_and_the_work(
 ) -> None:
     needs, costs = write_root(tmp_path / "root", None)
     account = account_of(run_boot(read_services(tmp_path / "root")))
-    ready, eligible = account.first_ns(Kind.READY), account.first_ns(Kind.ELIGIBLE)
-    spawned = account.first_ns(Kind.SPAWN)
+    ready, eligible = account.first_ns(AccountEventKind.READY), account.first_ns(AccountEventKind.ELIGIBLE)
+    spawned = account.first_ns(AccountEventKind.SPAWN)
     assert set(needs) <= set(ready) and account.lost == 0
     took_ns = max(ready[name] for name in needs) - account.begun_ns
     sleep_ns = longest(needs, {name: cost[0] * 1_000_000 for name, cost in costs.items()})
@@ -114,7 +114,7 @@ def test_the_goal_comes_first(tmp_path: Path, run_boot: Callable[[System], BootR
         name = queue.pop()
         closure.add(name)
         queue += [other for other in needs[name] if other not in closure]
-    ready, spawned = account.first_ns(Kind.READY), account.first_ns(Kind.SPAWN)
+    ready, spawned = account.first_ns(AccountEventKind.READY), account.first_ns(AccountEventKind.SPAWN)
     alone_ns = longest(
         {name: needs[name] for name in closure}, {name: sum(costs[name]) * 1_000_000 for name in closure}
     )
@@ -124,7 +124,7 @@ def test_the_goal_comes_first(tmp_path: Path, run_boot: Callable[[System], BootR
     # Reading 200 files is in it, and what was started while the goal only slept.
     assert took_ns <= 1.10 * alone_ns
     # While a unit on the way to the goal could be started, none was started that is not.
-    eligible = account.first_ns(Kind.ELIGIBLE)
+    eligible = account.first_ns(AccountEventKind.ELIGIBLE)
     for name in set(needs) - closure:
         if spawned[name] < ready[GOAL]:
             waiting = [one for one in closure if eligible[one] < spawned[name] < spawned[one]]

@@ -1,4 +1,4 @@
-"""bootlab-init in a guest whose kernel refuses memory and disk requests: alive, of use again, and down in its time."""
+"""bootlab-init while the guest's kernel refuses memory and disk requests: it stays alive, recovers, and shuts down."""
 
 import asyncio
 import re

@@ -16,7 +16,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.build.programs import guest
 from bootlab.build.programs.static_program import compile_static
-from bootlab.importers.init_account import Kind, parse_account
+from bootlab.importers.init_account import AccountEventKind, parse_account
 from tests.boot.init_namespace import InitNamespace
 
 pytestmark = [
@@ -46,10 +46,10 @@ def test_every_way_to_be_ready_and_the_account_of_it(tmp_path: Path, programs: d
         init.until(lambda: "barrier passed" in init.ctl("log"))
         assert set(init.until_settled().values()) == {"up"}
         account = init.account()
-        ready = account.first_ns(Kind.READY)
+        ready = account.first_ns(AccountEventKind.READY)
         assert sorted(ready, key=ready.__getitem__) == ["once", "barrier", "fd", "stays", "group"]
         assert account.goal_ns is not None and account.lost == 0
-        exits = [record for record in account.records if record.kind is Kind.EXIT and record.unit == "once"]
+        exits = [record for record in account.records if record.kind is AccountEventKind.EXIT and record.unit == "once"]
         assert [(record.detail, record.memory_kib > _FILLED_KIB // 2) for record in exits] == [(0, True)]
         spans = {span.name: span.duration_ns for span in account.timeline().spans}
         assert set(spans) == {"once", "barrier", "fd", "stays"} and min(spans.values()) > 0

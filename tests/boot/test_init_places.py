@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.importers.init_account import InitAccount, Kind, find_account
+from bootlab.importers.init_account import AccountEventKind, InitAccount, find_account
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
 
@@ -70,13 +70,13 @@ def boot(folder: Path, run_boot: Callable[[System], BootRecord], load: str, star
     record = run_boot(read_system(folder / "system.toml"))
     assert record.outcome is Outcome.READY, record.detail
     account = find_account(Path(record.run, "console.log").read_text(errors="replace"))
-    assert set(names) <= set(account.first_ns(Kind.READY))
+    assert set(names) <= set(account.first_ns(AccountEventKind.READY))
     return account
 
 
 def took_ns(account: InitAccount) -> int:
     """Return from the first unit's turn to the last unit's readiness."""
-    eligible, ready = account.first_ns(Kind.ELIGIBLE), account.first_ns(Kind.READY)
+    eligible, ready = account.first_ns(AccountEventKind.ELIGIBLE), account.first_ns(AccountEventKind.READY)
     names = [name for name in ready if name.startswith("unit-")]
     return max(ready[name] for name in names) - min(eligible[name] for name in names)
 

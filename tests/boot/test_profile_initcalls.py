@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bootlab.importers.kernel.dmesg import Initcall, KernelLog, parse
+from bootlab.importers.kernel.dmesg import KernelLog, LoggedInitcall, parse
 from tests.boot.conftest import ProfileBoot, Profiled, WriteSystem
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
@@ -58,7 +58,7 @@ def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return profiled, log
 
 
-def matched(told: tuple[Profiled, KernelLog]) -> list[tuple[dict[str, Any], Initcall]]:
+def matched(told: tuple[Profiled, KernelLog]) -> list[tuple[dict[str, Any], LoggedInitcall]]:
     """Return each initcall as the profile has it and as the kernel told it, in the order they began."""
     profiled, log = told
     rows = profiled.document["initcalls"]["initcalls"]

@@ -1,4 +1,4 @@
-"""Whose code it was: a dynamically linked program's own, its libraries', its threads'; and a kernel that says nothing.
+"""Profiles of user programs: a program's own code, its libraries', its threads'; and a kernel without type tables.
 
 The program's loops have a known number of instructions, so what is asked is where they are shown, to the instruction.
 """

@@ -8,22 +8,22 @@ import struct
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.importers.init_account import Kind, find_account, parse_account
+from bootlab.importers.init_account import AccountEventKind, find_account, parse_account
 
 NAMES = b"a\0db\0\0\0\0"
 
 
-def record(t_ns: int, kind: Kind, unit: int, detail: int = 0, value: int = 0) -> bytes:
+def record(t_ns: int, kind: AccountEventKind, unit: int, detail: int = 0, value: int = 0) -> bytes:
     return struct.pack("<qQIHBB", t_ns, value, 7, unit, kind, detail)
 
 
 RECORDS = [
-    record(10, Kind.SPAWN, 1),
-    record(12, Kind.SPAWN, 0),
-    record(20, Kind.EXIT, 1, 0, 5 << 32 | 300),
-    record(21, Kind.READY, 1),
-    record(25, Kind.FAILED, 0),
-    record(26, Kind.GOAL, 0xFFFF),
+    record(10, AccountEventKind.SPAWN, 1),
+    record(12, AccountEventKind.SPAWN, 0),
+    record(20, AccountEventKind.EXIT, 1, 0, 5 << 32 | 300),
+    record(21, AccountEventKind.READY, 1),
+    record(25, AccountEventKind.FAILED, 0),
+    record(26, AccountEventKind.GOAL, 0xFFFF),
 ]
 WHOLE = struct.pack("<8s4I3q", b"BLINIT1\0", 2, len(RECORDS), len(NAMES), 0, 5, 26, 30) + NAMES + b"".join(RECORDS)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from bootlab.profile.recorded.records import MAGIC, NONE, RECORD, WITH_TEXT, Chunk, EventKind, Space, SwitchFlag
+from bootlab.profile.recorded.records import MAGIC, NONE, RECORD, WITH_TEXT, ChunkKind, EventKind, Space, SwitchFlag
 
 
 class ProfileWriter:
@@ -23,7 +23,7 @@ class ProfileWriter:
         self.numbers = {name: number for number, name in enumerate(functions)}
         self.nodes: dict[tuple[int, int], int] = {(NONE, 0): 0}
         self.chunks: list[tuple[int, bytes]] = []
-        self.pending: dict[Chunk, list[tuple[object, ...]]] = defaultdict(list, {Chunk.NODE: [(NONE, 0)]})
+        self.pending: dict[ChunkKind, list[tuple[object, ...]]] = defaultdict(list, {ChunkKind.NODE: [(NONE, 0)]})
         self.weights: dict[int, list[int]] = {}
         self.t_ns = self.instructions = self.idle_ns = 0
         self.tasks = 0
@@ -34,7 +34,7 @@ class ProfileWriter:
         if name not in self.numbers:
             self.numbers[name] = len(self.numbers)
             text = name.encode()
-            self.text(Chunk.NAME, (self.numbers[name], space, len(text), address), text)
+            self.text(ChunkKind.NAME, (self.numbers[name], space, len(text), address), text)
         return self.numbers[name]
 
     def node(self, stack: str, space: Space = Space.TASK) -> int:
@@ -47,7 +47,7 @@ class ProfileWriter:
             key = (node, self.function(name, in_brackets if place else space))
             if key not in self.nodes:
                 self.nodes[key] = len(self.nodes)
-                self.pending[Chunk.NODE].append(key)
+                self.pending[ChunkKind.NODE].append(key)
             node = self.nodes[key]
         return node
 
@@ -55,7 +55,7 @@ class ProfileWriter:
         """Return the number of a new task; with `number` an old one that has a new name or pid."""
         if number is None:
             number, self.tasks = self.tasks, self.tasks + 1
-        self.add(Chunk.TASK, self.t_ns, number, parent, pid, pid, comm.encode())
+        self.add(ChunkKind.TASK, self.t_ns, number, parent, pid, pid, comm.encode())
         return number
 
     def spend(self, stack: str, instructions: int, calls: int = 1, space: Space = Space.TASK) -> int:
@@ -70,21 +70,21 @@ class ProfileWriter:
 
     def idle(self, stack: str, ns: int, vcpu: int = 0) -> None:
         """Let the clock run while nothing does."""
-        self.add(Chunk.IDLE, self.t_ns, self.t_ns + ns, self.node(stack), vcpu, 0)
+        self.add(ChunkKind.IDLE, self.t_ns, self.t_ns + ns, self.node(stack), vcpu, 0)
         self.t_ns += ns
         self.idle_ns += ns
 
     def switch(self, previous: int, next: int, stack: str, flags: int = SwitchFlag.SLEEPS, vcpu: int = 0) -> None:
         """Switch tasks; the previous one leaves off at the end of `stack`."""
-        self.add(Chunk.SWITCH, self.t_ns, self.instructions, previous, next, self.node(stack), vcpu, flags)
+        self.add(ChunkKind.SWITCH, self.t_ns, self.instructions, previous, next, self.node(stack), vcpu, flags)
 
     def wake(self, wakee: int, waker: int, stack: str, flags: int = 0) -> None:
         """Wake a task up, from the end of the waker's `stack`."""
-        self.add(Chunk.WAKE, self.t_ns, wakee, waker, self.node(stack), 0, flags)
+        self.add(ChunkKind.WAKE, self.t_ns, wakee, waker, self.node(stack), 0, flags)
 
     def span(self, start_ns: int, stack: str, task: int) -> None:
         """Record that a frame that began at `start_ns` has ended."""
-        self.add(Chunk.SPAN, start_ns, self.t_ns, self.node(stack), task)
+        self.add(ChunkKind.SPAN, start_ns, self.t_ns, self.node(stack), task)
 
     def call(
         self, kind: int, start_ns: int, stack: str, task: int, *, argument: int = 0, text: str = "", own: int = 0
@@ -92,22 +92,22 @@ class ProfileWriter:
         """Record a call of a watched function that began at `start_ns` and has ended."""
         node = self.node(stack)
         fields = (start_ns, self.t_ns, 0, self.instructions, own, argument, node, task, kind, 0, len(text))
-        self.text(Chunk.CALL, fields, text.encode())
+        self.text(ChunkKind.CALL, fields, text.encode())
 
     def event(self, kind: EventKind, task: int, stack: str, *, a: int = 0, b: int = 0, text: str = "") -> None:
         """Record an event of the current task."""
         fields = (self.t_ns, self.instructions, a, b, task, self.node(stack), kind, 0, len(text))
-        self.text(Chunk.EVENT, fields, text.encode())
+        self.text(ChunkKind.EVENT, fields, text.encode())
 
     def syscall(self, task: int, function: str, calls: int, elapsed_ns: int, instructions: int) -> None:
         """Record the calls of one system call by one task since the last cut."""
-        self.add(Chunk.SYSCALL, task, self.function(function), calls, elapsed_ns, instructions)
+        self.add(ChunkKind.SYSCALL, task, self.function(function), calls, elapsed_ns, instructions)
 
-    def add(self, kind: Chunk, *fields: object) -> None:
+    def add(self, kind: ChunkKind, *fields: object) -> None:
         """Add one record of a kind that comes in arrays."""
         self.pending[kind].append(fields)
 
-    def text(self, kind: Chunk, fields: tuple[int, ...], text: bytes) -> None:
+    def text(self, kind: ChunkKind, fields: tuple[int, ...], text: bytes) -> None:
         """Write a chunk of one record and its text."""
         assert kind in WITH_TEXT
         record = np.array([fields], dtype=RECORD[kind]).tobytes()
@@ -116,22 +116,22 @@ class ProfileWriter:
     def flush(self) -> None:
         """Write the records that are pending."""
         weights = [(node, calls, instructions) for node, (calls, instructions) in self.weights.items()]
-        self.pending[Chunk.WEIGHT] += weights
+        self.pending[ChunkKind.WEIGHT] += weights
         self.weights = {}
-        for kind in Chunk:
+        for kind in ChunkKind:
             if self.pending[kind]:
                 self.chunks.append((kind, np.array(self.pending.pop(kind), dtype=RECORD[kind]).tobytes()))
 
     def cut(self, name: str) -> None:
         """End a slice."""
-        self.add(Chunk.COUNTS, *self.counts)
+        self.add(ChunkKind.COUNTS, *self.counts)
         self.flush()
-        self.text(Chunk.CUT, (self.t_ns, self.instructions, len(name)), name.encode())
+        self.text(ChunkKind.CUT, (self.t_ns, self.instructions, len(name)), name.encode())
 
     def end(self) -> bytes:
         """End the profile and return it."""
-        self.add(Chunk.COUNTS, *self.counts)
-        self.add(Chunk.END, self.t_ns, self.instructions, self.idle_ns)
+        self.add(ChunkKind.COUNTS, *self.counts)
+        self.add(ChunkKind.END, self.t_ns, self.instructions, self.idle_ns)
         self.flush()
         return self.data()
 

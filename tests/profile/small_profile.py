@@ -17,7 +17,7 @@ import numpy as np
 
 from bootlab.profile.asked.profile import function_names, functions_text, read_functions
 from bootlab.profile.recorded.file import read_profile
-from bootlab.profile.recorded.records import MAGIC, NONE, RECORD, CallKind, Chunk
+from bootlab.profile.recorded.records import MAGIC, NONE, RECORD, CallKind, ChunkKind
 from bootlab.profile.recorded.trace import read_trace
 from bootlab.profile.recorded.values import LAST_SLICE, Profile, Task
 
@@ -65,7 +65,7 @@ def numbered(
     return [functions[number] for number in kept], {old: new for new, old in enumerate([*kept, *rest])}
 
 
-def chunk(kind: Chunk, rows: Iterable[tuple[Any, ...]] | np.ndarray, text: bytes = b"") -> bytes:
+def chunk(kind: ChunkKind, rows: Iterable[tuple[Any, ...]] | np.ndarray, text: bytes = b"") -> bytes:
     """Return one chunk; records that have a `slice` lose it."""
     if isinstance(rows, np.ndarray):
         rows = rows[list(RECORD[kind].names or ())].tolist()
@@ -84,16 +84,20 @@ def small_profile(profile: Profile, functions: list[tuple[int, str, str]], upto:
         if new >= len(lines):
             text = profile.names[old].encode()
             fields = (new, int(profile.spaces[old]), len(text), int(profile.addresses[old]))
-            parts.append(chunk(Chunk.NAME, [fields], text))
+            parts.append(chunk(ChunkKind.NAME, [fields], text))
     parents = [NONE, *pruned.node[pruned.old_parents[1:]].tolist()]
     named = [number_of.get(int(function), 0) for function in pruned.nodes["function"]]
-    parts.append(chunk(Chunk.NODE, zip(parents, named, strict=True)))
-    parts.append(chunk(Chunk.TASK, task_rows(profile.tasks, end.end_ns)))
+    parts.append(chunk(ChunkKind.NODE, zip(parents, named, strict=True)))
+    parts.append(chunk(ChunkKind.TASK, task_rows(profile.tasks, end.end_ns)))
     for kind, array, fields in (
-        (Chunk.SWITCH, profile.switches, ("t_ns", "previous_node")),
-        (Chunk.WAKE, profile.wakes, ("t_ns", "node")),
-        (Chunk.IDLE, profile.idles, ("end_ns", "node")),
-        (Chunk.SPAN, profile.spans[profile.spans["end_ns"] - profile.spans["start_ns"] >= SPAN_NS], ("end_ns", "node")),
+        (ChunkKind.SWITCH, profile.switches, ("t_ns", "previous_node")),
+        (ChunkKind.WAKE, profile.wakes, ("t_ns", "node")),
+        (ChunkKind.IDLE, profile.idles, ("end_ns", "node")),
+        (
+            ChunkKind.SPAN,
+            profile.spans[profile.spans["end_ns"] - profile.spans["start_ns"] >= SPAN_NS],
+            ("end_ns", "node"),
+        ),
     ):
         rows = array[array[fields[0]] <= end.end_ns].copy()
         rows[fields[1]] = pruned.node[rows[fields[1]]]
@@ -101,16 +105,16 @@ def small_profile(profile: Profile, functions: list[tuple[int, str, str]], upto:
     for call in profile.calls:
         if call.end_ns <= end.end_ns:
             row = (*call[:6], int(pruned.node[call.node]), *call[7:-1], len(call.text.encode()))
-            parts.append(chunk(Chunk.CALL, [row], call.text.encode()))
+            parts.append(chunk(ChunkKind.CALL, [row], call.text.encode()))
     for event in profile.events:
         if event.t_ns <= end.end_ns:
             row = (*event[:5], int(pruned.node[event.node]), *event[6:-1], len(event.text.encode()))
-            parts.append(chunk(Chunk.EVENT, [row], event.text.encode()))
+            parts.append(chunk(ChunkKind.EVENT, [row], event.text.encode()))
     for index in slices:
         parts += slice_chunks(profile, pruned, number_of, index)
     idles = profile.idles[profile.idles["end_ns"] <= end.end_ns]
     idle_ns = int((idles["end_ns"] - idles["start_ns"]).sum())
-    parts.append(chunk(Chunk.END, [(end.end_ns, end.end_instructions, idle_ns)]))
+    parts.append(chunk(ChunkKind.END, [(end.end_ns, end.end_instructions, idle_ns)]))
     return b"".join(parts), functions_text(lines)
 
 
@@ -139,11 +143,11 @@ def slice_chunks(profile: Profile, pruned: Pruned, number_of: dict[int, int], in
     weights = [(node, *sums[:, node].tolist()) for node in np.flatnonzero(sums.any(axis=0)).tolist()]
     calls = profile.syscalls[profile.syscalls["slice"] == index].copy()
     calls["function"] = [number_of[int(function)] for function in calls["function"]]
-    parts = [chunk(Chunk.WEIGHT, weights), chunk(Chunk.SYSCALL, calls)]
-    parts.append(chunk(Chunk.COUNTS, profile.counts[profile.counts["slice"] == index]))
+    parts = [chunk(ChunkKind.WEIGHT, weights), chunk(ChunkKind.SYSCALL, calls)]
+    parts.append(chunk(ChunkKind.COUNTS, profile.counts[profile.counts["slice"] == index]))
     if piece.name != LAST_SLICE:
         name = piece.name.encode()
-        parts.append(chunk(Chunk.CUT, [(piece.end_ns, piece.end_instructions, len(name))], name))
+        parts.append(chunk(ChunkKind.CUT, [(piece.end_ns, piece.end_instructions, len(name))], name))
     return parts
 
 

@@ -24,7 +24,7 @@ from bootlab.profile.recorded.records import (
     Space,
     SwitchFlag,
 )
-from bootlab.profile.recorded.values import Call, Event, Profile, Slice, Task
+from bootlab.profile.recorded.values import Call, Profile, ProfileEvent, Slice, Task
 
 SUBSYSTEMS = (
     "mm sched vfs ext4 acpi pci crypto sha256 rcu irq timer tty virtio blk net tcp cgroup bpf sysfs kobj".split()
@@ -78,7 +78,7 @@ class LongBoot:
         self.wakes: list[tuple[int, ...]] = []
         self.idles: list[tuple[int, ...]] = []
         self.calls: list[Call] = []
-        self.events: list[Event] = []
+        self.events: list[ProfileEvent] = []
         self.cuts = [(name, int(share * self.length_ns)) for name, share in CUTS]
         self.made: list[Task] = []
 
@@ -157,10 +157,12 @@ class LongBoot:
         )
         thread = self.task(comm, number + 1, 1)
         thread.space = Space.USER if is_user else self.random.choice((Space.KERNEL, Space.MODULE))
-        self.events.append(Event(self.t_ns, self.instructions, thread.number, 0, 1, 0, EventKind.FORK, 0, ""))
+        self.events.append(ProfileEvent(self.t_ns, self.instructions, thread.number, 0, 1, 0, EventKind.FORK, 0, ""))
         if is_user:
             path = f"/usr/sbin/{comm}"
-            self.events.append(Event(self.t_ns, self.instructions, 0, 0, thread.number, 0, EventKind.EXEC, 0, path))
+            self.events.append(
+                ProfileEvent(self.t_ns, self.instructions, 0, 0, thread.number, 0, EventKind.EXEC, 0, path)
+            )
         return thread
 
     def steps(self, thread: _Thread, more: list[int] | None) -> None:

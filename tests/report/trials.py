@@ -1,8 +1,8 @@
-"""A trial on record from before sizes were, and the same with a storage model, sizes, an ablation and its cost."""
+"""A recorded trial from before bootlab kept sizes, and one with a storage model, sizes, an ablation and its cost."""
 
 from pathlib import Path
 
-from bootlab.experiments.trial.result import Ablated, Cost, TryResult
+from bootlab.experiments.trial.result import Ablated, TrialCost, TryResult
 from bootlab.system import Storage
 
 DATA = Path(__file__).parents[1] / "data" / "report"
@@ -27,7 +27,7 @@ def loaded_trial() -> TryResult:
             "alone": [one.model_copy(update=loaded) for one in result.alone],
             "final": {name: end.model_copy(update=loaded) for name, end in result.final.items()},
             "ablation": [Ablated.model_validate(values), Ablated.model_validate(missed)],
-            "cost": Cost(
+            "cost": TrialCost(
                 built=12, build_s=340.2, boots=60, qemu_s=437.1, booting_s=237.8, parallel=2, elapsed_s=600.0,
                 per_qemu=0.594
             ),

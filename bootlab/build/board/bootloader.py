@@ -41,7 +41,7 @@ _HEADERS = {
 _MODULES = {"setuptools": "python3-setuptools", "elftools": "python3-pyelftools"}
 """What U-Boot's own tools import, and its Debian packages."""
 _ATAGS = dict.fromkeys(("SUPPORT_PASSING_ATAGS", "SETUP_MEMORY_TAGS", "CMDLINE_TAG", "INITRD_TAG"), "y")
-"""With which U-Boot proper tells a kernel that it hands no device tree what it else puts into the tree."""
+"""Options by which U-Boot proper tells a kernel without a device tree in ATAGs what it else writes into the tree."""
 _OVERFLOW = re.compile(r"section `\.\w+' will not fit in region|region `\.sram' overflowed by (\d+) bytes")
 
 

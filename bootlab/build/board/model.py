@@ -1,4 +1,4 @@
-"""The board model on a system: the patched drivers, and what they are told, in kernel and bootloader.
+"""Puts a board model into a system: the patched drivers, and their figures, for kernel and bootloader.
 
 An emulated card and serial line are infinitely fast. QEMU's plugins cannot add time to an instruction-counting clock
 (10.0), and a device that answers late is in QEMU only; so the drivers wait, on the guest's own counter, as they would

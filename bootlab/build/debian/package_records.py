@@ -1,4 +1,4 @@
-"""What a Debian package's name meant when it was last looked up, so that the cache answers without a network.
+"""Remembers what a Debian package's name meant when it was last looked up, so that the cache answers offline.
 
 Figures are keyed by the hash of what they were measured on, so a package that is in the cache is used again: it is
 looked up anew only after a month or when asked to, and a changed version is said in a note.

@@ -45,7 +45,7 @@ class Package:
     tree: Path
     """Its files, as below /. Shared: never to be changed."""
     sha256: str
-    """Of the .deb."""
+    """Hash of the .deb."""
     notes: tuple[str, ...] = ()
     """What a user should know: an old copy was used, or the version has changed."""
 

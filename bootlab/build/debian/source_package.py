@@ -32,7 +32,7 @@ class SourcePackage:
     tree: Path
     """Its source, unpacked and patched, or a folder with its upstream tarball. Shared: never to be changed."""
     sha256: str
-    """Of the .dsc, which has the checksums of all the rest, or of the tarball."""
+    """Hash of the .dsc, which has the checksums of all the rest, or of the tarball."""
     notes: tuple[str, ...] = ()
     """What a user should know: an old copy was used, or the version has changed."""
 

@@ -1,4 +1,4 @@
-"""What of a C source stands under `#if CONFIG_X`: functions and calls that an option takes out of a file which stays.
+"""Finds the functions and calls of a C source that stand under `#if CONFIG_X`: an option takes them out of the file.
 
 Read from the text, as it is laid out by the kernel's coding style: a definition starts in the first column, its body
 with `{` in the first column or on that line. What only inline functions of headers do is not seen here.

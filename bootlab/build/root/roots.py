@@ -1,4 +1,4 @@
-"""Initramfs archives and root file systems, from the recipe to the file: what they need from elsewhere is got here.
+"""Makes initramfs archives and root file systems from their recipes, and gets what those need from elsewhere.
 
 That is bootlab's guest programs, busybox and Debian packages for the guest, and programs given as source.
 """

@@ -1,4 +1,4 @@
-"""A final configuration: base, fragments and options through the tree's own kconfig, and the proof of it.
+"""Makes a final configuration of base, fragments and options by the tree's own kconfig, and proves that it holds.
 
 kconfig drops without an error what it cannot grant. Here everything that was asked for is looked up in the result, and
 what is not there as asked is an error that says why.
@@ -40,7 +40,7 @@ class Configuration:
     """A configuration that is complete, and holds all that was asked for."""
 
     text: str
-    """Of the .config."""
+    """The text of the .config."""
 
     @property
     def options(self) -> dict[str, str]:

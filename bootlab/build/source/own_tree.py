@@ -1,4 +1,4 @@
-"""What a kernel tree of the user's holds, known by content: the same files at another place are the same source.
+"""Identifies a user's own kernel tree by its content: the same files at another place are the same source.
 
 Reading 85,000 files takes longer than a boot. So each file's hash is kept beside its size and times, and of a tree in
 which nothing has moved since, only the directory entries are read (half a second).

@@ -1,4 +1,4 @@
-"""What is compiled with: make's words for an architecture, the compiler's identity, and the tools it takes.
+"""Compilers for each architecture: make's words for it, the compiler's identity, and the tools that it takes.
 
 What is missing is told all at once, with the one apt-get line that brings it.
 """

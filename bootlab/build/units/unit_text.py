@@ -1,4 +1,4 @@
-"""The text of a unit of bootlab-init (docs/init.md), as what is converted writes it, and what could not be."""
+"""Writes the text of a converted unit of bootlab-init (docs/init.md), with what could not be converted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from bootlab.build.units.plan import Problem
 
 MOST_WORDS = 63
-"""Of one command or one environment: guest/init/units/units.h has room for them and an end."""
+"""Most words of one command or one environment: guest/init/units/units.h has room for them and an end."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%^~$&*?!{}[]()<>|;#")
 
 

@@ -1,4 +1,4 @@
-"""Errors in the words of the command line: where a verb is told by options what a system file says by keys.
+"""Puts errors into the command line's words: an option's name where the error names a key of a system file.
 
 What builds knows the keys of a system file alone, and its errors and hints name them in full: `rootfs.journal = false`.
 """

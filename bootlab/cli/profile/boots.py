@@ -1,4 +1,4 @@
-"""Profiled boots as the verbs that need one get and show them."""
+"""Makes profiled boots for the verbs that need one, and shows them."""
 
 import json as json_module
 import re

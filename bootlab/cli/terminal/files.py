@@ -1,4 +1,4 @@
-"""What a verb is told to write where: found out before anything is built or booted, and written at the end."""
+"""Checks the files that a verb is to write before anything is built or booted, and writes them at the end."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Standard output and error that fail in words: a reader that is gone is nobody's error, a full disk is a clear one.
+"""Standard output and error that fail in words: a pipe that was closed is no error, a full disk is a clear one.
 
 Whatever prints, a library included, meets the same two streams, so no verb has to think of them.
 """

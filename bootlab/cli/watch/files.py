@@ -8,7 +8,7 @@ from typing import BinaryIO
 from bootlab.cli.watch.output import Form, TextWriter
 from bootlab.errors import StoreError
 from bootlab.importers.serial.reads import Recorded, RecordedPort, header_line, recorded_line
-from bootlab.measure.watch import Happening, Line
+from bootlab.measure.watch import Happening, WatchedLine
 
 
 class TextFile:
@@ -28,7 +28,7 @@ class TextFile:
             self._begun = time.monotonic()
             self._open()
         self._writer.show(one)
-        if isinstance(one, Line):
+        if isinstance(one, WatchedLine):
             with writing(self.path):
                 self._file.flush()
 

@@ -24,7 +24,7 @@ from bootlab.importers.serial.reads import (
     parse_header,
     parse_recorded,
 )
-from bootlab.measure.watch import Asked, End, Happening, Notice, Watch
+from bootlab.measure.watch import End, Happening, Notice, Watch, WatchRequest
 from bootlab.targets.serial.port import LineSettings, SerialPort, open_port
 from bootlab.targets.serial.reader import Chunk, SerialReader
 
@@ -171,7 +171,7 @@ def watch_lines(
     names: Sequence[str],
     places: Sequence[str],
     settings: LineSettings,
-    asked: Asked,
+    asked: WatchRequest,
     outputs: Outputs,
     *,
     send: bytes,
@@ -249,7 +249,7 @@ def is_recording_file(name: str) -> bool:
     return False
 
 
-def watch_recording(path: Path, asked: Asked, outputs: Outputs) -> int:
+def watch_recording(path: Path, asked: WatchRequest, outputs: Outputs) -> int:
     """Watch a recording as the lines it was made of, without waiting, and return the exit code."""
     with path.open(encoding="utf-8", errors="replace") as file:
         try:
@@ -264,7 +264,7 @@ def watch_recording(path: Path, asked: Asked, outputs: Outputs) -> int:
     return 0 if sinks.ends[-1].met and not sinks.lost else 1
 
 
-def _replay(asked: Asked, header: Header, recorded: Iterator[Recorded], sinks: Sinks) -> None:
+def _replay(asked: WatchRequest, header: Header, recorded: Iterator[Recorded], sinks: Sinks) -> None:
     watch = Watch(asked, [port.byte_ns for port in header.ports], header.start_ns)
     last_ns = header.start_ns
     for one in recorded:

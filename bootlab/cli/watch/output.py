@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from bootlab.cli.terminal.speech import err, out
 from bootlab.importers.serial.reads import RecordedPort
 from bootlab.measure.causes.wrong_baud import HINT
-from bootlab.measure.watch import End, Happening, Line, Mark, Notice, Partial
+from bootlab.measure.watch import End, Happening, Notice, Partial, SeenMark, WatchedLine
 from bootlab.report.parts.figures import visible
 
 SCHEMA = "bootlab.watch/1"
@@ -55,7 +55,7 @@ class TextWriter:
 
     def show(self, one: Happening) -> None:
         """Write a line, or what has come of one; everything else is not for this stream."""
-        if isinstance(one, Line):
+        if isinstance(one, WatchedLine):
             self._line(one)
         elif isinstance(one, Partial) and self._partial:
             text = visible(one.line.text)
@@ -67,7 +67,7 @@ class TextWriter:
             self._open = (one.port, text)
             self._stream.flush()
 
-    def _line(self, one: Line) -> None:
+    def _line(self, one: WatchedLine) -> None:
         text = visible(one.line.text)
         if self._open is not None and self._goes_on(one.port, text):
             self._stream.write(text[len(self._open[1]) :] + "\n")
@@ -85,7 +85,7 @@ class TextWriter:
     def _goes_on(self, port: int, text: str) -> bool:
         return self._open is not None and self._open[0] == port and text.startswith(self._open[1])
 
-    def _stamp(self, one: Line | Partial) -> str:
+    def _stamp(self, one: WatchedLine | Partial) -> str:
         stamp = self._form.stamp(one.port, one.t_ns, one.delta_ns, one.line.t_ns)
         return f"\x1b[2m{stamp}\x1b[0m" if self._dim and stamp else stamp
 
@@ -96,7 +96,7 @@ class Screen:
     def __init__(self, form: Form, names: Sequence[str], *, quiet: bool) -> None:
         self._names = names
         self._lines = None if quiet else TextWriter(sys.stdout, form, partial=out.is_terminal, dim=out.is_terminal)
-        self._marks: list[Mark] = []
+        self._marks: list[SeenMark] = []
 
     def start(self, ports: Sequence[RecordedPort], started: str) -> None:
         """Say what is watched: from here on nothing is lost."""
@@ -105,11 +105,11 @@ class Screen:
             self.say(f"{name}: {port.kind} {port.name}{rate}")
 
     def show(self, one: Happening) -> None:
-        if isinstance(one, Line | Partial):
+        if isinstance(one, WatchedLine | Partial):
             if self._lines is not None:
                 self._lines.show(one)
                 sys.stdout.flush()
-        elif isinstance(one, Mark):
+        elif isinstance(one, SeenMark):
             self._marks.append(one)
         elif isinstance(one, Notice):
             self.say(f"{self._names[one.port]}: {visible(one.text)}")
@@ -150,7 +150,7 @@ class Answer:
 
     def show(self, one: Happening) -> None:
         """Write the line before this one: only the next happening tells whether it is the prompt's."""
-        if not isinstance(one, Line):
+        if not isinstance(one, WatchedLine):
             return
         if not self._echoed:
             self._echoed = self._command.strip() in one.line.text
@@ -182,11 +182,11 @@ class JsonLines:
         self._write({"event": "start", "schema": SCHEMA, "started": started, "ports": described})
 
     def show(self, one: Happening) -> None:
-        if isinstance(one, Line | Partial):
+        if isinstance(one, WatchedLine | Partial):
             fields = {"t_ns": one.t_ns, "delta_ns": one.delta_ns, "host_ns": one.line.t_ns, "text": one.line.text}
-            kind = "line" if isinstance(one, Line) else "partial"
+            kind = "line" if isinstance(one, WatchedLine) else "partial"
             self._write({"event": kind, "port": self._names[one.port], **fields, "complete": one.line.complete})
-        elif isinstance(one, Mark):
+        elif isinstance(one, SeenMark):
             fields = {"name": one.name, "t_ns": one.t_ns, "text": one.text}
             self._write({"event": "mark", "port": self._names[one.port], **fields})
         elif isinstance(one, Notice):

@@ -9,7 +9,7 @@ import typer
 
 from bootlab.cli.watch.loop import Outputs, is_recording_file, port_name, watch_lines, watch_recording
 from bootlab.errors import InputError
-from bootlab.measure.watch import Asked
+from bootlab.measure.watch import WatchRequest
 from bootlab.targets.serial.port import LineSettings, ports_here
 
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)")
@@ -120,7 +120,7 @@ def watch(
     settings = LineSettings(baud, line_format, flow)
     settings.pyserial()
     names, places = _named(port or [])
-    asked = Asked(
+    asked = WatchRequest(
         zero=_optional("--zero", zero),
         until=_optional("--until", until),
         marks=_marks(mark or []),

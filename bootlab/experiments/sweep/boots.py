@@ -1,4 +1,4 @@
-"""`bootlab sweep`: the same system with more and more vCPUs or memory, other pages, other kernels: plain boots, exact.
+"""Runs a sweep: boots one system with more and more vCPUs or memory, with other page sizes, with other kernels.
 
 On the virtual clock every place is booted with the same seeds, and a figure is the median over them. On the wall clock
 every place is booted several times, in turn, so that a host that slows down slows all places alike.
@@ -10,8 +10,8 @@ from bootlab.build.cache import Cache
 from bootlab.build.source.config_text import read_config
 from bootlab.errors import BootFailed
 from bootlab.experiments.engine import Engine, Job
-from bootlab.experiments.sweep.grid import AXES, Axis, Place, Wanted, places, system_at
-from bootlab.experiments.sweep.result import Boot, Cell, Figure, SweepResult, Trend, TrendRow, figure_of
+from bootlab.experiments.sweep.grid import AXES, Axis, Place, SweepAxes, places, system_at
+from bootlab.experiments.sweep.result import Boot, Figure, PlaceResult, SweepResult, Trend, TrendRow, figure_of
 from bootlab.experiments.sweep.straight_line import fit
 from bootlab.measure.prepare import Prepared, prepare
 from bootlab.measure.record import BootRecord, Outcome
@@ -28,7 +28,7 @@ class BootSweep:
     def __init__(
         self,
         system: System,
-        wanted: Wanted,
+        wanted: SweepAxes,
         repeats: int,
         *,
         cache: Cache,
@@ -81,7 +81,7 @@ class BootSweep:
     def _result(
         self,
         engine: Engine,
-        cells: list[Cell],
+        cells: list[PlaceResult],
         records: dict[Place, list[BootRecord]],
         prepared: dict[Place, Prepared],
     ) -> SweepResult:
@@ -111,14 +111,14 @@ class BootSweep:
         )
 
 
-def _cell(place: Place, records: Sequence[BootRecord], wall: bool) -> Cell:
+def _cell(place: Place, records: Sequence[BootRecord], wall: bool) -> PlaceResult:
     failed = next((record for record in records if record.outcome is not Outcome.READY), None)
     boots = [_boot(record) for record in records]
     if failed is not None:
-        return Cell(place=place, outcome=failed.outcome.value, detail=failed.detail, boots=boots)
+        return PlaceResult(place=place, outcome=failed.outcome.value, detail=failed.detail, boots=boots)
     names = dict.fromkeys(name for boot in boots for name in boot.phases_ns)
     counted = [(boot.instructions, boot.idle_ns) for boot in boots]
-    return Cell(
+    return PlaceResult(
         place=place,
         outcome=Outcome.READY.value,
         ready=figure_of("ready", [boot.total_ns for boot in boots if boot.total_ns is not None], wall=wall),
@@ -149,16 +149,16 @@ def _boot(record: BootRecord) -> Boot:
     )
 
 
-def trends(axis: Axis, cells: Sequence[Cell]) -> list[Trend]:
+def trends(axis: Axis, cells: Sequence[PlaceResult]) -> list[Trend]:
     """Return what one more on a numeric axis costs, for each combination of the other values that has two points."""
-    groups: dict[tuple[int | str, ...], list[Cell]] = {}
+    groups: dict[tuple[int | str, ...], list[PlaceResult]] = {}
     for cell in cells:
         if cell.ready is not None:
             groups.setdefault(cell.place.without(axis), []).append(cell)
     return [_trend(axis, group) for group in groups.values() if len({cell.place.at(axis) for cell in group}) > 1]
 
 
-def _trend(axis: Axis, cells: Sequence[Cell]) -> Trend:
+def _trend(axis: Axis, cells: Sequence[PlaceResult]) -> Trend:
     scale = _MIB_PER_GIB if axis == "memory_mib" else 1
     values = [int(cell.place.at(axis)) / scale for cell in cells]
     figures = [{figure.name: figure for figure in _figures(cell)} for cell in cells]
@@ -172,7 +172,7 @@ def _trend(axis: Axis, cells: Sequence[Cell]) -> Trend:
     )
 
 
-def _figures(cell: Cell) -> list[Figure]:
+def _figures(cell: PlaceResult) -> list[Figure]:
     return [figure for figure in (*cell.phases, cell.ready, cell.instructions, cell.idle) if figure is not None]
 
 

@@ -45,7 +45,7 @@ class Place(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SweepAxes:
     """What to sweep; an empty list leaves the system's own value. `kernels`: name -> the kernel to boot."""
 
     vcpus: tuple[int, ...] = ()
@@ -64,7 +64,7 @@ class Wanted:
         return tuple(axis for axis in AXES if counts[axis] > 1)
 
 
-def places(system: System, wanted: Wanted, repeats: int) -> list[Place]:
+def places(system: System, wanted: SweepAxes, repeats: int) -> list[Place]:
     """Return every combination, the first axis changing slowest.
 
     Raises InputError when there is nothing to sweep, or when `repeats` boots of each are more than MOST_BOOTS.

@@ -1,4 +1,4 @@
-"""The same boot with more and more vCPUs, or memory: what each unit costs, phase by phase and function by function.
+"""Profiles one system with more and more vCPUs or memory: what each unit costs, by phase and by function.
 
 The slope is that of the least-squares line through the points, so a cost that comes once (a second CPU, of any number)
 shows as a smaller slope over more points: the values themselves stand beside it.

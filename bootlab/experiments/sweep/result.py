@@ -45,7 +45,7 @@ class Boot(_Frozen):
     run: str
 
 
-class Cell(_Frozen):
+class PlaceResult(_Frozen):
     """One place and what its boots took; without figures when one of them was not ready and well."""
 
     place: Place
@@ -69,7 +69,7 @@ class TrendRow(_Frozen):
     values: list[int]
     spread: int
     slope: float
-    """For one more unit of the axis."""
+    """What one more unit of the axis adds."""
     at_zero: float
     residual: float
     straight: bool | None
@@ -104,7 +104,7 @@ class SweepResult(_Frozen):
     cpu: str
     seeds: list[int]
     swept: list[Axis]
-    cells: list[Cell]
+    cells: list[PlaceResult]
     trends: list[Trend]
     page_sizes_equal: bool | None
     """Virtual clock with several page sizes: whether every count was the same, as it must be; else null."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StraightLine:
     """The least-squares line through points (x, ns)."""
 
     slope: float
@@ -27,12 +27,12 @@ class Line:
         return None if points < 3 else self.residual <= max(spread_ns, 1)
 
 
-def fit(axis: Sequence[float], values: Sequence[int]) -> Line:
+def fit(axis: Sequence[float], values: Sequence[int]) -> StraightLine:
     """Return the line through the points; at least two different places on the axis."""
     steep = slope(axis, values)
     at_zero = sum(values) / len(values) - steep * sum(axis) / len(axis)
     residual = max(abs(y - (at_zero + steep * x)) for x, y in zip(axis, values, strict=True))
-    return Line(steep, at_zero, residual)
+    return StraightLine(steep, at_zero, residual)
 
 
 def slope(axis: Sequence[float], values: Sequence[int]) -> float:

@@ -1,4 +1,4 @@
-"""Options that take code out which ran, but which the job may do without: found, ranked, and left to a build to prove.
+"""Finds options whose code ran although the job may not need it, and ranks them; builds and boots prove them later.
 
 Three kinds, none of them known by name. Options whose code the job only passes through: those who call it mostly name
 it (cost.py). Options that take code out by being on: `!X` in a makefile, `#ifndef X`. And the other members of
@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 
 from bootlab.build.source.kconfig_tree import Closure, KconfigTree
 from bootlab.experiments.tailor.cost import CodeCost, CodeCosts, is_passed_through
-from bootlab.experiments.tailor.cut import Drop, Evidence, drop_of
+from bootlab.experiments.tailor.cut import Drop, KernelEvidence, drop_of
 from bootlab.experiments.tailor.guarded import Guarded
 from bootlab.experiments.tailor.use import Use
 
 _WORTH = 10_000
-"""One instruction in so many up to ready must be an option's for it to be tried: less is not worth what may break."""
+"""An option is tried if it accounts for one instruction in so many up to ready: less is not worth the risk."""
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class Attempt:
     """An option to be set to `value`, and what that would save."""
 
     option: str
@@ -31,40 +31,40 @@ class Trial:
     def is_passed_through(self) -> bool:
         """Whether the job did not use what goes, or came to it mostly by name."""
         if self.value == "y":
-            # Something else comes in the place of what goes: that the job must not have touched at all.
+            # Other code takes the place of the code that goes, so the job must not have touched that at all.
             return self.cost.by_name + self.cost.by_pointer == 0
         return is_passed_through(self.cost.by_name, self.cost.by_pointer)
 
 
 @dataclass(frozen=True, slots=True)
-class Trials:
+class Attempts:
     """What is to be tried, most instructions first."""
 
-    at_once: tuple[Trial, ...]
+    at_once: tuple[Attempt, ...]
     """What is only passed through, in an order in which kconfig grants all of it."""
-    alone: tuple[Trial, ...]
-    """What only a build can tell of, one by one: they change code inside of what stays, or what comes in its place."""
+    alone: tuple[Attempt, ...]
+    """Attempts that change code inside of objects that stay: each is built and booted by itself."""
 
 
-def find_trials(tree: KconfigTree, evidence: Evidence, costs: CodeCosts) -> Trials:
-    """Return the trials on top of a configuration, leaving `tree` as what those `at_once` lead to."""
+def find_attempts(tree: KconfigTree, evidence: KernelEvidence, costs: CodeCosts) -> Attempts:
+    """Return the attempts on top of a configuration, leaving `tree` as what those `at_once` lead to."""
     least = costs.total // _WORTH
-    found = [trial for trial in _trials(tree, evidence, costs) if trial.cost.instructions > least]
+    found = [attempt for attempt in _attempts(tree, evidence, costs) if attempt.cost.instructions > least]
     found.sort(key=lambda one: (-one.cost.instructions, one.option))
-    at_once, alone = list[Trial](), list[Trial]()
-    for trial in found:
+    at_once, alone = list[Attempt](), list[Attempt]()
+    for attempt in found:
         # An earlier one may have taken it along, or made it take what is protected.
-        if not _can_be(tree, trial.drop) or evidence.protected(_closure(tree, trial.drop), tree):
+        if not _can_be(tree, attempt.drop) or evidence.protected(_closure(tree, attempt.drop), tree):
             continue
-        if trial.is_passed_through:
-            at_once.append(trial)
-            _set(tree, trial.drop)
-        elif not trial.drop.objects:
-            alone.append(trial)
-    return Trials(tuple(at_once), tuple(one for one in alone if _can_be(tree, one.drop)))
+        if attempt.is_passed_through:
+            at_once.append(attempt)
+            _set(tree, attempt.drop)
+        elif not attempt.drop.objects:
+            alone.append(attempt)
+    return Attempts(tuple(at_once), tuple(one for one in alone if _can_be(tree, one.drop)))
 
 
-def _trials(tree: KconfigTree, evidence: Evidence, costs: CodeCosts) -> Iterable[Trial]:
+def _attempts(tree: KconfigTree, evidence: KernelEvidence, costs: CodeCosts) -> Iterable[Attempt]:
     built = evidence.built(tree.on)
     candidates = [(option, "n") for option in sorted(tree.on) if tree.can_turn_off(option)]
     candidates += [(option, "y") for option in tree.off() if option in evidence.absent or tree.is_choice(option)]
@@ -73,19 +73,19 @@ def _trials(tree: KconfigTree, evidence: Evidence, costs: CodeCosts) -> Iterable
         if evidence.protected(closure, tree):
             continue
         if value == "y" and (closure.gained != {option} or evidence.policy.asked_off(option)):
-            # What comes on with it would be code of which nothing is known.
+            # Code that comes on with it has never run here, so nothing is known of it.
             continue
         gone = evidence.no_longer_built(closure, tree.on, built)
         cost = costs.of(gone, _guarded(evidence, closure))
-        yield Trial(option, value, cost, _drop(evidence, closure, gone, value, cost))
+        yield Attempt(option, value, cost, _drop(evidence, closure, gone, value, cost))
 
 
-def _guarded(evidence: Evidence, closure: Closure) -> list[Guarded]:
+def _guarded(evidence: KernelEvidence, closure: Closure) -> list[Guarded]:
     words = (*closure.lost, *(f"!{option}" for option in closure.gained))
     return [evidence.guarded[word] for word in words if word in evidence.guarded]
 
 
-def _drop(evidence: Evidence, closure: Closure, gone: Collection[int], value: str, cost: CodeCost) -> Drop:
+def _drop(evidence: KernelEvidence, closure: Closure, gone: Collection[int], value: str, cost: CodeCost) -> Drop:
     plain = drop_of(evidence, closure, gone)
     if value == "y":
         why = f"takes out {cost.example or 'code'} by being on"

@@ -1,4 +1,4 @@
-"""What a boot would not have executed without some code: with all that the code called, and what others did for it.
+"""Computes what some code cost a boot: what it executed, all that it called, and what other tasks did for it.
 
 And how the job came to that code. Where those who call it name it in their own code, the kernel's source does without
 the call when the option is off. Where they come through a pointer, the code had offered itself to whoever asks, and the
@@ -32,7 +32,7 @@ class CodeCost:
     """What some code cost, and how the job came to it."""
 
     instructions: int
-    """Up to ready: its own, of what it called, and of what other tasks did because of it."""
+    """Instructions up to ready: the code's own, those of all that it called, and those of other tasks because of it."""
     by_name: int
     """How many ways there were in the job into that code by a call that names it."""
     by_pointer: int

@@ -1,4 +1,4 @@
-"""Which options a kernel can do without, from what a record used of it: found before anything is built.
+"""Decides which options a kernel can do without, from what a profiled boot used of it, before anything is built.
 
 Each option is turned off in kconfig's own terms, with all that goes with it; the makefiles then say which objects are
 no longer built. The cut may take what ran at most as late as `deepest`; what the job used stays, and so does an option
@@ -22,9 +22,9 @@ Ways = Callable[[Collection[int], Collection[Guarded]], tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """An option that goes, and what goes with it. `bytes`, `instructions`: of the objects that are no longer built.
+    """An option that goes, and what goes with it. `bytes` and `instructions` are those of the objects it removes.
 
-    Of a trial (candidates.py), `instructions` are all that the boot would not have executed.
+    For an attempt (candidates.py), `instructions` are all that the boot would not have executed.
     """
 
     option: str
@@ -40,12 +40,12 @@ class Drop:
     value: str = "n"
     """`y` for an option that is turned on, because it takes code out."""
     why: str = ""
-    """Of a trial, and of what a user lets go; of others `use` says it."""
+    """The reason, for an attempt and for an option that the user gives up; for other options `use` is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An option that stays: why, in one line, and of which kind the reason is."""
+    """An option that stays, with its reason in one line and the kind of that reason."""
 
     option: str
     why: str
@@ -60,10 +60,10 @@ class Cut:
     drops: tuple[Drop, ...]
     kept: tuple[Kept, ...]
     on: frozenset[str]
-    """What the configuration has on then."""
+    """The options that are on after the cut."""
 
 
-class Evidence:
+class KernelEvidence:
     """What a record and the makefiles say of one kernel. `needed`: options that a check has been seen to need."""
 
     def __init__(
@@ -80,10 +80,10 @@ class Evidence:
         self.policy = policy
         self.needed = frozenset(needed)
         self.conditions = tuple(makefiles.conditions(one.path) for one in use.objects.objects)
-        """Of each object."""
+        """The options under which each object is built, by the object's index."""
         self._touching = defaultdict[str, list[int]](list)
         self.absent = {option[1:] for option in guarded if option.startswith("!")}
-        """Options of which something in the makefiles or sources needs that they are off."""
+        """Options that must be off for some object or code to be built."""
         for index, alternatives in enumerate(self.conditions):
             words = {word for condition in alternatives for word in condition}
             self.absent |= {word[1:] for word in words if word.startswith("!")}
@@ -122,7 +122,7 @@ class Evidence:
 
 def find_cut(
     tree: KconfigTree,
-    evidence: Evidence,
+    evidence: KernelEvidence,
     *,
     deepest: Use = Use.ASIDE,
     ways: Ways = lambda objects, guarded: (0, 1),
@@ -171,7 +171,7 @@ def find_cut(
     return Cut(drops=tuple(drops), kept=tuple(_all_kept(tree, reasons)), on=tree.on)
 
 
-def _reason_to_keep(evidence: Evidence, closure: Closure, gone: Collection[int], deepest: Use) -> Kept | None:
+def _reason_to_keep(evidence: KernelEvidence, closure: Closure, gone: Collection[int], deepest: Use) -> Kept | None:
     option, use = closure.option, evidence.use
     worst = max(gone, key=lambda index: (use.uses[index], use.instructions[index]), default=None)
     if worst is not None and use.uses[worst] > deepest:
@@ -188,7 +188,7 @@ def _reason_to_keep(evidence: Evidence, closure: Closure, gone: Collection[int],
 
 
 def _asked_for_with_it(
-    tree: KconfigTree, evidence: Evidence, closure: Closure, built: Collection[int], deepest: Use, ways: Ways
+    tree: KconfigTree, evidence: KernelEvidence, closure: Closure, built: Collection[int], deepest: Use, ways: Ways
 ) -> Kept | None:
     """Return why an option stays that the user lets go, whatever ran of itself: the job asks for what depends on it."""
     policy = evidence.policy
@@ -211,7 +211,7 @@ def _through(lost: str, option: str) -> str:
     return "" if lost == option else f" ({lost} would go with it)"
 
 
-def drop_of(evidence: Evidence, closure: Closure, gone: Collection[int], *, why: str = "") -> Drop:
+def drop_of(evidence: KernelEvidence, closure: Closure, gone: Collection[int], *, why: str = "") -> Drop:
     """Return an option that is turned off, with the objects that go."""
     objects, use = evidence.use.objects.objects, evidence.use
     return Drop(

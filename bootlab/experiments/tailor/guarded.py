@@ -1,4 +1,4 @@
-"""What a record ran of the code that an option takes out of files which stay: what stands under `#if CONFIG_X`."""
+"""Finds what a boot ran of the code under `#if CONFIG_X`: an option that goes takes it out of files that stay."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -11,23 +11,23 @@ from bootlab.experiments.tailor.use import FunctionUse, KernelUse, Use
 
 @dataclass(slots=True)
 class Guarded:
-    """What stands under one option, or under `!X`: that one is off, inside of C files, and what ran of it."""
+    """Code in C files that is compiled only with one option on (or, for `!X`, off), and how much of it ran."""
 
     functions: int = 0
-    """How many there are in files that are linked, whether they ran or not."""
+    """Number of such functions in linked files, whether they ran or not."""
     instructions: int = 0
     job: int = 0
-    """Of them, those of functions that ran in the job."""
+    """Those of these instructions that functions executed in the job."""
     example: str = ""
     job_example: str = ""
     names: frozenset[tuple[int, str]] = frozenset()
     """(index of its object, name) of each function."""
     calls: frozenset[tuple[int, str, str]] = frozenset()
-    """(index of the object, function, what it calls) of each call that the function makes only then."""
+    """(index of the object, function, called function) of each call that only this option compiles in."""
 
 
 def find_guarded(use: KernelUse, tree: Path) -> Mapping[str, Guarded]:
-    """Return option, or `!option` -> what ran of what stands under it. `tree`: the kernel's source."""
+    """Return for each option, or `!option`, the code that stands under it and what ran. `tree`: the kernel's source."""
     ran = defaultdict[int, dict[str, FunctionUse]](dict)
     for one in use.functions:
         # What the compiler split off belongs to the function it was: `name.constprop.0`, `name.cold`.

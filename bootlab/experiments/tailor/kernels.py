@@ -1,4 +1,4 @@
-"""The kernels of one tailoring: what a system is with options set by name, what kconfig makes of it, and the builds."""
+"""Makes the kernels of one tailoring: sets options by name, asks kconfig what comes of them, and builds."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What tailoring never drops because it did not run: what protects, and what the system's own way of booting needs.
+"""Lists what tailoring never drops because it did not run: what protects, and what this system's way of booting needs.
 
 A mitigation or a check runs when somebody attacks, not in a boot. So such options go only by name, and where an option
 is one, the kernel itself mostly says: by the menu or the folder it is defined in.

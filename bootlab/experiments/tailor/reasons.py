@@ -1,4 +1,4 @@
-"""A reason for every option of a tailoring: also of those that went with others, and those that nobody looked at."""
+"""Gives every option of a tailoring its reason, also those that went with others and those that nobody looked at."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Followed:
 def every_kept(
     on: Collection[str], kept: Sequence[Kept], needed: Sequence[Needed], drops: Sequence[Drop]
 ) -> tuple[Kept, ...]:
-    """Return why each option that is on stays; where builds ran out, the last look was at what could go as well."""
+    """Return why each option that is on stays; where builds ran out, some stay because nobody tried them."""
     known = {one.option: one for one in kept}
     known |= {one.option: Kept(one.option, one.why, "turned on") for one in drops if one.value == "y"}
     known |= {one.option: Kept(one.option, f"without it: {one.detail}", "check") for one in needed}
@@ -37,7 +37,7 @@ def every_kept(
 
 
 def every_followed(before: KconfigTree, on_after: Collection[str], drops: Sequence[Drop]) -> tuple[Followed, ...]:
-    """Return why each option went of which no drop says that it does: several held it, one after the other."""
+    """Return why each option went that no drop lists: several options held it, and went one after the other."""
     known = {option for drop in drops for option in (drop.option, *drop.lost)}
     found = []
     for option in sorted(before.on - known - frozenset(on_after)):

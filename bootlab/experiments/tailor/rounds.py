@@ -1,4 +1,4 @@
-"""A kernel fitted to its job: coverage, cut, build, boot, check, again until nothing more goes.
+"""Fits a kernel to its job: boots it with coverage, cuts, builds, boots, checks, and again until nothing more goes.
 
 Every kernel on the way is built once and kept, every boot on record is used again: a run that was interrupted goes on
 by doing the same again. What a boot or its check fails without is found by halving, and stays with the reason.
@@ -21,9 +21,9 @@ from bootlab.experiments.engine import Engine, finished_boot
 from bootlab.experiments.family import Family
 from bootlab.experiments.family_boots import FamilyBoots
 from bootlab.experiments.store import Run
-from bootlab.experiments.tailor.candidates import Trial, Trials, find_trials
+from bootlab.experiments.tailor.candidates import Attempt, Attempts, find_attempts
 from bootlab.experiments.tailor.cost import CodeCosts
-from bootlab.experiments.tailor.cut import Cut, Drop, Evidence, Kept, find_cut
+from bootlab.experiments.tailor.cut import Cut, Drop, Kept, KernelEvidence, find_cut
 from bootlab.experiments.tailor.guarded import find_guarded
 from bootlab.experiments.tailor.kernels import Kernels
 from bootlab.experiments.tailor.policy import Policy
@@ -48,7 +48,7 @@ _PATIENCE: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TailorStep:
     """One kernel of a tailoring: what it was to show, and what became of it."""
 
     label: str
@@ -72,7 +72,7 @@ class Tailored:
     """What tailoring came to."""
 
     system: System
-    """With the tailored kernel."""
+    """The system with the tailored kernel."""
     rich: System
     """What it began with: the user's system, its gates opened."""
     drops: tuple[Drop, ...]
@@ -80,9 +80,9 @@ class Tailored:
     """Options that went with no one drop."""
     kept: tuple[Kept, ...]
     """Every option that is on."""
-    trials: tuple[Trial, ...]
+    trials: tuple[Attempt, ...]
     """Options that would still take code out which ran, most instructions first."""
-    steps: tuple[Step, ...]
+    steps: tuple[TailorStep, ...]
     needed: tuple[Needed, ...]
     untried: tuple[str, ...]
     """Options that may be droppable, and for which no build was left."""
@@ -91,7 +91,7 @@ class Tailored:
     on_after: frozenset[str]
     """Options that are on."""
     comparison: Comparison
-    """Of both kernels' plain boots."""
+    """Plain boots of the `rich` kernel and of the tailored one, compared."""
 
 
 def expect_tailorable(system: System) -> KernelBuild:
@@ -130,7 +130,7 @@ class _State:
 
 
 class _Look:
-    """A profiled boot: what of the kernel it used, and what that cost; read when it is asked for."""
+    """A profiled boot, with the parts of the kernel that it used and their cost, read when asked for."""
 
     def __init__(self, kernel: BuiltKernel, objects: Path, record: BootRecord, directory: Path) -> None:
         self._kernel = kernel
@@ -187,7 +187,7 @@ class Tailoring:
         self._progress = progress
         self._boots = FamilyBoots(Engine(run, reuse=True), cache, SEEDS, wall=False, note=tell)
         self._searches = Searches(run.path / "searches")
-        self._steps = list[Step]()
+        self._steps = list[TailorStep]()
         self._needed = list[Needed]()
         self._untried = list[str]()
         self._spread_ns = 0
@@ -273,27 +273,27 @@ class Tailoring:
             record = one_boot.boot(prepared, self._run.boot_directory(directory.name), patience=_PATIENCE)
         return record, _Look(kernel, kernel.objects, record, directory)
 
-    def _looked(self, state: _State) -> tuple[Cut, Trials]:
+    def _looked(self, state: _State) -> tuple[Cut, Attempts]:
         """Return what can go at once, and what could on top of that."""
         needed = [one.option for one in self._needed]
         # What the run was asked is the same when it goes on; so is a kernel and its record, if nothing has changed.
         decides = [state.kernel.vmlinux.parent.name, state.look.record.key, needed, bool(state.drops)]
         return self._searches.find(decides, lambda: self._look(state, needed))
 
-    def _look(self, state: _State, needed: Sequence[str]) -> tuple[Cut, Trials]:
+    def _look(self, state: _State, needed: Sequence[str]) -> tuple[Cut, Attempts]:
         self._tell("looking for what can go")
         use, costs = state.look.use, state.look.costs
         guarded = find_guarded(use, self._kernels.source.tree)
-        evidence = Evidence(self._kernels.makefiles, use, guarded, self._policy, needed=needed)
+        evidence = KernelEvidence(self._kernels.makefiles, use, guarded, self._policy, needed=needed)
         tree = self._kernels.tree(_config(state.kernel))
         cut = find_cut(tree, evidence, ways=costs.ways)
         if cut.drops and not state.drops:
             # What runs for nobody hides what the rest is worth: the first cut takes only what the job did not use.
-            return cut, Trials((), ())
-        return cut, find_trials(tree, evidence, costs)
+            return cut, Attempts((), ())
+        return cut, find_attempts(tree, evidence, costs)
 
     def _settle(self, state: _State, suspects: Sequence[Drop], label: str) -> _State:
-        """Return the state without what of `suspects` can go; where all of them cannot, it halves them."""
+        """Return the state without those of `suspects` that can go, found by halving where all cannot go at once."""
         if self._spent:
             self._untried += [drop.option for drop in suspects]
             return state
@@ -319,7 +319,7 @@ class Tailoring:
         system = self._kernels.with_options({drop.option: drop.value for drop in granted})
         kernel = self._kernels.build(system, label)
         if isinstance(kernel, str):
-            self._steps.append(Step(label, len(granted), 0, False, kernel, None, 0, 0.0, False))
+            self._steps.append(TailorStep(label, len(granted), 0, False, kernel, None, 0, 0.0, False))
             return kernel
         record, look = self._profiled(system, kernel, label)
         self._note(label, len(granted), kernel, record)
@@ -331,8 +331,8 @@ class Tailoring:
             return f"slower: ready at {took_ns / 1e6:.2f} ms, {before_ns / 1e6:.2f} before"
         return _State(granted, system, kernel, look, took_ns)
 
-    def _alone(self, state: _State, candidates: Sequence[Trial]) -> _State:
-        """Try, one by one and most instructions first, options that change code inside of what stays."""
+    def _alone(self, state: _State, candidates: Sequence[Attempt]) -> _State:
+        """Try options that change code inside of objects that stay, one by one, most instructions first."""
         before = None
         for candidate in candidates:
             option = candidate.option
@@ -357,14 +357,14 @@ class Tailoring:
         ready = record.outcome is Outcome.READY
         size = record.sizes.get("kernel", 0)
         detail = "" if ready else _words(record)
-        step = Step(label, dropped, on, ready, detail, record.ready_ns, size, kernel.seconds, kernel.from_cache)
+        step = TailorStep(label, dropped, on, ready, detail, record.ready_ns, size, kernel.seconds, kernel.from_cache)
         self._steps.append(step)
         self._tell(
             f"{label}: {on} options on, {size:,} bytes, {detail or f'ready at {(record.ready_ns or 0) / 1e6:.2f} ms'}"
         )
 
 
-def _suspects(cut: Cut, trials: Trials) -> tuple[Drop, ...]:
+def _suspects(cut: Cut, trials: Attempts) -> tuple[Drop, ...]:
     return (*cut.drops, *(trial.drop for trial in trials.at_once))
 
 

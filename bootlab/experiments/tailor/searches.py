@@ -1,4 +1,4 @@
-"""What was found in each configuration of a tailoring, kept in its run: one that goes on does not look again."""
+"""Keeps what was found in each configuration of a tailoring, so that one that is resumed does not look again."""
 
 import hashlib
 import json
@@ -9,11 +9,11 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from bootlab import __version__
-from bootlab.experiments.tailor.candidates import Trials
+from bootlab.experiments.tailor.candidates import Attempts
 from bootlab.experiments.tailor.cut import Cut
 from bootlab.measure.record_files import store_error, write_whole
 
-Found = tuple[Cut, Trials]
+Found = tuple[Cut, Attempts]
 _FOUND = TypeAdapter(Found)
 
 

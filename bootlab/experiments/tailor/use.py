@@ -1,4 +1,4 @@
-"""What of a kernel one boot and its check used, object by object: not only whether it ran, but when.
+"""Tells which objects of a kernel one boot and its check used, and when they last ran.
 
 "Never ran" says too little, for every driver that is built in runs its initcall. So what ran is told apart by the last
 phase in which it did: only within initcalls, only before the kernel executed init, or after that. And what ran then is
@@ -53,7 +53,7 @@ class FunctionUse:
 
     name: str
     index: int
-    """Of its object in KernelObjects."""
+    """Where its object is in KernelObjects."""
     use: Use
     instructions: int
 
@@ -66,14 +66,14 @@ class KernelUse:
     functions: tuple[FunctionUse, ...]
     """Sorted by instructions, most first."""
     uses: tuple[Use, ...]
-    """Of each of `objects.objects`."""
+    """The use of each of `objects.objects`, in their order."""
     instructions: tuple[int, ...]
-    """Of each of them."""
+    """What each of them executed."""
     outside: int
     """Instructions of the kernel that no object could be found for."""
 
     def example(self, index: int) -> FunctionUse | None:
-        """Return the function that makes an object what it is: of its latest phase the one that ran most."""
+        """Return the function that decides an object's use: the one that ran most in the object's latest phase."""
         mine = (one for one in self.functions if one.index == index and one.use == self.uses[index])
         return next(mine, None)
 

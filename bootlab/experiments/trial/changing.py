@@ -1,4 +1,4 @@
-"""A technique put on a system: does it apply, and can what it asks for be had? What cannot is a row, not the end."""
+"""Puts a technique on a system and makes it ready to boot; what does not apply, or cannot be had, becomes a row."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Families of boots -> rows of a trial's result: a verdict and a proof for each technique, sizes and times for all."""
+"""Turns families of boots into rows of a trial's result: a verdict and a proof for each technique, sizes and times."""
 
 from collections.abc import Sequence
 from typing import Any

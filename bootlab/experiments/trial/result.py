@@ -43,7 +43,7 @@ class Member(_Frozen):
 
 
 class _Loaded(_Frozen):
-    """What a row says of its files. Empty in results of before bootlab recorded it."""
+    """What a row says of its files. Empty in older results."""
 
     sizes: dict[str, int] = {}
     """Bytes of kernel, initramfs, rootfs and disks: one per input that there is."""
@@ -65,7 +65,7 @@ class Baseline(_Loaded):
     members: list[Member]
     null_members: list[Member]
     phases: list[PhaseRecord]
-    """Of the median member."""
+    """The phases of the median member."""
 
     @property
     def total_ns(self) -> int:
@@ -90,7 +90,7 @@ class Judged(_Loaded):
     """One line for a reader: what broke, why it does not apply, what the proof rests on; may be empty."""
     members: list[Member]
     phases: list[PhaseRecord]
-    """Of the median member; empty when there is none."""
+    """The phases of the median member; empty when there is none."""
 
     @property
     def total_ns(self) -> int | None:
@@ -102,9 +102,9 @@ class Step(Judged):
 
     stack: StackName
     total_saved_ns: int
-    """Of the stack so far, against the baseline."""
+    """What the stack so far saves against the baseline."""
     retried: bool
-    """It failed or did nothing alone and was tried again on the stack."""
+    """Whether it failed or did nothing alone, and was tried again on the stack."""
 
 
 class Ablated(Judged):
@@ -119,7 +119,7 @@ class Ablated(Judged):
     """What it saved alone, against the baseline."""
 
 
-class Cost(_Frozen):
+class TrialCost(_Frozen):
     """What the trial cost on this host, in the call that ended it; no figure about the guest."""
 
     built: int
@@ -171,14 +171,14 @@ class TryResult(_Frozen):
     stack: list[Step]
     """In the order tried; a step that was not kept is here too, and not in `final`."""
     final: dict[str, Finished]
-    """By stack name."""
+    """The finished stacks, by name."""
     ablation: list[Ablated] = []
     """Leave-one-out from each finished stack; empty unless it was asked for."""
     storage: Storage | None = None
     """The model that load times come from."""
     board_model: BoardModel | None = None
-    """What a board's card, line and camera take, in every time here. None in results of before it was recorded."""
-    cost: Cost | None = None
+    """What a board's card, line and camera take, in every time here. None in older results."""
+    cost: TrialCost | None = None
     hashes: dict[str, str]
     """sha256 of kernel, initramfs, qemu, firmware, plugin; one per input that there is."""
     host: dict[str, Any]

@@ -18,7 +18,7 @@ from bootlab.experiments.trial.ablation import ablate
 from bootlab.experiments.trial.changing import Changing
 from bootlab.experiments.trial.judging import DOES_NOT_APPLY, baseline_of, finished_of, judge, row, step_of
 from bootlab.experiments.trial.plan import Plan
-from bootlab.experiments.trial.result import LADDER, Ablated, Cost, Finished, Judged, Step, TryResult
+from bootlab.experiments.trial.result import LADDER, Ablated, Finished, Judged, Step, TrialCost, TryResult
 from bootlab.findings.evidence import measured_of
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System
@@ -254,9 +254,9 @@ class Trial:
     def _finished(self, start: _Place, place: _Place) -> Finished:
         return finished_of(start.family, place.family, place.techniques)
 
-    def _cost(self, began: float) -> Cost:
+    def _cost(self, began: float) -> TrialCost:
         engine, elapsed_s = self.engine, time.monotonic() - began
-        return Cost(
+        return TrialCost(
             built=self.boots.built,
             build_s=round(self.boots.build_s, 1),
             boots=engine.boots,

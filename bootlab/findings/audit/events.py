@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
-from bootlab.findings.audit.tasks import Cost, TaskCosts
+from bootlab.findings.audit.tasks import TaskCost, TaskCosts
 from bootlab.profile.recorded.records import CallKind, EventKind
 from bootlab.profile.recorded.values import Profile
 from bootlab.profile.tables.processes import Process
@@ -20,7 +20,7 @@ _DEVICE: Final = re.compile(r"(/sys/.+)/uevent")
 
 @dataclass(frozen=True, slots=True)
 class UdevEvent:
-    """One event that a worker of udev handled, from when it was given it to when it waited for the next.
+    """One event that a worker of udev handled, from the moment it got the event until it waited for the next.
 
     `cost`: of the worker and of the programs that it started; `programs`: their paths; `modules`: what it loaded.
     """
@@ -29,7 +29,7 @@ class UdevEvent:
     task: int
     start_ns: int
     end_ns: int
-    cost: Cost
+    cost: TaskCost
     programs: tuple[str, ...]
     modules: tuple[str, ...]
 

@@ -35,7 +35,7 @@ _MARK: Final = "bootlab-mark"
 
 
 @dataclass(frozen=True)
-class Evidence:
+class AuditedBoot:
     """One boot of a system and what is known of it. `initramfs`, `rootfs`: their files, None where that is unknown."""
 
     analysis: Analysis
@@ -50,7 +50,7 @@ class Evidence:
 
     @cached_property
     def units_of_tasks(self) -> dict[int, str]:
-        """Task -> the unit that it is of, by who started it."""
+        """Task -> the unit that it belongs to, found by who started it."""
         return _units_of_tasks(self.costs, self.plan) if self.plan is not None else {}
 
     @cached_property
@@ -77,7 +77,7 @@ class Evidence:
 
     @cached_property
     def goal_closure(self) -> frozenset[str]:
-        """The goal and all units that it waits for, what systemd starts before any service among them."""
+        """The goal and all units that it waits for, among them those that systemd starts before any service."""
         if self.plan is None or self.goal is None:
             return frozenset()
         return self.plan.closure({self.goal, *self._early})

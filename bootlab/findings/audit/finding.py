@@ -5,8 +5,8 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bootlab.findings.audit.evidence import Evidence
-from bootlab.findings.audit.tasks import Cost, command_of
+from bootlab.findings.audit.evidence import AuditedBoot
+from bootlab.findings.audit.tasks import TaskCost, command_of
 from bootlab.profile.tables.processes import Process
 
 SCHEMA: Final = "bootlab.audit/1"
@@ -23,7 +23,7 @@ class Item(_Frozen):
     cost_ns: int | None = None
     """Executed and idle, up to ready; None where it has no cost of its own."""
     lasted_ns: int | None = None
-    """From its beginning to its end, whoever ran meanwhile; None where that says nothing."""
+    """Time from its beginning to its end, whoever ran meanwhile; None where that says nothing."""
     detail: str = ""
 
 
@@ -34,7 +34,7 @@ class Finding(_Frozen):
     what: str
     """One sentence."""
     cost_ns: int
-    """`executed_ns` and `idle_ns`: of what the items are, measured, up to ready."""
+    """`executed_ns` and `idle_ns` are the items' measured cost up to ready."""
     executed_ns: int
     idle_ns: int
     basis: Literal["measured", "by size"] = "measured"
@@ -42,7 +42,7 @@ class Finding(_Frozen):
     items: list[Item]
     """Most expensive first."""
     technique: str | None
-    """Of the catalogue; None where it has none for this."""
+    """The technique that removes it; None where the catalogue has none."""
     by_hand: str
     """What to do without, or besides, the technique."""
 
@@ -67,7 +67,7 @@ class Audit(_Frozen):
     detail: str = ""
 
 
-def process_item(evidence: Evidence, process: Process, detail: str) -> Item:
+def process_item(evidence: AuditedBoot, process: Process, detail: str) -> Item:
     """Return one process as an item: its command, who ran it, what it cost and how long it took."""
     costs = evidence.costs
     makers = costs.makers(process.task)
@@ -83,7 +83,7 @@ def process_item(evidence: Evidence, process: Process, detail: str) -> Item:
 def finding(
     kind: str,
     what: str,
-    cost: Cost,
+    cost: TaskCost,
     items: Iterable[Item],
     *,
     technique: str | None = None,

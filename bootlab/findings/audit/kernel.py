@@ -1,17 +1,17 @@
-"""What the kernel itself makes for nothing: legacy ptys, each a device with an event of its own."""
+"""Finds legacy ptys: old terminals that the kernel makes and nobody uses, each a device with a uevent of its own."""
 
 import re
 from typing import Final
 
-from bootlab.findings.audit.evidence import Evidence
+from bootlab.findings.audit.evidence import AuditedBoot
 from bootlab.findings.audit.finding import Finding, Item, finding
-from bootlab.findings.audit.tasks import Cost
+from bootlab.findings.audit.tasks import TaskCost
 
 _LEGACY: Final = re.compile(r"/devices/virtual/tty/[pt]ty[a-ep-z][0-9a-f]")
 _WORD: Final = re.compile(r"\bpty\.legacy_count=(\d+)")
 
 
-def legacy_ptys(evidence: Evidence) -> Finding | None:
+def legacy_ptys(evidence: AuditedBoot) -> Finding | None:
     """BSD-style pseudo terminals that the kernel makes at start: nothing has used them since /dev/pts."""
     config = evidence.kernel_config
     told = _WORD.search(evidence.analysis.system.kernel.cmdline)
@@ -20,7 +20,7 @@ def legacy_ptys(evidence: Evidence) -> Finding | None:
         return None
     events = [one for one in evidence.udev_events if _LEGACY.fullmatch(one.device)]
     made = [one for one in evidence.analysis.initcalls.initcalls if one.name == "pty_init"]
-    cost = sum((one.cost for one in events), Cost(sum(one.cpu_ns for one in made)))
+    cost = sum((one.cost for one in events), TaskCost(sum(one.cpu_ns for one in made)))
     return finding(
         "legacy ptys",
         f"the kernel makes {count} pairs of legacy ptys; udev handled {len(events)} events of them",

@@ -1,4 +1,4 @@
-"""`bootlab audit`: what one boot of a distribution did for nothing, kind by kind, each with what it cost.
+"""Audits one boot of a distribution: asks for every kind of finding, and keeps those that the boot shows.
 
 Every kind is one function of the evidence that returns a finding or None. What one boot does not show is not said: a
 unit that the goal can do without may be what the product is for after ready.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from bootlab.build.cache import Cache
 from bootlab.build.formats.cpio import Entry
 from bootlab.findings.analysis import Analysis
-from bootlab.findings.audit.evidence import Evidence, find_goal, read_units
+from bootlab.findings.audit.evidence import AuditedBoot, find_goal, read_units
 from bootlab.findings.audit.finding import Audit, Finding
 from bootlab.findings.audit.kernel import legacy_ptys
 from bootlab.findings.audit.modules import (
@@ -35,26 +35,26 @@ from bootlab.techniques.cmdline.audited import IDLE_MODULES, NEEDLESS_UNITS
 @dataclass(frozen=True, slots=True)
 class _Kind:
     name: str
-    find: Callable[[Evidence], Finding | None]
-    lacks: Callable[[Evidence], str | None] = lambda evidence: None
+    find: Callable[[AuditedBoot], Finding | None]
+    lacks: Callable[[AuditedBoot], str | None] = lambda evidence: None
 
 
-def _no_initramfs(evidence: Evidence) -> str | None:
+def _no_initramfs(evidence: AuditedBoot) -> str | None:
     return "what is in the initramfs is not known" if evidence.initramfs is None else None
 
 
-def _no_units(evidence: Evidence) -> str | None:
+def _no_units(evidence: AuditedBoot) -> str | None:
     return "what is in the root file system is not known: [rootfs] as a recipe tells" if evidence.plan is None else None
 
 
-def _no_goal(evidence: Evidence) -> str | None:
+def _no_goal(evidence: AuditedBoot) -> str | None:
     lacks = _no_units(evidence)
     if lacks is None and evidence.goal is None:
         lacks = "no unit said ready (bootlab-mark): --goal names the one that the boot is for"
     return lacks
 
 
-def _no_events(evidence: Evidence) -> str | None:
+def _no_events(evidence: AuditedBoot) -> str | None:
     return None if evidence.udev_events else "no worker of udev was seen to open a uevent file"
 
 
@@ -84,17 +84,17 @@ def gather(
     rootfs: Sequence[Entry] | None,
     kernel_config: Mapping[str, str],
     goal: str | None = None,
-) -> Evidence:
+) -> AuditedBoot:
     """Return what an audit looks at. `goal`: the unit that the boot is for; by default the one that said ready."""
     costs = TaskCosts(analysis)
     plan = None
     if rootfs is not None:
         plan = read_units(rootfs, cache)
         goal = goal or find_goal(costs, plan, analysis.system.booted.mark)
-    return Evidence(analysis, costs, initramfs, rootfs, plan, goal, kernel_config, {**analysis.record.facts})
+    return AuditedBoot(analysis, costs, initramfs, rootfs, plan, goal, kernel_config, {**analysis.record.facts})
 
 
-def audit(evidence: Evidence, run: str = "") -> Audit:
+def audit(evidence: AuditedBoot, run: str = "") -> Audit:
     """Return all findings, most expensive first, and what was looked for in vain."""
     findings, nothing, not_looked = list[Finding](), list[str](), dict[str, str]()
     for kind in KINDS:

@@ -1,4 +1,4 @@
-"""Modules and drivers: what lay in the initramfs unused, what was loaded or probed for nothing, who had it loaded."""
+"""Finds modules that a boot did not need: unused ones in the initramfs, ones loaded or probed for nothing."""
 
 from collections.abc import Iterable
 from pathlib import PurePosixPath
@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 
 from bootlab.build.modules.package import module_info, module_name, needed_modules, plain_module
-from bootlab.findings.audit.evidence import Evidence
+from bootlab.findings.audit.evidence import AuditedBoot
 from bootlab.findings.audit.finding import Finding, Item, finding
-from bootlab.findings.audit.tasks import Cost, command_of, program_of
+from bootlab.findings.audit.tasks import TaskCost, command_of, program_of
 from bootlab.profile.recorded.records import NONE, Call, CallKind, Space
 from bootlab.profile.tables.initcalls import ProbeResult
 from bootlab.techniques.cmdline.audited import IDLE_MODULES
@@ -20,7 +20,7 @@ _LOAD: Final = frozenset({"load_module", "__do_sys_finit_module", "__do_sys_init
 _UNPACK: Final = ("unpack_to_rootfs",)
 
 
-def unused_modules(evidence: Evidence) -> Finding | None:
+def unused_modules(evidence: AuditedBoot) -> Finding | None:
     """Modules that lie in the initramfs and were not loaded up to ready, with their share of what unpacking cost."""
     files = {
         module_name(PurePosixPath(entry.path).name): entry.size
@@ -42,7 +42,7 @@ def unused_modules(evidence: Evidence) -> Finding | None:
     return finding(
         "initramfs modules never used",
         what,
-        Cost(executed_ns, idle_ns),
+        TaskCost(executed_ns, idle_ns),
         items,
         technique=evidence.technique("initramfs_pruned"),
         by_hand="MODULES=dep in /etc/initramfs-tools/initramfs.conf makes one for the machine it runs on",
@@ -50,7 +50,7 @@ def unused_modules(evidence: Evidence) -> Finding | None:
     )
 
 
-def idle_modules(evidence: Evidence) -> Finding | None:
+def idle_modules(evidence: AuditedBoot) -> Finding | None:
     """Modules that were loaded, drive no device, and of which nothing ran up to ready beyond their own init."""
     idle = find_idle_modules(evidence)
     if not idle:
@@ -60,26 +60,26 @@ def idle_modules(evidence: Evidence) -> Finding | None:
     return finding(
         "modules loaded for nothing",
         f"{len(costs)} modules were loaded, and up to ready none of their code ran but their own init",
-        sum(costs.values(), Cost()),
+        sum(costs.values(), TaskCost()),
         items,
         technique=evidence.technique("cmdline_module_blacklist", {IDLE_MODULES: " ".join(sorted(idle))}),
         by_hand="blacklist them in /etc/modprobe.d, or let what asks for them after ready load them then",
     )
 
 
-def module_loaders(evidence: Evidence) -> Finding | None:
+def module_loaders(evidence: AuditedBoot) -> Finding | None:
     """Every modprobe that ran, by who had it run: each reads the indexes of all modules anew."""
     costs = evidence.costs
     calls = [one for one in costs.processes.values() if program_of(one) in _LOADERS or _is_kmod(one.commands)]
     if not calls:
         return None
-    items: dict[str, list[tuple[Cost, str]]] = {}
+    items: dict[str, list[tuple[TaskCost, str]]] = {}
     for call in calls:
         makers = costs.makers(call.task)
         kernel = bool(makers) and makers[-1].name == "kthreadd"
         who = "the kernel (request_module)" if kernel else _who(evidence, call.task)
         items.setdefault(who, []).append((costs.cost(costs.family(call.task)), command_of(call)))
-    total = sum((cost for found in items.values() for cost, _ in found), Cost())
+    total = sum((cost for found in items.values() for cost, _ in found), TaskCost())
     return finding(
         "modprobe calls",
         f"modprobe or insmod ran {len(calls)} times",
@@ -96,7 +96,7 @@ def module_loaders(evidence: Evidence) -> Finding | None:
     )
 
 
-def fruitless_probes(evidence: Evidence) -> Finding | None:
+def fruitless_probes(evidence: AuditedBoot) -> Finding | None:
     """Drivers that were asked to take a device and did not."""
     failed = (ProbeResult.FAILED, ProbeResult.DEFERRED)
     probes = [one for one in evidence.analysis.initcalls.probes if one.result in failed]
@@ -115,13 +115,13 @@ def fruitless_probes(evidence: Evidence) -> Finding | None:
     return finding(
         "devices probed for nothing",
         f"{len(probes)} probes of a device by a driver came to nothing",
-        Cost(sum(one.cpu_ns for one in probes)),
+        TaskCost(sum(one.cpu_ns for one in probes)),
         items,
         by_hand="leave out the driver (module_blacklist=, or its option of the kernel), or the device",
     )
 
 
-def find_idle_modules(evidence: Evidence) -> frozenset[str]:
+def find_idle_modules(evidence: AuditedBoot) -> frozenset[str]:
     """Return the modules that did nothing up to ready, and that no module needs which did."""
     profile = evidence.analysis.profile
     loaded = {call.text for call in _loads(evidence)}
@@ -153,28 +153,28 @@ def find_idle_modules(evidence: Evidence) -> frozenset[str]:
     return frozenset(loaded - busy)
 
 
-def load_costs(evidence: Evidence) -> dict[str, Cost]:
+def load_costs(evidence: AuditedBoot) -> dict[str, TaskCost]:
     """Return what loading each module cost its loader, from the system call on: reading, linking, checking, init."""
     profile, costs = evidence.analysis.profile, evidence.costs
     loading = {number for number, name in enumerate(profile.names[: profile.kernel_functions]) if name in _LOAD}
     spans = profile.spans[np.isin(profile.nodes["function"][profile.spans["node"]], list(loading))]
-    found: dict[str, Cost] = {}
+    found: dict[str, TaskCost] = {}
     for call in _loads(evidence):
         mine = spans[
             (spans["task"] == call.task) & (spans["start_ns"] <= call.start_ns) & (spans["end_ns"] >= call.end_ns)
         ]
         start = int(mine["start_ns"].min()) if len(mine) else call.start_ns
         end = int(mine["end_ns"].max()) if len(mine) else call.end_ns
-        found[call.text] = found.get(call.text, Cost()) + costs.cost([call.task], start, end)
+        found[call.text] = found.get(call.text, TaskCost()) + costs.cost([call.task], start, end)
     return found
 
 
-def _loads(evidence: Evidence) -> list[Call]:
+def _loads(evidence: AuditedBoot) -> list[Call]:
     calls = evidence.analysis.profile.calls
     return [one for one in calls if one.kind == CallKind.MODULE and one.task != NONE and _early(evidence, one.start_ns)]
 
 
-def _needs(evidence: Evidence) -> dict[str, list[str]]:
+def _needs(evidence: AuditedBoot) -> dict[str, list[str]]:
     # /proc/modules, as the guest printed it after ready, has names alone; the modules of the image say what they need.
     loaded, found = {call.text for call in _loads(evidence)}, dict[str, list[str]]()
     for entry in (*(evidence.initramfs or ()), *(evidence.rootfs or ())):
@@ -185,14 +185,14 @@ def _needs(evidence: Evidence) -> dict[str, list[str]]:
     return found
 
 
-def _below(evidence: Evidence, functions: Iterable[str]) -> Cost:
+def _below(evidence: AuditedBoot, functions: Iterable[str]) -> TaskCost:
     tree = evidence.tree
     mask = tree.below(functions)
     executed = int(tree.instructions[mask].sum()) << evidence.analysis.profile.shift
-    return Cost(executed, int(tree.idle_ns[mask].sum()))
+    return TaskCost(executed, int(tree.idle_ns[mask].sum()))
 
 
-def _early(evidence: Evidence, t_ns: int) -> bool:
+def _early(evidence: AuditedBoot, t_ns: int) -> bool:
     return t_ns < evidence.costs.until_ns
 
 
@@ -200,7 +200,7 @@ def _is_kmod(commands: Iterable[tuple[int, tuple[str, ...]]]) -> bool:
     return any(PurePosixPath(words[0]).name in _LOADERS for _, words in commands)
 
 
-def _who(evidence: Evidence, task: int) -> str:
+def _who(evidence: AuditedBoot, task: int) -> str:
     unit = evidence.units_of_tasks.get(task)
     makers = evidence.costs.makers(task)
     maker = command_of(makers[0]) if makers else "?"

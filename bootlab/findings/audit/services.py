@@ -1,4 +1,4 @@
-"""Services in one boot: sleeps, waits for a network, processors lost to others, units that the goal can do without."""
+"""Finds services that cost a boot time: sleeps, waits for a network, units that the goal can do without."""
 
 from collections.abc import Iterable
 from pathlib import PurePosixPath
@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from bootlab.findings.audit.evidence import Evidence
+from bootlab.findings.audit.evidence import AuditedBoot
 from bootlab.findings.audit.finding import Finding, Item, finding, process_item
-from bootlab.findings.audit.tasks import Cost, TaskCosts, command_of, words_of
+from bootlab.findings.audit.tasks import TaskCost, TaskCosts, command_of, words_of
 from bootlab.profile.recorded.records import Integers
 from bootlab.profile.tables.processes import State, task_roots
 from bootlab.profile.waits.schedule import covered, union
@@ -22,7 +22,7 @@ _ASKS: Final = frozenset(
 _LEAST_LOST_NS: Final = 1_000_000
 
 
-def sleeps(evidence: Evidence) -> Finding | None:
+def sleeps(evidence: AuditedBoot) -> Finding | None:
     """Every sleep(1) that ran, and the script that ran it."""
     costs = evidence.costs
     found = [one for one in costs.processes.values() if PurePosixPath(words_of(one)[0]).name in _SLEEPERS]
@@ -36,13 +36,13 @@ def sleeps(evidence: Evidence) -> Finding | None:
     return finding(
         "sleeps in scripts",
         f"{len(found)} times a script slept, {lasted / 1e6:.1f} ms together",
-        sum((costs.cost([one.task]) for one in found), Cost()),
+        sum((costs.cost([one.task]) for one in found), TaskCost()),
         items,
         by_hand="wait for what the script sleeps for: a file, a socket, a device, by name",
     )
 
 
-def network_waits(evidence: Evidence) -> Finding | None:
+def network_waits(evidence: AuditedBoot) -> Finding | None:
     """Units that wait for the network, and up to the end of the boot asked nobody for anything over it."""
     plan, costs = evidence.plan, evidence.costs
     if plan is None:
@@ -50,7 +50,7 @@ def network_waits(evidence: Evidence) -> Finding | None:
     asking = _askers(evidence)
     providers = [name for name in _ONLINE if evidence.tasks_of_unit(name)]
     up_ns = max((_ended(costs, evidence.tasks_of_unit(name)) for name in providers), default=0)
-    items, cost = [], Cost()
+    items, cost = [], TaskCost()
     before = {unit.name: plan.closure({unit.name}) for unit in plan.units if evidence.tasks_of_unit(unit.name)}
     offline = {name for name, others in before.items() if others.isdisjoint(_ONLINE)}
     for unit in plan.units:
@@ -80,7 +80,7 @@ def network_waits(evidence: Evidence) -> Finding | None:
     )
 
 
-def needless_units(evidence: Evidence) -> Finding | None:
+def needless_units(evidence: AuditedBoot) -> Finding | None:
     """Units that ran before ready and that the goal does not need, with all that their processes cost up to ready."""
     units = needless(evidence)
     if not units:
@@ -92,14 +92,14 @@ def needless_units(evidence: Evidence) -> Finding | None:
     return finding(
         "units the goal does not need",
         f"{len(found)} units ran before ready that {evidence.goal} needs neither directly nor through others",
-        sum(found.values(), Cost()),
+        sum(found.values(), TaskCost()),
         [Item(what=name, cost_ns=cost.ns, detail=paths[name]) for name, cost in found.items()],
         technique=evidence.technique("cmdline_units_masked", {NEEDLESS_UNITS: " ".join(units)}),
         by_hand=f"start them after the goal: After={evidence.goal}.service in a drop-in of each; bootlab-init does so",
     )
 
 
-def needless(evidence: Evidence) -> list[str]:
+def needless(evidence: AuditedBoot) -> list[str]:
     """Return the names of the units that ran before ready and that the goal does not need."""
     if evidence.plan is None or evidence.goal is None:
         return []
@@ -107,7 +107,7 @@ def needless(evidence: Evidence) -> list[str]:
     return sorted(name for name in work if name not in evidence.goal_closure and evidence.tasks_of_unit(name))
 
 
-def parallel_losses(evidence: Evidence) -> Finding | None:
+def parallel_losses(evidence: AuditedBoot) -> Finding | None:
     """Units on the way to the goal that lacked a processor while others ran that the goal does not need."""
     if evidence.plan is None or evidence.goal is None:
         return None
@@ -139,7 +139,7 @@ def parallel_losses(evidence: Evidence) -> Finding | None:
         "slower in parallel than alone",
         f"{len(items)} units on the way to {evidence.goal} lacked a processor while units ran that it does not need; "
         "each would have been so much shorter without those",
-        Cost(lost_ns),
+        TaskCost(lost_ns),
         items,
         technique=evidence.technique("cmdline_units_masked", {NEEDLESS_UNITS: " ".join(needless(evidence))}),
         by_hand=f"start those after the goal: After={evidence.goal}.service in a drop-in of each; bootlab-init does so",
@@ -153,7 +153,7 @@ def _running(costs: TaskCosts, tasks: Iterable[int]) -> tuple[Integers, Integers
     return union(np.minimum(starts, costs.until_ns), np.minimum(ends, costs.until_ns))
 
 
-def _lacking(evidence: Evidence, tasks: Iterable[int]) -> tuple[Integers, Integers]:
+def _lacking(evidence: AuditedBoot, tasks: Iterable[int]) -> tuple[Integers, Integers]:
     starts, ends = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for task in tasks:
         states = evidence.analysis.processes.states(task)
@@ -167,7 +167,7 @@ def _overlap(one: tuple[Integers, Integers], other: tuple[Integers, Integers]) -
     return int((covered(*other, one[1]) - covered(*other, one[0])).sum())
 
 
-def _askers(evidence: Evidence) -> set[int]:
+def _askers(evidence: AuditedBoot) -> set[int]:
     """Return the tasks that connected or sent over a network, by the kernel functions that ran for them."""
     profile = evidence.analysis.profile
     tree = evidence.tree
@@ -182,7 +182,7 @@ def _ended(costs: TaskCosts, tasks: Iterable[int]) -> int:
     return min(max((end for end in ends if end is not None), default=costs.until_ns), costs.until_ns)
 
 
-def _all_done(evidence: Evidence, units: Iterable[str]) -> int:
+def _all_done(evidence: AuditedBoot, units: Iterable[str]) -> int:
     """Return when the last of these units had ended, or ready where that was later."""
     costs = evidence.costs
     ends = [_first_end(costs, evidence.tasks_of_unit(name)) for name in units]

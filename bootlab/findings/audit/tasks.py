@@ -1,4 +1,4 @@
-"""What each process of a profiled boot cost up to ready, alone and with all that it started, and who started it.
+"""Sums up what each process of a profiled boot cost up to ready, alone and with all that it started.
 
 A cost is what was executed, and the idle time that the task's own waits are blamed for: on the virtual clock either
 somebody executes or everybody waits, so costs of different tasks never overlap.
@@ -23,14 +23,14 @@ _MOST_WORDS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class TaskCost:
     """Nanoseconds of the virtual clock."""
 
     executed_ns: int = 0
     idle_ns: int = 0
 
-    def __add__(self, other: "Cost") -> "Cost":
-        return Cost(self.executed_ns + other.executed_ns, self.idle_ns + other.idle_ns)
+    def __add__(self, other: "TaskCost") -> "TaskCost":
+        return TaskCost(self.executed_ns + other.executed_ns, self.idle_ns + other.idle_ns)
 
     @property
     def ns(self) -> int:
@@ -57,17 +57,17 @@ class TaskCosts:
             if (maker := self._makers.get(task)) is not None:
                 self._children.setdefault(maker, []).append(task)
 
-    def cost(self, tasks: Iterable[int], start_ns: int = 0, end_ns: int | None = None) -> Cost:
+    def cost(self, tasks: Iterable[int], start_ns: int = 0, end_ns: int | None = None) -> TaskCost:
         """Return what these tasks cost between two moments, by default all that they cost up to ready."""
         end_ns = self.until_ns if end_ns is None else min(end_ns, self.until_ns)
-        total = Cost()
+        total = TaskCost()
         for task in set(tasks):
             starts, ends = self.running(task)
             low, high = covered(starts, ends, np.array([start_ns, max(start_ns, end_ns)])).tolist()
             idle = sum(
                 max(min(one.end_ns, end_ns) - max(one.start_ns, start_ns), 0) for one in self._idles.get(task, ())
             )
-            total += Cost(high - low, idle)
+            total += TaskCost(high - low, idle)
         return total
 
     def family(self, task: int) -> set[int]:

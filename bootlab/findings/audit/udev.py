@@ -1,4 +1,4 @@
-"""udev in one boot: each event and what it cost, rules that start programs, and who waited for all to settle."""
+"""Finds what udev cost a boot: its events, rules that start programs, and who waited until all were handled."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
@@ -6,16 +6,16 @@ from typing import Final
 
 from bootlab.build.root.udev_rules import plain_path
 from bootlab.findings.audit.events import UdevEvent, is_daemon, is_worker
-from bootlab.findings.audit.evidence import Evidence
+from bootlab.findings.audit.evidence import AuditedBoot
 from bootlab.findings.audit.finding import Finding, Item, finding, process_item
-from bootlab.findings.audit.tasks import Cost, command_of, words_of
+from bootlab.findings.audit.tasks import TaskCost, command_of, words_of
 from bootlab.profile.tables.processes import Process
 
 _SHOWN_MODULES: Final = 4
 _LAST: Final = 3
 
 
-def uevents(evidence: Evidence) -> Finding | None:
+def uevents(evidence: AuditedBoot) -> Finding | None:
     """Every event that udev handled, by device, with udev's own part of it."""
     events = evidence.udev_events
     if not events:
@@ -30,7 +30,7 @@ def uevents(evidence: Evidence) -> Finding | None:
         for one in costs.processes.values()
         if (is_daemon(one) and one.task not in workers) or (_is_udevadm(one) and "trigger" in words_of(one))
     ]
-    total = sum((event.cost for event in events), Cost()) + sum((cost for _, cost in own), Cost())
+    total = sum((event.cost for event in events), TaskCost()) + sum((cost for _, cost in own), TaskCost())
     rows = [_event_item(device, same) for device, same in items.items()]
     rows += [Item(what=f"[{command_of(one)}]", cost_ns=cost.ns, detail="for all of them") for one, cost in own]
     return finding(
@@ -43,9 +43,9 @@ def uevents(evidence: Evidence) -> Finding | None:
     )
 
 
-def forking_rules(evidence: Evidence) -> Finding | None:
+def forking_rules(evidence: AuditedBoot) -> Finding | None:
     """Programs that udev's rules started, with the rules that name them."""
-    by_program: dict[str, list[Cost]] = {}
+    by_program: dict[str, list[TaskCost]] = {}
     costs, rules = evidence.costs, evidence.udev_rules
     for task in costs.processes:
         if is_worker(costs, task):
@@ -70,13 +70,13 @@ def forking_rules(evidence: Evidence) -> Finding | None:
     return finding(
         "udev rules that fork",
         f"rules had udev start {ran} programs; {len(rules.forking)} of {rules.rules} rules may start one",
-        sum((cost for found in by_program.values() for cost in found), Cost()),
+        sum((cost for found in by_program.values() for cost in found), TaskCost()),
         items,
         by_hand="a file of the same name in /etc/udev/rules.d, empty or without the rule, is used instead",
     )
 
 
-def bad_rules(evidence: Evidence) -> Finding | None:
+def bad_rules(evidence: AuditedBoot) -> Finding | None:
     """Lines among udev's rules that are none."""
     bad = evidence.udev_rules.bad
     if not bad:
@@ -85,13 +85,13 @@ def bad_rules(evidence: Evidence) -> Finding | None:
     return finding(
         "udev rules with errors",
         f"{len(items)} lines are no rules, and udev leaves them out: what they would name has no such name",
-        Cost(),
+        TaskCost(),
         items,
         by_hand="correct the lines; udevadm verify (254 and later) says more",
     )
 
 
-def settle_waits(evidence: Evidence) -> Finding | None:
+def settle_waits(evidence: AuditedBoot) -> Finding | None:
     """Every `udevadm settle`: who ran it, how long it held that up, and the events it waited for."""
     costs = evidence.costs
     settles = [one for one in costs.processes.values() if _is_udevadm(one) and "settle" in words_of(one)]
@@ -105,7 +105,7 @@ def settle_waits(evidence: Evidence) -> Finding | None:
     return finding(
         "settle waits",
         f"{len(items)} times all of udev's events were waited for, {lasted / 1e6:.1f} ms together",
-        sum((costs.cost([one.task]) for one in settles), Cost()),
+        sum((costs.cost([one.task]) for one in settles), TaskCost()),
         items,
         by_hand="wait for the needed device by name: a .device unit, bootlab-coldplug's `wait`, ifup's hotplug",
     )

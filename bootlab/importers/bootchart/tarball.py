@@ -55,9 +55,9 @@ class _Process:
 class _Chart:
     header: dict[str, str] = field(default_factory=dict)
     processes: dict[tuple[int, int], _Process] = field(default_factory=dict)
-    """By pid and start: a pid may be used again."""
+    """Processes by pid and start: a pid may be used again."""
     tasks: dict[int, _Process] = field(default_factory=dict)
-    """Of taskstats, by pid."""
+    """Processes of taskstats, by pid."""
     parents: dict[int, int] = field(default_factory=dict)
     cpu: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
     disks: dict[str, tuple[DiskSample, DiskSample]] = field(default_factory=dict)
@@ -99,7 +99,7 @@ def read(source: Source, options: Options) -> Recording:
 
 
 class _Ending(io.RawIOBase):
-    """A stream that fails where it is read on behind its end: tarfile looks there for all that a header claims."""
+    """A stream that raises when it is read on and on beyond its end, as tarfile does where a header claims too much."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream

@@ -61,7 +61,7 @@ class Bootstage:
     """What one report or stash holds."""
 
     stages: tuple[Stage, ...]
-    """By time."""
+    """In order of time."""
     accumulated: tuple[AccumulatedTime, ...]
     lost: int
     """Records that had no room in the table (CONFIG_BOOTSTAGE_RECORD_COUNT)."""

@@ -53,7 +53,7 @@ _NAMES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class CbmemStamp:
     """One moment of the firmware. Names change between releases of coreboot, numbers do not."""
 
     number: int
@@ -99,7 +99,7 @@ def read(source: Source, options: Options) -> Recording:
     )
 
 
-def parse(rows: Iterable[str]) -> list[Stamp]:
+def parse(rows: Iterable[str]) -> list[CbmemStamp]:
     """Return the stamps among the rows of `cbmem -t` or `cbmem -T`, earliest first."""
     stamps = []
     for row in rows:
@@ -108,11 +108,11 @@ def parse(rows: Iterable[str]) -> list[Stamp]:
         found = _PARSEABLE.fullmatch(row) or _ROW.fullmatch(row)
         if found is not None:
             name = found["name"].strip() or f"timestamp {found['id']}"
-            stamps.append(Stamp(int(found["id"]), name, int(found["us"].replace(",", "")) * 1_000))
+            stamps.append(CbmemStamp(int(found["id"]), name, int(found["us"].replace(",", "")) * 1_000))
     return sorted(stamps, key=lambda stamp: stamp.t_ns)
 
 
-def parse_table(data: bytes, *, ticks_per_us: int | None = None) -> tuple[list[Stamp], bool]:
+def parse_table(data: bytes, *, ticks_per_us: int | None = None) -> tuple[list[CbmemStamp], bool]:
     """Return the stamps of a raw table, earliest first, and whether their times are cycles for want of a rate.
 
     `ticks_per_us`: the rate for a table that has none, as old coreboot's on x86: the TSC in MHz.
@@ -125,7 +125,9 @@ def parse_table(data: bytes, *, ticks_per_us: int | None = None) -> tuple[list[S
     base = -earliest if earliest < 0 else base
     rate = megahertz or ticks_per_us
     stamps = [
-        Stamp(number, _NAMES.get(number, f"timestamp {number}"), (at + base) * 1_000 // rate if rate else at + base)
+        CbmemStamp(
+            number, _NAMES.get(number, f"timestamp {number}"), (at + base) * 1_000 // rate if rate else at + base
+        )
         for number, at in entries
     ]
     return sorted(stamps, key=lambda stamp: stamp.t_ns), not rate
@@ -142,7 +144,7 @@ def _is_table(data: bytes) -> bool:
     return len(numbers & _NAMES.keys()) * 2 >= len(numbers) and max(numbers) < _PAST_LAST_NUMBER
 
 
-def _phases(stamps: list[Stamp]) -> Iterator[Span]:
+def _phases(stamps: list[CbmemStamp]) -> Iterator[Span]:
     # Each stage lasts until the next one begins.
     starts = [stamp for stamp in stamps if stamp.number in _STAGES]
     if stamps[0].t_ns > 0 and starts and starts[0] is not stamps[0]:

@@ -32,7 +32,7 @@ _SYSINIT = re.compile(r"sysinit 0x[0-9a-f]{1,16}")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BoottraceEvent:
     """One event. `table`: 0 for boot, 1 for run time."""
 
     table: int
@@ -85,7 +85,7 @@ def read(source: Source, options: Options) -> Recording:
     )
 
 
-def parse(rows: Iterable[str], totals: list[int] | None = None) -> Iterator[Row]:
+def parse(rows: Iterable[str], totals: list[int] | None = None) -> Iterator[BoottraceEvent]:
     """Yield the events in their order. `totals` is given the sums below the tables, in ms."""
     table = -1
     for row in rows:
@@ -96,7 +96,7 @@ def parse(rows: Iterable[str], totals: list[int] | None = None) -> Iterator[Row]
         elif table >= 0 and (found := _ROW.fullmatch(row)) is not None:
             process, name = _two_names(found["names"])
             t_ns = int(found["msecs"]) * 1_000_000
-            yield Row(min(table, 1), t_ns, int(found["cpu"]), process, name, int(found["pid"]))
+            yield BoottraceEvent(min(table, 1), t_ns, int(found["cpu"]), process, name, int(found["pid"]))
         elif totals is not None and (total := _TOTAL.match(row)) is not None:
             totals.append(int(total["msecs"]))
 
@@ -109,7 +109,7 @@ def _two_names(names: str) -> tuple[str, str]:
     return process or "?", name.strip() or "?"
 
 
-def _phases(boot: list[Row]) -> Iterator[Span]:
+def _phases(boot: list[BoottraceEvent]) -> Iterator[Span]:
     # The kernel's own initialisation, then everything that traced itself after it.
     kernel = [row for row in boot if _SYSINIT.match(row.name)]
     if kernel:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from bootlab.importers.freebsd.tslog_processes import Life, add_lives, log_reader, read_lives
-from bootlab.importers.freebsd.tslog_records import LOADER, Dump, Kind, is_process, is_record, parse_rows
+from bootlab.importers.freebsd.tslog_records import LOADER, Dump, RecordKind, is_process, is_record, parse_rows
 from bootlab.importers.freebsd.tslog_stacks import BOOT, LAST, MAIN, Stacks, Stretch, boot_line
 from bootlab.importers.freebsd.tslog_threads import Threads, named, read_threads
 from bootlab.importers.importer import Importer, Options
@@ -143,7 +143,7 @@ def _user_phase(lives: Sequence[Life], user_start: int | None, until: int, ns: C
 
 def _events(dump: Dump, ns: Callable[[int], int]) -> Iterator[Event]:
     for record in dump.records:
-        if record.kind is Kind.EVENT and record.name.partition(" ")[0] not in _SAID:
+        if record.kind is RecordKind.EVENT and record.name.partition(" ")[0] not in _SAID:
             yield Event(ns(record.tsc), "tslog", record.name)
 
 

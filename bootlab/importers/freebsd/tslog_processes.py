@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bootlab.importers.freebsd.tslog_records import Process
+from bootlab.importers.freebsd.tslog_records import TslogProcess
 from bootlab.timeline.stack_tree import StackTree
 
 _INIT: Final = 1
@@ -14,14 +14,14 @@ _INIT: Final = 1
 class Life:
     """One process from fork to exit; `parent` is an index into the same list, -1 for none. It ends with its parent."""
 
-    process: Process
+    process: TslogProcess
     name: str
     parent: int
     start: int
     end: int
 
 
-def read_lives(processes: Iterable[Process], *, user_start: int | None, end: int) -> list[Life]:
+def read_lives(processes: Iterable[TslogProcess], *, user_start: int | None, end: int) -> list[Life]:
     """Return the processes of programs, earliest first. `user_start`: when init began to run in user space, if known.
 
     A process that still runs, exit 0 in the table, ends at `end`. The kernel's own processes, which have neither

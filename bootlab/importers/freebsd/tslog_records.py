@@ -1,4 +1,4 @@
-"""The rows of FreeBSD's TSLOG: what the kernel and its loader recorded of themselves, and what became of each process.
+"""The rows of FreeBSD's TSLOG, parsed: what the kernel and its loader recorded, and how each process went.
 
 Formats: sys/kern/kern_tslog.c of FreeBSD 14.3, `sysctl -b debug.tslog` and `sysctl -b debug.tslog_user`. Neither says
 how fast the counter ran; `sysctl machdep.tsc_freq` does, and its line may stand in the same file.
@@ -27,7 +27,7 @@ _RATE = re.compile(r"machdep\.tsc_freq[:=] ?(?P<hertz>\d{1,12})")
 _LONGEST_NAME = 200
 
 
-class Kind(StrEnum):
+class RecordKind(StrEnum):
     """What a record says; an event's name begins with WAIT, UNWAIT, HOLD or RELEASE, or says what it wants."""
 
     ENTER = "ENTER"
@@ -42,12 +42,12 @@ class Record:
 
     thread: int
     tsc: int
-    kind: Kind
+    kind: RecordKind
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class TslogProcess:
     """One process. `exited` is 0 while it runs; `program` is empty before exec; `looked` is what it looked up first."""
 
     pid: int
@@ -63,7 +63,7 @@ class Dump:
     """What one file holds, in the order of its rows."""
 
     records: list[Record] = field(default_factory=list)
-    processes: list[Process] = field(default_factory=list)
+    processes: list[TslogProcess] = field(default_factory=list)
     tsc_hz: int | None = None
     foreign: int = 0
     """Rows that are neither, and not empty: console output among them, or a damaged dump."""
@@ -87,7 +87,7 @@ def parse_rows(rows: Iterable[tuple[int, str]]) -> Dump:
     for number, row in rows:
         if (found := _RECORD.match(row)) is not None:
             name = found["what"][:_LONGEST_NAME] or "(null)"
-            dump.records.append(Record(int(found["thread"], 16), int(found["tsc"]), Kind(found["kind"]), name))
+            dump.records.append(Record(int(found["thread"], 16), int(found["tsc"]), RecordKind(found["kind"]), name))
         elif (process := _PROCESS.match(row)) is not None:
             if int(process["forked"]) or int(process["exited"]) or process["program"]:
                 dump.processes.append(_process(process))
@@ -99,6 +99,6 @@ def parse_rows(rows: Iterable[tuple[int, str]]) -> Dump:
     return dump
 
 
-def _process(found: re.Match[str]) -> Process:
+def _process(found: re.Match[str]) -> TslogProcess:
     pid, parent, forked, exited = (int(found[name]) for name in ("pid", "parent", "forked", "exited"))
-    return Process(pid, parent, forked, exited, found["program"][:_LONGEST_NAME], found["looked"][:_LONGEST_NAME])
+    return TslogProcess(pid, parent, forked, exited, found["program"][:_LONGEST_NAME], found["looked"][:_LONGEST_NAME])

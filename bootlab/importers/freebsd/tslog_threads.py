@@ -1,4 +1,4 @@
-"""Each thread's calls out of TSLOG records: what was on its stack when, what it waited for, and what it gave free.
+"""Each thread's calls out of TSLOG records: what was on its stack when, what it waited for, and what it released.
 
 Records lie in the order they were begun, threads interleaved, so each thread is read for itself. A dump is cut off
 wherever it was taken: calls that have not ended there end with the dump.
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from bootlab.importers.freebsd.tslog_records import LOADER, Kind, Record
+from bootlab.importers.freebsd.tslog_records import LOADER, Record, RecordKind
 from bootlab.timeline.stack_tree import DEEPEST
 
 # A counter that falls below half of what it was did not drift between processors: it was set back.
@@ -17,7 +17,7 @@ _SET_BACK_DIVISOR: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class TslogCall:
     """One call, in cycles. `frame`: index into the thread's frames.
 
     `ended` is False where the dump does not say so: its end is then that of its caller, or of the dump.
@@ -40,7 +40,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class TslogWait:
     """The thread waited for something called `what`. `end` is the dump's where it still does."""
 
     start: int
@@ -58,8 +58,8 @@ class Thread:
     names: list[str] = field(default_factory=lambda: [""])
     pieces: list[Piece] = field(default_factory=list)
     """In order of time, without overlap; where it was in no call there is none."""
-    calls: list[Call] = field(default_factory=list)
-    waits: list[Wait] = field(default_factory=list)
+    calls: list[TslogCall] = field(default_factory=list)
+    waits: list[TslogWait] = field(default_factory=list)
     """In order of time, without overlap: of two at once, the one that began first."""
     releases: list[tuple[str, int, int]] = field(default_factory=list)
     """What it gave free, since when somebody held it, and when: in order of that."""
@@ -140,18 +140,21 @@ class _Reader:
     def close(self, t: int, *, ended: bool) -> None:
         name, start, frame = self.open.pop()
         self.on_stack[name] -= 1
-        self.thread.calls.append(Call(start, t, name, frame, ended))
+        self.thread.calls.append(TslogCall(start, t, name, frame, ended))
 
     def finish(self, end: int) -> None:
         self.pass_to(max(end, self.last or 0))
         while self.open:
             self.close(self.last or end, ended=False)
-        waits = [*self.thread.waits, *(Wait(start, self.last or end, what) for what, start in self.waiting.items())]
+        waits = [
+            *self.thread.waits,
+            *(TslogWait(start, self.last or end, what) for what, start in self.waiting.items()),
+        ]
         self.thread.waits.clear()
         at = 0
         for wait in sorted(waits, key=lambda wait: wait.start):
             if wait.end > (start := max(wait.start, at)):
-                self.thread.waits.append(Wait(start, wait.end, wait.what))
+                self.thread.waits.append(TslogWait(start, wait.end, wait.what))
                 at = wait.end
 
 
@@ -190,18 +193,18 @@ def read_threads(records: Sequence[Record]) -> Threads:
 
 
 def _take(reader: _Reader, record: Record, t: int, held: dict[str, deque[int]]) -> None:
-    if record.kind is Kind.ENTER:
+    if record.kind is RecordKind.ENTER:
         reader.enter(t, record.name)
-    elif record.kind is Kind.EXIT:
+    elif record.kind is RecordKind.EXIT:
         reader.exit(t, record.name)
-    elif record.kind is Kind.THREAD:
+    elif record.kind is RecordKind.THREAD:
         reader.thread.name = record.name
     else:
         word, _, what = record.name.partition(" ")
         if word == "WAIT":
             reader.waiting.setdefault(what, t)
         elif word == "UNWAIT" and what in reader.waiting:
-            reader.thread.waits.append(Wait(reader.waiting.pop(what), t, what))
+            reader.thread.waits.append(TslogWait(reader.waiting.pop(what), t, what))
         elif word == "HOLD":
             held.setdefault(what, deque()).append(t)
         elif word == "RELEASE":

@@ -66,7 +66,7 @@ class KernelLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Initcall:
+class LoggedInitcall:
     """One initcall of an `initcall_debug` log. A time is None when the log does not hold or not stamp that line."""
 
     function: str
@@ -86,7 +86,7 @@ class Initcall:
 
     @property
     def duration_ns(self) -> int | None:
-        """By the stamps; includes printing the first of the two lines."""
+        """The time between the two lines' stamps, which includes printing the first one."""
         return None if self.start_ns is None or self.end_ns is None else self.end_ns - self.start_ns
 
 
@@ -95,7 +95,7 @@ class KernelLog:
     """The first boot that a log holds."""
 
     lines: tuple[KernelLine, ...]
-    initcalls: tuple[Initcall, ...]
+    initcalls: tuple[LoggedInitcall, ...]
     """In the order they began."""
     wrapped: bool
     """The beginning is missing (no `Linux version`): the ring buffer overflowed, or the log was cut."""
@@ -211,8 +211,8 @@ def _joined(lines: list[KernelLine]) -> list[KernelLine]:
     return joined
 
 
-def _initcalls(lines: list[KernelLine]) -> list[Initcall]:
-    calls: list[Initcall] = []
+def _initcalls(lines: list[KernelLine]) -> list[LoggedInitcall]:
+    calls: list[LoggedInitcall] = []
     # Static functions of the same name exist, so a return belongs to the oldest call that is still open.
     open_calls: dict[tuple[str, str | None], list[int]] = {}
     in_jiffies = True
@@ -222,7 +222,7 @@ def _initcalls(lines: list[KernelLine]) -> list[Initcall]:
         elif (found := _CALLING.search(line.text)) is not None:
             open_calls.setdefault((found["symbol"], found["module"]), []).append(len(calls))
             function, pid = _function(found), int(found["pid"])
-            calls.append(Initcall(function, found["module"], pid, line.t_ns, None, None, None, in_jiffies))
+            calls.append(LoggedInitcall(function, found["module"], pid, line.t_ns, None, None, None, in_jiffies))
         elif (found := _RETURNED.search(line.text)) is not None:
             waiting = open_calls.get((found["symbol"], found["module"]), [])
             result, usecs = int(found["result"]), int(found["usecs"])
@@ -233,7 +233,9 @@ def _initcalls(lines: list[KernelLine]) -> list[Initcall]:
                 )
             else:
                 function = _function(found)
-                calls.append(Initcall(function, found["module"], None, None, line.t_ns, result, usecs, in_jiffies))
+                calls.append(
+                    LoggedInitcall(function, found["module"], None, None, line.t_ns, result, usecs, in_jiffies)
+                )
     if any((call.reported_us or 0) % 1000 for call in calls if call.reported_in_jiffies):
         # The log begins after a first switch (to tsc-early, say), and the one that it holds is a later one.
         return [replace(call, reported_in_jiffies=False) for call in calls]

@@ -81,7 +81,7 @@ class GraphReader:
         return True
 
     def notes(self) -> Iterator[str]:
-        """Yield what of the graph could not be paired."""
+        """Yield the lines of the graph that could not be paired."""
         if self._unopened:
             yield f"{self._unopened} calls had begun before the trace did."
         open_calls = sum(len(thread.calls) for thread in self._threads.values())

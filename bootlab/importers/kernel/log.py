@@ -13,7 +13,7 @@ from typing import Final
 from bootlab.importers.firmware import bootstage
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.kernel import dmesg
-from bootlab.importers.kernel.dmesg import PRINTK, Initcall, KernelLine, KernelLog
+from bootlab.importers.kernel.dmesg import PRINTK, KernelLine, KernelLog, LoggedInitcall
 from bootlab.importers.kernel.dmesg_forms import as_printk, is_dressed
 from bootlab.importers.reading.source import Head, Source
 from bootlab.importers.systemd.text import parse_startup
@@ -121,14 +121,14 @@ def unquoted(text: str) -> str:
     return quopri.decodestring(text.encode()).decode(errors="replace")
 
 
-def _initcall_spans(calls: tuple[Initcall, ...]) -> Iterator[Span]:
+def _initcall_spans(calls: tuple[LoggedInitcall, ...]) -> Iterator[Span]:
     for call in calls:
         # A processor's clock that is behind another's may make a call seem to end before it began.
         if call.start_ns is not None and call.end_ns is not None and call.end_ns >= call.start_ns:
             yield Span(call.start_ns, call.end_ns, "initcall", call.function, about=about_initcall(call))
 
 
-def about_initcall(call: Initcall) -> str:
+def about_initcall(call: LoggedInitcall) -> str:
     """Return in words what the kernel said of an initcall besides its stamps."""
     words = []
     if call.reported_us is not None:

@@ -27,7 +27,7 @@ _ARCH_TIMER = re.compile(r"timer(?:\(s\))? running at (?P<mhz>\d{1,6})\.(?P<part
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class EarlyMark:
     """`ticks`: the counter when the function returned (for the first mark: when it was entered).
 
     `stamp_ns`: the kernel's stamp of the line, which was printed later; None without one.
@@ -78,16 +78,16 @@ def read(source: Source, options: Options) -> Recording:
     )
 
 
-def parse(log: dmesg.KernelLog) -> list[Mark]:
+def parse(log: dmesg.KernelLog) -> list[EarlyMark]:
     """Return the marks of a kernel log in the order of their lines."""
     return [
-        Mark(found["name"], int(found["ticks"]), line.t_ns)
+        EarlyMark(found["name"], int(found["ticks"]), line.t_ns)
         for line in log.lines
         if (found := _MARK.search(line.text)) is not None
     ]
 
 
-def _in_cycles(marks: list[Mark]) -> Recording:
+def _in_cycles(marks: list[EarlyMark]) -> Recording:
     ticks = [mark.ticks for mark in marks]
     return Recording(
         format=IMPORTER.name,
@@ -101,11 +101,11 @@ def _in_cycles(marks: list[Mark]) -> Recording:
     )
 
 
-def _events(marks: list[Mark], times: list[int]) -> list[Event]:
+def _events(marks: list[EarlyMark], times: list[int]) -> list[Event]:
     return [Event(t_ns, "mark", mark.name) for t_ns, mark in zip(times, marks, strict=True)]
 
 
-def _spans(marks: list[Mark], times: list[int]) -> list[Span]:
+def _spans(marks: list[EarlyMark], times: list[int]) -> list[Span]:
     return [
         Span(start, end, "mark", mark.name, about="since the mark before")
         for start, end, mark in zip(times, times[1:], marks[1:], strict=False)

@@ -1,4 +1,4 @@
-"""The longest spans of a long file, in bounded memory. Sums of all of them are a timeline.stack_tree."""
+"""Keeps the longest spans of a long file, in bounded memory; timeline.stack_tree keeps the sums of all of them."""
 
 from bootlab.timeline.event import Span
 from bootlab.timeline.recording import MOST_SPANS

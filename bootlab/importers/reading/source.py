@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 HEAD_BYTES: Final = 64 * 1024
-"""So much is looked at to recognise a format."""
+"""How much of a file is read to recognise its format."""
 MOST_ROW_BYTES: Final = 64 * 1024
 """A longer line is cut here."""
 MOST_WHOLE_BYTES: Final = 64 * 1024 * 1024
@@ -75,7 +75,7 @@ class Source:
 
     @property
     def sha256(self) -> str:
-        """Of the file as it lies on disk, as far as it was read."""
+        """The hash of the file as it lies on disk, as far as it was read."""
         return self._counted.digest.hexdigest()
 
     def drain(self) -> None:

@@ -30,7 +30,7 @@ _NEVER_NS: Final = 120_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class InstanceStep:
     """One step of a run. Not `seen`: the tool never saw its end and printed 120 s, to make parsing easier."""
 
     name: str
@@ -65,9 +65,9 @@ def read(source: Source, options: Options) -> Recording:
     )
 
 
-def parse(rows: Iterable[str]) -> Iterator[list[Step]]:
+def parse(rows: Iterable[str]) -> Iterator[list[InstanceStep]]:
     """Yield each run whose four lines are there, in their order."""
-    steps: list[Step] = []
+    steps: list[InstanceStep] = []
     for row in rows:
         found = _ROW.match(row)
         if found is None or found["label"] not in _LABELS:
@@ -80,13 +80,13 @@ def parse(rows: Iterable[str]) -> Iterator[list[Step]]:
         # A port that was never seen closed "closed" 120 s after the instance ran, and the step behind it is made up of
         # two times of which one never was.
         seen = not found["sign"] and not (len(steps) >= 2 and took_ns == _NEVER_NS) and all(one.seen for one in steps)
-        steps.append(Step(_STEPS[len(steps)][1], took_ns, seen))
+        steps.append(InstanceStep(_STEPS[len(steps)][1], took_ns, seen))
         if len(steps) == len(_STEPS):
             yield steps
             steps = []
 
 
-def _spans(run: list[Step], source: str = "step") -> list[Span]:
+def _spans(run: list[InstanceStep], source: str = "step") -> list[Span]:
     at, spans = 0, []
     for step in run:
         if step.seen:
@@ -95,7 +95,7 @@ def _spans(run: list[Step], source: str = "step") -> list[Span]:
     return spans
 
 
-def _series(runs: list[list[Step]]) -> Iterator[Series]:
+def _series(runs: list[list[InstanceStep]]) -> Iterator[Series]:
     for index, (_, name) in enumerate(_STEPS):
         values = tuple(float(run[index].took_ns) for run in runs if run[index].seen)
         if values:

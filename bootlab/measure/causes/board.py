@@ -1,4 +1,4 @@
-"""What a board's bootloader did that was not asked of it, told from its marks and its words on the console."""
+"""Tells where a board's bootloader did not do what was asked of it, from its marks and its words on the console."""
 
 from collections.abc import Set
 
@@ -28,7 +28,7 @@ _KERNEL_BEGINS = {m.IMAGE_ENTRY, m.KERNEL_ENTRY, m.START_KERNEL}
 
 
 def board_remarks(system: System, marks: Set[str], console: str, looked_for: Set[str] = frozenset()) -> list[str]:
-    """Return what a reader should know of a boot whatever became of it: that not what was asked for ran, and why.
+    """Return remarks on a boot, whatever its outcome: that something else ran than was asked for, and why.
 
     `looked_for`: marks that the plugin knew code for.
     """

@@ -1,4 +1,4 @@
-"""What a guest finds as its files, looked up on the host: in the archive that it boots, or in the recipe of its root.
+"""Looks up on the host which files a guest will find: in the archive that it boots, or in its root's recipe.
 
 And what a program among them needs of the kernel: its word size, its machine, its interpreter.
 """
@@ -22,7 +22,7 @@ _MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ProgramHeader:
     """How the kernel sees a file that it is told to execute."""
 
     kind: str
@@ -34,21 +34,21 @@ class Program:
     """What a script starts with, or the dynamic linker that a program asks for."""
 
 
-def read_program(data: bytes) -> Program:
+def read_program(data: bytes) -> ProgramHeader:
     """Return what kind of program `data` is; `unknown` also for one that is cut short."""
     if data.startswith(b"#!"):
         words = data[2:].split(b"\n", 1)[0].split()
-        return Program("script", interpreter=words[0].decode(errors="replace") if words else None)
+        return ProgramHeader("script", interpreter=words[0].decode(errors="replace") if words else None)
     if not data.startswith(_ELF) or len(data) < 64:
-        return Program("unknown")
+        return ProgramHeader("unknown")
     wide, order = data[4] == 2, "<" if data[5] == 1 else ">"
     (machine,) = struct.unpack_from(f"{order}H", data, 18)
     name = _MACHINES.get(machine, f"ELF machine {machine}")
     try:
         interpreter = _elf_interpreter(data, wide, order)
     except struct.error:
-        return Program("unknown")
-    return Program("elf", 64 if wide else 32, name, interpreter)
+        return ProgramHeader("unknown")
+    return ProgramHeader("elf", 64 if wide else 32, name, interpreter)
 
 
 class GuestFiles:

@@ -6,7 +6,7 @@ The kernel prints one number for many causes, so the program itself is looked at
 import re
 import stat
 
-from bootlab.measure.causes.guest_files import GuestFiles, Program, read_program
+from bootlab.measure.causes.guest_files import GuestFiles, ProgramHeader, read_program
 from bootlab.measure.causes.kernel_options import KernelOptions
 from bootlab.system import System
 
@@ -101,7 +101,7 @@ def _chain(
     return None
 
 
-def _unfit(program: Program, data: bytes, arch: str, options: KernelOptions) -> str | None:
+def _unfit(program: ProgramHeader, data: bytes, arch: str, options: KernelOptions) -> str | None:
     if program.kind == "script":
         blame = options.blame("BINFMT_SCRIPT") if options.known else None
         return blame and f"is a script (#!), and {blame}"
@@ -136,7 +136,7 @@ def _unseen(said: str, error: str, arch: str, options: KernelOptions) -> str | N
     return None
 
 
-def _futex(options: KernelOptions, program: Program | None) -> str | None:
+def _futex(options: KernelOptions, program: ProgramHeader | None) -> str | None:
     if options.off("FUTEX"):
         return f"the program waits for its threads with futex(): {options.blame('FUTEX')}"
     narrow = program is not None and program.bits == 32
@@ -159,7 +159,7 @@ def _missing_call(console: str, options: KernelOptions) -> str | None:
     return None
 
 
-def _program(files: GuestFiles | None, path: str) -> Program | None:
+def _program(files: GuestFiles | None, path: str) -> ProgramHeader | None:
     entry = files.find(path) if files is not None else None
     for _ in range(5):
         if entry is None or files is None:

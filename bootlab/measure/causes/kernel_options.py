@@ -1,4 +1,4 @@
-"""What a kernel's configuration says of the options that a boot needs, for sentences that name the one that is off."""
+"""Looks up options that a boot needs in its kernel's configuration, and names the one that is off."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Why a boot got no further, where its console, its files and its kernel's configuration tell it.
+"""Names the known cause of a boot that got no further, from its console, its files and its kernel's configuration.
 
 First what lies in the kernel's options and in init: the configuration is held against what the system asks of it, so
 that the option can be named. Then causes that lie in QEMU: each was met and followed to its end with QEMU 10.0 and

@@ -1,7 +1,7 @@
-"""Garbage as a receiver at another rate than the sender's makes it, told from what consoles really print.
+"""Recognises the garbage of a serial line that is read at another baud rate than it is written at.
 
 A receiver that is too slow reads bits of several bytes as one, a too fast one reads one bit several times: either way
-more than a quarter of the bytes are neither text nor UTF-8. tests/measure/test_wrong_baud.py sends real consoles
+more than a quarter of the bytes are neither text nor UTF-8. tests/measure/causes/test_wrong_baud.py sends real consoles
 through a UART, bit by bit, at every pair of the usual rates.
 """
 

@@ -1,4 +1,4 @@
-"""Where the guest's own clock lies on the boot's: printk stamps against the times at which their lines were sent.
+"""Finds where the guest's clock lies on the boot's: printk stamps against the times at which their lines were sent.
 
 On the virtual clock the plugin stamps each console line exactly; on the wall clock the host stamps its arrival. Either
 way the kernel's log, whose clock starts somewhere in its own boot, can then be read in ns since power-on.

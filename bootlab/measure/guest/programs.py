@@ -1,4 +1,4 @@
-"""The symbols of a guest's programs: their own, those of their build here, those that a user brings for that build."""
+"""Collects the symbols of a guest's programs: their own, those of bootlab's builds, those that a user brings."""
 
 import stat
 from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ from bootlab.process import ProgramFailed, find_program, run
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ToolStatus:
     """One tool or device. `needed` False: only some jobs want it."""
 
     name: str
@@ -81,7 +81,7 @@ _HEADERS = (
 )
 
 
-def examine(cache: Cache) -> list[Finding]:
+def examine(cache: Cache) -> list[ToolStatus]:
     """Return what is here. Never raises for a missing tool: that is a finding."""
     found = [
         _qemu("qemu-system-x86_64", "qemu-system-x86", "boots x86-64 systems", needed=True),
@@ -98,23 +98,23 @@ def examine(cache: Cache) -> list[Finding]:
     return found
 
 
-def _qemu(program: str, package: str, purpose: str, *, needed: bool) -> Finding:
+def _qemu(program: str, package: str, purpose: str, *, needed: bool) -> ToolStatus:
     purpose += " (9.2 or newer)"
     try:
         path = require_qemu(program)
     except BootlabError as error:
         hint = f"make setup, or: apt install {package} (Debian 12: -t bookworm-backports)"
-        return Finding(program, False, error.message, purpose, hint, needed)
-    return Finding(program, True, _version(str(path), "--version"), purpose, "", needed)
+        return ToolStatus(program, False, error.message, purpose, hint, needed)
+    return ToolStatus(program, True, _version(str(path), "--version"), purpose, "", needed)
 
 
-def _plugin() -> Finding:
+def _plugin() -> ToolStatus:
     purpose = "counts instructions and sees marks from inside QEMU, unknown to the guest"
     try:
         path = plugin_path()
     except BootlabError as error:
-        return Finding("plugin", False, error.message, purpose, error.hint or "make setup", True)
-    return Finding("plugin", True, str(path), purpose, "", True)
+        return ToolStatus("plugin", False, error.message, purpose, error.hint or "make setup", True)
+    return ToolStatus("plugin", True, str(path), purpose, "", True)
 
 
 def _cross_compilers() -> list[_Tool]:
@@ -126,27 +126,27 @@ def _cross_compilers() -> list[_Tool]:
     ]
 
 
-def _header(name: str, package: str, title: str, purpose: str) -> Finding:
+def _header(name: str, package: str, title: str, purpose: str) -> ToolStatus:
     found = has_header(name)
-    return Finding(title, found, "", purpose, "" if found else f"apt install {package}", False)
+    return ToolStatus(title, found, "", purpose, "" if found else f"apt install {package}", False)
 
 
-def _program(tool: _Tool) -> Finding:
+def _program(tool: _Tool) -> ToolStatus:
     try:
         path = find_program(tool.program)
     except MissingTool:
-        return Finding(tool.program, False, "", tool.purpose, f"apt install {tool.package}", tool.needed)
-    return Finding(tool.program, True, _version(path, tool.version_option), tool.purpose, "", tool.needed)
+        return ToolStatus(tool.program, False, "", tool.purpose, f"apt install {tool.package}", tool.needed)
+    return ToolStatus(tool.program, True, _version(path, tool.version_option), tool.purpose, "", tool.needed)
 
 
-def _kvm(cache: Cache) -> Finding:
+def _kvm(cache: Cache) -> ToolStatus:
     purpose = "wall-clock figures at hardware speed"
     hint = 'clock.kind = "virtual" does without; on a host with virtualisation: modprobe kvm_intel or kvm_amd'
     try:
         probe = probe_kvm("host", cache)
     except BootlabError as error:
-        return Finding("/dev/kvm", False, error.message, purpose, hint, False)
-    return Finding("/dev/kvm", probe.works, probe.reason, purpose, "" if probe.works else hint, False)
+        return ToolStatus("/dev/kvm", False, error.message, purpose, hint, False)
+    return ToolStatus("/dev/kvm", probe.works, probe.reason, purpose, "" if probe.works else hint, False)
 
 
 def _version(path: str, option: str) -> str:

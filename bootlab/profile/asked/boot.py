@@ -129,7 +129,7 @@ def make_plugin_config(
 
 
 def marks_looked_for(config: str) -> frozenset[str]:
-    """Return the marks that a config has code for: a boot of the kernel that it was made for reaches most of them."""
+    """Return the marks that a config names code for; a boot of its kernel reaches most of them."""
     lines = (line.split() for line in config.splitlines())
     return frozenset(words[1] for words in lines if words and words[0] in ("image", "entry", "mark"))
 

@@ -20,14 +20,14 @@ from bootlab.symbols.roles import Role
 from bootlab.symbols.table import SymbolTable
 
 VERSION: Final = 7
-"""Of what is decoded; a new number makes cached results be decoded again."""
+"""Version of the decoding: with a new number, cached results are decoded again."""
 FUNCTIONS: Final = "functions.txt"
 """Name of the kernel's functions file, in a boot's directory."""
 DECOMPRESSOR: Final = "[decompressor]"
 SPL: Final = "[SPL]"
 OPENSBI: Final = "[OpenSBI]"
 UBOOT: Final = "[U-Boot]"
-"""Names of stages among a config's objects, and of what ran in them."""
+"""Names of stages, for the config's objects and for the code that runs in them."""
 DEFAULT_SPAN_NS: Final = 20_000
 
 _HEADER = "bootlab-functions 1"
@@ -76,7 +76,7 @@ _WITHOUT: Mapping[str, str] = {
     "map_special": "the vDSO's code has no name",
 }
 
-# struct of this kernel -> what of it is asked for. A member that moved has a line for each of its places.
+# Struct of this kernel -> members that are asked for. A member that moved has a line for each of its places.
 _OFFSETS: Mapping[str, tuple[str, ...]] = {
     "task_struct": (
         "comm", "pid", "tgid", "mm", "__state", "state", "on_rq", "se.sched_delayed", "real_parent", "flags",

@@ -35,14 +35,14 @@ class Code(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class LoadedFile:
     """A file without symbols whose first byte is its entry, and where in memory a bootloader may put it."""
 
     content: bytes
     places: tuple[int, ...]
 
 
-def stage_lines(spl: Code | None, opensbi: Placed | None, uboot: Code | None, image: Placed) -> list[str]:
+def stage_lines(spl: Code | None, opensbi: LoadedFile | None, uboot: Code | None, image: LoadedFile) -> list[str]:
     """Return the lines for the marks of SPL, OpenSBI and U-Boot proper, and of the first instruction of a kernel."""
     lines: list[str] = []
     for kind, code, wanted in (("image", spl, _SPL), ("image", uboot, _UBOOT), ("moved", uboot, _UBOOT_MOVED)):

@@ -1,4 +1,4 @@
-"""The large files of a profile at rest: compressed with zstd, a quarter of the size and read as fast."""
+"""Compresses the large files of a profile once it is written, with zstd: a quarter of the size, and read as fast."""
 
 from contextlib import suppress
 from pathlib import Path

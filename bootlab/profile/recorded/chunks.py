@@ -1,4 +1,4 @@
-"""The chunks of a profile (plugin/profile_format.h), taken apart by kind; what they mean is file.py's.
+"""Takes a profile's chunks (plugin/profile_format.h) apart by kind; file.py says what they mean.
 
 A full boot is 20 MB of records in a few thousand chunks, so chunks are walked in Python and records never are.
 """
@@ -9,10 +9,20 @@ from typing import Any, Final
 import numpy as np
 
 from bootlab.errors import InputError
-from bootlab.profile.recorded.records import MAGIC, RECORD, WITH_TEXT, Call, Chunk, Event, Integers, Records, Space
+from bootlab.profile.recorded.records import (
+    MAGIC,
+    RECORD,
+    WITH_TEXT,
+    Call,
+    ChunkKind,
+    Integers,
+    ProfileEvent,
+    Records,
+    Space,
+)
 
 _HEADER: Final = struct.Struct("<II")
-_KINDS: Final = {int(kind): kind for kind in Chunk}
+_KINDS: Final = {int(kind): kind for kind in ChunkKind}
 _SPACES: Final = frozenset({int(space) for space in Space} - {Space.KERNEL, Space.LEAF})
 _CODES: Final = {"<u2": "H", "<u4": "I", "<i8": "q", "<u8": "Q"}
 
@@ -21,7 +31,7 @@ def _as_struct(record: np.dtype[Any]) -> struct.Struct:
     return struct.Struct("<" + "".join(_CODES[record[field].str] for field in record.names or ()))
 
 
-_STRUCT: Final = {kind: _as_struct(RECORD[kind]) for kind in (*WITH_TEXT, Chunk.END)}
+_STRUCT: Final = {kind: _as_struct(RECORD[kind]) for kind in (*WITH_TEXT, ChunkKind.END)}
 
 
 class ProfileChunks:
@@ -40,22 +50,22 @@ class ProfileChunks:
         self.names: list[tuple[int, int, str]] = []
         self.cuts: list[tuple[int, int, str]] = []
         self.calls: list[Call] = []
-        self.events: list[Event] = []
+        self.events: list[ProfileEvent] = []
         self.end: tuple[int, int, int] | None = None
         self._data = data
         self._functions = functions
-        self._arrays: dict[Chunk, list[Records]] = {kind: [] for kind in Chunk}
+        self._arrays: dict[ChunkKind, list[Records]] = {kind: [] for kind in ChunkKind}
         # How many cuts came before each chunk.
-        self._cuts_before: dict[Chunk, list[int]] = {kind: [] for kind in Chunk}
+        self._cuts_before: dict[ChunkKind, list[int]] = {kind: [] for kind in ChunkKind}
         self._check_magic()
         self._walk()
 
-    def records(self, kind: Chunk) -> Records:
+    def records(self, kind: ChunkKind) -> Records:
         """Return all records of a kind, in the order they were written."""
         chunks = self._arrays[kind]
         return np.concatenate(chunks) if chunks else np.zeros(0, dtype=RECORD[kind])
 
-    def slices(self, kind: Chunk) -> Integers:
+    def slices(self, kind: ChunkKind) -> Integers:
         """Return for each record of a kind how many cuts came before it: the index of its slice."""
         sizes = [len(chunk) for chunk in self._arrays[kind]]
         return np.repeat(np.array(self._cuts_before[kind], dtype=np.int64), sizes)
@@ -95,32 +105,32 @@ class ProfileChunks:
             take(kind, at, length)
             at = behind
 
-    def _take_records(self, kind: Chunk, at: int, length: int) -> None:
+    def _take_records(self, kind: ChunkKind, at: int, length: int) -> None:
         size, begin = RECORD[kind].itemsize, at + _HEADER.size
-        if length % size or (kind is Chunk.END and length != size):
+        if length % size or (kind is ChunkKind.END and length != size):
             raise self.damage(f"{kind.name.lower()} records of {size} bytes in {length} bytes", at)
-        if kind is Chunk.END:
+        if kind is ChunkKind.END:
             t_ns, instructions, idle_ns = _STRUCT[kind].unpack_from(self._data, begin)
             self.end = (t_ns, instructions, idle_ns)
             return
         self._arrays[kind].append(np.frombuffer(self._data, RECORD[kind], length // size, begin))
         self._cuts_before[kind].append(len(self.cuts))
 
-    def _take_text(self, kind: Chunk, at: int, length: int) -> None:
+    def _take_text(self, kind: ChunkKind, at: int, length: int) -> None:
         size, begin = RECORD[kind].itemsize, at + _HEADER.size
         if length < size:
             raise self.damage(f"a {kind.name.lower()} of {length} bytes instead of {size}", at)
         fields = _STRUCT[kind].unpack_from(self._data, begin)
-        text_size = fields[2] if kind is Chunk.NAME else fields[-1]
+        text_size = fields[2] if kind is ChunkKind.NAME else fields[-1]
         if length != size + (text_size + 7) // 8 * 8:
             raise self.damage(f"a {kind.name.lower()} with a text of {text_size} bytes in {length} bytes", at)
         text = self._data[begin + size : begin + size + text_size].decode(errors="backslashreplace")
-        if kind is Chunk.CUT:
+        if kind is ChunkKind.CUT:
             self.cuts.append((fields[0], fields[1], text))
-        elif kind is Chunk.CALL:
+        elif kind is ChunkKind.CALL:
             self.calls.append(Call._make((*fields[:-1], text)))
-        elif kind is Chunk.EVENT:
-            self.events.append(Event._make((*fields[:-1], text)))
+        elif kind is ChunkKind.EVENT:
+            self.events.append(ProfileEvent._make((*fields[:-1], text)))
         else:
             self._take_name(fields, text, at)
 

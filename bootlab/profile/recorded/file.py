@@ -14,32 +14,42 @@ from numpy.typing import NDArray
 from bootlab.errors import InputError
 from bootlab.profile.recorded.at_rest import find_kept, read_kept
 from bootlab.profile.recorded.chunks import ProfileChunks
-from bootlab.profile.recorded.records import NONE, Call, Chunk, Event, EventKind, Integers, Records, Space, SwitchFlag
+from bootlab.profile.recorded.records import (
+    NONE,
+    Call,
+    ChunkKind,
+    EventKind,
+    Integers,
+    ProfileEvent,
+    Records,
+    Space,
+    SwitchFlag,
+)
 from bootlab.profile.recorded.values import LAST_SLICE, Profile, Slice, Task
 
 __all__ = ["Profile", "Slice", "Task", "parse_profile", "read_profile"]
 
 # What the fields of a record refer to. A task may be unknown, everything else must be there.
-_REFERENCES: Final[Mapping[Chunk, Mapping[str, str]]] = {
-    Chunk.WEIGHT: {"node": "node"},
-    Chunk.SWITCH: {"previous": "task", "next": "task", "previous_node": "node"},
-    Chunk.WAKE: {"wakee": "task", "waker": "task", "node": "node"},
-    Chunk.IDLE: {"node": "node"},
-    Chunk.SPAN: {"node": "node", "task": "task"},
-    Chunk.SYSCALL: {"task": "task", "function": "function"},
-    Chunk.COUNTS: {},
+_REFERENCES: Final[Mapping[ChunkKind, Mapping[str, str]]] = {
+    ChunkKind.WEIGHT: {"node": "node"},
+    ChunkKind.SWITCH: {"previous": "task", "next": "task", "previous_node": "node"},
+    ChunkKind.WAKE: {"wakee": "task", "waker": "task", "node": "node"},
+    ChunkKind.IDLE: {"node": "node"},
+    ChunkKind.SPAN: {"node": "node", "task": "task"},
+    ChunkKind.SYSCALL: {"task": "task", "function": "function"},
+    ChunkKind.COUNTS: {},
 }
-_TIMES: Final[Mapping[Chunk, tuple[str, str]]] = {
-    Chunk.SWITCH: ("t_ns", "t_ns"),
-    Chunk.WAKE: ("t_ns", "t_ns"),
-    Chunk.IDLE: ("start_ns", "end_ns"),
-    Chunk.SPAN: ("start_ns", "end_ns"),
+_TIMES: Final[Mapping[ChunkKind, tuple[str, str]]] = {
+    ChunkKind.SWITCH: ("t_ns", "t_ns"),
+    ChunkKind.WAKE: ("t_ns", "t_ns"),
+    ChunkKind.IDLE: ("start_ns", "end_ns"),
+    ChunkKind.SPAN: ("start_ns", "end_ns"),
 }
 _LONGEST_NS: Final = 10**15
 # Of these a slice has its own, so they get a field with its index.
-_SLICED: Final = frozenset({Chunk.WEIGHT, Chunk.SYSCALL, Chunk.COUNTS})
+_SLICED: Final = frozenset({ChunkKind.WEIGHT, ChunkKind.SYSCALL, ChunkKind.COUNTS})
 
-Value = TypeVar("Value", Call, Event)
+Value = TypeVar("Value", Call, ProfileEvent)
 
 
 def read_profile(path: Path, functions: Sequence[str], shift: int) -> Profile:
@@ -73,16 +83,16 @@ def parse_profile(data: bytes, functions: Sequence[str], shift: int, name: str =
         spaces=np.array([Space.KERNEL] * len(functions) + [space for space, _, _ in new], dtype=np.int8),
         addresses=np.array([0] * len(functions) + [address for _, address, _ in new], dtype=np.uint64),
         nodes=known.nodes,
-        slices=_slices(chunks.cuts, records[Chunk.WEIGHT], end_ns, end_instructions),
-        tasks=_tasks(known.tasks, events, records[Chunk.SWITCH]),
-        switches=records[Chunk.SWITCH],
-        wakes=records[Chunk.WAKE],
-        idles=records[Chunk.IDLE],
-        spans=records[Chunk.SPAN],
+        slices=_slices(chunks.cuts, records[ChunkKind.WEIGHT], end_ns, end_instructions),
+        tasks=_tasks(known.tasks, events, records[ChunkKind.SWITCH]),
+        switches=records[ChunkKind.SWITCH],
+        wakes=records[ChunkKind.WAKE],
+        idles=records[ChunkKind.IDLE],
+        spans=records[ChunkKind.SPAN],
         calls=calls,
         events=events,
-        syscalls=records[Chunk.SYSCALL],
-        counts=records[Chunk.COUNTS],
+        syscalls=records[ChunkKind.SYSCALL],
+        counts=records[ChunkKind.COUNTS],
         end_ns=end_ns,
         end_instructions=end_instructions,
         idle_ns=idle_ns,
@@ -100,12 +110,12 @@ class _Known:
         self.chunks = chunks
         self.dropped = 0
         self.limits = {"function": functions + len(chunks.names)}
-        self.nodes = self._nodes(chunks.records(Chunk.NODE))
+        self.nodes = self._nodes(chunks.records(ChunkKind.NODE))
         self.limits["node"] = len(self.nodes)
-        self.tasks = self._tasks(chunks.records(Chunk.TASK))
+        self.tasks = self._tasks(chunks.records(ChunkKind.TASK))
         self.limits["task"] = len(np.unique(self.tasks["task"]))
 
-    def only(self, kind: Chunk, records: Records) -> Records:
+    def only(self, kind: ChunkKind, records: Records) -> Records:
         sound = np.ones(len(records), dtype=np.bool_)
         for field, what in _REFERENCES[kind].items():
             values = records[field]
@@ -190,19 +200,24 @@ def _slices(cuts: list[tuple[int, int, str]], weights: Records, end_ns: int, end
     return slices
 
 
-def _last_moment(chunks: ProfileChunks, records: Mapping[Chunk, Records]) -> tuple[int, int, int]:
+def _last_moment(chunks: ProfileChunks, records: Mapping[ChunkKind, Records]) -> tuple[int, int, int]:
     # The end of a profile that has none: ns, instructions, idle ns.
     cut_ns, instructions, _ = chunks.cuts[-1] if chunks.cuts else (0, 0, LAST_SLICE)
-    weights = records[Chunk.WEIGHT]
+    weights = records[ChunkKind.WEIGHT]
     instructions += int(weights["instructions"][weights["slice"] == len(chunks.cuts)].sum())
-    idles = records[Chunk.IDLE]
+    idles = records[ChunkKind.IDLE]
     times = [cut_ns, *(event.t_ns for event in chunks.events[-1:]), *(call.end_ns for call in chunks.calls[-1:])]
-    for kind, field in ((Chunk.SWITCH, "t_ns"), (Chunk.WAKE, "t_ns"), (Chunk.IDLE, "end_ns"), (Chunk.SPAN, "end_ns")):
+    for kind, field in (
+        (ChunkKind.SWITCH, "t_ns"),
+        (ChunkKind.WAKE, "t_ns"),
+        (ChunkKind.IDLE, "end_ns"),
+        (ChunkKind.SPAN, "end_ns"),
+    ):
         times.append(int(records[kind][field].max(initial=0)))
     return max(times), instructions, int((idles["end_ns"] - idles["start_ns"]).sum())
 
 
-def _tasks(records: Records, events: list[Event], switches: Records) -> list[Task]:
+def _tasks(records: Records, events: list[ProfileEvent], switches: Records) -> list[Task]:
     exited: dict[int, int] = {}
     for event in events:
         if event.kind == EventKind.EXIT:

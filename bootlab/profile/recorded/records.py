@@ -19,7 +19,7 @@ NONE: Final = 0xFFFFFFFF
 """PROFILE_NO_TASK, and the parent of node 0."""
 
 
-class Chunk(IntEnum):
+class ChunkKind(IntEnum):
     """What the records of a chunk are."""
 
     NAME = 1
@@ -60,7 +60,7 @@ class Space(IntEnum):
 
 
 class SwitchFlag(IntFlag):
-    """Of the previous task; without SLEEPS it was still runnable."""
+    """What a switch did to the previous task; without SLEEPS it was still runnable."""
 
     SLEEPS = 1
     STATE_UNKNOWN = 2
@@ -68,7 +68,7 @@ class SwitchFlag(IntFlag):
 
 
 class WakeFlag(IntFlag):
-    """Of one wake-up."""
+    """What is known of one wake-up."""
 
     IN_INTERRUPT = 1
 
@@ -82,7 +82,7 @@ class CallKind(IntEnum):
 
 
 class CallFlag(IntFlag):
-    """Of one call."""
+    """What is known of one call."""
 
     UNFINISHED = 1
 
@@ -119,7 +119,7 @@ class Call(NamedTuple):
     text: str
 
 
-class Event(NamedTuple):
+class ProfileEvent(NamedTuple):
     """One event. Instructions are those of all vCPUs; `task` is the current one."""
 
     t_ns: int
@@ -191,21 +191,21 @@ COUNTS: Final = _record(
 )
 END: Final = _record(("t_ns", "i8"), ("instructions", "i8"), ("idle_ns", "i8"))
 
-RECORD: Final[dict[Chunk, np.dtype[Any]]] = {
-    Chunk.NAME: NAME,
-    Chunk.NODE: NODE,
-    Chunk.WEIGHT: WEIGHT,
-    Chunk.CUT: CUT,
-    Chunk.TASK: TASK,
-    Chunk.SWITCH: SWITCH,
-    Chunk.WAKE: WAKE,
-    Chunk.IDLE: IDLE,
-    Chunk.SPAN: SPAN,
-    Chunk.CALL: CALL,
-    Chunk.EVENT: EVENT,
-    Chunk.SYSCALL: SYSCALL,
-    Chunk.COUNTS: COUNTS,
-    Chunk.END: END,
+RECORD: Final[dict[ChunkKind, np.dtype[Any]]] = {
+    ChunkKind.NAME: NAME,
+    ChunkKind.NODE: NODE,
+    ChunkKind.WEIGHT: WEIGHT,
+    ChunkKind.CUT: CUT,
+    ChunkKind.TASK: TASK,
+    ChunkKind.SWITCH: SWITCH,
+    ChunkKind.WAKE: WAKE,
+    ChunkKind.IDLE: IDLE,
+    ChunkKind.SPAN: SPAN,
+    ChunkKind.CALL: CALL,
+    ChunkKind.EVENT: EVENT,
+    ChunkKind.SYSCALL: SYSCALL,
+    ChunkKind.COUNTS: COUNTS,
+    ChunkKind.END: END,
 }
-WITH_TEXT: Final = frozenset({Chunk.NAME, Chunk.CUT, Chunk.CALL, Chunk.EVENT})
+WITH_TEXT: Final = frozenset({ChunkKind.NAME, ChunkKind.CUT, ChunkKind.CALL, ChunkKind.EVENT})
 """Chunks of one record and its text, padded to 8 bytes; all others hold any number of records."""

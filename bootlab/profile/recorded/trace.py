@@ -29,7 +29,7 @@ class Stamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class TracedCall:
     """One call of a recorded function; `argument` is its first, as a link address if it is one of the kernel image."""
 
     name: str
@@ -51,7 +51,7 @@ class PluginTrace:
     shift: int | None = None
     marks: dict[str, Stamp] = field(default_factory=dict)
     guest_marks: dict[str, Stamp] = field(default_factory=dict)
-    calls: list[Call] = field(default_factory=list)
+    calls: list[TracedCall] = field(default_factory=list)
     console: list[tuple[Stamp, int]] = field(default_factory=list)
     slide: int | None = None
     end: Stamp | None = None
@@ -141,7 +141,7 @@ class _Reader:
             trace.end = self._stamp(words)
         elif kind == "call":
             stamp = self._stamp(words[1:3])
-            trace.calls.append(Call(words[0], stamp.t_ns, stamp.instructions, self._address(words[3])))
+            trace.calls.append(TracedCall(words[0], stamp.t_ns, stamp.instructions, self._address(words[3])))
         elif kind == "console":
             size = self._number(words[2], 1, None)
             # Written at the line's end or with the stop mark: its time may lie before the record before it.

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bootlab.profile.recorded.records import Call, Event, Records
+from bootlab.profile.recorded.records import Call, ProfileEvent, Records
 from bootlab.profile.tree.shape import TreeShape
 
 LAST_SLICE = "end"
@@ -85,7 +85,7 @@ class Profile:
     idles: Records
     spans: Records
     calls: list[Call]
-    events: list[Event]
+    events: list[ProfileEvent]
     syscalls: Records
     counts: Records
     end_ns: int

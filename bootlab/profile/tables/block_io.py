@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from bootlab.profile.recorded.records import Event, EventKind
+from bootlab.profile.recorded.records import EventKind, ProfileEvent
 from bootlab.profile.tables.result import Result
 
 # enum req_op of include/linux/blk_types.h; what is not here has had other numbers in other kernels.
@@ -37,13 +37,13 @@ class Request(Result):
     done_node: int | None
 
 
-def find_requests(events: Iterable[Event]) -> list[Request]:
+def find_requests(events: Iterable[ProfileEvent]) -> list[Request]:
     """Return the requests in the order they were issued.
 
     A request that is issued again before it was done (requeued, or its end was not seen) is two requests.
     """
     requests: list[Request | None] = []
-    flying: dict[int, tuple[int, Event, int]] = {}
+    flying: dict[int, tuple[int, ProfileEvent, int]] = {}
     for event in events:
         if event.kind == EventKind.BLOCK_ISSUE:
             if event.a in flying:
@@ -62,7 +62,7 @@ def find_requests(events: Iterable[Event]) -> list[Request]:
     return [request for request in requests if request is not None]
 
 
-def _request(issue: Event, done: Event | None) -> Request:
+def _request(issue: ProfileEvent, done: ProfileEvent | None) -> Request:
     number = issue.b & 0xFF
     operation = _OPERATIONS.get(number) or f"operation {number}"
     done_ns, done_node = (None, None) if done is None else (done.t_ns, done.node)

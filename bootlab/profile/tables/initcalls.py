@@ -97,7 +97,7 @@ class Probe(Result):
 
 
 @dataclass(frozen=True, slots=True)
-class Bar(Result):
+class GraphBar(Result):
     """One call in the boot graph; `depth` counts the bars of its lane that it lies in."""
 
     kind: str
@@ -109,12 +109,12 @@ class Bar(Result):
 
 
 @dataclass(frozen=True, slots=True)
-class Lane(Result):
+class GraphLane(Result):
     """One thread's bars, in the order they began; `thread` is its name at the first."""
 
     task: int | None
     thread: str
-    bars: tuple[Bar, ...]
+    bars: tuple[GraphBar, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class InitcallTable(Result):
     initcalls: tuple[Initcall, ...]
     modules: tuple[ModuleInit, ...]
     probes: tuple[Probe, ...]
-    lanes: tuple[Lane, ...]
+    lanes: tuple[GraphLane, ...]
 
 
 _KIND: Final[Mapping[type, str]] = {Initcall: "initcall", ModuleInit: "module", Probe: "probe"}
@@ -295,10 +295,10 @@ def _bound(profile: Profile, probes: list[Call]) -> dict[int, ProbeResult]:
     return results
 
 
-def _lanes(found: list[tuple[Initcall | ModuleInit | Probe, int]]) -> Iterator[Lane]:
-    lanes: dict[int | None, list[tuple[str, Bar]]] = {}
+def _lanes(found: list[tuple[Initcall | ModuleInit | Probe, int]]) -> Iterator[GraphLane]:
+    lanes: dict[int | None, list[tuple[str, GraphBar]]] = {}
     for one, depth in found:
-        bar = Bar(_KIND[type(one)], one.name, one.start_ns, one.end_ns, depth)
+        bar = GraphBar(_KIND[type(one)], one.name, one.start_ns, one.end_ns, depth)
         lanes.setdefault(one.task, []).append((one.thread, bar))
     for task, bars in lanes.items():
-        yield Lane(task, bars[0][0], tuple(bar for _, bar in bars))
+        yield GraphLane(task, bars[0][0], tuple(bar for _, bar in bars))

@@ -83,12 +83,12 @@ class CallTree:
 
     @cached_property
     def total_instructions(self) -> Integers:
-        """Of each node and everything below it."""
+        """The instructions of each node and everything below it."""
         return self.shape.totals(self.self_instructions)
 
     @cached_property
     def total_elapsed_ns(self) -> Integers:
-        """Of each node and everything below it, in ns."""
+        """The elapsed time of each node and everything below it, in ns."""
         return self.shape.totals(self.self_elapsed_ns)
 
     def __len__(self) -> int:

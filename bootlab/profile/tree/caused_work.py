@@ -1,8 +1,8 @@
-"""What other tasks did because of some functions: work that these gave to idle threads, and work that they waited for.
+"""Finds the work that functions caused in other tasks: what they gave to idle threads, and what they waited for.
 
-A thread without work that is woken, or a task that is made, has its work from whoever did it, and so on; it lasts until
-the thread has nothing to do again. And what runs while a function sleeps, and then wakes it, is what it slept for. Both
-err on the side of more: a worker may go on with what it was given by others before it sleeps.
+Whoever wakes an idle thread, or makes a task, causes what it executes until it has nothing to do again, and so on. And
+a function that sleeps causes what runs meanwhile and then wakes it. Both find too much rather than too little: a worker
+may go on with work from others before it sleeps.
 """
 
 from collections.abc import Sequence

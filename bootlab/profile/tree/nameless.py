@@ -1,4 +1,4 @@
-"""Code of a stage that has no symbol, `firmware@0xebb0e`: what can be said of it in boots where it lies elsewhere.
+"""Gives code without symbols (`firmware@0xebb0e`) one name over boots in which it lies at different addresses.
 
 SeaBIOS moves itself to the top of memory, and every build of a kernel has another decompressor. An address is a name
 within one boot only; over boots in which they differ, such code is one thing for each stage.

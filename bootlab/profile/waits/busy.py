@@ -1,4 +1,4 @@
-"""Waiting that executes: loops on a clock or a device, which count as instructions and which no faster CPU shortens.
+"""Finds busy waits: loops on a clock or a device, which count as instructions and which no faster CPU shortens.
 
 A bootloader has no other way to wait; a kernel waits so for what is too short to sleep. A loop is known by the name of
 its function, and what it waits for by that and by who called it. Interrupts that come meanwhile do work, and are not

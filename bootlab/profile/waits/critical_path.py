@@ -31,7 +31,7 @@ from bootlab.timeline import marks as m
 
 
 @dataclass(frozen=True, slots=True)
-class Segment(Result):
+class PathSegment(Result):
     """A stretch of the critical path. `task`, `name`: whose it is; None and the stage's name before there are tasks.
 
     `what`: in one line, where it ran or what it waited for. `frames`: where most of the time went, of the task if it
@@ -86,7 +86,7 @@ class CriticalPath(Result):
     task: int | None
     totals: Mapping[LinkKind, int]
     groups: tuple[SegmentGroup, ...]
-    segments: tuple[Segment, ...]
+    segments: tuple[PathSegment, ...]
     _node_ns: Mapping[int, int]
 
     @property
@@ -97,7 +97,7 @@ class CriticalPath(Result):
         """
         return self._node_ns
 
-    def longest(self, limit: int) -> tuple[Segment, ...]:
+    def longest(self, limit: int) -> tuple[PathSegment, ...]:
         """Return up to `limit` segments, longest first."""
         return tuple(sorted(self.segments, key=lambda s: (-s.duration_ns, s.start_ns))[:limit])
 
@@ -173,7 +173,7 @@ class _Writer:
         self.idle_ns: Counter[_Reason] = Counter()
         self.count: Counter[_Reason] = Counter()
 
-    def segments(self, links: Sequence[Link]) -> tuple[Segment, ...]:
+    def segments(self, links: Sequence[Link]) -> tuple[PathSegment, ...]:
         times = np.array([[link.start_ns, link.end_ns] for link in links], dtype=np.int64).reshape(-1, 2)
         idle = idle_between(self.table.profile, times[:, 0], times[:, 1]).tolist()
         return tuple(self._segment(link, idle_ns) for link, idle_ns in zip(links, idle, strict=True))
@@ -182,7 +182,7 @@ class _Writer:
         rows = [SegmentGroup(*reason, self.count[reason], ns, self.idle_ns[reason]) for reason, ns in self.ns.items()]
         return tuple(sorted(rows, key=lambda row: (-row.total_ns, row.kind, row.name, row.what)))
 
-    def _segment(self, link: Link, idle_ns: int) -> Segment:
+    def _segment(self, link: Link, idle_ns: int) -> PathSegment:
         name = link.kind.value if link.task is None else self.schedule.label(link.task, link.start_ns)
         gap = None if link.gap is None else self.schedule.gap(link.gap)
         wait: Wait | None = None
@@ -204,7 +204,7 @@ class _Writer:
         if idle_ns:
             self.idle_ns[reasons.most_common(1)[0][0]] += idle_ns
         node = None if gap is None else gap.node
-        return Segment(link.start_ns, link.end_ns, link.kind, link.task, name, what, node, frames, idle_ns, wait)
+        return PathSegment(link.start_ns, link.end_ns, link.kind, link.task, name, what, node, frames, idle_ns, wait)
 
     def _add_running(
         self, link: Link, task: int, start_ns: int, end_ns: int, reasons: Counter[_Reason]

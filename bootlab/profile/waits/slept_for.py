@@ -1,4 +1,4 @@
-"""What a sleeping stack waits for: the kernel's own names, from 5.10 to 6.12, read from the innermost frame outwards.
+"""Tells from a sleeping task's stack what it waits for, by the kernel's own names from 5.10 to 6.12, innermost first.
 
 A stack ends in plumbing (`schedule`, `__schedule`), above which come the functions that wait on behalf of others
 (`wait_for_completion`, `msleep`, `synchronize_rcu`); the first one above those is who really waited. Which of them a

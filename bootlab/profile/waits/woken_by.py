@@ -1,4 +1,4 @@
-"""What a waking stack was doing: the function that decided to wake, and the interrupt or timer behind it, if one was.
+"""Tells from a waker's stack why it woke a task: the function that decided, and its interrupt or timer, if any.
 
 An interrupt borrows whatever task was running, so that task is not to blame; its handler, its device or its timer is.
 """

@@ -22,7 +22,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PhaseRow:
     """One phase on every side, as (start, end) in ns since power-on."""
 
     name: str
@@ -32,15 +32,18 @@ class Row:
         return tuple(end - start for start, end in self.spans)
 
 
-def align(sides: Sequence[Side]) -> list[Row]:
+def align(sides: Sequence[Side]) -> list[PhaseRow]:
     """Return the phases that the sides have in common, earliest first; empty when they share fewer than two marks."""
     if len(sides) == 1:
-        return [Row(phase.name, ((phase.start_ns, phase.start_ns + phase.duration_ns),)) for phase in sides[0].phases]
+        return [
+            PhaseRow(phase.name, ((phase.start_ns, phase.start_ns + phase.duration_ns),)) for phase in sides[0].phases
+        ]
     marks = [_marks(side.phases) for side in sides]
     common = set(marks[0]).intersection(*marks[1:])
     cuts = [cut({name: times[name] for name in common}) for times in marks]
     return [
-        Row(same[0].name, tuple((phase.start_ns, phase.end_ns) for phase in same)) for same in zip(*cuts, strict=True)
+        PhaseRow(same[0].name, tuple((phase.start_ns, phase.end_ns) for phase in same))
+        for same in zip(*cuts, strict=True)
     ]
 
 

@@ -11,7 +11,7 @@ from bootlab.measure.record import BootRecord
 from bootlab.report.boots.sides import align
 from bootlab.report.boots.steps_words import cautions, in_all, rungs, sides, time_words, whole_words
 from bootlab.report.parts.figures import clock_of, median_boot, model_lines, ms, visible
-from bootlab.report.parts.plain_tables import Bar, ByWidth, foot, keep_whole, plain_table
+from bootlab.report.parts.plain_tables import ByWidth, CellBar, foot, keep_whole, plain_table
 
 _STYLES = {"faster": "green", "slower": "red"}
 _WIDE = 100
@@ -58,7 +58,7 @@ def _ladder(result: Steps, what: str, *, bars: bool) -> Table:
             cells.append(Text(rung.step.verdict, style=style))
         if bars:
             cells.append(
-                Bar(0, (rung.total_ns or 0) / max(longest_ns, 1), "bright_black" if rung.number == 1 else "blue")
+                CellBar(0, (rung.total_ns or 0) / max(longest_ns, 1), "bright_black" if rung.number == 1 else "blue")
             )
         rows.add_row(*cells)
     return rows

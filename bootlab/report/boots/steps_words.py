@@ -1,4 +1,4 @@
-"""What several systems compared step by step are called and add up to, on the terminal and on the page alike."""
+"""The words and sums of several systems compared step by step, for the terminal and the page alike."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The same results for a terminal: plain tables that fit 80 columns and stay readable when piped.
+"""Boots, series, comparisons and techniques for a terminal: plain tables of 80 columns, readable when piped.
 
 Everything is ASCII but the bars, which turn to `#` where the output cannot show blocks. Text from outside is made
 visible first, so a guest cannot send escapes to the user's terminal.
@@ -25,7 +25,7 @@ from bootlab.report.parts.figures import (
     spread_words,
     visible,
 )
-from bootlab.report.parts.plain_tables import Bar, foot, keep_whole, plain_table
+from bootlab.report.parts.plain_tables import CellBar, foot, keep_whole, plain_table
 from bootlab.techniques.model.technique import Technique
 
 
@@ -144,7 +144,7 @@ def _phases(record: BootRecord) -> Table:
         start, end = phase.start_ns / max(end_ns, 1), (phase.start_ns + phase.duration_ns) / max(end_ns, 1)
         name = Text(visible(phase.name), overflow="fold")
         read = [count(phase.read_bytes)] if reads else []
-        rows.add_row(name, Bar(start, end), ms(phase.duration_ns), percent(phase.duration_ns, end_ns), *read)
+        rows.add_row(name, CellBar(start, end), ms(phase.duration_ns), percent(phase.duration_ns, end_ns), *read)
     return rows
 
 

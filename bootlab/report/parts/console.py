@@ -17,7 +17,7 @@ _LONG_SILENCE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ShownLine:
     """One console line. `stamp_ns` is None when it carries none; `silence_ns` is the time before it, when long."""
 
     stamp_ns: int | None
@@ -30,7 +30,7 @@ class Console:
     """The console of one boot. `title` says which boot."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[ShownLine, ...]
 
 
 def read_console(title: str, raw: bytes) -> Console:
@@ -44,7 +44,7 @@ def read_console(title: str, raw: bytes) -> Console:
     while stamped and stamped[0] == (None, ""):
         stamped.pop(0)
     last_ns = max((stamp for stamp, _ in stamped if stamp is not None), default=0)
-    lines: list[Line] = []
+    lines: list[ShownLine] = []
     before_ns: int | None = None
     for stamp, text in stamped:
         silence = None
@@ -52,7 +52,7 @@ def read_console(title: str, raw: bytes) -> Console:
             if before_ns is not None and stamp - before_ns > _LONG_SILENCE * last_ns:
                 silence = stamp - before_ns
             before_ns = stamp
-        lines.append(Line(stamp, text, silence))
+        lines.append(ShownLine(stamp, text, silence))
     return Console(title, tuple(lines))
 
 

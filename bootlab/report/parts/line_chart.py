@@ -43,7 +43,7 @@ class ChartLine:
 
 @dataclass(frozen=True, slots=True)
 class Across:
-    """The axis across: what it is of, and where it is labelled, as (x, words).
+    """The horizontal axis: its title, and its labels as (x, words).
 
     `log`: equal factors are equally far apart. `joined` is False for names, between which nothing lies.
     """

@@ -13,7 +13,7 @@ from bootlab.report.parts.figures import short_hashes, visible
 from bootlab.system import BoardModel
 
 
-class Bar:
+class CellBar:
     """A span of an axis, drawn in whole cells over the width there is."""
 
     def __init__(self, start: float, end: float, style: str = "blue") -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 from bootlab.experiments.trial.result import Member
 from bootlab.measure.record import BootRecord
-from bootlab.report.boots.sides import Row, Side, align
+from bootlab.report.boots.sides import PhaseRow, Side, align
 from bootlab.report.parts import charts
-from bootlab.report.parts.console import Console, Line
+from bootlab.report.parts.console import Console, ShownLine
 from bootlab.report.parts.figures import count, flat, ms, percent, short_hash
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.tables import Cell, Column, table
@@ -77,7 +77,7 @@ def waterfall(sides: Sequence[Side], clock: str, *, stepwise: bool = False) -> H
     )
 
 
-def _lanes(row: Row, sides: Sequence[Side], end_ns: int) -> Html:
+def _lanes(row: PhaseRow, sides: Sequence[Side], end_ns: int) -> Html:
     lanes = [[charts.Bar(start, end, side.kind)] for side, (start, end) in zip(sides, row.spans, strict=True)]
     return charts.bars(lanes, end_ns, grid=True)
 
@@ -186,7 +186,7 @@ def console_folds(consoles: Sequence[Console]) -> Html:
     )
 
 
-def _console_line(line: Line) -> Html:
+def _console_line(line: ShownLine) -> Html:
     stamp = "" if line.stamp_ns is None else f"{line.stamp_ns / 1e9:.6f}"
     said = tag("span", line.text, class_="said")
     gap = Html()

@@ -15,7 +15,7 @@ from bootlab.report.parts.markup import Content, Html, join, tag, text
 
 
 def page_header(what: str, name: str, clock: str, keys: Content, hashes: Content) -> Html:
-    """Return the head of a page: what it is, of what, its key figures, what its clock means, what was booted."""
+    """Return the head of a page: its kind, the system's name, key figures, what its clock means, hashes of inputs."""
     return tag(
         "header",
         tag("p", tag("b", "bootlab"), f" {what}", class_="kicker"),

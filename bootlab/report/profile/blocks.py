@@ -36,7 +36,7 @@ _ENTRY: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BootPart:
     """A part of the boot that the flame graph can show by itself. `shown`: it is shown at first."""
 
     name: str
@@ -94,7 +94,7 @@ def number_tree(profile: Profile, whole: CallTree, most: int = MOST_NODES) -> Nu
     return Numbering(whole, drawn, own, np.where(node < 0, -1, drawn.shape.enter[node]))
 
 
-def tree_block(profile: Profile, numbering: Numbering, parts: Sequence[Part]) -> Html:
+def tree_block(profile: Profile, numbering: Numbering, parts: Sequence[BootPart]) -> Html:
     """Return the block `profile-tree`: the tree, and what was spent in each part of the boot."""
     pack = Pack()
     add_shape(pack, numbering.drawn, kinds_of(profile))
@@ -104,7 +104,7 @@ def tree_block(profile: Profile, numbering: Numbering, parts: Sequence[Part]) ->
 
 
 def both_block(
-    difference: TreeDifference, sides: Sequence[tuple[Profile, Numbering]], parts: Sequence[Sequence[Part]]
+    difference: TreeDifference, sides: Sequence[tuple[Profile, Numbering]], parts: Sequence[Sequence[BootPart]]
 ) -> Html:
     """Return the block `profile-tree` of two boots in one tree. `parts`: the same parts of the boot, of each side."""
     pack = Pack()
@@ -137,7 +137,7 @@ def kinds_of(profile: Profile) -> list[str]:
     return [*kinds, *(_OF_LEAF.get(leaf, "other") for leaf in LEAVES)]
 
 
-def _facts(parts: Sequence[Part], sides: int, shift: int) -> dict[str, Any]:
+def _facts(parts: Sequence[BootPart], sides: int, shift: int) -> dict[str, Any]:
     slices = [{"name": part.name, "ns": part.ns, "shown": part.shown} for part in parts]
     return {"slices": slices, "sides": sides, "ns_per_instruction": 1 << shift}
 

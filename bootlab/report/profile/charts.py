@@ -19,7 +19,7 @@ _HEIGHT: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ChartSpan:
     """A span on the chart's axis, in row `row`; `kind` becomes its CSS class, `note` what a pointer finds."""
 
     start_ns: int
@@ -30,7 +30,7 @@ class Span:
     row: int = 0
 
 
-def strip(spans: Sequence[Span], start_ns: int, end_ns: int) -> Html:
+def strip(spans: Sequence[ChartSpan], start_ns: int, end_ns: int) -> Html:
     """Return spans on an axis from `start_ns` to `end_ns`. Spans too narrow to be seen are left out."""
     whole = max(end_ns - start_ns, 1)
     drawn: list[Html] = []

@@ -1,11 +1,11 @@
-"""The parts of a boot that the flame graph can show alone: its phases, cut further where the user has set marks."""
+"""Lists the parts of a boot that the flame graph can show alone: its phases, cut further where the user set marks."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
 from bootlab.profile.recorded.values import LAST_SLICE, Profile
-from bootlab.report.profile.blocks import Part
+from bootlab.report.profile.blocks import BootPart
 from bootlab.timeline import marks as m
 from bootlab.timeline.phases import Phase, cut
 
@@ -13,24 +13,24 @@ _MOST: Final = 24
 """More slices than this, as a cut at every line of the console makes, are put together by phase."""
 
 
-def parts_of(profile: Profile, marks: Mapping[str, int]) -> list[Part]:
+def parts_of(profile: Profile, marks: Mapping[str, int]) -> list[BootPart]:
     """Return the parts, earliest first, without gap or overlap. What came after ready is not shown at first."""
     phases = cut({m.POWER_ON: 0, **marks})
     if len(profile.slices) > _MOST:
         return phase_parts(profile, phases)
     ready = profile.up_to(m.READY)
-    parts: list[Part] = []
+    parts: list[BootPart] = []
     for number, piece in enumerate(profile.slices):
         ns = piece.end_ns - piece.start_ns
         if parts and not ns:
             # Two marks at one moment: nothing to show alone.
             parts[-1] = replace(parts[-1], slices=range(parts[-1].slices.start, number + 1))
         else:
-            parts.append(Part(_name(profile, number, phases), range(number, number + 1), ns, number in ready))
+            parts.append(BootPart(_name(profile, number, phases), range(number, number + 1), ns, number in ready))
     return parts
 
 
-def phase_parts(profile: Profile, phases: list[Phase]) -> list[Part]:
+def phase_parts(profile: Profile, phases: list[Phase]) -> list[BootPart]:
     """Return one part for each phase, and one for what came after the last of them.
 
     A slice counts to the phase in which it began.
@@ -56,9 +56,9 @@ def common_phases(before: Mapping[str, int], after: Mapping[str, int]) -> tuple[
     return one, other
 
 
-def _part(profile: Profile, name: str, slices: range, *, shown: bool) -> Part:
+def _part(profile: Profile, name: str, slices: range, *, shown: bool) -> BootPart:
     ns = profile.slices[slices[-1]].end_ns - profile.slices[slices[0]].start_ns if slices else 0
-    return Part(name, slices, ns, shown)
+    return BootPart(name, slices, ns, shown)
 
 
 def _name(profile: Profile, number: int, phases: list[Phase]) -> str:

@@ -8,14 +8,14 @@ from bootlab.profile.tables.account import Account, Balance
 from bootlab.profile.tables.activity import Activity, Bound, PhaseActivity
 from bootlab.profile.tree.call_tree import CallTree
 from bootlab.profile.tree.differential import TreeDifference
-from bootlab.profile.waits.critical_path import CriticalPath, Segment
+from bootlab.profile.waits.critical_path import CriticalPath, PathSegment
 from bootlab.report.parts import charts
 from bootlab.report.parts.figures import count, ms, percent
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import fold, minus, scroll
 from bootlab.report.parts.tables import Cell, Column, table
 from bootlab.report.profile.cells import code, columns_of, milliseconds, number
-from bootlab.report.profile.charts import Span, legend, strip
+from bootlab.report.profile.charts import ChartSpan, legend, strip
 from bootlab.report.profile.downloads import csv_link
 from bootlab.report.profile.waits import woken
 
@@ -126,7 +126,7 @@ def _phase_bar(phase: PhaseActivity, end_ns: int) -> Html:
 def critical_path(path: CriticalPath) -> Html:
     """Return the path as a strip, what it spent its time on, and each of its segments behind a fold."""
     spans = [
-        Span(one.start_ns, one.end_ns, PATH_KINDS[one.kind.value], one.what or one.name, segment_note(one), 1)
+        ChartSpan(one.start_ns, one.end_ns, PATH_KINDS[one.kind.value], one.what or one.name, segment_note(one), 1)
         for one in path.segments
     ]
     totals = join(
@@ -152,24 +152,24 @@ def critical_path(path: CriticalPath) -> Html:
     ])  # fmt: skip
 
 
-def _owners(segments: Sequence[Segment]) -> list[Span]:
+def _owners(segments: Sequence[PathSegment]) -> list[ChartSpan]:
     # Whose the path is, over its segments: those of one task that follow each other, as one.
-    spans: list[Span] = []
+    spans: list[ChartSpan] = []
     for one in segments:
         kind = "stage" if one.task is None else "task"
         if spans and (spans[-1].name, spans[-1].end_ns) == (one.name, one.start_ns):
             spans[-1] = replace(spans[-1], end_ns=one.end_ns)
         else:
-            spans.append(Span(one.start_ns, one.end_ns, kind, one.name, one.name))
+            spans.append(ChartSpan(one.start_ns, one.end_ns, kind, one.name, one.name))
     return spans
 
 
-def segment_name(one: Segment) -> str:
+def segment_name(one: PathSegment) -> str:
     """Return a segment in a few words: who, and what."""
     return f"{one.name}: {one.what}" if one.task is not None else one.name
 
 
-def segment_note(one: Segment) -> str:
+def segment_note(one: PathSegment) -> str:
     """Return a segment in one line, with its exact time."""
     parts = [f"{one.kind.value}, {count(one.duration_ns)} ns", segment_name(one)]
     if one.wait is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from bootlab.profile.recorded.values import Profile
 from bootlab.profile.tables.activity import Activity
 from bootlab.profile.tables.coverage import Coverage
-from bootlab.profile.tables.initcalls import Initcall, InitcallTable, Lane
+from bootlab.profile.tables.initcalls import GraphLane, Initcall, InitcallTable
 from bootlab.profile.tables.interrupts import CpuShare
 from bootlab.profile.tables.processes import Chart, Process, Processes
 from bootlab.profile.tables.syscalls import ProcessSyscalls
@@ -16,7 +16,7 @@ from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import fold, scroll
 from bootlab.report.parts.tables import Cell, Column, table
 from bootlab.report.profile.cells import code, columns_of, milliseconds, number
-from bootlab.report.profile.charts import BINS, Span, areas, legend, strip
+from bootlab.report.profile.charts import BINS, ChartSpan, areas, legend, strip
 from bootlab.report.profile.downloads import csv_link, data_link
 
 _SLOWEST = 30
@@ -60,7 +60,7 @@ def _bar(ns: int, longest_ns: int) -> Html:
     return charts.bars([[charts.Bar(0, ns, "recommended")]], longest_ns)
 
 
-def _boot_graph(lanes: Sequence[Lane], end_ns: int) -> Html:
+def _boot_graph(lanes: Sequence[GraphLane], end_ns: int) -> Html:
     seen = [(lane, [bar for bar in lane.bars if bar.start_ns < end_ns]) for lane in lanes]
     bars = [bar for _, some in seen for bar in some]
     if not bars:
@@ -69,7 +69,7 @@ def _boot_graph(lanes: Sequence[Lane], end_ns: int) -> Html:
     rows = []
     for lane, some in seen:
         spans = [
-            Span(bar.start_ns, bar.end_ns, BAR_KINDS.get(bar.kind, "other"), bar.name,
+            ChartSpan(bar.start_ns, bar.end_ns, BAR_KINDS.get(bar.kind, "other"), bar.name,
                  f"{bar.kind} {bar.name}: {count(bar.end_ns - bar.start_ns)} ns", bar.depth)
             for bar in some
         ]  # fmt: skip

@@ -21,7 +21,7 @@ from bootlab.profile.waits.sleeps import Wait
 from bootlab.profile.waits.slept_for import bare
 from bootlab.profile.waits.woken_by import WakeKind
 from bootlab.report.parts.figures import clock_of, count, ms, percent, visible
-from bootlab.report.parts.plain_tables import Bar, ByWidth, foot, keep_whole, plain_table
+from bootlab.report.parts.plain_tables import ByWidth, CellBar, foot, keep_whole, plain_table
 
 _FUNCTIONS = 12
 _INITCALLS = 10
@@ -158,7 +158,7 @@ def _phases(analysis: Analysis) -> Table:
     rows.columns[1].ratio = 1
     keep_whole(rows, rows.columns[2:])
     for phase in phases:
-        bar = Bar(phase.start_ns / max(end_ns, 1), phase.end_ns / max(end_ns, 1))
+        bar = CellBar(phase.start_ns / max(end_ns, 1), phase.end_ns / max(end_ns, 1))
         length = phase.end_ns - phase.start_ns
         name = Text(visible(phase.name), overflow="fold")
         rows.add_row(

@@ -16,7 +16,7 @@ from bootlab.report.profile.pictures import SCRIPTS, flame_chart, flame_graph, w
 from bootlab.report.recording.blocks import time_block, tree_block
 from bootlab.report.recording.tree import RecordingTree, tree_of
 from bootlab.report.recording.words import (
-    Row,
+    RecordingRow,
     amount,
     clock_words,
     rows_by_source,
@@ -98,11 +98,11 @@ def _phases(one: Recording) -> Html:
     return table(f"Phases, {unit} on the {clock.name} clock.", columns, rows, kind="waterfall")
 
 
-def _longest(one: Recording, source: str, rows: Sequence[Row]) -> Html:
+def _longest(one: Recording, source: str, rows: Sequence[RecordingRow]) -> Html:
     clock, unit = one.timeline.clock, unit_of(one.timeline.clock)
     longest = max(rows[0].took_ns, 1)
 
-    def cells(row: Row) -> list[Cell]:
+    def cells(row: RecordingRow) -> list[Cell]:
         return [
             code(row.name), Cell(charts.bars([[charts.Bar(0, row.took_ns, "recommended")]], longest), row.took_ns),
             Cell(amount(row.took_ns, clock), row.took_ns), Cell(amount(row.start_ns, clock), row.start_ns),

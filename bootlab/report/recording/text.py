@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from bootlab.report.parts.figures import count, percent, visible
-from bootlab.report.parts.plain_tables import Bar, keep_whole, plain_table
+from bootlab.report.parts.plain_tables import CellBar, keep_whole, plain_table
 from bootlab.report.recording.words import (
-    Row,
+    RecordingRow,
     amount,
     clock_words,
     rows_by_source,
@@ -53,13 +53,13 @@ def _phases(one: Recording) -> Table:
     rows = plain_table("phase", "", f"{unit_of(clock)}>", "%>")
     rows.columns[1].ratio = 1
     for phase in one.phases:
-        bar = Bar((phase.start_ns - first) / whole, (phase.end_ns - first) / whole)
+        bar = CellBar((phase.start_ns - first) / whole, (phase.end_ns - first) / whole)
         took = phase.duration_ns
         rows.add_row(Text(visible(phase.name), overflow="fold"), bar, amount(took, clock), percent(took, whole))
     return rows
 
 
-def _longest(one: Recording, source: str, rows: Sequence[Row]) -> list[RenderableType]:
+def _longest(one: Recording, source: str, rows: Sequence[RecordingRow]) -> list[RenderableType]:
     clock, unit = one.timeline.clock, unit_of(one.timeline.clock)
     shown = rows[:_SHOWN]
     more = f", the longest {len(shown)}" if len(shown) < len(rows) else ""

@@ -18,7 +18,7 @@ Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedSpan:
     """A span in its thread: `path` is the thread, then the frames down to this one."""
 
     span: Span
@@ -34,7 +34,7 @@ class RecordingTree:
     nodes: dict[Path, int]
 
 
-def placed_spans(spans: Iterable[Span]) -> list[Placed]:
+def placed_spans(spans: Iterable[Span]) -> list[PlacedSpan]:
     """Return the spans that are part of a thread, with the frames above each: those of its track that contain it.
 
     A span that overlaps the one before it without lying inside it ends that one's claim to it: it goes to the level of
@@ -44,7 +44,7 @@ def placed_spans(spans: Iterable[Span]) -> list[Placed]:
     for span in spans:
         if span.track:
             tracks.setdefault(span.track, []).append(span)
-    placed: list[Placed] = []
+    placed: list[PlacedSpan] = []
     for track, mine in tracks.items():
         placed += _nested(track, sorted(mine, key=lambda one: (one.start_ns, -one.end_ns)))
     return placed
@@ -62,7 +62,7 @@ def tree_of(recording: Recording) -> RecordingTree:
     return RecordingTree(builder.tree(), builder.nodes)
 
 
-def _nested(track: str, spans: Sequence[Span]) -> Iterator[Placed]:
+def _nested(track: str, spans: Sequence[Span]) -> Iterator[PlacedSpan]:
     open_spans: list[tuple[Span, Path, list[int]]] = []
     done: list[tuple[Span, Path, list[int]]] = []
     for span in spans:
@@ -76,7 +76,7 @@ def _nested(track: str, spans: Sequence[Span]) -> Iterator[Placed]:
         entry = (span, path, [0])
         open_spans.append(entry)
         done.append(entry)
-    return (Placed(span, path, max(span.duration_ns - inside[0], 0)) for span, path, inside in done)
+    return (PlacedSpan(span, path, max(span.duration_ns - inside[0], 0)) for span, path, inside in done)
 
 
 @dataclass

@@ -23,7 +23,7 @@ _IN_TIME: Final = ("critical chain", "initcall level", "manager", "startup")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RecordingRow:
     """One line of a table: a span, or a length that has no start."""
 
     name: str
@@ -37,9 +37,9 @@ def title_of(source: str) -> str:
     return _TITLES.get(source, source[:1].upper() + source[1:])
 
 
-def rows_by_source(recording: Recording) -> dict[str, list[Row]]:
+def rows_by_source(recording: Recording) -> dict[str, list[RecordingRow]]:
     """Return what took time, by kind, the longest first; what is part of a thread's calls is left to the call tree."""
-    rows: dict[str, list[Row]] = {}
+    rows: dict[str, list[RecordingRow]] = {}
     for span in recording.timeline.spans:
         if not span.track:
             rows.setdefault(span.source, []).append(_of_span(span))
@@ -73,7 +73,7 @@ def unit_of(clock: Clock) -> str:
     return "ms" if clock.unit == "ns" else clock.unit
 
 
-def total_ns(rows: Iterable[Row]) -> int:
+def total_ns(rows: Iterable[RecordingRow]) -> int:
     return sum(row.took_ns for row in rows)
 
 
@@ -105,17 +105,17 @@ def series_figures(series: Series) -> SeriesFigures:
     return SeriesFigures(cells, unit, caution)
 
 
-def _longest(row: Row) -> int:
+def _longest(row: RecordingRow) -> int:
     return -row.took_ns
 
 
-def _in_time(row: Row) -> int:
+def _in_time(row: RecordingRow) -> int:
     return row.start_ns or 0
 
 
-def _of_span(span: Span) -> Row:
-    return Row(span.name, span.start_ns, span.duration_ns, span.about)
+def _of_span(span: Span) -> RecordingRow:
+    return RecordingRow(span.name, span.start_ns, span.duration_ns, span.about)
 
 
-def _of_length(length: Length) -> Row:
-    return Row(length.name, None, length.took_ns, length.about)
+def _of_length(length: Length) -> RecordingRow:
+    return RecordingRow(length.name, None, length.took_ns, length.about)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bootlab.experiments.sweep.grid import Axis
-from bootlab.experiments.sweep.result import Cell, SweepResult, Trend
+from bootlab.experiments.sweep.result import PlaceResult, SweepResult, Trend
 from bootlab.report.parts.figures import count, ms
 from bootlab.report.parts.line_chart import Across, ChartLine, Dot, line_chart
 from bootlab.report.parts.markup import Content, Html, join, tag
@@ -18,8 +18,7 @@ from bootlab.report.parts.sections import (
     short_hash_list,
 )
 from bootlab.report.parts.shell import page_header, shell
-from bootlab.report.parts.tables import Cell as TableCell
-from bootlab.report.parts.tables import Column, table
+from bootlab.report.parts.tables import Cell, Column, table
 from bootlab.report.sweep.words import (
     TITLES,
     clock,
@@ -86,7 +85,7 @@ def _axis(result: SweepResult, axis: Axis) -> Html:
     numeric = axis in ("vcpus", "memory_mib")
     values = list(dict.fromkeys(cell.place.at(axis) for cell in result.cells))
 
-    def x_of(cell: Cell) -> float:
+    def x_of(cell: PlaceResult) -> float:
         value = cell.place.at(axis)
         return float(value) if numeric else float(values.index(value))
 
@@ -123,7 +122,7 @@ def _apart(ticks: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
     return kept[::-1]
 
 
-def _dot_words(result: SweepResult, cell: Cell) -> str:
+def _dot_words(result: SweepResult, cell: PlaceResult) -> str:
     assert cell.ready is not None
     spread = f"{ms(cell.ready.low)} to {ms(cell.ready.high)}"
     return f"{place_words(cell.place, result.swept)}: {ms(cell.ready.median)} ms ({spread})"
@@ -136,11 +135,11 @@ def _trend(trend: Trend, clock_name: str) -> Html:
     columns += [Column(per(trend), "number"), Column("spread", "number"), Column("straight line?")]
     rows = [
         [
-            TableCell(row_words(row)),
-            *(TableCell(figure_words(value)) for value in row.values),
-            TableCell(minus(slope_words(row))),
-            TableCell(figure_words(row.spread)),
-            TableCell(fit_words(row)),
+            Cell(row_words(row)),
+            *(Cell(figure_words(value)) for value in row.values),
+            Cell(minus(slope_words(row))),
+            Cell(figure_words(row.spread)),
+            Cell(fit_words(row)),
         ]
         for row in trend.rows
     ]
@@ -157,12 +156,12 @@ def _places(result: SweepResult) -> Html:
     columns.append(Column("outcome"))
     rows = []
     for cell in result.cells:
-        row = [TableCell(value_words(axis, cell.place), cell.place.at(axis)) for axis in result.swept]
+        row = [Cell(value_words(axis, cell.place), cell.place.at(axis)) for axis in result.swept]
         spread = (cell.ready.median, cell.ready.low, cell.ready.high) if cell.ready else (None, None, None)
-        row += [TableCell(ms(figure), figure) for figure in spread]
-        row.append(TableCell(count(cell.instructions.median) if cell.instructions else ""))
-        row.append(TableCell(ms(cell.idle.median) if cell.idle else ""))
-        row.append(TableCell(f"{cell.outcome}: {cell.detail}" if cell.detail else cell.outcome))
+        row += [Cell(ms(figure), figure) for figure in spread]
+        row.append(Cell(count(cell.instructions.median) if cell.instructions else ""))
+        row.append(Cell(ms(cell.idle.median) if cell.idle else ""))
+        row.append(Cell(f"{cell.outcome}: {cell.detail}" if cell.detail else cell.outcome))
         rows.append(row)
     caption = f"Power-on to ready of every place, {result.clock} clock"
     return tag("div", table(caption, columns, rows, sortable=True), class_="wide")
@@ -173,13 +172,13 @@ def _boots(result: SweepResult) -> Html:
     columns += [Column("outcome"), Column("run", "code")]
     rows = [
         [
-            TableCell(place_words(cell.place, result.swept)),
-            TableCell(boot.seed, boot.seed),
-            TableCell(count(boot.total_ns), boot.total_ns),
-            TableCell(count(boot.instructions), boot.instructions),
-            TableCell(count(boot.idle_ns), boot.idle_ns),
-            TableCell(boot.outcome),
-            TableCell(boot.run),
+            Cell(place_words(cell.place, result.swept)),
+            Cell(boot.seed, boot.seed),
+            Cell(count(boot.total_ns), boot.total_ns),
+            Cell(count(boot.instructions), boot.instructions),
+            Cell(count(boot.idle_ns), boot.idle_ns),
+            Cell(boot.outcome),
+            Cell(boot.run),
         ]
         for cell in result.cells
         for boot in cell.boots

@@ -4,7 +4,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bootlab.experiments.sweep.result import Cell, SweepResult, Trend
+from bootlab.experiments.sweep.result import PlaceResult, SweepResult, Trend
 from bootlab.report.parts.figures import count, ms, visible
 from bootlab.report.parts.plain_tables import foot, keep_whole, plain_table
 from bootlab.report.sweep.words import (
@@ -23,7 +23,7 @@ from bootlab.report.sweep.words import (
 )
 
 _WHOLE = 2
-"""So many lines along an axis are shown phase by phase; of more the first, and the page has the others."""
+"""How many lines along an axis are shown phase by phase; the page shows the others, too."""
 
 
 def sweep(result: SweepResult) -> RenderableType:
@@ -55,7 +55,7 @@ def _places(result: SweepResult) -> Table:
     return rows
 
 
-def _figures(cell: Cell, counted: bool) -> list[str]:
+def _figures(cell: PlaceResult, counted: bool) -> list[str]:
     if cell.ready is None:
         return [""] * (5 if counted else 3)
     figures = [ms(cell.ready.median), ms(cell.ready.low), ms(cell.ready.high)]
@@ -65,7 +65,7 @@ def _figures(cell: Cell, counted: bool) -> list[str]:
     return figures
 
 
-def _outcome(cell: Cell) -> Text:
+def _outcome(cell: PlaceResult) -> Text:
     if cell.ready is not None:
         return Text(cell.outcome)
     return Text(f"{cell.outcome}: {visible(cell.detail)}", style="red", overflow="fold")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bootlab.experiments.sweep.grid import AXES, Axis, Place
-from bootlab.experiments.sweep.result import Cell, SweepResult, Trend, TrendRow
+from bootlab.experiments.sweep.result import PlaceResult, SweepResult, Trend, TrendRow
 from bootlab.report.parts.figures import clock_sentence, ms
 
 TITLES: dict[Axis, str] = {"vcpus": "vCPUs", "memory_mib": "memory", "page_size": "host page size", "kernel": "kernel"}
@@ -40,9 +40,9 @@ def line_name(result: SweepResult, axis: Axis, place: Place) -> str:
     return place_words(place, others(result, axis)) or result.system
 
 
-def lines_along(result: SweepResult, axis: Axis) -> dict[str, list[Cell]]:
+def lines_along(result: SweepResult, axis: Axis) -> dict[str, list[PlaceResult]]:
     """Return the places that were ready, by line along `axis`, each in the order of the axis."""
-    found: dict[str, list[Cell]] = {}
+    found: dict[str, list[PlaceResult]] = {}
     for cell in result.cells:
         if cell.ready is not None:
             found.setdefault(line_name(result, axis, cell.place), []).append(cell)

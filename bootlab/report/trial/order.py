@@ -1,4 +1,4 @@
-"""In which order a trial is told, what of it stands, and in which words: shared by the terminal and the page."""
+"""Decides in which order and in which words a trial is told, for the terminal and the page alike."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

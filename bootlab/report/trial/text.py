@@ -8,7 +8,7 @@ from rich.text import Text
 
 from bootlab.experiments.trial.result import Judged, Step, TryResult
 from bootlab.report.parts.figures import clock_sentence, count, ms, percent, ratio_words, spread_words, visible
-from bootlab.report.parts.plain_tables import Bar, foot, keep_whole, plain_table
+from bootlab.report.parts.plain_tables import CellBar, foot, keep_whole, plain_table
 from bootlab.report.trial.order import (
     VERDICTS,
     FileRow,
@@ -135,7 +135,7 @@ def _ladder(result: TryResult) -> Table:
     ready = "ready ms>" if result.storage is None else "load+ready ms>"
     rows = plain_table("step", "saved ms>", ready, "in all %>", "")
     keep_whole(rows, rows.columns[:-1])
-    rows.add_row("baseline", "", ms(base_ns), "", Bar(0, 1, "bright_black"))
+    rows.add_row("baseline", "", ms(base_ns), "", CellBar(0, 1, "bright_black"))
     stack = ""
     for step in result.stack:
         if step.stack != stack:
@@ -152,7 +152,7 @@ def _rung(result: TryResult, step: Step) -> list[RenderableType]:
         figures = [Text(ms(time), style="dim") for time in (step.saved_ns, step.total_ns)]
         return [name, *figures, "", Text(step.verdict, style="dim")]
     share = (step.total_ns or 0) / max(result.baseline.total_ns, 1)
-    bar = Bar(0, min(share, 1.0), "yellow" if step.stack == "with risks" else "blue")
+    bar = CellBar(0, min(share, 1.0), "yellow" if step.stack == "with risks" else "blue")
     return [name, ms(step.saved_ns), ms(step.total_ns), percent(step.total_saved_ns, result.baseline.total_ns), bar]
 
 

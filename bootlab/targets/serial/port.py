@@ -71,7 +71,7 @@ class LineSettings:
         return found
 
 
-class Source(Protocol):
+class ByteSource(Protocol):
     """Where bytes come from. With a `descriptor` they are read there; without, through `read`."""
 
     descriptor: int | None
@@ -90,7 +90,7 @@ class SerialPort:
     """An open line. `byte_ns` is 0 where no line rate is known (a pty, a pipe, a socket without a stated baud)."""
 
     name: str
-    source: Source
+    source: ByteSource
     kind: str
     """`tty`, `pty`, `pipe`, `socket` or the scheme of the url."""
     baud: int | None
@@ -151,7 +151,7 @@ def _open_url(name: str, settings: LineSettings, options: dict[str, Any]) -> Ser
         source = _connected(name, socket.AF_INET, address)
         return SerialPort(name, source, "socket", settings.baud, settings.byte_ns() if settings.baud else 0)
     opened = _open_serial(name, options)
-    source_here: Source = _Descriptor.of(opened) if _has_descriptor(opened) else _Handler(opened)
+    source_here: ByteSource = _Descriptor.of(opened) if _has_descriptor(opened) else _Handler(opened)
     return SerialPort(name, source_here, parts.scheme, options["baudrate"], settings.byte_ns())
 
 

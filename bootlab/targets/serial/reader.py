@@ -18,7 +18,7 @@ from typing import Self
 
 import serial
 
-from bootlab.targets.serial.port import READ_SIZE, SerialPort, Source
+from bootlab.targets.serial.port import READ_SIZE, ByteSource, SerialPort
 
 # A reader that wakes up waits this long at most for Python's interpreter, instead of 5 ms.
 _SWITCH_S = 0.0002
@@ -119,14 +119,14 @@ class SerialReader:
             unplugged = unplugged and port.kind != "pipe"
             self.arrived.put(Gone(index, time.monotonic_ns(), unplugged, reason))
 
-    def _read_handler(self, index: int, source: Source) -> tuple[bool, str]:
+    def _read_handler(self, index: int, source: ByteSource) -> tuple[bool, str]:
         while not self._ending.is_set():
             data = source.read()
             if data:
                 self.arrived.put(Chunk(index, time.monotonic_ns(), data))
         return False, ""
 
-    def _read_descriptor(self, index: int, source: Source, descriptor: int) -> tuple[bool, str]:
+    def _read_descriptor(self, index: int, source: ByteSource, descriptor: int) -> tuple[bool, str]:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
         poll.register(self._wake, select.POLLIN)

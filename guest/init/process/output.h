@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a unit writes, line by line into the log. */
+/* Puts what a unit's processes write into the log, line by line. */
 #ifndef BOOTLAB_INIT_OUTPUT_H
 #define BOOTLAB_INIT_OUTPUT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What happened, kept in memory, and the part of it that the console shows. Nothing here waits: a console that takes no more
+ * The log of PID 1: kept in memory, a part of it shown on the console. Nothing here waits: a console that takes no more
  * loses lines, and says later how many.
  */
 #ifndef BOOTLAB_INIT_LOG_H

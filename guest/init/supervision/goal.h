@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How far the boot has come: the goal, or without one everything; and what is said about it at the end. */
+/* Tells when the boot has reached its goal (without a goal: when all units are up), and says so. */
 #ifndef BOOTLAB_INIT_GOAL_H
 #define BOOTLAB_INIT_GOAL_H
 

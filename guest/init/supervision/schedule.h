@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which unit next, and whether now: what the goal needs first, then the longest way to the end; no more of them
- * starting at once than there are places, and what is not for the goal only when the machine has nothing else to do.
+ * Decides which unit starts next, and whether now: what the goal needs first, then the longest way to the end; no more
+ * of them starting at once than there are places, and what is not for the goal only when the machine has nothing else to
+ * do.
  */
 #ifndef BOOTLAB_INIT_SCHEDULE_H
 #define BOOTLAB_INIT_SCHEDULE_H

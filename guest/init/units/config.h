@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* /etc/bootlab/init.conf: what is not a unit's affair. docs/init.md lists the keys. */
+/* /etc/bootlab/init.conf: settings that belong to no unit. docs/init.md lists the keys. */
 #ifndef BOOTLAB_INIT_CONFIG_H
 #define BOOTLAB_INIT_CONFIG_H
 

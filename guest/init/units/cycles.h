@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Units that wait for themselves, through others: opened where it hurts least, and said with the whole way round. */
+/* Finds units that wait for themselves by way of others, says the whole way round, opens it where it hurts least. */
 #ifndef BOOTLAB_INIT_CYCLES_H
 #define BOOTLAB_INIT_CYCLES_H
 

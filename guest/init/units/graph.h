@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From what the files mention to a graph that can be started: names become edges, what is wanted is marked with all it
- * brings along, cycles are opened, and the way to the goal is marked. Everything wrong is said with file and line.
+ * Makes of what the unit files mention a graph that can be started: names become edges, what is wanted is marked with
+ * all it brings along, cycles are opened, and the way to the goal is marked. Everything wrong is said with file and line.
  */
 #ifndef BOOTLAB_INIT_GRAPH_H
 #define BOOTLAB_INIT_GRAPH_H

@@ -1,4 +1,4 @@
-"""Debian's own insserv, from its package, on init scripts in a root folder of their own: the order that counts.
+"""Runs Debian's own insserv on init scripts in a root folder: the order that bootlab-init's is compared with.
 
 Scripts are put in one by one, as the installation of their packages does: insserv 1.24 crashes when it is given all at
 once.

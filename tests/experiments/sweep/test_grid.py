@@ -3,7 +3,7 @@
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.experiments.sweep.grid import Place, Wanted, places, system_at
+from bootlab.experiments.sweep.grid import Place, SweepAxes, places, system_at
 from bootlab.system import Kernel, System
 
 SYSTEM = System.model_validate(
@@ -18,13 +18,13 @@ OTHER = Kernel.model_validate({"image": "/k/two"})
 
 
 def test_a_list_is_swept_and_the_rest_stays() -> None:
-    found = places(SYSTEM, Wanted(vcpus=(1, 2, 4)), 3)
+    found = places(SYSTEM, SweepAxes(vcpus=(1, 2, 4)), 3)
     assert [place.vcpus for place in found] == [1, 2, 4]
     assert {(place.memory_mib, place.page_size, place.kernel) for place in found} == {(256, "auto", "made-up")}
 
 
 def test_several_lists_give_every_combination_once() -> None:
-    wanted = Wanted(vcpus=(1, 2), memory_mib=(128, 1024), kernels={"smp": SYSTEM.kernel, "no-smp": OTHER})
+    wanted = SweepAxes(vcpus=(1, 2), memory_mib=(128, 1024), kernels={"smp": SYSTEM.kernel, "no-smp": OTHER})
     found = places(SYSTEM, wanted, 3)
     assert len(found) == len(set(found)) == len({place.label for place in found}) == 8
     assert wanted.swept() == ("vcpus", "memory_mib", "kernel")
@@ -36,13 +36,13 @@ def test_several_lists_give_every_combination_once() -> None:
 
 def test_one_value_is_no_sweep_but_counts_for_the_others() -> None:
     with pytest.raises(InputError, match="nothing to sweep"):
-        places(SYSTEM, Wanted(vcpus=(4,)), 1)
-    found = places(SYSTEM, Wanted(vcpus=(4,), memory_mib=(64, 128)), 1)
+        places(SYSTEM, SweepAxes(vcpus=(4,)), 1)
+    found = places(SYSTEM, SweepAxes(vcpus=(4,), memory_mib=(64, 128)), 1)
     assert {place.vcpus for place in found} == {4}
 
 
 def test_too_many_boots_are_refused_with_their_number() -> None:
-    wanted = Wanted(vcpus=tuple(range(1, 33)), memory_mib=(128, 256, 512, 1024))
+    wanted = SweepAxes(vcpus=tuple(range(1, 33)), memory_mib=(128, 256, 512, 1024))
     with pytest.raises(InputError, match=r"32 x 4 places, 10 boots each: 1280 boots, and a sweep has 500 at most"):
         places(SYSTEM, wanted, 10)
 

@@ -9,8 +9,8 @@ from bootlab.build.kernel.makefiles import Makefiles
 from bootlab.build.source.kconfig_tree import KconfigTree, parsed
 from bootlab.build.source.origin import SourceTree
 from bootlab.build.source.toolchain import find_toolchain
-from bootlab.experiments.tailor.candidates import Trials, find_trials
-from bootlab.experiments.tailor.cut import Evidence
+from bootlab.experiments.tailor.candidates import Attempts, find_attempts
+from bootlab.experiments.tailor.cut import KernelEvidence
 from bootlab.experiments.tailor.guarded import Guarded
 from bootlab.experiments.tailor.policy import Policy
 from bootlab.experiments.tailor.use import Use
@@ -72,7 +72,7 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> SmallKernel:
 
 def find(
     kernel: SmallKernel, folder: Path, *, needed: tuple[str, ...] = (), options: dict[str, str] | None = None
-) -> tuple[Trials, frozenset[str]]:
+) -> tuple[Attempts, frozenset[str]]:
     (folder / "Kconfig").write_text(KCONFIG)
     (folder / "Kbuild").write_text(MAKEFILE)
     with parsed(
@@ -94,8 +94,8 @@ def find(
         "booted": {"mark": "ready"},
     }
     policy = Policy(System.model_validate(system))
-    evidence = Evidence(Makefiles(folder, "x86"), kernel.use, guarded, policy, needed=needed)
-    return find_trials(tree, evidence, kernel.costs), tree.on
+    evidence = KernelEvidence(Makefiles(folder, "x86"), kernel.use, guarded, policy, needed=needed)
+    return find_attempts(tree, evidence, kernel.costs), tree.on
 
 
 def test_what_is_tried(kernel: SmallKernel, tmp_path: Path) -> None:

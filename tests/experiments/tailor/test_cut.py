@@ -9,7 +9,7 @@ from bootlab.build.kernel.objects import KernelObject, KernelObjects
 from bootlab.build.source.kconfig_tree import KconfigTree, parsed
 from bootlab.build.source.origin import SourceTree
 from bootlab.build.source.toolchain import find_toolchain
-from bootlab.experiments.tailor.cut import Cut, Evidence, find_cut
+from bootlab.experiments.tailor.cut import Cut, KernelEvidence, find_cut
 from bootlab.experiments.tailor.guarded import Guarded
 from bootlab.experiments.tailor.policy import Policy
 from bootlab.experiments.tailor.use import FunctionUse, KernelUse, Use
@@ -117,7 +117,9 @@ def cut(
         "STATS": Guarded(2, 50, 50, "account in main.c", "account in main.c"),
         "INNER": Guarded(1, 70, 0, "setup in main.c"),
     }
-    return find_cut(tree, Evidence(Makefiles(tmp_path, "x86"), use, guarded, policy, needed=needed), deepest=deepest)
+    return find_cut(
+        tree, KernelEvidence(Makefiles(tmp_path, "x86"), use, guarded, policy, needed=needed), deepest=deepest
+    )
 
 
 def test_what_goes_and_what_stays(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import StoreError
-from bootlab.experiments.tailor.candidates import Trial, Trials
+from bootlab.experiments.tailor.candidates import Attempt, Attempts
 from bootlab.experiments.tailor.cost import CodeCost
 from bootlab.experiments.tailor.cut import Cut, Drop, Kept
 from bootlab.experiments.tailor.searches import Found, Searches
@@ -14,7 +14,7 @@ from bootlab.experiments.tailor.use import Use
 DROP = Drop("BUS", ("DISK",), ("NONE",), ("bus.o",), 200, 10, Use.EARLY, value="y", why="given up by name")
 FOUND = (
     Cut((DROP,), (Kept("EXT4", "executed: ext4_run in ext4.o", "used"),), frozenset({"EXT4", "NET"})),
-    Trials((Trial("BUS", "y", CodeCost(5, 1, 0, "bus_run"), DROP),), ()),
+    Attempts((Attempt("BUS", "y", CodeCost(5, 1, 0, "bus_run"), DROP),), ()),
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.units.plan import InitPlan, PlannedEdge, PlannedUnit
 from bootlab.findings.analysis import Analysis, analyse
-from bootlab.findings.audit.evidence import Evidence, find_goal
+from bootlab.findings.audit.evidence import AuditedBoot, find_goal
 from bootlab.findings.audit.finding import Finding
 from bootlab.findings.audit.kinds import audit
 from bootlab.findings.audit.tasks import TaskCosts, command_of
@@ -180,12 +180,12 @@ RULES = b'KERNEL=="ttyS*", IMPORT{program}="helper %k"\nKERNEL=="x" "y"\n'
 
 
 @pytest.fixture(scope="module")
-def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+def evidence(tmp_path_factory: pytest.TempPathFactory) -> AuditedBoot:
     analysis = _analysis(tmp_path_factory.mktemp("boot"))
     costs = TaskCosts(analysis)
     # Of those that were loaded it is read what they need, and none of these is an ELF file: empty ones say nothing.
     sizes = {"lib/modules/6.1/xfs.ko": 500, "lib/modules/6.1/virtio_blk.ko": 0, "init": 500}
-    return Evidence(
+    return AuditedBoot(
         analysis,
         costs,
         [Entry(path, stat.S_IFREG, bytes(size)) for path, size in sizes.items()],
@@ -198,11 +198,11 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
 
 
 @pytest.fixture(scope="module")
-def findings(evidence: Evidence) -> dict[str, Finding]:
+def findings(evidence: AuditedBoot) -> dict[str, Finding]:
     return {one.kind: one for one in audit(evidence).findings}
 
 
-def test_what_was_not_there_is_said_too(evidence: Evidence) -> None:
+def test_what_was_not_there_is_said_too(evidence: AuditedBoot) -> None:
     found = audit(evidence)
     nothing = ["devices probed for nothing", "waits for the network", "slower in parallel than alone", "legacy ptys"]
     assert found.nothing == nothing
@@ -218,14 +218,14 @@ def test_modules_of_the_initramfs_that_were_not_loaded(findings: dict[str, Findi
     assert (found.basis, found.technique) == ("by size", "initramfs_pruned")
 
 
-def test_a_module_of_which_only_its_init_ran(findings: dict[str, Finding], evidence: Evidence) -> None:
+def test_a_module_of_which_only_its_init_ran(findings: dict[str, Finding], evidence: AuditedBoot) -> None:
     found = findings["modules loaded for nothing"]
     assert [(item.what, item.cost_ns) for item in found.items] == [("floppy", 500_000)]
     assert found.technique == "cmdline_module_blacklist"
     assert audit(evidence).facts["audit_idle_modules"] == "floppy"
 
 
-def test_each_event_has_its_device_and_all_that_it_cost(findings: dict[str, Finding], evidence: Evidence) -> None:
+def test_each_event_has_its_device_and_all_that_it_cost(findings: dict[str, Finding], evidence: AuditedBoot) -> None:
     events = evidence.udev_events
     assert [event.device for event in events] == ["/devices/pci0/virtio0", "/devices/pnp0/ttyS0"]
     assert events[0].modules == ("virtio_blk", "floppy") and events[1].programs == ("/lib/udev/helper",)
@@ -259,6 +259,6 @@ def test_units_that_the_goal_does_not_wait_for(findings: dict[str, Finding]) -> 
     assert found.technique == "cmdline_units_masked"
 
 
-def test_a_script_is_called_by_its_own_name(evidence: Evidence) -> None:
+def test_a_script_is_called_by_its_own_name(evidence: AuditedBoot) -> None:
     names = {command_of(process) for process in evidence.costs.processes.values()}
     assert "/etc/init.d/late start" in names and "sleep 1" in names

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from bootlab.importers.freebsd.tslog_processes import read_lives
-from bootlab.importers.freebsd.tslog_records import Kind, Process, Record, parse_rows
+from bootlab.importers.freebsd.tslog_records import Record, RecordKind, TslogProcess, parse_rows
 from bootlab.importers.freebsd.tslog_threads import read_threads
 from bootlab.timeline.recording import Recording
 from bootlab.timeline.stack_tree import DEEPEST
@@ -202,19 +202,23 @@ def test_rows_of_records() -> None:
         )
     )
     assert dump.records == [
-        Record(0xFFFFFFFF81F00000, 123, Kind.ENTER, "relocate_file1 ef->rela"),
-        Record(0, 124, Kind.EVENT, "(null)"),
+        Record(0xFFFFFFFF81F00000, 123, RecordKind.ENTER, "relocate_file1 ef->rela"),
+        Record(0, 124, RecordKind.EVENT, "(null)"),
     ]
-    assert dump.processes[0] == Process(7, 1, 10, 0, "", "")
+    assert dump.processes[0] == TslogProcess(7, 1, 10, 0, "", "")
     assert (dump.foreign, dump.first_foreign) == (2, 3)
 
 
 def test_names_of_processes_and_their_ends() -> None:
     table = [
-        Process(1, 0, 5, 0, "/sbin/init", ""), Process(2, 0, 6, 0, "", ""), Process(10, 1, 100, 300, "", "/etc/rc"),
-        Process(11, 10, 110, 400, "", ""), Process(12, 11, 120, 0, "sleep", ""), Process(12, 1, 130, 140, "again", ""),
-        Process(13, 13, 150, 160, "own", ""),
-    ]  # fmt: skip
+        TslogProcess(1, 0, 5, 0, "/sbin/init", ""),
+        TslogProcess(2, 0, 6, 0, "", ""),
+        TslogProcess(10, 1, 100, 300, "", "/etc/rc"),
+        TslogProcess(11, 10, 110, 400, "", ""),
+        TslogProcess(12, 11, 120, 0, "sleep", ""),
+        TslogProcess(12, 1, 130, 140, "again", ""),
+        TslogProcess(13, 13, 150, 160, "own", ""),
+    ]
     lives = read_lives(table, user_start=None, end=500)
     assert [(one.name, one.parent, one.start, one.end) for one in lives] == [
         ("/sbin/init", -1, 100, 500), ("/etc/rc", 0, 100, 300), ("/etc/rc", 1, 110, 300), ("sleep", 2, 120, 300),
@@ -232,11 +236,13 @@ def test_programs_that_begin_when_the_log_is_read_keep_their_places() -> None:
 def test_held_by_one_and_released_by_another() -> None:
     threads = read_threads(
         [
-            Record(1, 10, Kind.EVENT, "HOLD GEOM events"), Record(1, 12, Kind.EVENT, "HOLD GEOM events"),
-            Record(2, 20, Kind.EVENT, "RELEASE GEOM events"), Record(2, 30, Kind.EVENT, "RELEASE GEOM events"),
-            Record(2, 40, Kind.EVENT, "RELEASE GEOM events"),
+            Record(1, 10, RecordKind.EVENT, "HOLD GEOM events"),
+            Record(1, 12, RecordKind.EVENT, "HOLD GEOM events"),
+            Record(2, 20, RecordKind.EVENT, "RELEASE GEOM events"),
+            Record(2, 30, RecordKind.EVENT, "RELEASE GEOM events"),
+            Record(2, 40, RecordKind.EVENT, "RELEASE GEOM events"),
         ]
-    )  # fmt: skip
+    )
     assert threads.threads[1].releases == [("GEOM events", 10, 20), ("GEOM events", 12, 30), ("GEOM events", 0, 40)]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.importers.kernel.dmesg import PRINTK, Initcall, KernelLine, KernelLog, parse
+from bootlab.importers.kernel.dmesg import PRINTK, KernelLine, KernelLog, LoggedInitcall, parse
 from bootlab.importers.kernel.log import recording_of
 
 LEVELS = ("emerg", "alert", "crit", "err", "warn", "notice", "info", "debug")
@@ -70,7 +70,7 @@ def test_initcalls_of_a_real_boot() -> None:
     log = real("serial-initcall_debug.log")
     assert len(log.initcalls) == 575
     assert all(call.start_ns is not None and call.end_ns is not None for call in log.initcalls)
-    assert log.initcalls[0] == Initcall("con_init", None, 0, 74_764_000, 74_805_000, 0, 0, True)
+    assert log.initcalls[0] == LoggedInitcall("con_init", None, 0, 74_764_000, 74_805_000, 0, 0, True)
     # PCI quirks say "calling" too.
     assert not any(call.function.startswith("quirk_") for call in log.initcalls)
     by_name = {call.function: call for call in log.initcalls}

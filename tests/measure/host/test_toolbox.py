@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.measure.host.toolbox import Finding, examine
+from bootlab.measure.host.toolbox import ToolStatus, examine
 from bootlab.measure.prepare import require_qemu
 
 ROOT = Path(__file__).parents[3]
@@ -16,7 +16,7 @@ NOT_INSTALLED_BY_SETUP = {"golang-go", "dpkg", "apt", "binutils"}
 
 
 @pytest.fixture
-def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Finding]:
+def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[ToolStatus]:
     """What is found on a machine that has no program at all."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("bootlab.process._ADMIN_FOLDERS", ())
@@ -26,7 +26,7 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Finding]:
     return examine(Cache(tmp_path))
 
 
-def test_each_missing_tool_has_a_package_and_a_purpose(bare: list[Finding]) -> None:
+def test_each_missing_tool_has_a_package_and_a_purpose(bare: list[ToolStatus]) -> None:
     tools = [finding for finding in bare if finding.name not in ("plugin", "/dev/kvm")]
     assert len(tools) > 20
     for finding in tools:
@@ -35,7 +35,7 @@ def test_each_missing_tool_has_a_package_and_a_purpose(bare: list[Finding]) -> N
         assert re.search(r"apt install \S+", finding.hint), finding
 
 
-def test_setup_knows_the_package_of_each(bare: list[Finding]) -> None:
+def test_setup_knows_the_package_of_each(bare: list[ToolStatus]) -> None:
     script = (ROOT / "scripts" / "setup").read_text()
     packages = {match[1] for finding in bare if (match := re.search(r"apt install (\S+)", finding.hint))}
     # Cross compilers are named after their tools in a loop.

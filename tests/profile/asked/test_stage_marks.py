@@ -1,7 +1,7 @@
 """The plugin's config for what runs before a board's kernel."""
 
 from bootlab.profile.asked.boot import arch_line
-from bootlab.profile.asked.stage_marks import Placed, stage_lines
+from bootlab.profile.asked.stage_marks import LoadedFile, stage_lines
 
 
 class Stage:
@@ -20,7 +20,7 @@ class Stage:
 def test_each_stage_is_seen_where_it_runs() -> None:
     spl = Stage(_start=0x60, spl_start_uboot=0x2D0, jump_to_image_linux=0x11FC)
     uboot = Stage(_start=0x4A000000, do_load=0x4A02F1C0, cleanup_before_linux=0x4A001390)
-    lines = stage_lines(spl, None, uboot, Placed(b"zImage" * 9, (0x42000000, 0x44000000, 0x42000000)))
+    lines = stage_lines(spl, None, uboot, LoadedFile(b"zImage" * 9, (0x42000000, 0x44000000, 0x42000000)))
     assert [line.rsplit(" ", 1)[0] for line in lines] == [
         "image spl_entry 60",
         "image kernel_load 2d0",
@@ -36,14 +36,14 @@ def test_each_stage_is_seen_where_it_runs() -> None:
 
 
 def test_a_finished_card_has_its_kernel_alone() -> None:
-    assert stage_lines(None, None, None, Placed(b"zImage" * 9, (0x42000000,))) == [
+    assert stage_lines(None, None, None, LoadedFile(b"zImage" * 9, (0x42000000,))) == [
         f"image image_entry 42000000 {(b'zImage' * 9)[:16].hex()}"
     ]
 
 
 def test_opensbi_is_seen_where_spl_puts_it_and_a_script_in_memory_begins_the_load() -> None:
     uboot = Stage(_start=0x81200000, do_load=0x8121A000, do_source=0x81219000)
-    lines = stage_lines(None, Placed(b"OpenSBI" * 9, (0x80100000,)), uboot, Placed(b"Image" * 9, (0x80200000,)))
+    lines = stage_lines(None, LoadedFile(b"OpenSBI" * 9, (0x80100000,)), uboot, LoadedFile(b"Image" * 9, (0x80200000,)))
     assert [line.rsplit(" ", 1)[0] for line in lines] == [
         "image uboot_entry 81200000",
         "moved kernel_load 8121a000",

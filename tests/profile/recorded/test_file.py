@@ -19,7 +19,7 @@ from bootlab.profile.recorded.records import (
     RECORD,
     CallFlag,
     CallKind,
-    Chunk,
+    ChunkKind,
     EventKind,
     Space,
     SwitchFlag,
@@ -53,7 +53,7 @@ def test_records_are_those_of_the_header() -> None:
 @pytest.mark.parametrize(
     ("prefix", "enumeration"),
     [
-        ("PROFILE_", Chunk),
+        ("PROFILE_", ChunkKind),
         ("SPACE_", Space),
         ("SWITCH_", SwitchFlag),
         ("WAKE_", WakeFlag),
@@ -152,9 +152,9 @@ def test_zeros_at_the_end_are_a_cut(profile_writer: Any) -> None:
 def test_records_ahead_of_their_nodes_are_dropped_from_a_cut_off_file(profile_writer: Any) -> None:
     profile_writer.task("a", 1)
     profile_writer.flush()
-    profile_writer.add(Chunk.SPAN, 0, 5, 77, 0)
-    profile_writer.add(Chunk.SPAN, 0, 5, 0, 9)
-    profile_writer.add(Chunk.SPAN, 0, 5, 0, NONE)
+    profile_writer.add(ChunkKind.SPAN, 0, 5, 77, 0)
+    profile_writer.add(ChunkKind.SPAN, 0, 5, 0, 9)
+    profile_writer.add(ChunkKind.SPAN, 0, 5, 0, NONE)
     profile_writer.flush()
     profile = parse(profile_writer.data())
     assert len(profile.spans) == 1 and profile.dropped == 2
@@ -228,12 +228,12 @@ def test_speed_on_20_mb(profile_writer: Any) -> None:
     profile_writer.task("swapper/0", 0)
     profile_writer.flush()
     head = profile_writer.data()
-    tree = np.zeros(nodes, dtype=RECORD[Chunk.NODE])
+    tree = np.zeros(nodes, dtype=RECORD[ChunkKind.NODE])
     tree["parent"][1:] = dice.integers(0, np.arange(1, nodes))
-    weights = np.zeros(nodes, dtype=RECORD[Chunk.WEIGHT])
+    weights = np.zeros(nodes, dtype=RECORD[ChunkKind.WEIGHT])
     weights["node"], weights["instructions"] = dice.permutation(nodes), 1
-    spans = np.zeros(350_000, dtype=RECORD[Chunk.SPAN])
-    chunks = [(Chunk.NODE, tree[1:]), (Chunk.WEIGHT, weights), (Chunk.SPAN, spans)]
+    spans = np.zeros(350_000, dtype=RECORD[ChunkKind.SPAN])
+    chunks = [(ChunkKind.NODE, tree[1:]), (ChunkKind.WEIGHT, weights), (ChunkKind.SPAN, spans)]
     data = head + b"".join(struct.pack("<II", kind, rows.nbytes) + rows.tobytes() for kind, rows in chunks)
     start = time.process_time()
     profile = parse(data)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.profile.recorded.trace import Call, PluginTrace, Stamp, parse_trace, read_trace
+from bootlab.profile.recorded.trace import PluginTrace, Stamp, TracedCall, parse_trace, read_trace
 
 # Begin and end of a real boot (Debian 6.1 cloud kernel, microvm).
 WHOLE = """\
@@ -30,7 +30,7 @@ def test_a_whole_trace() -> None:
     assert list(trace.marks) == ["image_entry", "kernel_entry", "start_kernel"]
     assert trace.marks["kernel_entry"] == Stamp(106769444, 106769444)
     assert trace.slide == 0xE400000
-    assert trace.calls == [Call("initcall", 348707613, 348707613, 0xFFFFFFFF8304F63D)]
+    assert trace.calls == [TracedCall("initcall", 348707613, 348707613, 0xFFFFFFFF8304F63D)]
     assert trace.guest_marks == {"ready": Stamp(1564457528, 1564457528)}, "the first of each name"
     assert trace.end is not None and trace.idle_ns(trace.end) == 43806
     assert trace.console == [(Stamp(1564457000, 1564457000), 70), (Stamp(1564457400, 1564457400), 12)]

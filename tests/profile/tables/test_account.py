@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bootlab.profile.recorded.file import parse_profile
-from bootlab.profile.recorded.records import Chunk, Space
+from bootlab.profile.recorded.records import ChunkKind, Space
 from bootlab.profile.recorded.values import Profile
 from bootlab.profile.tables.account import make_account
 from bootlab.profile.tables.coverage import find_coverage
@@ -88,7 +88,7 @@ def test_what_is_off_is_said(profile_writer: Any) -> None:
     writer = profile_writer
     writer.task("swapper/0", 0)
     writer.spend("swapper/0-0;start_kernel", 1000)
-    writer.add(Chunk.WEIGHT, 0, 0, 7)
+    writer.add(ChunkKind.WEIGHT, 0, 0, 7)
     writer.instructions += 12
     writer.t_ns += 15
     writer.cut("ready")

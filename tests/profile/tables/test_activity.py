@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bootlab.profile.recorded.file import parse_profile
-from bootlab.profile.recorded.records import Event, EventKind, Space
+from bootlab.profile.recorded.records import EventKind, ProfileEvent, Space
 from bootlab.profile.recorded.values import Profile
 from bootlab.profile.tables.activity import RULE, Bound, find_activity
 from bootlab.profile.tables.block_io import find_requests
@@ -148,8 +148,8 @@ def test_a_mark_without_a_cut_says_so(profile_writer: Any) -> None:
     assert find_activity(profile, {"ready": 100}).phases[0].exact
 
 
-def event(t_ns: int, kind: EventKind, a: int, b: int = 0, text: str = "") -> Event:
-    return Event(t_ns, t_ns, a, b, 0, 0, kind, 0, text)
+def event(t_ns: int, kind: EventKind, a: int, b: int = 0, text: str = "") -> ProfileEvent:
+    return ProfileEvent(t_ns, t_ns, a, b, 0, 0, kind, 0, text)
 
 
 def test_requests_in_parts_again_and_without_end() -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from bootlab.profile.recorded.file import parse_profile
-from bootlab.profile.recorded.records import NONE, CallFlag, CallKind, Chunk, EventKind, Space
+from bootlab.profile.recorded.records import NONE, CallFlag, CallKind, ChunkKind, EventKind, Space
 from bootlab.profile.recorded.values import Profile
 from bootlab.profile.tables.coverage import find_coverage
 from bootlab.profile.tables.initcalls import InitcallTable, ProbeResult, find_initcalls
@@ -53,7 +53,7 @@ def a_boot(writer: Any) -> Profile:
     writer.cut("ready")
     start_ns = writer.t_ns
     writer.spend("init-1;do_one_initcall", 9)
-    writer.text(Chunk.CALL, unfinished(writer, start_ns), b"")
+    writer.text(ChunkKind.CALL, unfinished(writer, start_ns), b"")
     return parse_profile(writer.end(), FUNCTIONS, 0)
 
 

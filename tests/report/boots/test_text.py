@@ -97,7 +97,7 @@ def test_try_shows_sizes_and_times_of_each_system_and_what_the_trial_cost() -> N
         "12 kernels built in 340 s; 60 boots of 437 s in 238 s, 2 at a time; 600 s in all, 0.59x the boots' own"
         in " ".join(out.split())
     )
-    assert "sizes in KiB" not in printed(try_result(trial())), "a result of before sizes were recorded"
+    assert "sizes in KiB" not in printed(try_result(trial())), "an older result, without sizes"
 
 
 def test_a_ladder_climbed_alone_lists_its_steps_with_their_sizes_and_no_verdicts() -> None:
@@ -169,7 +169,7 @@ def test_a_try_names_its_board_model_beside_its_hashes() -> None:
     model = BoardModel(storage_mib_s=14.9, uart_baud=115200)
     out = " ".join(printed(try_result(trial().model_copy(update={"board_model": model}))).split())
     assert f"board model: {model.identity} (card 14.9 MiB/s, UART 115200 baud) run: " in out
-    assert "board model" not in printed(try_result(trial())), "a result of before it was recorded"
+    assert "board model" not in printed(try_result(trial())), "an older result, without a model"
 
 
 def test_another_board_model_is_a_caution_and_each_is_named() -> None:

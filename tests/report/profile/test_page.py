@@ -19,7 +19,7 @@ from bootlab.report.parts.markup import Html
 from bootlab.report.parts.tables import Cell
 from bootlab.report.profile.blocks import number_tree, tree_block
 from bootlab.report.profile.cells import columns_of
-from bootlab.report.profile.charts import Span, areas, strip
+from bootlab.report.profile.charts import ChartSpan, areas, strip
 from bootlab.report.profile.cuts import parts_of
 from bootlab.report.profile.downloads import csv_link, data_link, file_links
 from bootlab.report.profile.pack import Pack, varints
@@ -303,7 +303,7 @@ def test_large_files_are_left_to_lie_beside_the_page() -> None:
 
 
 def test_charts_leave_out_what_cannot_be_seen() -> None:
-    drawn = strip([Span(0, 900, "kernel", "<long>", "note"), Span(900, 900, "wait", "short", "")], 0, 1000)
+    drawn = strip([ChartSpan(0, 900, "kernel", "<long>", "note"), ChartSpan(900, 900, "wait", "short", "")], 0, 1000)
     assert isinstance(drawn, Html) and "&lt;long&gt;" in drawn and "short" not in drawn
     assert 'width="90%"' in drawn or 'width="90.000%"' in drawn
     path = areas((("run", (10, 10, 0)), ("wait", (0, 0, 5))), (0, 10, 20, 30))

@@ -6,7 +6,7 @@ import sys
 import time
 import tty
 
-from bootlab.measure.watch import Asked, Line, Watch
+from bootlab.measure.watch import Watch, WatchedLine, WatchRequest
 from bootlab.targets.serial.port import LineSettings, open_port
 from bootlab.targets.serial.reader import Chunk, SerialReader
 
@@ -34,12 +34,14 @@ def main() -> int:
             for end in (ours, theirs):
                 os.write(end, b"line %d\n" % number)
             time.sleep(1)
-        watch = Watch(Asked(), [port.byte_ns], began_ns)
+        watch = Watch(WatchRequest(), [port.byte_ns], began_ns)
         deltas = []
         while (one := reader.next(0.1)) is not None:
             assert isinstance(one, Chunk)
             deltas += [
-                happened.delta_ns / 1e9 for happened in watch.take(0, one.t_ns, one.data) if isinstance(happened, Line)
+                happened.delta_ns / 1e9
+                for happened in watch.take(0, one.t_ns, one.data)
+                if isinstance(happened, WatchedLine)
             ]
     grab.terminate()
     grab.wait()
