@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.measure.prepare import Prepared
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
 from bootlab.targets.qemu.session import QemuSession, socket_folder
-from bootlab.targets.target import ConsoleBytes
+from bootlab.targets.target import ConsoleBytes, Prepared
 from tests.time_by_file import TimeByFile
 
 READY = b"bootlab: mark ready"

@@ -16,8 +16,9 @@ PACKAGE = ROOT / "bootlab"
 RANKS = (
     ("checkout", "errors"),
     ("process", "symbols", "system", "timeline"),
-    ("importers", "targets", "profile", "build"),
-    ("techniques", "measure"),
+    ("importers", "profile", "build"),
+    ("techniques", "targets"),
+    ("measure",),
     ("findings",),
     ("experiments",),
     ("report",),
@@ -31,6 +32,12 @@ BANNED = {"util", "utils", "helper", "helpers", "common", "misc", "lib", "core",
 LARGEST_ROOM = 25
 # The machine that a system asks for, and the one that is switched on for it.
 SHARED_NAMES = {"Machine"}
+# Everybody else asks `targets.registry`: what is special about one target is that target's own.
+KNOW_ONE_TARGET = {
+    "cli/watch/loop.py": "`bootlab watch` reads serial lines, whatever hangs on them",
+    "cli/watch/verb.py": "`bootlab watch` lists this machine's serial ports",
+    "measure/host/toolbox.py": "`bootlab doctor` says which QEMU is here, and whether KVM works",
+}
 # Only the command line speaks to the user or ends the process.
 SPEAKERS = {"cli", "__main__"}
 
@@ -151,6 +158,59 @@ def test_a_circle_is_found() -> None:
     assert not find_circle({"a": ["b", "c"], "b": ["c"], "c": []})
 
 
+def target_questions(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield (line, rule) for each place where a module asks which target it deals with."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            if node.module.startswith("bootlab.targets.") and node.module.count(".") > 2:
+                yield node.lineno, f"imports {node.module}: ask the promise in bootlab.targets.target"
+            elif node.module in ("bootlab.system", "bootlab.system.target"):
+                kinds = [alias.name for alias in node.names if alias.name in TARGET_SETTINGS]
+                yield from ((node.lineno, f"imports {name}, which is one target's") for name in kinds)
+        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute) and node.left.attr == "target":
+            yield node.lineno, "asks whether there is a [target]: ask the promise in bootlab.targets.target"
+
+
+def settings_of_targets() -> set[str]:
+    """Return the classes of the system file's [target], one for each kind."""
+    tree = ast.parse((PACKAGE / "system/target.py").read_text())
+    return {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+TARGET_SETTINGS = settings_of_targets()
+
+
+def test_nobody_asks_which_target_a_system_boots_on() -> None:
+    """A new target is a folder and a line in the registry: nothing else knows one by its name."""
+    found = {
+        f"{path.relative_to(PACKAGE)}:{line}: {rule}"
+        for path in PACKAGE.rglob("*.py")
+        if part_of(path) not in ("targets", "system") and str(path.relative_to(PACKAGE)) not in KNOW_ONE_TARGET
+        for line, rule in target_questions(ast.parse(path.read_text()))
+    }
+    assert not found, "\n" + "\n".join(sorted(found))
+
+
+def test_who_knows_one_target_still_does() -> None:
+    """An exception that nobody needs any more would let the next import pass."""
+    assert not [name for name in KNOW_ONE_TARGET if not [*target_questions(ast.parse((PACKAGE / name).read_text()))]]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from bootlab.targets.serial.session import SerialSession",
+        "from bootlab.system import SerialLine",
+        "x = system.target is None",
+        "x = system.target is not None",
+    ],
+)
+def test_a_question_for_the_target_is_found(source: str) -> None:
+    """Each way to ask is one problem; the promise and the registry may be imported."""
+    asked = f"from bootlab.targets.registry import target_of\nfrom bootlab.system import System\n{source}\n"
+    assert [line for line, _ in target_questions(ast.parse(asked))] == [3]
+
+
 def rooms() -> list[Path]:
     """Return every folder of the package that holds modules."""
     return sorted({path.parent for path in PACKAGE.rglob("*.py")})
@@ -200,13 +260,13 @@ def test_rank_of_every_part_exists() -> None:
 @pytest.mark.parametrize(
     ("path", "source", "rule"),
     [
-        ("timeline/marks.py", "from bootlab.report import page", "timeline (rank 1) imports report (rank 6)"),
+        ("timeline/marks.py", "from bootlab.report import page", "timeline (rank 1) imports report (rank 7)"),
         (
             "targets/qemu/session.py",
-            "import bootlab.profile.asked.boot",
-            "targets (rank 2) imports profile (rank 2)",
+            "import bootlab.techniques.technique",
+            "targets (rank 3) imports techniques (rank 3)",
         ),
-        ("targets/qemu/session.py", "from bootlab import cli", "targets (rank 2) imports cli (rank 7)"),
+        ("targets/qemu/session.py", "from bootlab import cli", "targets (rank 3) imports cli (rank 8)"),
         ("targets/qemu/session.py", "from . import target", "relative import; write bootlab.…"),
         ("build/disk_utils.py", "", "'utils' in a file name says nothing; name the file after what it does"),
         ("build/root/disk.py", "print(1)", "print: only bootlab.cli speaks or exits"),

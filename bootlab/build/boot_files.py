@@ -171,7 +171,7 @@ class _Preparation:
         try:
             image = inspect(path)
             expect_arch(image, self._arch)
-            if self._system.target is None:
+            if not self._system.machine.type.is_real:
                 expect_loadable(image)
         except InputError as error:
             key = "kernel.image" if tree is None else "kernel.package"

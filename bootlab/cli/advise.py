@@ -7,8 +7,8 @@ from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, sa
 from bootlab.cli.profile.recorded import LABEL, find_profile, read_profile_run
 from bootlab.cli.profile.verb import SystemOrRun
 from bootlab.cli.terminal.speech import out, print_json
-from bootlab.measure.profile_setup import ProfileRequest
 from bootlab.measure.record import Outcome
+from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.profile import text as profile_text
 from bootlab.system import read_system
 

@@ -23,9 +23,9 @@ from bootlab.findings.analysis import Analysis
 from bootlab.findings.audit.finding import Audit
 from bootlab.findings.audit.kinds import audit as find_all
 from bootlab.findings.audit.kinds import gather
-from bootlab.measure.profile_setup import ProfileRequest
 from bootlab.measure.record import Outcome
 from bootlab.measure.record_files import write_json
+from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.boots import audit_text
 from bootlab.system import System, read_system
 

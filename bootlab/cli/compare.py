@@ -16,11 +16,12 @@ from bootlab.experiments.comparing import Comparison, Steps, compare_series, com
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.family import NULL_WORD
 from bootlab.experiments.store import Run, Store
-from bootlab.measure.prepare import Prepared, prepare
+from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord
 from bootlab.measure.record_files import read_record, write_json
 from bootlab.report.boots import page, steps_page, steps_text, text
 from bootlab.system import System, read_system
+from bootlab.targets.target import Prepared
 
 _FEWEST_WALL = 5
 _NULLS = 3

@@ -9,12 +9,13 @@ from bootlab.cli.terminal.pages import consoles, say_page, write_page
 from bootlab.cli.terminal.speech import boot_progress, err, out, print_json, teller, warn_of_doubts
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.store import Run
-from bootlab.measure.prepare import Prepared, prepare
+from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import write_json
 from bootlab.measure.statistics.series import Summary, summarize
 from bootlab.report.boots import page, text
 from bootlab.system import ClockKind, System, read_system
+from bootlab.targets.target import Prepared
 
 SCHEMA = "bootlab.series/1"
 WARM_UP = "warm-up"

@@ -22,6 +22,7 @@ from bootlab.report.sweep import text as sweep_text
 from bootlab.report.sweep.csv import sweep_csv
 from bootlab.report.sweep.page import sweep_page
 from bootlab.system import ClockKind, Kernel, PageSize, System, read_system
+from bootlab.targets.registry import target_of
 
 KIND = "sweep"
 _VIRTUAL_REPEATS, _WALL_REPEATS = 3, 10
@@ -70,8 +71,8 @@ def sweep(
     """
     expect_csv(csv)
     value = read_system(system)
-    if value.target is not None:
-        raise InputError(f"{system}:target: the vCPUs and memory of a real board are what they are")
+    if (why := target_of(value).fixed_machine) is not None:
+        raise InputError(f"{system}:target: {why}")
     store = open_store(runs)
     if resume is not None:
         run = find_resumed(store, resume, KIND, value.name, _Asked, [vcpus, memory, page_size, kernel, seeds])

@@ -15,12 +15,14 @@ from bootlab.errors import InputError
 from bootlab.experiments.store import Run
 from bootlab.findings.unused_files import Unused, find_unused, read_paths
 from bootlab.measure import boot as one_boot
-from bootlab.measure.prepare import Prepared, prepare
-from bootlab.measure.profile_setup import PROFILE, ProfileRequest
+from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import store_error, write_json
+from bootlab.profile.asked.request import ProfileRequest
+from bootlab.profile.recorded.about import PROFILE
 from bootlab.report.parts.figures import count, ms, percent, visible
 from bootlab.system import System, read_system
+from bootlab.targets.target import Prepared
 
 SCHEMA = "bootlab.unused/1"
 KIND = "unused"

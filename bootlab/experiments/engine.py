@@ -16,10 +16,10 @@ from pathlib import Path
 from bootlab.errors import Interrupted, StoreError
 from bootlab.experiments.store import Run
 from bootlab.measure.boot import boot
-from bootlab.measure.prepare import Prepared
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import read_record
 from bootlab.system import ClockKind
+from bootlab.targets.target import Prepared
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ from dataclasses import replace
 from bootlab.build.cache import Cache
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.family import NULL_WORD, Family
-from bootlab.measure.prepare import Prepared, prepare
+from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord
 from bootlab.system import ClockKind, System
+from bootlab.targets.target import Prepared
 
 Contest = tuple[Family, Family]
 """A changed system's family, and the family that it is compared with."""

@@ -7,9 +7,9 @@ from bootlab.errors import InputError
 from bootlab.findings.advise import Advice, advise
 from bootlab.findings.cost_tree import CostTree
 from bootlab.findings.evidence import measured_of
-from bootlab.measure.profile_setup import PROFILE, AboutProfile, read_about
 from bootlab.measure.record import BootRecord
 from bootlab.profile.asked.profile import FUNCTIONS, function_names, read_functions
+from bootlab.profile.recorded.about import PROFILE, AboutProfile, read_about
 from bootlab.profile.recorded.file import read_profile
 from bootlab.profile.recorded.trace import read_trace
 from bootlab.profile.recorded.values import Profile

@@ -7,12 +7,10 @@ from typing import Final
 from bootlab.errors import InputError
 from bootlab.importers.firmware.bootstage import parse_report
 from bootlab.measure.record import PhaseRecord, StageRecord
-from bootlab.profile.recorded.card_reads import read_between, read_card_log
+from bootlab.profile.recorded.card_reads import CARD_LOG, read_between, read_card_log
 from bootlab.timeline import marks as m
 from bootlab.timeline import phases
 
-CARD_LOG: Final = "card.log"
-"""What a board read from its card, in a boot's directory until that is in its record."""
 _REPORT: Final = "Timer summary in microseconds"
 
 

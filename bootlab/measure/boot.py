@@ -25,18 +25,15 @@ from bootlab.measure.guest.console import GuestConsole, early_check
 from bootlab.measure.guest.tcp_check import ask
 from bootlab.measure.host.deadline import deadline
 from bootlab.measure.host.facts import host_facts
-from bootlab.measure.machine import open_machine
-from bootlab.measure.prepare import Prepared
-from bootlab.measure.profile_setup import PROFILE
 from bootlab.measure.record import BootRecord, ConsoleStamps, GuestClock, InitcallRecord, Outcome
 from bootlab.measure.record_files import store_error, write_whole
 from bootlab.profile.asked.boot import marks_looked_for
 from bootlab.profile.asked.profile import FUNCTIONS
+from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.at_rest import compress_kept
 from bootlab.profile.recorded.trace import PluginTrace, Stamp, read_trace
 from bootlab.system import Check, ClockKind
-from bootlab.targets.serial.session import SerialSession
-from bootlab.targets.target import ConsoleBytes, Ended, EndReason, Session
+from bootlab.targets.target import TRACE, ConsoleBytes, Ended, EndReason, Prepared, Session
 from bootlab.timeline import marks as m
 
 _AFTER_PANIC_S = 1.0
@@ -99,9 +96,8 @@ class _Boot:
         self.cancelled = cancelled
         self.deadline_s = self.system.booted.deadline_s * patience
         self.check_deadline_s = self.system.check.deadline_s * patience if self.system.check is not None else 0.0
-        marks = self.system.target.marks if self.system.target is not None else {}
         self.guest = GuestConsole(
-            self.system.booted, self.system.check, named=marks, traced=prepared.plugin is not None
+            self.system.booted, self.system.check, named=prepared.console.marks, traced=prepared.traced
         )
         self.lines = LineSplitter()
         self.power_on_ns = 0
@@ -111,18 +107,17 @@ class _Boot:
         self.ended: Ended | None = None
         self.pending: asyncio.Future[ConsoleBytes | Ended] | None = None
         self.spoken: list[ConsoleLine] = []
-        self.board: SerialSession | None = None
-        self.zero = self.system.target.zero if self.system.target is not None else None
+        self.session: Session | None = None
+        self.zero = prepared.console.zero
 
     async def run(self) -> BootRecord:
         started = datetime.now(UTC).isoformat(timespec="seconds")
         begun = time.monotonic()
         argv: list[str] = []
         try:
-            async with open_machine(self.prepared, self.directory, argv) as machine:
-                self.board = machine.board
-                if self.board is not None:
-                    self.lines = LineSplitter(byte_ns=self.board.byte_ns)
+            async with self.prepared.open(self.directory, argv) as machine:
+                self.session = machine.session
+                self.lines = LineSplitter(byte_ns=machine.session.byte_ns)
                 ending = await self._follow(machine.session, machine.tcp_port)
         except BootFailed as error:
             ending = _Ending(Outcome.NOT_STARTED, error.message)
@@ -195,8 +190,7 @@ class _Boot:
                 self._feed(event.data, event.t_ns)
                 if self.guest.panic is not None and not self.guest.ready:
                     return await self._drain_panic(session, events)
-                if self.guest.gave_up and self.board is None:
-                    # A real board may have a watchdog that resets it.
+                if self.guest.gave_up and not self.prepared.console.may_be_reset:
                     await self._finish(session, events)
                     return self.ended
         return None
@@ -278,7 +272,7 @@ class _Boot:
                 self.ready_offset = line.end_offset
 
     def _ready_in_trace(self, event: Ended) -> bool:
-        if event.reason is EndReason.DIED or self.prepared.plugin is None:
+        if event.reason is EndReason.DIED or not self.prepared.traced:
             return False
         trace = self._trace()
         self.guest.ready = trace is not None and self.system.booted.mark in trace.guest_marks
@@ -290,7 +284,7 @@ class _Boot:
         return check.mark is not None and marks.get(check.mark, -1) >= marks.get(m.READY, 0)
 
     def _checked_in_trace(self, check: Check) -> bool:
-        trace = self._trace() if self.prepared.plugin is not None else None
+        trace = self._trace() if self.prepared.traced else None
         return trace is not None and check.mark in trace.guest_marks
 
     def _ended_early(self, ended: Ended) -> _Ending:
@@ -333,7 +327,7 @@ class _Boot:
         return f"{self.deadline_s:g} s on the host's clock{waited}"
 
     def _explained(self, outcome: Outcome, detail: str) -> _Ending:
-        if self.board is not None:
+        if self.prepared.console.is_line:
             cause = find_line_cause(bytes(self.console), self.zero)
         else:
             trace = self._trace()
@@ -349,7 +343,7 @@ class _Boot:
         return f'last console line, {seconds:.3f} host s after power-on: "{self.guest.last_line.strip()[:160]}"'
 
     def _trace(self) -> PluginTrace | None:
-        path = self.directory / "trace.txt"
+        path = self.directory / TRACE
         return read_trace(path) if path.exists() else None
 
     async def _watch_cancelled(self, boot: "asyncio.Task[object] | None") -> None:
@@ -377,7 +371,7 @@ class _Boot:
             cpu=system.machine.cpu,
             seed=system.seed,
             outcome=ending.outcome,
-            detail="; ".join([ending.detail, *(self.board.doubts if self.board is not None else ())]).strip("; "),
+            detail="; ".join([ending.detail, *(self.session.doubts if self.session is not None else ())]).strip("; "),
             remarks=board_remarks(
                 system,
                 marks.keys(),
@@ -401,7 +395,7 @@ class _Boot:
             storage=system.storage,
             stamps=self._stamps(),
             board_model=system.board_model,
-            host=host_facts(qemu=prepared.qemu, kvm=prepared.kvm),
+            host={**host_facts(), **prepared.host_facts()},
             argv=argv,
             started=started,
             wall_s=round(wall_s, 3),
@@ -409,11 +403,10 @@ class _Boot:
         )
 
     def _stamps(self) -> ConsoleStamps | None:
-        if self.board is None or self.system.target is None:
+        stamps = self.session.stamps() if self.session is not None else None
+        if stamps is None:
             return None
-        from_zero = self.system.target.zero is not None
-        board = self.board
-        return ConsoleStamps(byte_ns=board.byte_ns, late_ns=board.late_ns, power_ns=0 if from_zero else board.power_ns)
+        return ConsoleStamps(byte_ns=stamps.byte_ns, late_ns=stamps.late_ns, power_ns=stamps.power_ns)
 
     def _ready_stamp(self, trace: PluginTrace | None) -> Stamp | None:
         if trace is None:

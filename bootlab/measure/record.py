@@ -24,9 +24,9 @@ class Outcome(StrEnum):
     CHECK_FAILED = "check failed"
     """The system no longer does its work: it was ready, or its check said so before."""
     NOT_STARTED = "not started"
-    """QEMU refused this system: the machine never ran."""
+    """The target refused this system: the machine never ran."""
     TARGET_DIED = "target died"
-    """QEMU crashed or was killed in mid-boot: nothing is learned about the system."""
+    """The machine was lost in mid-boot: QEMU was killed, a line is gone. Nothing is learned about the system."""
 
 
 class _Frozen(BaseModel):

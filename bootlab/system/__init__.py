@@ -23,7 +23,7 @@ from bootlab.system.machine import (
 from bootlab.system.part import Part
 from bootlab.system.source_build import SourceBuild
 from bootlab.system.source_program import Instructions, Libc, SourceProgram
-from bootlab.system.target import Command, Target
+from bootlab.system.target import Command, SerialLine
 from bootlab.system.value import BootFiles, System
 
 __all__ = [
@@ -65,6 +65,6 @@ __all__ = [
     "SourceProgram",
     "Storage",
     "System",
-    "Target",
+    "SerialLine",
     "read_system",
 ]

@@ -11,7 +11,7 @@ Command = Annotated[tuple[Annotated[str, LINE], ...], TEXT] | Annotated[str, LIN
 """A list of words, run as it is, or one text, run by `sh -c`."""
 
 
-class Target(Part):
+class SerialLine(Part):
     """A board on a serial line. Commands run on this host; the board is off while `deliver` runs."""
 
     kind: Literal["serial"]

@@ -28,7 +28,7 @@ from bootlab.system.machine import (
     Storage,
 )
 from bootlab.system.part import Part, matching
-from bootlab.system.target import Target
+from bootlab.system.target import SerialLine
 
 
 class System(Part):
@@ -38,7 +38,7 @@ class System(Part):
         str, matching(r"[A-Za-z0-9][A-Za-z0-9._-]*", "is not letters, digits and . _ -, a letter or digit first")
     ]
     description: str = ""
-    target: Target | None = None
+    target: SerialLine | None = None
     """A real board; without one the machine is emulated here."""
     machine: Machine
     clock: BootClock = BootClock()

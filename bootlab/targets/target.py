@@ -1,12 +1,37 @@
-"""What every target promises: a session that powers a machine on, reports what it says, and always ends.
+"""What every target promises: it prepares a system, gives the machine of each boot, and says what it cannot do.
+
+A target is a place where systems boot: an emulator, a board on a serial line, boots that are on record. All that is
+special about it is its own; whoever boots asks these promises and never which target it is (`registry` knows that).
+
+    target_of(system).prepare(...)      -> Prepared: files, hashes, how the console is to be read
+    prepared.open(directory, argv)      -> Machine: switched off, with a Session
+    session.power_on(), events(), stop()
 
 A session speaks in two kinds of event, both stamped with the host's CLOCK_MONOTONIC in ns, taken before any decoding.
 """
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+import hashlib
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Final, Protocol, Self
+
+from bootlab.build.cache import Cache
+from bootlab.profile.asked.request import ProfileRequest
+from bootlab.system import BootFiles, System
+
+TRACE: Final = "trace.txt"
+"""What an exact machine recorded, in a boot's directory (plugin/trace_format.h)."""
+NO_FILES: Final = BootFiles(kernel=Path(os.devnull))
+"""Of a system that brings no file with it; a path is there for those who never ask."""
+
+Tell = Callable[[str], None]
+"""Gets a line before a step that may take long."""
 
 
 class EndReason(StrEnum):
@@ -36,15 +61,41 @@ class Ended:
     detail: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class LineStamps:
+    """How far the stamps of a console may be off that came over a line.
+
+    `byte_ns`: how long one byte takes, 0 where the line's rate is not known. `late_ns`: no stamp was later; None where
+    nobody can know it. `power_ns`: how long the command took that gave the power; 0 where time 0 is a console line.
+    """
+
+    byte_ns: int
+    late_ns: int | None
+    power_ns: int
+
+
 class Session(Protocol):
     """One machine from before power-on to its end. Use as an async context manager: leaving it ends the machine."""
 
+    @property
+    def byte_ns(self) -> int:
+        """How long one byte takes on the console's line; 0 where it has none, or its rate is not known."""
+        ...
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What may have spoilt this boot or its times, for the user to read."""
+        ...
+
     async def power_on(self) -> int:
-        """Let the machine run; returns the host's monotonic time in ns at which it was let go."""
+        """Let the machine run; returns the host's monotonic time in ns at which it was let go. Raises BootFailed."""
         ...
 
     def events(self) -> AsyncIterator[ConsoleBytes | Ended]:
-        """Yield what the machine does, in order; ends after `Ended`."""
+        """Yield what the machine does, in order; ends after `Ended`.
+
+        Raises TimeoutError, once, where the target knows that nothing will come before `stop`: the deadline passes.
+        """
         ...
 
     def withheld_s(self) -> float:
@@ -54,3 +105,172 @@ class Session(Protocol):
     async def stop(self) -> None:
         """End the machine in an orderly way; `Ended` follows in `events()`."""
         ...
+
+    def stamps(self) -> LineStamps | None:
+        """Return how far this console's stamps may be off; None where no line delays it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine that is not switched on yet. `tcp_port`: of this host, where its check listens."""
+
+    session: Session
+    tcp_port: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleTraits:
+    """How the console of a target is to be read."""
+
+    zero: str | None = None
+    """Time 0 is the first line with this pattern, instead of power-on."""
+    marks: Mapping[str, str] = field(default_factory=dict)
+    """Further marks, each with the pattern of its line."""
+    is_line: bool = False
+    """It comes over a line whose other end may have another rate, and nothing else is known of the machine."""
+    may_be_reset: bool = False
+    """A watchdog may reset a machine that has given up, so that is not the end yet."""
+
+
+class Names(Protocol):
+    """What function is at an address of the kernel that boots."""
+
+    def name_at(self, address: int) -> str | None:
+        """Return the function's name, None where it is not known. `address` is a link address."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared(ABC):
+    """A system that is ready to boot on its target, with any seed.
+
+    `runs_on`: what executes its instructions, as the record says it: `tcg`, `kvm`, `board`, ...
+    `symbols`: names of the kernel's functions, None where they are not known or nothing records addresses.
+    `plugin_config`: what its trace looks for, in the plugin's words; None where nothing traces it.
+    """
+
+    system: System
+    files: BootFiles
+    hashes: dict[str, str]
+    """sha256 of all that decides the boot beside the system itself: one per input that there is."""
+    sizes: dict[str, int]
+    """Bytes of kernel, initramfs, card, flash, rootfs and disks, of those there are."""
+    runs_on: str
+    symbols: Names | None = None
+    plugin_config: str | None = None
+    console: ConsoleTraits = ConsoleTraits()
+
+    @abstractmethod
+    def open(self, directory: Path, argv: list[str]) -> AbstractAsyncContextManager[Machine]:
+        """Give the machine of one boot, and end it. `argv` gets the command that runs it, as soon as it is known.
+
+        `directory` is the boot's: what the machine leaves is there when it has ended. An exact one leaves `TRACE`.
+        Raises BootFailed when it does not start, InputError for a line that cannot be opened, MissingTool.
+        """
+
+    @property
+    def traced(self) -> bool:
+        """Return whether a trace says when each mark was and what the console sent, whatever the host did."""
+        return self.plugin_config is not None
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """Return what a profile of this boot will not tell, in words for a user."""
+        return ()
+
+    def host_facts(self) -> dict[str, Any]:
+        """Return the facts about what runs it here that a measured time depends on, ready for JSON.
+
+        `qemu`: the emulator's version, None where there is none; `kvm`: the state of the KVM device in words.
+        """
+        return {"qemu": None, "kvm": "not asked for"}
+
+    @property
+    def key(self) -> str:
+        """Return the sha256 of everything that decides the boot: files count by content, never by path."""
+        return boot_key(self.system, self.hashes, self.plugin_config)
+
+    @property
+    def load_ns(self) -> int:
+        """Return the time to load kernel and initramfs by the system's storage model; 0 without one."""
+        storage = self.system.storage
+        loaded = [size for name, size in self.sizes.items() if name in ("kernel", "initramfs")]
+        return storage.load_ns(loaded) if storage is not None else 0
+
+    def with_seed(self, seed: int) -> Self:
+        """Return the same boot with another seed; nothing needs to be made again."""
+        return replace(self, system=self.system.with_seed(seed))
+
+
+@dataclass(frozen=True, slots=True)
+class BootRequest:
+    """What is asked of boots besides the system.
+
+    `watch`: kernel symbols whose first execution becomes the mark `watch:SYMBOL`, where the target sees them.
+    `profile`: where the boots are to be profiled.
+    """
+
+    watch: tuple[str, ...] = ()
+    profile: ProfileRequest | None = None
+
+
+class Target(Protocol):
+    """A place where systems boot. It holds no state: what one boot needs is in `Prepared`."""
+
+    @property
+    def fixed_machine(self) -> str | None:
+        """Why its machine has the CPUs and the memory it has, in words; None where a system chooses them."""
+        ...
+
+    def prepare(self, system: System, cache: Cache, asked: BootRequest, tell: Tell) -> Prepared:
+        """Make or find all that `system` boots from, once for every seed.
+
+        Raises InputError for what cannot be right or cannot be had on this target (a profile, say), MissingTool.
+        """
+        ...
+
+    def lacks(self, before: System, after: System) -> str | None:
+        """Return why the machine that boots `before` cannot boot `after` instead; None where it can."""
+        ...
+
+    def doubts(self, system: System) -> list[str]:
+        """Return why boots of this system may not repeat exactly although its clock is the virtual one."""
+        ...
+
+
+def boot_key(system: System, hashes: Mapping[str, str], plugin_config: str | None) -> str:
+    """Return the sha256 by which a boot is found again: the system without its paths, and all files' contents."""
+    values = system.model_dump(
+        mode="json",
+        exclude={
+            "name": True,
+            "description": True,
+            "kernel": {"image", "package", "build", "suite", "symbols"},
+            "initramfs": True,
+            "rootfs": True,
+            "disks": {"__all__": {"path"}},
+            # What it makes is on the medium, whose content counts.
+            "bootloader": True,
+            "card": True,
+            "flash": True,
+        },
+    )
+    document = {"system": values, "hashes": dict(hashes), "plugin_config": plugin_config}
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+
+def sizes_of(system: System, files: BootFiles) -> dict[str, int]:
+    """Return the bytes of kernel, initramfs, card, flash, rootfs and disks, of those there are. Raises OSError."""
+    # Disks follow the root file system, which is the first.
+    names = [f"disk{index}" for index in range(len(files.disks))]
+    if system.rootfs is not None:
+        names = ["rootfs", *names[:-1]]
+    named = {
+        "kernel": files.kernel,
+        "initramfs": files.initramfs,
+        "card": files.card,
+        "flash": files.flash,
+        **dict(zip(names, files.disks, strict=True)),
+    }
+    return {name: path.stat().st_size for name, path in named.items() if path is not None}

@@ -7,9 +7,10 @@ from statistics import median
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.measure.prepare import Prepared, prepare
+from bootlab.measure.prepare import prepare
 from bootlab.system import read_system
 from bootlab.targets.qemu.argv import PluginFiles
+from bootlab.targets.target import Prepared
 
 pytestmark = pytest.mark.bench
 

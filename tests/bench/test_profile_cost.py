@@ -7,10 +7,13 @@ from statistics import median
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.measure.prepare import Prepared, prepare
-from bootlab.measure.profile_setup import PROFILE, ProfileRequest, write_profile_config
+from bootlab.measure.prepare import prepare
+from bootlab.profile.asked.request import ProfileRequest
+from bootlab.profile.recorded.about import PROFILE
 from bootlab.system import read_system
 from bootlab.targets.qemu.argv import PluginFiles
+from bootlab.targets.qemu.profile_setup import write_profile_config
+from bootlab.targets.target import Prepared
 
 pytestmark = pytest.mark.bench
 

@@ -15,7 +15,7 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.measure.boot import boot
-from bootlab.measure.prepare import Prepared, prepare
+from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord
 from bootlab.profile.asked.profile import FUNCTIONS, function_names, read_functions
 from bootlab.profile.recorded.file import Profile, read_profile
@@ -23,6 +23,7 @@ from bootlab.profile.recorded.records import Integers
 from bootlab.profile.recorded.trace import PluginTrace, read_trace
 from bootlab.system import System, read_system
 from bootlab.targets.qemu.argv import PluginFiles
+from bootlab.targets.target import Prepared
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"

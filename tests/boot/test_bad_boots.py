@@ -15,6 +15,7 @@ from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System
+from bootlab.targets.qemu.program import require_qemu
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
@@ -184,19 +185,17 @@ def test_truncated_initramfs(fast_system: System, cache: Cache, tmp_path: Path) 
 
 @pytest.mark.promise("bad input")
 def test_qemu_too_old(fast_system: System, cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bootlab.measure import prepare as module
-
     program = tmp_path / "qemu-system-x86_64"
     program.write_text('#!/bin/sh\necho "QEMU emulator version 7.2.9 (Debian 1:7.2+dfsg-7)"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    module.require_qemu.cache_clear()
+    require_qemu.cache_clear()
     try:
         with pytest.raises(BootlabError, match="version 7.2.9, bootlab needs 9.2") as caught:
             prepare(fast_system, cache)
         assert caught.value.exit_code == 3
     finally:
-        module.require_qemu.cache_clear()
+        require_qemu.cache_clear()
 
 
 def start_cli(*words: str) -> "subprocess.Popen[bytes]":

@@ -9,7 +9,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
-from bootlab.measure.profile_setup import read_about
+from bootlab.profile.recorded.about import read_about
 from bootlab.profile.recorded.at_rest import read_kept
 from bootlab.profile.recorded.records import Integers
 from bootlab.system import read_system

@@ -11,9 +11,10 @@ from bootlab.build.cache import Cache
 from bootlab.cli.measure import identical
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.store import Store
-from bootlab.measure.prepare import Prepared, prepare
+from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import read_system
+from bootlab.targets.target import Prepared
 from bootlab.timeline import marks as m
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]

@@ -8,8 +8,8 @@ from bootlab.build.cache import Cache
 from bootlab.findings.analysis import read_recorded
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
-from bootlab.measure.profile_setup import ProfileRequest
 from bootlab.measure.record import Outcome
+from bootlab.profile.asked.request import ProfileRequest
 from bootlab.profile.tables.processes import State, find_processes
 from bootlab.system import read_system
 from tests.boot.conftest import EXAMPLES

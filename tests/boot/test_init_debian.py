@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.measure.guest.tcp_check import ask, free_port
+from bootlab.measure.guest.tcp_check import ask
 from bootlab.measure.prepare import prepare
 from bootlab.process import run
 from bootlab.system import System, read_system
 from bootlab.targets.qemu.argv import Wiring, qemu_argv
-from bootlab.targets.qemu.session import QemuSession, socket_folder
+from bootlab.targets.qemu.session import QemuSession, free_port, socket_folder
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason
 from tests.boot.conftest import EXAMPLES
 

@@ -12,12 +12,11 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.importers.init_account import AccountEventKind, find_account
-from bootlab.measure.guest.tcp_check import free_port
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
 from bootlab.targets.qemu.argv import Wiring, qemu_argv
-from bootlab.targets.qemu.session import socket_folder
+from bootlab.targets.qemu.session import free_port, socket_folder
 from bootlab.targets.target import EndReason
 from tests.boot.dhcp_server import ACK, DISCOVER, NAK, OFFER, REQUEST, Asked, DhcpServer, Reply
 from tests.boot.guest_console import watch

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.measure.host.kvm import probe_accelerator, probe_kvm
+from bootlab.targets.qemu.kvm import probe_accelerator, probe_kvm
 
 pytestmark = pytest.mark.boot
 

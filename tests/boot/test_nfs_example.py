@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.measure.guest.tcp_check import free_port
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import read_system
+from bootlab.targets.qemu.session import free_port
 from tests.boot.conftest import EXAMPLES, Boot
 
 pytestmark = [

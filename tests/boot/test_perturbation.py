@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.measure.prepare import Prepared, prepare
+from bootlab.measure.prepare import prepare
 from bootlab.system import System
 from bootlab.targets.qemu.argv import PluginFiles
+from bootlab.targets.target import Prepared
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from bootlab.errors import BootlabError
-from bootlab.measure.host.huge_pages import expect_pages, free_pages
 from bootlab.system import System, read_system
+from bootlab.targets.qemu.huge_pages import expect_pages, free_pages
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 

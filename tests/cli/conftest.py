@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from bootlab.experiments.store import Run, Store
-from bootlab.measure.profile_setup import ABOUT, PROFILE, AboutProfile
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.profile.asked.profile import FUNCTIONS, functions_text
+from bootlab.profile.recorded.about import ABOUT, PROFILE, AboutProfile
 from bootlab.profile.recorded.records import CallKind, EventKind, Space
 from bootlab.system import Booted, Kernel, Machine, MachineType, System
 from tests.profile.conftest import ProfileWriter

@@ -22,10 +22,11 @@ from pathlib import Path
 
 from bootlab.build.cache import Cache
 from bootlab.measure.boot import boot
-from bootlab.measure.prepare import Prepared, prepare
+from bootlab.measure.prepare import prepare
 from bootlab.process import find_program
 from bootlab.system import read_system
 from bootlab.targets.qemu.argv import Wiring, qemu_argv
+from bootlab.targets.target import Prepared
 
 GUEST = Path(__file__).parent / "systemd_guest" / "guest.toml"
 WANTED = "systemd.wants=record-samples.service"

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from bootlab.measure.board_stages import CARD_LOG, phase_records, stage_records
+from bootlab.measure.board_stages import phase_records, stage_records
+from bootlab.profile.recorded.card_reads import CARD_LOG
 
 MARKS = {"power_on": 0, "spl_entry": 2, "uboot_entry": 100, "image_entry": 300, "ready": 900}
 LOG = """\

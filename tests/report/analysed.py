@@ -8,8 +8,8 @@ from pathlib import Path
 
 from bootlab.findings.advise import Advice, AdviceItem, Remedy
 from bootlab.findings.analysis import Analysis
-from bootlab.measure.profile_setup import AboutProfile
 from bootlab.measure.record import BootRecord, Outcome, PhaseRecord
+from bootlab.profile.recorded.about import AboutProfile
 from bootlab.profile.recorded.file import read_profile
 from bootlab.profile.recorded.records import CallKind, EventKind, Space, SwitchFlag
 from bootlab.profile.recorded.values import LAST_SLICE, Profile

@@ -16,15 +16,17 @@ from bootlab.experiments.store import Run, Store
 from bootlab.findings.analysis import Analysis, analyse
 from bootlab.findings.profile_document import difference_document, profile_document
 from bootlab.measure import boot as one_boot
-from bootlab.measure.prepare import Prepared, prepare
-from bootlab.measure.profile_setup import PROFILE, ProfileRequest
+from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import write_json
+from bootlab.profile.asked.request import ProfileRequest
+from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.at_rest import find_kept
 from bootlab.report.profile import sides_text as profile_sides_text
 from bootlab.report.profile import text as profile_text
 from bootlab.report.profile.page import differential_page, profile_page
 from bootlab.system import System
+from bootlab.targets.target import Prepared
 
 _PATIENCE = 4.0
 """A profiled boot takes longer than a plain one, with several vCPUs much longer."""
@@ -63,8 +65,7 @@ def prepare_profile(subject: Subject, *, silent: bool) -> Prepared:
             raise
         with naming(subject.file):
             raise
-    assert prepared.profile is not None
-    for missing in prepared.profile.about.missing:
+    for missing in prepared.unseen:
         err.print(f"bootlab: warning: {missing}", soft_wrap=True)
     return prepared
 

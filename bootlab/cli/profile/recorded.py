@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from bootlab.errors import InputError, StoreError
 from bootlab.experiments.store import Run, Store, read_run
 from bootlab.findings.analysis import Analysis, analyse
-from bootlab.measure.profile_setup import PROFILE
 from bootlab.measure.record_files import read_record
+from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.at_rest import find_kept
 from bootlab.system import System
 

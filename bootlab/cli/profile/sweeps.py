@@ -9,10 +9,10 @@ from bootlab.cli.terminal.speech import err, out, print_json
 from bootlab.errors import BootFailed, InputError, StoreError
 from bootlab.experiments.store import Run, Store
 from bootlab.experiments.sweep.profiles import Axis, Sample, Sweep, failed_point, make_point, make_sweep
-from bootlab.measure.prepare import Prepared
 from bootlab.measure.record_files import write_json
 from bootlab.report.profile import sides_text as profile_sides_text
 from bootlab.report.profile.sweep_page import profile_sweep_page
+from bootlab.targets.target import Prepared
 
 
 def run_sweep(store: Store, subjects: Mapping[str, Subject], axis: Axis, *, json: bool) -> int:

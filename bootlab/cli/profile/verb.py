@@ -16,8 +16,8 @@ from bootlab.errors import InputError, StoreError
 from bootlab.experiments.store import Run, Store
 from bootlab.experiments.sweep.profiles import Axis
 from bootlab.findings.analysis import Analysis
-from bootlab.measure.profile_setup import MOST_VCPUS, ProfileRequest
 from bootlab.profile.asked.profile import DEFAULT_SPAN_NS
+from bootlab.profile.asked.request import MOST_VCPUS, ProfileRequest
 from bootlab.report.exports.export import expect_writable, export_difference, export_profile
 from bootlab.symbols.system_map import SymbolFile, classify_symbol_file
 from bootlab.system import System, read_system

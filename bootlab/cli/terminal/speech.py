@@ -10,8 +10,8 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from bootlab.measure.prepare import doubts
 from bootlab.system import System
+from bootlab.targets.registry import target_of
 
 # What is printed holds paths and guests' words: a bracket in them is a bracket.
 out = Console(highlight=False, markup=False)
@@ -27,7 +27,7 @@ def print_json(document: BaseModel | dict[str, Any]) -> None:
 
 def warn_of_doubts(system: System) -> None:
     """Say on stderr why this system's boots may not be exact."""
-    for doubt in doubts(system):
+    for doubt in target_of(system).doubts(system):
         err.print(f"bootlab: warning: {doubt}", soft_wrap=True)
 
 

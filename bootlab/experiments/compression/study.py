@@ -14,9 +14,10 @@ from bootlab.errors import BootFailed, BootlabError, InputError, Interrupted, St
 from bootlab.experiments.compression.result import CompressionResult, Option, Table, What, make_table
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.sweep.result import Figure, figure_of
-from bootlab.measure.prepare import Prepared, prepare
+from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import ClockKind, Compression, System
+from bootlab.targets.target import Prepared
 from bootlab.timeline import marks as m
 
 NONE: Final = "none"

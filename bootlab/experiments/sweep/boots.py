@@ -13,9 +13,10 @@ from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.sweep.grid import AXES, Axis, Place, SweepAxes, places, system_at
 from bootlab.experiments.sweep.result import Boot, Figure, PlaceResult, SweepResult, Trend, TrendRow, figure_of
 from bootlab.experiments.sweep.straight_line import fit
-from bootlab.measure.prepare import Prepared, prepare
+from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import ClockKind, System
+from bootlab.targets.target import Prepared
 
 Numeric = ("vcpus", "memory_mib")
 _MIB_PER_GIB = 1024
@@ -87,13 +88,13 @@ class BootSweep:
     ) -> SweepResult:
         first = next(iter(records.values()))[0]
         swept = self.wanted.swept()
-        one = next(iter(prepared.values()))
+        kvm = str(first.host["kvm"])
         same_counts = _page_size_changes_nothing(records) if "page_size" in swept and not self._wall else None
         return SweepResult(
             system=self.system.name,
             clock=first.clock,
             accelerator=first.accelerator,
-            kvm=one.kvm,
+            kvm=kvm,
             ns_per_instruction=first.ns_per_instruction,
             cpu=first.cpu,
             seeds=self.seeds,
@@ -103,7 +104,7 @@ class BootSweep:
             page_sizes_equal=same_counts,
             cautions=[
                 *(_one_cpu_kernels(prepared) if "vcpus" in swept else []),
-                *_cautions(swept, first.clock, first.accelerator, one.kvm, same_counts),
+                *_cautions(swept, first.clock, first.accelerator, kvm, same_counts),
             ],
             hashes={place.kernel: prepared[place].hashes for place in self.places},
             host=first.host,

@@ -34,9 +34,9 @@ from bootlab.experiments.verdict import Verdict, virtual_verdict
 from bootlab.findings.analysis import read_recorded
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
-from bootlab.measure.profile_setup import ProfileRequest
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.statistics.series import spread_ns
+from bootlab.profile.asked.request import ProfileRequest
 from bootlab.profile.recorded.values import Profile
 from bootlab.system import ClockKind, KernelBuild, System
 

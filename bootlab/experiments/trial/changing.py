@@ -10,6 +10,7 @@ from bootlab.experiments.trial.judging import DOES_NOT_APPLY
 from bootlab.experiments.verdict import Verdict
 from bootlab.findings.evidence import measured_of
 from bootlab.system import System
+from bootlab.targets.registry import target_of
 from bootlab.techniques.changes.bootloader import finished_medium
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.technique import Technique
@@ -66,8 +67,8 @@ class Changing:
                 system = technique.change.apply(system, measured)
             except InputError as error:
                 return Changed(None, DOES_NOT_APPLY, f"{said}{error.message}")
-            if (needs := board_lacks(before_system, system)) is not None:
-                return Changed(None, DOES_NOT_APPLY, f"{said}{needs}")
+            if (lack := machine_lacks(before_system, system)) is not None:
+                return Changed(None, DOES_NOT_APPLY, f"{said}{lack}")
         return Changed(system)
 
     def _prepared(self, changed: Changed, who: str) -> Changed:
@@ -86,21 +87,15 @@ class Changing:
         return changed
 
 
-def board_lacks(before: System, after: System) -> str | None:
-    """Return why a board cannot become `after`: a real one, or one that boots from a finished card or chip."""
+def machine_lacks(before: System, after: System) -> str | None:
+    """Return why the machine of `before` cannot boot `after`: its target, or its finished card or chip, allows no such.
+
+    None where it can, or where the two are the same.
+    """
     if after == before:
         return None
-    if before.target is None:
-        held = ("kernel", "initramfs")
-        return finished_medium(before) if any(getattr(before, part) != getattr(after, part) for part in held) else None
-    if before.kernel.installed:
-        return "nothing is delivered to this board (target.deliver), so it boots what is on it"
-    brought = ("kernel", "initramfs", "rootfs", "disks")
-    if any(getattr(before, part) != getattr(after, part) for part in System.model_fields if part not in brought):
-        return "it changes the emulated machine, and this one is real"
-    if before.kernel.entry != after.kernel.entry:
-        return "how the kernel is entered is QEMU's choice, and here the board's bootloader's"
-    return None
+    held = any(getattr(before, part) != getattr(after, part) for part in ("kernel", "initramfs"))
+    return target_of(before).lacks(before, after) or (finished_medium(before) if held else None)
 
 
 def _other_kernel(changed: System | None, system: System) -> bool:

@@ -1,1 +1,1 @@
-"""What a guest says of itself: its console and marks, its clock, its answers over TCP, its programs' symbols."""
+"""What a guest says of itself: its console and marks, its clock, its answers over TCP."""

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import re
-import socket
 
 _ANSWER_BYTES = 1 << 20
 
@@ -26,12 +25,3 @@ async def ask(port: int, text: str, expect: str) -> str:
         writer.close()
         with contextlib.suppress(ConnectionError):
             await writer.wait_closed()
-
-
-def free_port() -> int:
-    """Return a TCP port of this host that was free a moment ago."""
-    # Another process may take the port before QEMU binds it; QEMU then says so and the boot fails at once.
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -1,1 +1,1 @@
-"""What this host is and can do: its tools, KVM, huge pages, and facts that a measured time depends on."""
+"""What this host is and can do: its tools, deadlines on it, and facts that a measured time depends on."""

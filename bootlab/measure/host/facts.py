@@ -2,19 +2,12 @@
 
 import os
 import platform
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from bootlab.process import run
 
-
-def host_facts(*, qemu: Path | None, kvm: str) -> dict[str, Any]:
-    """Return the facts, ready for JSON: text, numbers, or None for what this host does not say.
-
-    `qemu` is the emulator's program, None when the boot has none; `kvm` is the state of the KVM device in words.
-    Raises ProgramFailed when `qemu` does not run.
-    """
+def host_facts() -> dict[str, Any]:
+    """Return the facts, ready for JSON: text, numbers, or None for what this host does not say."""
     return {
         "cpu_model": _cpu_model(),
         "machine": platform.machine(),
@@ -24,20 +17,7 @@ def host_facts(*, qemu: Path | None, kvm: str) -> dict[str, Any]:
         "memory_mib": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20,
         "kernel": platform.release(),
         "distribution": _distribution(),
-        "qemu": None if qemu is None else qemu_version(qemu),
-        "kvm": kvm,
     }
-
-
-@lru_cache
-def qemu_version(program: Path) -> str:
-    """Return a QEMU program's version with its packager's, e.g. `10.0.2 (Debian 1:10.0.2+ds-2+deb13u1)`.
-
-    Raises MissingTool when it is not there, ProgramFailed when it does not run.
-    """
-    # QEMU emulator version 10.0.2 (Debian 1:10.0.2+ds-2+deb13u1)
-    first_line = run([program, "--version"], deadline_s=20).text.partition("\n")[0]
-    return first_line.partition(" version ")[2] or first_line
 
 
 def _cpu_model() -> str | None:

@@ -7,9 +7,9 @@ from bootlab.build.cache import Cache
 from bootlab.build.plugin import plugin_path
 from bootlab.build.source.toolchain import ARCHITECTURES, find_toolchain, has_header
 from bootlab.errors import BootlabError, MissingTool
-from bootlab.measure.host.kvm import probe_kvm
-from bootlab.measure.prepare import require_qemu
 from bootlab.process import ProgramFailed, find_program, run
+from bootlab.targets.qemu.kvm import probe_kvm
+from bootlab.targets.qemu.program import require_qemu
 
 
 @dataclass(frozen=True, slots=True)

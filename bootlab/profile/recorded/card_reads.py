@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+CARD_LOG: Final = "card.log"
+"""QEMU's log, in a boot's directory until what it says is in the boot's record."""
 TRACE_EVENT: Final = "sdcard_read_block"
 """What QEMU is asked to log."""
 MARK: Final = "bootlab-plugin: mark "

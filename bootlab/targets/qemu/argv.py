@@ -105,7 +105,7 @@ def _machine(system: System) -> list[str]:
     argv = []
     if machine.page_size is not PageSize.AUTO:
         # Both sizes are files in memory, touched when the guest touches them and never merged: only the page differs.
-        # QEMU asks for huge pages everywhere, but the host gives none to a memory file (measure/host/huge_pages.py).
+        # QEMU asks for huge pages everywhere, but the host gives none to a memory file (huge_pages.py).
         huge = "on,hugetlbsize=2M" if machine.page_size is PageSize.HUGE else "off"
         argv += [
             "-object",

@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 import signal
+import socket
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -21,7 +22,7 @@ from typing import Self
 from qemu.qmp import ConnectError, QMPClient, QMPError
 
 from bootlab.errors import BootFailed, MissingTool
-from bootlab.targets.target import ConsoleBytes, Ended, EndReason
+from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LineStamps
 
 # The pipe must hold a whole boot's console: if QEMU's write blocked, the guest's UART would see a busy transmitter, and
 # the exact clock would depend on how fast we read.
@@ -33,7 +34,13 @@ logging.getLogger("qemu.qmp").setLevel(logging.CRITICAL)
 
 
 class QemuSession:
-    """One QEMU process from start to end. `argv` comes from qemu_argv() with `wiring.qmp_socket` = `qmp_socket`."""
+    """One QEMU process from start to end. `argv` comes from qemu_argv() with `wiring.qmp_socket` = `qmp_socket`.
+
+    Its console comes through a pipe: no line delays it.
+    """
+
+    byte_ns = 0
+    doubts: tuple[str, ...] = ()
 
     def __init__(self, argv: Sequence[str], qmp_socket: Path, *, stderr: Path) -> None:
         self._argv = list(argv)
@@ -124,6 +131,9 @@ class QemuSession:
             await asyncio.wait_for(self._process.wait(), _STOP_S)
         except TimeoutError:
             self._kill()
+
+    def stamps(self) -> LineStamps | None:
+        return None
 
     def error_text(self) -> str:
         """Return the last lines that QEMU wrote to its stderr, as one line."""
@@ -244,3 +254,12 @@ def socket_folder() -> Iterator[Path]:
     """Give a short-lived private folder whose path is short enough for a Unix socket (108 bytes)."""
     with tempfile.TemporaryDirectory(prefix="bootlab-") as folder:
         yield Path(folder)
+
+
+def free_port() -> int:
+    """Return a TCP port of this host that was free a moment ago."""
+    # Another process may take the port before QEMU binds it; QEMU then says so and the boot fails at once.
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -12,10 +12,10 @@ from typing import Self
 
 from bootlab.errors import BootFailed
 from bootlab.process import ProgramFailed, find_program, run
-from bootlab.system import Target
+from bootlab.system import SerialLine
 from bootlab.targets.serial.port import LineSettings, open_port
 from bootlab.targets.serial.reader import Chunk, Gone, SerialReader
-from bootlab.targets.target import ConsoleBytes, Ended, EndReason
+from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LineStamps
 
 _WAKE_S = 0.2
 _delivered: dict[str, Mapping[str, str]] = {}
@@ -25,29 +25,28 @@ _delivered: dict[str, Mapping[str, str]] = {}
 class SerialSession:
     """One board from before power-on to off again. `delivery` is the environment of the command `deliver`."""
 
-    def __init__(self, target: Target, delivery: Mapping[str, str], contents: Mapping[str, str]) -> None:
-        self._target = target
+    def __init__(self, line: SerialLine, delivery: Mapping[str, str], contents: Mapping[str, str]) -> None:
+        self._line = line
         self._delivery = delivery
-        self._contents = {**contents, "command": str(target.deliver)}
+        self._contents = {**contents, "command": str(line.deliver)}
         self._stopping = False
         self._ended = False
-        port = open_port(target.port, LineSettings(target.baud, target.format, target.flow))
+        port = open_port(line.port, LineSettings(line.baud, line.format, line.flow))
         self.byte_ns = port.byte_ns
         self.doubts = port.doubts
-        self.power_ns = 0
-        """How long the command `power_on` took: the power came somewhere in it."""
+        self._power_ns = 0
         self._reader = SerialReader([port], look=True)
         self._acquired = False
 
     async def __aenter__(self) -> Self:
         try:
-            if self._target.labgrid is not None:
+            if self._line.labgrid is not None:
                 find_program("labgrid-client", package="labgrid-client")
-                await self._command("labgrid", self._labgrid("acquire"), self._target.power_deadline_s)
+                await self._command("labgrid", self._labgrid("acquire"), self._line.power_deadline_s)
                 self._acquired = True
             await self._off()
             await self._deliver()
-            await asyncio.sleep(self._target.off_s)
+            await asyncio.sleep(self._line.off_s)
             self._reader.__enter__()
         except BaseException:
             await self._leave()
@@ -69,11 +68,11 @@ class SerialSession:
         """Switch the board on; returns the host's monotonic time in ns just before. Raises BootFailed."""
         while (one := self._reader.next(0)) is not None:
             if isinstance(one, Gone):
-                raise BootFailed(f"{self._target.port}: the line is gone ({one.reason}): was the adapter unplugged?")
-        target, t_ns = self._target, time.monotonic_ns()
-        command = self._labgrid("power", "on") if target.power_on is None else target.words(target.power_on)
-        await self._command("target.power_on", command, target.power_deadline_s)
-        self.power_ns = time.monotonic_ns() - t_ns
+                raise BootFailed(f"{self._line.port}: the line is gone ({one.reason}): was the adapter unplugged?")
+        line, t_ns = self._line, time.monotonic_ns()
+        command = self._labgrid("power", "on") if line.power_on is None else line.words(line.power_on)
+        await self._command("target.power_on", command, line.power_deadline_s)
+        self._power_ns = time.monotonic_ns() - t_ns
         return t_ns
 
     async def events(self) -> AsyncIterator[ConsoleBytes | Ended]:
@@ -82,17 +81,17 @@ class SerialSession:
             if isinstance(one, Chunk):
                 yield ConsoleBytes(one.t_ns, one.data)
             elif isinstance(one, Gone):
-                detail = f"{self._target.port}: the line is gone in mid-boot ({one.reason}): was the adapter unplugged?"
+                detail = f"{self._line.port}: the line is gone in mid-boot ({one.reason}): was the adapter unplugged?"
                 yield Ended(one.t_ns, EndReason.DIED, detail)
                 return
             elif self._ended:
                 yield Ended(time.monotonic_ns(), EndReason.STOPPED)
                 return
 
-    @property
-    def late_ns(self) -> int | None:
-        """How late a stamp so far may be at most; None where that cannot be known."""
-        return self._reader.late_ns
+    def stamps(self) -> LineStamps:
+        """Return how far the stamps so far may be off; the power came somewhere in the command that gave it."""
+        power_ns = 0 if self._line.zero is not None else self._power_ns
+        return LineStamps(self.byte_ns, self._reader.late_ns, power_ns)
 
     def withheld_s(self) -> float:
         return 0.0
@@ -107,20 +106,20 @@ class SerialSession:
         self._ended = True
 
     async def _off(self) -> None:
-        target = self._target
-        if target.labgrid is not None:
-            await self._command("labgrid", self._labgrid("power", "off"), target.power_deadline_s)
-        elif target.power_off is not None:
-            await self._command("target.power_off", target.words(target.power_off), target.power_deadline_s)
+        line = self._line
+        if line.labgrid is not None:
+            await self._command("labgrid", self._labgrid("power", "off"), line.power_deadline_s)
+        elif line.power_off is not None:
+            await self._command("target.power_off", line.words(line.power_off), line.power_deadline_s)
 
     async def _deliver(self) -> None:
-        target = self._target
-        if target.deliver is None or _delivered.get(target.port) == self._contents:
+        line = self._line
+        if line.deliver is None or _delivered.get(line.port) == self._contents:
             return
-        _delivered.pop(target.port, None)
-        command = target.words(target.deliver)
-        await self._command("target.deliver", command, target.deliver_deadline_s, self._delivery)
-        _delivered[target.port] = self._contents
+        _delivered.pop(line.port, None)
+        command = line.words(line.deliver)
+        await self._command("target.deliver", command, line.deliver_deadline_s, self._delivery)
+        _delivered[line.port] = self._contents
 
     async def _command(
         self, key: str, argv: list[str], deadline_s: float, env: Mapping[str, str] | None = None
@@ -131,11 +130,11 @@ class SerialSession:
             raise BootFailed(f"{key}: {error.message}", hint="run the command by hand") from error
 
     def _labgrid(self, *words: str) -> list[str]:
-        return ["labgrid-client", "-p", self._target.labgrid or "", *words]
+        return ["labgrid-client", "-p", self._line.labgrid or "", *words]
 
     async def _leave(self) -> None:
         self._reader.close()
         if self._acquired:
             # A place that could not be acquired is somebody else's, and stays so.
             with suppress(BootFailed):
-                await self._command("labgrid", self._labgrid("release"), self._target.power_deadline_s)
+                await self._command("labgrid", self._labgrid("release"), self._line.power_deadline_s)

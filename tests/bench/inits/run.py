@@ -23,12 +23,14 @@ from bootlab.experiments.family import NULL_WORD
 from bootlab.experiments.store import Run, Store
 from bootlab.findings.analysis import read_recorded
 from bootlab.measure.boot import boot
-from bootlab.measure.prepare import Prepared, prepare
-from bootlab.measure.profile_setup import PROFILE, ProfileRequest
+from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import read_record, write_json
+from bootlab.profile.asked.request import ProfileRequest
+from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.at_rest import find_kept
 from bootlab.system import System, read_system
+from bootlab.targets.target import Prepared
 from tests.bench.inits.own_cost import Shares, by_program
 from tests.bench.inits.table import ALL_READY, Row, page
 

@@ -13,7 +13,7 @@ from typing import Any
 from bootlab.build.cache import Cache
 from bootlab.cli.app import run
 from bootlab.errors import BootlabError
-from bootlab.measure.host.kvm import probe_kvm
+from bootlab.targets.qemu.kvm import probe_kvm
 
 VERBS = {
     "boot": ["boot", "/systems/debian.toml"],

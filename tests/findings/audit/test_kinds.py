@@ -13,9 +13,9 @@ from bootlab.findings.audit.evidence import AuditedBoot, find_goal
 from bootlab.findings.audit.finding import Finding
 from bootlab.findings.audit.kinds import audit
 from bootlab.findings.audit.tasks import TaskCosts, command_of
-from bootlab.measure.profile_setup import ABOUT, PROFILE, AboutProfile
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.profile.asked.profile import FUNCTIONS, functions_text
+from bootlab.profile.recorded.about import ABOUT, PROFILE, AboutProfile
 from bootlab.profile.recorded.records import CallKind, EventKind, Space
 from bootlab.system import Booted, Initramfs, Kernel, Machine, MachineType, Rootfs, System
 from tests.profile.conftest import ProfileWriter

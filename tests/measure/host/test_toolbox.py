@@ -8,7 +8,7 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.measure.host.toolbox import ToolStatus, examine
-from bootlab.measure.prepare import require_qemu
+from bootlab.targets.qemu.program import require_qemu
 
 ROOT = Path(__file__).parents[3]
 NOT_INSTALLED_BY_SETUP = {"golang-go", "dpkg", "apt", "binutils"}

@@ -9,8 +9,8 @@ import pytest
 
 from bootlab.build.formats import cpio
 from bootlab.errors import InputError
-from bootlab.measure.guest.programs import find_programs
 from bootlab.system import Booted, Disk, Kernel, Machine, MachineType, System
+from bootlab.targets.qemu.guest_programs import find_programs
 
 pytestmark = pytest.mark.skipif(
     platform.machine() != "x86_64" or any(shutil.which(tool) is None for tool in ("cc", "strip", "objcopy")),

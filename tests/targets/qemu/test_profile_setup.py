@@ -1,25 +1,17 @@
-"""What a profiled boot is told: its files, what is kept for a reader, and files of symbols that are of no use."""
+"""What a profiled boot is told: its files, and files of symbols that are of no use."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.errors import InputError, StoreError
-from bootlab.measure.profile_setup import (
-    ABOUT,
-    MOST_VCPUS,
-    AboutProfile,
-    ProfileRequest,
-    ProfileSetup,
-    read_about,
-    set_up_profile,
-    write_profile_config,
-)
+from bootlab.errors import InputError
 from bootlab.profile.asked.profile import FUNCTIONS, KernelFacts, make_profile_config
+from bootlab.profile.asked.request import MOST_VCPUS, ProfileRequest
+from bootlab.profile.recorded.about import AboutProfile, read_about
 from bootlab.system import Booted, BootFiles, Kernel, Machine, MachineType, System
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
+from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
 
 FACTS = KernelFacts(((0x1000, "-", "start"), (0x2000, "end", "end")), {"switch": 0x1000}, {}, {0x1000: "late"}, ())
 ABOUT_IT = AboutProfile({0x1000: "late"}, ("no types",), "zstd")
@@ -40,15 +32,6 @@ def test_files_and_lines(tmp_path: Path) -> None:
     assert read_about(tmp_path) == ABOUT_IT
 
 
-def test_what_is_beside_a_profile_may_be_missing_or_damaged(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="not the boot of a profile"):
-        read_about(tmp_path)
-    for text in ("", "[]", "{}", json.dumps({"initcall_levels": {"x": 1}, "missing": [], "payload": None})):
-        (tmp_path / ABOUT).write_text(text)
-        with pytest.raises(StoreError, match="damaged"):
-            read_about(tmp_path)
-
-
 def test_the_profile_is_one_more_word_for_the_plugin() -> None:
     files = BootFiles(kernel=Path("bzImage"))
     plugin = PluginFiles(Path("p.so"), Path("c"), Path("o"), Path("a,b/profile.bin"))
@@ -63,7 +46,7 @@ def test_a_kernel_without_symbols_is_refused_with_a_hint(tmp_path: Path) -> None
 
 
 def test_more_vcpus_than_the_plugin_follows_are_refused_by_their_key(tmp_path: Path) -> None:
-    header = (Path(__file__).parents[2] / "plugin" / "profile.h").read_text()
+    header = (Path(__file__).parents[3] / "plugin" / "profile" / "profile.h").read_text()
     assert f"PROFILE_VCPUS_MAX = {MOST_VCPUS} " in header
     system = SYSTEM.with_part("machine", vcpus=MOST_VCPUS + 1)
     with pytest.raises(InputError, match=r"^machine.vcpus: 65, and a profile takes at most 64"):

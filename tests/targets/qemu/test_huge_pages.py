@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError, MissingTool
-from bootlab.measure.host.huge_pages import expect_pages, free_pages
 from bootlab.system import System
+from bootlab.targets.qemu.huge_pages import expect_pages, free_pages
 
 
 def system(page_size: str, memory_mib: int = 256) -> System:

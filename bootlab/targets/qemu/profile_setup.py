@@ -5,19 +5,16 @@ finished run can be read for ever, whatever becomes of the cache.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
 
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.kernel.image import inspect
 from bootlab.build.programs.symbols import program_symbols
-from bootlab.errors import InputError, StoreError
-from bootlab.measure.guest.programs import find_programs
+from bootlab.errors import InputError
 from bootlab.profile.asked.profile import (
     DECOMPRESSOR,
-    DEFAULT_SPAN_NS,
     OPENSBI,
     SPL,
     UBOOT,
@@ -27,30 +24,16 @@ from bootlab.profile.asked.profile import (
     make_profile_config,
     read_kernel_facts,
 )
+from bootlab.profile.asked.request import MOST_VCPUS, ProfileRequest
+from bootlab.profile.recorded.about import ABOUT, AboutProfile
 from bootlab.symbols.decompressor import list_decompressor_functions
 from bootlab.symbols.firmware import Firmware, functions_of_image
 from bootlab.symbols.functions import Function
 from bootlab.symbols.table import SymbolTable
 from bootlab.system import BootFiles, KernelEntry, System
+from bootlab.targets.qemu.guest_programs import find_programs
 
-MOST_VCPUS: Final = 64
-"""What the plugin keeps stacks for (plugin/profile/profile.h, PROFILE_VCPUS_MAX)."""
-PROFILE: Final = "profile.bin"
-ABOUT: Final = "profile.json"
 _NO_SYMBOLS = "kernel.symbols in the system file, or --symbols FILE: its unstripped vmlinux or its System.map"
-
-
-@dataclass(frozen=True, slots=True)
-class ProfileRequest:
-    """What a user asks of a profile.
-
-    `span_ns`: the shortest call that is recorded one by one. `programs`: ELF files with symbols, or debug files, of
-    programs that the system's own files carry without. `paths`: record every file that is opened or looked up.
-    """
-
-    span_ns: int = DEFAULT_SPAN_NS
-    programs: tuple[Path, ...] = ()
-    paths: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,27 +42,7 @@ class ProfileSetup:
 
     config: ProfileConfig
     lines: tuple[str, ...]
-    about: "AboutProfile"
-
-
-@dataclass(frozen=True, slots=True)
-class AboutProfile:
-    """What a profile does not say itself. Kept beside it."""
-
-    initcall_levels: Mapping[int, str]
-    """Link address of an initcall's function -> level."""
-    missing: tuple[str, ...]
-    """What this kernel does not tell, and what follows from that, in words for a user."""
-    payload: str | None
-    """How the kernel is compressed in the image that boots; None when nothing unpacks it."""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what `read_about` reads."""
-        return {
-            "initcall_levels": {f"{address:x}": level for address, level in self.initcall_levels.items()},
-            "missing": list(self.missing),
-            "payload": self.payload,
-        }
+    about: AboutProfile
 
 
 def set_up_profile(
@@ -130,22 +93,6 @@ def write_profile_config(setup: ProfileSetup, directory: Path) -> str:
         (directory / name).write_text(text, encoding="utf-8")
     (directory / ABOUT).write_text(json.dumps(setup.about.as_json()) + "\n", encoding="utf-8")
     return setup.config.text(directory.absolute()) + "".join(f"{line}\n" for line in setup.lines)
-
-
-def read_about(directory: Path) -> AboutProfile:
-    """Return what is kept beside the profile in a boot's directory. Raises StoreError."""
-    path = directory / ABOUT
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        return AboutProfile(
-            initcall_levels={int(address, 16): str(level) for address, level in document["initcall_levels"].items()},
-            missing=tuple(map(str, document["missing"])),
-            payload=document["payload"],
-        )
-    except FileNotFoundError as error:
-        raise StoreError(f"{directory}: not the boot of a profile: it has no {ABOUT}") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(f"{path}: damaged: {error}") from error
 
 
 def _kernel_facts(symbols: SymbolTable, given: Path | None, types: Path | None, cache: Cache) -> KernelFacts:

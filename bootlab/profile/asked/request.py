@@ -1,0 +1,23 @@
+"""What a user asks of a profile, and how large a machine it can be of."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bootlab.profile.asked.profile import DEFAULT_SPAN_NS
+
+MOST_VCPUS: Final = 64
+"""What the plugin keeps stacks for (plugin/profile/profile.h, PROFILE_VCPUS_MAX)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRequest:
+    """What a user asks of a profile.
+
+    `span_ns`: the shortest call that is recorded one by one. `programs`: ELF files with symbols, or debug files, of
+    programs that the system's own files carry without. `paths`: record every file that is opened or looked up.
+    """
+
+    span_ns: int = DEFAULT_SPAN_NS
+    programs: tuple[Path, ...] = ()
+    paths: bool = False

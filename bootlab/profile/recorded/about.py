@@ -1,0 +1,48 @@
+"""What a profile does not say itself: levels of initcalls and what the kernel did not tell, kept beside it as JSON."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from bootlab.errors import StoreError
+
+PROFILE: Final = "profile.bin"
+ABOUT: Final = "profile.json"
+
+
+@dataclass(frozen=True, slots=True)
+class AboutProfile:
+    """What a profile does not say itself. Kept beside it."""
+
+    initcall_levels: Mapping[int, str]
+    """Link address of an initcall's function -> level."""
+    missing: tuple[str, ...]
+    """What this kernel does not tell, and what follows from that, in words for a user."""
+    payload: str | None
+    """How the kernel is compressed in the image that boots; None when nothing unpacks it."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `read_about` reads."""
+        return {
+            "initcall_levels": {f"{address:x}": level for address, level in self.initcall_levels.items()},
+            "missing": list(self.missing),
+            "payload": self.payload,
+        }
+
+
+def read_about(directory: Path) -> AboutProfile:
+    """Return what is kept beside the profile in a boot's directory. Raises StoreError."""
+    path = directory / ABOUT
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return AboutProfile(
+            initcall_levels={int(address, 16): str(level) for address, level in document["initcall_levels"].items()},
+            missing=tuple(map(str, document["missing"])),
+            payload=document["payload"],
+        )
+    except FileNotFoundError as error:
+        raise StoreError(f"{directory}: not the boot of a profile: it has no {ABOUT}") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"{path}: damaged: {error}") from error

@@ -1,0 +1,203 @@
+"""QEMU as a target: a machine emulated here, its instructions counted by the plugin, or run on the wall clock."""
+
+import platform
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from bootlab.build import boot_files
+from bootlab.build.cache import Cache, file_sha256
+from bootlab.build.plugin import plugin_path
+from bootlab.errors import InputError, MissingTool
+from bootlab.profile.asked.boot import arch_line, make_plugin_config
+from bootlab.profile.asked.stage_marks import LoadedFile, stage_lines
+from bootlab.profile.recorded.about import PROFILE
+from bootlab.profile.recorded.card_reads import CARD_LOG, TRACE_EVENT
+from bootlab.symbols.firmware import Firmware
+from bootlab.symbols.system_map import read_kernel_symbols
+from bootlab.symbols.table import SymbolTable, read_symbols
+from bootlab.system import Accelerator, BootFiles, ClockKind, KernelEntry, System
+from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv, qemu_binary
+from bootlab.targets.qemu.huge_pages import expect_pages
+from bootlab.targets.qemu.kvm import probe_kvm
+from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
+from bootlab.targets.qemu.program import firmware_file, qemu_version, require_qemu
+from bootlab.targets.qemu.session import QemuSession, free_port, socket_folder
+from bootlab.targets.target import TRACE, BootRequest, Machine, Prepared, Tell, sizes_of
+
+_NOT_ASKED_FOR = "not asked for"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QemuPrepared(Prepared):
+    """A system that is ready to boot under QEMU. `plugin` is None on the wall clock, as are symbols and its config.
+
+    `kvm`: what is known of KVM here, in words. `profile`: what a profiled boot is told besides; it is not part of the
+    key, because the guest cannot notice it.
+    """
+
+    qemu: Path
+    accelerator: Accelerator
+    kvm: str = _NOT_ASKED_FOR
+    plugin: Path | None = None
+    profile: ProfileSetup | None = None
+
+    @asynccontextmanager
+    async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[Machine]:
+        system = self.system
+        with socket_folder() as folder:
+            port = free_port() if system.network and system.network.guest_port else None
+            wiring = Wiring(folder / "qmp", self.accelerator, port, self._plugin_files(directory))
+            argv += qemu_argv(system, self.files, wiring)
+            async with QemuSession(argv, wiring.qmp_socket, stderr=directory / "qemu.stderr") as session:
+                yield Machine(session, port)
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        return self.profile.about.missing if self.profile is not None else ()
+
+    def host_facts(self) -> dict[str, Any]:
+        return {"qemu": qemu_version(self.qemu), "kvm": self.kvm}
+
+    def _plugin_files(self, directory: Path) -> PluginFiles | None:
+        if self.plugin is None or self.plugin_config is None:
+            return None
+        config = directory / "plugin.conf"
+        text, profile = self.plugin_config, None
+        if self.profile is not None:
+            text += write_profile_config(self.profile, directory)
+            profile = directory / PROFILE
+        config.write_text(text, encoding="utf-8")
+        files = PluginFiles(self.plugin, config, directory / TRACE, profile)
+        if self.files.card is None:
+            return files
+        return replace(files, log=directory / CARD_LOG, logged=TRACE_EVENT)
+
+
+class QemuTarget:
+    """An emulated machine on this host, whatever the system file says of it."""
+
+    fixed_machine = None
+
+    def prepare(self, system: System, cache: Cache, asked: BootRequest, tell: Tell) -> QemuPrepared:
+        """Make or find the files, and what the plugin is told. Raises MissingTool for a QEMU absent or too old.
+
+        Raises InputError for files that cannot be right, and for a profile or marks under the wall clock.
+        """
+        binary = require_qemu(qemu_binary(system))
+        expect_pages(system)
+        files = boot_files.prepare(system, cache, tell=tell)
+        hashes = {**files.hashes, "qemu": file_sha256(binary)}
+        if (firmware := firmware_file(system)) is not None:
+            hashes["firmware"] = file_sha256(firmware)
+        sizes = sizes_of(system, files)
+        if system.clock.kind is ClockKind.WALL:
+            if asked.profile is not None:
+                raise InputError(
+                    "clock.kind: a profile counts instructions, and the wall clock has none",
+                    hint='clock.kind = "virtual" in the system file',
+                )
+            if system.marks:
+                raise InputError('marks: kernel symbols are seen under clock.kind = "virtual" only')
+            accelerator, kvm = _accelerator(system, cache)
+            return QemuPrepared(
+                system=system,
+                files=files,
+                hashes=hashes,
+                sizes=sizes,
+                runs_on=accelerator.value,
+                qemu=binary,
+                accelerator=accelerator,
+                kvm=kvm,
+            )
+        if system.booted.console is not None and system.machine.arch != "x86_64":
+            raise InputError(
+                "booted.console: the virtual clock sees an x86-64 guest's console only",
+                hint='let the guest say it with bootlab-mark and give booted.mark, or use clock.kind = "wall"',
+            )
+        plugin = plugin_path()
+        hashes["plugin"] = file_sha256(plugin)
+        symbols = _symbols(files.vmlinux, files.symbols)
+        stop = system.booted.mark if system.check is None else system.check.mark
+        config = _plugin_config(system, symbols, asked.watch, stop, _stages(system, files))
+        profile = set_up_profile(system, files, symbols, cache, asked.profile) if asked.profile is not None else None
+        return QemuPrepared(
+            system=system,
+            files=files,
+            hashes=hashes,
+            sizes=sizes,
+            runs_on=Accelerator.TCG.value,
+            symbols=symbols,
+            plugin_config=config,
+            qemu=binary,
+            accelerator=Accelerator.TCG,
+            plugin=plugin,
+            profile=profile,
+        )
+
+    def lacks(self, before: System, after: System) -> str | None:
+        """Return None: an emulated machine can become any other."""
+        return None
+
+    def doubts(self, system: System) -> list[str]:
+        """Return what makes an emulated machine depend on the host although instructions are its clock."""
+        reads_disks = system.disks and system.machine.arch == "x86_64" and system.kernel.entry is KernelEntry.IMAGE
+        if system.clock.kind is ClockKind.VIRTUAL and reads_disks and "edd=off" not in system.kernel.cmdline.split():
+            return [
+                "kernel.cmdline: without edd=off the kernel's setup code reads every disk through the firmware, and a "
+                "read completes when the host does: this boot will not repeat exactly"
+            ]
+        return []
+
+
+def _plugin_config(
+    system: System, symbols: SymbolTable | None, watch: tuple[str, ...], stop: str | None, stages: list[str]
+) -> str:
+    if symbols is None:
+        # A kernel whose symbols cannot be had still has its guest marks.
+        lines = [arch_line(system.machine.arch, None), *stages, "guestmarks", *([f"stop {stop}"] if stop else [])]
+        return "".join(f"{line}\n" for line in lines)
+    known = tuple(symbol for symbol in watch if symbols.address(symbol) is not None)
+    return make_plugin_config(symbols, marks=system.marks, watch=known, stop=stop, stages=stages).text
+
+
+def _stages(system: System, files: BootFiles) -> list[str]:
+    if system.board is None:
+        return []
+    spl, uboot = (None if path is None else Firmware(path) for path in (files.spl, files.uboot))
+    opensbi = None if files.opensbi is None else LoadedFile(files.opensbi.read_bytes(), (files.opensbi_at,))
+    return stage_lines(spl, opensbi, uboot, LoadedFile(files.kernel.read_bytes(), system.kernel_places))
+
+
+@lru_cache
+def _accelerator_for(cpu: str, cache: Cache) -> tuple[bool, str]:
+    probe = probe_kvm(cpu, cache)
+    return probe.works, probe.reason
+
+
+def _accelerator(system: System, cache: Cache) -> tuple[Accelerator, str]:
+    wanted = system.clock.accelerator
+    if wanted is Accelerator.TCG:
+        return wanted, _NOT_ASKED_FOR
+    host = platform.machine()
+    if system.machine.arch == host:
+        works, reason = _accelerator_for(system.machine.cpu, cache)
+    else:
+        works, reason = False, f"this host is {host}, the system's machine is {system.machine.arch}"
+    if wanted is Accelerator.KVM and not works:
+        raise MissingTool(
+            f'clock.accelerator = "kvm": KVM does not run guests here: {reason}',
+            hint='clock.kind = "virtual" needs no KVM; clock.accelerator = "tcg" measures emulation, not speed',
+        )
+    return (Accelerator.KVM if works else Accelerator.TCG), reason
+
+
+@lru_cache(maxsize=8)
+def _symbols(vmlinux: Path | None, given: Path | None) -> SymbolTable | None:
+    if given is None:
+        return read_symbols(vmlinux) if vmlinux is not None else None
+    # An image that cannot be unpacked here is believed to be of the same build.
+    return read_kernel_symbols(given, vmlinux) if vmlinux is not None else read_symbols(given)

@@ -1,0 +1,22 @@
+"""Which target a system boots on: the one place that knows them all. A new target is a folder and a line here."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from bootlab.system import System
+from bootlab.targets.qemu.target import QemuTarget
+from bootlab.targets.serial.target import SerialTarget
+from bootlab.targets.target import Target
+
+EMULATED: Final = "qemu"
+"""The kind of a system without a [target]."""
+
+TARGETS: Final[Mapping[str, Target]] = {
+    EMULATED: QemuTarget(),
+    "serial": SerialTarget(),
+}
+
+
+def target_of(system: System) -> Target:
+    """Return the target that `system` boots on."""
+    return TARGETS[EMULATED if system.target is None else system.target.kind]

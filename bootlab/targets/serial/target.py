@@ -1,0 +1,82 @@
+"""A real board as a target: it boots what is delivered to it, or what is on it, and can be no other machine."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bootlab.build import boot_files
+from bootlab.build.cache import Cache
+from bootlab.errors import InputError
+from bootlab.system import SerialLine, System
+from bootlab.targets.serial.session import SerialSession
+from bootlab.targets.target import NO_FILES, BootRequest, ConsoleTraits, Machine, Prepared, Tell, sizes_of
+
+_BROUGHT = ("kernel", "initramfs", "rootfs", "disks")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SerialPrepared(Prepared):
+    """A system that is ready to be delivered to its board.
+
+    `delivery`: the environment of the command `target.deliver`. `contents`: what tells whether the board has it.
+    """
+
+    line: SerialLine
+    delivery: Mapping[str, str] = field(default_factory=dict)
+    contents: Mapping[str, str] = field(default_factory=dict)
+
+    @asynccontextmanager
+    async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[Machine]:
+        line = self.line
+        argv += ["labgrid", line.labgrid or ""] if line.power_on is None else line.words(line.power_on)
+        async with SerialSession(line, self.delivery, self.contents) as session:
+            yield Machine(session)
+
+
+class SerialTarget:
+    """A board behind a serial line, which only its own power and console are known of."""
+
+    fixed_machine = "the vCPUs and memory of a real board are what they are"
+
+    def prepare(self, system: System, cache: Cache, asked: BootRequest, tell: Tell) -> SerialPrepared:
+        """Make what is delivered to the board. Raises InputError for a profile: a real board has none."""
+        line = system.target
+        assert isinstance(line, SerialLine)
+        if asked.profile is not None:
+            raise InputError("target: a profile counts instructions, and those of a real board cannot be seen")
+        console = ConsoleTraits(line.zero, line.marks, is_line=True, may_be_reset=True)
+        if system.kernel.installed:
+            return SerialPrepared(
+                system=system, files=NO_FILES, hashes={}, sizes={}, runs_on="board", console=console, line=line
+            )
+        files = boot_files.prepare(system, cache, tell=tell)
+        sizes = sizes_of(system, files)
+        disks = [name for name in sizes if name not in ("kernel", "initramfs")]
+        named = {"kernel": files.kernel, "initramfs": files.initramfs, **dict(zip(disks, files.disks, strict=True))}
+        delivery = {f"BOOTLAB_{name.upper()}": "" if path is None else str(path) for name, path in named.items()}
+        return SerialPrepared(
+            system=system,
+            files=files,
+            hashes=dict(files.hashes),
+            sizes=sizes,
+            runs_on="board",
+            console=console,
+            line=line,
+            delivery={**delivery, "BOOTLAB_CMDLINE": system.kernel.cmdline},
+            contents={**files.hashes, "cmdline": system.kernel.cmdline},
+        )
+
+    def lacks(self, before: System, after: System) -> str | None:
+        """Return why the board cannot become `after`: only what is brought to it can change."""
+        if before.kernel.installed:
+            return "nothing is delivered to this board (target.deliver), so it boots what is on it"
+        if any(getattr(before, part) != getattr(after, part) for part in System.model_fields if part not in _BROUGHT):
+            return "it changes the emulated machine, and this one is real"
+        if before.kernel.entry != after.kernel.entry:
+            return "how the kernel is entered is QEMU's choice, and here the board's bootloader's"
+        return None
+
+    def doubts(self, system: System) -> list[str]:
+        """Return nothing: a board has no virtual clock."""
+        return []
