@@ -263,7 +263,7 @@ def test_rank_of_every_part_exists() -> None:
         ("timeline/marks.py", "from bootlab.report import page", "timeline (rank 1) imports report (rank 7)"),
         (
             "targets/qemu/session.py",
-            "import bootlab.techniques.technique",
+            "import bootlab.techniques.model.technique",
             "targets (rank 3) imports techniques (rank 3)",
         ),
         ("targets/qemu/session.py", "from bootlab import cli", "targets (rank 3) imports cli (rank 8)"),

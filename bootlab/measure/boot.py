@@ -170,7 +170,8 @@ class _Boot:
         done, _ = await asyncio.wait({self.pending}, timeout=patience_s)
         if not done:
             return None
-        event, self.pending = self.pending.result(), None
+        arrived, self.pending = self.pending, None
+        event = arrived.result()
         self.ended = event if isinstance(event, Ended) else None
         return event
 

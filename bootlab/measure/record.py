@@ -96,7 +96,7 @@ class BootRecord(_Frozen):
     clock: str
     """`virtual`, `wall` or `console`."""
     accelerator: str
-    """`tcg`, `kvm`, or `board` for a real one."""
+    """`tcg`, `kvm`, `board` for a real one, or `replay` for a boot on record that answered again."""
     ns_per_instruction: int | None
     cpu: str
     seed: int

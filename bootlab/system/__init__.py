@@ -23,7 +23,7 @@ from bootlab.system.machine import (
 from bootlab.system.part import Part
 from bootlab.system.source_build import SourceBuild
 from bootlab.system.source_program import Instructions, Libc, SourceProgram
-from bootlab.system.target import Command, SerialLine
+from bootlab.system.target import Command, Replay, SerialLine
 from bootlab.system.value import BootFiles, System
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "Network",
     "PageSize",
     "Part",
+    "Replay",
     "Rootfs",
     "SourceBuild",
     "SourceProgram",

@@ -11,6 +11,9 @@ from pydantic import ValidationError
 from bootlab.errors import InputError
 from bootlab.system.value import System, complaints
 
+_FOLDERS = ("directory", "boots")
+"""Keys that hold the path of a folder; every other path is a file's."""
+
 
 def read_system(path: Path) -> System:
     """Return the System that a TOML file describes; relative paths are relative to the file.
@@ -57,7 +60,7 @@ def _resolve_paths(document: dict[str, Any], file: Path) -> list[str]:
     for key, holder, name in list(_places_of_paths(document)):
         if isinstance(holder[name], str):
             holder[name] = str(file.parent / holder[name])
-            wanted = "folder" if name == "directory" else "file"
+            wanted = "folder" if name in _FOLDERS else "file"
             if not _is_there(Path(holder[name]), name):
                 missing.append(f"{key}: no such {wanted}: {holder[name]}")
     return missing
@@ -75,6 +78,7 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
         ("bootloader", bootloader, ("source", "config", "opensbi")),
         ("card", table(document.get("card")), ("path", "dtb")),
         ("flash", table(document.get("flash")), ("path",)),
+        ("target", table(document.get("target")), ("boots",)),
         ("initramfs", table(document.get("initramfs")), ("path", "init", "directory")),
         ("rootfs", table(document.get("rootfs")), ("path", "init", "directory")),
     ):
@@ -104,7 +108,7 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
 
 def _is_there(path: Path, key: str | int) -> bool:
     try:
-        if key == "directory":
+        if key in _FOLDERS:
             return path.is_dir()
         # A kernel's source is a tree or a tarball of one.
         return path.exists() if key == "source" else path.is_file()

@@ -1,7 +1,8 @@
-"""A real board: the line that it speaks on, how it is switched on and off, and how it gets what it boots."""
+"""Where a system boots when no machine is emulated for it: a real board on its line, or boots that are on record."""
 
 import re
-from typing import Annotated, Literal, Self
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -13,6 +14,8 @@ Command = Annotated[tuple[Annotated[str, LINE], ...], TEXT] | Annotated[str, LIN
 
 class SerialLine(Part):
     """A board on a serial line. Commands run on this host; the board is off while `deliver` runs."""
+
+    is_real: ClassVar[bool] = True
 
     kind: Literal["serial"]
     port: str = Field(min_length=1)
@@ -63,3 +66,27 @@ class SerialLine(Part):
     def words(self, command: Command) -> list[str]:
         """Return the words of a command, as a process takes them."""
         return ["sh", "-c", command] if isinstance(command, str) else list(command)
+
+
+class Replay(Part):
+    """Boots on record, which answer again for the emulated machine that they were recorded of."""
+
+    is_real: ClassVar[bool] = False
+
+    kind: Literal["replay"]
+    boots: Annotated[Path, TEXT]
+    """The folder of recorded boots, with or without a script (docs/systems.md)."""
+
+
+Target = Annotated[SerialLine | Replay, Field(discriminator="kind")]
+"""`is_real`: a machine that bootlab cannot make, with a console as its only clock."""
+
+_KINDS: dict[str, type[SerialLine] | type[Replay]] = {"serial": SerialLine, "replay": Replay}
+
+
+def is_real_target(given: Any) -> bool:
+    """Return whether a [target], as a table or as its value, is a real machine; one of no known kind counts as such."""
+    if isinstance(given, dict):
+        kind = given.get("kind")
+        return _KINDS[kind].is_real if isinstance(kind, str) and kind in _KINDS else True
+    return bool(getattr(given, "is_real", False))

@@ -28,7 +28,7 @@ from bootlab.system.machine import (
     Storage,
 )
 from bootlab.system.part import Part, matching
-from bootlab.system.target import SerialLine
+from bootlab.system.target import SerialLine, Target, is_real_target
 
 
 class System(Part):
@@ -38,8 +38,8 @@ class System(Part):
         str, matching(r"[A-Za-z0-9][A-Za-z0-9._-]*", "is not letters, digits and . _ -, a letter or digit first")
     ]
     description: str = ""
-    target: SerialLine | None = None
-    """A real board; without one the machine is emulated here."""
+    target: Target | None = None
+    """Where it boots; without one the machine is emulated here."""
     machine: Machine
     clock: BootClock = BootClock()
     kernel: Kernel
@@ -63,7 +63,7 @@ class System(Part):
     @classmethod
     def _as_a_board_is(cls, given: Any) -> Any:
         # A board has no other clock than its console, and boots what is on it unless something is delivered.
-        if not isinstance(given, dict) or given.get("target") is None:
+        if not isinstance(given, dict) or not is_real_target(given.get("target")):
             return given
         machine = given.get("machine")
         if isinstance(machine, dict):
@@ -72,17 +72,18 @@ class System(Part):
 
     @model_validator(mode="after")
     def _real_or_emulated(self) -> Self:
-        real = self.target is not None
+        line = self.target if isinstance(self.target, SerialLine) else None
+        real = self.target is not None and self.target.is_real
         if real != self.machine.type.is_real:
             boards = [kind.value for kind in MachineType if kind.is_real]
             other = f"a board: {' or '.join(boards)}" if real else "emulated, or has a [target]"
             raise ValueError(f"machine.type {self.machine.type.value!r} must be {other}")
         if real != (self.clock.kind is ClockKind.CONSOLE):
             raise ValueError('clock.kind = "console" is the clock of a board on a serial line, and its only one')
-        if self.kernel.installed and (self.target is None or self.target.deliver or self.initramfs or self.rootfs):
+        if self.kernel.installed and (line is None or line.deliver or self.initramfs or self.rootfs):
             raise ValueError("kernel.installed is for a board that boots what is on it: nothing is delivered to it")
-        if self.target is not None:
-            if not self.kernel.installed and self.target.deliver is None:
+        if line is not None:
+            if not self.kernel.installed and line.deliver is None:
                 raise ValueError("target.deliver is missing: nothing brings this kernel to the board")
             if self.network is not None or self.storage is not None or self.marks:
                 raise ValueError(
@@ -325,8 +326,16 @@ class BootFiles(Part):
 
 def _complaint(item: Any) -> str:
     # A key that is wrong itself, not what it holds, ends in [key].
-    key = ".".join(str(part) for part in item["loc"] if part != "[key]") or "(whole file)"
-    kind, got = item["type"], item["input"]
+    loc, kind, got = item["loc"], item["type"], item["input"]
+    if loc[:1] == ("target",):
+        # Its second word is the kind, which the file does not say as a key.
+        loc = (*loc[:1], *loc[2:])
+    key = ".".join(str(part) for part in loc if part != "[key]") or "(whole file)"
+    if kind == "union_tag_not_found":
+        return f"{key}.kind: missing"
+    if kind == "union_tag_invalid":
+        kinds, given = item["ctx"]["expected_tags"].replace(", ", " or "), item["ctx"]["tag"]
+        return f"{key}.kind: input should be {kinds}, got {given!r}"
     if kind == "extra_forbidden":
         return f"{key}: unknown key"
     if kind == "missing":

@@ -5,6 +5,7 @@ from typing import Final
 
 from bootlab.system import System
 from bootlab.targets.qemu.target import QemuTarget
+from bootlab.targets.replay.target import ReplayTarget
 from bootlab.targets.serial.target import SerialTarget
 from bootlab.targets.target import Target
 
@@ -14,6 +15,7 @@ EMULATED: Final = "qemu"
 TARGETS: Final[Mapping[str, Target]] = {
     EMULATED: QemuTarget(),
     "serial": SerialTarget(),
+    "replay": ReplayTarget(),
 }
 
 

@@ -254,6 +254,7 @@ def boot_key(system: System, hashes: Mapping[str, str], plugin_config: str | Non
             "bootloader": True,
             "card": True,
             "flash": True,
+            "target": {"boots"},
         },
     )
     document = {"system": values, "hashes": dict(hashes), "plugin_config": plugin_config}

@@ -3,6 +3,7 @@
 A mark's time is an integer count of nanoseconds since power-on, on the clock of the boot that holds it.
 """
 
+import re
 from typing import Final
 
 POWER_ON: Final = "power_on"
@@ -51,6 +52,12 @@ BOOT_ORDER: Final[tuple[str, ...]] = (
 
 BOARD_ORDER: Final[tuple[str, ...]] = (POWER_ON, SPL_ENTRY, OPENSBI_ENTRY, UBOOT_ENTRY, KERNEL_LOAD, *BOOT_ORDER[1:])
 """The same of a board that boots by a bootloader."""
+
+KERNEL_LINES: Final = (
+    (re.compile(r"Linux version \d"), "kernel_banner"),
+    (re.compile(r"Run \S+ as init process"), INIT_EXEC),
+)
+"""What a console shows of the kernel's own moments: the pattern of a line -> its mark. Stable for decades."""
 
 OWN: Final = frozenset({*BOARD_ORDER, KERNEL_JUMP, PANIC} - {READY})
 """Names that only bootlab gives; READY is the guest's to say."""

@@ -12,18 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bootlab.system import Booted, Check
-from bootlab.timeline.marks import OWN
+from bootlab.timeline.marks import KERNEL_LINES, OWN
 
 _MARK = re.compile(r"bootlab: mark (\S+)")
 _FACT = re.compile(r"bootlab: fact (\S+) ?(.*)")
 _PANIC = re.compile(r"Kernel panic - not syncing: ?(.*)")
 # U-Boot's and SPL's last words (lib/hang.c): nothing but a reset gets either out of it.
 _GAVE_UP = "### ERROR ### Please RESET the board ###"
-# A console clock sees few moments of the kernel's own; these lines have been stable for decades.
-_KERNEL_MARKS = (
-    (re.compile(r"Linux version \d"), "kernel_banner"),
-    (re.compile(r"Run \S+ as init process"), "init_exec"),
-)
 
 
 @dataclass(slots=True)
@@ -74,7 +69,7 @@ class GuestConsole:
                 self.panic = self.panic or found.group(1) or "no reason given"
         elif _GAVE_UP in line:
             self.gave_up = True
-        for pattern, name in _KERNEL_MARKS:
+        for pattern, name in KERNEL_LINES:
             if pattern.search(line) is not None:
                 self.marks.setdefault(name, t_ns)
         for name, text in self.named.items():

@@ -89,6 +89,8 @@ def clock_of(records: Sequence[BootRecord]) -> str:
     first = records[0]
     seeds = sorted({record.seed for record in records})
     sentence = clock_sentence(first.clock, first.ns_per_instruction, first.cpu, seeds, first.accelerator)
+    if first.accelerator == "replay":
+        sentence += "; played again from boots on record: no machine ran"
     stamped = [record.stamps for record in records if record.stamps is not None]
     if not stamped:
         return sentence

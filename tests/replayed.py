@@ -1,0 +1,107 @@
+"""Systems that boots on record answer for: a test says what each boot does, and no machine runs.
+
+    system = replayed(tmp_path, answer("fast", later_ns=-5_000_000), answer({"seed": "^2$"}, end="hung"))
+    result = trial(tmp_path, system, [word("fast"), word("slow")]).run()
+
+An answer holds for every boot whose system has all of its patterns (targets/replay/script.py). The seeds and null words
+of `NOISE` move a boot a little, as they do on a real machine. `rewrite` changes what is answered between two runs.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bootlab.build.cache import Cache
+from bootlab.experiments.engine import Engine, Watcher
+from bootlab.experiments.store import Run, Store
+from bootlab.experiments.trial.plan import Plan
+from bootlab.experiments.trial.steps import Trial
+from bootlab.system import System, read_system
+from bootlab.targets.replay.script import SCRIPT
+from bootlab.techniques.model.evidence import Effect, Proof
+from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
+from tests.targets.replay.record_boots import DATA, SMALL
+
+READY_NS = json.loads((DATA / "virtual/ready-s1/record.json").read_text())["marks"]["ready"]
+"""When the recorded boot on the virtual clock was ready."""
+BY_GAIN = Plan("gain", "each alone, then in the order of their gain", None, by_gain=True)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What holds of the boots whose system has all of `when`; `said` are the keys of an answer in a script."""
+
+    when: Mapping[str, str]
+    said: Mapping[str, Any] = field(default_factory=dict)
+
+
+def answer(when: Mapping[str, str] | str, **said: Any) -> Answer:
+    """Return an answer; `when` as a text is a word of the kernel's command line."""
+    return Answer({"kernel.cmdline": rf"\b{when}(\s|$)"} if isinstance(when, str) else when, said)
+
+
+NOISE = (
+    answer({"seed": "^2$"}, later_ns=30_000),
+    answer({"seed": "^3$"}, later_ns=-20_000),
+    *(answer(f"bootlab.null={number}", later_ns=by_ns) for number, by_ns in enumerate((10, -15, 25, -5, 20), 1)),
+)
+"""What moves a boot for no reason: 50 us between the seeds, some ns between null words."""
+
+
+def replayed(folder: Path, *answers: Answer, clock: str = "virtual") -> System:
+    """Return the recorded system, answered for as `NOISE` and `answers` say. `clock`: `virtual` or `wall`."""
+    boots = folder / "recorded"
+    boots.mkdir(parents=True, exist_ok=True)
+    for recorded in (DATA / clock).iterdir():
+        (boots / recorded.name).symlink_to(recorded)
+    rewrite(folder, *answers)
+    chosen = {"kind": "wall", "accelerator": "tcg"} if clock == "wall" else {}
+    target = {"kind": "replay", "boots": boots}
+    return System.model_validate({**dict(read_system(SMALL)), "clock": chosen, "target": target})
+
+
+def rewrite(folder: Path, *answers: Answer) -> None:
+    """Answer from now on as `NOISE` and `answers` say."""
+    lines = ['boot = "ready-s1"']
+    for one in (*NOISE, *answers):
+        lines += [
+            "[[answer]]",
+            f"when = {_toml(one.when)}",
+            *(f"{key} = {_toml(value)}" for key, value in one.said.items()),
+        ]
+    (folder / "recorded" / SCRIPT).write_text("\n".join(lines) + "\n")
+
+
+def word(name: str, *, risk: Risk = Risk.NONE, effect: Effect = Effect.PROVEN) -> Technique:
+    """Return a technique that puts a word on the kernel's command line, and whose boots show `effect`."""
+    return Technique(
+        name,
+        Text(summary="adds a word", mechanism="as a script says", cost="none", risk=risk, published=()),
+        Change(Layer.CMDLINE, knob=name, apply=lambda system, measured: system.with_cmdline(name)),
+        Proof(lambda after, before: effect),
+    )
+
+
+def trial(
+    folder: Path,
+    system: System,
+    techniques: Sequence[Technique],
+    *,
+    run: Run | None = None,
+    watcher: Watcher = lambda progress: None,
+    **options: Any,
+) -> Trial:
+    """Return a trial of `techniques` with seeds 1 to 3, into a new run or, resumed, into `run`."""
+    run = run or Store(folder / "runs").start("try", system.name, {})
+    engine = Engine(run, parallel=1, reuse=True, watcher=watcher)
+    asked = {"plan": BY_GAIN, "seeds": [1, 2, 3], **options}
+    plan = asked.pop("plan")
+    return Trial(system, techniques, plan, engine=engine, cache=Cache(folder / "cache"), **asked)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{json.dumps(key)} = {_toml(one)}' for key, one in value.items())} }}"
+    return json.dumps(value)
