@@ -13,6 +13,7 @@ from bootlab.errors import InputError
 from bootlab.experiments.family import Family
 from bootlab.experiments.verdict import virtual_verdict, wall_verdict
 from bootlab.measure.record import BootRecord
+from bootlab.techniques.model.verdict import Verdict
 
 SCHEMA: Final = "bootlab.compare/1"
 STEPS_SCHEMA: Final = "bootlab.compare-steps/1"
@@ -43,7 +44,7 @@ class Comparison(BaseModel):
     """Power-on to ready, and the load before it where there is a storage model."""
     saved_ns: int | None
     spread_ns: int | None
-    verdict: str
+    verdict: Verdict
     detail: str
     differences: list[str]
     """What is not the same on both sides: a fair comparison differs in what it is about and nothing else."""
@@ -89,20 +90,18 @@ def compare_series(before: list[BootRecord], after: list[BootRecord], null: Sequ
     failed = left.failed or right.failed
     saved_ns = spread_ns = None
     if failed is not None:
-        verdict, detail = (
-            "no verdict",
-            f"a boot of {failed.system} was not ready: {failed.outcome.value}: {failed.detail}",
-        )
+        verdict = Verdict.NO_VERDICT
+        detail = f"a boot of {failed.system} was not ready: {failed.outcome.value}: {failed.detail}"
     elif (why := _no_family(left, right)) is not None:
-        verdict, detail = "no verdict", why
+        verdict, detail = Verdict.NO_VERDICT, why
     elif one.clock == "virtual":
         judged = virtual_verdict(left.null_ns, left.times_ns, right.times_ns)
-        verdict, saved_ns, spread_ns = judged.verdict.value, judged.saved_ns, judged.spread_ns
+        verdict, saved_ns, spread_ns = judged.verdict, judged.saved_ns, judged.spread_ns
         detail = f"{saved_ns / 1e6:+.3f} ms saved (instructions + idle)"
         detail += f"; the side before moves by {spread_ns / 1e6:.3f} ms for no reason"
     else:
         judged = wall_verdict(left.times_ns, right.times_ns, seed=1)
-        verdict, saved_ns, spread_ns = judged.verdict.value, judged.saved_ns, judged.spread_ns
+        verdict, saved_ns, spread_ns = judged.verdict, judged.saved_ns, judged.spread_ns
         detail = f"{saved_ns / 1e6:+.3f} ms saved, 95 % interval half-width {spread_ns / 1e6:.3f} ms"
     if saved_ns is not None and (loads := [record for record in (one, other) if record.storage is not None]):
         detail += f"; with the load of {one.load_ns / 1e6:.3f} ms before, {other.load_ns / 1e6:.3f} ms after"

@@ -6,21 +6,13 @@ on the command line, re-rolls addresses and scheduling. So a verdict compares fa
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from bootlab.errors import InputError
 from bootlab.measure.statistics.series import median_ns, saved, spread_ns
+from bootlab.techniques.model.verdict import Verdict
 
 # A saving must be more than 5/4 of the spread; virtual_verdict says what that buys.
 _SPREAD_FACTOR = (5, 4)
-
-
-class Verdict(StrEnum):
-    FASTER = "faster"
-    SLOWER = "slower"
-    NO_DIFFERENCE_SHOWN = "no difference shown"
-    BROKE_IT = "broke it"
-    """The changed system does not boot or fails its check; no time can make up for that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from bootlab.errors import InputError
-from bootlab.experiments.verdict import Judgement, Verdict, virtual_verdict, wall_verdict
+from bootlab.experiments.verdict import Judgement, virtual_verdict, wall_verdict
+from bootlab.techniques.model.verdict import Verdict
 
 MS = 1_000_000
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]

@@ -30,7 +30,7 @@ from bootlab.experiments.tailor.policy import Policy
 from bootlab.experiments.tailor.reasons import Followed, Needed, every_followed, every_kept
 from bootlab.experiments.tailor.searches import Searches
 from bootlab.experiments.tailor.use import KernelUse, find_use
-from bootlab.experiments.verdict import Verdict, virtual_verdict
+from bootlab.experiments.verdict import virtual_verdict
 from bootlab.findings.analysis import read_recorded
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
@@ -39,6 +39,7 @@ from bootlab.measure.statistics.series import spread_ns
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.profile.recorded.values import Profile
 from bootlab.system import ClockKind, KernelBuild, System
+from bootlab.techniques.model.verdict import Verdict
 
 AS_IT_IS: Final = "as it is"
 SEEDS: Final = (1, 2, 3)

@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 from bootlab.experiments.family import Family
 from bootlab.experiments.family_boots import FamilyBoots
 from bootlab.experiments.trial.changing import Changing
-from bootlab.experiments.trial.judging import DOES_NOT_APPLY, ablated, judge_ablation, row
-from bootlab.experiments.trial.result import Ablated, Judged
+from bootlab.experiments.trial.judging import ablated, judge_ablation, row
+from bootlab.experiments.trial.result import Ablated, Judged, StackName
 from bootlab.system import System
 from bootlab.techniques.model.technique import Technique
+from bootlab.techniques.model.verdict import Verdict
 
 
 def ablate(
-    stack: str,
+    stack: StackName,
     techniques: Sequence[Technique],
     whole: tuple[System, Family],
     base: tuple[System, Family],
@@ -43,7 +44,7 @@ def ablate(
             rows[technique.name] = ablated(row(technique, changed.verdict, why), stack, saved_ns)
         elif changed.system == system:
             why = "the stack without it is the same system"
-            rows[technique.name] = ablated(row(technique, DOES_NOT_APPLY, why), stack, saved_ns)
+            rows[technique.name] = ablated(row(technique, Verdict.DOES_NOT_APPLY, why), stack, saved_ns)
         else:
             without[technique.name] = changed.system
     slug = stack.replace(" ", "-")

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from bootlab.errors import BootlabError, InputError, Interrupted, MissingTool, StoreError
 from bootlab.experiments.family import Family
 from bootlab.experiments.family_boots import FamilyBoots
-from bootlab.experiments.trial.judging import DOES_NOT_APPLY
-from bootlab.experiments.verdict import Verdict
 from bootlab.findings.evidence import measured_of
 from bootlab.system import System
 from bootlab.targets.registry import target_of
 from bootlab.techniques.changes.bootloader import finished_medium
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.technique import Technique
+from bootlab.techniques.model.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +20,7 @@ class Changed:
     """A system with one technique more; `system` is None when that cannot be booted, and `verdict` and `detail` why."""
 
     system: System | None
-    verdict: str = ""
+    verdict: Verdict = Verdict.DOES_NOT_APPLY
     detail: str = ""
 
 
@@ -62,13 +61,13 @@ class Changing:
             said = f"{technique.name}: " if len(techniques) > 1 else ""
             reason = technique.change.applies(system, measured)
             if reason is not None:
-                return Changed(None, DOES_NOT_APPLY, f"{said}{reason}")
+                return Changed(None, Verdict.DOES_NOT_APPLY, f"{said}{reason}")
             try:
                 system = technique.change.apply(system, measured)
             except InputError as error:
-                return Changed(None, DOES_NOT_APPLY, f"{said}{error.message}")
+                return Changed(None, Verdict.DOES_NOT_APPLY, f"{said}{error.message}")
             if (lack := machine_lacks(before_system, system)) is not None:
-                return Changed(None, DOES_NOT_APPLY, f"{said}{lack}")
+                return Changed(None, Verdict.DOES_NOT_APPLY, f"{said}{lack}")
         return Changed(system)
 
     def _prepared(self, changed: Changed, who: str) -> Changed:
@@ -80,10 +79,10 @@ class Changing:
         except (StoreError, Interrupted):
             raise
         except (InputError, MissingTool) as error:
-            return Changed(None, DOES_NOT_APPLY, _in_one_line(error))
+            return Changed(None, Verdict.DOES_NOT_APPLY, _in_one_line(error))
         except BootlabError as error:
             self._note(f"{who}: {_in_one_line(error)}")
-            return Changed(None, Verdict.BROKE_IT.value, _in_one_line(error))
+            return Changed(None, Verdict.BROKE_IT, _in_one_line(error))
         return changed
 
 

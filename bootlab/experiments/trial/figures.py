@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from bootlab.experiments.store import Run
 from bootlab.experiments.trial.result import Judged, TryResult
+from bootlab.techniques.model.verdict import Verdict
 from bootlab.techniques.page.measured_figures import MeasuredFigure
 
 _HASH_SHOWN = 12
@@ -20,7 +21,7 @@ def figures(result: TryResult, facts: Mapping[str, str], run: Run) -> list[Measu
     kernel = words[2] if words[:2] == ["Linux", "version"] and len(words) > 2 else ""
     kernel = kernel or result.hashes.get("kernel", "unknown")[:_HASH_SHOWN]
     again = _words(result, run)
-    return [_figure(result, one, kernel, again) for one in result.alone if one.verdict != "does not apply"]
+    return [_figure(result, one, kernel, again) for one in result.alone if one.verdict is not Verdict.DOES_NOT_APPLY]
 
 
 def _words(result: TryResult, run: Run) -> tuple[list[str], list[str]]:

@@ -1,20 +1,45 @@
 """Turns families of boots into rows of a trial's result: a verdict and a proof for each technique, sizes and times."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Literal, TypedDict
 
 from bootlab.errors import BootFailed
 from bootlab.experiments.family import NULL_WORD, Family
-from bootlab.experiments.trial.result import Ablated, Baseline, Finished, Judged, Member, Step
-from bootlab.experiments.verdict import Judgement, Verdict, virtual_verdict, wall_verdict
+from bootlab.experiments.trial.result import Ablated, Baseline, Finished, Judged, Member, StackName, Step
+from bootlab.experiments.verdict import Judgement, virtual_verdict, wall_verdict
 from bootlab.findings.evidence import evidence_of
-from bootlab.measure.record import BootRecord, Outcome
+from bootlab.measure.record import BootRecord, Outcome, PhaseRecord
 from bootlab.techniques.model.evidence import Effect
 from bootlab.techniques.model.technique import Technique
+from bootlab.techniques.model.verdict import Verdict
 
-DOES_NOT_APPLY = "does not apply"
 _OPPOSITE = {Verdict.FASTER: Verdict.SLOWER, Verdict.SLOWER: Verdict.FASTER}
 _NO_EFFECT = "the boot shows that the knob had no effect"
+
+
+class _Loaded(TypedDict):
+    """What a family booted from, and how long its median boot took to user space."""
+
+    sizes: dict[str, int]
+    load_ns: int
+    user_space_ns: int | None
+
+
+class _Row(_Loaded):
+    """The fields of a `Judged`, for rows that say more."""
+
+    technique: str
+    layer: str
+    risk: str
+    ready_ns: int | None
+    saved_ns: int | None
+    spread_ns: int
+    verdict: Verdict
+    proof: Effect | Literal[""]
+    detail: str
+    members: list[Member]
+    phases: list[PhaseRecord]
 
 
 def judge(technique: Technique, before: Family, after: Family, *, wall: bool) -> Judged:
@@ -24,22 +49,14 @@ def judge(technique: Technique, before: Family, after: Family, *, wall: bool) ->
     """
     failed = _failed(after)
     if failed is not None:
-        spread_ns = max(before.null_ns) - min(before.null_ns)
-        return row(technique, Verdict.BROKE_IT.value, _why(failed), spread_ns=spread_ns, members=after.members)
+        return row(technique, Verdict.BROKE_IT, _why(failed), spread_ns=_spread_ns(before), members=after.members)
     judgement = _judgement(before, after, wall)
     verdict, effect, detail = _proven(technique, judgement.verdict, before=before, after=after)
-    return Judged.model_validate(
-        {
-            **dict(row(technique, verdict.value, detail, spread_ns=judgement.spread_ns, members=after.members)),
-            **_measured(after),
-            "saved_ns": judgement.saved_ns,
-            "proof": effect.value,
-        }
-    )
+    return _measured_row(technique, replace(judgement, verdict=verdict), effect, detail, after)
 
 
 def judge_ablation(
-    technique: Technique, stack: str, alone_ns: int | None, whole: Family, without: Family, *, wall: bool
+    technique: Technique, stack: StackName, alone_ns: int | None, whole: Family, without: Family, *, wall: bool
 ) -> Ablated:
     """Return what a technique does in a finished stack: `without` is the stack `whole` less this technique.
 
@@ -47,26 +64,24 @@ def judge_ablation(
     """
     failed = _failed(without)
     if failed is not None:
-        spread_ns = max(whole.null_ns) - min(whole.null_ns)
         why = f"the stack needs it: without it {_why(failed)}"
-        judged = row(technique, Verdict.BROKE_IT.value, why, spread_ns=spread_ns, members=without.members)
+        judged = row(technique, Verdict.BROKE_IT, why, spread_ns=_spread_ns(whole), members=without.members)
         return ablated(judged, stack, alone_ns)
     # Taking it out is the change; putting it back has the opposite verdict and the opposite saving.
     judgement = _judgement(whole, without, wall)
     opposite = _OPPOSITE.get(judgement.verdict, judgement.verdict)
     verdict, effect, detail = _proven(technique, opposite, before=without, after=whole)
-    judged = row(technique, verdict.value, detail, spread_ns=judgement.spread_ns, members=without.members)
-    values = {**dict(judged), **_measured(without), "saved_ns": -judgement.saved_ns, "proof": effect.value}
-    return ablated(Judged.model_validate(values), stack, alone_ns)
+    put_back = Judgement(-judgement.saved_ns, judgement.spread_ns, verdict)
+    return ablated(_measured_row(technique, put_back, effect, detail, without), stack, alone_ns)
 
 
-def ablated(judged: Judged, stack: str, alone_ns: int | None) -> Ablated:
-    return Ablated.model_validate({**dict(judged), "stack": stack, "alone_ns": alone_ns})
+def ablated(judged: Judged, stack: StackName, alone_ns: int | None) -> Ablated:
+    return Ablated(**_row_of(judged), stack=stack, alone_ns=alone_ns)
 
 
 def row(
     technique: Technique,
-    verdict: str,
+    verdict: Verdict,
     detail: str,
     *,
     spread_ns: int = 0,
@@ -74,50 +89,93 @@ def row(
 ) -> Judged:
     """Return a row without figures: of a technique that does not apply, could not be built, or broke the boot."""
     sizes, load_ns = (members[0].sizes, members[0].load_ns) if members else ({}, 0)
-    return Judged.model_validate(
-        {
-            "technique": technique.name,
-            "layer": technique.change.layer.value,
-            "risk": technique.text.risk.value,
-            "ready_ns": None,
-            "saved_ns": None,
-            "spread_ns": spread_ns,
-            "verdict": verdict,
-            "proof": "",
-            "detail": detail,
-            "members": [_member(record) for record in members],
-            "phases": [],
-            "sizes": sizes,
-            "load_ns": load_ns,
-        }
+    return Judged(
+        technique=technique.name,
+        layer=technique.change.layer.value,
+        risk=technique.text.risk.value,
+        ready_ns=None,
+        saved_ns=None,
+        spread_ns=spread_ns,
+        verdict=verdict,
+        proof="",
+        detail=detail,
+        members=[_member(record) for record in members],
+        phases=[],
+        sizes=sizes,
+        load_ns=load_ns,
     )
 
 
-def step_of(judged: Judged, stack: str, base: Family, now: Family, retried: bool) -> Step:
+def step_of(judged: Judged, stack: StackName, base: Family, now: Family, retried: bool) -> Step:
     """Return a step of a stack that stands at `now` when this technique is on it, or was not put there."""
     saved_ns = _total_ns(base) - _total_ns(now)
-    return Step.model_validate({**dict(judged), "stack": stack, "total_saved_ns": saved_ns, "retried": retried})
+    return Step(**_row_of(judged), stack=stack, total_saved_ns=saved_ns, retried=retried)
 
 
 def baseline_of(family: Family) -> Baseline:
     record = family.median
-    return Baseline.model_validate(
-        {
-            **_measured(family),
-            "instructions": record.instructions,
-            "idle_ns": record.idle_ns,
-            "spread_ns": max(family.null_ns) - min(family.null_ns),
-            "members": [_member(item) for item in family.members],
-            "null_members": [_member(item, f"{NULL_WORD}={number}") for number, item in enumerate(family.null, 1)],
-        }
+    return Baseline(
+        **_loaded(record),
+        ready_ns=_ready_ns(record),
+        instructions=record.instructions,
+        idle_ns=record.idle_ns,
+        spread_ns=_spread_ns(family),
+        members=[_member(item) for item in family.members],
+        null_members=[_member(item, f"{NULL_WORD}={number}") for number, item in enumerate(family.null, 1)],
+        phases=record.phases,
     )
 
 
 def finished_of(base: Family, family: Family, techniques: Sequence[str]) -> Finished:
-    values = _measured(family)
-    del values["phases"]
-    ratio = _total_ns(base) / _total_ns(family)
-    return Finished.model_validate({**values, "ratio": ratio, "techniques": list(techniques), "run": family.median.run})
+    record = family.median
+    return Finished(
+        **_loaded(record),
+        ready_ns=_ready_ns(record),
+        ratio=_total_ns(base) / _total_ns(family),
+        techniques=list(techniques),
+        run=record.run,
+    )
+
+
+def _measured_row(technique: Technique, judgement: Judgement, effect: Effect, detail: str, family: Family) -> Judged:
+    record = family.median
+    return Judged(
+        **_loaded(record),
+        technique=technique.name,
+        layer=technique.change.layer.value,
+        risk=technique.text.risk.value,
+        ready_ns=_ready_ns(record),
+        saved_ns=judgement.saved_ns,
+        spread_ns=judgement.spread_ns,
+        verdict=judgement.verdict,
+        proof=effect,
+        detail=detail,
+        members=[_member(item) for item in family.members],
+        phases=record.phases,
+    )
+
+
+def _row_of(judged: Judged) -> _Row:
+    return _Row(
+        technique=judged.technique,
+        layer=judged.layer,
+        risk=judged.risk,
+        ready_ns=judged.ready_ns,
+        saved_ns=judged.saved_ns,
+        spread_ns=judged.spread_ns,
+        verdict=judged.verdict,
+        proof=judged.proof,
+        detail=judged.detail,
+        members=judged.members,
+        phases=judged.phases,
+        sizes=judged.sizes,
+        load_ns=judged.load_ns,
+        user_space_ns=judged.user_space_ns,
+    )
+
+
+def _loaded(record: BootRecord) -> _Loaded:
+    return _Loaded(sizes=record.sizes, load_ns=record.load_ns, user_space_ns=record.user_space_ns)
 
 
 def _judgement(before: Family, after: Family, wall: bool) -> Judgement:
@@ -136,17 +194,6 @@ def _proven(technique: Technique, verdict: Verdict, *, before: Family, after: Fa
     return verdict, effect, ""
 
 
-def _measured(family: Family) -> dict[str, Any]:
-    record = family.median
-    return {
-        "ready_ns": record.ready_ns,
-        "load_ns": record.load_ns,
-        "user_space_ns": record.user_space_ns,
-        "sizes": record.sizes,
-        "phases": record.phases,
-    }
-
-
 def _failed(family: Family) -> BootRecord | None:
     failed = family.failed
     if failed is not None and failed.outcome is Outcome.TARGET_DIED:
@@ -157,6 +204,15 @@ def _failed(family: Family) -> BootRecord | None:
 
 def _why(record: BootRecord) -> str:
     return f"{record.outcome.value}: {record.detail}"
+
+
+def _spread_ns(family: Family) -> int:
+    return max(family.null_ns) - min(family.null_ns)
+
+
+def _ready_ns(record: BootRecord) -> int:
+    assert record.ready_ns is not None  # the median is one of the boots that were ready
+    return record.ready_ns
 
 
 def _total_ns(family: Family) -> int:

@@ -7,21 +7,24 @@ version. Times are integer ns on `clock`; a saving is positive when the boot got
 as a term of its own (`load_ns`), and savings, spreads, ratios and verdicts are of the two together (`total_ns`).
 """
 
+from enum import StrEnum
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from bootlab.measure.record import PhaseRecord
 from bootlab.system import BoardModel, Storage
+from bootlab.techniques.model.evidence import Effect
+from bootlab.techniques.model.verdict import Verdict
 
 SCHEMA: Final = "bootlab.try/1"
 
-Verdict = Literal["faster", "slower", "no difference shown", "broke it", "does not apply"]
-ProofWord = Literal["proven", "not shown", "no effect", ""]
-"""As `bootlab.techniques.model.evidence.Effect`; empty when no boot was there to show anything."""
-StackName = Literal["recommended", "with risks", "ladder"]
-LADDER: Final = "ladder"
-"""The one stack of a plan that keeps every step."""
+
+class StackName(StrEnum):
+    RECOMMENDED = "recommended"
+    WITH_RISKS = "with risks"
+    LADDER = "ladder"
+    """The one stack of a plan that keeps every step."""
 
 
 class _Frozen(BaseModel):
@@ -85,7 +88,8 @@ class Judged(_Loaded):
     spread_ns: int
     """A saving inside it is no difference shown."""
     verdict: Verdict
-    proof: ProofWord
+    proof: Effect | Literal[""]
+    """Empty when no boot was there to show anything."""
     detail: str
     """One line for a reader: what broke, why it does not apply, what the proof rests on; may be empty."""
     members: list[Member]

@@ -16,16 +16,14 @@ from bootlab.experiments.family import DEFAULT_NULLS, Family
 from bootlab.experiments.family_boots import FamilyBoots, wall_clock
 from bootlab.experiments.trial.ablation import ablate
 from bootlab.experiments.trial.changing import Changing
-from bootlab.experiments.trial.judging import DOES_NOT_APPLY, baseline_of, finished_of, judge, row, step_of
+from bootlab.experiments.trial.judging import baseline_of, finished_of, judge, row, step_of
 from bootlab.experiments.trial.plan import Plan
-from bootlab.experiments.trial.result import LADDER, Ablated, Finished, Judged, Step, TrialCost, TryResult
+from bootlab.experiments.trial.result import Ablated, Finished, Judged, StackName, Step, TrialCost, TryResult
 from bootlab.findings.evidence import measured_of
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System
 from bootlab.techniques.model.technique import Risk, Technique
-
-RECOMMENDED = "recommended"
-WITH_RISKS = "with risks"
+from bootlab.techniques.model.verdict import Verdict
 
 
 @dataclass(slots=True)
@@ -90,7 +88,7 @@ class Trial:
         measured = replace(measured, facts={**measured.facts, **self.facts})
         changing = Changing(self.boots, measured, self.note)
         alone = self._all_alone(start, changing) if self.alone else []
-        places: dict[str, _Place] = {}
+        places: dict[StackName, _Place] = {}
         if self.stack:
             places = self._ladder(start, changing) if self.plan.keep_all else self._stacks(start, changing, alone)
         ablation = self._ablation(start, changing, places, alone) if self.ablation else []
@@ -129,15 +127,18 @@ class Trial:
                 judged.append(judge(technique, before, family, wall=self.wall))
         return judged
 
-    def _stacks(self, start: _Place, changing: Changing, alone: Sequence[Judged]) -> dict[str, _Place]:
+    def _stacks(self, start: _Place, changing: Changing, alone: Sequence[Judged]) -> dict[StackName, _Place]:
         order = list(alone) if not self.plan.by_gain else sorted(alone, key=lambda item: -(item.saved_ns or 0))
-        places: dict[str, _Place] = {}
+        places: dict[StackName, _Place] = {}
         place = start
-        for stack, wanted in ((RECOMMENDED, (Risk.NONE,)), (WITH_RISKS, (Risk.FUNCTION, Risk.SECURITY))):
+        for stack, wanted in (
+            (StackName.RECOMMENDED, (Risk.NONE,)),
+            (StackName.WITH_RISKS, (Risk.FUNCTION, Risk.SECURITY)),
+        ):
             mine = [judged for judged in order if self.techniques[judged.technique].text.risk in wanted]
-            helped = [judged.technique for judged in mine if judged.verdict == "faster"]
-            others = [judged.technique for judged in mine if judged.verdict != "faster"]
-            if stack == WITH_RISKS:
+            helped = [judged.technique for judged in mine if judged.verdict is Verdict.FASTER]
+            others = [judged.technique for judged in mine if judged.verdict is not Verdict.FASTER]
+            if stack is StackName.WITH_RISKS:
                 # The risky ones change the ground: what did nothing on the recommended stack gets another chance.
                 safe = [
                     judged.technique for judged in order if self.techniques[judged.technique].text.risk is Risk.NONE
@@ -149,29 +150,31 @@ class Trial:
             places[stack] = place
         return places
 
-    def _climb(self, place: _Place, stack: str, names: Sequence[str], changing: Changing, start: _Place) -> _Place:
+    def _climb(
+        self, place: _Place, stack: StackName, names: Sequence[str], changing: Changing, start: _Place
+    ) -> _Place:
         for name in names:
             label = f"{_slug(stack)}-{len(place.techniques):02d}-{name}"
             judged, reached = self._one_step(place, label, name, changing)
             if judged is None:
                 continue
-            if judged.verdict == "faster":
+            if judged.verdict is Verdict.FASTER:
                 place = self._with_nulls(reached, label, 1)
             self.steps.append(step_of(judged, stack, start.family, place.family, retried=False))
         return place
 
-    def _ladder(self, start: _Place, changing: Changing) -> dict[str, _Place]:
+    def _ladder(self, start: _Place, changing: Changing) -> dict[StackName, _Place]:
         self.note(f"ladder: {len(self.techniques)} steps, each kept whatever it saves")
         place = start
         for name, technique in self.techniques.items():
-            label = f"{LADDER}-{len(place.techniques):02d}-{name}"
+            label = f"{StackName.LADDER}-{len(place.techniques):02d}-{name}"
             judged, reached = self._one_step(place, label, name, changing, kept=True)
             if judged is None:
-                judged = row(technique, DOES_NOT_APPLY, "it changes nothing here")
+                judged = row(technique, Verdict.DOES_NOT_APPLY, "it changes nothing here")
             elif judged.ready_ns is not None:
                 place = reached
-            self.steps.append(step_of(judged, LADDER, start.family, place.family, retried=False))
-        return {LADDER: place}
+            self.steps.append(step_of(judged, StackName.LADDER, start.family, place.family, retried=False))
+        return {StackName.LADDER: place}
 
     def _one_step(
         self, place: _Place, label: str, name: str, changing: Changing, *, kept: bool = False
@@ -193,7 +196,9 @@ class Trial:
         judged = judge(technique, before, family, wall=self.wall)
         return judged, _Place(changed.system, family, [*place.techniques, name])
 
-    def _try_again(self, place: _Place, stack: str, names: Sequence[str], changing: Changing, start: _Place) -> _Place:
+    def _try_again(
+        self, place: _Place, stack: StackName, names: Sequence[str], changing: Changing, start: _Place
+    ) -> _Place:
         """Take what helps on top of `place`, the best first; a round of boots tries all at once, to find it."""
         if names:
             # Many are tried now and most do nothing: the spread must be known as well as the baseline's.
@@ -212,7 +217,7 @@ class Trial:
             for name in changed:
                 family, before = contests[labels[name]]
                 results[name] = judge(self.techniques[name], before, family, wall=self.wall)
-            helped = [judged for judged in results.values() if judged.verdict == "faster"]
+            helped = [judged for judged in results.values() if judged.verdict is Verdict.FASTER]
             if not helped:
                 break
             best = max(helped, key=lambda judged: judged.saved_ns or 0)
@@ -225,7 +230,7 @@ class Trial:
         return place
 
     def _ablation(
-        self, start: _Place, changing: Changing, places: dict[str, _Place], alone: Sequence[Judged]
+        self, start: _Place, changing: Changing, places: dict[StackName, _Place], alone: Sequence[Judged]
     ) -> list[Ablated]:
         rows: list[Ablated] = []
         done: list[list[str]] = [[]]

@@ -12,8 +12,9 @@ from bootlab.report.boots.sides import align
 from bootlab.report.boots.steps_words import cautions, in_all, rungs, sides, time_words, whole_words
 from bootlab.report.parts.figures import clock_of, median_boot, model_lines, ms, visible
 from bootlab.report.parts.plain_tables import ByWidth, CellBar, foot, keep_whole, plain_table
+from bootlab.techniques.model.verdict import Verdict
 
-_STYLES = {"faster": "green", "slower": "red"}
+_STYLES = {Verdict.FASTER: "green", Verdict.SLOWER: "red"}
 _WIDE = 100
 
 

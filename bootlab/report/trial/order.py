@@ -3,12 +3,24 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bootlab.experiments.trial.result import LADDER, Judged, Step, TryResult
+from bootlab.experiments.trial.result import Judged, StackName, Step, TryResult
 from bootlab.report.boots.sides import Side
+from bootlab.techniques.model.verdict import Verdict
 
-KINDS = {"baseline": "baseline", "recommended": "recommended", "with risks": "risks", LADDER: "recommended"}
+KINDS = {
+    "baseline": "baseline",
+    StackName.RECOMMENDED: "recommended",
+    StackName.WITH_RISKS: "risks",
+    StackName.LADDER: "recommended",
+}
 """Stack name -> the CSS class that colours it."""
-VERDICTS = ("faster", "no difference shown", "slower", "broke it", "does not apply")
+VERDICTS = (
+    Verdict.FASTER,
+    Verdict.NO_DIFFERENCE_SHOWN,
+    Verdict.SLOWER,
+    Verdict.BROKE_IT,
+    Verdict.DOES_NOT_APPLY,
+)
 """Most welcome first; the order in which verdicts are listed."""
 
 
@@ -58,7 +70,7 @@ def file_rows(result: TryResult) -> list[FileRow]:
     ]
     rows += [
         FileRow(f"+ {step.technique}", step.verdict, step.sizes, step.load_ns, step.user_space_ns, step.ready_ns)
-        for step in kept_steps(result, LADDER)
+        for step in kept_steps(result, StackName.LADDER)
         if step.sizes
     ]
     rows += [

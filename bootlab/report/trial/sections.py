@@ -13,6 +13,10 @@ from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import key_figure, key_figures, minus
 from bootlab.report.parts.tables import Cell, Column, table
 from bootlab.report.trial.order import KINDS, VERDICTS, file_rows, in_order, inputs_of, kept, time_words
+from bootlab.techniques.model.verdict import Verdict
+
+_KINDS = {Verdict.FASTER: "gain", Verdict.SLOWER: "loss"}
+"""The CSS classes of verdicts that moved the boot."""
 
 
 def try_keys(result: TryResult) -> Html:
@@ -61,11 +65,11 @@ def verdict_table(result: TryResult) -> Html:
 
 
 def _verdict_row(result: TryResult, one: Judged, axis: tuple[int, int]) -> list[Cell]:
-    change = largest_change(result.baseline.phases, one.phases) if one.verdict in ("faster", "slower") else None
+    change = largest_change(result.baseline.phases, one.phases) if one.verdict in _KINDS else None
     where = f"mostly {change[0]}: {minus(ms(change[1], sign=True))} ms" if change and change[1] else ""
     notes = [tag("span", note, class_="detail") for note in (one.detail, where) if note]
     measured = one.saved_ns is not None
-    kind = {"faster": "gain", "slower": "loss"}.get(one.verdict, "same")
+    kind = _KINDS.get(one.verdict, "same")
     return [
         Cell(join([tag("code", one.technique), *notes]), one.technique),
         Cell(_verdict(one.verdict), VERDICTS.index(one.verdict)),
@@ -193,7 +197,7 @@ def ablation_table(result: TryResult) -> Html:
     low_ns, high_ns = min(0, *savings), max(0, *savings)
     rows = []
     for one in result.ablation:
-        kind = {"faster": "gain", "slower": "loss"}.get(one.verdict, "same")
+        kind = _KINDS.get(one.verdict, "same")
         measured = one.saved_ns is not None
         note = tag("span", one.detail, class_="detail") if one.detail else ""
         rows.append([

@@ -19,8 +19,9 @@ from bootlab.report.trial.order import (
     kept,
     time_words,
 )
+from bootlab.techniques.model.verdict import Verdict
 
-_STYLES = {"faster": "green", "slower": "red", "broke it": "red"}
+_STYLES = {Verdict.FASTER: "green", Verdict.SLOWER: "red", Verdict.BROKE_IT: "red"}
 
 
 def try_result(result: TryResult) -> RenderableType:

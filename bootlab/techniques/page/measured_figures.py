@@ -11,6 +11,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bootlab.errors import InputError
+from bootlab.techniques.model.verdict import Verdict
 
 SCHEMA: Final = "bootlab.measured/1"
 
@@ -32,7 +33,7 @@ class MeasuredFigure(_Frozen):
     saved_ns: int | None
     """Negative is slower; None when it broke the boot."""
     spread_ns: int
-    verdict: str
+    verdict: Verdict
     kernel_bytes_saved: int | None
     """None when the kernel is the same file, or a size is not known."""
     command: str
@@ -69,7 +70,7 @@ def merge_measured(old: MeasuredFigures, new: Iterable[MeasuredFigure]) -> Measu
 def figure_words(one: MeasuredFigure) -> str:
     """Return a figure for a reader, as in `-12.3 ms of 61.6 ms, kernel -188 KB (microvm, 6.12.117, virtual clock)`."""
     where = f"{one.system}, {one.kernel}, {one.clock} clock"
-    if one.saved_ns is None or one.verdict not in ("faster", "slower"):
+    if one.saved_ns is None or one.verdict not in (Verdict.FASTER, Verdict.SLOWER):
         saved = one.verdict if one.saved_ns is None else f"{one.verdict} ({_ms(-one.saved_ns)}, {_why_not(one)})"
     else:
         saved = f"{_ms(-one.saved_ns)} of {_whole(one.baseline_ns)}"

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from bootlab.errors import InputError
-from bootlab.experiments.trial.result import LADDER
+from bootlab.experiments.trial.result import StackName
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.report.boots import text
 from bootlab.report.boots.steps_text import steps
@@ -102,7 +102,7 @@ def test_try_shows_sizes_and_times_of_each_system_and_what_the_trial_cost() -> N
 
 def test_a_ladder_climbed_alone_lists_its_steps_with_their_sizes_and_no_verdicts() -> None:
     loaded = loaded_trial()
-    steps = [step.model_copy(update={"stack": LADDER, "sizes": {"kernel": 2 << 20}}) for step in loaded.stack]
+    steps = [step.model_copy(update={"stack": StackName.LADDER, "sizes": {"kernel": 2 << 20}}) for step in loaded.stack]
     end = loaded.final["recommended"].model_copy(update={"techniques": [step.technique for step in steps]})
     absent = (
         steps[0]
@@ -112,7 +112,7 @@ def test_a_ladder_climbed_alone_lists_its_steps_with_their_sizes_and_no_verdicts
         .model_copy(update={"ready_ns": None, "phases": [], "members": []})
     )
     steps.append(absent)
-    result = loaded.model_copy(update={"alone": [], "ablation": [], "stack": steps, "final": {LADDER: end}})
+    result = loaded.model_copy(update={"alone": [], "ablation": [], "stack": steps, "final": {StackName.LADDER: end}})
     out = printed(try_result(result))
     assert "\nfaster" not in out
     assert "does not apply no such CPU" in " ".join(out.split())
