@@ -4,9 +4,11 @@ from pathlib import Path
 
 from bootlab.cli.options.arguments import Json, Runs, open_store
 from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, save_profile, start_run
-from bootlab.cli.profile.recorded import LABEL, find_profile, read_profile_run
 from bootlab.cli.profile.verb import SystemOrRun
+from bootlab.cli.terminal.showing import say_page
 from bootlab.cli.terminal.speech import out, print_json
+from bootlab.experiments.recorded_profiles import LABEL, Profiled, find_profile, read_profile_run
+from bootlab.experiments.store import RunKind
 from bootlab.measure.record import Outcome
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.profile import text as profile_text
@@ -25,16 +27,15 @@ def advise(system: SystemOrRun, json: Json = False, runs: Runs = None) -> int:
     if system.endswith(".toml"):
         subject = Subject(read_system(Path(system)), Path(system), ProfileRequest())
         prepared = prepare_profile(subject, silent=json)
-        run = start_run(store, {LABEL: subject}, {})
+        run = start_run(store, RunKind.PROFILE, {LABEL: subject}, {})
         with run.locked():
             analysis = profile_boot(subject, prepared, run, LABEL, silent=json)
-            _, page = save_profile(run, analysis, {})
+            page = save_profile(run, Profiled(analysis))
     else:
         analysis = read_profile_run(*find_profile(store, system))
     if json:
         print_json(analysis.advice)
     else:
         out.print(profile_text.advice(analysis.advice))
-        if page is not None:
-            out.print(f"report: {page}", soft_wrap=True)
+        say_page(page)
     return 0 if analysis.record.outcome is Outcome.READY else 1

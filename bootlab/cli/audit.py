@@ -1,12 +1,10 @@
 """`bootlab audit SYSTEM|RUN`: what a boot does for nothing, what each of it costs, and what removes it."""
 
-import json as json_module
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
 from bootlab.build import boot_files
 from bootlab.build.cache import Cache
@@ -14,23 +12,21 @@ from bootlab.build.formats.cpio import Entry
 from bootlab.build.source.config_text import read_config
 from bootlab.cli.options.arguments import Json, Runs, open_cache, open_store
 from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, save_profile, start_run
-from bootlab.cli.profile.recorded import LABEL, find_profile, read_profile_run
 from bootlab.cli.profile.verb import SystemOrRun
-from bootlab.cli.terminal.speech import err, out, print_json, teller
-from bootlab.errors import InputError, StoreError
-from bootlab.experiments.store import Store
+from bootlab.cli.terminal.showing import show
+from bootlab.cli.terminal.speech import err, teller
+from bootlab.errors import InputError
+from bootlab.experiments.recorded_profiles import LABEL, Profiled, find_profile, read_profile_run
+from bootlab.experiments.store import RunKind
 from bootlab.findings.analysis import Analysis
 from bootlab.findings.audit.finding import Audit
 from bootlab.findings.audit.kinds import audit as find_all
 from bootlab.findings.audit.kinds import gather
-from bootlab.measure.record import Outcome
 from bootlab.measure.record_files import write_json
 from bootlab.profile.asked.request import ProfileRequest
-from bootlab.report.boots import audit_text
+from bootlab.report.findings.view import audit_view
 from bootlab.system import System, read_system
 
-AUDIT = "audit.json"
-"""Name of an audit's document, in its run."""
 Goal = Annotated[
     str | None,
     typer.Option("--goal", metavar="UNIT", help="What the boot is for. [default: the unit that runs bootlab-mark]"),
@@ -48,36 +44,18 @@ def audit(system: SystemOrRun, goal: Goal = None, json: Json = False, runs: Runs
     if system.endswith(".toml"):
         subject = Subject(read_system(Path(system)), Path(system), ProfileRequest(paths=True))
         prepared = prepare_profile(subject, silent=json)
-        run = start_run(store, {LABEL: subject}, {"paths": True})
+        run = start_run(store, RunKind.AUDIT, {LABEL: subject}, {"paths": True})
         with run.locked():
             analysis = profile_boot(subject, prepared, run, LABEL, silent=json)
-            save_profile(run, analysis, {})
+            save_profile(run, Profiled(analysis))
     else:
         run, label = find_profile(store, system)
         analysis = read_profile_run(run, label)
     if not json:
         err.print("looking at what it booted from")
     found = _audit(analysis, str(run.path), goal, teller(silent=json))
-    write_json(run.path / AUDIT, found.model_dump(mode="json", by_alias=True))
-    if json:
-        print_json(found)
-    else:
-        out.print(audit_text.audit(found))
-    return 0 if analysis.record.outcome is Outcome.READY else 1
-
-
-def audited_facts(store: Store, name: str) -> dict[str, str]:
-    """Return what the audit of a run gives techniques. Raises InputError for a run that was not audited."""
-    run = store.find(name)
-    try:
-        text = (run.path / AUDIT).read_text(encoding="utf-8")
-        return dict(Audit.model_validate(json_module.loads(text)).facts)
-    except FileNotFoundError as error:
-        raise InputError(
-            f"--audit {name}: {run.path} was not audited", hint=f"bootlab audit {run.path}, or bootlab audit SYSTEM"
-        ) from error
-    except (OSError, ValueError, ValidationError) as error:
-        raise StoreError(f"{run.path / AUDIT}: damaged", hint=f"bootlab audit {run.path} writes it anew") from error
+    write_json(run.audit, found.model_dump(mode="json", by_alias=True))
+    return show(run, audit_view(run, found), json=json)
 
 
 def _audit(analysis: Analysis, run: str, goal: str | None, tell: Callable[[str], None]) -> Audit:

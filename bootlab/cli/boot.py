@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.cli.terminal.showing import print_lines
 from bootlab.cli.terminal.speech import err, out, print_json, teller, warn_of_doubts
-from bootlab.experiments.store import Store
+from bootlab.experiments.store import RunKind
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import Outcome
 from bootlab.measure.record_files import write_json
-from bootlab.report.boots import text
+from bootlab.report.boots.view import boot_view
 from bootlab.report.parts.figures import visible
 from bootlab.system import read_system
 
@@ -41,8 +42,7 @@ def boot(
     warn_of_doubts(value)
     with naming(system):
         prepared = prepare(value, open_cache(), tell=teller(silent=json))
-    store: Store = open_store(runs)
-    run = store.start("boot", value.name, {"system": str(system), "seed": value.seed})
+    run = open_store(runs).start(RunKind.BOOT, value.name, {"system": str(system), "seed": value.seed})
 
     record = one_boot.boot(prepared, run.boot_directory("1"), on_line=None if json or quiet else _show)
     write_json(run.result, record.model_dump(mode="json", by_alias=True))
@@ -50,7 +50,7 @@ def boot(
         print_json(record)
     else:
         out.print()
-        out.print(text.boot(record))
+        print_lines(boot_view(run, record))
     return 0 if record.outcome is Outcome.READY else 1
 
 

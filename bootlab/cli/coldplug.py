@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,12 +13,13 @@ from bootlab.build.modules.package import ModuleTree, module_name
 from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
 from bootlab.cli.profile.boots import expect_started
 from bootlab.cli.terminal.files import expect_file, inputs_of
-from bootlab.cli.terminal.speech import err, out, print_json, teller, warn_of_doubts
+from bootlab.cli.terminal.showing import show
+from bootlab.cli.terminal.speech import err, teller, warn_of_doubts
 from bootlab.errors import InputError
-from bootlab.experiments.store import Run
+from bootlab.experiments.store import Run, RunKind
+from bootlab.findings.coldplug_result import ColdplugResult, sized_modules
 from bootlab.findings.device_modules import (
     Device,
-    DeviceModules,
     devices_text,
     find_modules,
     read_devices,
@@ -27,13 +28,10 @@ from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import store_error, write_json
-from bootlab.report.parts.figures import count, visible
+from bootlab.report.findings.view import coldplug_view
 from bootlab.system import Coldplug, System, read_system
 
-SCHEMA = "bootlab.coldplug/1"
-KIND = "coldplug"
 _PARTS = ("initramfs", "rootfs")
-_SHOWN = 12
 _MOST_BOOTS = 6
 """A device behind more buses than this, each a module's, is given up on."""
 
@@ -70,17 +68,24 @@ def coldplug(
                 hint="kernel.package or [kernel.build]",
             )
         tree, aliases = ModuleTree(kernel_tree), read_aliases(kernel_tree, cache, tell)
-    run = open_store(runs).start(KIND, value.name, {"system": str(system)})
+    run = open_store(runs).start(RunKind.COLDPLUG, value.name, {"system": str(system)})
     record, devices, image = _record(value, system, parts, cache, run, silent=json)
     found = find_modules(devices, tree, aliases, _never(value, parts), image)
     written = _write(to or run.path / "devices", devices_text(devices, value.name))
-    document = _document(value, devices, found, tree, image, record.outcome, written, str(run.path))
-    write_json(run.result, document)
-    if json:
-        print_json(document)
-    else:
-        _print(document)
-    return 0 if record.outcome is Outcome.READY else 1
+    result = ColdplugResult(
+        system=value.name,
+        kernel=tree.release,
+        outcome=record.outcome,
+        devices=devices,
+        wanted=sized_modules(found.wanted, tree),
+        at_work=list(found.at_work),
+        image=len(image),
+        idle=sized_modules(found.idle, tree),
+        written=written,
+        run=str(run.path),
+    )
+    write_json(run.result, result.model_dump(mode="json", by_alias=True))
+    return show(run, coldplug_view(run, result), json=json)
 
 
 def _record(
@@ -145,56 +150,3 @@ def _write(path: Path, text: str) -> str:
     except OSError as error:
         raise store_error(path, error) from error
     return str(path)
-
-
-def _document(
-    system: System,
-    devices: Sequence[Device],
-    found: DeviceModules,
-    tree: ModuleTree,
-    image: Sequence[str],
-    outcome: Outcome,
-    written: str,
-    run: str,
-) -> dict[str, Any]:
-    def sized(names: Sequence[str]) -> list[dict[str, Any]]:
-        return [{"name": name, "bytes": len(tree.content(name)) if name in tree.files else None} for name in names]
-
-    return {
-        "schema": SCHEMA,
-        "system": system.name,
-        "kernel": tree.release,
-        "outcome": outcome.value,
-        "devices": [
-            {"path": one.path, "modalias": one.modalias, "driver": one.driver, "module": one.module} for one in devices
-        ],
-        "wanted": sized(found.wanted),
-        "at_work": list(found.at_work),
-        "image": len(image),
-        "idle": sized(found.idle),
-        "list": written,
-        "run": run,
-    }
-
-
-def _print(document: dict[str, Any]) -> None:
-    devices = document["devices"]
-    driven = sum(device["driver"] is not None for device in devices)
-    lines = [f"{len(devices)} devices that a module could be for, {driven} of them with a driver; {document['kernel']}"]
-    lines += _listed("modules for them", document["wanted"])
-    lines += [f"at work: {visible(' '.join(document['at_work'])) or 'none: what drives them is built in'}"]
-    lines += _listed(f"of {document['image']} in the image, for no device here", document["idle"])
-    lines.append(f"list: {document['list']}")
-    out.print("\n".join(lines), soft_wrap=True)
-
-
-def _listed(words: str, modules: Sequence[dict[str, Any]]) -> list[str]:
-    whole = sum(module["bytes"] or 0 for module in modules)
-    if not modules:
-        return [f"{words}: none"]
-    largest = sorted(modules, key=lambda module: -(module["bytes"] or 0))
-    lines = [f"{words}: {len(modules)}, {count(whole)} bytes"]
-    lines += [f"  {count(module['bytes'] or 0):>12}  {visible(module['name'])}" for module in largest[:_SHOWN]]
-    if len(largest) > _SHOWN:
-        lines.append(f"  {'':>12}  and {len(largest) - _SHOWN} more")
-    return lines

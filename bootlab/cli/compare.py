@@ -7,19 +7,20 @@ from typing import Annotated
 
 import typer
 
-from bootlab.cli.measure import WARM_UP, default_number, series
+from bootlab.cli.measure import default_number, series
 from bootlab.cli.options.arguments import Json, Parallel, Runs, complete_system, naming, open_cache, open_store
-from bootlab.cli.terminal.pages import consoles, say_page, write_page
-from bootlab.cli.terminal.speech import boot_progress, out, print_json, teller
+from bootlab.cli.terminal.showing import show
+from bootlab.cli.terminal.speech import boot_progress, teller
 from bootlab.errors import InputError
-from bootlab.experiments.comparing import Comparison, Steps, compare_series, compare_steps
+from bootlab.experiments.comparing import Compared, compare_series, compare_steps
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.family import NULL_WORD
-from bootlab.experiments.store import Run, Store
+from bootlab.experiments.series import WARM_UP, recorded_boots
+from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord
-from bootlab.measure.record_files import read_record, write_json
-from bootlab.report.boots import page, steps_page, steps_text, text
+from bootlab.measure.record_files import write_json
+from bootlab.report.boots.view import compare_view
 from bootlab.system import System, read_system
 from bootlab.targets.target import Prepared
 
@@ -66,54 +67,20 @@ def compare(
     prepared = [_prepare(side, silent=json) for side in sides]
     between = "-vs-" if len(sides) == 2 else "-to-"
     asked = {"systems": names, "number": number}
-    run = store.start("compare", f"{sides[0].name}{between}{sides[-1].name}", asked)
+    run = store.start(RunKind.COMPARE, f"{sides[0].name}{between}{sides[-1].name}", asked)
     with run.locked():
         booted = _boot(sides, prepared, number, run, parallel, json)
-    records = [one.records for one in booted]
-    if len(booted) > 2:
-        steps = compare_steps([(one.records, one.null) for one in booted])
-        write_json(run.result, steps.model_dump(mode="json", by_alias=True))
-        return show_steps(run, steps, records, json=json)
+    compared = _compared(booted)
+    write_json(run.result, compared.result.model_dump(mode="json", by_alias=True))
+    return show(run, compare_view(run, compared), json=json)
+
+
+def _compared(sides: list["_Side"]) -> Compared:
+    records = tuple(one.records for one in sides)
+    if len(sides) > 2:
+        return Compared(compare_steps([(one.records, one.null) for one in sides]), records)
     before, after = records
-    comparison = compare_series(before, after, booted[0].null)
-    write_json(run.result, comparison.model_dump(mode="json", by_alias=True))
-    return show_comparison(run, comparison, before, after, json=json)
-
-
-def show_steps(run: Run, steps: Steps, series: list[list[BootRecord]], *, json: bool, to: Path | None = None) -> int:
-    """Print several systems step by step and write their page, into the run or to the file `to`."""
-    shown = consoles([(f"{number} {boots[0].system}", boots[0].run) for number, boots in enumerate(series, 1)])
-    path = write_page(run, steps_page.steps_page(steps, series, shown), to=to)
-    if json:
-        print_json(steps)
-        return 0
-    out.print(steps_text.steps(steps, series))
-    say_page(path)
-    return 0
-
-
-def show_comparison(
-    run: Run,
-    comparison: Comparison,
-    before: list[BootRecord],
-    after: list[BootRecord],
-    *,
-    json: bool,
-    to: Path | None = None,
-) -> int:
-    """Print a comparison and write its page, into the run or to the file `to`."""
-    shown = consoles([("before", before[0].run), ("after", after[0].run)])
-    html = page.compare_page(before, after, f"{comparison.verdict}: {comparison.detail}", shown)
-    path = write_page(run, html, to=to)
-    if json:
-        print_json(comparison)
-        return 0
-    out.print(text.comparison(before, after))
-    for difference in comparison.differences:
-        out.print(f"  differs: {difference}", soft_wrap=True)
-    out.print(f"verdict: {comparison.verdict}: {comparison.detail}", soft_wrap=True)
-    say_page(path)
-    return 0
+    return Compared(compare_series(before, after, sides[0].null), records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +102,7 @@ def _side(store: Store, name: str) -> _Side:
     if name.endswith(".toml"):
         system = read_system(Path(name))
         return _Side(system.name, Path(name), system, [], [])
-    records, null = recorded(store.find(name))
+    records, null = recorded_boots(store.find(name))
     return _Side(records[0].system, None, None, records, null)
 
 
@@ -158,23 +125,6 @@ def _prepare(side: _Side, *, silent: bool) -> Prepared | None:
         return None
     with naming(side.path):
         return prepare(side.system, open_cache(), tell=teller(silent=silent))
-
-
-def recorded(run: Run) -> tuple[list[BootRecord], list[BootRecord]]:
-    """Return the finished boots of a run and its null changes, in the order of their labels; of a trial, its baseline.
-
-    A warm-up boot is on record and does not count. Raises InputError when there is no finished boot.
-    """
-    directories = [path for path in run.records() if not path.name.endswith(WARM_UP)]
-    if run.kind == "try":
-        directories = [path for path in directories if path.name.startswith("baseline-")]
-    elif run.kind == "compare":
-        raise InputError(f"{run.path}: is a comparison; name one of the runs or systems that it compared")
-    null = [read_record(path) for path in directories if "-null" in path.name]
-    records = [read_record(path) for path in directories if "-null" not in path.name]
-    if not records:
-        raise InputError(f"{run.path}: holds no finished boot")
-    return records, null
 
 
 def _boot(

@@ -12,18 +12,16 @@ import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
 from bootlab.cli.options.arguments import ExportFormat, Json, Runs, open_store
-from bootlab.cli.terminal.pages import say_page, write_page
+from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import err, out, print_json
 from bootlab.errors import InputError
 from bootlab.experiments.importing import (
-    KIND,
     Imported,
     ImportedFile,
     ImportResult,
     import_document,
-    read_import,
 )
-from bootlab.experiments.store import Run
+from bootlab.experiments.store import RunKind
 from bootlab.importers.importer import Options
 from bootlab.importers.merging import merge
 from bootlab.importers.reading.source import Watcher, open_source
@@ -31,10 +29,7 @@ from bootlab.importers.registry import IMPORTERS, read_recording
 from bootlab.measure.record_files import write_json
 from bootlab.report.exports.recording import export_recording
 from bootlab.report.parts.plain_tables import keep_whole, plain_table
-from bootlab.report.recording import sides_text as recording_sides_text
-from bootlab.report.recording import text as recording_text
-from bootlab.report.recording.page import recording_page
-from bootlab.report.recording.sides_page import recording_sides_page
+from bootlab.report.recording.view import import_view
 
 _SAID_EVERY_S = 10.0
 _STDIN = "-"
@@ -102,14 +97,14 @@ def import_(
     if not compare and len(imported) > 1:
         imported = (_merged(imported),)
     store = open_store(runs)
-    run = store.start(KIND, _run_name(imported[0].name), {"files": files, "format": format_name})
+    run = store.start(RunKind.IMPORT, _run_name(imported[0].name), {"files": files, "format": format_name})
     with run.locked():
         result = ImportResult(imported)
         write_json(run.result, import_document(result, str(run.path)))
         written: dict[str, Path] = {}
         for form in dict.fromkeys(export or []):
             written |= export_recording(imported[0].recording, imported[0].name, form.value, to or run.path)
-        return _show(run, result, written, json=json)
+        return show(run, import_view(run, result, written), json=json)
 
 
 def _merged(imported: tuple[Imported, ...]) -> Imported:
@@ -120,41 +115,6 @@ def _merged(imported: tuple[Imported, ...]) -> Imported:
         merged.recording,
         merged.placements,
     )
-
-
-def show_import(run: Run, *, json: bool, to: Path | None = None) -> int:
-    """Show an import on record again and write its page, into the run or to the file `to`."""
-    return _show(run, read_import(run.result), {}, json=json, to=to)
-
-
-def _show(run: Run, result: ImportResult, exported: dict[str, Path], *, json: bool, to: Path | None = None) -> int:
-    if len(result.imported) > 1:
-        return _show_sides(run, *result.imported, json=json, to=to)
-    one = result.imported[0]
-    # The page finds by name what lies beside it.
-    links = {
-        label: str(path.relative_to(run.path) if path.is_relative_to(run.path) else path.absolute())
-        for label, path in exported.items()
-    }
-    page = write_page(run, recording_page(one.recording, one.name, one.files, links), to=to)
-    if json:
-        print_json(import_document(result, str(run.path)))
-        return 0
-    out.print(recording_text.recording(one.recording, one.name))
-    for path in exported.values():
-        out.print(f"wrote {path}", soft_wrap=True)
-    say_page(page)
-    return 0
-
-
-def _show_sides(run: Run, before: Imported, after: Imported, *, json: bool, to: Path | None) -> int:
-    page = write_page(run, recording_sides_page(before, after), to=to)
-    if json:
-        print_json(import_document(ImportResult((before, after)), str(run.path)))
-        return 0
-    out.print(recording_sides_text.comparison(before, after))
-    say_page(page)
-    return 0
 
 
 def _read(name: str, options: Options, format_name: str | None, *, silent: bool) -> Imported:

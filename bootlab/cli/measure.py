@@ -1,24 +1,21 @@
 """`bootlab measure SYSTEM`: a series of boots of one system."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
-from bootlab.cli.terminal.pages import consoles, say_page, write_page
-from bootlab.cli.terminal.speech import boot_progress, err, out, print_json, teller, warn_of_doubts
+from bootlab.cli.terminal.showing import show
+from bootlab.cli.terminal.speech import boot_progress, err, teller, warn_of_doubts
 from bootlab.experiments.engine import Engine, Job
-from bootlab.experiments.store import Run
+from bootlab.experiments.series import WARM_UP, series_of
+from bootlab.experiments.store import Run, RunKind
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import write_json
-from bootlab.measure.statistics.series import Summary, summarize
-from bootlab.report.boots import page, text
+from bootlab.report.boots.view import series_view
 from bootlab.system import ClockKind, System, read_system
 from bootlab.targets.target import Prepared
-
-SCHEMA = "bootlab.series/1"
-WARM_UP = "warm-up"
 
 
 def measure(
@@ -44,18 +41,13 @@ def measure(
     warn_of_doubts(value)
     with naming(system):
         prepared = prepare(value, open_cache(), tell=teller(silent=json))
-    run = open_store(runs).start("measure", value.name, {"system": str(system), "number": count, "seed": seed})
+    run = open_store(runs).start(RunKind.MEASURE, value.name, {"system": str(system), "number": count, "seed": seed})
     with run.locked():
         records = series(prepared, count, seed, same_seed, run, parallel, silent=json)
-    document = series_document(run, records)
-    write_json(run.result, document)
-    path = write_page(run, page.series_page(records, consoles([("last boot", records[-1].run)])))
-    if json:
-        print_json(document)
-    else:
-        out.print(text.series(records))
-        say_page(path)
-    differ = same_seed and value.clock.kind is ClockKind.VIRTUAL and not identical(records)
+    result = series_of(run, records)
+    write_json(run.result, result.model_dump(mode="json", by_alias=True))
+    show(run, series_view(run, result), json=json)
+    differ = same_seed and value.clock.kind is ClockKind.VIRTUAL and not result.identical
     if differ:
         err.print("bootlab: these boots have one seed and are not identical: please report it with the run's directory")
     return 1 if differ or any(record.outcome is not Outcome.READY for record in records) else 0
@@ -88,30 +80,3 @@ def series(
 def default_number(system: System) -> int:
     """Return how many boots a series has unless the user says otherwise."""
     return 5 if system.clock.kind is ClockKind.VIRTUAL else 15
-
-
-def identical(records: list[BootRecord]) -> bool:
-    """Return whether the boots agree in every count, every mark and the console up to ready."""
-    seen = {
-        (record.outcome, record.instructions, record.idle_ns, tuple(record.marks.items()), record.console_sha256)
-        for record in records
-    }
-    return len(seen) == 1
-
-
-def series_document(run: Run, records: list[BootRecord]) -> dict[str, Any]:
-    """Return the JSON document of a series (docs/formats.md)."""
-    times = [record.ready_ns for record in records if record.ready_ns is not None]
-    return {
-        "schema": SCHEMA,
-        "system": records[0].system,
-        "clock": records[0].clock,
-        "ready": _summary(summarize(times)) if times else None,
-        "identical": identical(records),
-        "boots": [record.model_dump(mode="json", by_alias=True) for record in records],
-        "run": str(run.path),
-    }
-
-
-def _summary(value: Summary) -> dict[str, int]:
-    return {"n": value.n, "min_ns": value.min_ns, "median_ns": value.median_ns, "max_ns": value.max_ns}

@@ -4,27 +4,24 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
 from bootlab.cli.options.ranges import LEAST_MIB, MOST_MIB, MOST_VCPUS, parse_numbers, parse_sizes, parse_words
-from bootlab.cli.resuming import asked_of, digest, find_resumed
-from bootlab.cli.terminal.pages import say_page, write_page
-from bootlab.cli.terminal.speech import boot_progress, err, out, print_json, warn_of_doubts
-from bootlab.errors import InputError, Interrupted, StoreError
+from bootlab.cli.resuming import Resume, digest, kept, settle
+from bootlab.cli.terminal.showing import show
+from bootlab.cli.terminal.speech import boot_progress, err, warn_of_doubts
+from bootlab.errors import InputError, StoreError
 from bootlab.experiments.engine import Engine
-from bootlab.experiments.store import Run
+from bootlab.experiments.store import RunKind
 from bootlab.experiments.sweep.boots import BootSweep
 from bootlab.experiments.sweep.grid import SweepAxes
-from bootlab.experiments.sweep.result import SweepResult
 from bootlab.measure.record_files import write_json
-from bootlab.report.sweep import text as sweep_text
 from bootlab.report.sweep.csv import sweep_csv
-from bootlab.report.sweep.page import sweep_page
+from bootlab.report.sweep.view import sweep_view
 from bootlab.system import ClockKind, Kernel, PageSize, System, read_system
 from bootlab.targets.registry import target_of
 
-KIND = "sweep"
 _VIRTUAL_REPEATS, _WALL_REPEATS = 3, 10
 
 
@@ -52,10 +49,7 @@ def sweep(
         int | None,
         typer.Option("--seeds", min=1, max=99, help="Seeds of each (virtual), boots of each (wall). [default: 3, 10]"),
     ] = None,
-    resume: Annotated[
-        str | None,
-        typer.Option("--resume", metavar="RUN", help="Go on with an interrupted run: its path, number, or last."),
-    ] = None,
+    resume: Resume = None,
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write every boot as a line of CSV, too.")
     ] = None,
@@ -74,16 +68,13 @@ def sweep(
     if (why := target_of(value).fixed_machine) is not None:
         raise InputError(f"{system}:target: {why}")
     store = open_store(runs)
-    if resume is not None:
-        run = find_resumed(store, resume, KIND, value.name, _Asked, [vcpus, memory, page_size, kernel, seeds])
-        asked = asked_of(run, _Asked)
-    else:
-        repeats = _VIRTUAL_REPEATS if value.clock.kind is ClockKind.VIRTUAL else _WALL_REPEATS
-        asked = _Asked(vcpus=vcpus, memory=memory, page_size=page_size, kernel=kernel, seeds=seeds or repeats)
+    repeats = _VIRTUAL_REPEATS if value.clock.kind is ClockKind.VIRTUAL else _WALL_REPEATS
+    now = _Asked(vcpus=vcpus, memory=memory, page_size=page_size, kernel=kernel, seeds=seeds or repeats)
+    question = settle(store, resume, RunKind.SWEEP, value.name, now, [vcpus, memory, page_size, kernel, seeds])
+    asked = question.asked
     wanted, systems = _wanted(asked)
     marked = digest(value, *systems)
-    if resume is not None and asked.systems != marked:
-        raise InputError(f"--resume {resume}: a system file has changed since", hint="start a new sweep")
+    question.expect_unchanged(asked.systems, marked)
     with boot_progress(None, silent=json) as progress, naming(system):
         job = BootSweep(value, wanted, asked.seeds, cache=open_cache(), note=progress.note)
         progress.expect(job.boots)
@@ -92,49 +83,17 @@ def sweep(
                 f"{value.name}: {len(job.places)} places, {job.boots} boots on the {value.clock.kind.value} clock"
             )
         warn_of_doubts(value)
-        if resume is None:
-            run = store.start(KIND, value.name, {**asked.model_dump(), "systems": marked})
+        run = question.begin(store, asked.model_copy(update={"systems": marked}))
         if PageSize.HUGE.value in wanted.page_size:
             # Each boot at once would need huge pages of its own.
             parallel = 1
-        with run.locked():
+        with kept(run, system):
             engine = Engine(run, parallel=parallel, reuse=True, watcher=lambda done: progress.booted(done.job.label))
-            try:
-                result = job.run(engine)
-            except (Interrupted, KeyboardInterrupt) as stop:
-                raise Interrupted(
-                    f"interrupted; finished boots are kept in {run.path}",
-                    hint=f"go on with: bootlab sweep {system} --resume {run.path}",
-                ) from stop
+            result = job.run(engine)
             write_json(run.result, result.model_dump(mode="json", by_alias=True))
-    return show_boot_sweep(run, result, json=json, csv=csv)
-
-
-def read_boot_sweep(run: Run) -> SweepResult:
-    """Return the sweep on record in a run. Raises StoreError when it is damaged or was interrupted."""
-    try:
-        return SweepResult.model_validate_json(run.result_text())
-    except FileNotFoundError as error:
-        raise StoreError(
-            f"{run.path}: this sweep has not finished", hint=f"go on with: bootlab sweep SYSTEM --resume {run.path}"
-        ) from error
-    except (OSError, ValidationError) as error:
-        raise StoreError(f"{run.result}: no whole sweep: {str(error).splitlines()[0]}") from error
-
-
-def show_boot_sweep(
-    run: Run, result: SweepResult, *, json: bool, csv: Path | None = None, to: Path | None = None
-) -> int:
-    """Print a sweep, write its page (to `to` instead of into the run) and its CSV, and return the exit code."""
-    path = write_page(run, sweep_page(result), to=to)
     if csv is not None:
         write_csv(csv, sweep_csv(result))
-    if json:
-        print_json(result)
-    else:
-        out.print(sweep_text.sweep(result))
-        say_page(path)
-    return 0 if all(cell.ready is not None for cell in result.cells) else 1
+    return show(run, sweep_view(run, result), json=json)
 
 
 def expect_csv(path: Path | None) -> None:

@@ -1,27 +1,26 @@
 """`bootlab tailor SYSTEM`: the kernel fitted to the job, from the exact coverage of its boot and check."""
 
-import json as json_module
 import shutil
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from pydantic import BaseModel, ConfigDict
 
 from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
-from bootlab.cli.resuming import asked_of, digest, find_resumed
-from bootlab.cli.terminal.speech import err, out, print_json, warn_of_doubts
-from bootlab.errors import InputError, Interrupted, StoreError
-from bootlab.experiments.store import Run
-from bootlab.experiments.tailor.document import SCHEMA, tailor_document
+from bootlab.cli.resuming import digest, kept, settle
+from bootlab.cli.terminal.showing import show
+from bootlab.cli.terminal.speech import err, warn_of_doubts
+from bootlab.errors import InputError
+from bootlab.experiments.store import RunKind
 from bootlab.experiments.tailor.policy import GROUPS, Policy
+from bootlab.experiments.tailor.result import tailor_result
 from bootlab.experiments.tailor.rounds import Tailored, Tailoring, expect_tailorable
 from bootlab.measure.record_files import store_error, write_json, write_whole
-from bootlab.report.tailor import reasons as tailor_reasons
-from bootlab.report.tailor import text as tailor_text
+from bootlab.report.tailor.reasons import reasons
+from bootlab.report.tailor.view import tailor_view
 from bootlab.system import read_system
 
-KIND = "tailor"
 CONFIG = "tailored.config"
 REASONS = "reasons.txt"
 _BUILDS = 6
@@ -83,23 +82,17 @@ def tailor(
     if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
         raise InputError(f"--output {output}: not a place for a file", hint="-o tailored.config")
     store = open_store(runs)
-    if resume is not None:
-        run = find_resumed(store, resume, KIND, value.name, _Asked, [keep, give_up])
-        asked = asked_of(run, _Asked)
-        asked = asked.model_copy(update={"builds": builds or asked.builds})
-        if asked.digest != digest(value):
-            raise InputError(
-                f"--resume {resume}: {system} has changed since that run began", hint="start anew, without --resume"
-            )
-    else:
-        asked = _Asked(
-            system=str(system),
-            digest=digest(value),
-            keep=_names("--keep", keep),
-            give_up=_names("--give-up", give_up),
-            builds=builds or _BUILDS,
-        )
-        run = store.start(KIND, value.name, asked.model_dump())
+    now = _Asked(
+        system=str(system),
+        digest=digest(value),
+        keep=_names("--keep", keep),
+        give_up=_names("--give-up", give_up),
+        builds=builds or _BUILDS,
+    )
+    question = settle(store, resume, RunKind.TAILOR, value.name, now, [keep, give_up])
+    asked = question.asked.model_copy(update={"builds": builds or question.asked.builds})
+    question.expect_unchanged(asked.digest, now.digest)
+    run = question.begin(store, asked)
 
     def tell(line: str) -> None:
         if not json:
@@ -121,15 +114,10 @@ def tailor(
         tell=tell,
         progress=progress,
     )
-    try:
-        with run.locked(), naming(system):
-            tailored = work.tailor()
-    except (KeyboardInterrupt, Interrupted) as error:
-        raise Interrupted(
-            f"interrupted; go on with: bootlab tailor {system} --resume {run.path.name}",
-        ) from error
+    with kept(run, system), naming(system):
+        tailored = work.tailor()
     written = _write(tailored, run.path / CONFIG, output)
-    document = tailor_document(
+    result = tailor_result(
         tailored,
         config=str(written),
         run=str(run.path),
@@ -137,36 +125,12 @@ def tailor(
         keep=asked.keep,
         give_up=asked.give_up,
     )
-    write_json(run.result, document)
+    write_json(run.result, result.model_dump(mode="json", by_alias=True))
     try:
-        write_whole(run.path / REASONS, tailor_reasons.reasons(document))
+        write_whole(run.path / REASONS, reasons(result))
     except OSError as error:
         raise store_error(run.path, error) from error
-    return _show(document, json=json)
-
-
-def show_recorded(run: Run, *, json: bool) -> int:
-    """Print the tailoring on record in a run again. Raises StoreError when it is damaged or was interrupted."""
-    try:
-        document = json_module.loads(run.result_text())
-        if document["schema"] != SCHEMA:
-            raise ValueError(f"schema {document['schema']!r}, expected {SCHEMA!r}")
-    except FileNotFoundError as error:
-        raise StoreError(
-            f"{run.path}: this tailoring has not finished",
-            hint=f"go on with: bootlab tailor SYSTEM --resume {run.path}",
-        ) from error
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise StoreError(f"{run.result}: no whole tailoring: {error}") from error
-    return _show(document, json=json)
-
-
-def _show(document: dict[str, Any], *, json: bool) -> int:
-    if json:
-        print_json(document)
-    else:
-        out.print(tailor_text.tailored(document), soft_wrap=True)
-    return 0
+    return show(run, tailor_view(run, result), json=json)
 
 
 def _write(tailored: Tailored, into_run: Path, output: Path | None) -> Path:

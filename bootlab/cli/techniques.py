@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
 
 from bootlab.checkout import MEASURED
 from bootlab.cli.options.arguments import Json, Runs, complete_technique, open_store
 from bootlab.cli.terminal.speech import out, print_json
 from bootlab.errors import InputError, StoreError
-from bootlab.experiments.store import Run, Store
+from bootlab.experiments.results import read_result
+from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.trial.figures import figures
 from bootlab.experiments.trial.plan import PLANS
 from bootlab.experiments.trial.result import TryResult
@@ -106,16 +106,9 @@ def _record(store: Store, names: list[str], path: Path, *, as_json: bool) -> int
 
 
 def _figures(run: Run) -> list[MeasuredFigure]:
-    if run.kind != "try":
+    if run.kind is not RunKind.TRY:
         raise InputError(f"{run.path}: a {run.kind}, not a try: only a trial measures techniques alone")
-    try:
-        result = TryResult.model_validate_json(run.result_text())
-    except FileNotFoundError as error:
-        raise InputError(
-            f"{run.path}: the trial has no result yet", hint=f"bootlab try SYSTEM --resume {run.path} ends it"
-        ) from error
-    except (OSError, ValidationError, ValueError) as error:
-        raise InputError(f"{run.result}: not a trial's result: {str(error).splitlines()[0]}") from error
+    result = read_result(run, TryResult)
     return figures(result, read_record(Path(result.baseline_run)).facts, run)
 
 

@@ -1,13 +1,10 @@
 """`bootlab try SYSTEM [TECHNIQUE...]`: what each technique saves, alone and stacked."""
 
-import hashlib
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from bootlab.cli.audit import audited_facts
 from bootlab.cli.options.arguments import (
     Json,
     Parallel,
@@ -19,18 +16,18 @@ from bootlab.cli.options.arguments import (
     open_cache,
     open_store,
 )
-from bootlab.cli.terminal.pages import consoles, say_page, write_page
-from bootlab.cli.terminal.speech import boot_progress, err, out, print_json, warn_of_doubts
-from bootlab.errors import InputError, Interrupted, StoreError
+from bootlab.cli.resuming import Resume, digest, kept, settle
+from bootlab.cli.terminal.showing import show
+from bootlab.cli.terminal.speech import boot_progress, err, warn_of_doubts
+from bootlab.errors import InputError
+from bootlab.experiments.audits import audited_facts
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.family import DEFAULT_NULLS
-from bootlab.experiments.store import Run, Store
+from bootlab.experiments.store import RunKind
 from bootlab.experiments.trial.plan import PLANS, find_plan
-from bootlab.experiments.trial.result import TryResult
 from bootlab.experiments.trial.steps import Trial
 from bootlab.measure.record_files import write_json
-from bootlab.report.boots import page
-from bootlab.report.trial import text as trial_text
+from bootlab.report.trial.view import try_view
 from bootlab.system import ClockKind, read_system
 from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
 
@@ -89,10 +86,7 @@ def try_(
         str | None,
         typer.Option("--audit", metavar="RUN", help="What bootlab audit found, for techniques that ask for it."),
     ] = None,
-    resume: Annotated[
-        str | None,
-        typer.Option("--resume", metavar="RUN", help="Go on with an interrupted run: its path, number, or last."),
-    ] = None,
+    resume: Resume = None,
     parallel: Parallel = None,
     json: Json = False,
     runs: Runs = None,
@@ -104,8 +98,9 @@ def try_(
     [storage] in the system file every time includes that of loading kernel and initramfs, by that model.
     """
     value = read_system(system)
-    asked = _Asked(
-        system=hashlib.sha256(value.model_dump_json().encode()).hexdigest(),
+    store = open_store(runs)
+    now = _Asked(
+        system=digest(value),
         techniques=technique or [],
         plan=plan or "gain",
         seeds=seeds or (3 if value.clock.kind is ClockKind.VIRTUAL else 10),
@@ -113,23 +108,22 @@ def try_(
         stack=stack is not False,
         alone=alone is not False,
         ablation=bool(ablation),
-        facts=audited_facts(open_store(runs), audit) if audit is not None else {},
+        facts=audited_facts(store, audit) if audit is not None else {},
     )
-    if value.clock.kind is not ClockKind.VIRTUAL and asked.seeds < _FEWEST_WALL:
-        raise InputError(f"--seeds {asked.seeds}: a noisy clock needs at least {_FEWEST_WALL} boots a side")
-    store = open_store(runs)
-    if resume is not None:
-        options = [technique, plan, seeds, nulls, alone, stack, ablation, audit]
-        run, asked = _resumed(store, resume, value.name, asked, options)
+    if value.clock.kind is not ClockKind.VIRTUAL and now.seeds < _FEWEST_WALL:
+        raise InputError(f"--seeds {now.seeds}: a noisy clock needs at least {_FEWEST_WALL} boots a side")
+    options = [technique, plan, seeds, nulls, alone, stack, ablation, audit]
+    question = settle(store, resume, RunKind.TRY, value.name, now, options)
+    asked = question.asked
+    question.expect_unchanged(asked.system, now.system)
     _expect_sense(asked)
     chosen_plan = find_plan(asked.plan)
     techniques = find_techniques(load_catalogue(), asked.techniques or chosen_plan.techniques)
     if value.check is None and not json:
         err.print("bootlab: warning: this system has no [check]: a technique that breaks its work will not be noticed")
     warn_of_doubts(value)
-    if resume is None:
-        run = store.start("try", value.name, asked.model_dump(), file=str(system))
-    with run.locked(), boot_progress(None, silent=json) as progress:
+    run = question.begin(store, asked, file=str(system))
+    with kept(run, system), boot_progress(None, silent=json) as progress:
         engine = Engine(run, parallel=parallel, reuse=True, watcher=lambda done: progress.booted(done.job.label))
         trial = Trial(
             value,
@@ -145,37 +139,10 @@ def try_(
             facts=asked.facts,
             note=progress.note,
         )
-        go_on = f"bootlab try {system} --resume {run.path}"
-        try:
-            with naming(system):
-                result = trial.run()
-        except (Interrupted, KeyboardInterrupt) as stop:
-            raise Interrupted(
-                f"interrupted; finished boots and built kernels are kept, in {run.path} and the cache",
-                hint=f"go on with: {go_on}",
-            ) from stop
-        except StoreError as error:
-            # A full disk loses the step it interrupts, and nothing before it.
-            hint = f"{error.hint}; then go on with: {go_on}" if error.hint else f"then go on with: {go_on}"
-            raise StoreError(error.message, hint=hint) from error
+        with naming(system):
+            result = trial.run()
         write_json(run.result, result.model_dump(mode="json", by_alias=True))
-        return show_try(run, result, json=json)
-
-
-def show_try(run: Run, result: TryResult, *, json: bool, to: Path | None = None) -> int:
-    """Print a trial's result and write its page, with the consoles of the baseline and of each finished stack.
-
-    `to`: where the page goes instead of into the run.
-    """
-    boots = [("baseline", result.baseline_run)]
-    boots += [(stack, finished.run) for stack, finished in result.final.items()]
-    path = write_page(run, page.try_page(result, consoles(boots)), to=to)
-    if json:
-        print_json(result)
-    else:
-        out.print(trial_text.try_result(result))
-        say_page(path)
-    return 0
+    return show(run, try_view(run, result), json=json)
 
 
 class _Asked(BaseModel):
@@ -210,21 +177,3 @@ def _expect_sense(asked: _Asked) -> None:
             f"--no-alone: plan {asked.plan} stacks what helped alone",
             hint=f"plans that keep every step can do without: {ladders}",
         )
-
-
-def _resumed(store: Store, name: str, system: str, now: _Asked, options: list[Any]) -> tuple[Run, _Asked]:
-    run = store.find(name)
-    if run.kind != "try" or run.system != system:
-        raise InputError(f"--resume {name}: that run is a {run.kind} of {run.system}, not a try of {system}")
-    if any(option is not None for option in options):
-        raise InputError(
-            f"--resume {name}: goes on as it was asked; "
-            "give no technique, plan, seeds, nulls, alone, stack, ablation or audit"
-        )
-    try:
-        asked = _Asked.model_validate(run.asked)
-    except ValidationError as error:
-        raise InputError(f"--resume {name}: that run does not say what was asked of it") from error
-    if asked.system != now.system:
-        raise InputError(f"--resume {name}: the system file has changed since", hint="start a new trial")
-    return run, asked

@@ -2,7 +2,7 @@
 
 import json as json_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -10,26 +10,24 @@ from bootlab.build.boot_files import root_entries_of
 from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
 from bootlab.cli.profile.boots import expect_started
 from bootlab.cli.terminal.files import expect_file, inputs_of
-from bootlab.cli.terminal.speech import err, out, print_json, teller, warn_of_doubts
+from bootlab.cli.terminal.showing import show
+from bootlab.cli.terminal.speech import err, teller, warn_of_doubts
 from bootlab.errors import InputError
-from bootlab.experiments.store import Run
+from bootlab.experiments.store import Run, RunKind
 from bootlab.findings.unused_files import Unused, find_unused, read_paths
+from bootlab.findings.unused_result import UnusedResult, unused_part
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import store_error, write_json
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.profile.recorded.about import PROFILE
-from bootlab.report.parts.figures import count, ms, percent, visible
+from bootlab.report.findings.view import unused_view
 from bootlab.system import System, read_system
 from bootlab.targets.target import Prepared
 
-SCHEMA = "bootlab.unused/1"
-KIND = "unused"
 _PARTS = ("initramfs", "rootfs")
 _PATIENCE = 4.0
-_LARGEST = 12
-"""How many folders and files are shown; the list that is written has all."""
 
 
 def unused(
@@ -63,7 +61,7 @@ def unused(
     with naming(system):
         trees = {part: root_entries_of(value, part, cache, tell=tell) for part in parts}
         prepared = prepare(value, cache, profile=ProfileRequest(paths=True), tell=tell)
-    run = open_store(runs).start(KIND, value.name, {"system": str(system)})
+    run = open_store(runs).start(RunKind.UNUSED, value.name, {"system": str(system)})
     before = _boot(prepared, run, "recorded", "booting with every path recorded", silent=json, patience=_PATIENCE)
     if before.outcome is not Outcome.READY:
         raise InputError(
@@ -71,7 +69,8 @@ def unused(
         )
     paths = read_paths(Path(before.run) / PROFILE)
     found = {part: find_unused(entries, paths) for part, entries in trees.items()}
-    after, sizes = None, {}
+    after = None
+    sizes: dict[str, int] = {}
     pruned = _pruned(value, found)
     if verify and pruned is not None:
         with naming(system):
@@ -79,13 +78,19 @@ def unused(
         sizes = ready.sizes
         after = _boot(ready, run, "without", "booting without them", silent=json)
     written = _write(to or run.path / "without.toml", value, found)
-    document = _document(value, found, before, after, sizes, written, run)
-    write_json(run.result, document)
-    if json:
-        print_json(document)
-    else:
-        _print(document)
-    return 0 if after is None or after.outcome is Outcome.READY else 1
+    result = UnusedResult(
+        system=value.name,
+        checked=value.check is not None,
+        parts={part: unused_part(one, before.sizes.get(part), sizes.get(part)) for part, one in found.items()},
+        ready_ns=before.ready_ns,
+        ready_without_ns=after.ready_ns if after is not None else None,
+        outcome_without=after.outcome if after is not None else None,
+        detail_without=after.detail if after is not None else None,
+        written=str(written),
+        run=str(run.path),
+    )
+    write_json(run.result, result.model_dump(mode="json", by_alias=True))
+    return show(run, unused_view(run, result), json=json)
 
 
 def _boot(prepared: Prepared, run: Run, label: str, words: str, *, silent: bool, patience: float = 1.0) -> BootRecord:
@@ -106,7 +111,7 @@ def _pruned(system: System, found: dict[str, Unused]) -> System | None:
     return changed if changed != system else None
 
 
-def _write(path: Path, system: System, found: dict[str, Unused]) -> Path | None:
+def _write(path: Path, system: System, found: dict[str, Unused]) -> Path:
     lines = [f"# Never opened by {system.name}, up to ready and in its check: for its system file."]
     for part, unused in found.items():
         earlier = getattr(system, part).without
@@ -119,74 +124,3 @@ def _write(path: Path, system: System, found: dict[str, Unused]) -> Path | None:
     except OSError as error:
         raise store_error(path, error) from error
     return path
-
-
-def _document(
-    system: System,
-    found: dict[str, Unused],
-    before: BootRecord,
-    after: BootRecord | None,
-    sizes: dict[str, int],
-    written: Path | None,
-    run: Run,
-) -> dict[str, Any]:
-    return {
-        "schema": SCHEMA,
-        "system": system.name,
-        "checked": system.check is not None,
-        "parts": {
-            part: {
-                "files": unused.files,
-                "bytes": unused.size,
-                "unused_files": len(unused.unused),
-                "unused_bytes": unused.unused_size,
-                "unused": [{"path": file.path, "bytes": file.size} for file in unused.unused],
-                "without": list(unused.without),
-                "size": before.sizes.get(part),
-                "size_without": sizes.get(part),
-            }
-            for part, unused in found.items()
-        },
-        "ready_ns": before.ready_ns,
-        "ready_without_ns": after.ready_ns if after is not None else None,
-        "outcome_without": after.outcome.value if after is not None else None,
-        "detail_without": after.detail if after is not None else None,
-        "list": str(written) if written is not None else None,
-        "run": str(run.path),
-    }
-
-
-def _print(document: dict[str, Any]) -> None:
-    lines = []
-    for part, one in document["parts"].items():
-        share = percent(one["unused_bytes"], one["bytes"])
-        head = f"{part}: {one['unused_files']} of {one['files']} files were never opened"
-        lines.append(f"{head}, {count(one['unused_bytes'])} of {count(one['bytes'])} bytes ({share or '0.0'} %)")
-        lines += [f"  {count(size):>14}  {visible(name)}" for name, size in _largest(one)]
-    out.print("\n".join(lines), soft_wrap=True)
-    if document["outcome_without"] is not None:
-        for part, one in document["parts"].items():
-            if one["size"] is not None and one["size_without"] is not None:
-                less = percent(one["size_without"] - one["size"], one["size"], sign=True)
-                out.print(f"{part} {count(one['size'])} -> {count(one['size_without'])} bytes ({less or '0.0'} %)")
-        checked = ", check passed" if document["checked"] else ""
-        if document["ready_without_ns"] is None or document["outcome_without"] != Outcome.READY.value:
-            why = visible(document["detail_without"] or "")
-            out.print(f"without them: {document['outcome_without']} {why}", soft_wrap=True)
-        else:
-            out.print(
-                f"ready {ms(document['ready_ns'])} -> {ms(document['ready_without_ns'])} ms without them{checked}"
-            )
-    out.print(f"list: {document['list']}", soft_wrap=True)
-
-
-def _largest(one: dict[str, Any]) -> list[tuple[str, int]]:
-    # Both are sorted by path, but a folder's files need not follow it at once.
-    sizes = dict.fromkeys(one["without"], 0)
-    for file in one["unused"]:
-        path = file["path"]
-        while path and path not in sizes:
-            path = path.rpartition("/")[0]
-        if path:
-            sizes[path] += file["bytes"]
-    return sorted(sizes.items(), key=lambda item: -item[1])[:_LARGEST]

@@ -5,14 +5,19 @@ With a storage model the times of a side include that of loading its kernel and 
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from bootlab.errors import InputError
 from bootlab.experiments.family import Family
+from bootlab.experiments.results import read_result
+from bootlab.experiments.store import Run
 from bootlab.experiments.verdict import virtual_verdict, wall_verdict
 from bootlab.measure.record import BootRecord
+from bootlab.measure.record_files import read_record
 from bootlab.techniques.model.verdict import Verdict
 
 SCHEMA: Final = "bootlab.compare/1"
@@ -63,6 +68,28 @@ class Steps(BaseModel):
     steps: list[Comparison]
     whole: Comparison
     """The last system against the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A comparison with the boots of each side, in its order."""
+
+    result: Comparison | Steps
+    series: tuple[list[BootRecord], ...]
+
+
+def read_compared(run: Run) -> Compared:
+    """Return the comparison on record in a run. Raises as `read_result`, StoreError for a boot that is gone."""
+    if len(run.asked.get("systems", ())) > 2:
+        steps = read_result(run, Steps)
+        sides = [steps.whole.before_runs, *(step.after_runs for step in steps.steps)]
+        return Compared(steps, tuple(_records(runs) for runs in sides))
+    comparison = read_result(run, Comparison)
+    return Compared(comparison, (_records(comparison.before_runs), _records(comparison.after_runs)))
+
+
+def _records(runs: Sequence[str]) -> list[BootRecord]:
+    return [read_record(Path(path)) for path in runs]
 
 
 def compare_steps(sides: Sequence[tuple[list[BootRecord], list[BootRecord]]]) -> Steps:

@@ -2,17 +2,17 @@
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from bootlab.errors import InputError, StoreError
+from bootlab.errors import StoreError
+from bootlab.experiments.results import interrupted
+from bootlab.experiments.store import Run
 from bootlab.importers.merging import Placement
 from bootlab.timeline.recording import Recording
 
 SCHEMA: Final = "bootlab.import/1"
-KIND: Final = "import"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +52,15 @@ def import_document(result: ImportResult, run: str) -> dict[str, Any]:
     return {"schema": SCHEMA, **document, "run": run}
 
 
-def read_import(path: Path) -> ImportResult:
+def read_import(run: Run) -> ImportResult:
     """Return the result of an import on record. Raises InputError when it was interrupted, StoreError when damaged."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(run.result.read_text(encoding="utf-8"))
         if document.pop("schema") != SCHEMA:
             raise ValueError("another schema")
         del document["run"]
         return _RESULT.validate_python(document)
     except FileNotFoundError as error:
-        raise InputError(f"{path.parent}: this import was interrupted and has no result") from error
+        raise interrupted(run) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError, ValidationError) as error:
-        raise StoreError(f"{path}: damaged: {str(error).splitlines()[0]}") from error
+        raise StoreError(f"{run.result}: damaged: {str(error).splitlines()[0]}") from error

@@ -19,14 +19,43 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from bootlab.errors import InputError, StoreError
 from bootlab.measure.record_files import store_error, write_json
 
 INDEX = "index.jsonl"
 UNFINISHED = ".unfinished-"
+_RESULT = "result.json"
+_AUDIT = "audit.json"
+
+
+class RunKind(StrEnum):
+    """What a run was started for. Each is a word in run.json; `bootlab.report.kinds` reads and shows each."""
+
+    BOOT = "boot"
+    MEASURE = "measure"
+    TRY = "try"
+    COMPARE = "compare"
+    PROFILE = "profile"
+    AUDIT = "audit"
+    IMPORT = "import"
+    SWEEP = "sweep"
+    STUDY = "study"
+    TAILOR = "tailor"
+    UNUSED = "unused"
+    COLDPLUG = "coldplug"
+
+
+_RESUMED_BY: Final = {
+    RunKind.TRY: "bootlab try",
+    RunKind.SWEEP: "bootlab sweep",
+    RunKind.STUDY: "bootlab study compression",
+    RunKind.TAILOR: "bootlab tailor",
+}
+"""The kinds that go on where they were interrupted, and the verb whose --resume does it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +63,7 @@ class Run:
     """One run's directory and what was asked of it."""
 
     path: Path
-    kind: str
-    """`boot`, `measure`, `try`, `compare`, `profile`, `import`, `sweep` or `study`."""
+    kind: RunKind
     system: str
     started: str
     asked: dict[str, Any] = field(default_factory=dict)
@@ -45,7 +73,17 @@ class Run:
 
     @property
     def result(self) -> Path:
-        return self.path / "result.json"
+        return self.path / _RESULT
+
+    @property
+    def audit(self) -> Path:
+        """Return where the findings of an audit are: of a run of that kind, or of a profile that was audited later."""
+        return self.path / _AUDIT
+
+    def resumed_by(self, system: object) -> str | None:
+        """Return the command that goes on with this run of a system file; None for a kind that cannot go on."""
+        verb = _RESUMED_BY.get(self.kind)
+        return f"{verb} {system} --resume {self.path}" if verb is not None else None
 
     def result_text(self) -> str:
         """Return the JSON of the result, its paths into this run as they are now: a run can be moved.
@@ -95,13 +133,28 @@ class Run:
         return path
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A line of the index: what can be said of a run without opening it."""
+
+    path: Path
+    kind: str
+    """As it was recorded: a `RunKind`, or that of another version of bootlab."""
+    system: str
+    started: str
+
+    @property
+    def finished(self) -> bool:
+        return (self.path / _RESULT).exists()
+
+
 class Store:
     """All runs below one directory."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def start(self, kind: str, system: str, asked: dict[str, Any], *, file: str = "") -> Run:
+    def start(self, kind: RunKind, system: str, asked: dict[str, Any], *, file: str = "") -> Run:
         """Make the directory of a new run and enter it in the index. Raises StoreError."""
         started = datetime.now(UTC).isoformat(timespec="seconds")
         try:
@@ -120,7 +173,7 @@ class Store:
             raise store_error(self.root, error) from error
         return Run(path, kind, system, started, asked, file)
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[Listed]:
         """Return every run in the index, oldest first; a run whose directory was removed by hand is left out."""
         try:
             lines = (self.root / INDEX).read_text(encoding="utf-8", errors="replace").splitlines()
@@ -132,7 +185,7 @@ class Store:
         for line in lines:
             try:
                 entry = json.loads(line)
-                run = Run(self.root / entry["run"], entry["kind"], entry["system"], entry["started"])
+                run = Listed(self.root / entry["run"], entry["kind"], entry["system"], entry["started"])
             except (ValueError, KeyError, TypeError):
                 # A line cut short by a full disk: its run's directory is still there to be named by path.
                 continue
@@ -174,10 +227,16 @@ class Store:
 
 
 def read_run(path: Path) -> Run:
-    """Return the run kept at `path`. Raises StoreError."""
+    """Return the run kept at `path`. Raises StoreError for a damaged one, and for a kind that is not known here."""
     try:
         document = json.loads((path / "run.json").read_text(encoding="utf-8"))
+        kind, asked = document["kind"], document["asked"]
+        if kind not in list(RunKind):
+            raise StoreError(f"{path}: a run of kind {kind!r}, which this bootlab does not know")
+        if kind == RunKind.PROFILE and asked.get("paths") and (path / _AUDIT).is_file():
+            # Older versions recorded an audit as a profile, and asked for every path of no other.
+            kind = RunKind.AUDIT
         file = str(document.get("file", ""))
-        return Run(path, document["kind"], document["system"], document["started"], document["asked"], file)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        return Run(path, RunKind(kind), document["system"], document["started"], asked, file)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(f"{path / 'run.json'}: damaged: {error}") from error

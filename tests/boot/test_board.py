@@ -12,8 +12,8 @@ import pytest
 from bootlab.build import boot_files
 from bootlab.build.cache import Cache
 from bootlab.cli.app import run
-from bootlab.cli.measure import identical
 from bootlab.errors import InputError
+from bootlab.experiments.series import identical
 from bootlab.findings.evidence import evidence_of
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system

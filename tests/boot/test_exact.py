@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.cli.measure import identical
 from bootlab.experiments.engine import Engine, Job
+from bootlab.experiments.series import identical
 from bootlab.experiments.store import Store
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.cli.measure import identical
+from bootlab.experiments.series import identical
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome

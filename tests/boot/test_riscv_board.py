@@ -10,7 +10,7 @@ import pytest
 
 from bootlab.build import boot_files
 from bootlab.build.cache import Cache
-from bootlab.cli.measure import identical
+from bootlab.experiments.series import identical
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system

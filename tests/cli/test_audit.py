@@ -8,42 +8,16 @@ import pytest
 from rich.console import Console
 
 from bootlab.cli.app import run
-from bootlab.cli.audit import AUDIT, audited_facts
 from bootlab.errors import InputError, StoreError
+from bootlab.experiments.audits import audited_facts
 from bootlab.experiments.store import Run, Store
-from bootlab.findings.audit.finding import Audit, Finding, Item
-from bootlab.report.boots import audit_text
-
-FOUND = Audit(
-    system="made-up",
-    total_ns=10_000_000,
-    findings=[
-        Finding(
-            kind="sleeps in scripts",
-            what="10 times a script slept",
-            cost_ns=2_500_000,
-            executed_ns=500_000,
-            idle_ns=2_000_000,
-            items=[
-                Item(what=f"sleep 0.{number}, run by late", cost_ns=250_000, lasted_ns=300_000, detail="/sbin/init")
-                for number in range(10)
-            ],
-            technique="cmdline_units_masked",
-            by_hand="wait for what the script sleeps for",
-        )
-    ],
-    nothing=["legacy ptys"],
-    not_looked={"uevents": "no worker of udev was seen to open a uevent file"},
-    facts={"audit_needless_units": "cron ssh"},
-    goal="goal",
-    run="/runs/0001",
-)
-"""What an audit may say."""
+from bootlab.report.findings import audit_text
+from tests.cli.recorded_runs import AUDIT
 
 
 def test_a_finding_has_its_cost_its_largest_items_and_what_to_type() -> None:
     stream = io.StringIO()
-    Console(file=stream, width=100, highlight=False, markup=False).print(audit_text.audit(FOUND))
+    Console(file=stream, width=100, highlight=False, markup=False).print(audit_text.audit(AUDIT))
     text = stream.getvalue()
     assert max(map(len, text.splitlines())) <= 100
     assert "sleeps in scripts: 2.50 ms (25.0 %, 2.00 of it idle)" in text
@@ -57,9 +31,9 @@ def test_a_trial_is_given_what_an_audit_found(profile_run: Run, tmp_path: Path) 
     store = Store(tmp_path)
     with pytest.raises(InputError, match="--audit 1: .* was not audited"):
         audited_facts(store, "1")
-    (profile_run.path / AUDIT).write_text(json.dumps(FOUND.model_dump(mode="json", by_alias=True)))
+    profile_run.audit.write_text(json.dumps(AUDIT.model_dump(mode="json", by_alias=True)))
     assert audited_facts(store, "1") == {"audit_needless_units": "cron ssh"}
-    (profile_run.path / AUDIT).write_text('{"schema": "bootlab.audit/1"')
+    profile_run.audit.write_text('{"schema": "bootlab.audit/1"')
     with pytest.raises(StoreError, match=r"audit\.json: damaged"):
         audited_facts(store, "1")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.cli.app import run
-from bootlab.errors import InputError, StoreError
+from bootlab.errors import InputError
 from bootlab.experiments.store import Store
 
 SYSTEM = """name = "made-up"
@@ -63,7 +63,7 @@ def test_two_kernels_of_one_name_need_other_file_names(system: str, tmp_path: Pa
 @pytest.mark.parametrize(("kind", "verb"), [("sweep", "sweep"), ("study", "study compression")])
 def test_a_run_that_did_not_finish_says_how_to_go_on(kind: str, verb: str, tmp_path: Path) -> None:
     unfinished = Store(tmp_path).start(kind, "made-up", {})
-    with pytest.raises(StoreError, match="has not finished") as caught:
+    with pytest.raises(InputError, match="was interrupted and has no result yet") as caught:
         run(["report", str(unfinished.path)])
     assert caught.value.hint is not None and f"bootlab {verb} SYSTEM --resume {unfinished.path}" in caught.value.hint
 

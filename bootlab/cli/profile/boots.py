@@ -8,23 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from bootlab.cli.options.arguments import naming, open_cache
-from bootlab.cli.profile.recorded import KIND, place_of
-from bootlab.cli.terminal.pages import consoles, say_page, write_page
-from bootlab.cli.terminal.speech import err, out, print_json, teller, warn_of_doubts
+from bootlab.cli.terminal.showing import write_page
+from bootlab.cli.terminal.speech import err, teller, warn_of_doubts
 from bootlab.errors import BootFailed, InputError, MissingTool, StoreError
-from bootlab.experiments.store import Run, Store
+from bootlab.experiments.recorded_profiles import Profiled, place_of
+from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.findings.analysis import Analysis, analyse
-from bootlab.findings.profile_document import difference_document, profile_document
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import write_json
 from bootlab.profile.asked.request import ProfileRequest
-from bootlab.profile.recorded.about import PROFILE
-from bootlab.profile.recorded.at_rest import find_kept
-from bootlab.report.profile import sides_text as profile_sides_text
-from bootlab.report.profile import text as profile_text
-from bootlab.report.profile.page import differential_page, profile_page
+from bootlab.report.parts.view import View
+from bootlab.report.profile.view import profile_view
 from bootlab.system import System
 from bootlab.targets.target import Prepared
 
@@ -70,14 +66,14 @@ def prepare_profile(subject: Subject, *, silent: bool) -> Prepared:
     return prepared
 
 
-def start_run(store: Store, subjects: Mapping[str, Subject], asked: dict[str, Any]) -> Run:
-    """Start a run of kind `profile` with a boot for each label.
+def start_run(store: Store, kind: RunKind, subjects: Mapping[str, Subject], asked: dict[str, Any]) -> Run:
+    """Start a run with a profiled boot for each label.
 
     The systems are kept with it as values: advice needs them, and their files may change.
     """
     first = next(iter(subjects.values()))
     values = {label: json_module.loads(one.system.model_dump_json()) for label, one in subjects.items()}
-    return store.start(KIND, first.system.name, {"system": str(first.file), **asked, "systems": values})
+    return store.start(kind, first.system.name, {"system": str(first.file), **asked, "systems": values})
 
 
 def profile_boot(subject: Subject, prepared: Prepared, run: Run, label: str, *, silent: bool) -> Analysis:
@@ -96,70 +92,29 @@ def profile_boot(subject: Subject, prepared: Prepared, run: Run, label: str, *, 
     return analyse(system, record, Path(record.run), run=str(run.path))
 
 
-def show_profile(
-    run: Run,
-    analysis: Analysis,
-    before: Analysis | None,
-    files: Mapping[str, str],
-    *,
-    json: bool,
-    to: Path | None = None,
-) -> int:
-    """Print a profile, write its document and pages into its run, and return the exit code.
+def save_profile(run: Run, found: Profiled) -> Path | None:
+    """Write a profile's document and page into its run; return where the page is, None where it could not be written.
 
-    `before`: what it is compared with, whose page is difference.html. `files`: label -> exported file, for the page.
-    `to`: where the profile's page goes instead of into the run.
+    Raises StoreError for a document that could not be written.
     """
-    document, path = save_profile(run, analysis, files, before, to=to)
-    if json:
-        print_json(document)
-    else:
-        out.print(profile_text.profile(analysis))
-        for name in files.values():
-            out.print(f"wrote {name}", soft_wrap=True)
-        say_page(path)
-    if before is not None:
-        show_difference(run, before, analysis, json=json)
-    return 0 if analysis.record.outcome is Outcome.READY else 1
+    view = saved_view(run, found, {})
+    return write_page(run, view.page) if view.page is not None else None
 
 
-def save_profile(
-    run: Run, analysis: Analysis, files: Mapping[str, str], before: Analysis | None = None, *, to: Path | None = None
-) -> tuple[dict[str, Any], Path | None]:
-    """Write a profile's document and page into its run, the page to `to` if given; return the document and the path.
+def saved_view(run: Run, found: Profiled, files: Mapping[str, str]) -> View:
+    """Write a profile's document into its run, that of one boot of several beside its record, and return its view.
 
-    Those of one boot of several go beside its record. The path is None where the page could not be written. Raises
-    StoreError for a document that could not be.
+    `files`: label -> file that was exported. Raises StoreError for a document that could not be written.
     """
-    document = profile_document(analysis)
-    place = place_of(analysis)
-    home = run.path / place
-    kept_profile = find_kept(analysis.directory / PROFILE).relative_to(home)
-    kept = {"everything, as JSON": run.result.name, "the plugin's own file": str(kept_profile)}
-    if to is not None:
-        # Beside the run's own page these are its neighbours.
-        kept = {label: str((home / name).resolve()) for label, name in kept.items()}
-    document["run"], document["files"] = str(run.path), dict(files)
-    document["difference"] = difference_document(before, analysis) if before is not None else None
-    result = home / run.result.name
+    view = profile_view(run, found, files)
+    result = run.path / place_of(found.analysis) / run.result.name
     try:
-        write_json(result, document)
+        write_json(result, view.document)
     except StoreError:
         # A run on record may lie where nothing can be written, and has its document.
         if not result.is_file():
             raise
-    shown = consoles([("console", str(analysis.directory))])
-    html = profile_page(analysis, shown, {**kept, **files})
-    return document, write_page(run, html, name=f"{place}report.html", to=to)
-
-
-def show_difference(run: Run, before: Analysis, after: Analysis, *, json: bool) -> None:
-    """Write the page of two profiles, and print what differs most."""
-    path = write_page(run, differential_page(before, after), name=f"{place_of(after)}difference.html")
-    if not json:
-        out.print()
-        out.print(profile_sides_text.difference(before, after))
-        say_page(path, "difference")
+    return view
 
 
 def expect_started(record: BootRecord) -> None:

@@ -8,12 +8,20 @@ import typer
 
 from bootlab.cli.options.arguments import ExportFormat, Json, Runs, complete_system, open_store
 from bootlab.cli.options.ranges import LEAST_MIB, MOST_MIB, parse_numbers, parse_sizes
-from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, show_profile, start_run
-from bootlab.cli.profile.recorded import AGAINST, LABEL, find_profile, place_of, read_profile_run
+from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, saved_view, start_run
 from bootlab.cli.profile.sweeps import run_sweep
+from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError, StoreError
-from bootlab.experiments.store import Run, Store
+from bootlab.experiments.recorded_profiles import (
+    AGAINST,
+    LABEL,
+    Profiled,
+    find_profile,
+    place_of,
+    read_profile_run,
+)
+from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.sweep.profiles import Axis
 from bootlab.findings.analysis import Analysis
 from bootlab.profile.asked.profile import DEFAULT_SPAN_NS
@@ -134,7 +142,7 @@ def profile(
         with run.locked():
             analysis, before = read_profile_run(run, label), _recorded(store, against)
             _expect_one_clock(analysis.system, before.system if before is not None else None)
-            return _show(run, analysis, before, export, to, json)
+            return _show(run, Profiled(analysis, before), export, to, json)
     file = Path(system)
     request, kernel_symbols = _symbols(symbols or [], DEFAULT_SPAN_NS if span is None else span)
     if request.span_ns < _MANY_SPANS_NS:
@@ -159,24 +167,24 @@ def profile(
         before = _recorded(store, against)
         _expect_one_clock(subject.system, before.system if before is not None else None)
     prepared = {label: prepare_profile(one, silent=json) for label, one in subjects.items()}
-    run = start_run(store, subjects, {"against": against, "span_ns": request.span_ns})
+    run = start_run(store, RunKind.PROFILE, subjects, {"against": against, "span_ns": request.span_ns})
     with run.locked():
         analyses = {
             label: profile_boot(one, prepared[label], run, label, silent=json) for label, one in subjects.items()
         }
-        return _show(run, analyses[LABEL], analyses.get(AGAINST, before), export, to, json)
+        return _show(run, Profiled(analyses[LABEL], analyses.get(AGAINST, before)), export, to, json)
 
 
 def _show(
     run: Run,
-    analysis: Analysis,
-    before: Analysis | None,
+    found: Profiled,
     export: list[ExportFormat] | None,
     to: Path | None,
     json: bool,
 ) -> int:
     written: dict[str, Path] = {}
     failed: StoreError | None = None
+    analysis, before = found.analysis, found.before
     home = run.path / place_of(analysis)
     for form in dict.fromkeys(export or []):
         try:
@@ -188,7 +196,7 @@ def _show(
             failed = failed or error
     # The page finds by name what lies beside it.
     files = {label: path.name if path.parent == home else str(path.absolute()) for label, path in written.items()}
-    code = show_profile(run, analysis, before, files, json=json)
+    code = show(run, saved_view(run, found, files), json=json)
     if failed is not None:
         raise failed
     return code

@@ -5,7 +5,9 @@ tell order and distance and are never mixed with marks. A line without a stamp k
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from bootlab.report.parts.figures import visible
 
@@ -54,6 +56,12 @@ def read_console(title: str, raw: bytes) -> Console:
             before_ns = stamp
         lines.append(ShownLine(stamp, text, silence))
     return Console(title, tuple(lines))
+
+
+def read_consoles(boots: Iterable[tuple[str, str]]) -> list[Console]:
+    """Return the consoles of (title, boot directory); one that is gone is left out."""
+    files = ((title, Path(directory) / "console.log") for title, directory in boots)
+    return [read_console(title, path.read_bytes()) for title, path in files if path.is_file()]
 
 
 def _split(line: str) -> tuple[int | None, str]:

@@ -1,7 +1,6 @@
 """Every option of a tailoring with its reason, as text: a line each, to be searched."""
 
-from typing import Any
-
+from bootlab.experiments.tailor.result import TailorResult
 from bootlab.report.parts.figures import count, visible
 
 _HEAD = """\
@@ -13,20 +12,19 @@ _HEAD = """\
 """
 
 
-def reasons(document: dict[str, Any]) -> str:
+def reasons(result: TailorResult) -> str:
     """Return the text."""
     lines = dict[str, str]()
-    for drop in document["dropped"]:
-        if drop["value"] == "n":
-            saved = f"{count(drop['bytes'])} bytes, {count(drop['instructions'])} instructions"
-            lines[drop["option"]] = f"{drop['why']}; {saved}"
-            for other in drop["with_it"]:
-                lines.setdefault(other, f"went with {drop['option']}")
-    for one in document.get("followed", []):
-        lines.setdefault(one["option"], one["why"])
-    gained = set(document["gained"])
+    for drop in result.dropped:
+        if drop.value == "n":
+            saved = f"{count(drop.bytes)} bytes, {count(drop.instructions)} instructions"
+            lines[drop.option] = f"{drop.why}; {saved}"
+            for other in drop.with_it:
+                lines.setdefault(other, f"went with {drop.option}")
+    for one in result.followed:
+        lines.setdefault(one.option, one.why)
     shown = {option: f"- {option:<32} {why}" for option, why in lines.items()}
-    for one in document["kept"]:
-        option, turned = one["option"], "turned on: " * (one["kind"] == "turned on")
-        shown[option] = f"{'+' if option in gained else '='} {option:<32} {turned}{visible(one['why'])}"
-    return _HEAD.format(system=document["system"]) + "".join(f"{shown[option]}\n" for option in sorted(shown))
+    for kept in result.kept:
+        sign, turned = "+" if kept.option in result.gained else "=", "turned on: " * (kept.kind == "turned on")
+        shown[kept.option] = f"{sign} {kept.option:<32} {turned}{visible(kept.why)}"
+    return _HEAD.format(system=result.system) + "".join(f"{shown[option]}\n" for option in sorted(shown))

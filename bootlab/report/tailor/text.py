@@ -1,12 +1,13 @@
 """A tailoring in the terminal: each kernel on the way, what went and why, what stays and why."""
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 
+from bootlab.experiments.tailor.result import Dropped, TailorResult, Tried
+from bootlab.experiments.tailor.rounds import TailorStep
 from bootlab.report.parts.figures import count, visible
 from bootlab.report.parts.plain_tables import plain_table
 
@@ -25,19 +26,19 @@ _KINDS = {
 }
 
 
-def tailored(document: dict[str, Any]) -> RenderableType:
-    """Return the summary; every option with its reason is in the document itself."""
+def tailored(result: TailorResult) -> list[RenderableType]:
+    """Return the summary; every option with its reason is in the result itself."""
     parts: list[RenderableType] = [
-        _steps(document["steps"]),
+        _steps(result.steps),
         "",
-        *_dropped(document["dropped"]),
+        *_dropped(result.dropped),
         "",
-        _kept(document),
+        *_kept(result),
         "",
     ]
-    if document["trials"]:
-        parts += [*_trials(document["trials"]), ""]
-    return Group(*parts, _ending(document))
+    if result.trials:
+        parts += [*_trials(result.trials), ""]
+    return [*parts, *_ending(result)]
 
 
 def _table(columns: Iterable[str], rows: Iterable[list[str]]) -> Table:
@@ -47,29 +48,29 @@ def _table(columns: Iterable[str], rows: Iterable[list[str]]) -> Table:
     return made
 
 
-def _steps(steps: list[dict[str, Any]]) -> Table:
+def _steps(steps: Sequence[TailorStep]) -> Table:
     rows = [
         [
-            step["label"],
-            count(step["dropped"]),
-            count(step["on"]),
-            count(step["kernel_bytes"]),
-            f"{step['ready_ns'] / 1e6:.2f}" if step["ready_ns"] is not None else "-",
-            f"{step['build_s']:.0f}{' (cached)' if step['from_cache'] else ''}",
-            "check passed" if step["ready"] else visible(step["detail"]),
+            step.label,
+            count(step.dropped),
+            count(step.on),
+            count(step.kernel_bytes),
+            f"{step.ready_ns / 1e6:.2f}" if step.ready_ns is not None else "-",
+            f"{step.build_s:.0f}{' (cached)' if step.from_cache else ''}",
+            "check passed" if step.ready else visible(step.detail),
         ]
         for step in steps
     ]
     return _table(["kernel", "off>", "on>", "bytes>", "ready ms>", "build s>", ""], rows)
 
 
-def _dropped(drops: list[dict[str, Any]]) -> list[RenderableType]:
-    shown = sorted(drops, key=lambda drop: (-drop["instructions"], -drop["bytes"]))[:_MOST]
-    gone = sum(1 + len(drop["with_it"]) for drop in drops)
-    size = count(sum(drop["bytes"] for drop in drops))
+def _dropped(drops: Sequence[Dropped]) -> list[RenderableType]:
+    shown = sorted(drops, key=lambda drop: (-drop.instructions, -drop.bytes))[:_MOST]
+    gone = sum(1 + len(drop.with_it) for drop in drops)
+    size = count(sum(drop.bytes for drop in drops))
     head = f"dropped: {len(drops)} options by name, {gone} in all; {size} bytes of objects"
     rows = [
-        [_turned(drop), f"+{len(drop['with_it'])}", count(drop["bytes"]), count(drop["instructions"]), drop["why"]]
+        [_turned(drop), f"+{len(drop.with_it)}", count(drop.bytes), count(drop.instructions), drop.why]
         for drop in shown
     ]
     parts: list[RenderableType] = [head, _table(["option", "others>", "bytes>", "instructions>", "why"], rows)]
@@ -78,46 +79,40 @@ def _dropped(drops: list[dict[str, Any]]) -> list[RenderableType]:
     return parts
 
 
-def _turned(drop: dict[str, Any]) -> str:
-    return drop["option"] if drop["value"] == "n" else f"{drop['option']}={drop['value']}"
+def _turned(drop: Dropped) -> str:
+    return drop.option if drop.value == "n" else f"{drop.option}={drop.value}"
 
 
-def _kept(document: dict[str, Any]) -> str:
-    kinds = Counter(kept["kind"] for kept in document["kept"])
-    lines = [f"kept: {document['options_after']} options"]
+def _kept(result: TailorResult) -> list[str]:
+    kinds = Counter(kept.kind for kept in result.kept)
+    lines = [f"kept: {result.options_after} options"]
     lines += [f"  {kinds[kind]:>5}  {words}" for kind, words in _KINDS.items() if kinds[kind]]
-    lines += [f"  needed: {one['option']}: {visible(one['detail'])}" for one in document["needed"]]
-    if document["gained"]:
-        lines.append(f"  came on in place of others: {', '.join(document['gained'])}")
-    if document["untried"]:
-        lines.append(f"  not tried for want of builds (--builds): {', '.join(document['untried'][:_MOST])}")
-    return "\n".join(lines)
+    lines += [f"  needed: {one.option}: {visible(one.detail)}" for one in result.needed]
+    if result.gained:
+        lines.append(f"  came on in place of others: {', '.join(result.gained)}")
+    if result.untried:
+        lines.append(f"  not tried for want of builds (--builds): {', '.join(result.untried[:_MOST])}")
+    return lines
 
 
-def _trials(found: list[dict[str, Any]]) -> list[RenderableType]:
+def _trials(found: Sequence[Tried]) -> list[RenderableType]:
     rows = [
-        [
-            f"{one['option']}={one['value']}",
-            count(one["instructions"]),
-            count(one["by_name"]),
-            count(one["by_pointer"]),
-            one["example"],
-        ]
+        [f"{one.option}={one.value}", count(one.instructions), count(one.by_name), count(one.by_pointer), one.example]
         for one in found[:_MOST]
     ]
     head = "what else would take code out that ran, were it turned so; how many ways the job came to it, and how"
     return [head, _table(["option", "instructions>", "by name>", "by pointer>", "mostly"], rows)]
 
 
-def _ending(document: dict[str, Any]) -> str:
-    comparison = document["comparison"]
-    before, after = comparison["before_ns"], comparison["after_ns"]
-    lines = [f"options on: {document['options_before']} -> {document['options_after']}"]
+def _ending(result: TailorResult) -> list[str]:
+    comparison = result.comparison
+    before, after = comparison.before_ns, comparison.after_ns
+    lines = [f"options on: {result.options_before} -> {result.options_after}"]
     if before is not None and after is not None:
         lines.append(f"ready: {before / 1e6:.2f} -> {after / 1e6:.2f} ms (virtual clock: instructions + idle)")
-    lines += [
-        f"verdict: {comparison['verdict']}: {comparison['detail']}",
-        f"configuration: {document['config']} (as kernel.build.config, instead of base, fragments and options)",
-        f"every option and its reason: {document.get('reasons') or document['run'] + '/result.json'}",
+    return [
+        *lines,
+        f"verdict: {comparison.verdict}: {comparison.detail}",
+        f"configuration: {result.config} (as kernel.build.config, instead of base, fragments and options)",
+        f"every option and its reason: {result.reasons or result.run + '/result.json'}",
     ]
-    return "\n".join(lines)

@@ -20,7 +20,7 @@ from bootlab.cli.terminal.speech import BootProgress, boot_progress, err, out
 from bootlab.errors import BootlabError, InputError
 from bootlab.experiments.engine import Engine, Job, finished_boot
 from bootlab.experiments.family import NULL_WORD
-from bootlab.experiments.store import Run, Store
+from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.findings.analysis import read_recorded
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
@@ -36,7 +36,8 @@ from tests.bench.inits.table import ALL_READY, Row, page
 
 EXAMPLES: Final = Path(__file__).resolve().parents[3] / "examples" / "inits"
 INITS: Final = ("systemd", "sysvinit", "openrc", "runit", "finit", "bootlab", "units")
-KIND: Final = "bench"
+NAME: Final = "inits"
+"""What its runs are called in place of a system."""
 _PATIENCE: Final = 4.0
 
 
@@ -129,8 +130,8 @@ def expect_whole(record: BootRecord) -> None:
 
 def _run(store: Store, *, new: bool) -> Run:
     # Whatever was asked of it: a boot that is on record there is not booted again.
-    earlier = [] if new else [one for one in store.runs() if one.kind == KIND]
-    run = earlier[-1] if earlier else store.start(KIND, "inits", {})
+    earlier = [] if new else [one for one in store.runs() if (one.kind, one.system) == (RunKind.MEASURE, NAME)]
+    run = earlier[-1] if earlier else store.start(RunKind.MEASURE, NAME, {})
     err.print(f"  {'going on with' if earlier else 'new run'} {run.path}", soft_wrap=True)
     return run
 

@@ -10,8 +10,8 @@ import pytest
 from bootlab.cli.app import run
 from bootlab.cli.options.ranges import parse_numbers
 from bootlab.cli.profile.boots import expect_started
-from bootlab.cli.profile.recorded import read_profile_run
 from bootlab.errors import BootFailed, BootlabError, InputError, MissingTool, StoreError
+from bootlab.experiments.recorded_profiles import read_profile_run
 from bootlab.experiments.store import Run
 from bootlab.experiments.sweep.profiles import make_point, make_sweep
 from bootlab.measure.record import Outcome
@@ -206,7 +206,7 @@ def test_a_sweep_that_was_interrupted_is_shown_as_far_as_it_went(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sweep = write_sweep_run(tmp_path, "vcpus-1")
-    with pytest.raises(InputError, match="interrupted before its first boot ended"):
+    with pytest.raises(InputError, match="was interrupted and has no result yet"):
         run(["report", "last", "--runs", str(tmp_path)])
     samples = [make_point("vcpus", read_profile_run(sweep, "vcpus-1"))]
     document = make_sweep("made-up", "vcpus", samples, asked=2, run=str(sweep.path)).model_dump_json(by_alias=True)

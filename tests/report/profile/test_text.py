@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
-from bootlab.cli.profile.recorded import read_profile_run
+from bootlab.experiments.recorded_profiles import read_profile_run
 from bootlab.experiments.sweep.profiles import Point, Sweep, make_point, make_sweep, slopes
 from bootlab.findings.analysis import Analysis
 from bootlab.findings.profile_document import profile_document

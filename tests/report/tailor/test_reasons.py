@@ -1,27 +1,42 @@
 """Every option of a tailoring as text: a line each."""
 
+from bootlab.experiments.comparing import Comparison
+from bootlab.experiments.tailor.cut import Kept
+from bootlab.experiments.tailor.reasons import Followed
+from bootlab.experiments.tailor.result import Dropped, TailorResult
 from bootlab.report.tailor.reasons import reasons
+from bootlab.techniques.model.verdict import Verdict
 
+COMPARISON = Comparison(
+    before="small", after="small", clock="virtual", before_ns=2_000_000, after_ns=1_000_000, saved_ns=1_000_000,
+    spread_ns=1000, verdict=Verdict.FASTER, detail="+1.000 ms saved", differences=[], phases=[], before_runs=[],
+    after_runs=[],
+)  # fmt: skip
 DROPS = [
-    {"option": "MULTIUSER", "value": "n", "why": "given up by name", "bytes": 1308371, "instructions": 1638771,
-     "with_it": ["AUDIT"]},
-    {"option": "NO_TESTS", "value": "y", "why": "takes out tests by being on", "bytes": 5, "instructions": 7,
-     "with_it": []},
+    Dropped(
+        option="MULTIUSER", value="n", why="given up by name", bytes=1308371, instructions=1638771, objects=[],
+        with_it=["AUDIT"], gained=[],
+    ),
+    Dropped(
+        option="NO_TESTS", value="y", why="takes out tests by being on", bytes=5, instructions=7, objects=[],
+        with_it=[], gained=[],
+    ),
 ]  # fmt: skip
-DOCUMENT = {
-    "system": "small",
-    "dropped": DROPS,
-    "followed": [{"option": "CRC64", "why": "all that selected it went: DM, MD"}],
-    "gained": ["NO_TESTS"],
-    "kept": [
-        {"option": "EXT4_FS", "kind": "used", "why": "executed: ext4_mount in fs/ext4/super.o"},
-        {"option": "NO_TESTS", "kind": "turned on", "why": "takes out tests by being on"},
+RESULT = TailorResult(
+    system="small", keep=[], give_up=["MULTIUSER"], options_before=4, options_after=2, gained=["NO_TESTS"], builds=2,
+    steps=[], dropped=DROPS, followed=[Followed("CRC64", "all that selected it went: DM, MD")],
+    kept=[
+        Kept("EXT4_FS", "executed: ext4_mount in fs/ext4/super.o", "used"),
+        Kept("NO_TESTS", "takes out tests by being on", "turned on"),
     ],
-}
+    trials=[], needed=[], untried=[], comparison=COMPARISON, config="tailored.config", reasons="reasons.txt",
+    kernel="bzImage", run="runs/0001",
+)  # fmt: skip
+"""What a tailoring may come to."""
 
 
 def test_each_option_has_its_line() -> None:
-    head, *lines = reasons(DOCUMENT).splitlines()
+    head, *lines = reasons(RESULT).splitlines()
     assert head.startswith("# small: every option")
     assert [line.split(maxsplit=2) for line in lines if not line.startswith("#")] == [
         ["-", "AUDIT", "went with MULTIUSER"],

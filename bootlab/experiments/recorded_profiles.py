@@ -1,22 +1,45 @@
 """Profiles on record, by the name that a user gives: a run of one boot, or one boot of a run of several."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from bootlab.errors import InputError, StoreError
-from bootlab.experiments.store import Run, Store, read_run
+from bootlab.experiments.results import read_result
+from bootlab.experiments.store import Run, RunKind, Store, read_run
+from bootlab.experiments.sweep.profiles import Sweep
 from bootlab.findings.analysis import Analysis, analyse
 from bootlab.measure.record_files import read_record
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.at_rest import find_kept
 from bootlab.system import System
 
-KIND = "profile"
+_KINDS = (RunKind.PROFILE, RunKind.AUDIT)
+"""The kinds of run that hold profiled boots."""
 LABEL = "1"
 AGAINST = "against"
 _BOOTS = "boots"
+
+
+@dataclass(frozen=True, slots=True)
+class Profiled:
+    """A profiled boot, and the one that it is compared with, if any."""
+
+    analysis: Analysis
+    before: Analysis | None = None
+
+
+def read_profiled(run: Run) -> Profiled | Sweep:
+    """Return what a run of `bootlab profile` has on record: one boot, with the other of the run, or a sweep.
+
+    Raises InputError for a run that was interrupted, StoreError for a damaged one.
+    """
+    if "axis" in run.asked:
+        return read_result(run, Sweep)
+    against = AGAINST in run.asked.get("systems", {})
+    return Profiled(read_profile_run(run), read_profile_run(run, AGAINST) if against else None)
 
 
 def find_profile(store: Store, name: str) -> tuple[Run, str]:
@@ -31,7 +54,7 @@ def find_profile(store: Store, name: str) -> tuple[Run, str]:
         owner = path.parent.parent if path.parent.name == _BOOTS else path.parent
         return store.find(str(owner)), path.name
     run = store.find(name)
-    if run.kind == KIND and "axis" in run.asked:
+    if run.kind is RunKind.PROFILE and "axis" in run.asked:
         raise InputError(
             f"{run.path}: several boots, and this takes one: {_finished(run) or 'none of them ended'}",
             hint=f"{run.path}/boots/{next(iter(run.asked['systems']), 'LABEL')} names one; "
@@ -45,7 +68,7 @@ def read_profile_run(run: Run, label: str = LABEL) -> Analysis:
 
     Raises InputError for a run of another kind or without this boot, StoreError for a damaged one.
     """
-    if run.kind != KIND:
+    if run.kind not in _KINDS:
         raise InputError(
             f"{run.path}: a run of bootlab {run.kind} has no profile", hint="bootlab profile SYSTEM makes one"
         )

@@ -1,0 +1,80 @@
+"""A series: boots of one system, what they took, and whether they agree; the boots that a run has on record."""
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bootlab.errors import InputError
+from bootlab.experiments.store import Run, RunKind
+from bootlab.measure.record import BootRecord
+from bootlab.measure.record_files import read_record
+from bootlab.measure.statistics.series import Summary, summarize
+
+SCHEMA: Final = "bootlab.series/1"
+WARM_UP: Final = "warm-up"
+"""How the label of a boot ends that found the host's caches cold: it is on record and does not count."""
+
+
+class SeriesResult(BaseModel):
+    """The boots of one system, and what they have in common."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
+    schema_: Literal["bootlab.series/1"] = Field(default=SCHEMA, alias="schema")
+    system: str
+    clock: str
+    ready: Summary | None
+    """Power-on to ready, of the boots that were; None when none was."""
+    identical: bool
+    """Whether the boots agree in every count, every mark and the console up to ready."""
+    boots: list[BootRecord]
+    run: str
+
+
+def series_of(run: Run, records: Sequence[BootRecord]) -> SeriesResult:
+    """Return the series that the boots of a run are; at least one."""
+    times = [record.ready_ns for record in records if record.ready_ns is not None]
+    return SeriesResult(
+        system=records[0].system,
+        clock=records[0].clock,
+        ready=summarize(times) if times else None,
+        identical=identical(records),
+        boots=list(records),
+        run=str(run.path),
+    )
+
+
+def read_series(run: Run) -> SeriesResult:
+    """Return the series that a run has on record, of the boots that ended. Raises InputError when none did."""
+    return series_of(run, recorded_boots(run)[0])
+
+
+def read_boot(run: Run) -> BootRecord:
+    """Return the one boot of a run. Raises InputError when it did not end."""
+    return recorded_boots(run)[0][0]
+
+
+def recorded_boots(run: Run) -> tuple[list[BootRecord], list[BootRecord]]:
+    """Return the finished boots of a run and its null changes, in the order of their labels; of a trial, its baseline.
+
+    A warm-up boot is on record and does not count. Raises InputError when there is no finished boot.
+    """
+    directories = [path for path in run.records() if not path.name.endswith(WARM_UP)]
+    if run.kind is RunKind.TRY:
+        directories = [path for path in directories if path.name.startswith("baseline-")]
+    elif run.kind is RunKind.COMPARE:
+        raise InputError(f"{run.path}: is a comparison; name one of the runs or systems that it compared")
+    null = [read_record(path) for path in directories if "-null" in path.name]
+    records = [read_record(path) for path in directories if "-null" not in path.name]
+    if not records:
+        raise InputError(f"{run.path}: holds no finished boot")
+    return records, null
+
+
+def identical(records: Sequence[BootRecord]) -> bool:
+    """Return whether the boots agree in every count, every mark and the console up to ready."""
+    seen = {
+        (record.outcome, record.instructions, record.idle_ns, tuple(record.marks.items()), record.console_sha256)
+        for record in records
+    }
+    return len(seen) == 1

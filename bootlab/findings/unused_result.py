@@ -1,0 +1,76 @@
+"""What `bootlab unused` found: files that a boot never opened, and what became of a boot without them."""
+
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bootlab.findings.unused_files import Unused
+from bootlab.measure.record import Outcome
+
+SCHEMA: Final = "bootlab.unused/1"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
+
+
+class File(_Frozen):
+    """A file or link that was never opened. `bytes`: 0 for a further name of a file that stays."""
+
+    path: str
+    bytes: int
+
+
+class UnusedPart(_Frozen):
+    """What was never opened of the initramfs, or of the root file system."""
+
+    files: int
+    """All files and links of the tree; device nodes and folders do not count."""
+    bytes: int
+    """Their bytes, before any compression."""
+    unused_files: int
+    unused_bytes: int
+    unused: list[File]
+    without: list[str]
+    """The same as a recipe's `without`: whole folders where nothing in them was opened."""
+    size: int | None
+    """Bytes of the archive or image, as it is."""
+    size_without: int | None
+    """Bytes of the archive or image without these files; None when it was not made."""
+
+
+class UnusedResult(_Frozen):
+    """What was never opened of one system. The boot without it is None where it was not tried."""
+
+    schema_: Literal["bootlab.unused/1"] = Field(default=SCHEMA, alias="schema")
+    system: str
+    checked: bool
+    """Whether the system has a check, so that what it needs after ready counts as used."""
+    parts: dict[str, UnusedPart]
+    """`initramfs` and `rootfs`, of those there are."""
+    ready_ns: int | None
+    ready_without_ns: int | None
+    outcome_without: Outcome | None
+    detail_without: str | None
+    written: str | None = Field(validation_alias="list", serialization_alias="list")
+    """The file with the `without` lists."""
+    run: str
+
+    @property
+    def boots_without(self) -> bool:
+        """Whether nothing was seen that needs these files."""
+        return self.outcome_without in (None, Outcome.READY)
+
+
+def unused_part(found: Unused, size: int | None, size_without: int | None) -> UnusedPart:
+    """Return what was never opened of one part; the sizes are those of its archive or image."""
+    return UnusedPart(
+        files=found.files,
+        bytes=found.size,
+        unused_files=len(found.unused),
+        unused_bytes=found.unused_size,
+        unused=[File(path=file.path, bytes=file.size) for file in found.unused],
+        without=list(found.without),
+        size=size,
+        size_without=size_without,
+    )

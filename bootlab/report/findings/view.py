@@ -1,0 +1,23 @@
+"""Audits, files never opened, and devices with their modules, as views: none of them has a page of its own."""
+
+from bootlab.experiments.store import Run
+from bootlab.findings.audit.finding import Audit
+from bootlab.findings.coldplug_result import ColdplugResult
+from bootlab.findings.unused_result import UnusedResult
+from bootlab.measure.record import Outcome
+from bootlab.report.findings.audit_text import audit
+from bootlab.report.findings.coldplug_text import coldplug
+from bootlab.report.findings.unused_text import unused
+from bootlab.report.parts.view import View
+
+
+def audit_view(run: Run, result: Audit) -> View:
+    return View(result, (audit(result),), good=result.outcome == Outcome.READY.value)
+
+
+def unused_view(run: Run, result: UnusedResult) -> View:
+    return View(result, tuple(unused(result)), good=result.boots_without)
+
+
+def coldplug_view(run: Run, result: ColdplugResult) -> View:
+    return View(result, tuple(coldplug(result)), good=result.outcome is Outcome.READY)

@@ -1,0 +1,12 @@
+"""A sweep as a view."""
+
+from bootlab.experiments.store import Run
+from bootlab.experiments.sweep.result import SweepResult
+from bootlab.report.parts.view import Page, View
+from bootlab.report.sweep.page import sweep_page
+from bootlab.report.sweep.text import sweep
+
+
+def sweep_view(run: Run, result: SweepResult) -> View:
+    every_place = all(cell.ready is not None for cell in result.cells)
+    return View(result, (sweep(result),), Page(lambda elsewhere: sweep_page(result)), good=every_place)

@@ -1,0 +1,10 @@
+"""A tailoring as a view. It has no page: every option with its reason is a text of its own in the run."""
+
+from bootlab.experiments.store import Run
+from bootlab.experiments.tailor.result import TailorResult
+from bootlab.report.parts.view import View
+from bootlab.report.tailor.text import tailored
+
+
+def tailor_view(run: Run, result: TailorResult) -> View:
+    return View(result, tuple(tailored(result)))
