@@ -12,8 +12,8 @@ import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
 from bootlab.cli.options.arguments import ExportFormat, Json, Runs, open_store
-from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import err, out, print_json
+from bootlab.cli.terminal.showing import answer, show
+from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError
 from bootlab.experiments.importing import (
     Imported,
@@ -28,7 +28,7 @@ from bootlab.importers.reading.source import Watcher, open_source
 from bootlab.importers.registry import IMPORTERS, read_recording
 from bootlab.measure.record_files import write_json
 from bootlab.report.exports.recording import export_recording
-from bootlab.report.parts.plain_tables import keep_whole, plain_table
+from bootlab.report.lists import formats_view
 from bootlab.report.recording.view import import_view
 
 _SAID_EVERY_S = 10.0
@@ -83,7 +83,7 @@ def import_(
     shows it again; the files are not copied.
     """
     if formats:
-        return _list_formats(json)
+        return answer(formats_view(IMPORTERS), json=json)
     if not files:
         raise InputError("import: which file?", hint="bootlab import FILE; bootlab import --formats lists what is read")
     if to is not None and not export:
@@ -146,19 +146,6 @@ def _progress(name: str, *, silent: bool) -> Iterator[Watcher]:
     with bar:
         task = bar.add_task("reading", total=size)
         yield told
-
-
-def _list_formats(json: bool) -> int:
-    if json:
-        rows = [{"name": one.name, "title": one.title} for one in IMPORTERS]
-        print_json({"schema": "bootlab.import-formats/1", "formats": rows})
-        return 0
-    rows_shown = plain_table("--format", "what it is")
-    keep_whole(rows_shown, rows_shown.columns[:1])
-    for one in IMPORTERS:
-        rows_shown.add_row(one.name, one.title)
-    out.print(rows_shown)
-    return 0
 
 
 def _run_name(name: str) -> str:

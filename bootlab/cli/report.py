@@ -6,10 +6,9 @@ from typing import Annotated
 import typer
 
 from bootlab.cli.options.arguments import Json, Runs, open_store
-from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import out, print_json
-from bootlab.experiments.store import Store
+from bootlab.cli.terminal.showing import answer, show
 from bootlab.report.kinds import KINDS
+from bootlab.report.lists import runs_view
 
 
 def report(
@@ -29,20 +28,6 @@ def report(
     """
     store = open_store(runs)
     if list_:
-        return _list(store, json)
+        return answer(runs_view(store.runs(), store.root), json=json)
     found = store.find(run)
     return show(found, KINDS[found.kind](found), json=json, to=to)
-
-
-def _list(store: Store, json: bool) -> int:
-    found = store.runs()
-    if json:
-        rows = [{"run": str(run.path), "kind": run.kind, "system": run.system, "started": run.started} for run in found]
-        print_json({"schema": "bootlab.runs/1", "runs": rows})
-        return 0
-    for run in found:
-        state = "" if run.finished else "  (unfinished)"
-        out.print(f"{run.path.name:<44} {run.started}{state}", soft_wrap=True)
-    if not found:
-        out.print(f"no runs in {store.root}", soft_wrap=True)
-    return 0

@@ -5,9 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from bootlab.build.board.bootloader import BuiltBootloader, build_bootloader
+from bootlab.build.board.bootloader import build_bootloader
 from bootlab.build.boot_files import build_bootloader_of
-from bootlab.build.cache import file_sha256
 from bootlab.cli.build.option_names import naming_options
 from bootlab.cli.build.words import (
     ConfigFile,
@@ -18,15 +17,14 @@ from bootlab.cli.build.words import (
     checked_build,
     parse_options,
     refuse_with_file,
-    when_built,
 )
 from bootlab.cli.options.arguments import Json, complete_system, naming, open_cache
 from bootlab.cli.terminal.files import copy_to, expect_folder, inputs_of
-from bootlab.cli.terminal.speech import out, print_json
+from bootlab.cli.terminal.showing import answer
 from bootlab.errors import InputError
+from bootlab.report.build.bootloader import bootloader_view
 from bootlab.system import BOARDS, Bootloader, read_system
 
-SCHEMA = "bootlab.bootloader/1"
 _BOARDS = {kind.value: (board, arch) for (kind, arch), board in BOARDS.items()}
 _DEFAULT_BOARD = next(iter(_BOARDS))
 _BOARD_NAMES = ", ".join(f"{name} ({arch})" for name, (_, arch) in _BOARDS.items())
@@ -128,48 +126,4 @@ def bootloader(
     if output is not None:
         opensbi_image = () if built.opensbi is None else (built.opensbi,)
         copy_to(output, (built.image, built.spl, built.spl_image, built.uboot, *opensbi_image, built.config))
-    document = _document(built, output)
-    if json:
-        print_json(document)
-    else:
-        _print(document)
-    return 0
-
-
-def _document(built: BuiltBootloader, output: Path | None) -> dict[str, Any]:
-    place = built.image.parent if output is None else output
-    return {
-        "schema": SCHEMA,
-        "version": built.version,
-        "image": str(place / built.image.name),
-        "bytes": built.image.stat().st_size,
-        "sha256": file_sha256(built.image),
-        "spl": str(place / built.spl.name),
-        "spl_image": str(place / built.spl_image.name),
-        "spl_bytes": built.spl_image.stat().st_size,
-        "spl_limit_bytes": built.spl_limit,
-        "uboot": str(place / built.uboot.name),
-        "opensbi": None if built.opensbi is None else str(place / built.opensbi.name),
-        "opensbi_sha256": None if built.opensbi is None else file_sha256(built.opensbi),
-        "config": str(place / "config"),
-        "log": str(built.log),
-        "falcon": built.falcon is not None,
-        "build_s": built.seconds,
-        "from_cache": built.from_cache,
-    }
-
-
-def _print(document: dict[str, Any]) -> None:
-    limit = f" of at most {document['spl_limit_bytes']:,}" if document["spl_limit_bytes"] else ""
-    lines = [
-        f"U-Boot {document['version']}, {when_built(document)}",
-        f"image    {document['image']}",
-        f"         {document['bytes']:,} bytes, sha256 {document['sha256'][:12]}",
-        f"SPL      {document['spl_image']}",
-        f"         {document['spl_bytes']:,} bytes{limit}{', loads a kernel itself' if document['falcon'] else ''}",
-        f"U-Boot   {document['uboot']}",
-    ]
-    if document["opensbi"] is not None:
-        lines += [f"OpenSBI  {document['opensbi']}", f"         sha256 {document['opensbi_sha256'][:12]}"]
-    lines.append(f"config   {document['config']}")
-    out.print("\n".join(lines), soft_wrap=True)
+    return answer(bootloader_view(built, output), json=json)

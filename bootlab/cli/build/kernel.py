@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from bootlab.build.boot_files import build_kernel_of
-from bootlab.build.cache import file_sha256
-from bootlab.build.kernel.build import BuiltKernel, build_kernel
+from bootlab.build.kernel.build import build_kernel
 from bootlab.build.source.configure import GENERIC_BASES
 from bootlab.build.source.toolchain import ARCHITECTURES
 from bootlab.cli.build import bootloader as build_bootloader
@@ -23,14 +22,13 @@ from bootlab.cli.build.words import (
     checked_build,
     parse_options,
     refuse_with_file,
-    when_built,
 )
 from bootlab.cli.options.arguments import Json, complete_system, naming, open_cache
 from bootlab.cli.terminal.files import copy_to, expect_folder, inputs_of
-from bootlab.cli.terminal.speech import out, print_json
+from bootlab.cli.terminal.showing import answer
+from bootlab.report.build.kernel import kernel_view
 from bootlab.system import KernelBuild, read_system
 
-SCHEMA = "bootlab.kernel/1"
 _WORDS = {
     "source": "--source",
     "package": "--package",
@@ -145,44 +143,4 @@ def kernel(
             built = build_kernel(build, arch, cache, tell=lambda line: tell(worded(line)), progress=progress)
     if output is not None:
         copy_to(output, (built.image, built.vmlinux, built.config, built.system_map), built.modules)
-    document = _document(built, arch, output)
-    if json:
-        print_json(document)
-    else:
-        _print(document)
-    return 0
-
-
-def _document(built: BuiltKernel, arch: str, output: Path | None) -> dict[str, Any]:
-    values = list(built.options.values())
-    place = built.image.parent if output is None else output
-    return {
-        "schema": SCHEMA,
-        "arch": arch,
-        "release": built.release,
-        "image": str(place / built.image.name),
-        "bytes": built.image.stat().st_size,
-        "sha256": file_sha256(built.image),
-        "vmlinux": str(place / "vmlinux"),
-        "config": str(place / "config"),
-        "system_map": str(place / "System.map"),
-        "modules": str(place / "modules"),
-        "log": str(built.log),
-        "options_on": values.count("y"),
-        "options_as_modules": values.count("m"),
-        "build_s": built.seconds,
-        "from_cache": built.from_cache,
-    }
-
-
-def _print(document: dict[str, Any]) -> None:
-    modules = f", {document['options_as_modules']} as modules" if document["options_as_modules"] else ""
-    lines = [
-        f"Linux {document['release']} for {document['arch']}, {when_built(document)}",
-        f"image    {document['image']}",
-        f"         {document['bytes']:,} bytes, sha256 {document['sha256'][:12]}",
-        f"vmlinux  {document['vmlinux']}",
-        f"config   {document['config']}",
-        f"         {document['options_on']} options on{modules}",
-    ]
-    out.print("\n".join(lines), soft_wrap=True)
+    return answer(kernel_view(built, arch, output), json=json)

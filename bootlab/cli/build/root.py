@@ -9,17 +9,17 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from bootlab.build.boot_files import build_root_of
-from bootlab.build.cache import Cache, file_sha256
+from bootlab.build.cache import Cache
 from bootlab.build.debian import packages
 from bootlab.build.root.roots import BuiltRoot, Recipe, build_root
 from bootlab.cli.build.option_names import made_of_options, naming_options
 from bootlab.cli.options.arguments import Json, complete_system, naming, open_cache
 from bootlab.cli.terminal.files import copy_as, expect_file, inputs_of
-from bootlab.cli.terminal.speech import err, out, print_json
+from bootlab.cli.terminal.showing import answer
+from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError
+from bootlab.report.build.root import root_view
 from bootlab.system import Compression, FileSystem, Initramfs, Rootfs, read_system
-
-SCHEMA = "bootlab.root/1"
 
 _WORDS = {
     "packages": "--packages",
@@ -213,12 +213,7 @@ def _build(
             built = _build_given(recipe, arch, kernel, cache, lambda line: tell(worded(line)))
     if output is not None:
         copy_as(output, built.path)
-    document = _document(part, recipe, arch, built, output)
-    if json:
-        print_json(document)
-    else:
-        _print(document)
-    return 0
+    return answer(root_view(recipe, arch, built, output), json=json)
 
 
 def _build_given(recipe: Recipe, arch: str, kernel: str | None, cache: Cache, tell: _Tell) -> BuiltRoot:
@@ -277,38 +272,6 @@ def _files(words: list[str]) -> dict[str, Path]:
             raise InputError(f"--file {word}: expected PATH=FILE", hint="for example --file /etc/motd=motd")
         files[path] = Path(file)
     return files
-
-
-def _document(part: str, recipe: Recipe, arch: str, built: BuiltRoot, output: Path | None) -> dict[str, Any]:
-    embedded = isinstance(recipe, Initramfs) and recipe.embedded
-    return {
-        "schema": SCHEMA,
-        "part": part,
-        "arch": arch,
-        "path": str(output or built.path),
-        "bytes": built.path.stat().st_size,
-        "sha256": file_sha256(built.path),
-        "filesystem": recipe.filesystem.value if isinstance(recipe, Rootfs) else "newc",
-        "compression": "none" if embedded else recipe.compression.value,
-        "packages": [{"name": name, "version": version} for name, version in built.packages],
-        "build_s": built.seconds,
-        "from_cache": built.from_cache,
-    }
-
-
-def _print(document: dict[str, Any]) -> None:
-    when = "from the cache" if document["from_cache"] else f"made in {document['build_s']:.1f} s"
-    packed = f", {document['compression']}" if document["compression"] != "none" else ""
-    lines = [
-        f"{document['part']} for {document['arch']}: {document['filesystem']}{packed}, {when}",
-        f"file      {document['path']}",
-        f"          {document['bytes']:,} bytes, sha256 {document['sha256'][:12]}",
-    ]
-    if document["packages"]:
-        names = [package["name"] for package in document["packages"]]
-        shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-        lines.append(f"packages  {len(names)}: {shown}")
-    out.print("\n".join(lines), soft_wrap=True)
 
 
 @contextmanager

@@ -69,12 +69,6 @@ def checked_build(kind: type[BuildT], given: dict[str, Any], words: Mapping[str,
     return made_of_options(kind, given, words, verb)
 
 
-def when_built(document: Mapping[str, Any]) -> str:
-    """Return when what a document describes was built, in words."""
-    took = f"{document['build_s']:g} s"
-    return f"from the cache; its build took {took}" if document["from_cache"] else f"built in {took}"
-
-
 @contextmanager
 def build_progress(*, silent: bool) -> Iterator[tuple[Callable[[str], None], Callable[[int, str], None]]]:
     """Give what tells a line, and what shows the files compiled so far and the last of them."""

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from rich.text import Text
+
 from bootlab.cli.terminal.speech import err, out, print_json
 from bootlab.errors import InputError, StoreError
 from bootlab.experiments.store import Run
@@ -16,21 +18,27 @@ def show(run: Run, view: View, *, json: bool, to: Path | None = None) -> int:
     if to is not None and view.page is None:
         raise InputError(f"--to: a run of bootlab {run.kind} has no page", hint="leave it out")
     path = write_page(run, view.page, to=to) if view.page is not None else None
+    code = answer(view, json=json)
+    if view.page is not None and not json:
+        say_page(path, view.page.called)
+    if view.more is not None:
+        _show_more(run, view.more, json=json)
+    return code
+
+
+def answer(view: View, *, json: bool) -> int:
+    """Print a result, and no page of it, and return the exit code."""
     if json:
         print_json(view.document)
     else:
         print_lines(view)
-        if view.page is not None:
-            say_page(path, view.page.called)
-    if view.more is not None:
-        _show_more(run, view.more, json=json)
     return 0 if view.good else 1
 
 
 def print_lines(view: View) -> None:
     """Print what a terminal is given of a result."""
     for line in view.lines:
-        out.print(line, soft_wrap=isinstance(line, str))
+        out.print(line, soft_wrap=isinstance(line, str | Text))
 
 
 def write_page(run: Run, page: Page, *, to: Path | None = None) -> Path | None:

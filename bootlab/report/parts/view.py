@@ -22,7 +22,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One result, shown. A `str` among the lines is never broken, so that its paths can be copied."""
+    """One result, shown. A `str` or `Text` among the lines is never broken, so that its paths can be copied."""
 
     document: BaseModel | dict[str, Any]
     """What --json prints."""

@@ -1,0 +1,89 @@
+"""What there is, as lists: the runs of a store, the tools of this host, the formats that are imported."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from rich.console import RenderableType
+from rich.text import Text
+
+from bootlab.experiments.store import Listed
+from bootlab.importers.importer import Importer
+from bootlab.measure.host.toolbox import ToolStatus
+from bootlab.report.parts.plain_tables import keep_whole, plain_table
+from bootlab.report.parts.view import View
+
+RUNS_SCHEMA: Final = "bootlab.runs/1"
+TOOLS_SCHEMA: Final = "bootlab.doctor/1"
+FORMATS_SCHEMA: Final = "bootlab.import-formats/1"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
+
+
+class RunRow(_Frozen):
+    """A run of a store."""
+
+    run: str
+    kind: str
+    system: str
+    started: str
+
+
+class RunsDocument(_Frozen):
+    """The runs of a store, oldest first."""
+
+    schema_: Literal["bootlab.runs/1"] = Field(default=RUNS_SCHEMA, alias="schema")
+    runs: list[RunRow]
+
+
+class ToolsDocument(_Frozen):
+    """Every tool and device that bootlab uses."""
+
+    schema_: Literal["bootlab.doctor/1"] = Field(default=TOOLS_SCHEMA, alias="schema")
+    tools: list[ToolStatus]
+
+
+class FormatRow(_Frozen):
+    """A format: the name that --format takes, and what it is."""
+
+    name: str
+    title: str
+
+
+class FormatsDocument(_Frozen):
+    """The formats that are imported."""
+
+    schema_: Literal["bootlab.import-formats/1"] = Field(default=FORMATS_SCHEMA, alias="schema")
+    formats: list[FormatRow]
+
+
+def runs_view(runs: Sequence[Listed], root: Path) -> View:
+    """Return the list of the runs in a store at `root`."""
+    rows = [RunRow(run=str(run.path), kind=run.kind, system=run.system, started=run.started) for run in runs]
+    lines = [f"{run.path.name:<44} {run.started}{'' if run.finished else '  (unfinished)'}" for run in runs]
+    return View(RunsDocument(runs=rows), tuple(lines) or (f"no runs in {root}",))
+
+
+def tools_view(findings: Sequence[ToolStatus]) -> View:
+    """Return the list of tools and devices, found or not; it is good when nothing is missing that every boot needs."""
+    lines: list[RenderableType] = []
+    for finding in findings:
+        state = "found  " if finding.found else ("MISSING" if finding.needed else "absent ")
+        lines.append(f"{state}  {finding.name:<20} {finding.version}")
+        lines.append(Text(f"         {finding.purpose}", style="dim"))
+        if finding.hint:
+            lines.append(f"         to get it: {finding.hint}")
+    missing = any(finding.needed and not finding.found for finding in findings)
+    return View(ToolsDocument(tools=list(findings)), tuple(lines), good=not missing)
+
+
+def formats_view(importers: Sequence[Importer]) -> View:
+    """Return the list of the formats that are imported."""
+    rows = plain_table("--format", "what it is")
+    keep_whole(rows, rows.columns[:1])
+    for one in importers:
+        rows.add_row(one.name, one.title)
+    return View(FormatsDocument(formats=[FormatRow(name=one.name, title=one.title) for one in importers]), (rows,))

@@ -1,0 +1,103 @@
+"""Going on with interrupted runs: what is refused, and what is said when one stops."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from bootlab.cli.resuming import Question, digest, kept, settle
+from bootlab.errors import InputError, Interrupted, StoreError
+from bootlab.experiments.store import RunKind, Store
+from bootlab.system import System
+from tests.cli.conftest import SYSTEM as MADE_UP
+
+SYSTEM = Path("made-up.toml")
+
+
+class Asked(BaseModel):
+    seeds: int
+    system: str = ""
+
+
+NOW = Asked(seeds=3)
+
+
+def begun(store: Store, kind: RunKind = RunKind.TRY) -> Question[Asked]:
+    """Return a question whose run is in the store, as the first call leaves it."""
+    question = settle(store, None, kind, "made-up", NOW, [])
+    question.begin(store, Asked(seeds=7, system="then"), file="made-up.toml")
+    return question
+
+
+def test_a_run_goes_on_with_what_it_was_asked(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert begun(store).resumed is None
+    again = settle(store, "last", RunKind.TRY, "made-up", NOW, [None, None])
+    assert again.asked == Asked(seeds=7, system="then")
+    run = again.begin(store, again.asked)
+    assert run == again.resumed and run.file == "made-up.toml"
+    assert len(store.runs()) == 1, "nothing new has begun"
+
+
+@pytest.mark.parametrize(
+    ("kind", "system", "options", "said"),
+    [
+        (RunKind.SWEEP, "made-up", [None], "that run is a try of made-up, not a sweep of made-up"),
+        (RunKind.TRY, "another", [None], "that run is a try of made-up, not a try of another"),
+        (RunKind.TRY, "made-up", [None, 5], "give the system and --resume only"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    kind: RunKind, system: str, options: list[object], said: str, tmp_path: Path
+) -> None:
+    store = Store(tmp_path)
+    begun(store)
+    with pytest.raises(InputError, match=f"--resume 1: .*{said}"):
+        settle(store, "1", kind, system, NOW, options)
+
+
+def test_a_run_that_does_not_say_what_was_asked(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.start(RunKind.TRY, "made-up", {"seeds": "several"})
+    with pytest.raises(InputError, match="does not say what was asked of it"):
+        settle(store, "last", RunKind.TRY, "made-up", NOW, [])
+
+
+def test_a_changed_system_is_another_question(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert digest(MADE_UP) == digest(System.model_validate(MADE_UP)) != digest(MADE_UP.with_seed(9))
+    begun(store).expect_unchanged("then", "now")
+    again = settle(store, "last", RunKind.TRY, "made-up", NOW, [])
+    again.expect_unchanged("then", "then")
+    with pytest.raises(InputError, match="the system file has changed since that run began"):
+        again.expect_unchanged("then", "now")
+
+
+@pytest.mark.parametrize(
+    ("kind", "verb"),
+    [
+        (RunKind.TRY, "try"),
+        (RunKind.SWEEP, "sweep"),
+        (RunKind.STUDY, "study compression"),
+        (RunKind.TAILOR, "tailor"),
+    ],
+)
+def test_a_run_that_stops_says_how_to_go_on(kind: RunKind, verb: str, tmp_path: Path) -> None:
+    run = Store(tmp_path).start(kind, "made-up", {})
+    go_on = f"go on with: bootlab {verb} made-up.toml --resume {run.path}"
+    for stop in (KeyboardInterrupt(), Interrupted("interrupted")):
+        with pytest.raises(Interrupted, match=f"kept, in {run.path} and the cache") as stopped, kept(run, SYSTEM):
+            raise stop
+        assert stopped.value.hint == go_on
+    with pytest.raises(StoreError) as full, kept(run, SYSTEM):
+        raise StoreError("cannot write", hint="free some space")
+    assert full.value.hint == f"free some space; then {go_on}"
+    with pytest.raises(StoreError) as refused, kept(run, SYSTEM):
+        raise StoreError("cannot write")
+    assert refused.value.hint == f"then {go_on}"
+
+
+def test_two_at_once_do_not_work_on_one_run(tmp_path: Path) -> None:
+    run = Store(tmp_path).start(RunKind.TRY, "made-up", {})
+    with kept(run, SYSTEM), pytest.raises(InputError, match="another bootlab works on this run"), kept(run, SYSTEM):
+        pass
