@@ -5,13 +5,11 @@ from pathlib import Path
 from bootlab.cli.options.arguments import Json, Runs, open_store
 from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, save_profile, start_run
 from bootlab.cli.profile.verb import SystemOrRun
-from bootlab.cli.terminal.showing import say_page
-from bootlab.cli.terminal.speech import out, print_json
+from bootlab.cli.terminal.showing import answer, say_page
 from bootlab.experiments.recorded_profiles import LABEL, Profiled, find_profile, read_profile_run
 from bootlab.experiments.store import RunKind
-from bootlab.measure.record import Outcome
 from bootlab.profile.asked.request import ProfileRequest
-from bootlab.report.profile import text as profile_text
+from bootlab.report.profile.view import advice_view
 from bootlab.system import read_system
 
 
@@ -33,9 +31,7 @@ def advise(system: SystemOrRun, json: Json = False, runs: Runs = None) -> int:
             page = save_profile(run, Profiled(analysis))
     else:
         analysis = read_profile_run(*find_profile(store, system))
-    if json:
-        print_json(analysis.advice)
-    else:
-        out.print(profile_text.advice(analysis.advice))
+    code = answer(advice_view(analysis), json=json)
+    if not json:
         say_page(page)
-    return 0 if analysis.record.outcome is Outcome.READY else 1
+    return code

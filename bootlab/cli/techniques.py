@@ -1,14 +1,14 @@
 """`bootlab techniques`: the catalogue, the plans, and our own figures beside the published ones."""
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from bootlab.checkout import MEASURED
 from bootlab.cli.options.arguments import Json, Runs, complete_technique, open_store
+from bootlab.cli.terminal.showing import answer
 from bootlab.cli.terminal.speech import out, print_json
 from bootlab.errors import InputError, StoreError
 from bootlab.experiments.results import read_result
@@ -17,10 +17,9 @@ from bootlab.experiments.trial.figures import figures
 from bootlab.experiments.trial.plan import PLANS
 from bootlab.experiments.trial.result import TryResult
 from bootlab.measure.record_files import read_record, write_whole
-from bootlab.report.boots import text
+from bootlab.report.catalogue import catalogue_document, full_view, list_view, plans_view
 from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
-from bootlab.techniques.model.technique import Technique
-from bootlab.techniques.page.measured_figures import MeasuredFigure, figures_of, merge_measured, read_measured
+from bootlab.techniques.page.measured_figures import MeasuredFigure, merge_measured, read_measured
 
 
 def techniques(
@@ -69,24 +68,9 @@ def techniques(
         )
     chosen = find_techniques(load_catalogue(), name) if name else load_catalogue()
     known = read_measured(figures_file or MEASURED).results
-    if as_json:
-        document: dict[str, Any] = {
-            "schema": "bootlab.techniques/1",
-            "techniques": [_document(technique, known) for technique in chosen],
-            "plans": {plan.name: {"summary": plan.summary, "techniques": plan.techniques} for plan in PLANS.values()},
-        }
-        print_json(document)
-    elif plans:
-        for plan in PLANS.values():
-            out.print(f"{plan.name}: {plan.summary}", soft_wrap=True)
-            if plan.techniques:
-                out.print("  " + ", ".join(plan.techniques), style="dim")
-    elif name:
-        for technique in chosen:
-            out.print(text.technique(technique, figures_of(technique.name, known)))
-    else:
-        out.print(text.catalogue(chosen))
-    return 0
+    document = catalogue_document(chosen, known, PLANS)
+    view = plans_view(document) if plans else full_view(document) if name else list_view(document)
+    return answer(view, json=as_json)
 
 
 def _record(store: Store, names: list[str], path: Path, *, as_json: bool) -> int:
@@ -110,18 +94,3 @@ def _figures(run: Run) -> list[MeasuredFigure]:
         raise InputError(f"{run.path}: a {run.kind}, not a try: only a trial measures techniques alone")
     result = read_result(run, TryResult)
     return figures(result, read_record(Path(result.baseline_run)).facts, run)
-
-
-def _document(technique: Technique, known: Iterable[MeasuredFigure]) -> dict[str, Any]:
-    return {
-        "name": technique.name,
-        "layer": technique.change.layer.value,
-        "risk": technique.text.risk.value,
-        "adds": technique.change.adds,
-        "summary": technique.text.summary,
-        "mechanism": technique.text.mechanism,
-        "knob": technique.change.knob,
-        "cost": technique.text.cost,
-        "sources": [{"figure": source.figure, "where": source.where} for source in technique.text.published],
-        "measured": [one.model_dump(mode="json") for one in known if one.technique == technique.name],
-    }

@@ -4,7 +4,7 @@ Everything is ASCII but the bars, which turn to `#` where the output cannot show
 visible first, so a guest cannot send escapes to the user's terminal.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -25,8 +25,7 @@ from bootlab.report.parts.figures import (
     spread_words,
     visible,
 )
-from bootlab.report.parts.plain_tables import CellBar, foot, keep_whole, plain_table
-from bootlab.techniques.model.technique import Technique
+from bootlab.report.parts.plain_tables import CellBar, foot, plain_table
 
 
 def boot(record: BootRecord) -> RenderableType:
@@ -104,35 +103,6 @@ def comparison(before: Sequence[BootRecord], after: Sequence[BootRecord], verdic
     if verdict:
         lines.append(Text(visible(verdict)))
     return Group(*lines, *foot(clock_of([*before, *after]), {}))
-
-
-def catalogue(techniques: Sequence[Technique]) -> RenderableType:
-    """Return one line for each technique: layer, risk and what it does."""
-    rows = plain_table("technique", "layer", "risk", "this technique ...")
-    keep_whole(rows, rows.columns[:-1])
-    for one in techniques:
-        layer, risk, summary = one.change.layer.value, one.text.risk.value, one.text.summary
-        style = "" if risk == "none" else "yellow"
-        rows.add_row(visible(one.name), layer, Text(risk, style=style), Text(visible(summary)))
-    return rows
-
-
-def technique(one: Technique, measured: Iterable[str] = ()) -> RenderableType:
-    """Return one technique in full: what it does and why, its knob, its cost, and who published which figure.
-
-    `measured`: figures of our own, in words.
-    """
-    rows = plain_table("", "")
-    rows.show_header = False
-    keep_whole(rows, rows.columns[:1])
-    told, change = one.text, one.change
-    about = [("layer", change.layer.value), ("risk", told.risk.value), ("knob", change.knob)]
-    about += [("mechanism", told.mechanism), ("cost", told.cost)]
-    about += [("published", f"{source.figure} ({source.where})") for source in told.published]
-    about += [("measured", words) for words in measured]
-    for name, value in about:
-        rows.add_row(Text(name, style="dim"), Text(visible(value), overflow="fold"))
-    return Group(Text(visible(one.name), style="bold"), Text(visible(told.summary)), rows, Text())
 
 
 def _phases(record: BootRecord) -> Table:

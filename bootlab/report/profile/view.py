@@ -16,7 +16,7 @@ from bootlab.report.parts.view import Page, View
 from bootlab.report.profile.page import differential_page, profile_page
 from bootlab.report.profile.sides_text import difference, sweep
 from bootlab.report.profile.sweep_page import profile_sweep_page
-from bootlab.report.profile.text import profile
+from bootlab.report.profile.text import advice, profile
 
 
 def recorded_profile_view(run: Run, found: Profiled | Sweep) -> View:
@@ -35,6 +35,11 @@ def profile_view(run: Run, found: Profiled, files: Mapping[str, str] | None = No
         good=analysis.record.outcome is Outcome.READY,
         more=_difference_view(found.before, analysis, document["difference"]) if found.before is not None else None,
     )
+
+
+def advice_view(analysis: Analysis) -> View:
+    """Return the advice of a profile alone."""
+    return View(analysis.advice, (advice(analysis.advice),), good=analysis.record.outcome is Outcome.READY)
 
 
 def profile_sweep_view(run: Run, result: Sweep) -> View:
