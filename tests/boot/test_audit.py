@@ -67,6 +67,7 @@ def _items(audit: dict[str, Any], kind: str) -> list[dict[str, Any]]:
 def test_the_audit_finds_what_was_put_there_and_the_pruned_initramfs_boots(system: Path, tmp_path: Path) -> None:
     audit = json.loads(_bootlab("audit", system, "--json", "--runs", tmp_path))
     assert audit["outcome"] == "ready" and audit["goal"] == "selfcheck" and audit["not_looked"] == {}
+    assert json.loads(_bootlab("report", audit["run"], "--json")) == audit
 
     (sleep,) = _items(audit, "sleeps in scripts")
     assert sleep["what"] == "sleep 0.25, run by late" and sleep["lasted_ns"] >= 250_000_000

@@ -37,6 +37,7 @@ def test_the_list_of_the_example_is_what_its_boot_finds_and_every_device_works(t
     drivers = {device["driver"] for device in document["devices"]}
     assert {"virtio_blk", "ahci", "usb-storage", "e1000e", "usbhid", "snd_ens1370"} <= drivers
     assert document["idle"] == []
+    assert _bootlab("report", "last", "--json", "--runs", tmp_path).stdout == done.stdout
 
 
 def test_udev_after_the_plan_names_links_and_guards_devices_as_udev_alone_does(tmp_path: Path) -> None:

@@ -51,6 +51,8 @@ def test_files_that_a_boot_never_opens_are_listed_and_it_boots_without_them(tmp_
     assert part["size_without"] < 0.6 * part["size"]
     assert document["ready_without_ns"] < document["ready_ns"]
     assert document["outcome_without"] == "ready"
+    words = [sys.executable, "-m", "bootlab", "report", document["run"], "--json"]
+    assert subprocess.run(words, capture_output=True, text=True, check=False).stdout == done.stdout
     # The list is what the recipe takes.
     path.write_text(text.replace("[initramfs]\n", written.read_text() + "\n", 1))
     system = read_system(path)

@@ -112,6 +112,9 @@ def test_it_is_smaller_and_faster_and_says_why(killed_and_resumed: dict[str, Any
     assert of["PROC_FS"] == ("=", kept["PROC_FS"]["why"])
     assert of["SYSFS"][0] == "-" and result["reasons"] in killed_and_resumed["shown"]
     assert "verdict: faster" in killed_and_resumed["shown"]
+    words = [sys.executable, "-m", "bootlab", "report", result["run"]]
+    shown = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    assert shown == killed_and_resumed["shown"], "a recorded run is shown as its verb did"
 
 
 @pytest.mark.bench  # several kernels more
