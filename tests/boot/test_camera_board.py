@@ -12,7 +12,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.series import identical
-from bootlab.experiments.store import Store
+from bootlab.experiments.store import RunKind, Store
 from bootlab.measure.board_terms import BoardTerms, board_terms
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
@@ -48,7 +48,7 @@ def _ready(record: BootRecord) -> tuple[int, BoardTerms]:
 
 def test_the_first_frame_comes_within_half_a_second_exactly(fast: System, cache: Cache, tmp_path: Path) -> None:
     prepared = prepare(fast, cache)
-    run = Store(tmp_path).start("measure", fast.name, {})
+    run = Store(tmp_path).start(RunKind.MEASURE, fast.name, {})
     records = Engine(run).boot_all([Job(str(number), prepared) for number in range(3)])
     assert identical(records)
     ready_ns, terms = _ready(records[0])

@@ -10,7 +10,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.series import identical
-from bootlab.experiments.store import Store
+from bootlab.experiments.store import RunKind, Store
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import read_system
@@ -50,7 +50,7 @@ def expected_key(record: BootRecord) -> str:
 )
 def test_three_boots_are_identical(name: str, cache: Cache, tmp_path: Path) -> None:
     prepared: Prepared = prepare(read_system(EXAMPLES / f"{name}.toml"), cache)
-    run = Store(tmp_path).start("measure", name, {})
+    run = Store(tmp_path).start(RunKind.MEASURE, name, {})
     records = Engine(run).boot_all([Job(str(number), prepared) for number in range(3)])
     assert [record.outcome for record in records] == [Outcome.READY] * 3, [record.detail for record in records]
     assert identical(records), [figures(record) for record in records]

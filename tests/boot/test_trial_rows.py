@@ -10,7 +10,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.errors import BootFailed
 from bootlab.experiments.engine import Engine
-from bootlab.experiments.store import Store
+from bootlab.experiments.store import RunKind, Store
 from bootlab.experiments.trial.plan import Plan
 from bootlab.experiments.trial.result import TryResult
 from bootlab.experiments.trial.steps import Trial
@@ -46,7 +46,7 @@ def system() -> System:
 def run_trial(system: System, cache: Cache, folder: Path, **options: bool) -> tuple[TryResult, list[str]]:
     plan = Plan("test", "", LADDER, by_gain=False, keep_all=True)
     notes: list[str] = []
-    run = Store(folder).start("try", system.name, {})
+    run = Store(folder).start(RunKind.TRY, system.name, {})
     trial = Trial(
         system, find_techniques(load_catalogue(), LADDER), plan, engine=Engine(run, reuse=True), cache=cache,
         seeds=[1, 2], nulls=1, note=notes.append, **options,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.experiments.store import Run, Store
+from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.profile.asked.profile import FUNCTIONS, functions_text
 from bootlab.profile.recorded.about import ABOUT, PROFILE, AboutProfile
@@ -69,7 +69,7 @@ def made_up_profile() -> tuple[bytes, dict[str, int]]:
 def write_profile_run(root: Path, *, size: int | None = None, outcome: Outcome = Outcome.READY) -> Run:
     """Write a finished run of `bootlab profile` into a store; `size`: cut its profile off there."""
     run = Store(root).start(
-        "profile", SYSTEM.name, {"system": "made-up.toml", "systems": {"1": json.loads(SYSTEM.model_dump_json())}}
+        RunKind.PROFILE, SYSTEM.name, {"system": "made-up.toml", "systems": {"1": json.loads(SYSTEM.model_dump_json())}}
     )
     write_profiled_boot(run, "1", size=size, outcome=outcome)
     return run
@@ -79,7 +79,7 @@ def write_sweep_run(root: Path, *labels: str) -> Run:
     """Write a run of `bootlab profile --vcpus 1,2` that was interrupted when the boots `labels` had ended."""
     system = json.loads(SYSTEM.model_dump_json())
     asked = {"system": "made-up.toml", "axis": "vcpus", "systems": {"vcpus-1": system, "vcpus-2": system}}
-    run = Store(root).start("profile", SYSTEM.name, asked)
+    run = Store(root).start(RunKind.PROFILE, SYSTEM.name, asked)
     for label in labels:
         write_profiled_boot(run, label)
     return run

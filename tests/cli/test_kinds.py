@@ -12,6 +12,7 @@ from bootlab.experiments.store import Run, RunKind, Store, read_run
 from bootlab.measure.record import Outcome
 from bootlab.measure.record_files import write_json
 from bootlab.report.kinds import KINDS
+from tests.cli.conftest import write_profile_run
 from tests.cli.recorded_runs import AUDIT, RUNS, coldplug_run, unused_run
 
 WITHOUT_A_PAGE = {RunKind.AUDIT, RunKind.TAILOR, RunKind.UNUSED, RunKind.COLDPLUG}
@@ -104,6 +105,16 @@ def test_audits_of_older_versions_are_audits(tmp_path: Path) -> None:
     assert audited_profile(Store(tmp_path), {"system": "made-up.toml", "paths": True}).kind is RunKind.AUDIT
     # A profile that was audited later stays a profile.
     assert audited_profile(Store(tmp_path), {"system": "made-up.toml", "span_ns": 0}).kind is RunKind.PROFILE
+
+
+def test_the_profile_of_an_audit_is_shown_by_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    audited = write_profile_run(tmp_path).path / "run.json"
+    audited.write_text(audited.read_text().replace('"kind": "profile"', '"kind": "audit"'))
+    assert read_run(audited.parent).kind is RunKind.AUDIT
+    assert run(["profile", "1", "--runs", str(tmp_path)]) == 0
+    assert TITLES[RunKind.PROFILE] in capsys.readouterr().out
+    with pytest.raises(InputError, match="was not audited"):
+        run(["report", "1", "--runs", str(tmp_path)])
 
 
 def test_a_kind_of_another_version_is_listed_and_not_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from bootlab.cli.app import run
 from bootlab.errors import StoreError
-from bootlab.experiments.store import Run, Store
+from bootlab.experiments.store import Run, RunKind, Store
 
 SERIES = Path(__file__).parents[1] / "data" / "report" / "series-before.json"
 
@@ -15,7 +15,7 @@ SERIES = Path(__file__).parents[1] / "data" / "report" / "series-before.json"
 @pytest.fixture
 def series(tmp_path: Path) -> Run:
     """Three boots on record, in a run whose report cannot be written, because a folder has its name."""
-    run = Store(tmp_path / "runs").start("measure", "debian-cloud", {})
+    run = Store(tmp_path / "runs").start(RunKind.MEASURE, "debian-cloud", {})
     for number, record in enumerate(json.loads(SERIES.read_text()), 1):
         directory = run.boot_directory(f"{number:03d}-s{number}")
         (directory / "record.json").write_text(json.dumps({**record, "run": str(directory)}))

@@ -6,7 +6,7 @@ import pytest
 
 from bootlab.cli.app import run
 from bootlab.errors import InputError
-from bootlab.experiments.store import Store
+from bootlab.experiments.store import RunKind, Store
 
 SYSTEM = """name = "made-up"
 [machine]
@@ -60,8 +60,8 @@ def test_two_kernels_of_one_name_need_other_file_names(system: str, tmp_path: Pa
         run(["sweep", system, "--kernel", f"{system},{other}", "--runs", str(tmp_path / "runs")])
 
 
-@pytest.mark.parametrize(("kind", "verb"), [("sweep", "sweep"), ("study", "study compression")])
-def test_a_run_that_did_not_finish_says_how_to_go_on(kind: str, verb: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "verb"), [(RunKind.SWEEP, "sweep"), (RunKind.STUDY, "study compression")])
+def test_a_run_that_did_not_finish_says_how_to_go_on(kind: RunKind, verb: str, tmp_path: Path) -> None:
     unfinished = Store(tmp_path).start(kind, "made-up", {})
     with pytest.raises(InputError, match="was interrupted and has no result yet") as caught:
         run(["report", str(unfinished.path)])
@@ -69,6 +69,6 @@ def test_a_run_that_did_not_finish_says_how_to_go_on(kind: str, verb: str, tmp_p
 
 
 def test_only_a_run_of_the_same_kind_and_system_goes_on(system: str, tmp_path: Path) -> None:
-    other = Store(tmp_path / "runs").start("try", "made-up", {})
+    other = Store(tmp_path / "runs").start(RunKind.TRY, "made-up", {})
     with pytest.raises(InputError, match="is a try of made-up, not a sweep of made-up"):
         run(["sweep", system, "--resume", str(other.path), "--runs", str(tmp_path / "runs")])

@@ -6,7 +6,7 @@ import pytest
 
 from bootlab.cli.app import run
 from bootlab.errors import InputError, StoreError
-from bootlab.experiments.store import Store
+from bootlab.experiments.store import RunKind, Store
 
 SYSTEM = """name = "made-up"
 [machine]
@@ -68,7 +68,7 @@ def test_options_that_cannot_be(words: list[str], said: str, tmp_path: Path) -> 
 
 
 def test_a_run_that_did_not_finish_says_how_to_go_on(tmp_path: Path) -> None:
-    unfinished = Store(tmp_path).start("tailor", "made-up", {})
+    unfinished = Store(tmp_path).start(RunKind.TAILOR, "made-up", {})
     with pytest.raises(InputError, match="was interrupted and has no result yet") as caught:
         run(["report", str(unfinished.path)])
     assert caught.value.hint is not None and "bootlab tailor SYSTEM --resume" in caught.value.hint

@@ -7,7 +7,7 @@ import pytest
 
 from bootlab.cli.app import run
 from bootlab.errors import InputError, StoreError
-from bootlab.experiments.store import Run, Store
+from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.techniques.page.measured_figures import figure_words, read_measured
 
 DATA = Path(__file__).parents[1] / "data" / "report"
@@ -17,7 +17,7 @@ DATA = Path(__file__).parents[1] / "data" / "report"
 def trial(tmp_path: Path) -> Run:
     """A trial on record, with its baseline's boot."""
     asked = {"stack": False, "seeds": 3, "nulls": 4}
-    found = Store(tmp_path / "runs").start("try", "fixture-debian-cloud", asked, file="my systems/cloud.toml")
+    found = Store(tmp_path / "runs").start(RunKind.TRY, "fixture-debian-cloud", asked, file="my systems/cloud.toml")
     boot = found.boot_directory("baseline-s1")
     record = json.loads((DATA / "series-before.json").read_text())[0]
     facts = {**record["facts"], "kernel": "Linux version 6.12.107+deb13-cloud-amd64 (debian-kernel@lists.debian.org)"}
@@ -86,10 +86,10 @@ def test_our_own_figures_are_found_from_any_folder(
 
 
 def test_a_run_that_measured_no_technique_is_refused(tmp_path: Path) -> None:
-    boot = Store(tmp_path / "runs").start("boot", "x", {})
+    boot = Store(tmp_path / "runs").start(RunKind.BOOT, "x", {})
     with pytest.raises(InputError, match="a boot, not a try"):
         run(["techniques", "--measured", str(boot.path)])
-    unfinished = Store(tmp_path / "runs").start("try", "x", {})
+    unfinished = Store(tmp_path / "runs").start(RunKind.TRY, "x", {})
     with pytest.raises(InputError, match="no result yet"):
         run(["techniques", "--measured", str(unfinished.path)])
     with pytest.raises(InputError, match="takes runs"):

@@ -12,7 +12,7 @@ from bootlab.cli.options.ranges import parse_numbers
 from bootlab.cli.profile.boots import expect_started
 from bootlab.errors import BootFailed, BootlabError, InputError, MissingTool, StoreError
 from bootlab.experiments.recorded_profiles import read_profile_run
-from bootlab.experiments.store import Run
+from bootlab.experiments.store import Run, RunKind
 from bootlab.experiments.sweep.profiles import make_point, make_sweep
 from bootlab.measure.record import Outcome
 from bootlab.measure.record_files import read_record
@@ -237,7 +237,7 @@ def test_why_qemu_did_not_start(detail: str, error: type[BootlabError], words: s
 def test_other_runs_have_no_profile(tmp_path: Path) -> None:
     from bootlab.experiments.store import Store
 
-    Store(tmp_path).start("measure", "x", {})
+    Store(tmp_path).start(RunKind.MEASURE, "x", {})
     with pytest.raises(InputError, match="a run of bootlab measure has no profile"):
         run(["advise", "1", "--runs", str(tmp_path)])
 
