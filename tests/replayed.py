@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.experiments.engine import Engine, Watcher
 from bootlab.experiments.store import Run, Store
 from bootlab.experiments.trial.plan import Plan
@@ -98,7 +99,7 @@ def trial(
     engine = Engine(run, parallel=1, reuse=True, watcher=watcher)
     asked = {"plan": BY_GAIN, "seeds": [1, 2, 3], **options}
     plan = asked.pop("plan")
-    return Trial(system, techniques, plan, engine=engine, cache=Cache(folder / "cache"), **asked)
+    return Trial(system, techniques, plan, engine=engine, shop=Workshop(Cache(folder / "cache")), **asked)
 
 
 def _toml(value: Any) -> str:

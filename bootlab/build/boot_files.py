@@ -17,26 +17,21 @@ from bootlab.build.kernel.image import expect_arch, expect_loadable, extract_vml
 from bootlab.build.root import disk, initramfs
 from bootlab.build.root.roots import BuiltRoot, Recipe, build_root, expect_root, root_entries, system_suite
 from bootlab.build.source.config_text import read_config
-from bootlab.build.source.make import Progress
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import Board, BootFiles, Kernel, KernelBuild, KernelEntry, MachineType, System
 
 _PAGE = 4096
-_TOLD_EVERY = 250
-
-Tell = Callable[[str], None]
-"""Gets one line before a step that may take long, or about something that a user should know."""
 
 
-def prepare(system: System, cache: Cache, *, refresh: bool = False, tell: Tell = lambda line: None) -> BootFiles:
+def prepare(shop: Workshop, system: System) -> BootFiles:
     """Return the files that `system` boots from, all on this host, with their hashes.
 
-    `refresh` looks Debian packages up again even when the cache has them.
     Raises InputError for what the system asks and cannot be had, MissingTool, StoreError, Unreachable (no network).
     """
     expect_root(system)
     _expect_finished_medium(system)
-    job = _Preparation(system, cache, refresh, tell)
+    job = _Preparation(shop, system)
     made = job.kernel()
     kernel = made.image
     if system.kernel.entry is KernelEntry.PVH:
@@ -75,9 +70,7 @@ def prepare(system: System, cache: Cache, *, refresh: bool = False, tell: Tell =
     )
 
 
-def build_kernel_of(
-    system: System, cache: Cache, *, refresh: bool = False, tell: Tell, progress: Progress
-) -> BuiltKernel:
+def build_kernel_of(shop: Workshop, system: System) -> BuiltKernel:
     """Return the kernel that `system` builds, made as for its boots. Raises as `prepare`."""
     build = with_board_model(system).kernel.build
     if build is None:
@@ -85,14 +78,12 @@ def build_kernel_of(
             "kernel: this system builds none: its kernel comes as it is",
             hint="[kernel.build] describes a kernel to build: docs/building.md",
         )
-    return _Preparation(system, cache, refresh, tell, progress).built(build)[0]
+    return _Preparation(shop, system).built(build)[0]
 
 
-def build_bootloader_of(
-    system: System, cache: Cache, *, refresh: bool = False, tell: Tell, progress: Progress
-) -> BuiltBootloader:
+def build_bootloader_of(shop: Workshop, system: System) -> BuiltBootloader:
     """Return the bootloader that `system` builds, made as for its boots. Raises as `prepare`."""
-    built = _Preparation(system, cache, refresh, tell, progress).bootloader()
+    built = _Preparation(shop, system).bootloader()
     if built is None:
         raise InputError(
             "bootloader: this system builds none", hint="[bootloader] describes one, for a board: docs/board.md"
@@ -100,39 +91,35 @@ def build_bootloader_of(
     return built
 
 
-def build_root_of(
-    system: System, part: str, cache: Cache, *, refresh: bool = False, tell: Tell, progress: Progress
-) -> BuiltRoot:
+def build_root_of(shop: Workshop, system: System, part: str) -> BuiltRoot:
     """Return the `part` (initramfs, rootfs) of `system`, made as for its boots. Raises as `prepare`."""
     recipe: Recipe | None = system.initramfs if part == "initramfs" else system.rootfs
     if recipe is None:
         raise InputError(f"{part}: this system has none", hint=f"[{part}] describes one: docs/building.md")
     if recipe.path is not None:
         raise InputError(f"{part}.path: a finished file, there is nothing to build", hint="docs/building.md: recipes")
-    job = _Preparation(system, cache, refresh, tell, progress)
+    job = _Preparation(shop, system)
     return job.root(recipe, job.modules() if recipe.wants_modules else None)
 
 
-def root_entries_of(system: System, part: str, cache: Cache, *, tell: Tell = lambda line: None) -> tuple[Entry, ...]:
+def root_entries_of(shop: Workshop, system: System, part: str) -> tuple[Entry, ...]:
     """Return the files of the `part` (initramfs, rootfs) of `system`, which has it. Raises as `prepare`."""
     recipe: Recipe | None = system.initramfs if part == "initramfs" else system.rootfs
     assert recipe is not None
     if recipe.path is None:
-        job = _Preparation(system, cache, False, tell)
+        job = _Preparation(shop, system)
         tree = job.modules() if recipe.wants_modules else None
         suite = system_suite(system)
-        return root_entries(
-            recipe, system.machine.arch, cache, suite=suite, kernel_tree=tree, installed=system.rootfs, tell=tell
-        )
+        return root_entries(shop, recipe, system.machine.arch, suite=suite, kernel_tree=tree, installed=system.rootfs)
     entries = initramfs.contents(recipe.path) if part == "initramfs" else None
     if entries is None:
         raise InputError(f"{part}.path: {recipe.path}: what is in it is not known", hint="a recipe says what is in it")
     return tuple(entries)
 
 
-def module_tree_of(system: System, cache: Cache, *, tell: Tell = lambda line: None) -> Path | None:
+def module_tree_of(shop: Workshop, system: System) -> Path | None:
     """Return the tree with the kernel's modules below lib/modules; None for a kernel by path. Raises as `prepare`."""
-    return _Preparation(system, cache, False, tell).modules()
+    return _Preparation(shop, system).modules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,15 +140,10 @@ class _KernelFiles:
 
 
 class _Preparation:
-    def __init__(
-        self, system: System, cache: Cache, refresh: bool, tell: Tell, progress: Progress | None = None
-    ) -> None:
+    def __init__(self, shop: Workshop, system: System) -> None:
+        self._shop = shop
         self._system = with_board_model(system)
         self._arch = system.machine.arch
-        self._cache = cache
-        self._refresh = refresh
-        self._tell = tell
-        self._progress = progress
 
     def kernel(self) -> _KernelFiles:
         """Return the kernel by path, out of its package, or built."""
@@ -212,26 +194,19 @@ class _Preparation:
 
     def _build(self, build: KernelBuild, archive: Path | None) -> BuiltKernel:
         return build_kernel(
+            self._shop,
             build,
             self._arch,
-            self._cache,
             initramfs=archive,
             expect=lambda options: _expect_appendable(self._system, options),
-            refresh=self._refresh,
-            tell=self._tell,
-            progress=self._progress or self._tell_progress,
         )
-
-    def _tell_progress(self, done: int, last: str) -> None:
-        if done % _TOLD_EVERY == 0:
-            self._tell(f"compiled {done} files")
 
     def vmlinux(self, image: Path) -> Path | None:
         """Return the uncompressed kernel, or None for an image that keeps it in a form not known here."""
         try:
-            return self._cache.make("vmlinux", file_sha256(image), lambda out: _extract(image, out))
+            return self._shop.cache.make("vmlinux", file_sha256(image), lambda out: _extract(image, out))
         except InputError as error:
-            self._tell(f"no symbols: {error.message}")
+            self._shop.tell(f"no symbols: {error.message}")
             return None
 
     def pvh_kernel(self, made: _KernelFiles) -> Path:
@@ -249,7 +224,7 @@ class _Preparation:
         if recipe is None or recipe.embedded:
             return None
         if recipe.path is not None:
-            _expect_whole(recipe.path, self._cache)
+            _expect_whole(recipe.path, self._shop.cache)
             return recipe.path
         return self.root(recipe, tree).path
 
@@ -260,7 +235,7 @@ class _Preparation:
             return None
         if recipe.path is None:
             return self.root(recipe, tree).path
-        return initramfs.unpacked(recipe.path, self._cache)
+        return initramfs.unpacked(recipe.path, self._shop.cache)
 
     def rootfs(self, tree: Path | None) -> Path | None:
         """Return the image of the root file system, if any."""
@@ -272,14 +247,12 @@ class _Preparation:
     def root(self, recipe: Recipe, tree: Path | None) -> BuiltRoot:
         """Return what `recipe` describes; `tree` has the modules."""
         return build_root(
+            self._shop,
             recipe,
             self._arch,
-            self._cache,
             suite=system_suite(self._system),
             kernel_tree=tree,
             installed=self._system.rootfs,
-            refresh=self._refresh,
-            tell=self._tell,
         )
 
     def modules(self) -> Path | None:
@@ -302,23 +275,15 @@ class _Preparation:
         if len(data) % _PAGE == 0:
             return archive
         padded = data + bytes(-len(data) % _PAGE)
-        return self._cache.make("padded", file_sha256(archive), lambda out: _write(out, padded))
+        return self._shop.cache.make("padded", file_sha256(archive), lambda out: _write(out, padded))
 
     def bootloader(self) -> BuiltBootloader | None:
         """Return the bootloader, built, of a board that is told of one."""
         build, board = self._system.bootloader, self._system.board
         if build is None or board is None:
             return None
-        return build_bootloader(
-            build,
-            board,
-            self._arch,
-            self._cache,
-            appended_tree=self._system.card is not None and self._system.card.device_tree == "appended",
-            refresh=self._refresh,
-            tell=self._tell,
-            progress=self._progress or self._tell_progress,
-        )
+        appended_tree = self._system.card is not None and self._system.card.device_tree == "appended"
+        return build_bootloader(self._shop, build, board, self._arch, appended_tree=appended_tree)
 
     def card(
         self, kernel: Path, made: _KernelFiles, archive: Path | None, bootloader: BuiltBootloader | None
@@ -339,7 +304,7 @@ class _Preparation:
             falcon=bootloader.falcon,
             memory=memory,
         )
-        return compose_card(card, parts, board, self._cache)
+        return compose_card(card, parts, board, self._shop.cache)
 
     def flash(self, kernel: Path, archive: Path | None, bootloader: BuiltBootloader | None) -> Path | None:
         """Return the image of a board's flash chip, finished or composed."""
@@ -350,14 +315,14 @@ class _Preparation:
             return flash.path
         assert bootloader is not None  # the system's own check
         parts = FlashParts(bootloader.image, kernel, self._system.kernel.cmdline, archive, memory)
-        return compose_flash(flash, parts, board, self._cache)
+        return compose_flash(flash, parts, board, self._shop.cache)
 
     def _device_tree(self, made: _KernelFiles, board: Board) -> Path:
         layout = board.card
         assert layout is not None
         build = self._system.kernel.build
         if build is not None and made.built is not None:
-            return build_device_tree(build, made.built, self._arch, layout.dtb, self._cache, self._tell)
+            return build_device_tree(self._shop, build, made.built, self._arch, layout.dtb)
         found = sorted(made.tree.glob(f"usr/lib/linux-image-*/**/{layout.dtb}")) if made.tree is not None else []
         if not found:
             raise InputError(
@@ -372,13 +337,13 @@ class _Preparation:
             if wanted.path is not None:
                 paths.append(wanted.path)
             elif wanted.size_mib is not None:
-                paths.append(disk.fresh_ext4(wanted.size_mib, self._cache))
+                paths.append(disk.fresh_ext4(wanted.size_mib, self._shop.cache))
         return tuple(paths)
 
     def _fetch(self, name: str, suite: str | None) -> Path:
-        package = packages.fetch(name, suite, self._arch, self._cache, refresh=self._refresh, tell=self._tell)
+        package = packages.fetch(self._shop, name, suite, self._arch)
         for note in package.notes:
-            self._tell(note)
+            self._shop.tell(note)
         return package.tree
 
 

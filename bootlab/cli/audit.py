@@ -1,20 +1,19 @@
 """`bootlab audit SYSTEM|RUN`: what a boot does for nothing, what each of it costs, and what removes it."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bootlab.build import boot_files
-from bootlab.build.cache import Cache
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.source.config_text import read_config
-from bootlab.cli.options.arguments import Json, Runs, open_cache, open_store
+from bootlab.build.workshop import Workshop
+from bootlab.cli.options.arguments import Json, Runs, open_shop, open_store
 from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, save_profile, start_run
 from bootlab.cli.profile.verb import SystemOrRun
 from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import err, teller
+from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError
 from bootlab.experiments.recorded_profiles import LABEL, Profiled, find_profile, read_profile_run
 from bootlab.experiments.store import RunKind
@@ -53,19 +52,19 @@ def audit(system: SystemOrRun, goal: Goal = None, json: Json = False, runs: Runs
         analysis = read_profile_run(run, label)
     if not json:
         err.print("looking at what it booted from")
-    found = _audit(analysis, str(run.path), goal, teller(silent=json))
+    found = _audit(open_shop(silent=json), analysis, str(run.path), goal)
     write_json(run.audit, found.model_dump(mode="json", by_alias=True))
     return show(run, audit_view(run, found), json=json)
 
 
-def _audit(analysis: Analysis, run: str, goal: str | None, tell: Callable[[str], None]) -> Audit:
-    cache, system = open_cache(), analysis.system
-    config = boot_files.prepare(system, cache, tell=tell).kernel_config
+def _audit(shop: Workshop, analysis: Analysis, run: str, goal: str | None) -> Audit:
+    system = analysis.system
+    config = boot_files.prepare(shop, system).kernel_config
     evidence = gather(
         analysis,
-        cache,
-        initramfs=_entries(system, "initramfs", cache, tell),
-        rootfs=_entries(system, "rootfs", cache, tell),
+        shop.cache,
+        initramfs=_entries(shop, system, "initramfs"),
+        rootfs=_entries(shop, system, "rootfs"),
         kernel_config=read_config(config) if config is not None else {},
         goal=goal,
     )
@@ -78,8 +77,8 @@ def _audit(analysis: Analysis, run: str, goal: str | None, tell: Callable[[str],
     return find_all(evidence, run)
 
 
-def _entries(system: System, part: str, cache: Cache, tell: Callable[[str], None]) -> tuple[Entry, ...] | None:
+def _entries(shop: Workshop, system: System, part: str) -> tuple[Entry, ...] | None:
     recipe = system.initramfs if part == "initramfs" else system.rootfs
     if recipe is None or (recipe.path is not None and part == "rootfs"):
         return None
-    return boot_files.root_entries_of(system, part, cache, tell=tell)
+    return boot_files.root_entries_of(shop, system, part)

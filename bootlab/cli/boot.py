@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store
 from bootlab.cli.terminal.showing import print_lines
-from bootlab.cli.terminal.speech import err, out, print_json, teller, warn_of_doubts
+from bootlab.cli.terminal.speech import err, out, print_json, warn_of_doubts
 from bootlab.experiments.store import RunKind
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
@@ -41,7 +41,7 @@ def boot(
         err.print(f"preparing {value.name}")
     warn_of_doubts(value)
     with naming(system):
-        prepared = prepare(value, open_cache(), tell=teller(silent=json))
+        prepared = prepare(open_shop(silent=json), value)
     run = open_store(runs).start(RunKind.BOOT, value.name, {"system": str(system), "seed": value.seed})
 
     record = one_boot.boot(prepared, run.boot_directory("1"), on_line=None if json or quiet else _show)

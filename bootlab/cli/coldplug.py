@@ -10,11 +10,12 @@ from bootlab.build.boot_files import module_tree_of, root_entries_of
 from bootlab.build.cache import Cache
 from bootlab.build.modules.aliases import read_aliases
 from bootlab.build.modules.package import ModuleTree, module_name
-from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.build.workshop import Workshop
+from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store
 from bootlab.cli.profile.boots import expect_started
 from bootlab.cli.terminal.files import expect_file, inputs_of
 from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import err, teller, warn_of_doubts
+from bootlab.cli.terminal.speech import err, warn_of_doubts
 from bootlab.errors import InputError
 from bootlab.experiments.store import Run, RunKind
 from bootlab.findings.coldplug_result import ColdplugResult, sized_modules
@@ -56,20 +57,20 @@ def coldplug(
     parts = [part for part in _PARTS if (one := getattr(value, part)) is not None and one.path is None]
     if not parts:
         raise InputError(f"{system}: no recipe: bootlab-coldplug must be put into [initramfs] or [rootfs]")
-    cache, tell = open_cache(), teller(silent=json)
+    shop = open_shop(silent=json)
     if not json:
         err.print(f"preparing {value.name}")
         warn_of_doubts(value)
     with naming(system):
-        kernel_tree = module_tree_of(value, cache, tell=tell)
+        kernel_tree = module_tree_of(shop, value)
         if kernel_tree is None:
             raise InputError(
                 f"{system}: kernel.image: modules come from a kernel package or a kernel that is built",
                 hint="kernel.package or [kernel.build]",
             )
-        tree, aliases = ModuleTree(kernel_tree), read_aliases(kernel_tree, cache, tell)
+        tree, aliases = ModuleTree(kernel_tree), read_aliases(shop, kernel_tree)
     run = open_store(runs).start(RunKind.COLDPLUG, value.name, {"system": str(system)})
-    record, devices, image = _record(value, system, parts, cache, run, silent=json)
+    record, devices, image = _record(shop, value, system, parts, run, silent=json)
     found = find_modules(devices, tree, aliases, _never(value, parts), image)
     written = _write(to or run.path / "devices", devices_text(devices, value.name))
     result = ColdplugResult(
@@ -89,7 +90,7 @@ def coldplug(
 
 
 def _record(
-    value: System, file: Path, parts: Sequence[str], cache: Cache, run: Run, *, silent: bool
+    shop: Workshop, value: System, file: Path, parts: Sequence[str], run: Run, *, silent: bool
 ) -> tuple[BootRecord, list[Device], list[str]]:
     """Return the last boot, the devices it found, and the modules of its image.
 
@@ -101,7 +102,7 @@ def _record(
     for number in range(1, _MOST_BOOTS + 1):
         recording = _recording(value, parts, listed if known else None)
         with naming(file):
-            prepared = prepare(recording, cache, tell=teller(silent=silent))
+            prepared = prepare(shop, recording)
         if not silent:
             err.print(
                 f"booting, {number}: {f'with modules for {len(known)} devices' if known else 'to list the devices'}"
@@ -120,7 +121,7 @@ def _record(
         if not new:
             break
         _write(listed, devices_text(known, value.name))
-    image = sorted({name for part in parts for name in _modules_in(recording, part, cache)})
+    image = sorted({name for part in parts for name in _modules_in(recording, part, shop.cache)})
     return record, known, image
 
 
@@ -139,7 +140,7 @@ def _never(system: System, parts: Sequence[str]) -> frozenset[str]:
 
 
 def _modules_in(system: System, part: str, cache: Cache) -> list[str]:
-    names = (Path(entry.path).name for entry in root_entries_of(system, part, cache))
+    names = (Path(entry.path).name for entry in root_entries_of(Workshop(cache), system, part))
     return [module_name(name) for name in names if name.endswith((".ko", ".ko.xz", ".ko.zst", ".ko.gz"))]
 
 

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from bootlab.cli.measure import default_number, series
-from bootlab.cli.options.arguments import Json, Parallel, Runs, complete_system, naming, open_cache, open_store
+from bootlab.cli.options.arguments import Json, Parallel, Runs, complete_system, naming, open_shop, open_store
 from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import boot_progress, teller
+from bootlab.cli.terminal.speech import boot_progress
 from bootlab.errors import InputError
 from bootlab.experiments.comparing import Compared, compare_series, compare_steps
 from bootlab.experiments.engine import Engine, Job
@@ -124,7 +124,7 @@ def _prepare(side: _Side, *, silent: bool) -> Prepared | None:
     if side.system is None or side.path is None:
         return None
     with naming(side.path):
-        return prepare(side.system, open_cache(), tell=teller(silent=silent))
+        return prepare(open_shop(silent=silent), side.system)
 
 
 def _boot(
@@ -162,7 +162,7 @@ def _families(
     jobs: list[Job] = []
     for letter, one in prepared.items():
         for index in range(1, _NULLS + 1 if letter != last else 1):
-            changed = prepare(one.system.with_cmdline(f"{NULL_WORD}={index}"), open_cache())
+            changed = prepare(open_shop(silent=True), one.system.with_cmdline(f"{NULL_WORD}={index}"))
             jobs.append(Job(f"{letter}-null{index}-001-s{index}", changed.with_seed(index)))
         seeds = range(one.system.seed, one.system.seed + number)
         jobs += [Job(f"{letter}-{index:03d}-s{seed}", one.with_seed(seed)) for index, seed in enumerate(seeds, 1)]

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_shop, open_store
 from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import boot_progress, err, teller, warn_of_doubts
+from bootlab.cli.terminal.speech import boot_progress, err, warn_of_doubts
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.series import WARM_UP, series_of
 from bootlab.experiments.store import Run, RunKind
@@ -40,7 +40,7 @@ def measure(
     count = number or default_number(value)
     warn_of_doubts(value)
     with naming(system):
-        prepared = prepare(value, open_cache(), tell=teller(silent=json))
+        prepared = prepare(open_shop(silent=json), value)
     run = open_store(runs).start(RunKind.MEASURE, value.name, {"system": str(system), "number": count, "seed": seed})
     with run.locked():
         records = series(prepared, count, seed, same_seed, run, parallel, silent=json)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel, ConfigDict
 
+from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
 from bootlab.cli.options.ranges import parse_speeds, parse_words
 from bootlab.cli.resuming import Resume, digest, kept, settle
@@ -71,7 +72,7 @@ def compression(
     warn_of_doubts(value)
     with boot_progress(None, silent=json) as progress, naming(system):
         job = CompressionStudy(
-            value, mb_s, range(1, asked.seeds + 1), cache=open_cache(), what=whats, note=progress.note
+            Workshop(open_cache(), tell=progress.note), value, mb_s, range(1, asked.seeds + 1), what=whats
         )
         run = question.begin(store, asked)
         with kept(run, system):

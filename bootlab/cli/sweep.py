@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel, ConfigDict
 
+from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
 from bootlab.cli.options.ranges import LEAST_MIB, MOST_MIB, MOST_VCPUS, parse_numbers, parse_sizes, parse_words
 from bootlab.cli.resuming import Resume, digest, kept, settle
@@ -76,7 +77,7 @@ def sweep(
     marked = digest(value, *systems)
     question.expect_unchanged(asked.systems, marked)
     with boot_progress(None, silent=json) as progress, naming(system):
-        job = BootSweep(value, wanted, asked.seeds, cache=open_cache(), note=progress.note)
+        job = BootSweep(Workshop(open_cache(), tell=progress.note), value, wanted, asked.seeds)
         progress.expect(job.boots)
         if not json:
             err.print(

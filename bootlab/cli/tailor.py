@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel, ConfigDict
 
+from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
 from bootlab.cli.resuming import digest, kept, settle
 from bootlab.cli.terminal.showing import show
@@ -105,15 +106,8 @@ def tailor(
     if not json:
         err.print(f"tailoring {value.name}, {asked.builds} kernels at most; its run is {run.path}", soft_wrap=True)
         warn_of_doubts(value)
-    work = Tailoring(
-        value,
-        open_cache(),
-        run,
-        Policy(value, asked.keep, asked.give_up),
-        builds=asked.builds,
-        tell=tell,
-        progress=progress,
-    )
+    shop = Workshop(open_cache(), tell=tell, progress=progress)
+    work = Tailoring(shop, value, run, Policy(value, asked.keep, asked.give_up), builds=asked.builds)
     with kept(run, system), naming(system):
         tailored = work.tailor()
     written = _write(tailored, run.path / CONFIG, output)

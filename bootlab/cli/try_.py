@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel, ConfigDict
 
+from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import (
     Json,
     Parallel,
@@ -130,14 +131,13 @@ def try_(
             techniques,
             chosen_plan,
             engine=engine,
-            cache=open_cache(),
+            shop=Workshop(open_cache(), tell=progress.note),
             seeds=range(1, asked.seeds + 1),
             nulls=asked.nulls,
             alone=asked.alone,
             stack=asked.stack,
             ablation=asked.ablation,
             facts=asked.facts,
-            note=progress.note,
         )
         with naming(system):
             result = trial.run()

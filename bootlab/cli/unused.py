@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from bootlab.build.boot_files import root_entries_of
-from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store
 from bootlab.cli.profile.boots import expect_started
 from bootlab.cli.terminal.files import expect_file, inputs_of
 from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import err, teller, warn_of_doubts
+from bootlab.cli.terminal.speech import err, warn_of_doubts
 from bootlab.errors import InputError
 from bootlab.experiments.store import Run, RunKind
 from bootlab.findings.unused_files import Unused, find_unused, read_paths
@@ -52,15 +52,15 @@ def unused(
         raise InputError(f"{system}: neither [initramfs] nor [rootfs]: there are no files to look at")
     if to is not None:
         expect_file("--to", to, inputs_of(value, system), example="without.toml")
-    cache, tell = open_cache(), teller(silent=json)
+    shop = open_shop(silent=json)
     if not json:
         err.print(f"preparing {value.name}")
         warn_of_doubts(value)
         if value.check is None:
             err.print("bootlab: warning: no [check]: what the system needs after ready is not seen", soft_wrap=True)
     with naming(system):
-        trees = {part: root_entries_of(value, part, cache, tell=tell) for part in parts}
-        prepared = prepare(value, cache, profile=ProfileRequest(paths=True), tell=tell)
+        trees = {part: root_entries_of(shop, value, part) for part in parts}
+        prepared = prepare(shop, value, profile=ProfileRequest(paths=True))
     run = open_store(runs).start(RunKind.UNUSED, value.name, {"system": str(system)})
     before = _boot(prepared, run, "recorded", "booting with every path recorded", silent=json, patience=_PATIENCE)
     if before.outcome is not Outcome.READY:
@@ -74,7 +74,7 @@ def unused(
     pruned = _pruned(value, found)
     if verify and pruned is not None:
         with naming(system):
-            ready = prepare(pruned, cache, tell=tell)
+            ready = prepare(shop, pruned)
         sizes = ready.sizes
         after = _boot(ready, run, "without", "booting without them", silent=json)
     written = _write(to or run.path / "without.toml", value, found)

@@ -1,9 +1,9 @@
 """Boots whole families: makes systems ready, builds kernels where one changed, and runs the boots of each side."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.family import NULL_WORD, Family
 from bootlab.measure.prepare import prepare
@@ -21,26 +21,24 @@ class FamilyBoots:
     def __init__(
         self,
         engine: Engine,
-        cache: Cache,
+        shop: Workshop,
         seeds: Sequence[int],
         *,
         wall: bool,
         watch: tuple[str, ...] = (),
-        note: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.engine = engine
         self.seeds = list(seeds)
         self.wall = wall
         self.built = 0
         self.build_s = 0.0
-        self._cache = cache
+        self._shop = shop
         self._watch = watch
-        self._note = note
         self._told: set[str] = set()
         self._prepared: dict[str, Prepared] = {}
 
     def prepare(self, system: System, who: str = "") -> Prepared:
-        """Make all that `system` boots from, once. What takes long is noted as being done for `who`."""
+        """Make all that `system` boots from, once. What takes long is told as being done for `who`."""
         key = system.model_dump_json()
         if key not in self._prepared:
 
@@ -49,9 +47,9 @@ class FamilyBoots:
                 # What is said of a package or an image holds for every system that has it.
                 if line not in self._told:
                     self._told.add(line)
-                    self._note(line)
+                    self._shop.tell(line)
 
-            prepared = prepare(system, self._cache, watch=self._watch, tell=tell)
+            prepared = prepare(replace(self._shop, tell=tell), system, watch=self._watch)
             if prepared.files.kernel_build_s:
                 self.built += 1
                 self.build_s += prepared.files.kernel_build_s

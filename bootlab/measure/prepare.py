@@ -1,8 +1,6 @@
 """System -> all that its boots need, made once for every seed by the target that it boots on."""
 
-from collections.abc import Callable
-
-from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.system import System
@@ -12,17 +10,12 @@ from bootlab.timeline.marks import OWN
 
 
 def prepare(
-    system: System,
-    cache: Cache,
-    *,
-    watch: tuple[str, ...] = (),
-    profile: ProfileRequest | None = None,
-    tell: Callable[[str], None] = lambda line: None,
+    shop: Workshop, system: System, *, watch: tuple[str, ...] = (), profile: ProfileRequest | None = None
 ) -> Prepared:
     """Make or find all that `system` boots from. `watch`: kernel symbols whose first execution becomes `watch:SYMBOL`.
 
-    With `profile` the boots are profiled (virtual clock only). `tell` gets a line before a step that may take long.
-    Raises InputError for files that cannot be right, MissingTool for a QEMU that is absent or too old.
+    With `profile` the boots are profiled (virtual clock only). Raises InputError for files that cannot be right,
+    MissingTool for a QEMU that is absent or too old.
     """
     for key, part in (("booted.mark", system.booted), ("check.mark", system.check)):
         if part is not None and part.mark in OWN:
@@ -30,4 +23,4 @@ def prepare(
                 f"{key}: {part.mark!r} is a mark that bootlab makes itself, and this one is the guest's to make",
                 hint=f'for example {key} = "{"ready" if key == "booted.mark" else "checked"}"',
             )
-    return target_of(system).prepare(system, cache, BootRequest(watch, profile), tell)
+    return target_of(system).prepare(shop, system, BootRequest(watch, profile))

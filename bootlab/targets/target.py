@@ -14,14 +14,14 @@ import hashlib
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, Protocol, Self
 
-from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.system import BootFiles, System
 
@@ -29,9 +29,6 @@ TRACE: Final = "trace.txt"
 """What an exact machine recorded, in a boot's directory (plugin/trace_format.h)."""
 NO_FILES: Final = BootFiles(kernel=Path(os.devnull))
 """Of a system that brings no file with it; a path is there for those who never ask."""
-
-Tell = Callable[[str], None]
-"""Gets a line before a step that may take long."""
 
 
 class EndReason(StrEnum):
@@ -223,7 +220,7 @@ class Target(Protocol):
         """Why its machine has the CPUs and the memory it has, in words; None where a system chooses them."""
         ...
 
-    def prepare(self, system: System, cache: Cache, asked: BootRequest, tell: Tell) -> Prepared:
+    def prepare(self, shop: Workshop, system: System, asked: BootRequest) -> Prepared:
         """Make or find all that `system` boots from, once for every seed.
 
         Raises InputError for what cannot be right or cannot be had on this target (a profile, say), MissingTool.

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.findings.evidence import measured_of
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
@@ -25,7 +26,7 @@ def test_the_first_frame_comes_twenty_times_as_early(tmp_path: Path) -> None:
     def booted(name: str, system: System) -> BootRecord:
         folder = tmp_path / name
         folder.mkdir()
-        record = boot(prepare(system, Cache.default()), folder)
+        record = boot(prepare(Workshop(Cache.default()), system), folder)
         # READY: past its check, which compares the frame's checksum.
         assert record.outcome is Outcome.READY and record.ready_ns is not None, record.detail
         print(f"{name}: {record.ready_ns / 1e6:,.2f} ms to the first frame")

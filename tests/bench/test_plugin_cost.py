@@ -7,6 +7,7 @@ from statistics import median
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.measure.prepare import prepare
 from bootlab.system import read_system
 from bootlab.targets.qemu.argv import PluginFiles
@@ -21,7 +22,7 @@ MOST = 1.10
 
 
 def test_a_boot_with_marks_costs_at_most_a_tenth_more(up_to_ready: UpToReady, tmp_path: Path) -> None:
-    prepared = prepare(read_system(EXAMPLES / "debian-cloud.toml"), Cache.default())
+    prepared = prepare(Workshop(Cache.default()), read_system(EXAMPLES / "debian-cloud.toml"))
     assert prepared.plugin is not None and prepared.plugin_config is not None
     (tmp_path / "plugin.conf").write_text(prepared.plugin_config)
     plugin = PluginFiles(prepared.plugin, tmp_path / "plugin.conf", tmp_path / "trace.txt")

@@ -7,6 +7,7 @@ from statistics import median
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.measure.prepare import prepare
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.profile.recorded.about import PROFILE
@@ -25,7 +26,7 @@ MOST = 1.5
 
 @pytest.mark.parametrize("example", ["debian-cloud", "debian-13-cloud", "debian-arm64"])
 def test_a_profiled_boot_costs_at_most_half_more(example: str, up_to_ready: UpToReady, tmp_path: Path) -> None:
-    prepared = prepare(read_system(EXAMPLES / f"{example}.toml"), Cache.default(), profile=ProfileRequest())
+    prepared = prepare(Workshop(Cache.default()), read_system(EXAMPLES / f"{example}.toml"), profile=ProfileRequest())
     assert prepared.plugin is not None and prepared.plugin_config is not None and prepared.profile is not None
     config = prepared.plugin_config + write_profile_config(prepared.profile, tmp_path)
     (tmp_path / "plugin.conf").write_text(config)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord
@@ -68,7 +69,7 @@ def run_boot(cache: Cache, tmp_path: Path) -> Boot:
     def run(system: System) -> BootRecord:
         directory = tmp_path / f"boot-{next(count)}"
         directory.mkdir()
-        return boot(prepare(system, cache), directory)
+        return boot(prepare(Workshop(cache), system), directory)
 
     return run
 
@@ -169,7 +170,7 @@ def check_unnoticed(up_to_ready: UpToReady, cache: Cache, tmp_path: Path) -> Che
     """Boot a system without the plugin and with marks: its console must be that of its profile, byte by byte."""
 
     def check(file: Path, profiled: Profiled, vcpus: int = 1) -> None:
-        prepared = prepare(read_system(file).with_part("machine", vcpus=vcpus), cache)
+        prepared = prepare(Workshop(cache), read_system(file).with_part("machine", vcpus=vcpus))
         alone = up_to_ready(prepared, None)[0]
         record = boot(prepared, tmp_path)
         assert len(alone) > 5000

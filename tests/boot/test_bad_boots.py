@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
@@ -59,7 +60,7 @@ def leftovers(folder: Path) -> list[str]:
 def boot_it(system: System, cache: Cache, tmp_path: Path) -> BootRecord:
     directory = tmp_path / "run"
     directory.mkdir()
-    record = boot(prepare(system, cache), directory)
+    record = boot(prepare(Workshop(cache), system), directory)
     assert (directory / "record.json").is_file()
     assert not leftovers(tmp_path)
     return record
@@ -93,7 +94,7 @@ def test_ready_by_console_pattern_is_exact(fast_system: System, cache: Cache, tm
     first, second = (tmp_path / "a", tmp_path / "b")
     for directory in (first, second):
         directory.mkdir()
-    one, other = boot(prepare(system, cache), first), boot(prepare(system, cache), second)
+    one, other = boot(prepare(Workshop(cache), system), first), boot(prepare(Workshop(cache), system), second)
     assert one.outcome is Outcome.READY, one.detail
     assert one.marks == other.marks
     assert one.instructions == other.instructions
@@ -148,7 +149,7 @@ def test_a_check_passes_by_the_line_of_its_mark_alone(
 
 @bad_boot
 def test_qemu_killed_in_mid_boot(fast_system: System, cache: Cache, tmp_path: Path) -> None:
-    prepared = prepare(fast_system, cache)
+    prepared = prepare(Workshop(cache), fast_system)
     killed = []
 
     def kill(t_ns: int, line: str) -> None:
@@ -167,20 +168,20 @@ def test_qemu_killed_in_mid_boot(fast_system: System, cache: Cache, tmp_path: Pa
 def test_kernel_for_another_architecture(fast_system: System, cache: Cache) -> None:
     system = fast_system.with_part("kernel", package="linux-image-cloud-amd64").with_part("machine", type="virt")
     arm = System.model_validate({**dict(system)})
-    x86 = prepare(fast_system, cache).files.kernel
+    x86 = prepare(Workshop(cache), fast_system).files.kernel
     with pytest.raises(InputError, match=r"kernel.image.*x86_64.*aarch64|kernel.image.*aarch64.*x86_64"):
-        prepare(arm.with_part("kernel", package=None, suite=None, image=x86), cache)
+        prepare(Workshop(cache), arm.with_part("kernel", package=None, suite=None, image=x86))
 
 
 @pytest.mark.promise("bad input")
 def test_truncated_initramfs(fast_system: System, cache: Cache, tmp_path: Path) -> None:
-    whole = prepare(fast_system, cache).files.initramfs
+    whole = prepare(Workshop(cache), fast_system).files.initramfs
     assert whole is not None
     cut = tmp_path / "initrd.gz"
     cut.write_bytes(whole.read_bytes()[:-1000])
     system = System.model_validate({**dict(fast_system), "initramfs": {"path": cut}})
     with pytest.raises(InputError, match="initramfs.path"):
-        prepare(system, cache)
+        prepare(Workshop(cache), system)
 
 
 @pytest.mark.promise("bad input")
@@ -192,7 +193,7 @@ def test_qemu_too_old(fast_system: System, cache: Cache, tmp_path: Path, monkeyp
     require_qemu.cache_clear()
     try:
         with pytest.raises(BootlabError, match="version 7.2.9, bootlab needs 9.2") as caught:
-            prepare(fast_system, cache)
+            prepare(Workshop(cache), fast_system)
         assert caught.value.exit_code == 3
     finally:
         require_qemu.cache_clear()

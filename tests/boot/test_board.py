@@ -11,6 +11,7 @@ import pytest
 
 from bootlab.build import boot_files
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.cli.app import run
 from bootlab.errors import InputError
 from bootlab.experiments.series import identical
@@ -122,7 +123,7 @@ def test_a_kernel_finds_the_device_tree_behind_itself(
 def test_a_kernel_that_looks_for_no_tree_is_refused_before_it_is_built(cache: Cache, standard: System) -> None:
     appended = standard.with_part("card", device_tree="appended")
     with pytest.raises(InputError, match="card.device_tree: .* ARM_APPENDED_DTB and ARM_ATAG_DTB_COMPAT") as error:
-        boot_files.prepare(appended, cache)
+        boot_files.prepare(Workshop(cache), appended)
     assert error.value.hint is not None and "kernel.build.options: ARM_APPENDED_DTB = true" in error.value.hint
 
 
@@ -131,13 +132,13 @@ def test_a_uboot_that_passes_no_atags_says_for_whom_it_was_to(cache: Cache, stan
     options = {**standard.bootloader.options, "SUPPORT_PASSING_ATAGS": "n"}
     without = standard.with_part("card", device_tree="appended").with_part("bootloader", options=options)
     with pytest.raises(InputError, match="card.device_tree: CONFIG_INITRD_TAG=y did not survive, it is n"):
-        boot_files.build_bootloader_of(without, cache, tell=lambda line: None, progress=lambda done, last: None)
+        boot_files.build_bootloader_of(Workshop(cache), without)
 
 
 def test_missing_args_lead_to_uboot_proper_and_it_is_said(
     run_boot: Callable[[System], BootRecord], falcon: System, cache: Cache, tmp_path: Path
 ) -> None:
-    composed = boot_files.prepare(falcon, cache).card
+    composed = boot_files.prepare(Workshop(cache), falcon).card
     assert composed is not None and falcon.board is not None and falcon.board.card is not None
     card = tmp_path / "card.img"
     data = bytearray(composed.read_bytes())
@@ -176,7 +177,7 @@ def test_an_spl_that_is_too_large_says_by_how_much(cache: Cache, standard: Syste
     assert standard.bootloader is not None
     tight = standard.with_part("bootloader", options={**standard.bootloader.options, "SPL_MAX_SIZE": "0x3000"})
     with pytest.raises(InputError, match=r"the SPL is 1\d,\d{3} bytes, and this board loads at most 12,288") as error:
-        boot_files.build_bootloader_of(tight, cache, tell=lambda line: None, progress=lambda done, last: None)
+        boot_files.build_bootloader_of(Workshop(cache), tight)
     assert "SPL_MAX_SIZE" in error.value.message
 
 

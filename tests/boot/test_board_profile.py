@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.profile.recorded.about import read_about
@@ -130,7 +131,7 @@ def test_profiles_repeat_and_the_guest_does_not_notice(
     again = profile_boot(EXAMPLE, again=True)
     kept = [read_kept(one.directory / "profile.bin") for one in (profiled, again)]
     assert kept[0] == kept[1]
-    record = boot(prepare(read_system(EXAMPLE), cache), tmp_path)
+    record = boot(prepare(Workshop(cache), read_system(EXAMPLE)), tmp_path)
     assert record.instructions == profiled.profile.end_instructions
     assert (tmp_path / "console.log").read_bytes() == (profiled.directory / "console.log").read_bytes()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.series import identical
 from bootlab.experiments.store import RunKind, Store
@@ -47,7 +48,7 @@ def _ready(record: BootRecord) -> tuple[int, BoardTerms]:
 
 
 def test_the_first_frame_comes_within_half_a_second_exactly(fast: System, cache: Cache, tmp_path: Path) -> None:
-    prepared = prepare(fast, cache)
+    prepared = prepare(Workshop(cache), fast)
     run = Store(tmp_path).start(RunKind.MEASURE, fast.name, {})
     records = Engine(run).boot_all([Job(str(number), prepared) for number in range(3)])
     assert identical(records)

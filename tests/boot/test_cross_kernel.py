@@ -11,6 +11,7 @@ from elftools.elf.elffile import ELFFile
 from bootlab.build.cache import Cache
 from bootlab.build.kernel.build import build_kernel
 from bootlab.build.kernel.image import ImageKind, inspect
+from bootlab.build.workshop import Workshop
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.process import find_program
 from bootlab.symbols.table import read_symbols
@@ -28,7 +29,7 @@ def test_an_arm64_kernel_boots_to_ready(cache: Cache, run_boot: Callable[[System
     wanted = ("kernel_entry", "start_kernel", "init_exec", "first_user_instruction", "ready")
     assert [mark for mark in wanted if mark not in record.marks] == []
     assert system.kernel.build is not None
-    built = build_kernel(system.kernel.build, "aarch64", cache)
+    built = build_kernel(Workshop(cache), system.kernel.build, "aarch64")
     assert built.from_cache
     image = inspect(built.image)
     assert (image.arch, image.kind, image.version) == ("aarch64", ImageKind.ARM64_IMAGE, built.release)
@@ -47,7 +48,7 @@ def test_a_riscv64_kernel_that_moves_itself_boots_to_ready(
         assert record.kaslr_slide is not None and record.kaslr_slide % (2 << 20) == 0
     print("slides", [hex(record.kaslr_slide or 0) for record in records])
     assert system.kernel.build is not None
-    built = build_kernel(system.kernel.build, "riscv64", cache)
+    built = build_kernel(Workshop(cache), system.kernel.build, "riscv64")
     assert built.from_cache
     image = inspect(built.image)
     assert (image.arch, image.kind, image.version) == ("riscv64", ImageKind.RISCV64_IMAGE, built.release)
@@ -76,7 +77,7 @@ def test_an_armv7_kernel_starts(cache: Cache) -> None:
     build = KernelBuild(
         package="linux-source-6.12", suite="trixie", base="tinyconfig", fragments=(HERE / "tiny-armv7.config",)
     )
-    built = build_kernel(build, "armv7", cache)
+    built = build_kernel(Workshop(cache), build, "armv7")
     assert inspect(built.image).arch == "armv7"
     with built.vmlinux.open("rb") as file:
         assert ELFFile(file)["e_machine"] == "EM_ARM"

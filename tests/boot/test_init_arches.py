@@ -14,6 +14,7 @@ from bootlab.build.cache import Cache
 from bootlab.build.debian.packages import fetch
 from bootlab.build.formats import cpio
 from bootlab.build.programs import guest
+from bootlab.build.workshop import Workshop
 from bootlab.targets.qemu.session import socket_folder
 from bootlab.targets.target import EndReason
 from tests.boot.guest_console import watch
@@ -67,7 +68,7 @@ def test_the_programs_are_static_and_small(arch: str, cache: Cache) -> None:
 @pytest.mark.parametrize("arch", GUESTS)
 def test_it_starts_units_and_powers_off(arch: str, tmp_path: Path, cache: Cache) -> None:
     has = GUESTS[arch]
-    (kernel,) = fetch(has.kernel, has.suite, arch, cache).tree.glob("boot/vmlinu[xz]-*")
+    (kernel,) = fetch(Workshop(cache), has.kernel, has.suite, arch).tree.glob("boot/vmlinu[xz]-*")
     programs = {path.lstrip("/"): file.read_bytes() for path, file in guest.runtime(arch, cache).items()}
     files = {**{name: text.encode() for name, text in FILES.items()}, **programs, "init": programs["sbin/bootlab-init"]}
     folders = {str(parent) for name in files for parent in Path(name).parents} - {"."} | {"dev", "proc", "sys", "run"}

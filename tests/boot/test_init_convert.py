@@ -11,6 +11,7 @@ from bootlab.build.debian.packages import Package, fetch_all
 from bootlab.build.units.convert import read_and_convert, write_units
 from bootlab.build.units.plan import AT_START, InitPlan, read_plan
 from bootlab.build.units.unit_text import Converted
+from bootlab.build.workshop import Workshop
 from tests.boot.init_scripts.insserv import lay_out, reachable
 
 pytestmark = [pytest.mark.network]
@@ -22,7 +23,7 @@ SERVICES = ("lib/systemd/system", "usr/lib/systemd/system")
 @pytest.fixture(scope="module")
 def packages() -> list[Package]:
     names = " ".join(line for line in LIST.read_text().splitlines() if not line.startswith("#")).split()
-    return fetch_all(names, "bookworm", "x86_64", Cache.default())
+    return fetch_all(Workshop(Cache.default()), names, "bookworm", "x86_64")
 
 
 def plan_of(units: Sequence[Converted], root: Path) -> InitPlan:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.findings.analysis import read_recorded
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
@@ -35,7 +36,7 @@ def cost(folder: Path, cache: Cache, units: int) -> tuple[int, int]:
     recipe = system.initramfs.model_copy(update={"directory": folder / "root", "files": {"/bin/worker": WORKER}})
     system = system.model_copy(update={"initramfs": recipe, "check": None, "network": None})
     (folder / "boot").mkdir()
-    record = boot(prepare(system, cache, profile=ProfileRequest()), folder / "boot")
+    record = boot(prepare(Workshop(cache), system, profile=ProfileRequest()), folder / "boot")
     assert record.outcome is Outcome.READY, record.detail
     profile, _ = read_recorded(record, folder / "boot")
     processes = find_processes(profile)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.measure.guest.tcp_check import ask
 from bootlab.measure.prepare import prepare
 from bootlab.process import run
@@ -62,7 +63,7 @@ def live(mode: str, cache: Cache, folder: Path, seed: int = 1) -> Life:
     unit.write_text(ON_REQUEST)
     system = read_system(EXAMPLES / "debian-init.toml").with_cmdline(*MODES[mode]).with_seed(seed)
     system = system.with_part("rootfs", files={"/etc/bootlab/units/on-request.unit": unit})
-    prepared = prepare(system, cache)
+    prepared = prepare(Workshop(cache), system)
     (shared,) = prepared.files.disks
     image = folder / "root.ext4"
     run(["cp", "--sparse=always", "--reflink=auto", shared, image], deadline_s=300)

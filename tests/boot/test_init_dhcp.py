@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.importers.init_account import AccountEventKind, find_account
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
@@ -95,7 +96,7 @@ def console_of(record: BootRecord) -> str:
 @pytest.mark.parametrize("debian", [pytest.param("amd64", marks=pytest.mark.promise("process 1 in a guest")), "arm64"])
 def test_an_address_of_qemus_own_server_for_who_waits_for_it(tmp_path: Path, cache: Cache, debian: str) -> None:
     units = {**UNITS, "over": "exec /sbin/bootlab-ctl poweroff\nneeds account\n"}
-    prepared = prepare(write_system(tmp_path, units, CONF, debian), cache)
+    prepared = prepare(Workshop(cache), write_system(tmp_path, units, CONF, debian))
     with socket_folder() as sockets:
         argv = qemu_argv(prepared.system, prepared.files, Wiring(sockets / "qmp"))
         watching = watch(argv, sockets / "qmp", tmp_path / "stderr")
@@ -132,7 +133,7 @@ def decide(asked: Asked, number: int) -> Reply | None:
 
 
 async def live(system: System, folder: Path, cache: Cache) -> tuple[str, list[Asked]]:
-    prepared = prepare(system, cache)
+    prepared = prepare(Workshop(cache), system)
     loop = asyncio.get_running_loop()
     transport, server = await loop.create_datagram_endpoint(lambda: DhcpServer(decide), ("127.0.0.1", 0))
     ends = {"local": free_port(), "remote": transport.get_extra_info("sockname")[1]}

@@ -8,6 +8,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.build.debian.packages import fetch_all
 from bootlab.build.units.plan import InitPlan, read_plan
+from bootlab.build.workshop import Workshop
 from tests.boot.init_scripts.insserv import Insserv, lay_out, order
 
 pytestmark = [
@@ -30,7 +31,7 @@ HOMES = LOCAL + "server:/home /home nfs defaults 0 0\n"
 @pytest.fixture(scope="module")
 def desktop(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Insserv]:
     root = tmp_path_factory.mktemp("desktop") / "root"
-    *packages, insserv = fetch_all([*DESKTOP, "insserv"], "bookworm", "x86_64", Cache.default())
+    *packages, insserv = fetch_all(Workshop(Cache.default()), [*DESKTOP, "insserv"], "bookworm", "x86_64")
     told = order(insserv, root, lay_out(packages, root))
     (root / "etc/bootlab").mkdir()
     return root, told

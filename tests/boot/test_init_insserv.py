@@ -9,6 +9,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.build.debian.packages import fetch_all
 from bootlab.build.units.plan import AT_START, AT_STOP, InitPlan, read_plan
+from bootlab.build.workshop import Workshop
 from tests.boot.init_scripts.insserv import Insserv, Order, lay_out, order, reachable
 
 pytestmark = [
@@ -32,7 +33,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Insserv, InitPlan]:
     """What insserv and what bootlab-init make of the same folder."""
     root, cache = tmp_path_factory.mktemp("scripts") / "root", Cache.default()
     names = " ".join(line for line in LIST.read_text().splitlines() if not line.startswith("#")).split()
-    *packages, insserv = fetch_all([*names, "insserv"], SUITE, ARCH, cache)
+    *packages, insserv = fetch_all(Workshop(cache), [*names, "insserv"], SUITE, ARCH)
     told = order(insserv, root, lay_out(packages, root))
     (root / "etc/bootlab").mkdir()
     # Nothing built in instead of a script, and $remote_fs not cut short: the order of the scripts alone.

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.measure.prepare import prepare
 from bootlab.system import read_system
 from bootlab.targets.qemu.argv import Wiring, qemu_argv
@@ -35,7 +36,7 @@ def trouble(cache: Cache, folder: Path, count: int, seed: int) -> tuple[str, End
         (units / f"{name}.unit").write_text(text)
     (units.parent / "init.conf").write_text(f"lsb no\nshutdown-timeout {SHUTDOWN_S}s\n")
     system = read_system(SYSTEM).with_part("rootfs", directory=folder / "root").with_seed(seed)
-    prepared = prepare(system, cache)
+    prepared = prepare(Workshop(cache), system)
     with socket_folder() as sockets:
         wiring = Wiring(sockets / "qmp")
         argv = qemu_argv(prepared.system, prepared.files, wiring)

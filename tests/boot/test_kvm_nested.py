@@ -22,6 +22,7 @@ import pytest
 from bootlab.build import boot_files
 from bootlab.build.cache import Cache
 from bootlab.build.programs import guest
+from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
@@ -170,6 +171,7 @@ def needed_distributions() -> Iterator[importlib.metadata.Distribution]:
 def add_guests(tree: HostTree, cache: Cache) -> None:
     """Put the systems that KVM will boot into the tree, with a cache that holds all that is made of them."""
     built = boot_files.prepare(
+        Workshop(cache),
         System.model_validate(
             {
                 "name": "inner",
@@ -184,7 +186,6 @@ def add_guests(tree: HostTree, cache: Cache) -> None:
                 "booted": {"mark": "ready"},
             }
         ),
-        cache,
     )
     assert built.initramfs is not None
     for source, name in ((built.kernel, "vmlinuz"), (built.initramfs, "initramfs"), (built.disks[0], "disk")):
@@ -200,7 +201,7 @@ def add_guests(tree: HostTree, cache: Cache) -> None:
     for name, text in systems.items():
         path = tree.at(f"/systems/{name}.toml")
         path.write_text(text)
-        boot_files.prepare(read_system(path), inside)
+        boot_files.prepare(Workshop(inside), read_system(path))
     guest.assemble_flat("kvm_probe_x86_64.S", inside)
 
 
@@ -234,7 +235,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         }
     )
     (folder / "boot").mkdir()
-    record = boot(prepare(machine, cache), folder / "boot")
+    record = boot(prepare(Workshop(cache), machine), folder / "boot")
     (folder / "disk").unlink()
     console = (folder / "boot" / "console.log").read_text(errors="replace")
     assert record.outcome is Outcome.READY, f"{record.detail}\n{console[-3000:]}"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.experiments.series import identical
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
@@ -27,7 +28,7 @@ needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="needs go: apt-
 @pytest.fixture
 def three_boots(cache: Cache, tmp_path: Path) -> Callable[[System], list[BootRecord]]:
     def run(system: System) -> list[BootRecord]:
-        prepared = prepare(system, cache)
+        prepared = prepare(Workshop(cache), system)
         folders = [tmp_path / str(number) for number in range(3)]
         for folder in folders:
             folder.mkdir()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.system import System, read_system
@@ -28,7 +29,7 @@ def system() -> System:
 def detail_of(system: System, cache: Cache, folder: Path) -> str:
     directory = folder / "boot"
     directory.mkdir()
-    return boot(prepare(system, cache), directory).detail
+    return boot(prepare(Workshop(cache), system), directory).detail
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.measure.prepare import prepare
 from bootlab.system import System
 from bootlab.targets.qemu.argv import PluginFiles
@@ -20,7 +21,9 @@ UpToReady = Callable[[Prepared, PluginFiles | None], tuple[bytes, float]]
 def test_console_is_the_same_with_and_without_the_plugin(
     vcpus: int, up_to_ready: UpToReady, fast_system: System, cache: Cache, tmp_path: Path
 ) -> None:
-    prepared = prepare(fast_system.with_part("machine", vcpus=vcpus), cache, watch=("panic", "kernel_init", "schedule"))
+    prepared = prepare(
+        Workshop(cache), fast_system.with_part("machine", vcpus=vcpus), watch=("panic", "kernel_init", "schedule")
+    )
     assert prepared.plugin is not None and prepared.plugin_config is not None
     config = tmp_path / "plugin.conf"
     config.write_text(prepared.plugin_config)
@@ -37,7 +40,7 @@ def test_console_records_cover_every_byte(fast_system: System, cache: Cache, tmp
     from bootlab.measure.boot import boot
     from bootlab.profile.recorded.trace import read_trace
 
-    record = boot(prepare(fast_system, cache), tmp_path)
+    record = boot(prepare(Workshop(cache), fast_system), tmp_path)
     trace = read_trace(tmp_path / "trace.txt")
     sent = sum(size for _, size in trace.console)
     assert sent == len((tmp_path / "console.log").read_bytes())

@@ -15,6 +15,7 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.build.kernel.image import inspect
+from bootlab.build.workshop import Workshop
 from bootlab.measure.prepare import prepare
 from bootlab.symbols.table import read_symbols
 from bootlab.system import read_system
@@ -110,7 +111,7 @@ def mute_kernel(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A kernel that runs but holds no symbols, and a System.map for it."""
     folder = tmp_path_factory.mktemp("mute")
     system = read_system(ROOT / "examples" / "debian-arm64.toml")
-    files = prepare(system, Cache.default()).files
+    files = prepare(Workshop(Cache.default()), system).files
     assert files.vmlinux is not None
     symbols = read_symbols(files.vmlinux)
     image = files.kernel.read_bytes()

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.measure.prepare import prepare
 from bootlab.process import run
 from bootlab.profile.asked.profile import FUNCTIONS, read_functions
@@ -53,7 +54,7 @@ def counting_plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 async def count_blocks(system: Path, cache: Cache, plugin: Path, folder: Path) -> Path:
-    prepared = prepare(read_system(system), cache)
+    prepared = prepare(Workshop(cache), read_system(system))
     assert prepared.plugin is not None and prepared.plugin_config is not None
     (folder / "plugin.conf").write_text(prepared.plugin_config)
     # Ours beside it ends the boot at the very instruction where the profile ends.

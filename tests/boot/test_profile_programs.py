@@ -15,6 +15,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.build.debian.packages import fetch
 from bootlab.build.kernel.image import extract_vmlinux
+from bootlab.build.workshop import Workshop
 from bootlab.profile.recorded.records import EventKind, Space
 from bootlab.symbols import kallsyms
 from bootlab.symbols.table import read_symbols
@@ -175,7 +176,7 @@ def test_user_code_has_a_file(profiled: Profiled) -> None:
 @pytest.fixture(scope="session")
 def silent_kernel(folder: Path, cache: Cache) -> Path:
     """Return a kernel whose kallsyms and BTF are gone; its System.map is beside it."""
-    tree = fetch("linux-image-cloud-amd64", "bookworm", "x86_64", cache).tree
+    tree = fetch(Workshop(cache), "linux-image-cloud-amd64", "bookworm", "x86_64").tree
     vmlinux = folder / "vmlinux"
     extract_vmlinux(next((tree / "boot").glob("vmlinuz-*")), vmlinux)
     lines = [f"{symbol.address:016x} {symbol.kind} {symbol.name}\n" for symbol in read_symbols(vmlinux)]

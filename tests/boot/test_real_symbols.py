@@ -19,6 +19,7 @@ from bootlab.build.debian import packages
 from bootlab.build.formats import cpio
 from bootlab.build.kernel.image import KernelImage, expect_arch, extract_vmlinux, inspect
 from bootlab.build.root.file_tree import FileTree
+from bootlab.build.workshop import Workshop
 from bootlab.process import run
 from bootlab.symbols.table import SymbolTable, read_symbols
 
@@ -84,7 +85,7 @@ def packaged_kernel(suite: str, arch: str) -> Path:
 
 
 def package(name: str, suite: str, arch: str) -> Path:
-    return packages.fetch(name, suite, arch, Cache.default(), max_age_days=math.inf).tree
+    return packages.fetch(Workshop(Cache.default()), name, suite, arch, max_age_days=math.inf).tree
 
 
 def test_version_is_that_of_the_file_name(kernel: Kernel) -> None:

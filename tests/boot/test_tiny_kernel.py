@@ -21,6 +21,7 @@ from bootlab.build.kernel.build import BuiltKernel, build_kernel, kernel_key, ob
 from bootlab.build.source.configure import configure
 from bootlab.build.source.origin import find_source
 from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.workshop import Workshop
 from bootlab.cli.app import run
 from bootlab.errors import InputError
 from bootlab.measure.record import BootRecord, Outcome
@@ -36,7 +37,7 @@ MARKS = ("kernel_entry", "start_kernel", "init_exec", "first_user_instruction", 
 @pytest.fixture(scope="module")
 def tiny(cache: Cache) -> BuiltKernel:
     """The kernel that all tests share."""
-    return build_kernel(TINY, "x86_64", cache)
+    return build_kernel(Workshop(cache), TINY, "x86_64")
 
 
 @pytest.fixture
@@ -47,8 +48,8 @@ def system(tiny: BuiltKernel) -> System:
 
 def forgotten(build: KernelBuild, cache: Cache) -> None:
     """Take a kernel out of the cache if it is there; what a finished configuration is made of stays."""
-    source, toolchain = find_source(build, cache), find_toolchain("x86_64")
-    key = kernel_key(source, configure(build, source, toolchain, cache), toolchain, None)
+    source, toolchain = find_source(Workshop(cache), build), find_toolchain("x86_64")
+    key = kernel_key(source, configure(Workshop(cache), build, source, toolchain), toolchain, None)
     if (entry := cache.find("kernel", key)) is not None:
         shutil.rmtree(entry)
 
@@ -107,21 +108,21 @@ def test_a_build_on_old_objects_and_a_clean_one_give_the_same_bytes(tiny: BuiltK
     # Away from the configuration and back, in the folder that keeps its objects.
     changed = with_options(PROC_FS="n")
     forgotten(changed, cache)
-    other = build_kernel(changed, "x86_64", cache)
+    other = build_kernel(Workshop(cache), changed, "x86_64")
     assert not other.from_cache
     assert file_sha256(other.vmlinux) != file_sha256(tiny.vmlinux)
     forgotten(changed, cache)
     forgotten(TINY, cache)
-    again = build_kernel(TINY, "x86_64", cache)
+    again = build_kernel(Workshop(cache), TINY, "x86_64")
     assert not again.from_cache
     # The objects are gone, ccache has them.
-    toolchain, source = find_toolchain("x86_64"), find_source(TINY, cache)
+    toolchain, source = find_toolchain("x86_64"), find_source(Workshop(cache), TINY)
     folder = objects_of(TINY, source, toolchain, cache)
     with folder.locked():
         shutil.rmtree(folder.objects)
     first = {path.name: file_sha256(path) for path in again.image.parent.iterdir() if path.is_file()}
     forgotten(TINY, cache)
-    clean = build_kernel(TINY, "x86_64", cache)
+    clean = build_kernel(Workshop(cache), TINY, "x86_64")
     for name in ("bzImage", "vmlinux", "vmlinux.stripped", "System.map", "decompressor", "config"):
         assert file_sha256(clean.image.parent / name) == first[name], name
 
@@ -129,9 +130,10 @@ def test_a_build_on_old_objects_and_a_clean_one_give_the_same_bytes(tiny: BuiltK
 def test_a_killed_build_is_done_again_from_the_start(tiny: BuiltKernel, cache: Cache) -> None:
     code = (
         "from bootlab.build.cache import Cache; from bootlab.build.kernel.build import build_kernel\n"
-        "from bootlab.system import KernelBuild; import sys\n"
+        "from bootlab.build.workshop import Workshop; from bootlab.system import KernelBuild; import sys\n"
         "build = KernelBuild.model_validate_json(sys.argv[1])\n"
-        "build_kernel(build, 'x86_64', Cache.default(), progress=lambda done, last: print(done, flush=True))\n"
+        "shop = Workshop(Cache.default(), progress=lambda done, last: print(done, flush=True))\n"
+        "build_kernel(shop, build, 'x86_64')\n"
     )
     changed = with_options(SYSFS="n", DEVTMPFS="n")
     forgotten(changed, cache)
@@ -140,13 +142,13 @@ def test_a_killed_build_is_done_again_from_the_start(tiny: BuiltKernel, cache: C
     assert child.stdout.readline()
     child.send_signal(signal.SIGKILL)
     child.wait()
-    folder = objects_of(changed, find_source(TINY, cache), find_toolchain("x86_64"), cache)
+    folder = objects_of(changed, find_source(Workshop(cache), TINY), find_toolchain("x86_64"), cache)
     assert (folder.root / "building").exists()
     deadline = time.monotonic() + 10
     while _makes_in(folder.objects) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not _makes_in(folder.objects)
-    built = build_kernel(changed, "x86_64", cache)
+    built = build_kernel(Workshop(cache), changed, "x86_64")
     assert not built.from_cache
     assert built.options.get("SYSFS") is None
     assert not (folder.root / "building").exists()
@@ -182,7 +184,7 @@ def test_an_option_that_does_not_survive_is_told_with_its_reason(
 ) -> None:
     build = with_options(**options)
     with pytest.raises(InputError) as caught:
-        configure(build, find_source(build, cache), find_toolchain("x86_64"), cache)
+        configure(Workshop(cache), build, find_source(Workshop(cache), build), find_toolchain("x86_64"))
     assert re.search(told, caught.value.message)
 
 
@@ -191,14 +193,16 @@ def test_of_a_choice_two_fragments_cannot_have_both(cache: Cache, tmp_path: Path
     other.write_text("CONFIG_KERNEL_XZ=y\n")
     build = KernelBuild.model_validate({**dict(TINY), "fragments": (*TINY.fragments, other)})
     with pytest.raises(InputError) as caught:
-        configure(build, find_source(build, cache), find_toolchain("x86_64"), cache)
+        configure(Workshop(cache), build, find_source(Workshop(cache), build), find_toolchain("x86_64"))
     told = r"tiny\.config:\d+: CONFIG_KERNEL_LZ4=y did not survive, .* KERNEL_XZ was taken"
     assert re.search(told, caught.value.message)
 
 
 def test_an_option_overrules_what_a_fragment_takes_of_a_choice(cache: Cache) -> None:
     build, lines = with_options(KERNEL_XZ="y"), list[str]()
-    made = configure(build, find_source(build, cache), find_toolchain("x86_64"), cache, tell=lines.append)
+    made = configure(
+        Workshop(cache, tell=lines.append), build, find_source(Workshop(cache), build), find_toolchain("x86_64")
+    )
     assert (made.options.get("KERNEL_XZ"), made.options.get("KERNEL_LZ4")) == ("y", None)
     assert "kernel.build.options overrules what fragments ask for: KERNEL_LZ4" in lines
 

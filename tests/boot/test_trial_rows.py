@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.store import RunKind, Store
@@ -48,8 +49,8 @@ def run_trial(system: System, cache: Cache, folder: Path, **options: bool) -> tu
     notes: list[str] = []
     run = Store(folder).start(RunKind.TRY, system.name, {})
     trial = Trial(
-        system, find_techniques(load_catalogue(), LADDER), plan, engine=Engine(run, reuse=True), cache=cache,
-        seeds=[1, 2], nulls=1, note=notes.append, **options,
+        system, find_techniques(load_catalogue(), LADDER), plan, engine=Engine(run, reuse=True),
+        shop=Workshop(cache, tell=notes.append), seeds=[1, 2], nulls=1, **options,
     )  # fmt: skip
     return trial.run(), notes
 
@@ -107,7 +108,7 @@ def test_a_cache_that_fills_up_in_mid_trial_loses_nothing(cache: Cache, tmp_path
     text = (EXAMPLES / "debian-arm64.toml").read_text().replace('"cloud/', f'"{EXAMPLES}/cloud/')
     # Another initramfs than the warm cache holds; made before the disk is full, as one that is there already.
     system.write_text(text.replace('"raid1", ', ""))
-    prepare(read_system(system), cache)
+    prepare(Workshop(cache), read_system(system))
     names = {"BOOTLAB_CACHE": str(cache.root), "PYTHON": sys.executable, "SYSTEM": str(system), "RUNS": str(tmp_path)}
     done = subprocess.run(
         ["unshare", "--mount", "--map-root-user", "sh", "-c", FULL],

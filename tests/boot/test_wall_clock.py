@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.cli.app import run
 from bootlab.errors import MissingTool
 from bootlab.measure.prepare import prepare
@@ -63,5 +64,5 @@ def test_kvm_is_for_the_hosts_own_architecture(cache: Cache) -> None:
     system = read_system(EXAMPLES / f"{foreign}.toml")
     asked = System.model_validate({**dict(system), "clock": {"kind": "wall", "accelerator": "kvm"}})
     with pytest.raises(MissingTool, match=f"this host is {platform.machine()}"):
-        prepare(asked, cache)
-    assert prepare(asked.with_part("clock", accelerator="auto"), cache).accelerator.value == "tcg"
+        prepare(Workshop(cache), asked)
+    assert prepare(Workshop(cache), asked.with_part("clock", accelerator="auto")).accelerator.value == "tcg"

@@ -9,6 +9,7 @@ from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.formats import cpio
 from bootlab.build.formats.compress import compress
 from bootlab.build.root.file_tree import FileTree
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import Compression, System, read_system
 
@@ -42,7 +43,7 @@ def _arm64_image() -> bytes:
 def test_every_input_is_there_and_hashed(tmp_path: Path) -> None:
     (tmp_path / "kernel").write_bytes(_arm64_image())
     system = _system(tmp_path).with_part("machine", type="virt")
-    files = prepare(system, Cache(tmp_path / "cache"))
+    files = prepare(Workshop(Cache(tmp_path / "cache")), system)
     assert files.kernel == tmp_path / "kernel"
     assert files.vmlinux is not None and files.vmlinux.read_bytes() == _arm64_image()
     assert files.initramfs is not None
@@ -51,22 +52,22 @@ def test_every_input_is_there_and_hashed(tmp_path: Path) -> None:
         "initramfs": file_sha256(files.initramfs),
         "disk0": file_sha256(files.disks[0]),
     }
-    assert prepare(system, Cache(tmp_path / "cache")) == files
+    assert prepare(Workshop(Cache(tmp_path / "cache")), system) == files
 
 
 def test_a_kernel_for_another_architecture_is_refused(tmp_path: Path) -> None:
     (tmp_path / "kernel").write_bytes(_arm64_image())
     with pytest.raises(InputError, match=r"kernel\.image: .*aarch64.*x86_64"):
-        prepare(_system(tmp_path), Cache(tmp_path / "cache"))
+        prepare(Workshop(Cache(tmp_path / "cache")), _system(tmp_path))
 
 
 def test_what_is_no_kernel_is_refused(tmp_path: Path) -> None:
     (tmp_path / "kernel").write_bytes(b"text\n" * 1000)
     with pytest.raises(InputError, match=r"kernel\.image: "):
-        prepare(_system(tmp_path), Cache(tmp_path / "cache"))
+        prepare(Workshop(Cache(tmp_path / "cache")), _system(tmp_path))
     (tmp_path / "kernel").unlink()
     with pytest.raises(InputError, match=r"kernel\.image: "):
-        prepare(_system(tmp_path), Cache(tmp_path / "cache"))
+        prepare(Workshop(Cache(tmp_path / "cache")), _system(tmp_path))
 
 
 def test_a_truncated_initramfs_is_refused(tmp_path: Path) -> None:
@@ -75,9 +76,9 @@ def test_a_truncated_initramfs_is_refused(tmp_path: Path) -> None:
     whole = (tmp_path / "initramfs.gz").read_bytes()
     (tmp_path / "initramfs.gz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError, match=r"initramfs\.path: .*cut short"):
-        prepare(system, Cache(tmp_path / "cache"))
+        prepare(Workshop(Cache(tmp_path / "cache")), system)
     (tmp_path / "initramfs.gz").write_bytes(b"a form of one's own")
-    assert prepare(system, Cache(tmp_path / "cache")).initramfs == tmp_path / "initramfs.gz"
+    assert prepare(Workshop(Cache(tmp_path / "cache")), system).initramfs == tmp_path / "initramfs.gz"
 
 
 @pytest.mark.network
@@ -85,7 +86,7 @@ def test_a_truncated_initramfs_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("debian-*.toml")), ids=lambda path: path.stem)
 def test_the_examples_can_be_made(path: Path) -> None:
     system = read_system(path)
-    files = prepare(system, Cache.default())
+    files = prepare(Workshop(Cache.default()), system)
     assert files.vmlinux is not None
     assert files.initramfs is not None and files.initramfs.stat().st_size < 6_000_000
     disks = {"rootfs"} if system.rootfs is not None else {"disk0"}

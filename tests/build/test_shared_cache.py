@@ -14,6 +14,7 @@ from bootlab.build.debian import packages
 from bootlab.build.debian.root import debian_root
 from bootlab.build.root import initramfs, rootfs
 from bootlab.build.root.content import Ingredients
+from bootlab.build.workshop import Workshop
 from bootlab.errors import StoreError
 from bootlab.system import Initramfs, Rootfs
 from tests.build.conftest import LocalArchive
@@ -41,14 +42,16 @@ def share() -> Iterator[Path]:
 def _make_all(root: Path, local: LocalArchive, tell: Callable[[str], None]) -> list[str]:
     """Make one of everything in the cache at `root`; return the entries' names below it."""
     cache = Cache(root)
-    package = packages.fetch("tool", "bookworm", "x86_64", cache, apt=local.apt, tell=tell)
-    root_of = debian_root(["tool"], "bookworm", "x86_64", cache, key="rootfs.packages", apt=local.apt, tell=tell)
+    package = packages.fetch(Workshop(cache, apt=local.apt, tell=tell), "tool", "bookworm", "x86_64")
+    root_of = debian_root(
+        Workshop(cache, apt=local.apt, tell=tell), ["tool"], "bookworm", "x86_64", key="rootfs.packages"
+    )
     archive = Initramfs(packages=("tool",), busybox=False)
     image = Rootfs(packages=("tool",), busybox=False, modules=())
     made = [
         package.tree,
-        initramfs.build(archive, Ingredients("initramfs", "x86_64", packages=root_of), cache, tell),
-        rootfs.build(image, Ingredients("rootfs", "x86_64", packages=root_of), cache, tell),
+        initramfs.build(Workshop(cache, tell=tell), archive, Ingredients("initramfs", "x86_64", packages=root_of)),
+        rootfs.build(Workshop(cache, tell=tell), image, Ingredients("rootfs", "x86_64", packages=root_of)),
     ]
     return [str(path.relative_to(root)) for path in made]
 

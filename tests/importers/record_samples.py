@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.process import find_program
@@ -66,7 +67,7 @@ def record_watch(out: Path) -> None:
     """Boot once and keep what `bootlab watch --record` makes of the serial line."""
     out.mkdir(parents=True, exist_ok=True)
     system = read_system(EXAMPLES / "debian-cloud.toml").with_part("clock", kind="wall")
-    prepared = prepare(system.with_cmdline("cryptomgr.notests"), Cache.default())
+    prepared = prepare(Workshop(Cache.default()), system.with_cmdline("cryptomgr.notests"))
     with tempfile.TemporaryDirectory() as folder:
         _boot_on_a_pty(
             prepared, "", Path(folder), [], out / "boot.rec",
@@ -83,21 +84,21 @@ def record_board(out: Path) -> None:
     assert system.bootloader is not None
     patches = (*system.bootloader.patches, EXAMPLES.parent / "patches" / "u-boot" / "sunxi-bootstage.patch")
     system = system.with_part("bootloader", fragments=(EXAMPLES / "board" / "bootstage.config",), patches=patches)
-    boot(prepare(system, Cache.default()), out)
+    boot(prepare(Workshop(Cache.default()), system), out)
 
 
 def record_dracut(out: Path) -> None:
     """Boot a Debian whose initramfs is dracut's, with systemd in it, and write what systemd says of that boot."""
     root = read_system(GUEST.with_name("dracut.toml"))
     with tempfile.TemporaryDirectory() as folder:
-        (image, *_) = prepare(root, Cache.default()).files.disks
+        (image, *_) = prepare(Workshop(Cache.default()), root).files.disks
         initrd, debugfs = Path(folder, "initrd.img"), find_program("debugfs", package="e2fsprogs")
         listed = subprocess.run([debugfs, "-R", "ls /boot", image], capture_output=True, text=True, check=True)
         name = re.search(r"initrd\.img-\S+", listed.stdout)
         assert name is not None
         subprocess.run([debugfs, "-R", f"dump /boot/{name[0]} {initrd}", image], capture_output=True, check=True)
         system = root.with_part("initramfs", init=None, modules=(), path=initrd)
-        record(prepare(system, Cache.default()), "dracut", out)
+        record(prepare(Workshop(Cache.default()), system), "dracut", out)
 
 
 def _boot_on_a_pty(
@@ -161,7 +162,7 @@ def main(folder: str, labels: list[str]) -> None:
         if label in OTHERS:
             OTHERS[label](Path(folder, label))
         else:
-            record(prepare(read_system(GUEST), Cache.default()), label, Path(folder, label))
+            record(prepare(Workshop(Cache.default()), read_system(GUEST)), label, Path(folder, label))
         print(f"{label}: {time.monotonic() - began:.0f} s", flush=True)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.measure.prepare import prepare
 from bootlab.system import System
@@ -27,4 +28,4 @@ def test_a_mark_of_bootlabs_own_is_not_the_guests_to_make(
         "booted": {"mark": "ready"},
     }
     with pytest.raises(InputError, match=rf"^{key}: '\w+' is a mark that bootlab makes itself"):
-        prepare(System.model_validate({**values, **changes}), Cache(tmp_path))
+        prepare(Workshop(Cache(tmp_path)), System.model_validate({**values, **changes}))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.cli.app import run
 from bootlab.errors import InputError, MissingTool
 from bootlab.importers.kernel import dmesg
@@ -98,7 +99,7 @@ def assert_between(record: BootRecord, modem: NullModem, one: tuple[str, bytes],
 
 def boot_once(path: Path, directory: Path) -> BootRecord:
     directory.mkdir()
-    return boot(prepare(read_system(path), Cache.default()), directory)
+    return boot(prepare(Workshop(Cache.default()), read_system(path)), directory)
 
 
 @pytest.mark.promise("real board")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import Outcome
@@ -45,7 +46,7 @@ def test_setting_the_date_moves_no_stamp(tmp_path: Path) -> None:
     path = tmp_path / "date.toml"
     path.write_text(SYSTEM.format(here=ROOT / "tests" / "serial" / "clock_step", files=files))
     (tmp_path / "boot").mkdir()
-    record = boot(prepare(read_system(path), Cache.default()), tmp_path / "boot")
+    record = boot(prepare(Workshop(Cache.default()), read_system(path)), tmp_path / "boot")
     assert record.outcome is Outcome.READY, record.detail
     ours = [float(word) for word in record.facts["watch_deltas"].split()]
     theirs = [float(word) for word in record.facts["grabserial_deltas"].split()]

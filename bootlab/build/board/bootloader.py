@@ -9,18 +9,19 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from bootlab.build.cache import Cache, file_sha256
+from bootlab.build.cache import file_sha256
 from bootlab.build.debian import packages
 from bootlab.build.source.config_text import Asked, collect, parse_config
 from bootlab.build.source.configure import Configuration, configure
-from bootlab.build.source.make import PYTHON, BuildFailed, ObjectFolder, Progress, require_buildable
+from bootlab.build.source.make import PYTHON, BuildFailed, ObjectFolder, require_buildable
 from bootlab.build.source.origin import SourceTree, find_source
-from bootlab.build.source.toolchain import Toolchain, find_toolchain, has_header, require_tools
+from bootlab.build.source.toolchain import find_toolchain, has_header, require_tools
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.process import ProgramFailed, run
 from bootlab.system import SECTOR, Board, Bootloader, CardLayout, SourceBuild
@@ -104,22 +105,13 @@ class BuiltBootloader:
 
 
 def build_bootloader(
-    build: Bootloader,
-    board: Board,
-    arch: str,
-    cache: Cache,
-    *,
-    appended_tree: bool = False,
-    refresh: bool = False,
-    tell: Callable[[str], None] = lambda line: None,
-    progress: Progress = lambda done, last: None,
+    shop: Workshop, build: Bootloader, board: Board, arch: str, *, appended_tree: bool = False
 ) -> BuiltBootloader:
     """Return the bootloader that `build` describes for `board`, whose CPU is `arch`, built unless the cache has it.
 
-    `appended_tree`: the kernel on its card has the device tree behind itself. `refresh` looks Debian's package up
-    again; `tell` gets a line before what may take long, `progress` files compiled so far and the last one. Raises
-    InputError (options that did not survive, no such source, a patch that does not apply, an SPL too large for the
-    board), MissingTool, BuildFailed, StoreError, Unreachable.
+    `appended_tree`: the kernel on its card has the device tree behind itself. Raises InputError (options that did not
+    survive, no such source, a patch that does not apply, an SPL too large for the board), MissingTool, BuildFailed,
+    StoreError, Unreachable.
     """
     toolchain = find_toolchain(arch)
     patching = [("patch", "patch")] if build.patches else []
@@ -129,24 +121,17 @@ def build_bootloader(
     build = build if build.base or build.config else build.model_copy(update={"base": board.base})
     if build.opensbi is not None and not board.opensbi:
         raise InputError("bootloader.opensbi: SPL of this board starts no OpenSBI, which is a firmware of riscv64")
-    opensbi = _find_opensbi(build, cache, refresh=refresh, tell=tell) if board.opensbi else None
-    source = find_source(build, cache, refresh=refresh, tell=tell)
-    require_buildable(source, cache)
-    configuration = configure(
-        build,
-        source,
-        toolchain,
-        cache,
-        ask=lambda one: _asked(one, build, board, appended_tree),
-        refresh=refresh,
-        tell=tell,
-    )
-    job = _Job(source, configuration, board, opensbi, toolchain, cache, tell, progress)
+    opensbi = _find_opensbi(shop, build) if board.opensbi else None
+    source = find_source(shop, build)
+    require_buildable(source, shop.cache)
+    configuration = configure(shop, build, source, toolchain, ask=lambda one: _asked(one, build, board, appended_tree))
+    folder = ObjectFolder(shop.cache, source, toolchain, "bootloader")
+    job = _Job(shop, source, configuration, board, opensbi, folder)
     packed = [] if opensbi is None else [file_sha256(opensbi)]
     key = json.dumps([_FORMAT, source.identity, board.image, arch, toolchain.identity, configuration.text, *packed])
-    entry = cache.find("bootloader", key)
+    entry = shop.cache.find("bootloader", key)
     from_cache = entry is not None
-    entry = entry or cache.make("bootloader", key, job.write)
+    entry = entry or shop.cache.make("bootloader", key, job.write)
     about = json.loads((entry / "build.json").read_text(encoding="utf-8"))
     return BuiltBootloader(
         image=entry / board.image,
@@ -190,15 +175,13 @@ def _asked(changed: SourceBuild, build: Bootloader, board: Board, appended_tree:
     return {**ours, **collect(changed)}
 
 
-def _find_opensbi(build: Bootloader, cache: Cache, *, refresh: bool, tell: Callable[[str], None]) -> Path:
+def _find_opensbi(shop: Workshop, build: Bootloader) -> Path:
     if build.opensbi is not None:
         # make runs in a folder of its own.
         return build.opensbi.resolve()
-    package = packages.fetch(
-        _OPENSBI_PACKAGE, build.suite, "riscv64", cache, key="bootloader.opensbi", refresh=refresh, tell=tell
-    )
+    package = packages.fetch(shop, _OPENSBI_PACKAGE, build.suite, "riscv64", key="bootloader.opensbi")
     for note in package.notes:
-        tell(note)
+        shop.tell(note)
     found = package.tree / _OPENSBI_FILE
     if not found.is_file():
         raise InputError(
@@ -234,27 +217,24 @@ def _has_python_header() -> bool:
 class _Job:
     def __init__(
         self,
+        shop: Workshop,
         source: SourceTree,
         configuration: Configuration,
         board: Board,
         opensbi: Path | None,
-        toolchain: Toolchain,
-        cache: Cache,
-        tell: Callable[[str], None],
-        progress: Progress,
+        folder: ObjectFolder,
     ) -> None:
+        self._shop = shop
         self._source = source
         self._config = configuration
         self._board = board
         self._opensbi = opensbi
-        self._folder = ObjectFolder(cache, source, toolchain, "bootloader")
-        self._tell = tell
-        self._progress = progress
+        self._folder = folder
 
     def write(self, out: Path) -> None:
         folder = self._folder
-        with folder.locked(self._tell):
-            self._tell(f"building U-Boot {self._source.version}")
+        with folder.locked(self._shop.tell):
+            self._shop.tell(f"building U-Boot {self._source.version}")
             began = time.monotonic()
             config = folder.objects / ".config"
             if not config.is_file() or config.read_text(encoding="utf-8") != self._config.text:
@@ -262,7 +242,7 @@ class _Job:
             try:
                 # U-Boot's make knows it by this variable alone.
                 packed = [] if self._opensbi is None else [f"OPENSBI={self._opensbi}"]
-                folder.make(["all"], self._progress, variables=packed)
+                folder.make(["all"], self._shop.compiled, variables=packed)
             except BuildFailed as error:
                 self._explain(error)
             seconds = time.monotonic() - began

@@ -3,13 +3,12 @@
 import json
 import shutil
 import struct
-from collections.abc import Callable
 from pathlib import Path
 
-from bootlab.build.cache import Cache
 from bootlab.build.kernel.build import BuiltKernel, objects_of
 from bootlab.build.source.origin import find_source
 from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.process import ProgramFailed, run
 from bootlab.system import KernelBuild
@@ -22,15 +21,14 @@ _FORMAT = 1
 _PACKAGE = "device-tree-compiler"
 
 
-def build_device_tree(
-    build: KernelBuild, kernel: BuiltKernel, arch: str, name: str, cache: Cache, tell: Callable[[str], None]
-) -> Path:
+def build_device_tree(shop: Workshop, build: KernelBuild, kernel: BuiltKernel, arch: str, name: str) -> Path:
     """Return the device tree `name` (as `sun8i-h3-orangepi-pc.dtb`) of the sources of `kernel`, made of `build`.
 
     Raises InputError when the sources have none of this name, BuildFailed, StoreError.
     """
     toolchain = find_toolchain(arch)
-    source = find_source(build, cache)
+    # The kernel's build has looked it up, and told what there is to tell.
+    source = find_source(Workshop(shop.cache), build)
     folder = source.tree / "arch" / toolchain.kbuild / "boot/dts"
     found = sorted(folder.rglob(f"{name.removesuffix('.dtb')}.dts"))
     if not found:
@@ -42,13 +40,13 @@ def build_device_tree(
 
     def make(out: Path) -> None:
         # The kernel's own objects have its compiler of device trees in them.
-        objects = objects_of(build, source, toolchain, cache)
-        with objects.locked(tell):
+        objects = objects_of(build, source, toolchain, shop.cache)
+        with objects.locked(shop.tell):
             shutil.copyfile(kernel.config, objects.objects / ".config")
             objects.configure(str(target))
             shutil.copyfile(objects.objects / "arch" / toolchain.kbuild / "boot/dts" / target, out)
 
-    return cache.make("dtb", json.dumps([_FORMAT, source.identity, toolchain.identity, str(target)]), make)
+    return shop.cache.make("dtb", json.dumps([_FORMAT, source.identity, toolchain.identity, str(target)]), make)
 
 
 def fixed_up(tree: Path, out: Path, *, cmdline: str, memory: range) -> None:

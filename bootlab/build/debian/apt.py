@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.build.cache import Cache
 from bootlab.build.debian.apt_sources import RELEASES, SOURCE, debian_stanzas
+from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError, StoreError
 from bootlab.process import Output, ProgramFailed, run
 
@@ -53,13 +53,13 @@ class PrivateApt:
     The caller holds a lock: apt refuses to run twice on one state. `key` is what a system file calls the suite.
     """
 
-    def __init__(self, cache: Cache, suite: str, architecture: str, apt: Path, key: str) -> None:
-        self._cache = cache
+    def __init__(self, shop: Workshop, suite: str, architecture: str, key: str) -> None:
+        self._cache = shop.cache
         self._key = key
         self._suite = suite
         self._architecture = architecture
-        self._folder = cache.root / "apt" / f"{suite}-{architecture}"
-        self._stanzas = debian_stanzas(apt, suite, architecture)
+        self._folder = shop.cache.root / "apt" / f"{suite}-{architecture}"
+        self._stanzas = debian_stanzas(shop.apt, suite, architecture)
 
     def update(self, *, force: bool = False) -> None:
         """Fetch the package lists unless they are younger than a day.

@@ -10,7 +10,7 @@ import re
 import shlex
 import tarfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from bootlab.build.debian.package_records import is_young
 from bootlab.build.debian.packages import ARCHITECTURES, machine_suite
 from bootlab.build.debian.root import DebianRoot, expect_names
 from bootlab.build.formats.ext4 import DATE
+from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError, MissingTool
 from bootlab.process import ProgramFailed, find_program, run
 
@@ -31,8 +32,6 @@ _ERRORS = re.compile(r"^E: .*", re.MULTILINE)
 _UNKNOWN = re.compile(r"Unable to locate package|has no installation candidate|unmet dependencies|held broken packages")
 _AWAY = re.compile(r"Could not resolve|Could not connect|Failed to fetch|Temporary failure")
 _PASSED_ON = re.compile(r"^Acquire::(http|https|ftp)::.*;$", re.MULTILINE)
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +60,13 @@ def _hook(line: str) -> str:
 
 
 def installed_root(
+    shop: Workshop,
     names: Sequence[str],
     suite: str | None,
     arch: str,
-    cache: Cache,
     *,
     key: str,
     after: Commands | None = None,
-    refresh: bool = False,
-    apt: Path = Path("/etc/apt"),
-    tell: Tell = lambda line: None,
 ) -> DebianRoot:
     """Return Debian's essential packages and `names`, installed, of `suite` (by default this machine's) for `arch`.
 
@@ -78,23 +74,23 @@ def installed_root(
     suite, packages that cannot be together), MissingTool (mmdebstrap, or a right that it needs), Unreachable (no
     network), StoreError.
     """
-    suite = suite or machine_suite(key)
+    cache, suite = shop.cache, suite or machine_suite(key)
     expect_names(names, key)
     wanted, architecture = sorted(set(names)), ARCHITECTURES[arch]
     done = after.key if after is not None else ""
     place = cache.root / "roots" / f"{cache.path('root', f'installed {suite} {architecture} {wanted}{done}').name}.json"
-    if (known := _read_record(place, cache)) is not None and not refresh and is_young(known[2]):
+    if (known := _read_record(place, cache)) is not None and not shop.refresh and is_young(known[2]):
         return _root(known[0], known[1], cache)
     with cache.lock(f"installed-{suite}-{architecture}"):
         known = _read_record(place, cache)
-        if known is not None and not refresh and is_young(known[2]):
+        if known is not None and not shop.refresh and is_young(known[2]):
             return _root(known[0], known[1], cache)
         try:
-            digest = _install(wanted, suite, architecture, cache, key, after, apt, tell)
+            digest = _install(shop, wanted, suite, architecture, key, after)
         except Unreachable:
             if known is None:
                 raise
-            tell(f"{', '.join(wanted)}: could not be looked up again; using what the cache has")
+            shop.tell(f"{', '.join(wanted)}: could not be looked up again; using what the cache has")
             return _root(known[0], known[1], cache)
         packages = _packages(cache.path("package-tar", digest))
         record = {"looked_up_s": time.time(), "sha256": digest, "packages": packages}
@@ -102,24 +98,15 @@ def installed_root(
     return _root(packages, digest, cache)
 
 
-def _install(
-    names: list[str],
-    suite: str,
-    architecture: str,
-    cache: Cache,
-    key: str,
-    after: Commands | None,
-    apt: Path,
-    tell: Tell,
-) -> str:
+def _install(shop: Workshop, names: list[str], suite: str, architecture: str, key: str, after: Commands | None) -> str:
     program = find_program("mmdebstrap", package="mmdebstrap")
-    tell(f"installing {', '.join(names)} of Debian {suite} with mmdebstrap")
+    shop.tell(f"installing {', '.join(names)} of Debian {suite} with mmdebstrap")
     digest = ""
 
     def build(path: Path) -> None:
         nonlocal digest
         sources, archive = path.parent / "debian.sources", path.parent / "root.tar"
-        sources.write_text(debian_stanzas(apt, suite, architecture)[0], encoding="utf-8")
+        sources.write_text(debian_stanzas(shop.apt, suite, architecture)[0], encoding="utf-8")
         argv: list[str | Path] = [program, "--variant=essential", f"--architectures={architecture}", "--format=tar"]
         argv += [f"--include={','.join(names)}", *(after.hooks if after is not None else ()), *_apt_options()]
         argv += [suite, archive, sources]
@@ -130,10 +117,10 @@ def _install(
 
     try:
         # What a mmdebstrap makes is known by its own bytes, and those only when it is made.
-        made = cache.make("installing", f"{time.time_ns()} {suite} {architecture} {names}", build)
+        made = shop.cache.make("installing", f"{time.time_ns()} {suite} {architecture} {names}", build)
     except ProgramFailed as error:
         raise _trouble(error, f"{key}: Debian {suite} ({architecture})") from error
-    cache.make("package-tar", digest, lambda path: _move(made, path))
+    shop.cache.make("package-tar", digest, lambda path: _move(made, path))
     made.unlink(missing_ok=True)
     return digest
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from bootlab.build.cache import Cache
 from bootlab.build.debian.apt import PrivateApt, Unreachable
+from bootlab.build.workshop import Workshop
 
 MAX_AGE_DAYS = 30
 _T = TypeVar("_T")
@@ -52,27 +53,27 @@ class Wanted:
 
 
 def look_up(
-    wanted: Wanted, cache: Cache, fetch: Callable[[], PackageRecord], *, refresh: bool, max_age_days: float
+    shop: Workshop, wanted: Wanted, fetch: Callable[[], PackageRecord], *, max_age_days: float
 ) -> tuple[PackageRecord, tuple[str, ...]]:
     """Return what the name means and what a user should know of it; the cache then has what was downloaded.
 
-    `fetch` looks it up and downloads it, when there is no record younger than `max_age_days` or with `refresh`.
+    `fetch` looks it up and downloads it, when there is no record younger than `max_age_days`, or to refresh it.
     Raises Unreachable when that needs a network and nothing older is there, and what `fetch` raises.
     """
     # What was looked up lately needs no lock, so nobody waits for another's download, nor needs to write to the cache.
-    if (record := _lately(wanted, cache, refresh, max_age_days)) is not None:
+    if (record := _lately(shop, wanted, max_age_days)) is not None:
         return record, ()
-    with cache.lock(f"packages-{wanted.suite}-{wanted.arch}"):
-        if (record := _lately(wanted, cache, refresh, max_age_days)) is not None:
+    with shop.cache.lock(f"packages-{wanted.suite}-{wanted.arch}"):
+        if (record := _lately(shop, wanted, max_age_days)) is not None:
             return record, ()
-        old = known(wanted, cache)
+        old = known(wanted, shop.cache)
         try:
             record = fetch()
         except Unreachable as error:
             if old is None:
                 raise Unreachable(f"{wanted.what}: {error.message}", hint=error.hint) from error
             return old, (f"{wanted.what}: could not be looked up again; using {old} from the cache",)
-        remember(wanted, record, cache)
+        remember(wanted, record, shop.cache)
     if old is not None and old.sha256 != record.sha256:
         return record, (f"{wanted.what}: is now {record}, was {old}; older figures do not apply",)
     return record, ()
@@ -111,6 +112,6 @@ def is_young(looked_up_s: float, max_age_days: float = MAX_AGE_DAYS) -> bool:
     return 0 <= time.time() - looked_up_s < max_age_days * 86400
 
 
-def _lately(wanted: Wanted, cache: Cache, refresh: bool, max_age_days: float) -> PackageRecord | None:
-    record = None if refresh else known(wanted, cache)
+def _lately(shop: Workshop, wanted: Wanted, max_age_days: float) -> PackageRecord | None:
+    record = None if shop.refresh else known(wanted, shop.cache)
     return record if record is not None and is_young(record.looked_up_s, max_age_days) else None

@@ -3,13 +3,12 @@
 import difflib
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bootlab.build.cache import Cache
 from bootlab.build.debian.apt import PrivateApt, Stanza
 from bootlab.build.debian.package_records import (
     MAX_AGE_DAYS,
@@ -20,6 +19,7 @@ from bootlab.build.debian.package_records import (
     look_up,
     remember,
 )
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.process import run
 
@@ -68,22 +68,18 @@ def machine_suite(key: str) -> str:
 
 
 def fetch(
+    shop: Workshop,
     name: str,
     suite: str | None,
     arch: str,
-    cache: Cache,
     *,
     key: str = "kernel.package",
-    refresh: bool = False,
     max_age_days: float = MAX_AGE_DAYS,
-    apt: Path = Path("/etc/apt"),
-    tell: Callable[[str], None] = lambda line: None,
 ) -> Package:
     """Return the Debian package `name` of `suite` (by default this machine's) for `arch`, unpacked.
 
-    What the cache has is used again without a network until it is `max_age_days` old; `refresh` looks it up now.
-    `tell` gets a line before each step that may take long. `apt` is the folder of apt's configuration. `key` is what
-    asks for it in the system file.
+    What the cache has is used again without a network until it is `max_age_days` old. `key` is what asks for it in the
+    system file.
     Raises InputError (unknown package or suite), Unreachable (no network, not in the cache), MissingTool, StoreError.
     """
     suite = suite or machine_suite(key)
@@ -96,48 +92,41 @@ def fetch(
     debian = ARCHITECTURES[arch]
 
     def download() -> PackageRecord:
-        tell(f"looking up {name} in Debian {suite}")
-        archive = PrivateApt(cache, suite, debian, apt, suite_key(key))
+        shop.tell(f"looking up {name} in Debian {suite}")
+        archive = PrivateApt(shop, suite, debian, suite_key(key))
         package = fetch_current(
             archive,
             lambda: _resolve(name, archive, suite, key),
-            lambda found: _unpacked(found, archive, cache, tell),
-            refresh=refresh,
+            lambda found: _unpacked(shop, found, archive),
+            refresh=shop.refresh,
         )
         return PackageRecord(package.name, package.version, package.sha256, time.time())
 
     wanted = Wanted(name, suite, debian, _KIND, name)
-    record, notes = look_up(wanted, cache, download, refresh=refresh, max_age_days=max_age_days)
-    tree = cache.path(_KIND, record.sha256)
+    record, notes = look_up(shop, wanted, download, max_age_days=max_age_days)
+    tree = shop.cache.path(_KIND, record.sha256)
     return Package(record.name, record.version, arch, suite, tree, record.sha256, notes)
 
 
 def fetch_all(
-    names: Sequence[str],
-    suite: str,
-    arch: str,
-    cache: Cache,
-    *,
-    key: str = "kernel.package",
-    apt: Path = Path("/etc/apt"),
-    tell: Callable[[str], None] = lambda line: None,
+    shop: Workshop, names: Sequence[str], suite: str, arch: str, *, key: str = "kernel.package"
 ) -> list[Package]:
     """Return many packages as `fetch` does one, in the order of `names`: what the cache has not is fetched at once.
 
     What the cache has is used however old it is. Raises as `fetch`, but Unreachable for any that is not in the cache.
     """
-    debian = ARCHITECTURES[arch]
+    cache, debian = shop.cache, ARCHITECTURES[arch]
     wanted = {name: Wanted(name, suite, debian, _KIND, name) for name in names}
     with cache.lock(f"packages-{suite}-{debian}"):
         records = {name: record for name, one in wanted.items() if (record := known(one, cache))}
         missing = [name for name in wanted if name not in records]
         if missing:
-            tell(f"looking up {len(missing)} packages in Debian {suite}")
-            archive = PrivateApt(cache, suite, debian, apt, suite_key(key))
+            shop.tell(f"looking up {len(missing)} packages in Debian {suite}")
+            archive = PrivateApt(shop, suite, debian, suite_key(key))
             packages = fetch_current(
                 archive,
                 lambda: _resolve_all(missing, archive, suite, key),
-                lambda found: _unpack_all(found, archive, cache, tell),
+                lambda found: _unpack_all(shop, found, archive),
                 refresh=False,
             )
             for one in packages:
@@ -155,13 +144,13 @@ def _resolve_all(names: Sequence[str], apt: PrivateApt, suite: str, key: str) ->
     return [found[name] for name in names]
 
 
-def _unpack_all(packages: Sequence[Stanza], apt: PrivateApt, cache: Cache, tell: Callable[[str], None]) -> None:
-    needed = [package for package in packages if not cache.find(_KIND, package.sha256)]
-    tell(f"downloading {len(needed)} packages")
+def _unpack_all(shop: Workshop, packages: Sequence[Stanza], apt: PrivateApt) -> None:
+    needed = [package for package in packages if not shop.cache.find(_KIND, package.sha256)]
+    shop.tell(f"downloading {len(needed)} packages")
     with TemporaryDirectory(prefix="bootlab-") as folder:
         archives = apt.download_all(needed, Path(folder)) if needed else {}
         for package in needed:
-            cache.make(_KIND, package.sha256, partial(_extract, archives[package.name]))
+            shop.cache.make(_KIND, package.sha256, partial(_extract, archives[package.name]))
 
 
 def _extract(archive: Path, tree: Path) -> None:
@@ -178,14 +167,14 @@ def _resolve(name: str, apt: PrivateApt, suite: str, key: str) -> Stanza:
     return package
 
 
-def _unpacked(package: Stanza, apt: PrivateApt, cache: Cache, tell: Callable[[str], None]) -> Path:
+def _unpacked(shop: Workshop, package: Stanza, apt: PrivateApt) -> Path:
     def build(tree: Path) -> None:
-        tell(f"downloading {package.name} {package.version}")
+        shop.tell(f"downloading {package.name} {package.version}")
         archive = apt.download(package, tree.parent)
         _extract(archive, tree)
         archive.unlink()
 
-    return cache.make(_KIND, package.sha256, build)
+    return shop.cache.make(_KIND, package.sha256, build)
 
 
 def _unknown(name: str, apt: PrivateApt, suite: str, key: str) -> InputError:

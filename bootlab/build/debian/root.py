@@ -10,7 +10,7 @@ import re
 import stat
 import tarfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from bootlab.build.debian.apt import PrivateApt, Stanza, Unreachable
 from bootlab.build.debian.package_records import fetch_current, is_young
 from bootlab.build.debian.packages import ARCHITECTURES, machine_suite, suite_key
 from bootlab.build.formats.cpio import Entry
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.process import run
 
@@ -36,8 +37,6 @@ _TYPES = {
     tarfile.BLKTYPE: stat.S_IFBLK,
     tarfile.FIFOTYPE: stat.S_IFIFO,
 }
-
-Tell = Callable[[str], None]
 
 
 class DebianRoot:
@@ -65,41 +64,31 @@ class DebianRoot:
             yield from _entries(name, path)
 
 
-def debian_root(
-    names: Sequence[str],
-    suite: str | None,
-    arch: str,
-    cache: Cache,
-    *,
-    key: str,
-    refresh: bool = False,
-    apt: Path = Path("/etc/apt"),
-    tell: Tell = lambda line: None,
-) -> DebianRoot:
+def debian_root(shop: Workshop, names: Sequence[str], suite: str | None, arch: str, *, key: str) -> DebianRoot:
     """Return the Debian packages `names` of `suite` (by default this machine's) for `arch`, and what they depend on.
 
-    What the cache has is used without a network until it is a month old; `refresh` looks it up now. `key` is the system
-    file's key for messages. Raises InputError (no such package, no such suite, packages that cannot be together),
+    What the cache has is used without a network until it is a month old. `key` is the system file's key for messages.
+    Raises InputError (no such package, no such suite, packages that cannot be together),
     Unreachable (no network), StoreError.
     """
-    suite = suite or machine_suite(key)
+    cache, suite = shop.cache, suite or machine_suite(key)
     expect_names(names, key)
     wanted = sorted(set(names))
     architecture = ARCHITECTURES[arch]
     place = cache.root / "roots" / f"{cache.path('root', f'{suite} {architecture} {wanted}').name}.json"
-    if (known := _read_record(place, cache)) is not None and not refresh and is_young(known[1]):
+    if (known := _read_record(place, cache)) is not None and not shop.refresh and is_young(known[1]):
         return _root(known[0], cache)
     with cache.lock(f"packages-{suite}-{architecture}"):
         known = _read_record(place, cache)
-        if known is not None and not refresh and is_young(known[1]):
+        if known is not None and not shop.refresh and is_young(known[1]):
             return _root(known[0], cache)
         try:
-            archive = PrivateApt(cache, suite, architecture, apt, suite_key(key))
-            packages = _look_up(wanted, archive, key, suite, refresh, cache, tell)
+            archive = PrivateApt(shop, suite, architecture, suite_key(key))
+            packages = _look_up(shop, wanted, archive, key, suite)
         except Unreachable as error:
             if known is None:
                 raise Unreachable(f"{', '.join(wanted)}: {error.message}", hint=error.hint) from error
-            tell(f"{', '.join(wanted)}: could not be looked up again; using what the cache has")
+            shop.tell(f"{', '.join(wanted)}: could not be looked up again; using what the cache has")
             return _root(known[0], cache)
         record = {"looked_up_s": time.time(), "packages": [[one.name, one.version, one.sha256] for one in packages]}
         cache.write_text(place, json.dumps(record, indent=1) + "\n")
@@ -115,24 +104,22 @@ def expect_names(names: Sequence[str], key: str) -> None:
             )
 
 
-def _look_up(
-    names: Sequence[str], apt: PrivateApt, key: str, suite: str, refresh: bool, cache: Cache, tell: Tell
-) -> list[Stanza]:
-    tell(f"looking up {', '.join(names)} in Debian {suite}")
+def _look_up(shop: Workshop, names: Sequence[str], apt: PrivateApt, key: str, suite: str) -> list[Stanza]:
+    shop.tell(f"looking up {', '.join(names)} in Debian {suite}")
     return fetch_current(
-        apt, lambda: apt.closure(names, key), lambda found: _fetch_tars(found, apt, cache, tell), refresh=refresh
+        apt, lambda: apt.closure(names, key), lambda found: _fetch_tars(shop, found, apt), refresh=shop.refresh
     )
 
 
-def _fetch_tars(packages: Sequence[Stanza], apt: PrivateApt, cache: Cache, tell: Tell) -> None:
+def _fetch_tars(shop: Workshop, packages: Sequence[Stanza], apt: PrivateApt) -> None:
     for package in packages:
 
         def build(path: Path, package: Stanza = package) -> None:
-            tell(f"downloading {package.name} {package.version}")
+            shop.tell(f"downloading {package.name} {package.version}")
             archive = apt.download(package, path.parent)
             path.write_bytes(run(["dpkg-deb", "--fsys-tarfile", archive], deadline_s=_UNPACK_DEADLINE_S).stdout)
 
-        cache.make("package-tar", package.sha256, build)
+        shop.cache.make("package-tar", package.sha256, build)
 
 
 def _root(packages: Sequence[Stanza], cache: Cache) -> DebianRoot:

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.build.cache import Cache
 from bootlab.build.debian.apt import PrivateApt, SourceStanza
 from bootlab.build.debian.apt_sources import SOURCE
 from bootlab.build.debian.package_records import MAX_AGE_DAYS, PackageRecord, Wanted, fetch_current, look_up
 from bootlab.build.debian.packages import machine_suite, suite_key
+from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import run
 
@@ -49,52 +49,25 @@ class _Form:
     """Downloads it and makes the folder."""
 
 
-def fetch_source(
-    name: str,
-    suite: str | None,
-    cache: Cache,
-    *,
-    key: str,
-    refresh: bool = False,
-    apt: Path = Path("/etc/apt"),
-    tell: Callable[[str], None] = lambda line: None,
-) -> SourcePackage:
+def fetch_source(shop: Workshop, name: str, suite: str | None, *, key: str) -> SourcePackage:
     """Return the Debian source package `name` of `suite` (by default this machine's), unpacked.
 
     `key` is what the system file calls it, for messages. What the cache has is used again without a network until it
-    is a month old; `refresh` looks it up now. `apt` is the folder of apt's configuration.
+    is a month old.
     Raises InputError (unknown package or suite), Unreachable (no network, not in the cache), MissingTool, StoreError.
     """
-    return _fetch(_PATCHED, name, suite, cache, key, refresh, apt, tell)
+    return _fetch(shop, _PATCHED, name, suite, key)
 
 
-def fetch_upstream(
-    name: str,
-    suite: str | None,
-    cache: Cache,
-    *,
-    key: str,
-    refresh: bool = False,
-    apt: Path = Path("/etc/apt"),
-    tell: Callable[[str], None] = lambda line: None,
-) -> SourcePackage:
+def fetch_upstream(shop: Workshop, name: str, suite: str | None, *, key: str) -> SourcePackage:
     """Return a folder with the tarball of the release that the Debian source package `name` of `suite` is made of.
 
     For what is built as its authors released it. Everything else is as of `fetch_source`.
     """
-    return _fetch(_UPSTREAM, name, suite, cache, key, refresh, apt, tell)
+    return _fetch(shop, _UPSTREAM, name, suite, key)
 
 
-def _fetch(
-    form: _Form,
-    name: str,
-    suite: str | None,
-    cache: Cache,
-    key: str,
-    refresh: bool,
-    apt: Path,
-    tell: Callable[[str], None],
-) -> SourcePackage:
+def _fetch(shop: Workshop, form: _Form, name: str, suite: str | None, key: str) -> SourcePackage:
     suite = suite or machine_suite(key)
     if not _SUITE.fullmatch(suite):
         raise InputError(
@@ -104,19 +77,19 @@ def _fetch(
         raise InputError(f'{key}: "{name}" is not the name of a Debian source package')
 
     def download() -> PackageRecord:
-        tell(f"looking up the source of {name} in Debian {suite}")
-        archive = PrivateApt(cache, suite, SOURCE, apt, suite_key(key))
+        shop.tell(f"looking up the source of {name} in Debian {suite}")
+        archive = PrivateApt(shop, suite, SOURCE, suite_key(key))
         package = fetch_current(
             archive,
             lambda: _resolve(name, archive, suite, key),
-            lambda found: _kept(form, found, archive, cache, tell),
-            refresh=refresh,
+            lambda found: _kept(shop, form, found, archive),
+            refresh=shop.refresh,
         )
         return PackageRecord(package.name, package.version, _sha256(form, package), time.time())
 
     wanted = Wanted(name, suite, SOURCE, form.kind, f"{key}: the source of {name}")
-    record, notes = look_up(wanted, cache, download, refresh=refresh, max_age_days=MAX_AGE_DAYS)
-    return SourcePackage(name, record.version, suite, cache.path(form.kind, record.sha256), record.sha256, notes)
+    record, notes = look_up(shop, wanted, download, max_age_days=MAX_AGE_DAYS)
+    return SourcePackage(name, record.version, suite, shop.cache.path(form.kind, record.sha256), record.sha256, notes)
 
 
 def _resolve(name: str, apt: PrivateApt, suite: str, key: str) -> SourceStanza:
@@ -136,12 +109,12 @@ def _sha256(form: _Form, package: SourceStanza) -> str:
     return found[0]
 
 
-def _kept(form: _Form, package: SourceStanza, apt: PrivateApt, cache: Cache, tell: Callable[[str], None]) -> Path:
+def _kept(shop: Workshop, form: _Form, package: SourceStanza, apt: PrivateApt) -> Path:
     def build(tree: Path) -> None:
-        tell(f"downloading the source of {package.name} {package.version}")
+        shop.tell(f"downloading the source of {package.name} {package.version}")
         form.make(package, apt, tree)
 
-    return cache.make(form.kind, _sha256(form, package), build)
+    return shop.cache.make(form.kind, _sha256(form, package), build)
 
 
 def _unpack(package: SourceStanza, apt: PrivateApt, tree: Path) -> None:

@@ -18,9 +18,10 @@ from bootlab.build.kernel.objects import MAP_OPTION, collect_objects
 from bootlab.build.kernel.types import compile_types
 from bootlab.build.source.config_text import INITRAMFS_FILE, collect_kernel, parse_config
 from bootlab.build.source.configure import Configuration, configure
-from bootlab.build.source.make import ObjectFolder, Progress, require_buildable
+from bootlab.build.source.make import ObjectFolder, require_buildable
 from bootlab.build.source.origin import SourceTree, find_source
 from bootlab.build.source.toolchain import Toolchain, find_toolchain, require_tools
+from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError
 from bootlab.process import run
 from bootlab.system import KernelBuild
@@ -69,38 +70,34 @@ class BuiltKernel:
 
 
 def build_kernel(
+    shop: Workshop,
     build: KernelBuild,
     arch: str,
-    cache: Cache,
     *,
     initramfs: Path | None = None,
     expect: Callable[[Mapping[str, str]], None] = lambda options: None,
-    refresh: bool = False,
-    tell: Callable[[str], None] = lambda line: None,
-    progress: Progress = lambda done, last: None,
 ) -> BuiltKernel:
     """Return the kernel that `build` describes for `arch` (toolchain.ARCHITECTURES), built unless the cache has it.
 
     `initramfs`: a newc archive, not compressed, that goes into the image. `expect` gets the final options before
-    anything is compiled, to refuse a kernel that would be of no use. `refresh` looks Debian packages up again.
-    `tell` gets a line before a step that may take long; `progress` gets files compiled so far and the last of them.
-    Raises InputError (options that did not survive, no kernel source, a patch that does not apply), MissingTool,
-    BuildFailed (the first error of the compiler), StoreError, Unreachable.
+    anything is compiled, to refuse a kernel that would be of no use. Raises InputError (options that did not survive,
+    no kernel source, a patch that does not apply), MissingTool, BuildFailed (the first error of the compiler),
+    StoreError, Unreachable.
     """
     toolchain = find_toolchain(arch)
     patching = (("patch", "patch"),) if build.patches else ()
     require_tools(toolchain, build.options, patching)
-    source = find_source(build, cache, refresh=refresh, tell=tell)
-    require_buildable(source, cache)
+    source = find_source(shop, build)
+    require_buildable(source, shop.cache)
     ask = partial(collect_kernel, embedded=initramfs is not None)
-    configuration = configure(build, source, toolchain, cache, ask=ask, refresh=refresh, tell=tell)
+    configuration = configure(shop, build, source, toolchain, ask=ask)
     expect(configuration.options)
-    folder = objects_of(build, source, toolchain, cache)
-    job = _Job(source, configuration, toolchain, folder, initramfs, cache, tell, progress)
+    folder = objects_of(build, source, toolchain, shop.cache)
+    job = _Job(shop, source, configuration, toolchain, folder, initramfs)
     key = kernel_key(source, configuration, toolchain, initramfs)
-    entry = cache.find("kernel", key)
+    entry = shop.cache.find("kernel", key)
     from_cache = entry is not None
-    return _read(entry or cache.make("kernel", key, job.write), from_cache)
+    return _read(entry or shop.cache.make("kernel", key, job.write), from_cache)
 
 
 def objects_of(build: KernelBuild, source: SourceTree, toolchain: Toolchain, cache: Cache) -> ObjectFolder:
@@ -125,30 +122,26 @@ def kernel_key(source: SourceTree, configuration: Configuration, toolchain: Tool
 class _Job:
     def __init__(
         self,
+        shop: Workshop,
         source: SourceTree,
         configuration: Configuration,
         toolchain: Toolchain,
         folder: ObjectFolder,
         initramfs: Path | None,
-        cache: Cache,
-        tell: Callable[[str], None],
-        progress: Progress,
     ) -> None:
+        self._shop = shop
         self._source = source
         self._config = configuration
         self._options = configuration.options
         self._toolchain = toolchain
         self._folder = folder
         self._initramfs = initramfs
-        self._cache = cache
-        self._tell = tell
-        self._progress = progress
 
     def write(self, out: Path) -> None:
         folder = self._folder
-        with folder.locked(self._tell):
+        with folder.locked(self._shop.tell):
             on = sum(value == "y" for value in self._options.values())
-            self._tell(f"building Linux {self._source.version} for {self._toolchain.arch}, {on} options on")
+            self._shop.tell(f"building Linux {self._source.version} for {self._toolchain.arch}, {on} options on")
             began = time.monotonic()
             self._make(folder)
             seconds = time.monotonic() - began
@@ -166,7 +159,7 @@ class _Job:
             # A copy is newer than what was made of the one before.
             shutil.copyfile(self._initramfs, folder.objects / INITRAMFS_FILE)
         targets = [self._toolchain.target, "vmlinux", *(["modules"] if self._has_modules else [])]
-        folder.make(targets, self._progress, debug=self._options.get("DEBUG_INFO") == "y")
+        folder.make(targets, self._shop.compiled, debug=self._options.get("DEBUG_INFO") == "y")
         if config.read_text(encoding="utf-8") != self._config.text:
             raise BootlabError(
                 f"{config}: kconfig has changed the finished configuration during the build",

@@ -7,12 +7,12 @@ system, and a package carries no list. Reading thousands of modules takes second
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from bootlab.build.cache import Cache
 from bootlab.build.modules.package import ModuleTree, tree_identity
+from bootlab.build.workshop import Workshop
 
 _PREFIX = re.compile(r"[^*?\[\\]*")
 _FORMAT = 1
@@ -40,16 +40,16 @@ class ModuleAliases:
         return sorted(found)
 
 
-def read_aliases(tree: Path, cache: Cache, tell: Callable[[str], None] = lambda line: None) -> ModuleAliases:
+def read_aliases(shop: Workshop, tree: Path) -> ModuleAliases:
     """Return what the modules below an unpacked kernel package say. Raises InputError for damaged ones."""
 
     def build(path: Path) -> None:
-        tell("reading what each module is for")
+        shop.tell("reading what each module is for")
         modules = ModuleTree(tree)
         pairs = [[alias, name] for name in modules.files for alias in modules.aliases(name)]
         path.write_text(json.dumps(pairs), encoding="utf-8")
 
-    kept = cache.make("module-aliases", f"{_FORMAT} {tree_identity(tree)}", build)
+    kept = shop.cache.make("module-aliases", f"{_FORMAT} {tree_identity(tree)}", build)
     return ModuleAliases((alias, name) for alias, name in json.loads(kept.read_text(encoding="utf-8")))
 
 

@@ -18,17 +18,16 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import InterpSegment
 
-from bootlab.build.cache import Cache
 from bootlab.build.debian.packages import ARCHITECTURES
 from bootlab.build.debian.source_package import SourcePackage, fetch_source
 from bootlab.build.programs import guest
 from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError, MissingTool
 from bootlab.process import ProgramFailed, find_program, run, stream
 from bootlab.system import Content, Instructions, Libc, SourceProgram
 
 ContentT = TypeVar("ContentT", bound=Content)
-Tell = Callable[[str], None]
 
 _FORMAT = 2
 _STRIPPED, _WHOLE = "stripped", "whole"
@@ -79,42 +78,32 @@ class BuiltProgram:
     """Of the Debian package."""
 
 
-def with_source_programs(
-    content: ContentT, part: str, arch: str, cache: Cache, *, refresh: bool = False, tell: Tell = lambda line: None
-) -> ContentT:
+def with_source_programs(shop: Workshop, content: ContentT, part: str, arch: str) -> ContentT:
     """Return the recipe with every program that it builds from a source package among its files.
 
     Raises as `build_program`.
     """
     files = dict(content.files)
     for name, program in content.programs.items():
-        built = build_program(program, arch, cache, key=f'{part}.programs."{name}"', refresh=refresh, tell=tell)
+        built = build_program(shop, program, arch, key=f'{part}.programs."{name}"')
         files |= {**built.libraries, name: built.path}
     return content.model_copy(update={"files": files, "programs": {}})
 
 
-def build_program(
-    program: SourceProgram,
-    arch: str,
-    cache: Cache,
-    *,
-    key: str,
-    refresh: bool = False,
-    tell: Tell = lambda line: None,
-) -> BuiltProgram:
+def build_program(shop: Workshop, program: SourceProgram, arch: str, *, key: str) -> BuiltProgram:
     """Return the program that `program` describes for `arch`, from the cache when it was built before.
 
     `key` is what the system file calls it. Raises InputError, MissingTool, ProgramBuildFailed with the last lines of
     configure or make, Unreachable (no network), StoreError.
     """
-    source = fetch_source(program.package, program.suite, cache, key=f"{key}.package", refresh=refresh, tell=tell)
+    source = fetch_source(shop, program.package, program.suite, key=f"{key}.package")
     for note in source.notes:
-        tell(note)
+        shop.tell(note)
     if not (source.tree / "configure").is_file():
         raise InputError(f"{key}.package: {program.package} has no configure script, which is what is known here")
     compiler = _compiler(program, arch)
-    job = _Job(program, source, compiler, arch, cache, key, tell)
-    entry = cache.make("source-program", job.identity, job.build)
+    job = _Job(shop, program, source, compiler, arch, key)
+    entry = shop.cache.make("source-program", job.identity, job.build)
     path = entry / _STRIPPED
     libraries = {} if program.static else _libraries(path, compiler, key)
     return BuiltProgram(path, entry / _WHOLE, libraries, source.version)
@@ -160,21 +149,14 @@ def _compiler(program: SourceProgram, arch: str) -> _Compiler:
 
 class _Job:
     def __init__(
-        self,
-        program: SourceProgram,
-        source: SourcePackage,
-        compiler: _Compiler,
-        arch: str,
-        cache: Cache,
-        key: str,
-        tell: Tell,
+        self, shop: Workshop, program: SourceProgram, source: SourcePackage, compiler: _Compiler, arch: str, key: str
     ) -> None:
         self._program = program
         self._source = source
         self._compiler = compiler
-        self._cache = cache
+        self._cache = shop.cache
         self._key = key
-        self._tell = tell
+        self._tell = shop.tell
         choices = [program.words, program.make, program.made, program.libc, program.static, program.instructions]
         # zig's words begin with a path of this host, and its identity says which zig it is.
         words = compiler.words if program.libc is Libc.GNU else compiler.words[4:]

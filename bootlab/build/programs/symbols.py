@@ -6,6 +6,7 @@ from bootlab.build.cache import Cache
 from bootlab.build.programs import guest
 from bootlab.build.programs.source_program import build_program
 from bootlab.build.programs.static_program import compile_static, is_source, link_map
+from bootlab.build.workshop import Workshop
 from bootlab.symbols.lld_map import mapped_symbols
 from bootlab.symbols.program import Program, read_mapped_program, read_program
 from bootlab.system import Content, System
@@ -34,7 +35,8 @@ def _of_recipe(recipe: Content, part: str, arch: str, cache: Cache) -> dict[str,
     for name, source in sources.items():
         found[f"/{name.lstrip('/')}"] = _mapped(compile_static(source, arch, cache), link_map(source, arch, cache))
     for name, program in recipe.programs.items():
-        built = build_program(program, arch, cache, key=f'{part}.programs."{name}"')
+        # Made for the boot already, so there is nothing to tell.
+        built = build_program(Workshop(cache), program, arch, key=f'{part}.programs."{name}"')
         found[f"/{name.lstrip('/')}"] = read_program(built.symbols.read_bytes(), name)
     return found
 

@@ -16,7 +16,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +30,7 @@ from bootlab.build.modules.coldplug_plan import PLAN, plan_coldplug
 from bootlab.build.modules.package import ModuleTree, tree_identity
 from bootlab.build.root.file_tree import FileTree
 from bootlab.build.root.installed_initramfs import read_installed, with_modules_kept
+from bootlab.build.workshop import Tell
 from bootlab.errors import BootlabError, InputError
 from bootlab.system import Coldplug, Content, Initramfs, Rootfs
 
@@ -46,8 +47,6 @@ _FOLDERS = ("dev", "etc", "mnt", "proc", "root", "run", "sbin", "sys")
 _ENTRY = re.compile(r"[0-9a-f]{64}")
 _APPLET = re.compile(rb"[a-z0-9_.\-\[]{1,24}\Z")
 _LONGEST_APPLET = 24
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)

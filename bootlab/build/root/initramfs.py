@@ -7,12 +7,13 @@ from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.formats import cpio
 from bootlab.build.formats.compress import compress
 from bootlab.build.root import archive_check
-from bootlab.build.root.content import Ingredients, Tell, collect, identity
+from bootlab.build.root.content import Ingredients, collect, identity
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import Compression, Initramfs
 
 
-def build(recipe: Initramfs, made_of: Ingredients, cache: Cache, tell: Tell = lambda line: None) -> Path:
+def build(shop: Workshop, recipe: Initramfs, made_of: Ingredients) -> Path:
     """Return the archive that `recipe` describes, from the cache when it was made before.
 
     One to embed is left uncompressed: the kernel's own compression is over it.
@@ -20,9 +21,9 @@ def build(recipe: Initramfs, made_of: Ingredients, cache: Cache, tell: Tell = la
     """
 
     def write(path: Path) -> None:
-        path.write_bytes(compress(cpio.write(collect(recipe, made_of, tell)), _compression(recipe)))
+        path.write_bytes(compress(cpio.write(collect(recipe, made_of, shop.tell)), _compression(recipe)))
 
-    return cache.make("initramfs", key(recipe, made_of), write)
+    return shop.cache.make("initramfs", key(recipe, made_of), write)
 
 
 def key(recipe: Initramfs, made_of: Ingredients) -> str:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from bootlab.build.cache import Cache
 from bootlab.build.formats import ext4, tar
 from bootlab.build.formats.cpio import Entry
-from bootlab.build.root.content import Ingredients, Tell, collect, identity
+from bootlab.build.root.content import Ingredients, collect, identity
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
 from bootlab.process import ProgramFailed, find_program, run
 from bootlab.system import Compression, FileSystem, Rootfs
@@ -38,7 +38,7 @@ _EROFS = {
 """What erofs calls it. lz4hc packs tighter than lz4 and unpacks the same."""
 
 
-def build(recipe: Rootfs, made_of: Ingredients, cache: Cache, tell: Tell = lambda line: None) -> Path:
+def build(shop: Workshop, recipe: Rootfs, made_of: Ingredients) -> Path:
     """Return the image that `recipe` describes, from the cache when it was made before. Shared: never write to it.
 
     Raises InputError for what the recipe asks and cannot be had, MissingTool (with what to install), ProgramFailed.
@@ -47,13 +47,13 @@ def build(recipe: Rootfs, made_of: Ingredients, cache: Cache, tell: Tell = lambd
     def write(path: Path) -> None:
         # Packing a large root takes long; that its maker is not here is said at once.
         maker = _MAKERS[recipe.filesystem](recipe, path)
-        tell(f"making the {recipe.filesystem.value} root file system")
-        maker(collect(recipe, made_of, tell))
+        shop.tell(f"making the {recipe.filesystem.value} root file system")
+        maker(collect(recipe, made_of, shop.tell))
         if recipe.device == "pmem":
             with path.open("ab") as image:
                 image.truncate(-(-image.tell() // _PMEM_ALIGNMENT) * _PMEM_ALIGNMENT)
 
-    return cache.make("rootfs", key(recipe, made_of), write)
+    return shop.cache.make("rootfs", key(recipe, made_of), write)
 
 
 def key(recipe: Rootfs, made_of: Ingredients) -> str:

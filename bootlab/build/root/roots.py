@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.build.cache import Cache
 from bootlab.build.debian import packages
 from bootlab.build.debian.install import Commands, installed_root
 from bootlab.build.debian.root import debian_root
@@ -17,7 +16,8 @@ from bootlab.build.programs import guest
 from bootlab.build.programs.source_program import with_source_programs
 from bootlab.build.programs.static_program import with_programs
 from bootlab.build.root import initramfs, rootfs
-from bootlab.build.root.content import BUSYBOX, Ingredients, Tell, collect, directory_identity
+from bootlab.build.root.content import BUSYBOX, Ingredients, collect, directory_identity
+from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
 from bootlab.system import Content, Initramfs, Rootfs, System
 
@@ -39,15 +39,13 @@ class BuiltRoot:
 
 
 def build_root(
+    shop: Workshop,
     recipe: Recipe,
     arch: str,
-    cache: Cache,
     *,
     suite: str | None = None,
     kernel_tree: Path | None = None,
     installed: Rootfs | None = None,
-    refresh: bool = False,
-    tell: Tell = lambda line: None,
 ) -> BuiltRoot:
     """Return the archive or image of `recipe`, packed unless the cache has it.
 
@@ -55,16 +53,15 @@ def build_root(
     the root whose own initramfs the recipe begins with, where it does. Raises InputError that begins with the recipe's
     key (`initramfs.init`, ...), MissingTool, Unreachable (no network), StoreError.
     """
-    part = "initramfs" if isinstance(recipe, Initramfs) else "rootfs"
-    recipe = with_source_programs(with_programs(recipe, arch, cache), part, arch, cache, refresh=refresh, tell=tell)
-    made_of = _ingredients(part, recipe, arch, suite, kernel_tree, installed, cache, refresh, tell)
+    recipe = _with_programs(shop, recipe, arch)
+    made_of = _ingredients(shop, recipe, arch, suite, kernel_tree, installed)
     began = time.monotonic()
     if isinstance(recipe, Initramfs):
-        found = cache.find("initramfs", initramfs.key(recipe, made_of))
-        path = found or initramfs.build(recipe, made_of, cache, tell)
+        found = shop.cache.find("initramfs", initramfs.key(recipe, made_of))
+        path = found or initramfs.build(shop, recipe, made_of)
     else:
-        found = cache.find("rootfs", rootfs.key(recipe, made_of))
-        path = found or rootfs.build(recipe, made_of, cache, tell)
+        found = shop.cache.find("rootfs", rootfs.key(recipe, made_of))
+        path = found or rootfs.build(shop, recipe, made_of)
     debian = made_of.packages.packages if made_of.packages is not None else ()
     return BuiltRoot(
         path=path,
@@ -75,20 +72,18 @@ def build_root(
 
 
 def root_entries(
+    shop: Workshop,
     recipe: Recipe,
     arch: str,
-    cache: Cache,
     *,
     suite: str | None = None,
     kernel_tree: Path | None = None,
     installed: Rootfs | None = None,
-    tell: Tell = lambda line: None,
 ) -> tuple[Entry, ...]:
     """Return the files of `recipe`, sorted, without packing them. Arguments and errors as `build_root`."""
-    part = "initramfs" if isinstance(recipe, Initramfs) else "rootfs"
-    recipe = with_source_programs(with_programs(recipe, arch, cache), part, arch, cache, tell=tell)
-    made_of = _ingredients(part, recipe, arch, suite, kernel_tree, installed, cache, False, tell)
-    return collect(recipe, made_of, tell)
+    recipe = _with_programs(shop, recipe, arch)
+    made_of = _ingredients(shop, recipe, arch, suite, kernel_tree, installed)
+    return collect(recipe, made_of, shop.tell)
 
 
 def system_suite(system: System) -> str | None:
@@ -97,40 +92,38 @@ def system_suite(system: System) -> str | None:
     return system.kernel.suite or (build.suite if build is not None else None)
 
 
+def _part(recipe: Recipe) -> str:
+    return "initramfs" if isinstance(recipe, Initramfs) else "rootfs"
+
+
+def _with_programs(shop: Workshop, recipe: Recipe, arch: str) -> Recipe:
+    return with_source_programs(shop, with_programs(recipe, arch, shop.cache), _part(recipe), arch)
+
+
 def _ingredients(
-    part: str,
-    content: Content,
-    arch: str,
-    suite: str | None,
-    kernel_tree: Path | None,
-    installed: Rootfs | None,
-    cache: Cache,
-    refresh: bool,
-    tell: Tell,
+    shop: Workshop, recipe: Recipe, arch: str, suite: str | None, kernel_tree: Path | None, installed: Rootfs | None
 ) -> Ingredients:
+    cache, part = shop.cache, _part(recipe)
     programs = guest.programs(arch, cache)
-    if content.bootlab_init:
+    if recipe.bootlab_init:
         programs |= guest.runtime(arch, cache)
     aliases = None
-    if content.coldplug is not None:
-        programs |= guest.coldplug(arch, cache, record=content.coldplug.record)
-        aliases = read_aliases(kernel_tree, cache, tell) if kernel_tree is not None else None
-    if content.busybox:
-        programs[BUSYBOX] = _busybox(content.suite or suite, arch, cache, f"{part}.busybox", refresh, tell)
+    if recipe.coldplug is not None:
+        programs |= guest.coldplug(arch, cache, record=recipe.coldplug.record)
+        aliases = read_aliases(shop, kernel_tree) if kernel_tree is not None else None
+    if recipe.busybox:
+        programs[BUSYBOX] = _busybox(shop, recipe.suite or suite, arch, f"{part}.busybox")
     root, whole = None, None
-    if content.packages:
+    if recipe.packages:
         key = f"{part}.packages"
-        if content.scripts:
-            after = _commands(content, part)
-            root = installed_root(
-                content.packages, content.suite, arch, cache, key=key, after=after, refresh=refresh, tell=tell
-            )
+        if recipe.scripts:
+            after = _commands(recipe, part)
+            root = installed_root(shop, recipe.packages, recipe.suite, arch, key=key, after=after)
         else:
-            root = debian_root(content.packages, content.suite, arch, cache, key=key, refresh=refresh, tell=tell)
-    if isinstance(content, Initramfs) and content.installed and installed is not None:
-        names, key = installed.packages, "rootfs.packages"
+            root = debian_root(shop, recipe.packages, recipe.suite, arch, key=key)
+    if isinstance(recipe, Initramfs) and recipe.installed and installed is not None:
         after = _commands(installed, "rootfs")
-        whole = installed_root(names, installed.suite, arch, cache, key=key, after=after, refresh=refresh, tell=tell)
+        whole = installed_root(shop, installed.packages, installed.suite, arch, key="rootfs.packages", after=after)
     return Ingredients(part, arch, programs, root, whole, kernel_tree, aliases)
 
 
@@ -161,10 +154,10 @@ def root_device(system: System) -> str:
     return "/dev/pmem0" if system.rootfs is not None and system.rootfs.device == "pmem" else "/dev/vda"
 
 
-def _busybox(suite: str | None, arch: str, cache: Cache, key: str, refresh: bool, tell: Tell) -> Path:
-    package = packages.fetch(_BUSYBOX_PACKAGE, suite, arch, cache, key=key, refresh=refresh, tell=tell)
+def _busybox(shop: Workshop, suite: str | None, arch: str, key: str) -> Path:
+    package = packages.fetch(shop, _BUSYBOX_PACKAGE, suite, arch, key=key)
     for note in package.notes:
-        tell(note)
+        shop.tell(note)
     # Debian 12 has it in /bin, Debian 13 in /usr/bin.
     for path in (package.tree / "bin/busybox", package.tree / "usr/bin/busybox"):
         if path.is_file():

@@ -21,6 +21,7 @@ from bootlab.build.source.kconfig_reasons import Refusal, explain
 from bootlab.build.source.make import ObjectFolder
 from bootlab.build.source.origin import SourceTree
 from bootlab.build.source.toolchain import Toolchain, probed_tools, require_tools
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import KernelBuild, SourceBuild
 
@@ -49,14 +50,12 @@ class Configuration:
 
 
 def configure(
+    shop: Workshop,
     build: SourceBuild,
     source: SourceTree,
     toolchain: Toolchain,
-    cache: Cache,
     *,
     ask: Callable[[SourceBuild], dict[str, Asked]] = collect,
-    refresh: bool = False,
-    tell: Callable[[str], None] = lambda line: None,
 ) -> Configuration:
     """Return the configuration that `build` describes for `source`, from the cache when it was made before.
 
@@ -64,10 +63,10 @@ def configure(
     asked, and why not; MissingTool, BuildFailed, StoreError.
     """
     asked = ask(build)
-    base, text = _base(build, source, toolchain, cache, refresh, tell)
+    base = _base(shop, build, source, toolchain)
 
     def solve(asked: Mapping[str, Asked]) -> _Solved:
-        return _solved(base, text, asked, source, toolchain, cache, tell)
+        return _solved(shop, base, asked, source, toolchain)
 
     solved = solve(asked)
     if build.options and solved.reasons and not solved.unknown:
@@ -75,13 +74,22 @@ def configure(
         alone = solve(ask(build.model_copy(update={"options": {}})))
         overruled = _overruled(solved, alone, asked)
         if overruled == set(solved.reasons):
-            tell(f"{build.key}.options overrules what fragments ask for: {', '.join(sorted(overruled))}")
+            shop.tell(f"{build.key}.options overrules what fragments ask for: {', '.join(sorted(overruled))}")
             solved = _Solved(solved.text, {}, {})
     if solved.reasons or solved.unknown:
         raise _refused(build, solved, asked)
     found = Configuration(solved.text)
     require_tools(toolchain, found.options)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """What options go on top of."""
+
+    name: str
+    text: str | None = None
+    """None for a target that make knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,33 +104,27 @@ class _Solved:
 
 
 def _solved(
-    base: str,
-    text: str | None,
-    asked: Mapping[str, Asked],
-    source: SourceTree,
-    toolchain: Toolchain,
-    cache: Cache,
-    tell: Callable[[str], None],
+    shop: Workshop, base: _Base, asked: Mapping[str, Asked], source: SourceTree, toolchain: Toolchain
 ) -> _Solved:
     """Return what kconfig makes of a request, from the cache when it was asked before."""
-    require_tools(toolchain, _likely_options(base, text, asked))
+    require_tools(toolchain, _likely_options(base, asked))
     document = [
         _FORMAT,
         source.identity,
         toolchain.arch,
         toolchain.identity,
         probed_tools(),
-        base,
-        hashlib.sha256(text.encode()).hexdigest() if text is not None else None,
+        base.name,
+        hashlib.sha256(base.text.encode()).hexdigest() if base.text is not None else None,
         [(one.option, one.value) for one in asked.values()],
     ]
 
     def make(out: Path) -> None:
-        tell(f"configuring {source.of.project} {source.version} for {toolchain.arch}")
-        made = _configured(base, text, asked, source, toolchain, cache)
+        shop.tell(f"configuring {source.of.project} {source.version} for {toolchain.arch}")
+        made = _configured(base, asked, source, toolchain, shop.cache)
         out.write_text(json.dumps(asdict(made)), encoding="utf-8")
 
-    entry = cache.make("kernel-config", json.dumps(document), make)
+    entry = shop.cache.make("kernel-config", json.dumps(document), make)
     return _Solved(**json.loads(entry.read_text(encoding="utf-8")))
 
 
@@ -176,15 +178,7 @@ def _scan(text: str, kinds: dict[str, str]) -> None:
             option = None
 
 
-def _base(
-    build: SourceBuild,
-    source: SourceTree,
-    toolchain: Toolchain,
-    cache: Cache,
-    refresh: bool,
-    tell: Callable[[str], None],
-) -> tuple[str, str | None]:
-    """Return a name for the base, and its text; None for a target that make knows."""
+def _base(shop: Workshop, build: SourceBuild, source: SourceTree, toolchain: Toolchain) -> _Base:
     if build.config is not None:
         try:
             text = build.config.read_text(encoding="utf-8", errors="replace")
@@ -195,9 +189,9 @@ def _base(
                 f"{build.key}.config: {build.config}: not a {build.what} configuration: it sets no option",
                 hint="a whole .config, as make saves it or /boot/config-* has it; a few options are a fragment",
             )
-        return "config", _without_absent_keys(text, source.tree)
+        return _Base("config", _without_absent_keys(text, source.tree))
     if isinstance(build, KernelBuild) and build.config_package is not None:
-        return "config", _without_absent_keys(_packaged(build, toolchain, cache, refresh, tell), source.tree)
+        return _Base("config", _without_absent_keys(_packaged(shop, build, toolchain), source.tree))
     base = build.base or "defconfig"
     generic = GENERIC_BASES if isinstance(build, KernelBuild) else ()
     folder = source.tree / ("configs" if not generic else f"arch/{toolchain.kbuild}/configs")
@@ -208,18 +202,16 @@ def _base(
             f'{build.key}.base: {build.project} {source.version} has no "{base}" for {toolchain.kbuild}',
             hint=f"for example {', '.join(near)}",
         )
-    return base, None
+    return _Base(base)
 
 
-def _packaged(
-    build: KernelBuild, toolchain: Toolchain, cache: Cache, refresh: bool, tell: Callable[[str], None]
-) -> str:
+def _packaged(shop: Workshop, build: KernelBuild, toolchain: Toolchain) -> str:
     name = build.config_package
     assert name is not None
     if toolchain.arch not in packages.ARCHITECTURES:
         raise InputError(f"kernel.build.config_package: no Debian kernels are fetched for {toolchain.arch}")
     key = "kernel.build.config_package"
-    package = packages.fetch(name, build.suite, toolchain.arch, cache, key=key, refresh=refresh, tell=tell)
+    package = packages.fetch(shop, name, build.suite, toolchain.arch, key=key)
     found = sorted(package.tree.glob("boot/config-*"))
     if len(found) != 1:
         raise InputError(
@@ -237,25 +229,20 @@ def _without_absent_keys(text: str, tree: Path) -> str:
     return text
 
 
-def _likely_options(base: str, text: str | None, asked: Mapping[str, Asked]) -> dict[str, str]:
+def _likely_options(base: _Base, asked: Mapping[str, Asked]) -> dict[str, str]:
     # Before kconfig has run, which itself needs tools: enough to name every missing one at once.
-    likely = parse_config(text) if text is not None else {}
-    if base == "tinyconfig" and not any(name.startswith("KERNEL_") and one.value == "y" for name, one in asked.items()):
+    likely = parse_config(base.text) if base.text is not None else {}
+    compression_asked = any(name.startswith("KERNEL_") and one.value == "y" for name, one in asked.items())
+    if base.name == "tinyconfig" and not compression_asked:
         likely["KERNEL_XZ"] = "y"
     return {**likely, **{one.option: one.value for one in asked.values()}}
 
 
 def _configured(
-    base: str,
-    text: str | None,
-    asked: Mapping[str, Asked],
-    source: SourceTree,
-    toolchain: Toolchain,
-    cache: Cache,
+    base: _Base, asked: Mapping[str, Asked], source: SourceTree, toolchain: Toolchain, cache: Cache
 ) -> _Solved:
     kinds = option_kinds(source, cache)
-    if text is None:
-        text = _made_base(base, source, toolchain, cache)
+    text = base.text if base.text is not None else _made_base(base.name, source, toolchain, cache)
     folder = ObjectFolder(cache, source, toolchain, "config")
     place = folder.objects / ".config"
     with folder.locked():

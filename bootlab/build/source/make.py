@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,11 +18,9 @@ from bootlab.build.cache import Cache
 from bootlab.build.source.origin import SourceTree
 from bootlab.build.source.own_tree import Listing, list_tree, outdates_objects
 from bootlab.build.source.toolchain import Toolchain
+from bootlab.build.workshop import Progress, Tell
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import ProgramFailed, stream
-
-Progress = Callable[[int, str], None]
-"""Gets how many files have been compiled so far, and the last of them."""
 
 _DATE = "Thu Jan  1 00:00:00 UTC 1970"
 _DEADLINE_S = 6 * 3600.0
@@ -71,7 +69,7 @@ class ObjectFolder:
         self._programs = self.root / "programs"
 
     @contextmanager
-    def locked(self, tell: Callable[[str], None] = lambda line: None) -> Iterator[None]:
+    def locked(self, tell: Tell = lambda line: None) -> Iterator[None]:
         """Hold the folder against other builds, emptied if the last build in it did not come to its end."""
         with self._cache.lock(
             self._name,

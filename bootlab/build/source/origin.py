@@ -6,20 +6,19 @@ to: all that a build makes goes elsewhere (`make O=`).
 
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.build.cache import Cache, file_sha256
+from bootlab.build.cache import file_sha256
 from bootlab.build.debian import packages
 from bootlab.build.debian.source_package import fetch_upstream
 from bootlab.build.source import own_tree as kernel_tree
 from bootlab.build.source.own_tree import Listing
+from bootlab.build.workshop import Tell, Workshop
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import ProgramFailed, run
 from bootlab.system import Bootloader, KernelBuild, SourceBuild
-
-Tell = Callable[[str], None]
 
 _FORMAT = 1
 _UNPACK_DEADLINE_S = 900.0
@@ -57,33 +56,31 @@ class SourceTree:
     """What it is a tree of."""
 
 
-def find_source(
-    build: SourceBuild, cache: Cache, *, refresh: bool = False, tell: Tell = lambda line: None
-) -> SourceTree:
+def find_source(shop: Workshop, build: SourceBuild) -> SourceTree:
     """Return the patched source that `build` names, unpacked into the cache unless it is a tree without patches.
 
-    `refresh` looks a Debian package up again. Raises InputError (no such source, built in place, a patch that does
-    not apply), MissingTool, StoreError, Unreachable.
+    Raises InputError (no such source, built in place, a patch that does not apply), MissingTool, StoreError,
+    Unreachable.
     """
     if build.package is not None:
         get = _packaged if isinstance(build, KernelBuild) else _source_package
-        tarball, identity = get(build.package, build.suite, cache, refresh, tell)
+        tarball, identity = get(shop, build.package, build.suite)
     else:
         assert build.source is not None  # the system's own check: one of the two
         if build.source.is_dir():
-            return _tree(build, build.source, cache, tell)
+            return _tree(shop, build, build.source)
         tarball = build.source
         identity = _tarball_identity(build, tarball)
     patches = _patches(build)
     key = " ".join([str(_FORMAT), identity, *(patch.sha256 for patch in patches)])
 
     def unpack(out: Path) -> None:
-        tell(f"unpacking {tarball.name}")
+        shop.tell(f"unpacking {tarball.name}")
         _unpack(build, tarball, out)
         _expect_project(build, out, tarball)
-        _apply(patches, out, tell)
+        _apply(patches, out, shop.tell)
 
-    tree = cache.make("kernel-source", key, unpack)
+    tree = shop.cache.make("kernel-source", key, unpack)
     return _found(build, tree, key)
 
 
@@ -109,11 +106,11 @@ def _patches(build: SourceBuild) -> list[_Patch]:
     return read
 
 
-def _packaged(name: str, suite: str | None, cache: Cache, refresh: bool, tell: Tell) -> tuple[Path, str]:
+def _packaged(shop: Workshop, name: str, suite: str | None) -> tuple[Path, str]:
     # The package is for every architecture, so any of them will do to ask the archive with.
-    package = packages.fetch(name, suite, "x86_64", cache, key="kernel.build.package", refresh=refresh, tell=tell)
+    package = packages.fetch(shop, name, suite, "x86_64", key="kernel.build.package")
     for note in package.notes:
-        tell(note)
+        shop.tell(note)
     found = [path for path in sorted(package.tree.glob("usr/src/*.tar*")) if _TARBALL.search(path.name)]
     if len(found) != 1:
         raise InputError(
@@ -123,10 +120,10 @@ def _packaged(name: str, suite: str | None, cache: Cache, refresh: bool, tell: T
     return found[0], f"deb {package.sha256}"
 
 
-def _source_package(name: str, suite: str | None, cache: Cache, refresh: bool, tell: Tell) -> tuple[Path, str]:
-    package = fetch_upstream(name, suite, cache, key=f"{Bootloader.key}.package", refresh=refresh, tell=tell)
+def _source_package(shop: Workshop, name: str, suite: str | None) -> tuple[Path, str]:
+    package = fetch_upstream(shop, name, suite, key=f"{Bootloader.key}.package")
     for note in package.notes:
-        tell(note)
+        shop.tell(note)
     found = [path for path in sorted(package.tree.iterdir()) if _TARBALL.search(path.name)]
     if len(found) != 1:
         raise InputError(f'{Bootloader.key}.package: "{name}" has {len(found)} upstream tarballs, expected one')
@@ -145,7 +142,7 @@ def _tarball_identity(build: SourceBuild, path: Path) -> str:
         raise InputError(f"{build.key}.source: {path}: {error.strerror}") from error
 
 
-def _tree(build: SourceBuild, source: Path, cache: Cache, tell: Tell) -> SourceTree:
+def _tree(shop: Workshop, build: SourceBuild, source: Path) -> SourceTree:
     tree = source.resolve()
     _expect_project(build, tree, source)
     for name in _BUILT_IN_PLACE:
@@ -156,18 +153,18 @@ def _tree(build: SourceBuild, source: Path, cache: Cache, tell: Tell) -> SourceT
                 hint=f"make -C {source} mrproper cleans it, and deletes its .config: keep a copy",
             )
     listing = kernel_tree.list_tree(tree, build.key)
-    identity = f"tree {kernel_tree.identity(listing, cache)}"
+    identity = f"tree {kernel_tree.identity(listing, shop.cache)}"
     if not build.patches:
         return _found(build, tree, f"{_FORMAT} {identity}", listing)
     read = _patches(build)
     key = " ".join([str(_FORMAT), identity, *(patch.sha256 for patch in read)])
 
     def copy(out: Path) -> None:
-        tell(f"copying {source}, to patch it")
+        shop.tell(f"copying {source}, to patch it")
         shutil.copytree(tree, out, symlinks=True, ignore=shutil.ignore_patterns(".git"))
-        _apply(read, out, tell)
+        _apply(read, out, shop.tell)
 
-    return _found(build, cache.make("kernel-source", key, copy), key)
+    return _found(build, shop.cache.make("kernel-source", key, copy), key)
 
 
 def _unpack(build: SourceBuild, tarball: Path, out: Path) -> None:

@@ -7,6 +7,7 @@ import typer
 
 from bootlab.build.board.bootloader import build_bootloader
 from bootlab.build.boot_files import build_bootloader_of
+from bootlab.build.workshop import Workshop
 from bootlab.cli.build.option_names import naming_options
 from bootlab.cli.build.words import (
     ConfigFile,
@@ -113,7 +114,7 @@ def bootloader(
         if output is not None:
             expect_folder("--output", output, inputs_of(value, system), what="bootloader")
         with naming(system), build_progress(silent=json) as (tell, progress):
-            built = build_bootloader_of(value, cache, tell=tell, progress=progress)
+            built = build_bootloader_of(Workshop(cache, tell=tell, progress=progress), value)
     else:
         if board is not None and board not in _BOARDS:
             raise InputError(f"--board {board}: not known", hint=f"there is {' and '.join(_BOARDS)}")
@@ -122,7 +123,8 @@ def bootloader(
         facts, arch = _BOARDS[board or _DEFAULT_BOARD]
         build = checked_build(Bootloader, given, _WORDS, "bootlab build bootloader")
         with naming_options(_OPTIONS) as worded, build_progress(silent=json) as (tell, progress):
-            built = build_bootloader(build, facts, arch, cache, tell=lambda line: tell(worded(line)), progress=progress)
+            shop = Workshop(cache, tell=lambda line: tell(worded(line)), progress=progress)
+            built = build_bootloader(shop, build, facts, arch)
     if output is not None:
         opensbi_image = () if built.opensbi is None else (built.opensbi,)
         copy_to(output, (built.image, built.spl, built.spl_image, built.uboot, *opensbi_image, built.config))

@@ -10,6 +10,7 @@ from bootlab.build.boot_files import build_kernel_of
 from bootlab.build.kernel.build import build_kernel
 from bootlab.build.source.configure import GENERIC_BASES
 from bootlab.build.source.toolchain import ARCHITECTURES
+from bootlab.build.workshop import Workshop
 from bootlab.cli.build import bootloader as build_bootloader
 from bootlab.cli.build import root as build_root
 from bootlab.cli.build.option_names import naming_options
@@ -133,14 +134,15 @@ def kernel(
         if output is not None:
             expect_folder("--output", output, inputs_of(value, system))
         with naming(system), build_progress(silent=json) as (tell, progress):
-            built = build_kernel_of(value, cache, tell=tell, progress=progress)
+            built = build_kernel_of(Workshop(cache, tell=tell, progress=progress), value)
     else:
         arch = arch or ARCHITECTURES[0]
         if output is not None:
             expect_folder("--output", output, [("--source", source), ("--config", config)])
         build = checked_build(KernelBuild, given, _WORDS, "bootlab build kernel")
         with naming_options(_OPTIONS) as worded, build_progress(silent=json) as (tell, progress):
-            built = build_kernel(build, arch, cache, tell=lambda line: tell(worded(line)), progress=progress)
+            shop = Workshop(cache, tell=lambda line: tell(worded(line)), progress=progress)
+            built = build_kernel(shop, build, arch)
     if output is not None:
         copy_to(output, (built.image, built.vmlinux, built.config, built.system_map), built.modules)
     return answer(kernel_view(built, arch, output), json=json)

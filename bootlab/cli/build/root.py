@@ -9,9 +9,9 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from bootlab.build.boot_files import build_root_of
-from bootlab.build.cache import Cache
 from bootlab.build.debian import packages
 from bootlab.build.root.roots import BuiltRoot, Recipe, build_root
+from bootlab.build.workshop import Workshop
 from bootlab.cli.build.option_names import made_of_options, naming_options
 from bootlab.cli.options.arguments import Json, complete_system, naming, open_cache
 from bootlab.cli.terminal.files import copy_as, expect_file, inputs_of
@@ -203,28 +203,29 @@ def _build(
         if output is not None:
             expect_file("--output", output, inputs_of(value, system), example=_EXAMPLES[part])
         with naming(system), _progress(silent=json) as (tell, progress):
-            built = build_root_of(value, part, cache, tell=tell, progress=progress)
+            built = build_root_of(Workshop(cache, tell=tell, progress=progress), value, part)
         recipe = getattr(value, part)
     else:
         if output is not None:
             expect_file("--output", output, _inputs(given), example=_EXAMPLES[part])
         with naming_options(_options(part)) as worded, _progress(silent=json) as (tell, progress):
             recipe = _recipe(kind, given)
-            built = _build_given(recipe, arch, kernel, cache, lambda line: tell(worded(line)))
+            shop = Workshop(cache, tell=lambda line: tell(worded(line)), progress=progress)
+            built = _build_given(shop, recipe, arch, kernel)
     if output is not None:
         copy_as(output, built.path)
     return answer(root_view(recipe, arch, built, output), json=json)
 
 
-def _build_given(recipe: Recipe, arch: str, kernel: str | None, cache: Cache, tell: _Tell) -> BuiltRoot:
+def _build_given(shop: Workshop, recipe: Recipe, arch: str, kernel: str | None) -> BuiltRoot:
     if arch not in _ARCHITECTURES:
         raise InputError(f"--arch {arch}: not known", hint=f"there is {', '.join(_ARCHITECTURES)}")
     tree = None
     if recipe.modules:
         if kernel is None:
             raise InputError("--modules: of which kernel?", hint="--kernel linux-image-cloud-amd64, for example")
-        tree = packages.fetch(kernel, recipe.suite, arch, cache, tell=tell).tree
-    return build_root(recipe, arch, cache, suite=recipe.suite, kernel_tree=tree, tell=tell)
+        tree = packages.fetch(shop, kernel, recipe.suite, arch).tree
+    return build_root(shop, recipe, arch, suite=recipe.suite, kernel_tree=tree)
 
 
 def _recipe(kind: type[RecipeT], given: dict[str, Any]) -> RecipeT:

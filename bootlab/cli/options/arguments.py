@@ -10,6 +10,8 @@ from typing import Annotated
 import typer
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
+from bootlab.cli.terminal.speech import teller
 from bootlab.errors import InputError, MissingTool
 from bootlab.experiments.store import Store
 from bootlab.experiments.trial.plan import PLANS
@@ -76,6 +78,11 @@ def open_store(runs: Path | None) -> Store:
 
 def open_cache() -> Cache:
     return Cache.default()
+
+
+def open_shop(*, silent: bool) -> Workshop:
+    """Return the workshop of this user, which says on stderr what takes long. Raises StoreError without a cache."""
+    return Workshop(open_cache(), tell=teller(silent=silent))
 
 
 def complete_technique(incomplete: str) -> list[str]:

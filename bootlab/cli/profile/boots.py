@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bootlab.cli.options.arguments import naming, open_cache
+from bootlab.cli.options.arguments import naming, open_shop
 from bootlab.cli.terminal.showing import write_page
-from bootlab.cli.terminal.speech import err, teller, warn_of_doubts
+from bootlab.cli.terminal.speech import err, warn_of_doubts
 from bootlab.errors import BootFailed, InputError, MissingTool, StoreError
 from bootlab.experiments.recorded_profiles import Profiled, place_of
 from bootlab.experiments.store import Run, RunKind, Store
@@ -54,7 +54,7 @@ def prepare_profile(subject: Subject, *, silent: bool) -> Prepared:
         err.print(f"preparing {system.name}")
         warn_of_doubts(system)
     try:
-        prepared = prepare(system, open_cache(), profile=subject.request, tell=teller(silent=silent))
+        prepared = prepare(open_shop(silent=silent), system, profile=subject.request)
     except InputError as error:
         # What is wrong with a file of --symbols is nothing in the system's file.
         if error.message.startswith(tuple(f"{path}:" for path in subject.symbols)):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed, BootlabError, InputError, Interrupted, StoreError
 from bootlab.experiments.compression.result import CompressionResult, Option, Table, What, make_table
 from bootlab.experiments.engine import Engine, Job
@@ -38,13 +38,12 @@ class CompressionStudy:
 
     def __init__(
         self,
+        shop: Workshop,
         system: System,
         speeds_mb_s: Sequence[float],
         seeds: Sequence[int],
         *,
-        cache: Cache,
         what: Sequence[What] | None = None,
-        note: Callable[[str], None] = lambda line: None,
     ) -> None:
         if system.clock.kind is not ClockKind.VIRTUAL:
             raise InputError(
@@ -70,8 +69,7 @@ class CompressionStudy:
         self.speeds_mb_s = list(speeds_mb_s)
         self.seeds = list(seeds)
         self.latency_us = system.storage.latency_us if system.storage is not None else 0.0
-        self._cache = cache
-        self._note = note
+        self._shop = shop
 
     def run(self, engine: Engine) -> CompressionResult:
         """Build and boot every option. Raises BootFailed when none of them booted."""
@@ -107,9 +105,9 @@ class CompressionStudy:
         prepared: dict[str, Prepared] = {}
         options: dict[str, Option] = {}
         for name, system in systems.items():
-            self._note(f"{what}: {name}")
+            self._shop.tell(f"{what}: {name}")
             try:
-                prepared[name] = prepare(system(), self._cache, tell=self._note)
+                prepared[name] = prepare(self._shop, system())
             except (Interrupted, StoreError):
                 raise
             except BootlabError as error:

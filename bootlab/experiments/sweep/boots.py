@@ -4,10 +4,10 @@ On the virtual clock every place is booted with the same seeds, and a figure is 
 every place is booted several times, in turn, so that a host that slows down slows all places alike.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from bootlab.build.cache import Cache
 from bootlab.build.source.config_text import read_config
+from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.sweep.grid import AXES, Axis, Place, SweepAxes, places, system_at
@@ -24,23 +24,14 @@ _UNITS: dict[Axis, str] = {"vcpus": "vCPU", "memory_mib": "GiB"}
 
 
 class BootSweep:
-    """One sweep. `repeats`: seeds of each place (virtual clock), or boots of it (wall). `note`: gets each stage."""
+    """One sweep. `repeats`: seeds of each place (virtual clock), or boots of it (wall)."""
 
-    def __init__(
-        self,
-        system: System,
-        wanted: SweepAxes,
-        repeats: int,
-        *,
-        cache: Cache,
-        note: Callable[[str], None] = lambda line: None,
-    ) -> None:
+    def __init__(self, shop: Workshop, system: System, wanted: SweepAxes, repeats: int) -> None:
         self.system = system
         self.wanted = wanted
         self.seeds = list(range(1, repeats + 1))
         self.places = places(system, wanted, repeats)
-        self._cache = cache
-        self._note = note
+        self._shop = shop
         self._wall = system.clock.kind is not ClockKind.VIRTUAL
 
     @property
@@ -76,8 +67,8 @@ class BootSweep:
         return dict(zip(prepared, engine.boot_all(jobs), strict=True))
 
     def _prepare(self, place: Place) -> Prepared:
-        self._note(f"preparing {place.label}")
-        return prepare(system_at(self.system, place, self.wanted.kernels), self._cache, tell=self._note)
+        self._shop.tell(f"preparing {place.label}")
+        return prepare(self._shop, system_at(self.system, place, self.wanted.kernels))
 
     def _result(
         self,

@@ -1,10 +1,10 @@
 """Makes the kernels of one tailoring: sets options by name, asks kconfig what comes of them, and builds."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bootlab.build.boot_files import build_kernel_of
-from bootlab.build.cache import Cache
 from bootlab.build.kernel.build import BuiltKernel
 from bootlab.build.kernel.makefiles import Makefiles
 from bootlab.build.kernel.objects import MAP_OPTION
@@ -13,6 +13,7 @@ from bootlab.build.source.kconfig_tree import KconfigTree, parsed
 from bootlab.build.source.make import BuildFailed
 from bootlab.build.source.origin import find_source
 from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.experiments.tailor.cut import Drop
 from bootlab.experiments.tailor.policy import GATES
@@ -25,23 +26,13 @@ class Kernels:
     Raises InputError for a configuration that tailoring cannot begin with.
     """
 
-    def __init__(
-        self,
-        system: System,
-        build: KernelBuild,
-        cache: Cache,
-        *,
-        tell: Callable[[str], None] = lambda line: None,
-        progress: Callable[[int, str], None] = lambda done, last: None,
-    ) -> None:
+    def __init__(self, shop: Workshop, system: System, build: KernelBuild) -> None:
         self._system = system
         self._build = build
-        self._cache = cache
-        self._tell = tell
-        self._progress = progress
+        self._shop = shop
         self._built = set[Path]()
         self._toolchain = find_toolchain(system.machine.arch)
-        self.source = find_source(build, cache, tell=tell)
+        self.source = find_source(shop, build)
         self.makefiles = Makefiles(self.source.tree, self._toolchain.kbuild)
         self._gates = dict[str, str]()
         self._gates = self._open_gates()
@@ -93,14 +84,13 @@ class Kernels:
         return tuple(granted)
 
     def _make(self, system: System, who: str) -> BuiltKernel:
-        kernel = build_kernel_of(
-            system, self._cache, tell=lambda line: self._tell(f"{who}: {line}"), progress=self._progress
-        )
+        shop = replace(self._shop, tell=lambda line: self._shop.tell(f"{who}: {line}"))
+        kernel = build_kernel_of(shop, system)
         self._built.add(kernel.vmlinux)
         return kernel
 
     def _open_gates(self) -> dict[str, str]:
-        configuration = configure(self._build, self.source, self._toolchain, self._cache, tell=self._tell)
+        configuration = configure(self._shop, self._build, self.source, self._toolchain)
         tree = self.tree(configuration.text)
         gates = {gate: "y" for gate in GATES if tree.turn_on(gate)}
         if MAP_OPTION not in gates:

@@ -5,16 +5,16 @@ by doing the same again. What a boot or its check fails without is found by halv
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from bootlab.build.cache import Cache
 from bootlab.build.kernel.build import BuiltKernel
 from bootlab.build.kernel.calls import CALLS_READ_OF, NamedCalls
 from bootlab.build.kernel.objects import MAP_OPTION, KernelObjects, read_objects
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.experiments.comparing import Comparison, compare_series
 from bootlab.experiments.engine import Engine, finished_boot
@@ -168,25 +168,13 @@ class _Look:
 class Tailoring:
     """One tailoring, in one run. `builds`: how many kernels may be built, the first one included."""
 
-    def __init__(
-        self,
-        system: System,
-        cache: Cache,
-        run: Run,
-        policy: Policy,
-        *,
-        builds: int,
-        tell: Callable[[str], None] = lambda line: None,
-        progress: Callable[[int, str], None] = lambda done, last: None,
-    ) -> None:
+    def __init__(self, shop: Workshop, system: System, run: Run, policy: Policy, *, builds: int) -> None:
+        self._shop = shop
         self._system = system
-        self._cache = cache
         self._run = run
         self._policy = policy
         self._builds = builds
-        self._tell = tell
-        self._progress = progress
-        self._boots = FamilyBoots(Engine(run, reuse=True), cache, SEEDS, wall=False, note=tell)
+        self._boots = FamilyBoots(Engine(run, reuse=True), shop, SEEDS, wall=False)
         self._searches = Searches(run.path / "searches")
         self._steps = list[TailorStep]()
         self._needed = list[Needed]()
@@ -196,7 +184,7 @@ class Tailoring:
     def tailor(self) -> Tailored:
         """Return the tailored system. Raises InputError for one that cannot be tailored, or whose check is flaky."""
         build = expect_tailorable(self._system)
-        self._kernels = Kernels(self._system, build, self._cache, tell=self._tell, progress=self._progress)
+        self._kernels = Kernels(self._shop, self._system, build)
         rich = self._kernels.with_options({})
         self._kernels.first(rich, AS_IT_IS)
         before = self._steady(rich)
@@ -266,11 +254,11 @@ class Tailoring:
     def _profiled(self, system: System, kernel: BuiltKernel, label: str) -> tuple[BootRecord, _Look]:
         if kernel.objects is None:
             raise InputError(f"kernel.build: its linker wrote no map: {MAP_OPTION} must stay on")
-        prepared = prepare(system, self._cache, profile=ProfileRequest(), tell=self._tell)
+        prepared = prepare(self._shop, system, profile=ProfileRequest())
         directory = self._run.path / "boots" / f"profiled-{label.replace(' ', '-')}"
         record = finished_boot(directory, prepared)
         if record is None:
-            self._tell(f"{label}: booting with the profile on")
+            self._shop.tell(f"{label}: booting with the profile on")
             record = one_boot.boot(prepared, self._run.boot_directory(directory.name), patience=_PATIENCE)
         return record, _Look(kernel, kernel.objects, record, directory)
 
@@ -282,7 +270,7 @@ class Tailoring:
         return self._searches.find(decides, lambda: self._look(state, needed))
 
     def _look(self, state: _State, needed: Sequence[str]) -> tuple[Cut, Attempts]:
-        self._tell("looking for what can go")
+        self._shop.tell("looking for what can go")
         use, costs = state.look.use, state.look.costs
         guarded = find_guarded(use, self._kernels.source.tree)
         evidence = KernelEvidence(self._kernels.makefiles, use, guarded, self._policy, needed=needed)
@@ -360,7 +348,7 @@ class Tailoring:
         detail = "" if ready else _words(record)
         step = TailorStep(label, dropped, on, ready, detail, record.ready_ns, size, kernel.seconds, kernel.from_cache)
         self._steps.append(step)
-        self._tell(
+        self._shop.tell(
             f"{label}: {on} options on, {size:,} bytes, {detail or f'ready at {(record.ready_ns or 0) / 1e6:.2f} ms'}"
         )
 

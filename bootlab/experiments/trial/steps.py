@@ -6,10 +6,10 @@ techniques interact. A plan that keeps every step has one stack instead, the `la
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.family import DEFAULT_NULLS, Family
@@ -36,7 +36,7 @@ class _Place:
 
 
 class Trial:
-    """One `bootlab try`. `note` is called with a line for the user when a stage begins, or a kernel is built.
+    """One `bootlab try`. The workshop tells when a stage begins, or a kernel is built.
 
     `facts`: what an audit gives techniques, besides what the baseline measures. Without `stack` nothing is stacked;
     without `alone`, which takes a plan that keeps every step, its ladder is climbed and nothing else. With `ablation`
@@ -50,14 +50,13 @@ class Trial:
         plan: Plan,
         *,
         engine: Engine,
-        cache: Cache,
+        shop: Workshop,
         seeds: Sequence[int],
         nulls: int = DEFAULT_NULLS,
         alone: bool = True,
         stack: bool = True,
         ablation: bool = False,
         facts: Mapping[str, str] | None = None,
-        note: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.system = system
         self.techniques = {technique.name: technique for technique in techniques}
@@ -69,10 +68,10 @@ class Trial:
         self.stack = stack
         self.ablation = ablation
         self.facts = dict(facts or {})
-        self.note = note
+        self.note = shop.tell
         self.wall = wall_clock(system)
         watch = tuple(sorted({symbol for technique in techniques for symbol in technique.proof.watch}))
-        self.boots = FamilyBoots(engine, cache, self.seeds, wall=self.wall, watch=watch, note=note)
+        self.boots = FamilyBoots(engine, shop, self.seeds, wall=self.wall, watch=watch)
         self.steps: list[Step] = []
 
     def run(self) -> TryResult:

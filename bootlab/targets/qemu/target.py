@@ -11,6 +11,7 @@ from typing import Any
 from bootlab.build import boot_files
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.plugin import plugin_path
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
 from bootlab.profile.asked.boot import arch_line, make_plugin_config
 from bootlab.profile.asked.stage_marks import LoadedFile, stage_lines
@@ -26,7 +27,7 @@ from bootlab.targets.qemu.kvm import probe_kvm
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
 from bootlab.targets.qemu.program import firmware_file, qemu_version, require_qemu
 from bootlab.targets.qemu.session import QemuSession, free_port, socket_folder
-from bootlab.targets.target import TRACE, BootRequest, Machine, Prepared, Tell, sizes_of
+from bootlab.targets.target import TRACE, BootRequest, Machine, Prepared, sizes_of
 
 _NOT_ASKED_FOR = "not asked for"
 
@@ -82,14 +83,14 @@ class QemuTarget:
 
     fixed_machine = None
 
-    def prepare(self, system: System, cache: Cache, asked: BootRequest, tell: Tell) -> QemuPrepared:
+    def prepare(self, shop: Workshop, system: System, asked: BootRequest) -> QemuPrepared:
         """Make or find the files, and what the plugin is told. Raises MissingTool for a QEMU absent or too old.
 
         Raises InputError for files that cannot be right, and for a profile or marks under the wall clock.
         """
         binary = require_qemu(qemu_binary(system))
         expect_pages(system)
-        files = boot_files.prepare(system, cache, tell=tell)
+        files = boot_files.prepare(shop, system)
         hashes = {**files.hashes, "qemu": file_sha256(binary)}
         if (firmware := firmware_file(system)) is not None:
             hashes["firmware"] = file_sha256(firmware)
@@ -102,7 +103,7 @@ class QemuTarget:
                 )
             if system.marks:
                 raise InputError('marks: kernel symbols are seen under clock.kind = "virtual" only')
-            accelerator, kvm = _accelerator(system, cache)
+            accelerator, kvm = _accelerator(system, shop.cache)
             return QemuPrepared(
                 system=system,
                 files=files,
@@ -123,7 +124,9 @@ class QemuTarget:
         symbols = _symbols(files.vmlinux, files.symbols)
         stop = system.booted.mark if system.check is None else system.check.mark
         config = _plugin_config(system, symbols, asked.watch, stop, _stages(system, files))
-        profile = set_up_profile(system, files, symbols, cache, asked.profile) if asked.profile is not None else None
+        profile = (
+            set_up_profile(system, files, symbols, shop.cache, asked.profile) if asked.profile is not None else None
+        )
         return QemuPrepared(
             system=system,
             files=files,

@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.build.cache import Cache
 from bootlab.build.source.make import BuildFailed
+from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed, InputError
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.at_rest import find_kept
@@ -31,7 +31,6 @@ from bootlab.targets.target import (
     LineStamps,
     Machine,
     Prepared,
-    Tell,
 )
 
 _RUNS_ON = "replay"
@@ -131,7 +130,7 @@ class ReplayTarget:
 
     fixed_machine = None
 
-    def prepare(self, system: System, cache: Cache, asked: BootRequest, tell: Tell) -> ReplayPrepared:
+    def prepare(self, shop: Workshop, system: System, asked: BootRequest) -> ReplayPrepared:
         """Find what answers for `system`. Raises InputError where nothing does, BuildFailed by its script."""
         settings = system.target
         assert isinstance(settings, Replay)

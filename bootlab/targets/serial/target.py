@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bootlab.build import boot_files
-from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import SerialLine, System
 from bootlab.targets.serial.session import SerialSession
-from bootlab.targets.target import NO_FILES, BootRequest, ConsoleTraits, Machine, Prepared, Tell, sizes_of
+from bootlab.targets.target import NO_FILES, BootRequest, ConsoleTraits, Machine, Prepared, sizes_of
 
 _BROUGHT = ("kernel", "initramfs", "rootfs", "disks")
 
@@ -39,7 +39,7 @@ class SerialTarget:
 
     fixed_machine = "the vCPUs and memory of a real board are what they are"
 
-    def prepare(self, system: System, cache: Cache, asked: BootRequest, tell: Tell) -> SerialPrepared:
+    def prepare(self, shop: Workshop, system: System, asked: BootRequest) -> SerialPrepared:
         """Make what is delivered to the board. Raises InputError for a profile: a real board has none."""
         line = system.target
         assert isinstance(line, SerialLine)
@@ -50,7 +50,7 @@ class SerialTarget:
             return SerialPrepared(
                 system=system, files=NO_FILES, hashes={}, sizes={}, runs_on="board", console=console, line=line
             )
-        files = boot_files.prepare(system, cache, tell=tell)
+        files = boot_files.prepare(shop, system)
         sizes = sizes_of(system, files)
         disks = [name for name in sizes if name not in ("kernel", "initramfs")]
         named = {"kernel": files.kernel, "initramfs": files.initramfs, **dict(zip(disks, files.disks, strict=True))}

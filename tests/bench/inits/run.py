@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.cli.terminal.speech import BootProgress, boot_progress, err, out
 from bootlab.errors import BootlabError, InputError
 from bootlab.experiments.engine import Engine, Job, finished_boot
@@ -108,7 +109,7 @@ class Bench:
         return {name: records[f"{name}-delay{delay_ms}"] for name in self.systems}
 
     def _prepare(self, system: System, profile: ProfileRequest | None = None) -> Prepared:
-        return prepare(system, self._cache, profile=profile, tell=self._progress.note)
+        return prepare(Workshop(self._cache, tell=self._progress.note), system, profile=profile)
 
     def _boot(self, what: str, jobs: Sequence[Job]) -> dict[str, BootRecord]:
         self._progress.note(what)

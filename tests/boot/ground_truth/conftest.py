@@ -15,6 +15,7 @@ import pytest
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.debian import packages
 from bootlab.build.modules.package import ModuleTree
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.process import run
 
@@ -66,7 +67,7 @@ def _module(cache: Cache) -> Path:
     kbuild = headers.tree / f"usr/src/linux-headers-{release}/scripts"
     # The last is for objtool: a machine with a compiler need not have it.
     names = [common, re.search(r"linux-kbuild-[^/]+", str(kbuild.readlink()))[0], "libelf1"]  # type: ignore[index]
-    trees = [headers.tree, *(packages.fetch(name, SUITE, "x86_64", cache).tree for name in names)]
+    trees = [headers.tree, *(packages.fetch(Workshop(cache), name, SUITE, "x86_64").tree for name in names)]
     sources = [f"{name} {file_sha256(SOURCES / name)}" for name in MODULE_SOURCES]
     compiler = run(["cc", "--version"], package="gcc").text.splitlines()[0]
     key = "\n".join([*sources, *(tree.name for tree in trees), compiler])
@@ -74,13 +75,13 @@ def _module(cache: Cache) -> Path:
 
 
 def _kernel_and_headers(cache: Cache) -> tuple[packages.Package, packages.Package]:
-    kernel = packages.fetch(KERNEL, SUITE, "x86_64", cache)
+    kernel = packages.fetch(Workshop(cache), KERNEL, SUITE, "x86_64")
     try:
-        return kernel, packages.fetch(_headers_of(kernel), SUITE, "x86_64", cache)
+        return kernel, packages.fetch(Workshop(cache), _headers_of(kernel), SUITE, "x86_64")
     except InputError:
         # The archive has replaced the kernel that the cache holds, and its headers with it.
-        kernel = packages.fetch(KERNEL, SUITE, "x86_64", cache, refresh=True)
-        return kernel, packages.fetch(_headers_of(kernel), SUITE, "x86_64", cache)
+        kernel = packages.fetch(Workshop(cache, refresh=True), KERNEL, SUITE, "x86_64")
+        return kernel, packages.fetch(Workshop(cache), _headers_of(kernel), SUITE, "x86_64")
 
 
 def _headers_of(kernel: packages.Package) -> str:

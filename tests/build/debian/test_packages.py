@@ -12,6 +12,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.build.debian import packages
 from bootlab.build.debian.apt import Unreachable
+from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
 from tests.build.conftest import LocalArchive
 
@@ -33,7 +34,9 @@ def archive(make_archive: Callable[[], LocalArchive]) -> LocalArchive:
 def _fetch(name: str, local: LocalArchive, **options: bool | float) -> packages.Package:
     cache = Cache(local.root.parent / "cache")
     refresh, days = bool(options.get("refresh", False)), float(options.get("max_age_days", 30))
-    return packages.fetch(name, "bookworm", "x86_64", cache, refresh=refresh, max_age_days=days, apt=local.apt)
+    return packages.fetch(
+        Workshop(cache, refresh=refresh, apt=local.apt), name, "bookworm", "x86_64", max_age_days=days
+    )
 
 
 def test_a_package_is_unpacked_with_its_version_and_hash(archive: LocalArchive) -> None:
@@ -50,19 +53,19 @@ def test_many_packages_are_fetched_at_once_and_kept_as_one_is(archive: LocalArch
     cache, lines = Cache(archive.root.parent / "cache"), list[str]()
     first = _fetch("busybox-static", archive)
     names = ["insserv", "busybox-static", "linux-image-6.1.0-1-cloud-amd64"]
-    found = packages.fetch_all(names, "bookworm", "x86_64", cache, apt=archive.apt, tell=lines.append)
+    found = packages.fetch_all(Workshop(cache, apt=archive.apt, tell=lines.append), names, "bookworm", "x86_64")
     assert [one.name for one in found] == names and found[1] == first
     assert (found[0].tree / "sbin/insserv").read_text() == "insserv" and found[0].version == "1.24"
     assert lines[-1] == "downloading 2 packages"
     shutil.rmtree(archive.root)
-    assert packages.fetch_all(names, "bookworm", "x86_64", cache, apt=archive.apt) == found
+    assert packages.fetch_all(Workshop(cache, apt=archive.apt), names, "bookworm", "x86_64") == found
     assert _fetch("insserv", archive) == found[0]
 
 
 def test_one_unknown_name_among_many_is_told(archive: LocalArchive) -> None:
     cache = Cache(archive.root.parent / "cache")
     with pytest.raises(InputError, match='no package "busybox-statik"') as caught:
-        packages.fetch_all(["busybox-static", "busybox-statik"], "bookworm", "x86_64", cache, apt=archive.apt)
+        packages.fetch_all(Workshop(cache, apt=archive.apt), ["busybox-static", "busybox-statik"], "bookworm", "x86_64")
     assert caught.value.hint == "did you mean busybox-static?"
 
 
@@ -139,16 +142,16 @@ def test_an_unknown_suite_and_impossible_names(archive: LocalArchive, tmp_path: 
         ("Busy Box", "bookworm", "not a Debian package name"),
     ):
         with pytest.raises(InputError, match=why):
-            packages.fetch(name, suite, "x86_64", Cache(tmp_path / "cache"), apt=archive.apt)
+            packages.fetch(Workshop(Cache(tmp_path / "cache"), apt=archive.apt), name, suite, "x86_64")
 
 
 def test_errors_name_the_key_that_asked(archive: LocalArchive, tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache")
     for suite in ("nosuch", "../etc"):
         with pytest.raises(InputError, match=r"^initramfs\.suite: "):
-            packages.fetch("busybox", suite, "x86_64", cache, key="initramfs.busybox", apt=archive.apt)
+            packages.fetch(Workshop(cache, apt=archive.apt), "busybox", suite, "x86_64", key="initramfs.busybox")
     with pytest.raises(InputError, match=r"^bootloader\.opensbi: Debian bookworm has no package") as caught:
-        packages.fetch("opensbi", "bookworm", "x86_64", cache, key="bootloader.opensbi", apt=archive.apt)
+        packages.fetch(Workshop(cache, apt=archive.apt), "opensbi", "bookworm", "x86_64", key="bootloader.opensbi")
     assert str(caught.value.hint) == "bootloader.suite names the Debian release that has it"
 
 
@@ -175,5 +178,5 @@ def test_the_suite_of_this_machine() -> None:
 def test_the_real_archive(tmp_path: Path, arch: str) -> None:
     # Debian 12 has no riscv64, and Debian 13 nothing in /bin.
     suite, folder = ("trixie", "usr/bin") if arch == "riscv64" else ("bookworm", "bin")
-    package = packages.fetch("busybox-static", suite, arch, Cache(tmp_path))
+    package = packages.fetch(Workshop(Cache(tmp_path)), "busybox-static", suite, arch)
     assert os.access(package.tree / folder / "busybox", os.X_OK)

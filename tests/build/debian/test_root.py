@@ -12,6 +12,7 @@ from bootlab.build.cache import Cache
 from bootlab.build.debian.root import DebianRoot, debian_root
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.root.file_tree import FileTree
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from tests.build.conftest import LocalArchive
 
@@ -38,7 +39,9 @@ def archive(make_archive: Callable[[], LocalArchive]) -> LocalArchive:
 
 def _root(names: list[str], local: LocalArchive, *, refresh: bool = False) -> DebianRoot:
     cache = Cache(local.root.parent / "cache")
-    return debian_root(names, "bookworm", "x86_64", cache, key="rootfs.packages", refresh=refresh, apt=local.apt)
+    return debian_root(
+        Workshop(cache, refresh=refresh, apt=local.apt), names, "bookworm", "x86_64", key="rootfs.packages"
+    )
 
 
 def _files(root: DebianRoot) -> dict[str, Entry]:

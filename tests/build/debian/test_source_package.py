@@ -10,6 +10,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.build.debian.apt import Unreachable
 from bootlab.build.debian.source_package import SourcePackage, fetch_source
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from tests.build.conftest import LocalArchive
 
@@ -28,7 +29,7 @@ def archive(make_archive: Callable[[], LocalArchive]) -> LocalArchive:
 
 def _fetch(name: str, local: LocalArchive, *, refresh: bool = False, suite: str = "bookworm") -> SourcePackage:
     cache = Cache(local.root.parent / "cache")
-    return fetch_source(name, suite, cache, key="program.package", refresh=refresh, apt=local.apt)
+    return fetch_source(Workshop(cache, refresh=refresh, apt=local.apt), name, suite, key="program.package")
 
 
 def test_a_source_is_unpacked_with_its_version_and_hash(archive: LocalArchive) -> None:
@@ -66,7 +67,7 @@ def test_a_name_that_cannot_be_one_is_refused_before_apt_is_asked(
     tmp_path: Path, name: str, suite: str, key: str
 ) -> None:
     with pytest.raises(InputError, match=rf"^program\.{key}: "):
-        fetch_source(name, suite, Cache(tmp_path), key="program.package", apt=tmp_path)
+        fetch_source(Workshop(Cache(tmp_path), apt=tmp_path), name, suite, key="program.package")
 
 
 def test_no_archive_and_nothing_in_the_cache_is_unreachable(archive: LocalArchive) -> None:

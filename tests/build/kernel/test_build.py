@@ -18,6 +18,7 @@ from bootlab.build.kernel.build import BuiltKernel, build_kernel, objects_of
 from bootlab.build.source.make import BuildFailed
 from bootlab.build.source.origin import find_source
 from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import KernelBuild
 
@@ -89,7 +90,7 @@ def cache(tmp_path: Path) -> Cache:
 
 def build(tree: Path, cache: Cache, **options: str) -> BuiltKernel:
     """Build it."""
-    return build_kernel(KernelBuild(source=tree, base="tinyconfig", options=options), "x86_64", cache)
+    return build_kernel(Workshop(cache), KernelBuild(source=tree, base="tinyconfig", options=options), "x86_64")
 
 
 def edit(path: Path, text: str) -> None:
@@ -167,7 +168,7 @@ def test_options_overrule_what_fragments_ask_for_with_all_that_follows(
     def configured(**options: str) -> tuple[dict[str, str], list[str]]:
         told: list[str] = []
         asked = KernelBuild(source=tree, base="tinyconfig", fragments=(fragment,), options=options)
-        return build_kernel(asked, "x86_64", cache, tell=told.append).options, told
+        return build_kernel(Workshop(cache, tell=told.append), asked, "x86_64").options, told
 
     assert configured()[0]["NUMA"] == "y"
     for _ in range(2):
@@ -187,7 +188,7 @@ def test_an_edited_fragment_keeps_its_objects_and_another_base_has_its_own(
     tree: Path, tmp_path: Path, cache: Cache
 ) -> None:
     fragment = tmp_path / "mine.config"
-    source, toolchain = find_source(KernelBuild(source=tree), cache), find_toolchain("x86_64")
+    source, toolchain = find_source(Workshop(cache), KernelBuild(source=tree)), find_toolchain("x86_64")
     roots = []
     for text, base in (("CONFIG_SMP=y\n", "tinyconfig"), ("", "tinyconfig"), ("", "defconfig")):
         fragment.write_text(text)

@@ -9,6 +9,7 @@ from bootlab.build.cache import Cache
 from bootlab.build.modules.aliases import ModuleAliases, read_aliases
 from bootlab.build.modules.coldplug_plan import plan_coldplug, read_devices, wanted_modules
 from bootlab.build.modules.package import ModuleTree
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import Coldplug
 
@@ -38,7 +39,7 @@ def tree(tmp_path: Path, module: Callable[..., bytes]) -> Path:
 
 @pytest.fixture
 def aliases(tree: Path, tmp_path: Path) -> ModuleAliases:
-    return read_aliases(tree, Cache(tmp_path / "cache"))
+    return read_aliases(Workshop(Cache(tmp_path / "cache")), tree)
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def test_what_the_modules_say_is_read_once(tree: Path, tmp_path: Path) -> None:
     told: list[str] = []
     cache = Cache(tmp_path / "cache")
     for _ in range(2):
-        read_aliases(tree, cache, told.append)
+        read_aliases(Workshop(cache, tell=told.append), tree)
     assert told == ["reading what each module is for"]
 
 

@@ -14,9 +14,8 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from bootlab.build.cache import Cache
-from bootlab.build.debian import source_package
-from bootlab.build.programs import source_program
 from bootlab.build.programs.source_program import BuiltProgram, ProgramBuildFailed, build_program, with_source_programs
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.process import run
 from bootlab.symbols.program import belongs_to, read_program
@@ -58,13 +57,16 @@ def archive(make_archive: Callable[[], LocalArchive]) -> LocalArchive:
 
 
 @pytest.fixture
-def build(archive: LocalArchive, monkeypatch: pytest.MonkeyPatch) -> Callable[..., BuiltProgram]:
-    fetch = source_package.fetch_source
-    monkeypatch.setattr(source_program, "fetch_source", lambda *words, **named: fetch(*words, apt=archive.apt, **named))
+def shop(archive: LocalArchive) -> Workshop:
+    return Workshop(Cache(archive.root.parent / "cache"), apt=archive.apt)
+
+
+@pytest.fixture
+def build(shop: Workshop) -> Callable[..., BuiltProgram]:
 
     def made(package: str = "hello", arch: str = platform.machine(), **keys: object) -> BuiltProgram:
         program = SourceProgram.model_validate({"package": package, "suite": "bookworm", "made": "hello", **keys})
-        return build_program(program, arch, Cache(archive.root.parent / "cache"), key="program")
+        return build_program(shop, program, arch, key="program")
 
     return made
 
@@ -158,29 +160,27 @@ def test_contradictory_keys_are_refused() -> None:
         SourceProgram.model_validate({"package": "hello", "made": "hello", "reduce": True})
 
 
-def test_a_recipe_gets_the_program_among_its_files(build: Callable[..., BuiltProgram], archive: LocalArchive) -> None:
+def test_a_recipe_gets_the_program_among_its_files(build: Callable[..., BuiltProgram], shop: Workshop) -> None:
     recipe = Initramfs.model_validate(
         {
             "packages": ["base"],
             "programs": {"/usr/bin/hello": {"package": "hello", "suite": "bookworm", "made": "hello", "static": True}},
         }
     )
-    cache = Cache(archive.root.parent / "cache")
-    made = with_source_programs(recipe, "initramfs", platform.machine(), cache)
+    made = with_source_programs(shop, recipe, "initramfs", platform.machine())
     assert made.files == {"/usr/bin/hello": build(static=True).path}
 
 
 _KILLED = """
 import platform, sys
 from pathlib import Path
-from bootlab.build.debian import source_package
-from bootlab.build.programs import source_program
 from bootlab.build.cache import Cache
+from bootlab.build.programs.source_program import build_program
+from bootlab.build.workshop import Workshop
 from bootlab.system import SourceProgram
-fetch = source_package.fetch_source
-source_program.fetch_source = lambda *w, **n: fetch(*w, apt=Path(sys.argv[1]), **n)
+shop = Workshop(Cache(Path(sys.argv[2])), apt=Path(sys.argv[1]), tell=print)
 program = SourceProgram(package="slow", suite="bookworm", made="hello")
-source_program.build_program(program, platform.machine(), Cache(Path(sys.argv[2])), key="k", tell=print)
+build_program(shop, program, platform.machine(), key="k")
 """
 
 

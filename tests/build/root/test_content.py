@@ -12,6 +12,7 @@ from bootlab.build.cache import Cache
 from bootlab.build.debian.root import DebianRoot, debian_root
 from bootlab.build.formats import cpio
 from bootlab.build.root.content import BUSYBOX, Ingredients, collect, identity
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import Content, Initramfs, Rootfs
 from tests.build.conftest import LocalArchive
@@ -42,7 +43,7 @@ def _root(make_archive: Callable[[], LocalArchive], tmp_path: Path) -> DebianRoo
     archive.add("coreutils", "9", files)
     archive.publish()
     cache = Cache(tmp_path / "cache")
-    return debian_root(["coreutils"], "bookworm", "x86_64", cache, key="rootfs.packages", apt=archive.apt)
+    return debian_root(Workshop(cache, apt=archive.apt), ["coreutils"], "bookworm", "x86_64", key="rootfs.packages")
 
 
 @_needs_apt

@@ -12,6 +12,7 @@ from bootlab.build.cache import Cache
 from bootlab.build.modules.package import ModuleTree
 from bootlab.build.root import initramfs
 from bootlab.build.root.content import BUSYBOX, Ingredients, applets
+from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import run
 from bootlab.system import Compression, Initramfs
@@ -35,7 +36,7 @@ def _programs(folder: Path) -> dict[str, Path]:
 
 def _build(folder: Path, recipe: Initramfs, tree: Path | None = None) -> Path:
     made_of = Ingredients("initramfs", "x86_64", _programs(folder), kernel_tree=tree)
-    return initramfs.build(recipe, made_of, Cache(folder / "cache"))
+    return initramfs.build(Workshop(Cache(folder / "cache")), recipe, made_of)
 
 
 def _listing(path: Path) -> dict[str, tuple[str, bytes]]:

@@ -14,6 +14,7 @@ from bootlab.build.formats.compress import compress
 from bootlab.build.root import initramfs
 from bootlab.build.root.content import Ingredients
 from bootlab.build.root.file_tree import FileTree
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import Compression, Initramfs
 
@@ -44,7 +45,7 @@ def _installed(path: Path, files: dict[str, bytes]) -> DebianRoot:
 
 def _names(recipe: Initramfs, root: DebianRoot, kernel: Path | None, cache: Path) -> set[str]:
     made_of = Ingredients("initramfs", "x86_64", installed=root, kernel_tree=kernel)
-    entries = initramfs.contents(initramfs.build(recipe, made_of, Cache(cache)))
+    entries = initramfs.contents(initramfs.build(Workshop(Cache(cache)), recipe, made_of))
     assert entries is not None
     return {Path(entry.path).name for entry in entries if entry.data}
 

@@ -14,6 +14,7 @@ from bootlab.build.formats import ext4
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.root import rootfs
 from bootlab.build.root.content import Ingredients
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
 from bootlab.process import find_program, run
 from bootlab.system import Compression, FileSystem, Rootfs
@@ -53,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
 
 def _build(folder: Path, cache: Cache, tell: Callable[[str], None] = lambda line: None, **recipe: object) -> Path:
     value = Rootfs.model_validate({"directory": folder, "busybox": False, **recipe})
-    return rootfs.build(value, Ingredients("rootfs", "x86_64"), cache, tell)
+    return rootfs.build(Workshop(cache, tell=tell), value, Ingredients("rootfs", "x86_64"))
 
 
 def _ext4(image: Path, command: str) -> str:

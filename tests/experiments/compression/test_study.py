@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
 from bootlab.experiments.compression.study import KERNEL_TOOLS, CompressionStudy, explain, initramfses, kernels
 from bootlab.system import Compression, System
@@ -25,7 +26,7 @@ def system(**changes: Any) -> System:
 
 
 def study(value: System, tmp_path: Path, **more: Any) -> CompressionStudy:
-    return CompressionStudy(value, [1, 10], [1], cache=Cache(tmp_path), **more)
+    return CompressionStudy(Workshop(Cache(tmp_path)), value, [1, 10], [1], **more)
 
 
 def test_each_kernel_asks_for_one_algorithm_and_overrules_the_systems() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.build.source.make import BuildFailed
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.experiments.tailor.cut import Drop
 from bootlab.experiments.tailor.kernels import Kernels
@@ -47,7 +48,7 @@ def make_kernels(tmp_path: Path, options: tuple[str, ...]) -> Kernels:
             "booted": {"mark": "ready"},
         }
     )
-    return Kernels(system, build, Cache(tmp_path / "cache"))
+    return Kernels(Workshop(Cache(tmp_path / "cache")), system, build)
 
 
 def drop(option: str, value: str) -> Drop:

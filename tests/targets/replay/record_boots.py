@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.system import System, read_system
@@ -36,7 +37,7 @@ def record(name: str, system: System) -> None:
     kept.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder)
-        print(name, boot(prepare(system, Cache.default()), made).outcome)
+        print(name, boot(prepare(Workshop(Cache.default()), system), made).outcome)
         document = {**json.loads((made / "record.json").read_text()), **OF_THIS_HOST}
         (kept / "record.json").write_text(json.dumps(document) + "\n")
         for file in KEPT:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
@@ -25,7 +26,7 @@ OTHERWISE = {*OF_THIS_HOST, "key", "accelerator"}
 
 def boot_once(folder: Path, system: System) -> BootRecord:
     """Boot into a new directory; a cache that is no folder shows that nothing is fetched or built."""
-    prepared = prepare(system, Cache(Path("/dev/null")))
+    prepared = prepare(Workshop(Cache(Path("/dev/null"))), system)
     directory = folder / f"boot-{len(list(folder.iterdir()))}"
     directory.mkdir()
     record = boot(prepared, directory)
@@ -114,7 +115,7 @@ def test_what_is_not_on_record_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no boots on record there"):
         boot_once(tmp_path, at(on_record, tmp_path / "empty"))
     with pytest.raises(InputError, match="is not the boot of a profile"):
-        prepare(on_record, Cache(tmp_path), profile=ProfileRequest())
+        prepare(Workshop(Cache(tmp_path)), on_record, profile=ProfileRequest())
 
 
 def test_boots_of_two_kernels_cannot_be_told_apart(tmp_path: Path) -> None:
@@ -180,6 +181,6 @@ def test_what_a_profile_left_is_there_again(tmp_path: Path) -> None:
     for request in (None, ProfileRequest()):
         directory = tmp_path / f"boot-{request is not None}"
         directory.mkdir()
-        assert boot(prepare(system, Cache(tmp_path), profile=request), directory).outcome is Outcome.READY
+        assert boot(prepare(Workshop(Cache(tmp_path)), system, profile=request), directory).outcome is Outcome.READY
         found = {path.name: path.read_bytes() for path in directory.iterdir() if path.name in left}
         assert found == (left if request is not None else {})

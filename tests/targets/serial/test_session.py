@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
@@ -39,7 +40,7 @@ def boot_board(folder: Path, modem: NullModem, target: str, booted: str = "login
         f'[machine]\ntype = "armv7-board"\n[target]\nkind = "serial"\nport = "{modem.port}"\noff_s = 0\n{target}\n'
         f'[booted]\nconsole = "{booted}"\ndeadline_s = 30\n'
     )
-    return boot(prepare(read_system(file), Cache(folder / "cache")), directory)
+    return boot(prepare(Workshop(Cache(folder / "cache")), read_system(file)), directory)
 
 
 @pytest.mark.parametrize("baud", [None, 115200])

@@ -10,6 +10,7 @@ from bootlab.build.cache import Cache
 from bootlab.build.source.configure import configure, option_kinds
 from bootlab.build.source.origin import SourceTree, find_source
 from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.workshop import Workshop
 from bootlab.system import Booted, Kernel, KernelBuild, Machine, MachineType, System
 from bootlab.techniques.kernel.network import PATCH
 from bootlab.techniques.model.catalogue import load_catalogue
@@ -30,7 +31,7 @@ def cache() -> Cache:
 
 @pytest.fixture(scope="module")
 def source(cache: Cache) -> SourceTree:
-    return find_source(PACKAGE, cache)
+    return find_source(Workshop(cache), PACKAGE)
 
 
 def system(base: str, options: dict[str, str]) -> System:
@@ -46,7 +47,7 @@ def system(base: str, options: dict[str, str]) -> System:
 def configured(value: System, source: SourceTree, cache: Cache) -> Mapping[str, str]:
     assert value.kernel.build is not None
     # Raises where an option that was asked for is not granted.
-    return configure(value.kernel.build, source, find_toolchain("x86_64"), cache).options
+    return configure(Workshop(cache), value.kernel.build, source, find_toolchain("x86_64")).options
 
 
 def stacked(value: System, techniques: Iterable[Technique], config: Mapping[str, str]) -> tuple[System, list[str]]:

@@ -1,0 +1,40 @@
+"""The workshop: where things are made and kept, how new a package must be, and who hears what goes on meanwhile.
+
+One goes from a verb down to whatever fetches, builds or packs. Nothing in it decides the bytes of what is made, but for
+which version of a Debian package is the newest. What only keeps things takes the cache alone.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bootlab.build.cache import Cache
+
+Tell = Callable[[str], None]
+"""Gets one line before a step that may take long, or about something that a user should know."""
+
+Progress = Callable[[int, str], None]
+"""Gets how many files have been compiled so far, and the last of them."""
+
+_TOLD_EVERY = 250
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """What every maker shares."""
+
+    cache: Cache
+    refresh: bool = False
+    """Look Debian packages up again, although the cache has them."""
+    apt: Path = Path("/etc/apt")
+    """The folder of apt's configuration, whose sources say where Debian is."""
+    tell: Tell = lambda line: None
+    progress: Progress | None = None
+    """None: a line is told now and then."""
+
+    def compiled(self, files: int, last: str) -> None:
+        """Let it be known that so many files have been compiled, `last` being the last of them."""
+        if self.progress is not None:
+            self.progress(files, last)
+        elif files % _TOLD_EVERY == 0:
+            self.tell(f"compiled {files} files")
