@@ -19,6 +19,7 @@ from bootlab.experiments.engine import Engine, Watcher
 from bootlab.experiments.store import Run, Store
 from bootlab.experiments.trial.plan import Plan
 from bootlab.experiments.trial.steps import Trial
+from bootlab.experiments.trial.task import TrialTask
 from bootlab.system import System, read_system
 from bootlab.targets.replay.script import SCRIPT
 from bootlab.techniques.model.evidence import Effect, Proof
@@ -97,9 +98,8 @@ def trial(
     """Return a trial of `techniques` with seeds 1 to 3, into a new run or, resumed, into `run`."""
     run = run or Store(folder / "runs").start("try", system.name, {})
     engine = Engine(run, parallel=1, reuse=True, watcher=watcher)
-    asked = {"plan": BY_GAIN, "seeds": [1, 2, 3], **options}
-    plan = asked.pop("plan")
-    return Trial(system, techniques, plan, engine=engine, shop=Workshop(Cache(folder / "cache")), **asked)
+    task = TrialTask(techniques, **{"plan": BY_GAIN, "seeds": [1, 2, 3], **options})
+    return Trial(Workshop(Cache(folder / "cache")), system, task, engine)
 
 
 def _toml(value: Any) -> str:

@@ -27,6 +27,7 @@ from bootlab.experiments.family import DEFAULT_NULLS
 from bootlab.experiments.store import RunKind
 from bootlab.experiments.trial.plan import PLANS, find_plan
 from bootlab.experiments.trial.steps import Trial
+from bootlab.experiments.trial.task import TrialTask
 from bootlab.measure.record_files import write_json
 from bootlab.report.trial.view import try_view
 from bootlab.system import ClockKind, read_system
@@ -126,12 +127,9 @@ def try_(
     run = question.begin(store, asked, file=str(system))
     with kept(run, system), boot_progress(None, silent=json) as progress:
         engine = Engine(run, parallel=parallel, reuse=True, watcher=lambda done: progress.booted(done.job.label))
-        trial = Trial(
-            value,
-            techniques,
-            chosen_plan,
-            engine=engine,
-            shop=Workshop(open_cache(), tell=progress.note),
+        task = TrialTask(
+            techniques=techniques,
+            plan=chosen_plan,
             seeds=range(1, asked.seeds + 1),
             nulls=asked.nulls,
             alone=asked.alone,
@@ -139,6 +137,7 @@ def try_(
             ablation=asked.ablation,
             facts=asked.facts,
         )
+        trial = Trial(Workshop(open_cache(), tell=progress.note), value, task, engine)
         with naming(system):
             result = trial.run()
         write_json(run.result, result.model_dump(mode="json", by_alias=True))

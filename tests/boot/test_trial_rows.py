@@ -15,6 +15,7 @@ from bootlab.experiments.store import RunKind, Store
 from bootlab.experiments.trial.plan import Plan
 from bootlab.experiments.trial.result import TryResult
 from bootlab.experiments.trial.steps import Trial
+from bootlab.experiments.trial.task import TrialTask
 from bootlab.measure.prepare import prepare
 from bootlab.system import System, read_system
 from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
@@ -48,10 +49,8 @@ def run_trial(system: System, cache: Cache, folder: Path, **options: bool) -> tu
     plan = Plan("test", "", LADDER, by_gain=False, keep_all=True)
     notes: list[str] = []
     run = Store(folder).start(RunKind.TRY, system.name, {})
-    trial = Trial(
-        system, find_techniques(load_catalogue(), LADDER), plan, engine=Engine(run, reuse=True),
-        shop=Workshop(cache, tell=notes.append), seeds=[1, 2], nulls=1, **options,
-    )  # fmt: skip
+    task = TrialTask(find_techniques(load_catalogue(), LADDER), plan, seeds=[1, 2], nulls=1, **options)
+    trial = Trial(Workshop(cache, tell=notes.append), system, task, Engine(run, reuse=True))
     return trial.run(), notes
 
 

@@ -1,8 +1,9 @@
 """Puts a technique on a system and makes it ready to boot; what does not apply, or cannot be had, becomes a row."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from bootlab.build.workshop import Tell
 from bootlab.errors import BootlabError, InputError, Interrupted, MissingTool, StoreError
 from bootlab.experiments.family import Family
 from bootlab.experiments.family_boots import FamilyBoots
@@ -13,6 +14,15 @@ from bootlab.techniques.changes.bootloader import finished_medium
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.technique import Technique
 from bootlab.techniques.model.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a technique is tried on: a system, its boots, and the techniques that are in it already, in order."""
+
+    system: System
+    family: Family
+    techniques: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +37,15 @@ class Changed:
 class Changing:
     """Applies techniques to systems and makes the result ready to boot: a kernel technique is built here."""
 
-    def __init__(self, boots: FamilyBoots, measured: Measured, note: Callable[[str], None]) -> None:
+    def __init__(self, boots: FamilyBoots, measured: Measured, tell: Tell) -> None:
         self.measured = measured
         self._boots = boots
-        self._note = note
+        self._tell = tell
 
-    def each(self, techniques: Sequence[Technique], system: System, before: Family) -> dict[str, Changed]:
-        """Return `system` with each technique alone; `before` are boots of `system`."""
-        applied = {technique.name: self._applied([technique], system, before) for technique in techniques}
-        kernels = [name for name, changed in applied.items() if _other_kernel(changed.system, system)]
+    def each(self, techniques: Sequence[Technique], ground: Ground) -> dict[str, Changed]:
+        """Return the system of `ground` with each technique alone."""
+        applied = {technique.name: self._applied([technique], ground) for technique in techniques}
+        kernels = [name for name, changed in applied.items() if _other_kernel(changed.system, ground.system)]
         made = {}
         for name, changed in applied.items():
             who = name
@@ -44,19 +54,19 @@ class Changing:
             made[name] = self._prepared(changed, who)
         return made
 
-    def one(self, technique: Technique, system: System, before: Family) -> Changed:
-        """Return `system` with one technique; `before` are boots of `system`."""
-        return self._prepared(self._applied([technique], system, before), technique.name)
+    def one(self, technique: Technique, ground: Ground) -> Changed:
+        """Return the system of `ground` with one technique."""
+        return self._prepared(self._applied([technique], ground), technique.name)
 
-    def all(self, techniques: Sequence[Technique], system: System, before: Family, who: str) -> Changed:
-        """Return `system` with every one of `techniques`, in order; `before` are boots of `system`."""
-        return self._prepared(self._applied(techniques, system, before), who)
+    def all(self, techniques: Sequence[Technique], ground: Ground, who: str) -> Changed:
+        """Return the system of `ground` with every one of `techniques`, in order. What takes long is told for `who`."""
+        return self._prepared(self._applied(techniques, ground), who)
 
-    def _applied(self, techniques: Sequence[Technique], system: System, before: Family) -> Changed:
+    def _applied(self, techniques: Sequence[Technique], ground: Ground) -> Changed:
         # Whether an option is still there to change, only the kernel that stands there now can tell.
-        config = measured_of(before.median, before.kernel_config).kernel_config
+        config = measured_of(ground.family.median, ground.family.kernel_config).kernel_config
         measured = replace(self.measured, kernel_config=config)
-        before_system = system
+        system = ground.system
         for technique in techniques:
             said = f"{technique.name}: " if len(techniques) > 1 else ""
             reason = technique.change.applies(system, measured)
@@ -66,7 +76,7 @@ class Changing:
                 system = technique.change.apply(system, measured)
             except InputError as error:
                 return Changed(None, Verdict.DOES_NOT_APPLY, f"{said}{error.message}")
-            if (lack := machine_lacks(before_system, system)) is not None:
+            if (lack := machine_lacks(ground.system, system)) is not None:
                 return Changed(None, Verdict.DOES_NOT_APPLY, f"{said}{lack}")
         return Changed(system)
 
@@ -81,7 +91,7 @@ class Changing:
         except (InputError, MissingTool) as error:
             return Changed(None, Verdict.DOES_NOT_APPLY, _in_one_line(error))
         except BootlabError as error:
-            self._note(f"{who}: {_in_one_line(error)}")
+            self._tell(f"{who}: {_in_one_line(error)}")
             return Changed(None, Verdict.BROKE_IT, _in_one_line(error))
         return changed
 
