@@ -144,10 +144,11 @@ def _boot(
     elif len(ready) == len(sides):
         booted = _interleaved(ready, count, run, silent)
     else:
-        booted = {
-            letter: (series(one, count, one.system.seed, False, run, parallel, silent=silent, label=f"{letter}-"), [])
-            for letter, one in ready.items()
-        }
+        booted = {}
+        for letter, one in ready.items():
+            seeds = range(one.system.seed, one.system.seed + count)
+            records = series(one, seeds, run, parallel=parallel, silent=silent, label=f"{letter}-")
+            booted[letter] = (records, [])
     return [
         replace(side, records=booted[letter][0], null=booted[letter][1]) if letter in booted else side
         for letter, side in zip(ascii_lowercase, sides, strict=False)

@@ -1,5 +1,6 @@
 """`bootlab measure SYSTEM`: a series of boots of one system."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -43,7 +44,8 @@ def measure(
         prepared = prepare(open_shop(silent=json), value)
     run = open_store(runs).start(RunKind.MEASURE, value.name, {"system": str(system), "number": count, "seed": seed})
     with run.locked():
-        records = series(prepared, count, seed, same_seed, run, parallel, silent=json)
+        seeds = [seed if same_seed else seed + index for index in range(count)]
+        records = series(prepared, seeds, run, parallel=parallel, silent=json)
     result = series_of(run, records)
     write_json(run.result, result.model_dump(mode="json", by_alias=True))
     show(run, series_view(run, result), json=json)
@@ -55,24 +57,21 @@ def measure(
 
 def series(
     prepared: Prepared,
-    count: int,
-    seed: int,
-    same_seed: bool,
+    seeds: Sequence[int],
     run: Run,
-    parallel: int | None,
     *,
+    parallel: int | None,
     silent: bool,
     label: str = "",
 ) -> list[BootRecord]:
-    """Boot `count` members of a series into `run`."""
-    value = prepared.system
+    """Boot the members of a series into `run`, one for each of `seeds`."""
+    value, count = prepared.system, len(seeds)
     with boot_progress(count, silent=silent) as progress:
         progress.note(f"{value.name}: {count} boots on the {value.clock.kind.value} clock ({prepared.runs_on})")
         engine = Engine(run, parallel=parallel, watcher=lambda done: progress.booted(done.job.label))
         if value.clock.kind is not ClockKind.VIRTUAL:
             # The first boot finds the host's caches cold; it is kept, and not counted.
-            engine.boot_all([Job(f"{label}{WARM_UP}", prepared.with_seed(seed))])
-        seeds = [seed if same_seed else seed + index for index in range(count)]
+            engine.boot_all([Job(f"{label}{WARM_UP}", prepared.with_seed(seeds[0]))])
         jobs = [Job(f"{label}{index:03d}-s{one}", prepared.with_seed(one)) for index, one in enumerate(seeds, 1)]
         return engine.boot_all(jobs)
 

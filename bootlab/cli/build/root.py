@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -113,8 +114,8 @@ def initramfs(
     The same files give the same bytes, on any machine and at any time. One that a system embeds in its kernel is
     left uncompressed.
     """
-    given = _given(packages_, scripts, suite, directory, init, file, busybox, modules, without)
-    return _build(Initramfs, given | {"compression": compression}, system, arch, kernel, output, json)
+    content = _Content(packages_, scripts, suite, directory, init, file, busybox, modules, without)
+    return _build(Initramfs, content.given | {"compression": compression}, _Request(system, arch, kernel, output, json))
 
 
 def rootfs(
@@ -150,49 +151,60 @@ def rootfs(
     The same files give the same bytes, on any machine and at any time. --packages unpacks Debian packages; only with
     --scripts are they installed, so that users, caches and alternatives are there.
     """
-    given = _given(packages_, scripts, suite, directory, init, file, busybox, modules, without)
-    given |= {"filesystem": filesystem, "compression": compression, "size_mib": size_mib}
-    return _build(Rootfs, given | {"journal": None if journal else False}, system, arch, kernel, output, json)
+    content = _Content(packages_, scripts, suite, directory, init, file, busybox, modules, without)
+    given = {**content.given, "filesystem": filesystem, "compression": compression, "size_mib": size_mib}
+    request = _Request(system, arch, kernel, output, json)
+    return _build(Rootfs, given | {"journal": None if journal else False}, request)
 
 
-def _given(
-    packages_: list[str] | None,
-    scripts: bool,
-    suite: str | None,
-    directory: Path | None,
-    init: Path | None,
-    files: list[str] | None,
-    busybox: bool,
-    modules: list[str] | None,
-    without: list[str] | None,
-) -> dict[str, Any]:
-    return {
-        "packages": _listed(packages_),
-        "scripts": scripts or None,
-        "suite": suite,
-        "directory": directory,
-        "init": init,
-        "files": _files(files or []),
-        "busybox": None if busybox else False,
-        "modules": _listed(modules),
-        "without": tuple(without or ()),
-    }
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What the options say of the files, of an archive as of an image."""
+
+    packages: list[str] | None
+    scripts: bool
+    suite: str | None
+    directory: Path | None
+    init: Path | None
+    files: list[str] | None
+    busybox: bool
+    modules: list[str] | None
+    without: list[str] | None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Return it by the keys of a recipe. Raises InputError."""
+        return {
+            "packages": _listed(self.packages),
+            "scripts": self.scripts or None,
+            "suite": self.suite,
+            "directory": self.directory,
+            "init": self.init,
+            "files": _files(self.files or []),
+            "busybox": None if self.busybox else False,
+            "modules": _listed(self.modules),
+            "without": tuple(self.without or ()),
+        }
 
 
-def _build(
-    kind: type[RecipeT],
-    given: dict[str, Any],
-    system: Path | None,
-    arch: str,
-    kernel: str | None,
-    output: Path | None,
-    json: bool,
-) -> int:
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What the options say besides: from which system file or for what, and where the result goes."""
+
+    system: Path | None
+    arch: str
+    kernel: str | None
+    output: Path | None
+    json: bool
+
+
+def _build(kind: type[RecipeT], given: dict[str, Any], request: _Request) -> int:
     part = kind.__name__.lower()
     given = {name: value for name, value in given.items() if value or value is False}
+    system, arch, output = request.system, request.arch, request.output
     cache = open_cache()
     if system is not None:
-        named = [_WORDS[name] for name in given] + ["--kernel"] * bool(kernel)
+        named = [_WORDS[name] for name in given] + ["--kernel"] * bool(request.kernel)
         if named:
             raise InputError(
                 f"{system} says what to build: {', '.join(named)} cannot be given with it",
@@ -202,19 +214,19 @@ def _build(
         arch = value.machine.arch
         if output is not None:
             expect_file("--output", output, inputs_of(value, system), example=_EXAMPLES[part])
-        with naming(system), _progress(silent=json) as (tell, progress):
+        with naming(system), _progress(silent=request.json) as (tell, progress):
             built = build_root_of(Workshop(cache, tell=tell, progress=progress), value, part)
         recipe = getattr(value, part)
     else:
         if output is not None:
             expect_file("--output", output, _inputs(given), example=_EXAMPLES[part])
-        with naming_options(_options(part)) as worded, _progress(silent=json) as (tell, progress):
+        with naming_options(_options(part)) as worded, _progress(silent=request.json) as (tell, progress):
             recipe = _recipe(kind, given)
             shop = Workshop(cache, tell=lambda line: tell(worded(line)), progress=progress)
-            built = _build_given(shop, recipe, arch, kernel)
+            built = _build_given(shop, recipe, arch, request.kernel)
     if output is not None:
         copy_as(output, built.path)
-    return answer(root_view(recipe, arch, built, output), json=json)
+    return answer(root_view(recipe, arch, built, output), json=request.json)
 
 
 def _build_given(shop: Workshop, recipe: Recipe, arch: str, kernel: str | None) -> BuiltRoot:

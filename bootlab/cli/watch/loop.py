@@ -4,7 +4,7 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -118,17 +118,25 @@ class Outputs:
         return Screen(form, names, quiet=self.quiet)
 
 
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What goes out over the lines: `first` over each of them at once, then over the only one what is typed."""
+
+    first: bytes
+    typed: bool
+
+
 def _text(started: datetime) -> str:
     return started.isoformat(timespec="milliseconds")
 
 
-def _follow(watch: Watch, ports: Sequence[SerialPort], sinks: Sinks, *, send: bytes = b"", typed: bool = False) -> bool:
+def _follow(watch: Watch, ports: Sequence[SerialPort], sinks: Sinks, sent: Sent) -> bool:
     """Follow open lines to the end of the watch, and close them; return whether Ctrl-C was that end."""
     with SerialReader(ports) as reader:
-        if send:
+        if sent.first:
             for port in ports:
-                port.source.write(send)
-        if typed:
+                port.source.write(sent.first)
+        if sent.typed:
             threading.Thread(target=_send_typed, args=(ports[0],), daemon=True).start()
         try:
             while not watch.ended:
@@ -168,18 +176,14 @@ def _send_typed(port: SerialPort) -> None:
 
 
 def watch_lines(
-    names: Sequence[str],
-    places: Sequence[str],
-    settings: LineSettings,
-    asked: WatchRequest,
-    outputs: Outputs,
-    *,
-    send: bytes,
-    typed: bool,
-    again: bool,
+    places: Mapping[str, str], settings: LineSettings, asked: WatchRequest, outputs: Outputs, sent: Sent, *, again: bool
 ) -> int:
-    """Watch lines and return the exit code. With `again` one watch follows another, until Ctrl-C."""
-    ports = _open_all(places, settings)
+    """Watch lines and return the exit code. With `again` one watch follows another, until Ctrl-C.
+
+    `places`: name of each line -> where it is.
+    """
+    names = list(places)
+    ports = _open_all(places.values(), settings)
     sinks: Sinks | None = None
     try:
         while True:
@@ -191,10 +195,10 @@ def watch_lines(
                 for doubt in port.doubts:
                     sinks.shown.say(f"{name}: {doubt}")
             watch = Watch(asked, [port.byte_ns for port in ports], began_ns)
-            interrupted = _follow(watch, ports, sinks, send=send, typed=typed)
+            interrupted = _follow(watch, ports, sinks, sent)
             if not again or interrupted:
                 break
-            ports = _open_again(places, settings)
+            ports = _open_again(places.values(), settings)
     except BaseException:
         for port in ports:
             port.source.close()
@@ -207,7 +211,7 @@ def watch_lines(
     return 0 if sinks.ends[-1].met and not sinks.lost else 1
 
 
-def _open_all(places: Sequence[str], settings: LineSettings) -> list[SerialPort]:
+def _open_all(places: Collection[str], settings: LineSettings) -> list[SerialPort]:
     ports: list[SerialPort] = []
     try:
         for place in places:
@@ -219,7 +223,7 @@ def _open_all(places: Sequence[str], settings: LineSettings) -> list[SerialPort]
     return ports
 
 
-def _open_again(places: Sequence[str], settings: LineSettings) -> list[SerialPort]:
+def _open_again(places: Collection[str], settings: LineSettings) -> list[SerialPort]:
     while True:
         try:
             return _open_all(places, settings)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bootlab.cli.watch.loop import Outputs, is_recording_file, port_name, watch_lines, watch_recording
+from bootlab.cli.watch.loop import Outputs, Sent, is_recording_file, port_name, watch_lines, watch_recording
 from bootlab.errors import InputError
 from bootlab.measure.watch import WatchRequest
 from bootlab.targets.serial.port import LineSettings, ports_here
@@ -119,7 +119,8 @@ def watch(
     """
     settings = LineSettings(baud, line_format, flow)
     settings.pyserial()
-    names, places = _named(port or [])
+    places = _named(port or [])
+    first = next(iter(places.values()))
     asked = WatchRequest(
         zero=_optional("--zero", zero),
         until=_optional("--until", until),
@@ -142,17 +143,19 @@ def watch(
         raw=raw,
         recording=record,
     )
-    _refuse_contradictions(outputs, len(places), send, until, answer, again, flow)
-    if is_recording_file(places[0]):
+    _expect_flow(flow)
+    _refuse_contradictions(outputs, len(places), send, until, answer, again)
+    if is_recording_file(first):
         if len(places) > 1 or send is not None or typed or again:
-            raise InputError(f"{places[0]}: a recording is watched alone, and takes no --send, --type or --again")
-        return watch_recording(Path(places[0]), asked, outputs)
-    if typed and (len(places) > 1 or "-" in places):
+            raise InputError(f"{first}: a recording is watched alone, and takes no --send, --type or --again")
+        return watch_recording(Path(first), asked, outputs)
+    if typed and (len(places) > 1 or "-" in places.values()):
         raise InputError("--type sends what is typed to one port, which cannot be standard input")
-    return watch_lines(names, places, settings, asked, outputs, send=_bytes(send), typed=typed, again=again)
+    return watch_lines(places, settings, asked, outputs, Sent(_bytes(send), typed), again=again)
 
 
-def _named(ports: list[str]) -> tuple[list[str], list[str]]:
+def _named(ports: list[str]) -> dict[str, str]:
+    """Return name -> place, in the order given. Raises InputError for two of one name."""
     if not ports:
         found = ports_here()
         known = f"ports here: {', '.join(found)}" if found else "this machine has no serial port"
@@ -166,14 +169,17 @@ def _named(ports: list[str]) -> tuple[list[str], list[str]]:
         places.append(place)
     for twice in (name for name in names if names.count(name) > 1):
         raise InputError(f"two ports are called {twice}", hint="name them: left=/dev/ttyUSB0 right=/dev/ttyUSB1")
-    return names, places
+    return dict(zip(names, places, strict=True))
+
+
+def _expect_flow(flow: str) -> None:
+    if flow not in _FLOWS:
+        raise InputError(f"--flow {flow}: expected none, xonxoff or rtscts")
 
 
 def _refuse_contradictions(
-    outputs: Outputs, ports: int, send: str | None, until: str | None, answer: bool, again: bool, flow: str
+    outputs: Outputs, ports: int, send: str | None, until: str | None, answer: bool, again: bool
 ) -> None:
-    if flow not in _FLOWS:
-        raise InputError(f"--flow {flow}: expected none, xonxoff or rtscts")
     if outputs.raw is not None and ports > 1:
         raise InputError("--raw keeps the bytes of one port", hint="--record keeps those of several, and their times")
     if outputs.rotate_s is not None and "%" not in (outputs.text or ""):

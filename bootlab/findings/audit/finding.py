@@ -88,7 +88,6 @@ def finding(
     *,
     technique: str | None = None,
     by_hand: str,
-    basis: Literal["measured", "by size"] = "measured",
 ) -> Finding:
     """Return a finding with its items in order of cost, then of how long they lasted, then of name."""
     ordered: Sequence[Item] = sorted(items, key=lambda one: (-(one.cost_ns or 0), -(one.lasted_ns or 0), one.what))
@@ -98,7 +97,6 @@ def finding(
         cost_ns=cost.ns,
         executed_ns=cost.executed_ns,
         idle_ns=cost.idle_ns,
-        basis=basis,
         items=list(ordered),
         technique=technique,
         by_hand=by_hand,

@@ -5,6 +5,7 @@ The kernel prints one number for many causes, so the program itself is looked at
 
 import re
 import stat
+from dataclasses import dataclass
 
 from bootlab.measure.causes.guest_files import GuestFiles, ProgramHeader, read_program
 from bootlab.measure.causes.kernel_options import KernelOptions
@@ -51,54 +52,67 @@ def find_init_cause(system: System, console: str, options: KernelOptions, files:
     if (refused := _REFUSED.search(console)) is not None:
         path = next(found for found in refused.groups()[:4] if found is not None)
         error = _NAMES.get(refused[5], refused[5])
-        return _refusal(path, error, system.machine.arch, options, files)
+        return _Refusal(path, error, system.machine.arch, options, files).cause()
     if any(words in console for words in _NEEDS_FUTEX) or _FUTEX_ENOSYS.search(console):
         return _futex(options, _program(files, _init_path(system)))
     for refused in _SHELL_REFUSED.finditer(console):
         path, error = refused[1], "ENOEXEC" if refused[2] == "Exec format error" else "ENOENT"
         if files is not None and files.find(path) is not None:
-            return _refusal(path, error, system.machine.arch, options, files)
+            return _Refusal(path, error, system.machine.arch, options, files).cause()
     if (unmounted := _NOT_MOUNTED.search(console)) is not None and unmounted[1] in _FILE_SYSTEMS:
         blame = options.blame(_FILE_SYSTEMS[unmounted[1]])
         return blame and f"{unmounted[1]} cannot be mounted on {unmounted[2]}: {blame}"
     return _missing_call(console, options)
 
 
-def _refusal(path: str, error: str, arch: str, options: KernelOptions, files: GuestFiles | None) -> str | None:
-    said = f"{path} failed with {error}"
-    entry = files.find(path) if files is not None else None
-    if entry is None:
-        if files is not None and files.complete and error == "ENOENT":
-            return f"{said}: there is no {path}: it must be in the archive, and executable"
-        return _unseen(said, error, arch, options)
-    if error == "EACCES":
-        if not stat.S_ISREG(entry.mode) or not entry.mode & 0o111:
-            return f"{said}: it is not an executable file: chmod +x"
-        return None
-    return _chain(said, path, entry.data, arch, error, options, files)
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """A program that could not be executed, and what is known of the kernel and of the guest's files."""
 
+    path: str
+    error: str
+    arch: str
+    options: KernelOptions
+    files: GuestFiles | None
 
-def _chain(
-    said: str, path: str, data: bytes, arch: str, error: str, options: KernelOptions, files: GuestFiles | None
-) -> str | None:
-    """Follow a script to its interpreter, and a program to its dynamic linker, to the one that cannot be executed."""
-    for _ in range(5):
-        program = read_program(data)
-        if error == "ENOEXEC" and (reason := _unfit(program, data, arch, options)) is not None:
-            return f"{said}: {path} {reason}"
-        if program.interpreter is None or files is None:
-            return None
-        entry = files.find(program.interpreter)
-        if entry is None and files.complete and error == "ENOENT":
-            what = "its interpreter" if program.kind == "script" else "the dynamic linker it was linked with"
-            return (
-                f"{said}: {path} is there, but {what}, {program.interpreter}, is not in the archive: put it in "
-                f"with {'its program' if program.kind == 'script' else 'its libraries, or link it statically'}"
-            )
+    @property
+    def said(self) -> str:
+        return f"{self.path} failed with {self.error}"
+
+    def cause(self) -> str | None:
+        entry = self.files.find(self.path) if self.files is not None else None
         if entry is None:
+            if self.files is not None and self.files.complete and self.error == "ENOENT":
+                return f"{self.said}: there is no {self.path}: it must be in the archive, and executable"
+            return _unseen(self.said, self.error, self.arch, self.options)
+        if self.error == "EACCES":
+            if not stat.S_ISREG(entry.mode) or not entry.mode & 0o111:
+                return f"{self.said}: it is not an executable file: chmod +x"
             return None
-        path, data = program.interpreter, entry.data
-    return None
+        return self._in_chain(entry.data)
+
+    def _in_chain(self, data: bytes) -> str | None:
+        """Follow a script to its interpreter, a program to its dynamic linker, to the one that cannot be executed."""
+        path = self.path
+        for _ in range(5):
+            program = read_program(data)
+            if self.error == "ENOEXEC" and (reason := _unfit(program, data, self.arch, self.options)) is not None:
+                return f"{self.said}: {path} {reason}"
+            if program.interpreter is None or self.files is None:
+                return None
+            entry = self.files.find(program.interpreter)
+            if entry is None and self.files.complete and self.error == "ENOENT":
+                script = program.kind == "script"
+                what = "its interpreter" if script else "the dynamic linker it was linked with"
+                put = "its program" if script else "its libraries, or link it statically"
+                return (
+                    f"{self.said}: {path} is there, but {what}, {program.interpreter}, is not in the archive: "
+                    f"put it in with {put}"
+                )
+            if entry is None:
+                return None
+            path, data = program.interpreter, entry.data
+        return None
 
 
 def _unfit(program: ProgramHeader, data: bytes, arch: str, options: KernelOptions) -> str | None:

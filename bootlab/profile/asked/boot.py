@@ -97,17 +97,14 @@ def make_plugin_config(
     *,
     marks: Mapping[str, str] | None = None,
     watch: Sequence[str] = (),
-    initcalls: bool = True,
-    guest_marks: bool = True,
-    console: bool = True,
     stop: str | None = None,
     stages: Sequence[str] = (),
 ) -> PluginConfig:
     """Return the config that records the standard marks of `timeline.marks`, and more.
 
     `marks`: the user's own, mark -> kernel symbol. `watch`: symbols; the mark of each is `watch:SYMBOL`.
-    `console`: stamp the console's lines (x86-64). `stop`: the mark, guest mark included, that ends the boot.
-    `stages`: lines for what runs before the kernel (asked/stage_marks.py).
+    `stop`: the mark, guest mark included, that ends the boot. `stages`: lines for what runs before the kernel
+    (asked/stage_marks.py). The console's lines are stamped where the machine has a port to see them at (x86-64).
     Raises InputError that names, by key of the system file, every symbol this kernel has not got and every name that
     the formats cannot hold.
     """
@@ -115,12 +112,9 @@ def make_plugin_config(
     maker.add_standard_marks()
     maker.add_marks({f"marks.{_toml_key(name)}": (name, symbol) for name, symbol in (marks or {}).items()})
     maker.add_marks({f"watch {symbol}": (WATCH_PREFIX + symbol, symbol) for symbol in watch})
-    if initcalls:
-        maker.add_first_found("calls", INITCALL, ("do_one_initcall",))
-    lines = [arch_line(symbols.arch, symbols.address("_text")), *stages, *maker.lines]
-    if guest_marks:
-        lines.append("guestmarks")
-    if console and symbols.arch in _UART_PORT:
+    maker.add_first_found("calls", INITCALL, ("do_one_initcall",))
+    lines = [arch_line(symbols.arch, symbols.address("_text")), *stages, *maker.lines, "guestmarks"]
+    if symbols.arch in _UART_PORT:
         lines.append(f"uart {_UART_PORT[symbols.arch]:x}")
     if stop is not None:
         lines.append(f"stop {stop}")

@@ -28,14 +28,21 @@ class Cell:
     key: float | int | str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class KindRow:
+    """A row that looks unlike the others: `kind` is its class in the page."""
+
+    cells: Sequence[Cell]
+    kind: str
+
+
 def table(
     caption: Content,
     columns: Sequence[Column],
-    rows: Sequence[Sequence[Cell]],
+    rows: Sequence[Sequence[Cell] | KindRow],
     *,
     kind: str = "",
     sortable: bool = False,
-    row_kinds: Sequence[str] = (),
     foot: Sequence[Cell] = (),
 ) -> Html:
     """Return a table whose first column heads its rows. `foot` is a total that sorting leaves in its place."""
@@ -44,8 +51,7 @@ def table(
             data_sortable=sortable and column.sortable)
         for column in columns
     ]  # fmt: skip
-    kinds = [*row_kinds, *[""] * (len(rows) - len(row_kinds))]
-    body = [_row(columns, row, kinds[index]) for index, row in enumerate(rows)]
+    body = [_row(columns, row.cells, row.kind) if isinstance(row, KindRow) else _row(columns, row, "") for row in rows]
     parts: list[Content] = [
         tag("caption", caption),
         tag("thead", tag("tr", *head, role="row"), role="rowgroup"),

@@ -11,7 +11,7 @@ from bootlab.report.parts import charts
 from bootlab.report.parts.figures import count, ms, percent, ratio_words, spread_words
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import key_figure, key_figures, minus
-from bootlab.report.parts.tables import Cell, Column, table
+from bootlab.report.parts.tables import Cell, Column, KindRow, table
 from bootlab.report.trial.order import KINDS, VERDICTS, file_rows, in_order, inputs_of, kept, time_words
 from bootlab.techniques.model.verdict import Verdict
 
@@ -100,21 +100,20 @@ def ladder(result: TryResult) -> Html:
         Column("in all, %", "number"),
     ]
     baseline = charts.bars([[charts.Bar(0, base_ns, "baseline")]], end_ns)
-    rows = [[Cell("baseline"), Cell(baseline), Cell(ms(base_ns)), Cell(""), Cell("")]]
-    kinds = [""]
+    rows: list[Sequence[Cell] | KindRow] = [[Cell("baseline"), Cell(baseline), Cell(ms(base_ns)), Cell(""), Cell("")]]
     stack = ""
     for step in result.stack:
         if step.stack != stack:
             stack = step.stack
-            rows.append([Cell(tag("span", stack, class_=f"swatch {KINDS[stack]}")), *[Cell("")] * 4])
-            kinds.append("stack")
-        rows.append(_rung(result, step, end_ns))
-        kinds.append("" if kept(result, step) else "dropped")
+            swatch = tag("span", stack, class_=f"swatch {KINDS[stack]}")
+            rows.append(KindRow([Cell(swatch), *[Cell("")] * 4], "stack"))
+        rung = _rung(result, step, end_ns)
+        rows.append(rung if kept(result, step) else KindRow(rung, "dropped"))
     caption = (
         f"Stacks, plan {result.plan!r}: each step is measured on top of the ones above it, ms on the {result.clock} "
         f"clock{_incl(result)}. The pale end of a bar is what the step saved."
     )
-    return table(caption, columns, rows, kind="ladder", row_kinds=kinds)
+    return table(caption, columns, rows, kind="ladder")
 
 
 def _rung(result: TryResult, step: Step, end_ns: int) -> list[Cell]:
