@@ -61,15 +61,21 @@ def cache() -> Cache:
     return Cache.default()
 
 
+@pytest.fixture(scope="session")
+def shop(cache: Cache) -> Workshop:
+    """A workshop that tells nobody."""
+    return Workshop(cache)
+
+
 @pytest.fixture
-def run_boot(cache: Cache, tmp_path: Path) -> Boot:
+def run_boot(shop: Workshop, tmp_path: Path) -> Boot:
     """Boot a system into a directory of this test."""
     count = iter(range(100))
 
     def run(system: System) -> BootRecord:
         directory = tmp_path / f"boot-{next(count)}"
         directory.mkdir()
-        return boot(prepare(Workshop(cache), system), directory)
+        return boot(prepare(shop, system), directory)
 
     return run
 
@@ -166,11 +172,11 @@ def run_profile(system: Path, runs: Path, *words: str) -> Profiled:
 
 
 @pytest.fixture
-def check_unnoticed(up_to_ready: UpToReady, cache: Cache, tmp_path: Path) -> CheckUnnoticed:
+def check_unnoticed(up_to_ready: UpToReady, shop: Workshop, tmp_path: Path) -> CheckUnnoticed:
     """Boot a system without the plugin and with marks: its console must be that of its profile, byte by byte."""
 
     def check(file: Path, profiled: Profiled, vcpus: int = 1) -> None:
-        prepared = prepare(Workshop(cache), read_system(file).with_part("machine", vcpus=vcpus))
+        prepared = prepare(shop, read_system(file).with_part("machine", vcpus=vcpus))
         alone = up_to_ready(prepared, None)[0]
         record = boot(prepared, tmp_path)
         assert len(alone) > 5000

@@ -88,13 +88,13 @@ def test_outcomes(script: str, outcome: Outcome, words: str, fast_system: System
     assert words in record.detail
 
 
-def test_ready_by_console_pattern_is_exact(fast_system: System, cache: Cache, tmp_path: Path) -> None:
+def test_ready_by_console_pattern_is_exact(fast_system: System, shop: Workshop, tmp_path: Path) -> None:
     system = with_init(fast_system, tmp_path, PATTERN).with_part("booted", mark=None, console="the login is here")
     system = System.model_validate({**dict(system), "check": None})
     first, second = (tmp_path / "a", tmp_path / "b")
     for directory in (first, second):
         directory.mkdir()
-    one, other = boot(prepare(Workshop(cache), system), first), boot(prepare(Workshop(cache), system), second)
+    one, other = boot(prepare(shop, system), first), boot(prepare(shop, system), second)
     assert one.outcome is Outcome.READY, one.detail
     assert one.marks == other.marks
     assert one.instructions == other.instructions
@@ -148,8 +148,8 @@ def test_a_check_passes_by_the_line_of_its_mark_alone(
 
 
 @bad_boot
-def test_qemu_killed_in_mid_boot(fast_system: System, cache: Cache, tmp_path: Path) -> None:
-    prepared = prepare(Workshop(cache), fast_system)
+def test_qemu_killed_in_mid_boot(fast_system: System, shop: Workshop, tmp_path: Path) -> None:
+    prepared = prepare(shop, fast_system)
     killed = []
 
     def kill(t_ns: int, line: str) -> None:
@@ -165,27 +165,27 @@ def test_qemu_killed_in_mid_boot(fast_system: System, cache: Cache, tmp_path: Pa
 
 
 @pytest.mark.promise("bad input")
-def test_kernel_for_another_architecture(fast_system: System, cache: Cache) -> None:
+def test_kernel_for_another_architecture(fast_system: System, shop: Workshop) -> None:
     system = fast_system.with_part("kernel", package="linux-image-cloud-amd64").with_part("machine", type="virt")
     arm = System.model_validate({**dict(system)})
-    x86 = prepare(Workshop(cache), fast_system).files.kernel
+    x86 = prepare(shop, fast_system).files.kernel
     with pytest.raises(InputError, match=r"kernel.image.*x86_64.*aarch64|kernel.image.*aarch64.*x86_64"):
-        prepare(Workshop(cache), arm.with_part("kernel", package=None, suite=None, image=x86))
+        prepare(shop, arm.with_part("kernel", package=None, suite=None, image=x86))
 
 
 @pytest.mark.promise("bad input")
-def test_truncated_initramfs(fast_system: System, cache: Cache, tmp_path: Path) -> None:
-    whole = prepare(Workshop(cache), fast_system).files.initramfs
+def test_truncated_initramfs(fast_system: System, shop: Workshop, tmp_path: Path) -> None:
+    whole = prepare(shop, fast_system).files.initramfs
     assert whole is not None
     cut = tmp_path / "initrd.gz"
     cut.write_bytes(whole.read_bytes()[:-1000])
     system = System.model_validate({**dict(fast_system), "initramfs": {"path": cut}})
     with pytest.raises(InputError, match="initramfs.path"):
-        prepare(Workshop(cache), system)
+        prepare(shop, system)
 
 
 @pytest.mark.promise("bad input")
-def test_qemu_too_old(fast_system: System, cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_qemu_too_old(fast_system: System, shop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "qemu-system-x86_64"
     program.write_text('#!/bin/sh\necho "QEMU emulator version 7.2.9 (Debian 1:7.2+dfsg-7)"\n')
     program.chmod(0o755)
@@ -193,7 +193,7 @@ def test_qemu_too_old(fast_system: System, cache: Cache, tmp_path: Path, monkeyp
     require_qemu.cache_clear()
     try:
         with pytest.raises(BootlabError, match="version 7.2.9, bootlab needs 9.2") as caught:
-            prepare(Workshop(cache), fast_system)
+            prepare(shop, fast_system)
         assert caught.value.exit_code == 3
     finally:
         require_qemu.cache_clear()

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from bootlab.build import boot_files
-from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.cli.app import run
 from bootlab.errors import InputError
@@ -120,25 +119,25 @@ def test_a_kernel_finds_the_device_tree_behind_itself(
     assert after.ready_ns < before.ready_ns
 
 
-def test_a_kernel_that_looks_for_no_tree_is_refused_before_it_is_built(cache: Cache, standard: System) -> None:
+def test_a_kernel_that_looks_for_no_tree_is_refused_before_it_is_built(shop: Workshop, standard: System) -> None:
     appended = standard.with_part("card", device_tree="appended")
     with pytest.raises(InputError, match="card.device_tree: .* ARM_APPENDED_DTB and ARM_ATAG_DTB_COMPAT") as error:
-        boot_files.prepare(Workshop(cache), appended)
+        boot_files.prepare(shop, appended)
     assert error.value.hint is not None and "kernel.build.options: ARM_APPENDED_DTB = true" in error.value.hint
 
 
-def test_a_uboot_that_passes_no_atags_says_for_whom_it_was_to(cache: Cache, standard: System) -> None:
+def test_a_uboot_that_passes_no_atags_says_for_whom_it_was_to(shop: Workshop, standard: System) -> None:
     assert standard.bootloader is not None
     options = {**standard.bootloader.options, "SUPPORT_PASSING_ATAGS": "n"}
     without = standard.with_part("card", device_tree="appended").with_part("bootloader", options=options)
     with pytest.raises(InputError, match="card.device_tree: CONFIG_INITRD_TAG=y did not survive, it is n"):
-        boot_files.build_bootloader_of(Workshop(cache), without)
+        boot_files.build_bootloader_of(shop, without)
 
 
 def test_missing_args_lead_to_uboot_proper_and_it_is_said(
-    run_boot: Callable[[System], BootRecord], falcon: System, cache: Cache, tmp_path: Path
+    run_boot: Callable[[System], BootRecord], falcon: System, shop: Workshop, tmp_path: Path
 ) -> None:
-    composed = boot_files.prepare(Workshop(cache), falcon).card
+    composed = boot_files.prepare(shop, falcon).card
     assert composed is not None and falcon.board is not None and falcon.board.card is not None
     card = tmp_path / "card.img"
     data = bytearray(composed.read_bytes())
@@ -173,21 +172,21 @@ def test_a_kernel_loaded_over_the_bootloader_is_named(run_boot: Callable[[System
     assert "card.load_address = 0x4ff00000 is memory that the bootloader uses itself" in record.detail
 
 
-def test_an_spl_that_is_too_large_says_by_how_much(cache: Cache, standard: System) -> None:
+def test_an_spl_that_is_too_large_says_by_how_much(shop: Workshop, standard: System) -> None:
     assert standard.bootloader is not None
     tight = standard.with_part("bootloader", options={**standard.bootloader.options, "SPL_MAX_SIZE": "0x3000"})
     with pytest.raises(InputError, match=r"the SPL is 1\d,\d{3} bytes, and this board loads at most 12,288") as error:
-        boot_files.build_bootloader_of(Workshop(cache), tight)
+        boot_files.build_bootloader_of(shop, tight)
     assert "SPL_MAX_SIZE" in error.value.message
 
 
 @pytest.mark.promise("bootlab build bootloader")
 def test_the_verb_gives_the_bootloader_that_is_on_the_card(
-    standard: System, cache: Cache, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    standard: System, shop: Workshop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["build", "bootloader", str(EXAMPLE), "--json", "--output", str(tmp_path / "out")]) == 0
     image = Path(json.loads(capsys.readouterr().out)["image"]).read_bytes()
-    card = boot_files.prepare(standard, cache).card
+    card = boot_files.prepare(shop, standard).card
     assert card is not None and standard.board is not None and standard.board.card is not None
     at = standard.board.card.image_at
     assert len(image) > 300_000 and card.read_bytes()[at : at + len(image)] == image

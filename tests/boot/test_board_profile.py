@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
@@ -126,12 +125,12 @@ def test_a_bootloader_waits_busily_and_has_its_advice(profiled: Any) -> None:
 
 
 def test_profiles_repeat_and_the_guest_does_not_notice(
-    profiled: Any, profile_boot: ProfileBoot, cache: Cache, tmp_path: Path
+    profiled: Any, profile_boot: ProfileBoot, shop: Workshop, tmp_path: Path
 ) -> None:
     again = profile_boot(EXAMPLE, again=True)
     kept = [read_kept(one.directory / "profile.bin") for one in (profiled, again)]
     assert kept[0] == kept[1]
-    record = boot(prepare(Workshop(cache), read_system(EXAMPLE)), tmp_path)
+    record = boot(prepare(shop, read_system(EXAMPLE)), tmp_path)
     assert record.instructions == profiled.profile.end_instructions
     assert (tmp_path / "console.log").read_bytes() == (profiled.directory / "console.log").read_bytes()
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.series import identical
@@ -47,8 +46,8 @@ def _ready(record: BootRecord) -> tuple[int, BoardTerms]:
     return record.ready_ns, terms
 
 
-def test_the_first_frame_comes_within_half_a_second_exactly(fast: System, cache: Cache, tmp_path: Path) -> None:
-    prepared = prepare(Workshop(cache), fast)
+def test_the_first_frame_comes_within_half_a_second_exactly(fast: System, shop: Workshop, tmp_path: Path) -> None:
+    prepared = prepare(shop, fast)
     run = Store(tmp_path).start(RunKind.MEASURE, fast.name, {})
     records = Engine(run).boot_all([Job(str(number), prepared) for number in range(3)])
     assert identical(records)

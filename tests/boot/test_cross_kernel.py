@@ -22,14 +22,14 @@ pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 HERE = Path(__file__).parent / "tiny_kernel"
 
 
-def test_an_arm64_kernel_boots_to_ready(cache: Cache, run_boot: Callable[[System], BootRecord]) -> None:
+def test_an_arm64_kernel_boots_to_ready(shop: Workshop, run_boot: Callable[[System], BootRecord]) -> None:
     system = read_system(HERE / "tiny-arm64.toml")
     record = run_boot(system)
     assert record.outcome is Outcome.READY, record.detail
     wanted = ("kernel_entry", "start_kernel", "init_exec", "first_user_instruction", "ready")
     assert [mark for mark in wanted if mark not in record.marks] == []
     assert system.kernel.build is not None
-    built = build_kernel(Workshop(cache), system.kernel.build, "aarch64")
+    built = build_kernel(shop, system.kernel.build, "aarch64")
     assert built.from_cache
     image = inspect(built.image)
     assert (image.arch, image.kind, image.version) == ("aarch64", ImageKind.ARM64_IMAGE, built.release)
@@ -37,7 +37,7 @@ def test_an_arm64_kernel_boots_to_ready(cache: Cache, run_boot: Callable[[System
 
 
 def test_a_riscv64_kernel_that_moves_itself_boots_to_ready(
-    cache: Cache, run_boot: Callable[[System], BootRecord]
+    shop: Workshop, run_boot: Callable[[System], BootRecord]
 ) -> None:
     system = read_system(HERE / "tiny-riscv64.toml")
     records = [run_boot(system.with_seed(seed)) for seed in (1, 2)]
@@ -48,7 +48,7 @@ def test_a_riscv64_kernel_that_moves_itself_boots_to_ready(
         assert record.kaslr_slide is not None and record.kaslr_slide % (2 << 20) == 0
     print("slides", [hex(record.kaslr_slide or 0) for record in records])
     assert system.kernel.build is not None
-    built = build_kernel(Workshop(cache), system.kernel.build, "riscv64")
+    built = build_kernel(shop, system.kernel.build, "riscv64")
     assert built.from_cache
     image = inspect(built.image)
     assert (image.arch, image.kind, image.version) == ("riscv64", ImageKind.RISCV64_IMAGE, built.release)
@@ -73,11 +73,11 @@ def test_a_module_is_built_installed_and_loaded(run_boot: Callable[[System], Boo
     assert record.outcome is Outcome.READY, record.detail
 
 
-def test_an_armv7_kernel_starts(cache: Cache) -> None:
+def test_an_armv7_kernel_starts(shop: Workshop) -> None:
     build = KernelBuild(
         package="linux-source-6.12", suite="trixie", base="tinyconfig", fragments=(HERE / "tiny-armv7.config",)
     )
-    built = build_kernel(Workshop(cache), build, "armv7")
+    built = build_kernel(shop, build, "armv7")
     assert inspect(built.image).arch == "armv7"
     with built.vmlinux.open("rb") as file:
         assert ELFFile(file)["e_machine"] == "EM_ARM"

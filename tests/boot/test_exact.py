@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.series import identical
@@ -49,8 +48,8 @@ def expected_key(record: BootRecord) -> str:
         pytest.param("debian-riscv64", marks=pytest.mark.promise("exact boots", "machine virt")),
     ],
 )
-def test_three_boots_are_identical(name: str, cache: Cache, tmp_path: Path) -> None:
-    prepared: Prepared = prepare(Workshop(cache), read_system(EXAMPLES / f"{name}.toml"))
+def test_three_boots_are_identical(name: str, shop: Workshop, tmp_path: Path) -> None:
+    prepared: Prepared = prepare(shop, read_system(EXAMPLES / f"{name}.toml"))
     run = Store(tmp_path).start(RunKind.MEASURE, name, {})
     records = Engine(run).boot_all([Job(str(number), prepared) for number in range(3)])
     assert [record.outcome for record in records] == [Outcome.READY] * 3, [record.detail for record in records]

@@ -94,9 +94,9 @@ def console_of(record: BootRecord) -> str:
 
 
 @pytest.mark.parametrize("debian", [pytest.param("amd64", marks=pytest.mark.promise("process 1 in a guest")), "arm64"])
-def test_an_address_of_qemus_own_server_for_who_waits_for_it(tmp_path: Path, cache: Cache, debian: str) -> None:
+def test_an_address_of_qemus_own_server_for_who_waits_for_it(tmp_path: Path, shop: Workshop, debian: str) -> None:
     units = {**UNITS, "over": "exec /sbin/bootlab-ctl poweroff\nneeds account\n"}
-    prepared = prepare(Workshop(cache), write_system(tmp_path, units, CONF, debian))
+    prepared = prepare(shop, write_system(tmp_path, units, CONF, debian))
     with socket_folder() as sockets:
         argv = qemu_argv(prepared.system, prepared.files, Wiring(sockets / "qmp"))
         watching = watch(argv, sockets / "qmp", tmp_path / "stderr")

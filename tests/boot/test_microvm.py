@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from bootlab.build import boot_files
-from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
@@ -46,31 +45,31 @@ def microvm(clock: str, cmdline: str, files: dict[str, Path], **machine: object)
 
 
 @pytest.mark.promise("machine microvm")
-def test_an_initramfs_does_not_overwrite_the_tables_above_it(cache: Cache, tmp_path: Path) -> None:
+def test_an_initramfs_does_not_overwrite_the_tables_above_it(shop: Workshop, tmp_path: Path) -> None:
     """QEMU lays the end of a PVH kernel's initramfs into the last page of memory, where microvm's ACPI tables are."""
     filler = tmp_path / "filler"
     filler.write_bytes(b"")
     # q35 has no such problem, so its archive is the recipe's as it is.
     recipe = microvm("virtual", "", {"/filler": filler})
-    plain = boot_files.prepare(Workshop(cache), recipe.with_part("machine", type="q35")).initramfs
+    plain = boot_files.prepare(shop, recipe.with_part("machine", type="q35")).initramfs
     assert plain is not None
     filler.write_bytes(bytes(-(plain.stat().st_size + 4) % PAGE))
     system = microvm("virtual", "", {"/filler": filler})
-    worst = boot_files.prepare(Workshop(cache), system.with_part("machine", type="q35")).initramfs
+    worst = boot_files.prepare(shop, system.with_part("machine", type="q35")).initramfs
     assert worst is not None and worst.stat().st_size % PAGE == PAGE - 4
     (tmp_path / "boot").mkdir()
-    record = boot(prepare(Workshop(cache), system), tmp_path / "boot")
+    record = boot(prepare(shop, system), tmp_path / "boot")
     assert record.outcome is Outcome.READY, record.detail
 
 
-def test_an_unexpected_interrupt_is_explained(cache: Cache, tmp_path: Path) -> None:
-    record = boot(prepare(Workshop(cache), microvm("virtual", "", {}, options={})), tmp_path)
+def test_an_unexpected_interrupt_is_explained(shop: Workshop, tmp_path: Path) -> None:
+    record = boot(prepare(shop, microvm("virtual", "", {}, options={})), tmp_path)
     assert record.outcome is Outcome.PANICKED
     assert 'machine.options = { pic = "off" }' in record.detail
 
 
-def test_a_hang_without_interrupts_is_explained(cache: Cache, tmp_path: Path) -> None:
+def test_a_hang_without_interrupts_is_explained(shop: Workshop, tmp_path: Path) -> None:
     system = microvm("wall", "acpi=off", {}, firmware="qboot", options={}).with_part("booted", deadline_s=15)
-    record = boot(prepare(Workshop(cache), system), tmp_path)
+    record = boot(prepare(shop, system), tmp_path)
     assert record.outcome is Outcome.HUNG
     assert "leave out acpi=off, or qboot" in record.detail

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.experiments.series import identical
 from bootlab.measure.boot import boot
@@ -26,9 +25,9 @@ needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="needs go: apt-
 
 
 @pytest.fixture
-def three_boots(cache: Cache, tmp_path: Path) -> Callable[[System], list[BootRecord]]:
+def three_boots(shop: Workshop, tmp_path: Path) -> Callable[[System], list[BootRecord]]:
     def run(system: System) -> list[BootRecord]:
-        prepared = prepare(Workshop(cache), system)
+        prepared = prepare(shop, system)
         folders = [tmp_path / str(number) for number in range(3)]
         for folder in folders:
             folder.mkdir()

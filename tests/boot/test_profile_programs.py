@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.cache import Cache
 from bootlab.build.debian.packages import fetch
 from bootlab.build.kernel.image import extract_vmlinux
 from bootlab.build.workshop import Workshop
@@ -174,9 +173,9 @@ def test_user_code_has_a_file(profiled: Profiled) -> None:
 
 
 @pytest.fixture(scope="session")
-def silent_kernel(folder: Path, cache: Cache) -> Path:
+def silent_kernel(folder: Path, shop: Workshop) -> Path:
     """Return a kernel whose kallsyms and BTF are gone; its System.map is beside it."""
-    tree = fetch(Workshop(cache), "linux-image-cloud-amd64", "bookworm", "x86_64").tree
+    tree = fetch(shop, "linux-image-cloud-amd64", "bookworm", "x86_64").tree
     vmlinux = folder / "vmlinux"
     extract_vmlinux(next((tree / "boot").glob("vmlinuz-*")), vmlinux)
     lines = [f"{symbol.address:016x} {symbol.kind} {symbol.name}\n" for symbol in read_symbols(vmlinux)]

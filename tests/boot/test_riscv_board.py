@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from bootlab.build import boot_files
-from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.experiments.series import identical
 from bootlab.measure.prepare import prepare
@@ -67,8 +66,8 @@ def test_uboot_unpacks_the_kernel_where_it_is_entered(run_boot: Callable[[System
     assert plain.hashes["kernel"] == packed.hashes["kernel"]
 
 
-def test_the_bootloaders_date_is_fixed(cache: Cache, quick: System) -> None:
-    built = boot_files.build_bootloader_of(Workshop(cache), quick)
+def test_the_bootloaders_date_is_fixed(shop: Workshop, quick: System) -> None:
+    built = boot_files.build_bootloader_of(shop, quick)
     date = subprocess.run(["fdtget", built.image, "/", "timestamp"], capture_output=True, check=True).stdout
     assert date == b"0\n"
     assert built.opensbi is not None
@@ -77,9 +76,9 @@ def test_the_bootloaders_date_is_fixed(cache: Cache, quick: System) -> None:
 
 
 def test_a_chip_without_a_kernel_leaves_uboot_at_its_prompt(
-    run_boot: Callable[[System], BootRecord], quick: System, cache: Cache, tmp_path: Path
+    run_boot: Callable[[System], BootRecord], quick: System, shop: Workshop, tmp_path: Path
 ) -> None:
-    composed = boot_files.prepare(Workshop(cache), quick).flash
+    composed = boot_files.prepare(shop, quick).flash
     assert composed is not None and quick.board is not None and quick.board.flash is not None
     data = bytearray(composed.read_bytes())
     at = quick.board.flash.kernel_at
@@ -105,9 +104,9 @@ def test_an_empty_chip_is_told_without_waiting(
 
 
 def test_a_chip_with_another_kernel_says_so(
-    run_boot: Callable[[System], BootRecord], quick: System, cache: Cache, tmp_path: Path
+    run_boot: Callable[[System], BootRecord], quick: System, shop: Workshop, tmp_path: Path
 ) -> None:
-    composed = prepare(Workshop(cache), quick)
+    composed = prepare(shop, quick)
     assert composed.files.flash is not None and composed.symbols is not None
     finished = quick.with_part("flash", path=composed.files.flash)
     assert run_boot(finished).remarks == []
@@ -126,15 +125,15 @@ def test_a_chip_with_another_kernel_says_so(
 
 
 def test_an_own_opensbi_may_be_named_from_where_one_stands(
-    quick: System, cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    quick: System, shop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    packed = boot_files.build_bootloader_of(Workshop(cache), quick)
+    packed = boot_files.build_bootloader_of(shop, quick)
     assert packed.opensbi is not None
     # Never built before, and not kept.
     own = packed.opensbi.read_bytes() + os.urandom(8)
     (tmp_path / "own.bin").write_bytes(own)
     monkeypatch.chdir(tmp_path)
     system = quick.with_part("bootloader", opensbi=Path("own.bin"))
-    built = boot_files.build_bootloader_of(Workshop(cache), system)
+    built = boot_files.build_bootloader_of(shop, system)
     assert own in built.image.read_bytes()
     shutil.rmtree(built.image.parent)

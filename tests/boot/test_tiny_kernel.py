@@ -35,9 +35,9 @@ MARKS = ("kernel_entry", "start_kernel", "init_exec", "first_user_instruction", 
 
 
 @pytest.fixture(scope="module")
-def tiny(cache: Cache) -> BuiltKernel:
+def tiny(shop: Workshop) -> BuiltKernel:
     """The kernel that all tests share."""
-    return build_kernel(Workshop(cache), TINY, "x86_64")
+    return build_kernel(shop, TINY, "x86_64")
 
 
 @pytest.fixture
@@ -180,20 +180,20 @@ def _makes_in(objects: Path) -> list[str]:
     ],
 )
 def test_an_option_that_does_not_survive_is_told_with_its_reason(
-    cache: Cache, options: dict[str, str], told: str
+    shop: Workshop, options: dict[str, str], told: str
 ) -> None:
     build = with_options(**options)
     with pytest.raises(InputError) as caught:
-        configure(Workshop(cache), build, find_source(Workshop(cache), build), find_toolchain("x86_64"))
+        configure(shop, build, find_source(shop, build), find_toolchain("x86_64"))
     assert re.search(told, caught.value.message)
 
 
-def test_of_a_choice_two_fragments_cannot_have_both(cache: Cache, tmp_path: Path) -> None:
+def test_of_a_choice_two_fragments_cannot_have_both(shop: Workshop, tmp_path: Path) -> None:
     other = tmp_path / "xz.config"
     other.write_text("CONFIG_KERNEL_XZ=y\n")
     build = KernelBuild.model_validate({**dict(TINY), "fragments": (*TINY.fragments, other)})
     with pytest.raises(InputError) as caught:
-        configure(Workshop(cache), build, find_source(Workshop(cache), build), find_toolchain("x86_64"))
+        configure(shop, build, find_source(shop, build), find_toolchain("x86_64"))
     told = r"tiny\.config:\d+: CONFIG_KERNEL_LZ4=y did not survive, .* KERNEL_XZ was taken"
     assert re.search(told, caught.value.message)
 

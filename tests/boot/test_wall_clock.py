@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.cli.app import run
 from bootlab.errors import MissingTool
@@ -59,10 +58,10 @@ def test_a_comparison_takes_turns(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert [path.name[0] for path in in_order] == ["a", "b"] * 5
 
 
-def test_kvm_is_for_the_hosts_own_architecture(cache: Cache) -> None:
+def test_kvm_is_for_the_hosts_own_architecture(shop: Workshop) -> None:
     foreign = "debian-cloud" if platform.machine() == "aarch64" else "debian-arm64"
     system = read_system(EXAMPLES / f"{foreign}.toml")
     asked = System.model_validate({**dict(system), "clock": {"kind": "wall", "accelerator": "kvm"}})
     with pytest.raises(MissingTool, match=f"this host is {platform.machine()}"):
-        prepare(Workshop(cache), asked)
-    assert prepare(Workshop(cache), asked.with_part("clock", accelerator="auto")).accelerator.value == "tcg"
+        prepare(shop, asked)
+    assert prepare(shop, asked.with_part("clock", accelerator="auto")).accelerator.value == "tcg"

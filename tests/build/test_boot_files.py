@@ -16,6 +16,10 @@ from bootlab.system import Compression, System, read_system
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
+def _shop(folder: Path) -> Workshop:
+    return Workshop(Cache(folder / "cache"))
+
+
 def _system(folder: Path, **kernel: object) -> System:
     tree = FileTree()
     tree.file("init", b"#!/bin/sh\n" * 1000, 0o755)
@@ -43,7 +47,7 @@ def _arm64_image() -> bytes:
 def test_every_input_is_there_and_hashed(tmp_path: Path) -> None:
     (tmp_path / "kernel").write_bytes(_arm64_image())
     system = _system(tmp_path).with_part("machine", type="virt")
-    files = prepare(Workshop(Cache(tmp_path / "cache")), system)
+    files = prepare(_shop(tmp_path), system)
     assert files.kernel == tmp_path / "kernel"
     assert files.vmlinux is not None and files.vmlinux.read_bytes() == _arm64_image()
     assert files.initramfs is not None
@@ -52,22 +56,22 @@ def test_every_input_is_there_and_hashed(tmp_path: Path) -> None:
         "initramfs": file_sha256(files.initramfs),
         "disk0": file_sha256(files.disks[0]),
     }
-    assert prepare(Workshop(Cache(tmp_path / "cache")), system) == files
+    assert prepare(_shop(tmp_path), system) == files
 
 
 def test_a_kernel_for_another_architecture_is_refused(tmp_path: Path) -> None:
     (tmp_path / "kernel").write_bytes(_arm64_image())
     with pytest.raises(InputError, match=r"kernel\.image: .*aarch64.*x86_64"):
-        prepare(Workshop(Cache(tmp_path / "cache")), _system(tmp_path))
+        prepare(_shop(tmp_path), _system(tmp_path))
 
 
 def test_what_is_no_kernel_is_refused(tmp_path: Path) -> None:
     (tmp_path / "kernel").write_bytes(b"text\n" * 1000)
     with pytest.raises(InputError, match=r"kernel\.image: "):
-        prepare(Workshop(Cache(tmp_path / "cache")), _system(tmp_path))
+        prepare(_shop(tmp_path), _system(tmp_path))
     (tmp_path / "kernel").unlink()
     with pytest.raises(InputError, match=r"kernel\.image: "):
-        prepare(Workshop(Cache(tmp_path / "cache")), _system(tmp_path))
+        prepare(_shop(tmp_path), _system(tmp_path))
 
 
 def test_a_truncated_initramfs_is_refused(tmp_path: Path) -> None:
@@ -76,9 +80,9 @@ def test_a_truncated_initramfs_is_refused(tmp_path: Path) -> None:
     whole = (tmp_path / "initramfs.gz").read_bytes()
     (tmp_path / "initramfs.gz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError, match=r"initramfs\.path: .*cut short"):
-        prepare(Workshop(Cache(tmp_path / "cache")), system)
+        prepare(_shop(tmp_path), system)
     (tmp_path / "initramfs.gz").write_bytes(b"a form of one's own")
-    assert prepare(Workshop(Cache(tmp_path / "cache")), system).initramfs == tmp_path / "initramfs.gz"
+    assert prepare(_shop(tmp_path), system).initramfs == tmp_path / "initramfs.gz"
 
 
 @pytest.mark.network

@@ -35,6 +35,12 @@ def cache(tmp_path: Path) -> Cache:
 
 
 @pytest.fixture
+def shop(cache: Cache) -> Workshop:
+    """A workshop that tells nobody."""
+    return Workshop(cache)
+
+
+@pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """As much of a kernel tree as tells it from another folder, with a Makefile that make can run."""
     return make_tree(tmp_path / "linux")
@@ -61,25 +67,23 @@ def from_tree(tree: Path, *patches: Path) -> KernelBuild:
     return KernelBuild(source=tree, patches=patches)
 
 
-def test_a_tree_is_used_where_it_is(tree: Path, cache: Cache) -> None:
-    source = find_source(Workshop(cache), from_tree(tree))
+def test_a_tree_is_used_where_it_is(tree: Path, shop: Workshop) -> None:
+    source = find_source(shop, from_tree(tree))
     assert source.tree == tree
     assert source.version == "6.12.107-rc1"
     assert source.in_place is not None
 
 
-def test_the_same_files_at_another_place_are_the_same_source(tree: Path, tmp_path: Path, cache: Cache) -> None:
+def test_the_same_files_at_another_place_are_the_same_source(tree: Path, tmp_path: Path, shop: Workshop) -> None:
     copy = make_tree(tmp_path / "other/place")
     (copy / ".git").mkdir()
     (copy / ".git/HEAD").write_text("ref: refs/heads/main\n")
-    assert (
-        find_source(Workshop(cache), from_tree(copy)).identity == find_source(Workshop(cache), from_tree(tree)).identity
-    )
+    assert find_source(shop, from_tree(copy)).identity == find_source(shop, from_tree(tree)).identity
 
 
 @pytest.mark.parametrize("change", ["text", "same size and time", "mode", "new", "gone", "link"])
-def test_any_change_makes_another_source_and_undoing_it_the_same(tree: Path, cache: Cache, change: str) -> None:
-    before = find_source(Workshop(cache), from_tree(tree)).identity
+def test_any_change_makes_another_source_and_undoing_it_the_same(tree: Path, shop: Workshop, change: str) -> None:
+    before = find_source(shop, from_tree(tree)).identity
     main = tree / "init/main.c"
     facts = main.stat()
     if change == "text":
@@ -96,10 +100,10 @@ def test_any_change_makes_another_source_and_undoing_it_the_same(tree: Path, cac
     else:
         (tree / "init/link.c").unlink()
         (tree / "init/link.c").symlink_to("other.c")
-    assert find_source(Workshop(cache), from_tree(tree)).identity != before
+    assert find_source(shop, from_tree(tree)).identity != before
     shutil.rmtree(tree)
     make_tree(tree)
-    assert find_source(Workshop(cache), from_tree(tree)).identity == before
+    assert find_source(shop, from_tree(tree)).identity == before
 
 
 @pytest.mark.parametrize(("suffix", "option"), [(".tar", ""), (".tar.xz", "J"), (".tar.gz", "z"), (".tgz", "z")])
@@ -125,51 +129,51 @@ def test_a_damaged_tarball_is_told(tree: Path, tmp_path: Path, cache: Cache) -> 
 
 
 @pytest.mark.parametrize("kind", ["tree", "tarball"])
-def test_patches_are_applied_to_a_copy(tree: Path, tmp_path: Path, cache: Cache, kind: str) -> None:
+def test_patches_are_applied_to_a_copy(tree: Path, tmp_path: Path, shop: Workshop, kind: str) -> None:
     patch = tmp_path / "one.patch"
     patch.write_text(PATCH)
     named = tree
     if kind == "tarball":
         named = tmp_path / "linux.tar"
         subprocess.run(["tar", "-cf", named, "-C", tmp_path, "linux"], check=True)
-    source = find_source(Workshop(cache), from_tree(named, patch))
+    source = find_source(shop, from_tree(named, patch))
     assert "return 1" in (source.tree / "init/main.c").read_text()
     assert (tree / "init/main.c").read_text() == MAIN
-    assert source.identity != find_source(Workshop(cache), from_tree(named)).identity
+    assert source.identity != find_source(shop, from_tree(named)).identity
 
 
-def test_a_patch_that_does_not_apply_names_its_hunk(tree: Path, tmp_path: Path, cache: Cache) -> None:
+def test_a_patch_that_does_not_apply_names_its_hunk(tree: Path, tmp_path: Path, shop: Workshop) -> None:
     good, bad = tmp_path / "good.patch", tmp_path / "bad.patch"
     good.write_text(PATCH)
     bad.write_text(PATCH.replace("return 0;", "return 7;").replace("return 1;", "return 8;"))
     with pytest.raises(InputError) as caught:
-        find_source(Workshop(cache), from_tree(tree, good, bad))
+        find_source(shop, from_tree(tree, good, bad))
     assert caught.value.message.splitlines() == [
         f"kernel.build.patches[1]: {bad}: does not apply to this source",
         "  init/main.c: Hunk #1 FAILED at 1.",
     ]
 
 
-def test_a_patch_applied_twice_is_told(tree: Path, tmp_path: Path, cache: Cache) -> None:
+def test_a_patch_applied_twice_is_told(tree: Path, tmp_path: Path, shop: Workshop) -> None:
     patch = tmp_path / "one.patch"
     patch.write_text(PATCH)
     with pytest.raises(InputError, match=r"patches\[1\].*\n.*previously applied"):
-        find_source(Workshop(cache), from_tree(tree, patch, patch))
+        find_source(shop, from_tree(tree, patch, patch))
 
 
-def test_what_is_no_kernel_is_told(tmp_path: Path, cache: Cache) -> None:
+def test_what_is_no_kernel_is_told(tmp_path: Path, shop: Workshop) -> None:
     (tmp_path / "music").mkdir()
     with pytest.raises(InputError, match="not a tree of the Linux kernel: it has no Makefile, Kconfig"):
-        find_source(Workshop(cache), from_tree(tmp_path / "music"))
+        find_source(shop, from_tree(tmp_path / "music"))
     (tmp_path / "song.mp3").write_bytes(b"ID3")
     with pytest.raises(InputError, match="neither a kernel tree nor a tarball"):
-        find_source(Workshop(cache), from_tree(tmp_path / "song.mp3"))
+        find_source(shop, from_tree(tmp_path / "song.mp3"))
 
 
-def test_a_tree_that_was_built_in_place_is_told_how_to_clean(tree: Path, cache: Cache) -> None:
+def test_a_tree_that_was_built_in_place_is_told_how_to_clean(tree: Path, shop: Workshop) -> None:
     (tree / ".config").write_text("CONFIG_64BIT=y\n")
     with pytest.raises(InputError, match="was configured or built in place") as caught:
-        find_source(Workshop(cache), from_tree(tree))
+        find_source(shop, from_tree(tree))
     assert caught.value.hint is not None and "mrproper" in caught.value.hint
 
 
