@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The profile (`-plugin bootlab-plugin.so,...,profile=FILE`), version 1: where the time went, as the plugin saw it.
- * Reader: bootlab/profile/recorded/file.py.
+ * Reader: bootlab/profile/recorded/reader.py.
  *
  * The file is the 16 bytes of PROFILE_MAGIC, then chunks: a struct chunk, then `size` bytes of records of one kind. All
  * integers are little-endian, every record is a multiple of 8 bytes long. Chunks are written as they fill and at every

@@ -3,7 +3,7 @@
  * The two text formats between bootlab (Python) and the plugin (C), version 1.
  *
  * Both are lines of words with one space between them. A NAME is 1 to 64 printable ASCII characters, no space.
- * Writer of the first and reader of the second: bootlab/profile/asked/boot.py and recorded/trace.py.
+ * Writer of the first and reader of the second: bootlab/profile/asked/marks.py and recorded/trace.py.
  *
  * Config, `-plugin bootlab-plugin.so,config=FILE,out=FILE[,profile=FILE]`; `#` starts a comment line, empty lines are skipped:
  *
@@ -31,7 +31,7 @@
  *   hook KIND ADDRESS                       the link address of a kernel function that is watched. Kinds: switch wake fork exec
  *                                           comm exit initcall console_initcalls probe defer module unmap_module block_issue
  *                                           block_done map map_special open lookup. Which function each is:
- *                                           bootlab/profile/asked/profile.py
+ *                                           bootlab/profile/asked/profiling.py
  *   hook relocate ADDRESS FROM              the same of the function by which U-Boot moves, from FROM to its first argument,
  *                                           on riscv64 its third
  *   offset STRUCT.MEMBER VALUE              where that is in the kernel's struct, in bytes, decimal; `offset STRUCT VALUE` is a size

@@ -18,7 +18,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.experiments.engine import Engine, Watcher
 from bootlab.experiments.store import Run, Store
 from bootlab.experiments.trial.plan import Plan
-from bootlab.experiments.trial.steps import Trial
+from bootlab.experiments.trial.procedure import Trial
 from bootlab.experiments.trial.task import TrialTask
 from bootlab.system import System, read_system
 from bootlab.targets.replay.script import SCRIPT

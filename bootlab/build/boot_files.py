@@ -15,7 +15,7 @@ from bootlab.build.formats.cpio import Entry
 from bootlab.build.kernel.build import BuiltKernel, build_kernel
 from bootlab.build.kernel.image import expect_arch, expect_loadable, extract_vmlinux, inspect
 from bootlab.build.root import disk, initramfs
-from bootlab.build.root.roots import BuiltRoot, Recipe, build_root, expect_root, root_entries, system_suite
+from bootlab.build.root.images import BuiltRoot, Recipe, build_root, expect_root, root_entries, system_suite
 from bootlab.build.source.config_text import read_config
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError

@@ -14,7 +14,7 @@ from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import err, warn_of_doubts
 from bootlab.errors import InputError
 from bootlab.experiments.store import RunKind
-from bootlab.experiments.tailor.policy import GROUPS, Policy
+from bootlab.experiments.tailor.protected import GROUPS, Policy
 from bootlab.experiments.tailor.result import tailor_result
 from bootlab.experiments.tailor.rounds import Tailored, Tailoring, expect_tailorable
 from bootlab.measure.record_files import store_error, write_json, write_whole

@@ -13,7 +13,7 @@ from bootlab.cli.terminal.speech import out, print_json
 from bootlab.errors import InputError, StoreError
 from bootlab.experiments.results import read_result
 from bootlab.experiments.store import Run, RunKind, Store
-from bootlab.experiments.trial.figures import figures
+from bootlab.experiments.trial.catalogue_figures import figures
 from bootlab.experiments.trial.plan import PLANS
 from bootlab.experiments.trial.result import TryResult
 from bootlab.measure.record_files import read_record, write_whole

@@ -26,7 +26,7 @@ from bootlab.experiments.engine import Engine
 from bootlab.experiments.family import DEFAULT_NULLS
 from bootlab.experiments.store import RunKind
 from bootlab.experiments.trial.plan import PLANS, find_plan
-from bootlab.experiments.trial.steps import Trial
+from bootlab.experiments.trial.procedure import Trial
 from bootlab.experiments.trial.task import TrialTask
 from bootlab.measure.record_files import write_json
 from bootlab.report.trial.view import try_view

@@ -13,7 +13,7 @@ from bootlab.experiments.sweep.profiles import Sweep
 from bootlab.findings.analysis import Analysis, analyse
 from bootlab.measure.record_files import read_record
 from bootlab.profile.recorded.about import PROFILE
-from bootlab.profile.recorded.at_rest import find_kept
+from bootlab.profile.recorded.compressed import find_kept
 from bootlab.system import System
 
 _KINDS = (RunKind.PROFILE, RunKind.AUDIT)

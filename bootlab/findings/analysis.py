@@ -6,13 +6,13 @@ from pathlib import Path
 from bootlab.errors import InputError
 from bootlab.findings.advise import Advice, advise
 from bootlab.findings.cost_tree import CostTree
-from bootlab.findings.evidence import measured_of
+from bootlab.findings.technique_evidence import measured_of
 from bootlab.measure.record import BootRecord
-from bootlab.profile.asked.profile import FUNCTIONS, function_names, read_functions
+from bootlab.profile.asked.profiling import FUNCTIONS, function_names, read_functions
 from bootlab.profile.recorded.about import PROFILE, AboutProfile, read_about
-from bootlab.profile.recorded.file import read_profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.reader import read_profile
 from bootlab.profile.recorded.trace import read_trace
-from bootlab.profile.recorded.values import Profile
 from bootlab.profile.tables.account import Account, make_account
 from bootlab.profile.tables.activity import Activity, find_activity
 from bootlab.profile.tables.coverage import Coverage, find_coverage
@@ -21,8 +21,8 @@ from bootlab.profile.tables.processes import Processes, find_processes
 from bootlab.profile.tables.syscalls import ProcessSyscalls, find_syscalls
 from bootlab.profile.tree.call_tree import CallTree, build_call_tree
 from bootlab.profile.tree.caused_work import CausedWork
-from bootlab.profile.waits.blame import Waits, find_waits
 from bootlab.profile.waits.critical_path import CriticalPath, find_critical_path
+from bootlab.profile.waits.idle_blame import Waits, find_waits
 from bootlab.profile.waits.sleeps import WaitTable
 from bootlab.system import System
 from bootlab.techniques.model.catalogue import load_catalogue

@@ -13,12 +13,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bootlab.profile.recorded.records import Integers, Space
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.record_types import Integers, Space
 from bootlab.profile.tables.initcalls import Initcall
 from bootlab.profile.tree.shape import TreeShape
-from bootlab.profile.waits.blame import IdleStretch
-from bootlab.profile.waits.slept_for import bare
+from bootlab.profile.waits.idle_blame import IdleStretch
+from bootlab.profile.waits.sleep_reasons import bare
 
 Mask = NDArray[np.bool_]
 

@@ -6,7 +6,7 @@ Tables hold what a reader can use and are cut where a boot has tens of thousands
 from typing import Any, Final
 
 from bootlab.findings.analysis import Analysis
-from bootlab.profile.tables.result import plain
+from bootlab.profile.tables.plain_data import plain
 from bootlab.profile.tree.call_tree import LEAVES, FunctionTotal
 from bootlab.profile.tree.differential import compare_trees
 from bootlab.timeline import marks as m

@@ -14,9 +14,9 @@ from pathlib import Path, PurePosixPath
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.programs.guest import FACTS, MARK
 from bootlab.errors import InputError
-from bootlab.profile.asked.profile import FUNCTIONS, PATH_HOOKS, function_names, read_functions
-from bootlab.profile.recorded.file import Profile, read_profile
-from bootlab.profile.recorded.records import EventKind
+from bootlab.profile.asked.profiling import FUNCTIONS, PATH_HOOKS, function_names, read_functions
+from bootlab.profile.recorded.reader import Profile, read_profile
+from bootlab.profile.recorded.record_types import EventKind
 from bootlab.profile.recorded.trace import read_trace
 
 _OURS = frozenset(path.lstrip("/") for path in (MARK, FACTS))

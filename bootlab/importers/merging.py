@@ -13,7 +13,7 @@ from typing import Final
 
 from bootlab.errors import InputError
 from bootlab.importers.kernel import dmesg
-from bootlab.importers.placing import place
+from bootlab.importers.onto_another_clock import place
 from bootlab.timeline.clock import Alignment, Clock, align
 from bootlab.timeline.event import Event, Span
 from bootlab.timeline.recording import MOST_SPANS, Length, Recording

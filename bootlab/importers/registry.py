@@ -13,7 +13,8 @@ from bootlab.importers.kernel import ftrace
 from bootlab.importers.kernel import log as kernel_log
 from bootlab.importers.kernel import marks as kernel_marks
 from bootlab.importers.reading.source import FormatError, Head, Source
-from bootlab.importers.serial import grabserial, watch
+from bootlab.importers.serial import bootlab_watch as watch
+from bootlab.importers.serial import grabserial
 from bootlab.importers.systemd import dump as systemd_dump
 from bootlab.importers.systemd import plot as systemd_plot
 from bootlab.importers.systemd import show as systemd_show

@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bootlab.errors import BootFailed, Interrupted
-from bootlab.importers.serial.lines import ConsoleLine, LineSplitter
+from bootlab.importers.serial.console_lines import ConsoleLine, LineSplitter
 from bootlab.measure.board_stages import phase_records, stage_records
 from bootlab.measure.causes.board import board_remarks, find_board_cause
-from bootlab.measure.causes.known import find_known_cause
+from bootlab.measure.causes.search import find_known_cause
 from bootlab.measure.causes.wrong_baud import find_line_cause
 from bootlab.measure.guest.clock import HOST, VIRTUAL, place_guest_clock
 from bootlab.measure.guest.console import GuestConsole, early_check
@@ -27,10 +27,10 @@ from bootlab.measure.host.deadline import deadline
 from bootlab.measure.host.facts import host_facts
 from bootlab.measure.record import BootRecord, ConsoleStamps, GuestClock, InitcallRecord, Outcome
 from bootlab.measure.record_files import store_error, write_whole
-from bootlab.profile.asked.boot import marks_looked_for
-from bootlab.profile.asked.profile import FUNCTIONS
+from bootlab.profile.asked.marks import marks_looked_for
+from bootlab.profile.asked.profiling import FUNCTIONS
 from bootlab.profile.recorded.about import PROFILE
-from bootlab.profile.recorded.at_rest import compress_kept
+from bootlab.profile.recorded.compressed import compress_kept
 from bootlab.profile.recorded.trace import PluginTrace, Stamp, read_trace
 from bootlab.system import Check, ClockKind
 from bootlab.targets.target import TRACE, ConsoleBytes, Ended, EndReason, Prepared, Session

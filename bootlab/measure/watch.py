@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bootlab.importers.serial.lines import ConsoleLine, LineSplitter
+from bootlab.importers.serial.console_lines import ConsoleLine, LineSplitter
 from bootlab.measure.causes.wrong_baud import GarbageWatch
 
 _PROMPT_NS = 200_000_000

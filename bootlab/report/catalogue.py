@@ -9,7 +9,7 @@ from rich.text import Text
 
 from bootlab.experiments.trial.plan import Plan
 from bootlab.report.parts.figures import visible
-from bootlab.report.parts.plain_tables import keep_whole, plain_table
+from bootlab.report.parts.terminal_tables import keep_whole, plain_table
 from bootlab.report.parts.view import View
 from bootlab.techniques.model.technique import Technique
 from bootlab.techniques.page.measured_figures import MeasuredFigure, figures_of

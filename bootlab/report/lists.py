@@ -11,7 +11,7 @@ from rich.text import Text
 from bootlab.experiments.store import Listed
 from bootlab.importers.importer import Importer
 from bootlab.measure.host.toolbox import ToolStatus
-from bootlab.report.parts.plain_tables import keep_whole, plain_table
+from bootlab.report.parts.terminal_tables import keep_whole, plain_table
 from bootlab.report.parts.view import View
 
 RUNS_SCHEMA: Final = "bootlab.runs/1"

@@ -6,7 +6,7 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
-from bootlab.findings.evidence import measured_of
+from bootlab.findings.technique_evidence import measured_of
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome

@@ -18,9 +18,9 @@ from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord
-from bootlab.profile.asked.profile import FUNCTIONS, function_names, read_functions
-from bootlab.profile.recorded.file import Profile, read_profile
-from bootlab.profile.recorded.records import Integers
+from bootlab.profile.asked.profiling import FUNCTIONS, function_names, read_functions
+from bootlab.profile.recorded.reader import Profile, read_profile
+from bootlab.profile.recorded.record_types import Integers
 from bootlab.profile.recorded.trace import PluginTrace, read_trace
 from bootlab.system import System, read_system
 from bootlab.targets.qemu.argv import PluginFiles

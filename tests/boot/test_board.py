@@ -14,7 +14,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.cli.app import run
 from bootlab.errors import InputError
 from bootlab.experiments.series import identical
-from bootlab.findings.evidence import evidence_of
+from bootlab.findings.technique_evidence import evidence_of
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
 from bootlab.techniques.model.catalogue import find_techniques, load_catalogue

@@ -10,8 +10,8 @@ from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.profile.recorded.about import read_about
-from bootlab.profile.recorded.at_rest import read_kept
-from bootlab.profile.recorded.records import Integers
+from bootlab.profile.recorded.compressed import read_kept
+from bootlab.profile.recorded.record_types import Integers
 from bootlab.system import read_system
 from bootlab.timeline import marks as m
 from tests.boot.conftest import node_totals

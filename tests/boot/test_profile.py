@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bootlab.profile.recorded.file import Profile
-from bootlab.profile.recorded.records import Space
+from bootlab.profile.recorded.reader import Profile
+from bootlab.profile.recorded.record_types import Space
 from bootlab.profile.tree.call_tree import build_call_tree
 from tests.boot.conftest import VARIANTS, CheckUnnoticed, ProfileBoot, Profiled
 

@@ -17,8 +17,8 @@ from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.measure.prepare import prepare
 from bootlab.process import run
-from bootlab.profile.asked.profile import FUNCTIONS, read_functions
-from bootlab.profile.recorded.records import Integers
+from bootlab.profile.asked.profiling import FUNCTIONS, read_functions
+from bootlab.profile.recorded.record_types import Integers
 from bootlab.system import read_system
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
 from bootlab.targets.qemu.session import QemuSession, socket_folder

@@ -15,7 +15,7 @@ import pytest
 from bootlab.build.debian.packages import fetch
 from bootlab.build.kernel.image import extract_vmlinux
 from bootlab.build.workshop import Workshop
-from bootlab.profile.recorded.records import EventKind, Space
+from bootlab.profile.recorded.record_types import EventKind, Space
 from bootlab.symbols import kallsyms
 from bootlab.symbols.table import read_symbols
 from tests.boot.conftest import Profiled, run_profile

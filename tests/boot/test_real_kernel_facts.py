@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.kernel.image import extract_vmlinux
-from bootlab.profile.asked.profile import (
+from bootlab.profile.asked.profiling import (
     PATH_HOOKS,
     KernelFacts,
     make_profile_config,

@@ -13,8 +13,8 @@ from bootlab.errors import BootFailed
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.store import RunKind, Store
 from bootlab.experiments.trial.plan import Plan
+from bootlab.experiments.trial.procedure import Trial
 from bootlab.experiments.trial.result import TryResult
-from bootlab.experiments.trial.steps import Trial
 from bootlab.experiments.trial.task import TrialTask
 from bootlab.measure.prepare import prepare
 from bootlab.system import System, read_system

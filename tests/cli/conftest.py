@@ -7,9 +7,9 @@ import pytest
 
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.measure.record import BootRecord, Outcome
-from bootlab.profile.asked.profile import FUNCTIONS, functions_text
+from bootlab.profile.asked.profiling import FUNCTIONS, functions_text
 from bootlab.profile.recorded.about import ABOUT, PROFILE, AboutProfile
-from bootlab.profile.recorded.records import CallKind, EventKind, Space
+from bootlab.profile.recorded.record_types import CallKind, EventKind, Space
 from bootlab.system import Booted, Kernel, Machine, MachineType, System
 from tests.profile.conftest import ProfileWriter
 

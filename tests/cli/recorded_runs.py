@@ -13,10 +13,10 @@ from bootlab.experiments.importing import Imported, ImportedFile, ImportResult, 
 from bootlab.experiments.series import series_of
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.sweep.result import SweepResult
-from bootlab.experiments.tailor.cut import Kept
 from bootlab.experiments.tailor.reasons import Followed, Needed
 from bootlab.experiments.tailor.result import Dropped, TailorResult, Tried
 from bootlab.experiments.tailor.rounds import TailorStep
+from bootlab.experiments.tailor.unused_options import Kept
 from bootlab.experiments.trial.result import TryResult
 from bootlab.findings.audit.finding import Audit, Finding, Item
 from bootlab.findings.coldplug_result import ColdplugResult, Module

@@ -7,12 +7,12 @@ import pytest
 
 from bootlab.findings.advise import Advice, advise
 from bootlab.findings.cost_tree import CostTree
-from bootlab.profile.recorded.file import read_profile
-from bootlab.profile.recorded.records import EventKind, Space
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.reader import read_profile
+from bootlab.profile.recorded.record_types import EventKind, Space
 from bootlab.profile.tree.caused_work import CausedWork
-from bootlab.profile.waits.blame import find_waits
 from bootlab.profile.waits.critical_path import find_critical_path
+from bootlab.profile.waits.idle_blame import find_waits
 from bootlab.profile.waits.sleeps import WaitTable
 from bootlab.system import Booted, Initramfs, Kernel, Machine, MachineType, System
 from bootlab.techniques.model.catalogue import load_catalogue

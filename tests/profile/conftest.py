@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from bootlab.profile.recorded.records import MAGIC, NONE, RECORD, WITH_TEXT, ChunkKind, EventKind, Space, SwitchFlag
+from bootlab.profile.recorded.record_types import (
+    MAGIC,
+    NONE,
+    RECORD,
+    WITH_TEXT,
+    ChunkKind,
+    EventKind,
+    Space,
+    SwitchFlag,
+)
 
 
 class ProfileWriter:

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from bootlab.profile.asked.profile import function_names, functions_text, read_functions
-from bootlab.profile.recorded.file import read_profile
-from bootlab.profile.recorded.records import MAGIC, NONE, RECORD, CallKind, ChunkKind
+from bootlab.profile.asked.profiling import function_names, functions_text, read_functions
+from bootlab.profile.recorded.profile import LAST_SLICE, Profile, Task
+from bootlab.profile.recorded.reader import read_profile
+from bootlab.profile.recorded.record_types import MAGIC, NONE, RECORD, CallKind, ChunkKind
 from bootlab.profile.recorded.trace import read_trace
-from bootlab.profile.recorded.values import LAST_SLICE, Profile, Task
 
 SPAN_NS = 1_000_000
 

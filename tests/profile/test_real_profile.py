@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.profile.asked.profile import function_names, read_functions
-from bootlab.profile.recorded.file import parse_profile
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.asked.profiling import function_names, read_functions
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.reader import parse_profile
 from bootlab.profile.tables.account import make_account
 from bootlab.profile.tables.coverage import find_coverage
 from bootlab.profile.tables.initcalls import InitcallTable, ProbeResult, find_initcalls

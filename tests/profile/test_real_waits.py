@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.profile.asked.profile import function_names, read_functions
-from bootlab.profile.recorded.file import parse_profile
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.asked.profiling import function_names, read_functions
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.reader import parse_profile
 from bootlab.profile.tables.activity import Bound, find_activity
 from bootlab.profile.tables.processes import find_processes
-from bootlab.profile.waits.blame import find_waits
 from bootlab.profile.waits.chain import LinkKind
 from bootlab.profile.waits.critical_path import CriticalPath, find_critical_path
+from bootlab.profile.waits.idle_blame import find_waits
+from bootlab.profile.waits.sleep_reasons import WaitKind
 from bootlab.profile.waits.sleeps import WaitTable
-from bootlab.profile.waits.slept_for import WaitKind
 from bootlab.timeline import marks as m
 
 DATA = Path(__file__).resolve().parents[1] / "data/profile/debian-cloud-6.1"

@@ -10,9 +10,9 @@ from bootlab.findings.advise import Advice, AdviceItem, Remedy
 from bootlab.findings.analysis import Analysis
 from bootlab.measure.record import BootRecord, Outcome, PhaseRecord
 from bootlab.profile.recorded.about import AboutProfile
-from bootlab.profile.recorded.file import read_profile
-from bootlab.profile.recorded.records import CallKind, EventKind, Space, SwitchFlag
-from bootlab.profile.recorded.values import LAST_SLICE, Profile
+from bootlab.profile.recorded.profile import LAST_SLICE, Profile
+from bootlab.profile.recorded.reader import read_profile
+from bootlab.profile.recorded.record_types import CallKind, EventKind, Space, SwitchFlag
 from bootlab.profile.tables.account import make_account
 from bootlab.profile.tables.activity import find_activity
 from bootlab.profile.tables.coverage import find_coverage
@@ -20,8 +20,8 @@ from bootlab.profile.tables.initcalls import find_initcalls
 from bootlab.profile.tables.processes import find_processes
 from bootlab.profile.tables.syscalls import find_syscalls
 from bootlab.profile.tree.call_tree import build_call_tree
-from bootlab.profile.waits.blame import find_waits
 from bootlab.profile.waits.critical_path import find_critical_path
+from bootlab.profile.waits.idle_blame import find_waits
 from bootlab.system import read_system
 from bootlab.timeline import marks as m
 from bootlab.timeline.phases import cut

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bootlab.profile.recorded.records import (
+from bootlab.profile.recorded.profile import Call, Profile, ProfileEvent, Slice, Task
+from bootlab.profile.recorded.record_types import (
     COUNTS,
     IDLE,
     NODE,
@@ -24,7 +25,6 @@ from bootlab.profile.recorded.records import (
     Space,
     SwitchFlag,
 )
-from bootlab.profile.recorded.values import Call, Profile, ProfileEvent, Slice, Task
 
 SUBSYSTEMS = (
     "mm sched vfs ext4 acpi pci crypto sha256 rcu irq timer tty virtio blk net tcp cgroup bpf sysfs kobj".split()

@@ -8,7 +8,7 @@ import pytest
 
 from bootlab.errors import InputError
 from bootlab.importers.kernel import dmesg
-from bootlab.importers.serial.lines import ConsoleLine, parse_grabserial, split_lines
+from bootlab.importers.serial.console_lines import ConsoleLine, parse_grabserial, split_lines
 from bootlab.timeline.clock import Alignment, Clock, align
 
 DATA = Path(__file__).parent.parent / "data" / "importers"

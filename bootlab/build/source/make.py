@@ -16,8 +16,8 @@ from pathlib import Path
 
 from bootlab.build.cache import Cache
 from bootlab.build.source.origin import SourceTree
-from bootlab.build.source.own_tree import Listing, list_tree, outdates_objects
 from bootlab.build.source.toolchain import Toolchain
+from bootlab.build.source.tree_content import Listing, list_tree, outdates_objects
 from bootlab.build.workshop import Progress, Tell
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import ProgramFailed, stream

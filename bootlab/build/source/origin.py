@@ -13,8 +13,8 @@ from pathlib import Path
 from bootlab.build.cache import file_sha256
 from bootlab.build.debian import packages
 from bootlab.build.debian.source_package import fetch_upstream
-from bootlab.build.source import own_tree as kernel_tree
-from bootlab.build.source.own_tree import Listing
+from bootlab.build.source import tree_content as kernel_tree
+from bootlab.build.source.tree_content import Listing
 from bootlab.build.workshop import Tell, Workshop
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import ProgramFailed, run

@@ -11,7 +11,7 @@ import typer
 
 from bootlab.build.boot_files import build_root_of
 from bootlab.build.debian import packages
-from bootlab.build.root.roots import BuiltRoot, Recipe, build_root
+from bootlab.build.root.images import BuiltRoot, Recipe, build_root
 from bootlab.build.workshop import Workshop
 from bootlab.cli.build.option_names import made_of_options, naming_options
 from bootlab.cli.options.arguments import Json, complete_system, naming, open_cache

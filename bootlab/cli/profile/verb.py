@@ -24,7 +24,7 @@ from bootlab.experiments.recorded_profiles import (
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.sweep.profiles import Axis
 from bootlab.findings.analysis import Analysis
-from bootlab.profile.asked.profile import DEFAULT_SPAN_NS
+from bootlab.profile.asked.profiling import DEFAULT_SPAN_NS
 from bootlab.profile.asked.request import MOST_VCPUS, ProfileRequest
 from bootlab.report.exports.export import expect_writable, export_difference, export_profile
 from bootlab.symbols.system_map import SymbolFile, classify_symbol_file

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from bootlab.cli.watch.output import Form, TextWriter
 from bootlab.errors import StoreError
-from bootlab.importers.serial.reads import Recorded, RecordedPort, header_line, recorded_line
+from bootlab.importers.serial.watch_file import Recorded, RecordedPort, header_line, recorded_line
 from bootlab.measure.watch import Happening, WatchedLine
 
 
@@ -61,7 +61,7 @@ class RawFile:
 
 
 class RecordingFile:
-    """A recording: every read with its time (importers/serial/reads.py), on disk as it comes."""
+    """A recording: every read with its time (importers/serial/watch_file.py), on disk as it comes."""
 
     def __init__(self, path: Path, ports: Sequence[RecordedPort], start_ns: int, started: str) -> None:
         self.path = path

@@ -13,7 +13,7 @@ from typing import Protocol
 from bootlab.cli.watch.files import RawFile, RecordingFile, TextFile
 from bootlab.cli.watch.output import Answer, Form, JsonLines, Screen
 from bootlab.errors import InputError, Interrupted
-from bootlab.importers.serial.reads import (
+from bootlab.importers.serial.watch_file import (
     Header,
     Recorded,
     RecordedEnd,

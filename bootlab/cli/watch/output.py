@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, TextIO
 
 from bootlab.cli.terminal.speech import err, out
-from bootlab.importers.serial.reads import RecordedPort
+from bootlab.importers.serial.watch_file import RecordedPort
 from bootlab.measure.causes.wrong_baud import HINT
 from bootlab.measure.watch import End, Happening, Notice, Partial, SeenMark, WatchedLine
 from bootlab.report.parts.figures import visible

@@ -10,7 +10,7 @@ from bootlab.build.source.config_text import read_config
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed
 from bootlab.experiments.engine import Engine, Job
-from bootlab.experiments.sweep.grid import AXES, Axis, Place, SweepAxes, places, system_at
+from bootlab.experiments.sweep.places import AXES, Axis, Place, SweepAxes, places, system_at
 from bootlab.experiments.sweep.result import Boot, Figure, PlaceResult, SweepResult, Trend, TrendRow, figure_of
 from bootlab.experiments.sweep.straight_line import fit
 from bootlab.measure.prepare import prepare

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from bootlab.experiments.sweep.straight_line import slope
 from bootlab.findings.analysis import Analysis
 from bootlab.measure.record import Outcome
-from bootlab.profile.recorded.records import Space
-from bootlab.profile.tree.nameless import as_one
+from bootlab.profile.recorded.record_types import Space
+from bootlab.profile.tree.without_symbols import as_one
 from bootlab.system import System
 
 SCHEMA: Final = "bootlab.profile-sweep/1"

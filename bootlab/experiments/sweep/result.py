@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bootlab.experiments.sweep.grid import Axis, Place
+from bootlab.experiments.sweep.places import Axis, Place
 from bootlab.measure.statistics.median_interval import median_interval
 from bootlab.measure.statistics.series import median_ns
 

@@ -15,8 +15,8 @@ from bootlab.build.source.origin import find_source
 from bootlab.build.source.toolchain import find_toolchain
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
-from bootlab.experiments.tailor.cut import Drop
-from bootlab.experiments.tailor.policy import GATES
+from bootlab.experiments.tailor.protected import GATES
+from bootlab.experiments.tailor.unused_options import Drop
 from bootlab.system import KernelBuild, System
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bootlab.build.source.kconfig_tree import KconfigTree
-from bootlab.experiments.tailor.cut import Drop, Kept
+from bootlab.experiments.tailor.unused_options import Drop, Kept
 
 _NAMED = 4
 

@@ -5,10 +5,10 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from bootlab.experiments.comparing import Comparison
-from bootlab.experiments.tailor.cut import Kept
+from bootlab.experiments.tailor.kernel_use import Use
 from bootlab.experiments.tailor.reasons import Followed, Needed
 from bootlab.experiments.tailor.rounds import Tailored, TailorStep
-from bootlab.experiments.tailor.use import Use
+from bootlab.experiments.tailor.unused_options import Kept
 
 SCHEMA: Final = "bootlab.tailor/2"
 _USES: Final = {

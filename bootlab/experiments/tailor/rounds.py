@@ -21,15 +21,15 @@ from bootlab.experiments.engine import Engine, finished_boot
 from bootlab.experiments.family import Family
 from bootlab.experiments.family_boots import FamilyBoots
 from bootlab.experiments.store import Run
-from bootlab.experiments.tailor.candidates import Attempt, Attempts, find_attempts
-from bootlab.experiments.tailor.cost import CodeCosts
-from bootlab.experiments.tailor.cut import Cut, Drop, Kept, KernelEvidence, find_cut
-from bootlab.experiments.tailor.guarded import find_guarded
+from bootlab.experiments.tailor.attempts import Attempt, Attempts, find_attempts
+from bootlab.experiments.tailor.code_cost import CodeCosts
+from bootlab.experiments.tailor.ifdef_use import find_guarded
+from bootlab.experiments.tailor.kept_searches import Searches
+from bootlab.experiments.tailor.kernel_use import KernelUse, find_use
 from bootlab.experiments.tailor.kernels import Kernels
-from bootlab.experiments.tailor.policy import Policy
+from bootlab.experiments.tailor.protected import Policy
 from bootlab.experiments.tailor.reasons import Followed, Needed, every_followed, every_kept
-from bootlab.experiments.tailor.searches import Searches
-from bootlab.experiments.tailor.use import KernelUse, find_use
+from bootlab.experiments.tailor.unused_options import Cut, Drop, Kept, KernelEvidence, find_cut
 from bootlab.experiments.verdict import virtual_verdict
 from bootlab.findings.analysis import read_recorded
 from bootlab.measure import boot as one_boot
@@ -37,7 +37,7 @@ from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.statistics.series import spread_ns
 from bootlab.profile.asked.request import ProfileRequest
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
 from bootlab.system import ClockKind, KernelBuild, System
 from bootlab.techniques.model.verdict import Verdict
 

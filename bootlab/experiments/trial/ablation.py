@@ -7,7 +7,7 @@ same wait each save it alone, and neither can be missed from the stack without t
 from collections.abc import Sequence
 
 from bootlab.experiments.family_boots import FamilyBoots
-from bootlab.experiments.trial.changing import Changing, Ground
+from bootlab.experiments.trial.applying import Changing, Ground
 from bootlab.experiments.trial.judging import ablated, judge_ablation, row
 from bootlab.experiments.trial.result import Ablated, Judged, StackName
 from bootlab.system import System

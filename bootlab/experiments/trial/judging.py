@@ -8,7 +8,7 @@ from bootlab.errors import BootFailed
 from bootlab.experiments.family import NULL_WORD, Family
 from bootlab.experiments.trial.result import Ablated, Baseline, Finished, Judged, Member, StackName, Step
 from bootlab.experiments.verdict import Judgement, virtual_verdict, wall_verdict
-from bootlab.findings.evidence import evidence_of
+from bootlab.findings.technique_evidence import evidence_of
 from bootlab.measure.record import BootRecord, Outcome, PhaseRecord
 from bootlab.techniques.model.evidence import Effect
 from bootlab.techniques.model.technique import Technique

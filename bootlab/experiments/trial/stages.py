@@ -11,11 +11,11 @@ from dataclasses import replace
 from bootlab.build.workshop import Tell
 from bootlab.experiments.family_boots import FamilyBoots
 from bootlab.experiments.trial.ablation import Ablation
-from bootlab.experiments.trial.changing import Changing, Ground
+from bootlab.experiments.trial.applying import Changing, Ground
 from bootlab.experiments.trial.judging import judge, row, step_of
 from bootlab.experiments.trial.result import Ablated, Judged, StackName, Step
 from bootlab.experiments.trial.task import TrialTask
-from bootlab.findings.evidence import measured_of
+from bootlab.findings.technique_evidence import measured_of
 from bootlab.techniques.model.technique import Risk
 from bootlab.techniques.model.verdict import Verdict
 

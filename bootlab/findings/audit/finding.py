@@ -5,8 +5,8 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bootlab.findings.audit.evidence import AuditedBoot
-from bootlab.findings.audit.tasks import TaskCost, command_of
+from bootlab.findings.audit.audited_boot import AuditedBoot
+from bootlab.findings.audit.process_costs import TaskCost, command_of
 from bootlab.profile.tables.processes import Process
 
 SCHEMA: Final = "bootlab.audit/1"

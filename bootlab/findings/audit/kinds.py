@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from bootlab.build.cache import Cache
 from bootlab.build.formats.cpio import Entry
 from bootlab.findings.analysis import Analysis
-from bootlab.findings.audit.evidence import AuditedBoot, find_goal, read_units
+from bootlab.findings.audit.audited_boot import AuditedBoot, find_goal, read_units
 from bootlab.findings.audit.finding import Audit, Finding
-from bootlab.findings.audit.kernel import legacy_ptys
+from bootlab.findings.audit.legacy_ptys import legacy_ptys
 from bootlab.findings.audit.modules import (
     find_idle_modules,
     fruitless_probes,
@@ -20,6 +20,7 @@ from bootlab.findings.audit.modules import (
     module_loaders,
     unused_modules,
 )
+from bootlab.findings.audit.process_costs import TaskCosts
 from bootlab.findings.audit.services import (
     needless,
     needless_units,
@@ -27,7 +28,6 @@ from bootlab.findings.audit.services import (
     parallel_losses,
     sleeps,
 )
-from bootlab.findings.audit.tasks import TaskCosts
 from bootlab.findings.audit.udev import bad_rules, forking_rules, settle_waits, uevents
 from bootlab.techniques.cmdline.audited import IDLE_MODULES, NEEDLESS_UNITS
 

@@ -7,10 +7,10 @@ from typing import Final
 import numpy as np
 
 from bootlab.build.modules.package import module_info, module_name, needed_modules, plain_module
-from bootlab.findings.audit.evidence import AuditedBoot
+from bootlab.findings.audit.audited_boot import AuditedBoot
 from bootlab.findings.audit.finding import Finding, Item, finding
-from bootlab.findings.audit.tasks import TaskCost, command_of, program_of
-from bootlab.profile.recorded.records import NONE, Call, CallKind, Space
+from bootlab.findings.audit.process_costs import TaskCost, command_of, program_of
+from bootlab.profile.recorded.record_types import NONE, Call, CallKind, Space
 from bootlab.profile.tables.initcalls import ProbeResult
 from bootlab.techniques.cmdline.audited import IDLE_MODULES
 

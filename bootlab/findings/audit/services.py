@@ -6,10 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from bootlab.findings.audit.evidence import AuditedBoot
+from bootlab.findings.audit.audited_boot import AuditedBoot
 from bootlab.findings.audit.finding import Finding, Item, finding, process_item
-from bootlab.findings.audit.tasks import TaskCost, TaskCosts, command_of, words_of
-from bootlab.profile.recorded.records import Integers
+from bootlab.findings.audit.process_costs import TaskCost, TaskCosts, command_of, words_of
+from bootlab.profile.recorded.record_types import Integers
 from bootlab.profile.tables.processes import State, task_roots
 from bootlab.profile.waits.schedule import covered, union
 from bootlab.techniques.cmdline.audited import NEEDLESS_UNITS

@@ -5,10 +5,10 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from bootlab.build.root.udev_rules import plain_path
-from bootlab.findings.audit.events import UdevEvent, is_daemon, is_worker
-from bootlab.findings.audit.evidence import AuditedBoot
+from bootlab.findings.audit.audited_boot import AuditedBoot
 from bootlab.findings.audit.finding import Finding, Item, finding, process_item
-from bootlab.findings.audit.tasks import TaskCost, command_of, words_of
+from bootlab.findings.audit.process_costs import TaskCost, command_of, words_of
+from bootlab.findings.audit.udev_events import UdevEvent, is_daemon, is_worker
 from bootlab.profile.tables.processes import Process
 
 _SHOWN_MODULES: Final = 4

@@ -12,7 +12,7 @@ from typing import Final
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.kernel.ftrace_graph import GraphReader, is_graph_row
 from bootlab.importers.reading.cycles import in_ns
-from bootlab.importers.reading.kept import LongestSpans
+from bootlab.importers.reading.longest_spans import LongestSpans
 from bootlab.importers.reading.source import Head, Source
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.event import Event, Span

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from bootlab.importers.reading.kept import LongestSpans
+from bootlab.importers.reading.longest_spans import LongestSpans
 from bootlab.timeline.stack_tree import DEEPEST, StackTree
 
 # Blanks are bounded: three endless runs of them beside each other could be split in too many ways.

@@ -10,8 +10,8 @@ from typing import Final
 from bootlab.errors import InputError
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.reading.source import FormatError, Head, Source
-from bootlab.importers.serial.host_stamps import console_recording
-from bootlab.importers.serial.lines import looks_grabbed, parse_grabserial
+from bootlab.importers.serial.console_lines import looks_grabbed, parse_grabserial
+from bootlab.importers.serial.console_recording import console_recording
 from bootlab.timeline.recording import Recording
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bootlab.profile.asked.profile import DEFAULT_SPAN_NS
+from bootlab.profile.asked.profiling import DEFAULT_SPAN_NS
 
 MOST_VCPUS: Final = 64
 """What the plugin keeps stacks for (plugin/profile/profile.h, PROFILE_VCPUS_MAX)."""

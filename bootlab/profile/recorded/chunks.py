@@ -1,4 +1,4 @@
-"""Takes a profile's chunks (plugin/profile_format.h) apart by kind; file.py says what they mean.
+"""Takes a profile's chunks (plugin/profile_format.h) apart by kind; reader.py says what they mean.
 
 A full boot is 20 MB of records in a few thousand chunks, so chunks are walked in Python and records never are.
 """
@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from bootlab.errors import InputError
-from bootlab.profile.recorded.records import (
+from bootlab.profile.recorded.record_types import (
     MAGIC,
     RECORD,
     WITH_TEXT,

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bootlab.profile.recorded.records import Integers, Space
-from bootlab.profile.recorded.values import Profile
-from bootlab.profile.tables.result import Result
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.record_types import Integers, Space
+from bootlab.profile.tables.plain_data import Result
 from bootlab.profile.tree.call_tree import PRUNED, CallTree
 from bootlab.timeline.marks import READY
 

@@ -12,12 +12,12 @@ from typing import Final
 
 import numpy as np
 
-from bootlab.profile.recorded.records import Integers
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.record_types import Integers
 from bootlab.profile.tables.block_io import Request
 from bootlab.profile.tables.interrupts import CpuShare, InterruptCosts
+from bootlab.profile.tables.plain_data import Result
 from bootlab.profile.tables.processes import task_roots
-from bootlab.profile.tables.result import Result
 from bootlab.profile.waits.busy import BusyWait, BusyWaits
 from bootlab.profile.waits.schedule import covered, union
 from bootlab.profile.waits.sleeps import WaitTable

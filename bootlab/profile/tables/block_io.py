@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from bootlab.profile.recorded.records import EventKind, ProfileEvent
-from bootlab.profile.tables.result import Result
+from bootlab.profile.recorded.record_types import EventKind, ProfileEvent
+from bootlab.profile.tables.plain_data import Result
 
 # enum req_op of include/linux/blk_types.h; what is not here has had other numbers in other kernels.
 _OPERATIONS: Final = {

@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bootlab.profile.recorded.records import CallKind, Integers, Space
-from bootlab.profile.recorded.values import Profile
-from bootlab.profile.tables.result import Result
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.record_types import CallKind, Integers, Space
+from bootlab.profile.tables.plain_data import Result
 from bootlab.symbols.roles import Role
 from bootlab.timeline.marks import INIT_EXEC, INITCALLS_START, READY
 

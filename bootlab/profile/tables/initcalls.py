@@ -11,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from bootlab.profile.recorded.records import NONE, Call, CallFlag, CallKind, EventKind, Space
-from bootlab.profile.recorded.values import Profile
-from bootlab.profile.tables.result import Result
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.record_types import NONE, Call, CallFlag, CallKind, EventKind, Space
+from bootlab.profile.tables.plain_data import Result
 
 MODULE: Final = "module"
 """The level of a module's init function."""

@@ -13,10 +13,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bootlab.profile.recorded.records import Integers
-from bootlab.profile.recorded.values import Profile
-from bootlab.profile.tables.result import Result
-from bootlab.profile.waits.slept_for import bare
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.record_types import Integers
+from bootlab.profile.tables.plain_data import Result
+from bootlab.profile.waits.sleep_reasons import bare
 
 _INTERRUPT: Final = re.compile(
     r"asm_sysvec_\w+|asm_(?:common|spurious)_interrupt|el[01][th]_(?:32|64)_(?:irq|fiq)|el[01]_irq|apic_timer_interrupt"

@@ -11,14 +11,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bootlab.profile.recorded.records import EventKind, Integers, Records, Space
-from bootlab.profile.recorded.values import Profile, Task
+from bootlab.profile.recorded.profile import Profile, Task
+from bootlab.profile.recorded.record_types import EventKind, Integers, Records, Space
 from bootlab.profile.tables.block_io import Request
-from bootlab.profile.tables.result import Result
+from bootlab.profile.tables.plain_data import Result
 from bootlab.profile.waits.off_cpu import Reason
 from bootlab.profile.waits.schedule import covered, group, union
+from bootlab.profile.waits.sleep_reasons import WaitKind
 from bootlab.profile.waits.sleeps import WaitTable
-from bootlab.profile.waits.slept_for import WaitKind
 
 
 class State(IntEnum):

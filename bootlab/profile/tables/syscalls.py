@@ -3,9 +3,9 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
-from bootlab.profile.recorded.values import Profile
-from bootlab.profile.tables.result import Result
-from bootlab.profile.waits.slept_for import bare, syscall_name
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.tables.plain_data import Result
+from bootlab.profile.waits.sleep_reasons import bare, syscall_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bootlab.profile.recorded.file import Profile
-from bootlab.profile.recorded.records import Integers
+from bootlab.profile.recorded.reader import Profile
+from bootlab.profile.recorded.record_types import Integers
 from bootlab.profile.tree.shape import TreeShape
 from bootlab.profile.waits.off_cpu import find_off_cpu
-from bootlab.profile.waits.slept_for import WaitKind, find_cause
+from bootlab.profile.waits.sleep_reasons import WaitKind, find_cause
 
 WAIT: Final = "[wait]"
 """Leaf: the task slept until something woke it."""

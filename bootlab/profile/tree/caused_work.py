@@ -12,13 +12,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bootlab.profile.recorded.records import NONE, EventKind, Integers, WakeFlag
-from bootlab.profile.tree.running_time import RunningTime
+from bootlab.profile.recorded.record_types import NONE, EventKind, Integers, WakeFlag
+from bootlab.profile.tree.time_on_cpu import RunningTime
 from bootlab.profile.waits.chain import LinkKind, find_chain
 from bootlab.profile.waits.off_cpu import Reason
 from bootlab.profile.waits.schedule import Gap, union
+from bootlab.profile.waits.sleep_reasons import WaitKind
 from bootlab.profile.waits.sleeps import WaitTable
-from bootlab.profile.waits.slept_for import WaitKind
 
 
 @dataclass(frozen=True, slots=True)

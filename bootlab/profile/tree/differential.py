@@ -13,11 +13,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bootlab.profile.recorded.records import Integers
-from bootlab.profile.tables.result import Result
+from bootlab.profile.recorded.record_types import Integers
+from bootlab.profile.tables.plain_data import Result
 from bootlab.profile.tree.call_tree import LEAVES, CallTree, Weight
-from bootlab.profile.tree.nameless import as_one, moved_stages
 from bootlab.profile.tree.shape import TreeShape
+from bootlab.profile.tree.without_symbols import as_one, moved_stages
 
 _PID: Final = re.compile(r"-(?:\d+|-1)$")
 _WORKER: Final = re.compile(r"^kworker/(?:u\d+|(\d+)):\d+(H?)")

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bootlab.profile.recorded.records import Integers
+from bootlab.profile.recorded.record_types import Integers
 
 
 class TreeShape:

@@ -16,11 +16,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bootlab.profile.recorded.records import Integers, Space
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.record_types import Integers, Space
 from bootlab.profile.tables.interrupts import InterruptCosts
-from bootlab.profile.tables.result import Result
-from bootlab.profile.waits.slept_for import bare, find_context
+from bootlab.profile.tables.plain_data import Result
+from bootlab.profile.waits.sleep_reasons import bare, find_context
 
 SHORTEST_BUSY_NS: Final = 10_000
 """Places that waited less are not worth a row."""

@@ -7,12 +7,12 @@ another task, so a walk ends; links are made as they are found and tile what was
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bootlab.profile.recorded.records import NONE, EventKind, SwitchFlag
+from bootlab.profile.recorded.record_types import NONE, EventKind, SwitchFlag
 from bootlab.profile.waits.off_cpu import Reason
 from bootlab.profile.waits.schedule import Gap
+from bootlab.profile.waits.sleep_reasons import WaitKind
 from bootlab.profile.waits.sleeps import WaitTable
-from bootlab.profile.waits.slept_for import WaitKind
-from bootlab.profile.waits.woken_by import WakeKind, runs_in_interrupt
+from bootlab.profile.waits.wake_reasons import WakeKind, runs_in_interrupt
 
 
 class LinkKind(StrEnum):

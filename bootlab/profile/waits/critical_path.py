@@ -18,15 +18,15 @@ from typing import Final
 import numpy as np
 
 from bootlab.errors import InputError
-from bootlab.profile.recorded.values import Profile
-from bootlab.profile.tables.result import Result
-from bootlab.profile.tree.running_time import Frame, RunningTime
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.tables.plain_data import Result
+from bootlab.profile.tree.time_on_cpu import Frame, RunningTime
 from bootlab.profile.waits.chain import Link, LinkKind, find_chain, find_task_at
 from bootlab.profile.waits.off_cpu import Reason
 from bootlab.profile.waits.schedule import Gap, idle_between
+from bootlab.profile.waits.sleep_reasons import WaitKind
 from bootlab.profile.waits.sleeps import Wait, WaitTable
-from bootlab.profile.waits.slept_for import WaitKind
-from bootlab.profile.waits.woken_by import WakeKind
+from bootlab.profile.waits.wake_reasons import WakeKind
 from bootlab.timeline import marks as m
 
 

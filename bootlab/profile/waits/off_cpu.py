@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bootlab.profile.recorded.records import NONE, Integers, Records, SwitchFlag
-from bootlab.profile.recorded.values import Profile, Task
+from bootlab.profile.recorded.profile import Profile, Task
+from bootlab.profile.recorded.record_types import NONE, Integers, Records, SwitchFlag
 
 
 class Reason(IntEnum):

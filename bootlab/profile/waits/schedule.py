@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bootlab.profile.recorded.records import NONE, EventKind, Integers, Records
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.record_types import NONE, EventKind, Integers, Records
 from bootlab.profile.waits.off_cpu import Reason, find_off_cpu
 
 RUN: Final = np.dtype(

@@ -8,14 +8,14 @@ from typing import Final
 
 import numpy as np
 
-from bootlab.profile.recorded.records import Integers, WakeFlag
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.record_types import Integers, WakeFlag
 from bootlab.profile.tables.block_io import Request, find_requests
-from bootlab.profile.tables.result import Result
+from bootlab.profile.tables.plain_data import Result
 from bootlab.profile.waits.off_cpu import Reason
 from bootlab.profile.waits.schedule import Schedule, idle_between
-from bootlab.profile.waits.slept_for import WaitCause, WaitKind, find_cause
-from bootlab.profile.waits.woken_by import WakeCause, WakeKind, find_wake_cause
+from bootlab.profile.waits.sleep_reasons import WaitCause, WaitKind, find_cause
+from bootlab.profile.waits.wake_reasons import WakeCause, WakeKind, find_wake_cause
 
 _IN_INTERRUPT: Final = int(WakeFlag.IN_INTERRUPT)
 
@@ -42,7 +42,7 @@ class Waker(Result):
 class Wait(Result):
     """One sleep of a task. `woken_ns`: when it could run again; `end_ns`: when it did. None: not in this profile.
 
-    `function`, `caller`, `context`, `context_kind`: see `slept_for.WaitCause`. `node`: where it slept.
+    `function`, `caller`, `context`, `context_kind`: see `sleep_reasons.WaitCause`. `node`: where it slept.
     `idle_ns`: how long the machine had nothing to do meanwhile. `until_ns` is `woken_ns` or the profile's end.
     """
 

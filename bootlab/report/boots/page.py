@@ -1,4 +1,4 @@
-"""The pages of trials, boots, series and comparisons. What is common to every page is in shell.py."""
+"""The pages of trials, boots, series and comparisons. What is common to every page is in whole_page.py."""
 
 from collections.abc import Sequence
 
@@ -20,6 +20,7 @@ from bootlab.report.parts.figures import (
     spread_ns,
     spread_words,
 )
+from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Html, join, tag
 from bootlab.report.parts.sections import (
     as_members,
@@ -37,9 +38,7 @@ from bootlab.report.parts.sections import (
     short_hash_list,
     waterfall,
 )
-from bootlab.report.parts.shell import page_header, shell
-from bootlab.report.parts.tables import Cell, Column, table
-from bootlab.report.trial.order import cost_words, sides_of
+from bootlab.report.parts.whole_page import page_header, shell
 from bootlab.report.trial.sections import (
     ablation_table,
     boots_in,
@@ -49,6 +48,7 @@ from bootlab.report.trial.sections import (
     try_keys,
     verdict_table,
 )
+from bootlab.report.trial.words import cost_words, sides_of
 
 __all__ = ["Console", "boot_page", "compare_page", "series_page", "try_page"]
 

@@ -8,6 +8,7 @@ from bootlab.report.boots.steps_words import Rung, cautions, in_all, rungs, side
 from bootlab.report.parts import charts
 from bootlab.report.parts.console import Console
 from bootlab.report.parts.figures import clock_of, median_boot, model_lines, ms
+from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import (
     as_members,
@@ -22,8 +23,7 @@ from bootlab.report.parts.sections import (
     section,
     waterfall,
 )
-from bootlab.report.parts.shell import page_header, shell
-from bootlab.report.parts.tables import Cell, Column, table
+from bootlab.report.parts.whole_page import page_header, shell
 
 
 def steps_page(result: Steps, series: Sequence[Sequence[BootRecord]], consoles: Sequence[Console] = ()) -> str:

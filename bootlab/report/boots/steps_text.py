@@ -11,7 +11,7 @@ from bootlab.measure.record import BootRecord
 from bootlab.report.boots.sides import align
 from bootlab.report.boots.steps_words import cautions, in_all, rungs, sides, time_words, whole_words
 from bootlab.report.parts.figures import clock_of, median_boot, model_lines, ms, visible
-from bootlab.report.parts.plain_tables import ByWidth, CellBar, foot, keep_whole, plain_table
+from bootlab.report.parts.terminal_tables import ByWidth, CellBar, foot, keep_whole, plain_table
 from bootlab.techniques.model.verdict import Verdict
 
 _STYLES = {Verdict.FASTER: "green", Verdict.SLOWER: "red"}

@@ -25,7 +25,7 @@ from bootlab.report.parts.figures import (
     spread_words,
     visible,
 )
-from bootlab.report.parts.plain_tables import CellBar, foot, plain_table
+from bootlab.report.parts.terminal_tables import CellBar, foot, plain_table
 
 
 def boot(record: BootRecord) -> RenderableType:

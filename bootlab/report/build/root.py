@@ -6,7 +6,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from bootlab.build.cache import file_sha256
-from bootlab.build.root.roots import BuiltRoot, Recipe
+from bootlab.build.root.images import BuiltRoot, Recipe
 from bootlab.report.parts.view import View
 from bootlab.system import Initramfs, Rootfs
 

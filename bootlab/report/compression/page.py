@@ -5,11 +5,11 @@ import math
 from bootlab.experiments.compression.result import CompressionResult, Table, choice_of
 from bootlab.report.compression.words import CAUTION, UNPACK, best_at, clock, range_words, speed, why
 from bootlab.report.parts.figures import count, ms
+from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.line_chart import Across, ChartLine, Dot, line_chart
 from bootlab.report.parts.markup import Html, join, tag
 from bootlab.report.parts.sections import key_figure, key_figures, pairs, provenance, section, short_hash_list
-from bootlab.report.parts.shell import page_header, shell
-from bootlab.report.parts.tables import Cell, Column, table
+from bootlab.report.parts.whole_page import page_header, shell
 
 _STEPS = 60
 """Places along the axis at which a curve is drawn, besides the speeds of the study."""

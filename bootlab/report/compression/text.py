@@ -7,7 +7,7 @@ from rich.text import Text
 from bootlab.experiments.compression.result import CompressionResult, Table
 from bootlab.report.compression.words import CAUTION, UNPACK, best_at, clock, range_words, speed, why
 from bootlab.report.parts.figures import count, ms, visible
-from bootlab.report.parts.plain_tables import foot, keep_whole, plain_table
+from bootlab.report.parts.terminal_tables import foot, keep_whole, plain_table
 
 _AT_ONCE = 6
 """Speeds in one table: more do not fit 80 columns."""

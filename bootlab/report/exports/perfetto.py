@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from bootlab.profile.recorded.records import NONE, EventKind, Integers, Records
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.record_types import NONE, EventKind, Integers, Records
 from bootlab.profile.tables.initcalls import InitcallTable
 from bootlab.profile.tree.call_tree import RUNNABLE, WAIT
 from bootlab.profile.waits.off_cpu import find_off_cpu

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from bootlab.findings.analysis import Analysis
+from bootlab.profile.tables.plain_data import plain
 from bootlab.profile.tables.processes import Process
-from bootlab.profile.tables.result import plain
 from bootlab.profile.tree.call_tree import FunctionTotal
 
 SCHEMA: Final = "bootlab.tables/1"

@@ -12,8 +12,8 @@ from bootlab.report.boots.sides import PhaseRow, Side, align
 from bootlab.report.parts import charts
 from bootlab.report.parts.console import Console, ShownLine
 from bootlab.report.parts.figures import count, flat, ms, percent, short_hash
+from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Content, Html, join, tag
-from bootlab.report.parts.tables import Cell, Column, table
 from bootlab.system import BoardModel
 
 _NEWLINE = Html("\n")

@@ -1,8 +1,8 @@
 """Columns and cells of the profile's tables: figures that sort by their exact value, names out of the guest."""
 
 from bootlab.report.parts.figures import count, ms
+from bootlab.report.parts.html_tables import Cell, Column
 from bootlab.report.parts.markup import tag
-from bootlab.report.parts.tables import Cell, Column
 
 _MARKS = {">": "number", "`": "code", "|": "chart"}
 

@@ -8,8 +8,8 @@ from typing import Final
 from urllib.parse import quote
 
 from bootlab.report.parts.figures import count
+from bootlab.report.parts.html_tables import Cell, Column
 from bootlab.report.parts.markup import Content, Html, tag
-from bootlab.report.parts.tables import Cell, Column
 
 _LARGEST: Final = 256 * 1024
 """In bytes; a browser keeps such a link in memory as long as the page is open."""

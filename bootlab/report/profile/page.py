@@ -1,6 +1,6 @@
 """The page of a profiled boot, and that of two of them: the whole boot as pictures and tables, in one file.
 
-The call tree and the spans are in the page as columns of numbers (pack.py), drawn on a canvas by scripts. All
+The call tree and the spans are in the page as columns of numbers (number_columns.py), drawn on a canvas by scripts. All
 else is plain HTML.
 """
 
@@ -23,13 +23,13 @@ from bootlab.report.parts.sections import (
     short_hash_list,
     waterfall,
 )
-from bootlab.report.parts.shell import page_header, shell
+from bootlab.report.parts.whole_page import page_header, shell
 from bootlab.report.profile import sections, tables, waits
-from bootlab.report.profile.blocks import both_block, number_tree, tree_block
-from bootlab.report.profile.cuts import common_phases, parts_of, phase_parts
 from bootlab.report.profile.downloads import file_links
-from bootlab.report.profile.lanes import TrackSpan, time_block
 from bootlab.report.profile.pictures import SCRIPTS, flame_chart, flame_graph, without_scripts
+from bootlab.report.profile.shown_parts import common_phases, parts_of, phase_parts
+from bootlab.report.profile.time_blocks import TrackSpan, time_block
+from bootlab.report.profile.tree_blocks import both_block, number_tree, tree_block
 
 _STYLES = ("profile.css",)
 _IN_CONTENTS = {"advice": "Removable", "initcalls": "Initcalls", "interrupts": "Interrupts", "coverage": "Coverage"}

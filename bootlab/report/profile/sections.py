@@ -11,9 +11,9 @@ from bootlab.profile.tree.differential import TreeDifference
 from bootlab.profile.waits.critical_path import CriticalPath, PathSegment
 from bootlab.report.parts import charts
 from bootlab.report.parts.figures import count, ms, percent
+from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import fold, minus, scroll
-from bootlab.report.parts.tables import Cell, Column, table
 from bootlab.report.profile.cells import code, columns_of, milliseconds, number
 from bootlab.report.profile.charts import ChartSpan, legend, strip
 from bootlab.report.profile.downloads import csv_link
@@ -33,7 +33,7 @@ PATH_KINDS = {
     "runnable": "runnable",
     "waiting": "wait",
 }
-"""What the critical path does -> its colour, one of blocks.KINDS."""
+"""What the critical path does -> its colour, one of tree_blocks.KINDS."""
 
 
 def functions(tree: CallTree, goal: str) -> Html:

@@ -11,7 +11,7 @@ from bootlab.findings.analysis import Analysis
 from bootlab.profile.tree.call_tree import LEAVES
 from bootlab.profile.tree.differential import compare_trees
 from bootlab.report.parts.figures import ms, visible
-from bootlab.report.parts.plain_tables import keep_whole, plain_table
+from bootlab.report.parts.terminal_tables import keep_whole, plain_table
 
 _FUNCTIONS = 15
 _UNITS = {"vcpus": "vCPU", "memory_gib": "GiB"}

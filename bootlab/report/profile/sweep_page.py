@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from bootlab.experiments.sweep.profiles import Slope, Sweep
 from bootlab.report.parts.figures import ms
+from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.line_chart import Across, ChartLine, Dot, line_chart
 from bootlab.report.parts.markup import Html, join, tag
 from bootlab.report.parts.sections import fold, key_figure, key_figures, minus, pairs, section
-from bootlab.report.parts.shell import page_header, shell
-from bootlab.report.parts.tables import Cell, Column, table
+from bootlab.report.parts.whole_page import page_header, shell
 
 _UNITS = {"vcpus": "vCPU", "memory_gib": "GiB"}
 _DRAWN = 7

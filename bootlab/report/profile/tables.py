@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
 from bootlab.profile.tables.activity import Activity
 from bootlab.profile.tables.coverage import Coverage
 from bootlab.profile.tables.initcalls import GraphLane, Initcall, InitcallTable
@@ -12,9 +12,9 @@ from bootlab.profile.tables.processes import Chart, Process, Processes
 from bootlab.profile.tables.syscalls import ProcessSyscalls
 from bootlab.report.parts import charts
 from bootlab.report.parts.figures import count, ms, percent
+from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import fold, scroll
-from bootlab.report.parts.tables import Cell, Column, table
 from bootlab.report.profile.cells import code, columns_of, milliseconds, number
 from bootlab.report.profile.charts import BINS, ChartSpan, areas, legend, strip
 from bootlab.report.profile.downloads import csv_link, data_link

@@ -10,18 +10,18 @@ from bootlab.findings.advise import SMALLEST_SHARE, Advice
 from bootlab.findings.analysis import Analysis
 from bootlab.findings.cost_tree import WAYS
 from bootlab.measure.record import Outcome
-from bootlab.profile.recorded.records import Space
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.record_types import Space
 from bootlab.profile.tables.activity import Activity
 from bootlab.profile.tables.processes import Process
 from bootlab.profile.tree.call_tree import FunctionTotal
 from bootlab.profile.waits.busy import SHORTEST_BUSY_NS, BusyWait
 from bootlab.profile.waits.critical_path import CriticalPath
+from bootlab.profile.waits.sleep_reasons import bare
 from bootlab.profile.waits.sleeps import Wait
-from bootlab.profile.waits.slept_for import bare
-from bootlab.profile.waits.woken_by import WakeKind
+from bootlab.profile.waits.wake_reasons import WakeKind
 from bootlab.report.parts.figures import clock_of, count, ms, percent, visible
-from bootlab.report.parts.plain_tables import ByWidth, CellBar, foot, keep_whole, plain_table
+from bootlab.report.parts.terminal_tables import ByWidth, CellBar, foot, keep_whole, plain_table
 
 _FUNCTIONS = 12
 _INITCALLS = 10

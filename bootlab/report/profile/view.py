@@ -10,7 +10,7 @@ from bootlab.findings.analysis import Analysis
 from bootlab.findings.profile_document import difference_document, profile_document
 from bootlab.measure.record import Outcome
 from bootlab.profile.recorded.about import PROFILE
-from bootlab.profile.recorded.at_rest import find_kept
+from bootlab.profile.recorded.compressed import find_kept
 from bootlab.report.parts.console import read_consoles
 from bootlab.report.parts.view import Page, View
 from bootlab.report.profile.page import differential_page, profile_page

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from bootlab.profile.waits.blame import IdleBlame, WaitGroup, Waits
 from bootlab.profile.waits.busy import SHORTEST_BUSY_NS, BusyWait
+from bootlab.profile.waits.idle_blame import IdleBlame, WaitGroup, Waits
 from bootlab.profile.waits.sleeps import Wait, Waker
-from bootlab.profile.waits.woken_by import WakeKind
+from bootlab.profile.waits.wake_reasons import WakeKind
 from bootlab.report.parts.figures import count, ms, percent
+from bootlab.report.parts.html_tables import Cell, table
 from bootlab.report.parts.markup import Html, join, tag
 from bootlab.report.parts.sections import fold, scroll
-from bootlab.report.parts.tables import Cell, table
 from bootlab.report.profile.cells import code, columns_of, milliseconds, number
 from bootlab.report.profile.downloads import csv_link
 

@@ -11,9 +11,9 @@ import numpy as np
 from bootlab.profile.tree.call_tree import CallTree
 from bootlab.profile.tree.differential import compare_trees
 from bootlab.report.parts.markup import Html
-from bootlab.report.profile.blocks import add_shape
-from bootlab.report.profile.lanes import Lane, Notes, TrackSpan, add_lanes, add_tracks, spans_of
-from bootlab.report.profile.pack import Pack
+from bootlab.report.profile.number_columns import Pack
+from bootlab.report.profile.time_blocks import Lane, Notes, TrackSpan, add_lanes, add_tracks, spans_of
+from bootlab.report.profile.tree_blocks import add_shape
 from bootlab.report.recording.tree import RecordingTree, placed_spans, tree_of
 from bootlab.report.recording.words import title_of
 from bootlab.timeline.recording import Recording

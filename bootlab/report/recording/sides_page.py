@@ -6,10 +6,10 @@ from typing import Final
 from bootlab.experiments.importing import Imported
 from bootlab.report.parts import charts
 from bootlab.report.parts.figures import count, percent
+from bootlab.report.parts.html_tables import Cell, table
 from bootlab.report.parts.markup import Html, join, tag
 from bootlab.report.parts.sections import fold, key_figure, key_figures, minus, pairs, scroll, section
-from bootlab.report.parts.shell import page_header, shell
-from bootlab.report.parts.tables import Cell, table
+from bootlab.report.parts.whole_page import page_header, shell
 from bootlab.report.profile.cells import code, columns_of
 from bootlab.report.profile.downloads import csv_link
 from bootlab.report.profile.pictures import SCRIPTS, flame_graph, without_scripts

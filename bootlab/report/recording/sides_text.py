@@ -9,7 +9,7 @@ from rich.text import Text
 
 from bootlab.experiments.importing import Imported
 from bootlab.report.parts.figures import percent, visible
-from bootlab.report.parts.plain_tables import keep_whole, plain_table
+from bootlab.report.parts.terminal_tables import keep_whole, plain_table
 from bootlab.report.recording.sides import Sides, compare_sides
 from bootlab.report.recording.words import amount, clock_words, signed, title_of, unit_of
 from bootlab.timeline.clock import Clock

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bootlab.report.parts.figures import count, percent, visible
-from bootlab.report.parts.plain_tables import CellBar, keep_whole, plain_table
+from bootlab.report.parts.terminal_tables import CellBar, keep_whole, plain_table
 from bootlab.report.recording.words import (
     RecordingRow,
     amount,

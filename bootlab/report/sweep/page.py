@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from bootlab.experiments.sweep.grid import Axis
+from bootlab.experiments.sweep.places import Axis
 from bootlab.experiments.sweep.result import PlaceResult, SweepResult, Trend
 from bootlab.report.parts.figures import count, ms
+from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.line_chart import Across, ChartLine, Dot, line_chart
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import (
@@ -17,8 +18,7 @@ from bootlab.report.parts.sections import (
     section,
     short_hash_list,
 )
-from bootlab.report.parts.shell import page_header, shell
-from bootlab.report.parts.tables import Cell, Column, table
+from bootlab.report.parts.whole_page import page_header, shell
 from bootlab.report.sweep.words import (
     TITLES,
     clock,

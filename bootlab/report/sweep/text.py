@@ -6,7 +6,7 @@ from rich.text import Text
 
 from bootlab.experiments.sweep.result import PlaceResult, SweepResult, Trend
 from bootlab.report.parts.figures import count, ms, visible
-from bootlab.report.parts.plain_tables import foot, keep_whole, plain_table
+from bootlab.report.parts.terminal_tables import foot, keep_whole, plain_table
 from bootlab.report.sweep.words import (
     TITLES,
     clock,

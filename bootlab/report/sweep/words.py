@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bootlab.experiments.sweep.grid import AXES, Axis, Place
+from bootlab.experiments.sweep.places import AXES, Axis, Place
 from bootlab.experiments.sweep.result import PlaceResult, SweepResult, Trend, TrendRow
 from bootlab.report.parts.figures import clock_sentence, ms
 

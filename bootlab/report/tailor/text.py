@@ -9,7 +9,7 @@ from rich.table import Table
 from bootlab.experiments.tailor.result import Dropped, TailorResult, Tried
 from bootlab.experiments.tailor.rounds import TailorStep
 from bootlab.report.parts.figures import count, visible
-from bootlab.report.parts.plain_tables import plain_table
+from bootlab.report.parts.terminal_tables import plain_table
 
 _MOST = 20
 _KINDS = {

@@ -9,10 +9,10 @@ from bootlab.experiments.trial.result import Judged, Member, Step, TryResult
 from bootlab.report.boots.sides import largest_change
 from bootlab.report.parts import charts
 from bootlab.report.parts.figures import count, ms, percent, ratio_words, spread_words
+from bootlab.report.parts.html_tables import Cell, Column, KindRow, table
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import key_figure, key_figures, minus
-from bootlab.report.parts.tables import Cell, Column, KindRow, table
-from bootlab.report.trial.order import KINDS, VERDICTS, file_rows, in_order, inputs_of, kept, time_words
+from bootlab.report.trial.words import KINDS, VERDICTS, file_rows, in_order, inputs_of, kept, time_words
 from bootlab.techniques.model.verdict import Verdict
 
 _KINDS = {Verdict.FASTER: "gain", Verdict.SLOWER: "loss"}

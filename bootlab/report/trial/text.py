@@ -8,8 +8,8 @@ from rich.text import Text
 
 from bootlab.experiments.trial.result import Judged, Step, TryResult
 from bootlab.report.parts.figures import clock_sentence, count, ms, percent, ratio_words, spread_words, visible
-from bootlab.report.parts.plain_tables import CellBar, foot, keep_whole, plain_table
-from bootlab.report.trial.order import (
+from bootlab.report.parts.terminal_tables import CellBar, foot, keep_whole, plain_table
+from bootlab.report.trial.words import (
     VERDICTS,
     FileRow,
     cost_words,

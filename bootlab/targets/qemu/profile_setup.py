@@ -13,7 +13,7 @@ from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.kernel.image import inspect
 from bootlab.build.programs.symbols import program_symbols
 from bootlab.errors import InputError
-from bootlab.profile.asked.profile import (
+from bootlab.profile.asked.profiling import (
     DECOMPRESSOR,
     OPENSBI,
     SPL,

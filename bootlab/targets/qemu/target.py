@@ -13,7 +13,7 @@ from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.plugin import plugin_path
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
-from bootlab.profile.asked.boot import arch_line, make_plugin_config
+from bootlab.profile.asked.marks import arch_line, make_plugin_config
 from bootlab.profile.asked.stage_marks import LoadedFile, stage_lines
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.card_reads import CARD_LOG, TRACE_EVENT

@@ -16,7 +16,7 @@ from bootlab.build.source.make import BuildFailed
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed, InputError
 from bootlab.profile.recorded.about import PROFILE
-from bootlab.profile.recorded.at_rest import find_kept
+from bootlab.profile.recorded.compressed import find_kept
 from bootlab.system import Replay, System
 from bootlab.targets.replay.playing import Play, as_answered, as_recorded
 from bootlab.targets.replay.recordings import KERNEL_CONFIG, OF_EVERY_BOOT, RecordedBoot, find_recordings, recorded_key

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
 from bootlab.profile.tables.processes import Process, State, find_processes
 
 _KERNEL: Final = "[kernel]"

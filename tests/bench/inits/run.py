@@ -29,7 +29,7 @@ from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import read_record, write_json
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.profile.recorded.about import PROFILE
-from bootlab.profile.recorded.at_rest import find_kept
+from bootlab.profile.recorded.compressed import find_kept
 from bootlab.system import System, read_system
 from bootlab.targets.target import Prepared
 from tests.bench.inits.own_cost import Shares, by_program

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bootlab.profile.recorded.file import Profile
-from bootlab.profile.recorded.records import CallKind, EventKind
+from bootlab.profile.recorded.reader import Profile
+from bootlab.profile.recorded.record_types import CallKind, EventKind
 from bootlab.profile.tables.processes import Process, find_processes
 from bootlab.profile.tables.syscalls import find_syscalls
 from bootlab.profile.tree.call_tree import CallTree, build_call_tree
-from bootlab.profile.waits.blame import Wait, find_waits
+from bootlab.profile.waits.idle_blame import Wait, find_waits
 from tests.boot.conftest import CheckUnnoticed, ProfileBoot, Profiled
 from tests.boot.ground_truth.conftest import ROUNDS, SLEEP_MS
 

@@ -17,7 +17,7 @@ import pytest
 from bootlab.cli.app import run
 from bootlab.cli.watch.verb import complete_port
 from bootlab.errors import InputError
-from bootlab.importers.serial.lines import parse_grabserial
+from bootlab.importers.serial.console_lines import parse_grabserial
 
 ROOT = Path(__file__).parents[3]
 

@@ -8,10 +8,10 @@ from elftools.elf.elffile import ELFFile
 
 from bootlab.build.kernel.calls import NamedCalls
 from bootlab.build.kernel.objects import KernelObject, KernelObjects
-from bootlab.experiments.tailor.cost import CodeCosts
-from bootlab.experiments.tailor.use import KernelUse, find_use
-from bootlab.profile.recorded.file import parse_profile
-from bootlab.profile.recorded.records import EventKind
+from bootlab.experiments.tailor.code_cost import CodeCosts
+from bootlab.experiments.tailor.kernel_use import KernelUse, find_use
+from bootlab.profile.recorded.reader import parse_profile
+from bootlab.profile.recorded.record_types import EventKind
 from tests.profile.conftest import ProfileWriter
 
 COMPILER = "x86_64-linux-gnu-gcc"

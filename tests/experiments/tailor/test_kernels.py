@@ -9,9 +9,9 @@ from bootlab.build.cache import Cache
 from bootlab.build.source.make import BuildFailed
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
-from bootlab.experiments.tailor.cut import Drop
+from bootlab.experiments.tailor.kernel_use import Use
 from bootlab.experiments.tailor.kernels import Kernels
-from bootlab.experiments.tailor.use import Use
+from bootlab.experiments.tailor.unused_options import Drop
 from bootlab.system import KernelBuild, System
 from tests.build.kernel.test_build import make_tree
 

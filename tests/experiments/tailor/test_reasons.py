@@ -5,9 +5,9 @@ from pathlib import Path
 from bootlab.build.source.kconfig_tree import KconfigTree, parsed
 from bootlab.build.source.origin import SourceTree
 from bootlab.build.source.toolchain import find_toolchain
-from bootlab.experiments.tailor.cut import Drop, Kept
+from bootlab.experiments.tailor.kernel_use import Use
 from bootlab.experiments.tailor.reasons import Needed, every_followed, every_kept
-from bootlab.experiments.tailor.use import Use
+from bootlab.experiments.tailor.unused_options import Drop, Kept
 
 KCONFIG = """
 mainmenu "Test"

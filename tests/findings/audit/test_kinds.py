@@ -9,14 +9,14 @@ import pytest
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.units.plan import InitPlan, PlannedEdge, PlannedUnit
 from bootlab.findings.analysis import Analysis, analyse
-from bootlab.findings.audit.evidence import AuditedBoot, find_goal
+from bootlab.findings.audit.audited_boot import AuditedBoot, find_goal
 from bootlab.findings.audit.finding import Finding
 from bootlab.findings.audit.kinds import audit
-from bootlab.findings.audit.tasks import TaskCosts, command_of
+from bootlab.findings.audit.process_costs import TaskCosts, command_of
 from bootlab.measure.record import BootRecord, Outcome
-from bootlab.profile.asked.profile import FUNCTIONS, functions_text
+from bootlab.profile.asked.profiling import FUNCTIONS, functions_text
 from bootlab.profile.recorded.about import ABOUT, PROFILE, AboutProfile
-from bootlab.profile.recorded.records import CallKind, EventKind, Space
+from bootlab.profile.recorded.record_types import CallKind, EventKind, Space
 from bootlab.system import Booted, Initramfs, Kernel, Machine, MachineType, Rootfs, System
 from tests.profile.conftest import ProfileWriter
 

@@ -10,7 +10,7 @@ import pytest
 from bootlab.importers.importer import Options
 from bootlab.importers.kernel import ftrace
 from bootlab.importers.kernel.ftrace_graph import is_graph_row
-from bootlab.importers.reading.kept import LongestSpans
+from bootlab.importers.reading.longest_spans import LongestSpans
 from bootlab.importers.reading.source import FormatError, open_source
 from tests.importers.samples import DATA, read_text, sample
 

@@ -8,7 +8,7 @@ import pytest
 
 from bootlab.build.formats.cpio import Entry, write
 from bootlab.measure.causes.guest_files import GuestFiles, read_program
-from bootlab.measure.causes.known import find_known_cause
+from bootlab.measure.causes.search import find_known_cause
 from bootlab.system import BootFiles, System
 
 REFUSED = "Run /init as init process\nFailed to execute /init (error {})\nRun /sbin/init as init process\n"

@@ -1,6 +1,6 @@
 """The plugin's config for what runs before a board's kernel."""
 
-from bootlab.profile.asked.boot import arch_line
+from bootlab.profile.asked.marks import arch_line
 from bootlab.profile.asked.stage_marks import LoadedFile, stage_lines
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bootlab.profile.recorded.file import parse_profile
-from bootlab.profile.recorded.records import ChunkKind, Space
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.reader import parse_profile
+from bootlab.profile.recorded.record_types import ChunkKind, Space
 from bootlab.profile.tables.account import make_account
 from bootlab.profile.tables.coverage import find_coverage
 from bootlab.profile.tables.initcalls import find_initcalls

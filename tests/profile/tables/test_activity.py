@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from bootlab.profile.recorded.file import parse_profile
-from bootlab.profile.recorded.records import EventKind, ProfileEvent, Space
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.reader import parse_profile
+from bootlab.profile.recorded.record_types import EventKind, ProfileEvent, Space
 from bootlab.profile.tables.activity import RULE, Bound, find_activity
 from bootlab.profile.tables.block_io import find_requests
 from bootlab.profile.tables.syscalls import find_syscalls

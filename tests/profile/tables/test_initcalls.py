@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from bootlab.profile.recorded.file import parse_profile
-from bootlab.profile.recorded.records import NONE, CallFlag, CallKind, ChunkKind, EventKind, Space
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.reader import parse_profile
+from bootlab.profile.recorded.record_types import NONE, CallFlag, CallKind, ChunkKind, EventKind, Space
 from bootlab.profile.tables.coverage import find_coverage
 from bootlab.profile.tables.initcalls import InitcallTable, ProbeResult, find_initcalls
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bootlab.profile.recorded.file import parse_profile
-from bootlab.profile.recorded.records import EventKind, SwitchFlag
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.reader import parse_profile
+from bootlab.profile.recorded.record_types import EventKind, SwitchFlag
 from bootlab.profile.tables.processes import State, find_processes, task_instructions
 
 FUNCTIONS = ("start_kernel", "schedule", "do_one_initcall", "msleep")

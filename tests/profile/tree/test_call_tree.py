@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bootlab.profile.recorded.file import parse_profile
-from bootlab.profile.recorded.records import SwitchFlag
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.reader import parse_profile
+from bootlab.profile.recorded.record_types import SwitchFlag
 from bootlab.profile.tree.call_tree import LEAVES, CallTree, Weight, build_call_tree
 from bootlab.profile.tree.shape import TreeShape
 from bootlab.profile.waits.off_cpu import Reason, find_off_cpu

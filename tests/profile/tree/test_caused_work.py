@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bootlab.profile.recorded.file import parse_profile
-from bootlab.profile.recorded.records import EventKind, SwitchFlag
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.reader import parse_profile
+from bootlab.profile.recorded.record_types import EventKind, SwitchFlag
 from bootlab.profile.tree.caused_work import CausedWork
 from bootlab.profile.waits.sleeps import WaitTable
 from tests.profile.conftest import ProfileWriter

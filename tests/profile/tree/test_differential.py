@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bootlab.profile.recorded.file import parse_profile
+from bootlab.profile.recorded.reader import parse_profile
 from bootlab.profile.tree.call_tree import CallTree, Weight, build_call_tree
 from bootlab.profile.tree.differential import compare_trees, task_name
 

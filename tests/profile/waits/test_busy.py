@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from bootlab.profile.recorded.file import parse_profile
-from bootlab.profile.recorded.records import Space
+from bootlab.profile.recorded.reader import parse_profile
+from bootlab.profile.recorded.record_types import Space
 from bootlab.profile.tables.activity import Bound, find_activity
 from bootlab.profile.waits.busy import BusyWait, BusyWaitKind
 

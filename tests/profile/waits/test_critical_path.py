@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.profile.recorded.file import parse_profile
-from bootlab.profile.recorded.records import EventKind, Space, SwitchFlag, WakeFlag
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.reader import parse_profile
+from bootlab.profile.recorded.record_types import EventKind, Space, SwitchFlag, WakeFlag
 from bootlab.profile.waits.chain import LinkKind
 from bootlab.profile.waits.critical_path import CriticalPath, find_critical_path
+from bootlab.profile.waits.sleep_reasons import WaitKind
 from bootlab.profile.waits.sleeps import WaitTable
-from bootlab.profile.waits.slept_for import WaitKind
-from bootlab.profile.waits.woken_by import WakeKind
+from bootlab.profile.waits.wake_reasons import WakeKind
 
 KERNEL = {"power_on": 0, "kernel_entry": 0}
 IDLE = "swapper/0-0;start_kernel;cpu_startup_entry;do_idle;default_idle"

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bootlab.profile.recorded.file import parse_profile
-from bootlab.profile.recorded.records import CallKind, EventKind
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
+from bootlab.profile.recorded.reader import parse_profile
+from bootlab.profile.recorded.record_types import CallKind, EventKind
 from bootlab.profile.tables.initcalls import find_initcalls
 from bootlab.profile.tree.call_tree import LEAVES, CallTree, build_call_tree
 from bootlab.profile.tree.differential import compare_trees

@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.profile.recorded.values import Profile
+from bootlab.profile.recorded.profile import Profile
 from bootlab.report.parts.console import read_console
+from bootlab.report.parts.html_tables import Cell
 from bootlab.report.parts.markup import Html
-from bootlab.report.parts.tables import Cell
-from bootlab.report.profile.blocks import number_tree, tree_block
 from bootlab.report.profile.cells import columns_of
 from bootlab.report.profile.charts import ChartSpan, areas, strip
-from bootlab.report.profile.cuts import parts_of
 from bootlab.report.profile.downloads import csv_link, data_link, file_links
-from bootlab.report.profile.pack import Pack, varints
+from bootlab.report.profile.number_columns import Pack, varints
 from bootlab.report.profile.page import differential_page, profile_page
+from bootlab.report.profile.shown_parts import parts_of
+from bootlab.report.profile.tree_blocks import number_tree, tree_block
 from bootlab.timeline import marks as m
 from tests.report.analysed import analysis_of, small_profile
 from tests.report.boots.test_page import HOSTILE, Reader

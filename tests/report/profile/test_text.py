@@ -13,11 +13,11 @@ from bootlab.experiments.sweep.profiles import Point, Sweep, make_point, make_sw
 from bootlab.findings.analysis import Analysis
 from bootlab.findings.profile_document import profile_document
 from bootlab.measure.record import Outcome
-from bootlab.profile.recorded.records import Space
+from bootlab.profile.recorded.record_types import Space
 from bootlab.report.profile import sides_text as profile_sides_text
 from bootlab.report.profile import text as profile_text
-from bootlab.report.profile.cuts import parts_of, phase_parts
 from bootlab.report.profile.page import profile_page
+from bootlab.report.profile.shown_parts import parts_of, phase_parts
 from bootlab.report.profile.sweep_page import profile_sweep_page
 from bootlab.timeline.phases import cut as cut_phases
 from tests.cli.conftest import KERNEL, made_up_profile, write_profile_run

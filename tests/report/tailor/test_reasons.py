@@ -1,9 +1,9 @@
 """Every option of a tailoring as text: a line each."""
 
 from bootlab.experiments.comparing import Comparison
-from bootlab.experiments.tailor.cut import Kept
 from bootlab.experiments.tailor.reasons import Followed
 from bootlab.experiments.tailor.result import Dropped, TailorResult
+from bootlab.experiments.tailor.unused_options import Kept
 from bootlab.report.tailor.reasons import reasons
 from bootlab.techniques.model.verdict import Verdict
 

@@ -6,7 +6,7 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.errors import InputError
-from bootlab.profile.asked.profile import FUNCTIONS, KernelFacts, make_profile_config
+from bootlab.profile.asked.profiling import FUNCTIONS, KernelFacts, make_profile_config
 from bootlab.profile.asked.request import MOST_VCPUS, ProfileRequest
 from bootlab.profile.recorded.about import AboutProfile, read_about
 from bootlab.system import Booted, BootFiles, Kernel, Machine, MachineType, System
