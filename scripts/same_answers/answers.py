@@ -52,12 +52,21 @@ class Comparison:
     """The same of what the boots were made from: programs compiled from other source have another hash and size."""
 
 
+_SECONDS: Final = re.compile(r"\d+(\.\d+)?(e-\d+)?")
 SET_ASIDE: Final = {
-    "time of day": re.compile(r"(^|\.)started$"),
-    "seconds of the host": re.compile(r"(^|\.)(wall_s|cost\.(build_s|qemu_s|booting_s|elapsed_s|per_qemu))$"),
-    "load of the host": re.compile(r"(^|\.)host\.load_1_min$"),
+    "time of day": (re.compile(r"(^|\.)started$"), re.compile(r'"\d{4}-\d\d-\d\dT[\d:]+\+00:00"')),
+    "seconds of the host": (
+        re.compile(r"(^|\.)(wall_s|cost\.(build_s|qemu_s|booting_s|elapsed_s|per_qemu))$"),
+        _SECONDS,
+    ),
+    "load of the host": (re.compile(r"(^|\.)host\.load_1_min$"), _SECONDS),
 }
-"""Why a value cannot be the same twice -> the paths of such values, without the numbers of list items."""
+"""Why a value cannot be the same twice -> the paths of such values, without the numbers of list items, and the form
+that both must have, as JSON."""
+
+HOST_ENDED: Final = re.compile(r"(account\.whole|slices|waits|processes|syscalls|coverage\.check|tasks|advice)(\..+)?")
+"""Paths of a profile where the time between ready and the end of the boot shows. That all of these are made of a
+profile as before is shown by those on record."""
 
 INPUTS: Final = re.compile(r"(^|\.)(hashes(\..+)?|sizes\..+|key)$")
 """Paths of hashes and sizes of what was booted: they are compared, but listed apart."""
@@ -74,15 +83,18 @@ def rewritings(cache: str) -> tuple[Rewriting, ...]:
     )
 
 
-def compare(before: Answer, after: Answer, rewrite: tuple[Rewriting, ...] = ()) -> Comparison:
-    """Compare two answers to one question, value by value."""
+def compare(
+    before: Answer, after: Answer, rewrite: tuple[Rewriting, ...] = (), *, host_ended: bool = False
+) -> Comparison:
+    """Compare two answers to one question, value by value; with `host_ended`, without what HOST_ENDED names."""
     ours, theirs = dict(values_of(before)), dict(values_of(after))
     found = Comparison(0, Counter(), Counter())
     for path in dict.fromkeys([*ours, *theirs]):
         plain = re.sub(r"\[\d+\]", "", path)
-        why = next((why for why, pattern in SET_ASIDE.items() if pattern.search(plain)), None)
-        # A value that is there on one side alone is a difference of form, whatever it tells.
-        if why is not None and path in ours and path in theirs:
+        why = _set_aside(plain, ours.get(path), theirs.get(path))
+        if host_ended and HOST_ENDED.fullmatch(plain):
+            why = "after ready, until the host ended the boot"
+        if why is not None:
             found.aside[why] += 1
             continue
         found.compared += 1
@@ -121,6 +133,14 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
             yield from _leaves(below, f"{path}[{n}]")
     else:
         yield path, value
+
+
+def _set_aside(path: str, before: Any, after: Any) -> str | None:
+    """Return why a value does not count, or None: one that is there once, or in another form, does count."""
+    for why, (paths, form) in SET_ASIDE.items():
+        if paths.search(path) and form.fullmatch(json.dumps(before)) and form.fullmatch(json.dumps(after)):
+            return why
+    return None
 
 
 def _rewritten(value: Any, rewrite: tuple[Rewriting, ...], counted: Counter[str]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 _STILL: Final = """\
-# Debian's cloud kernel without disk and network: all of it repeats exactly, its check too.
+# Debian's cloud kernel without disk and network: its check never waits for this host.
 name = "{name}"
 [machine]
 type = "q35"
@@ -84,6 +84,8 @@ class Question:
     """Boots guests: two at once would be four."""
     may_fail: bool = False
     """An error is an answer, too: a file that no importer knows."""
+    host_ended: bool = False
+    """Tells also of what the guest did until the host had read its last line and ended it, which never repeats."""
     costly: bool = False
     """Takes many minutes: asked only when it is named, or with --costly."""
 
@@ -101,7 +103,7 @@ def asked(samples: Path) -> list[Question]:
         _boots("measure-still", "measure", _STILL_FILE, "-n", "2"),
         _boots("measure-quiet", "measure", _QUIET_FILE, "-n", "2"),
         _boots("compare", "compare", _STILL_FILE, _QUIET_FILE, "-n", "3"),
-        _boots("profile", "profile", _STILL_FILE),
+        Question("profile", ("profile", _STILL_FILE), boots=True, host_ended=True),
         _boots("profile-sweep", "profile", _STILL_FILE, "--memory", "256M,512M"),
         # The check of this system reads a disk, which takes its time on the host: what comes up to ready repeats.
         _boots("advise", "advise", _DEBIAN),

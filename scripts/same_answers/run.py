@@ -61,7 +61,7 @@ def main(argv: list[str]) -> int:
             print(f"{one.name:<44} {'costly: ' if one.costly else ''}bootlab {' '.join(one.words)}")
         return 0
     try:
-        questions, read = _chosen(questions, read, options.only, costly=options.costly)
+        questions, read = choose(questions, read, options.only, costly=options.costly)
         before = find_revision(options.before)
         after = None if options.collect else find_revision(options.after or str(ROOT))
     except CannotAsk as error:
@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _chosen(
+def choose(
     questions: list[Question], read: list[Question], only: list[str] | None, *, costly: bool
 ) -> tuple[list[Question], list[Question]]:
     """Return what is asked: all but what is costly, or what is named, and what that needs. Raises CannotAsk."""
@@ -104,7 +104,9 @@ def _chosen(
     if only is None:
         names = {one.name for one in every if costly or not one.costly}
     else:
-        names = {one.name for one in every if any(fnmatch.fnmatchcase(one.name, name) for name in only)}
+        matching = [one for one in every if any(fnmatch.fnmatchcase(one.name, name) for name in only)]
+        # A pattern is not meant to build a kernel; the name itself is.
+        names = {one.name for one in matching if costly or not one.costly or one.name in only}
         unknown = [name for name in only if not any(fnmatch.fnmatchcase(one.name, name) for one in every)]
         if unknown:
             raise CannotAsk(f"--only {unknown[0]}: no such question; --list names them")
@@ -141,7 +143,9 @@ def _compare(
         earlier = {one.name: answer for one, answer in desk.answers(before, questions, recorded)}
         for question, answer in desk.answers(after, questions, recorded):
             allowed = any(fnmatch.fnmatchcase(question.name, name) for name in meant)
-            told = tally.judge(question.name, _compared(earlier[question.name], answer, rewrite), meant=allowed)
+            told = tally.judge(
+                question.name, _compared(question, earlier[question.name], answer, rewrite), meant=allowed
+            )
             print(f"{question.name:<44} {told}", flush=True)
     for (name, one, other), where in tally.inputs.items():
         print(f"input that differs: {name}: {_short(one)} -> {_short(other)} in {_few(where)}")
@@ -151,18 +155,18 @@ def _compare(
 
 
 def _compared(
-    before: Answer | CannotAsk, after: Answer | CannotAsk, rewrite: tuple[Rewriting, ...]
+    question: Question, before: Answer | CannotAsk, after: Answer | CannotAsk, rewrite: tuple[Rewriting, ...]
 ) -> Comparison | str:
     for side, answer in (("before", before), ("after", after)):
         if isinstance(answer, CannotAsk):
             return f"NO ANSWER {side}: {answer}"
     assert isinstance(before, Answer) and isinstance(after, Answer)
-    return compare(before, after, rewrite)
+    return compare(before, after, rewrite, host_ended=question.host_ended)
 
 
 def _counts(found: Comparison) -> str:
     words = [f"{found.compared} values compared"]
-    for what, counted in (("set aside", found.aside), ("with other words for", found.rewritten)):
+    for what, counted in (("set aside:", found.aside), ("rewritten:", found.rewritten)):
         if counted.total():
             words.append(f"{counted.total()} {what} {', '.join(f'{n} {why}' for why, n in counted.items() if n)}")
     if found.inputs:
