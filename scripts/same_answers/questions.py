@@ -150,8 +150,8 @@ def readings(questions: list[Question]) -> list[Question]:
         *_both_forms("audit RUN", "audit", "{run:profile}"),
         *_both_forms("compare RUN RUN", "compare", "{run:measure-still}", "{run:measure-quiet}"),
         # As text these tell how long this call took.
-        Question("try --resume", ("try", _DEBIAN, *_DEMO, "--resume", "{run:try}")),
-        Question("sweep --resume", ("sweep", _STILL_FILE, *_SWEPT, "--resume", "{run:sweep}")),
+        Question("try --resume", ("try", _DEBIAN, "--resume", "{run:try}")),
+        Question("sweep --resume", ("sweep", _STILL_FILE, "--resume", "{run:sweep}")),
     ]
 
 
