@@ -149,7 +149,9 @@ class Desk:
             document = json.loads(_file(kept, question).read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
-        return Answer(**document["answer"]) if document["asked"] == self._fingerprint(question, runs) else None
+        answer = Answer(**document["answer"])
+        asked_so = answer.form == question.form and document["asked"] == self._fingerprint(question, runs)
+        return answer if asked_so else None
 
     def _fingerprint(self, question: Question, runs: Path) -> str:
         """Return a hash of all that is asked: words, and the files and runs that they name."""
