@@ -254,7 +254,6 @@ def _tree_of_files(checkout: Path) -> str:
     with tempfile.TemporaryDirectory() as scratch:
         index = {**os.environ, "GIT_INDEX_FILE": str(Path(scratch) / "index")}
         _git(checkout, "read-tree", "HEAD", environment=index)
-        # A .venv that is a link to one is not what .gitignore means.
         _git(checkout, "add", "--all", "--", ".", environment=index)
         return _git(checkout, "write-tree", environment=index)
 
