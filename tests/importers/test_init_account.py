@@ -1,4 +1,4 @@
-"""bootlab-init's account: what is read of it and what is refused. Real ones: tests/boot/test_init_namespace.py."""
+"""bootlab-init's account: what is read of it and what is refused. Real ones: tests/boot/init/test_namespace.py."""
 
 import base64
 import contextlib

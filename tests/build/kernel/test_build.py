@@ -1,6 +1,6 @@
 """Building, caching and breaking off, on a source of one file that make and the compiler really build.
 
-What a real kernel does is in tests/boot/test_tiny_kernel.py.
+What a real kernel does is in tests/boot/kernels/test_tiny_kernel.py.
 """
 
 import os

@@ -1,0 +1,274 @@
+"""KVM for real, on any x86-64 host: an emulated machine with AMD's SVM; in it kvm_amd, bootlab, QEMU and guests of KVM.
+
+QEMU emulates SVM and nested paging (-cpu max has both), so this machine is a host on which KVM works: its times say
+nothing about speed, but each line of bootlab that deals with KVM runs as it would on hardware. The machine's disk is
+made of this host's own QEMU, Python and libraries; nothing is fetched but the kernel that the examples boot, too.
+"""
+
+import compileall
+import importlib.metadata
+import json
+import platform
+import re
+import shutil
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bootlab.build import boot_files
+from bootlab.build.cache import Cache
+from bootlab.build.programs import guest
+from bootlab.build.workshop import Workshop
+from bootlab.measure.boot import boot
+from bootlab.measure.prepare import prepare
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.process import find_program, run
+from bootlab.system import System, read_system
+
+pytestmark = [pytest.mark.boot, pytest.mark.network]
+
+ROOT = Path(__file__).parents[3]
+FILES = Path(__file__).parent / "nested_kvm"
+DISK_MIB = 768
+KERNEL = {"package": "linux-image-cloud-amd64", "suite": "bookworm"}
+# The crypto self-tests are half of this kernel's boot.
+CMDLINE = "console=ttyS0 panic=-1 cryptomgr.notests"
+# What bootlab needs and a boot does not: a compiler for guest programs, and what only tests import.
+LEFT_OUT = {"ziglang", "scipy"}
+NO_STDLIB = {"test", "tests", "idlelib", "ensurepip", "tkinter", "lib2to3", "site-packages", "dist-packages"}
+FIRMWARE = ("bios-256k.bin", "bios-microvm.bin", "qboot.rom", "kvmvapic.bin", "linuxboot_dma.bin", "pvh.bin")
+
+GUEST = """
+[machine]
+type = "microvm"
+cpu = "host"
+memory_mib = 128
+options = {{ rtc = "on", pic = "off" }}      # without one, the kernel reads 20,000 times for it
+[clock]
+kind = "wall"
+accelerator = "{accelerator}"
+[kernel]
+image = "vmlinuz"
+entry = "{entry}"
+cmdline = "{cmdline}"
+[initramfs]
+path = "initramfs"
+[booted]
+{booted}
+deadline_s = 200
+"""
+CHECKED = """
+[[disks]]
+path = "disk"
+[network]
+guest_port = 7777
+[check]
+console = "bootlab: check ok"
+send = "ping"
+expect = "^pong"
+deadline_s = 200
+"""
+
+
+class HostTree:
+    """A folder that becomes the machine's disk: programs of this host with their libraries, under their own paths."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        for name in ("proc", "sys", "dev", "tmp", "run", "var/tmp", "root"):
+            self.at(name).mkdir(parents=True, exist_ok=True)
+
+    def at(self, path: str | Path) -> Path:
+        """Return where `path` of the machine lies on this host."""
+        return self.root / str(path).lstrip("/")
+
+    def put(self, source: Path, path: str | Path) -> None:
+        """Copy a file to `path`; with its time, by which Python knows whether its compiled form is still good."""
+        place = self.at(path)
+        if not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, place)
+
+    def add_binaries(self, binaries: Sequence[Path]) -> None:
+        """Copy programs and libraries to where they are here, with all they are linked to."""
+        for path in binaries:
+            self.put(path, path)
+        linked = run(["ldd", *binaries], deadline_s=60).text
+        for library in sorted(set(re.findall(r"(/\S+) \(0x", linked))):
+            self.put(Path(library), library)
+
+    def add_qemu(self) -> None:
+        """Copy QEMU, what starts it, and the firmware of its x86 machines."""
+        programs = [Path(find_program(name)) for name in ("qemu-system-x86_64", "setpriv")]
+        self.add_binaries(programs)
+        for folder in run([programs[0], "-L", "help"]).text.splitlines():
+            for path in (Path(folder, name) for name in FIRMWARE):
+                if path.is_file():
+                    self.put(path, path)
+
+    def add_python(self) -> None:
+        """Copy this interpreter as /python, its library, and the packages that bootlab needs."""
+        program = Path(sys.executable).resolve()
+        library = Path(sysconfig.get_paths()["stdlib"])
+        files = [path for path in library.rglob("*") if not NO_STDLIB & set(path.relative_to(library).parts)]
+        files = [path for path in files if path.suffix in (".py", ".pyc", ".so") and ".opt-" not in path.name]
+        for path in files:
+            self.put(path, path)
+        self.at("/python").symlink_to(program)
+        extensions = [path for path in files if path.suffix == ".so"]
+        for distribution in needed_distributions():
+            for name in distribution.files or ():
+                path = Path(str(distribution.locate_file(name)))
+                if path.is_file() and ".." not in name.parts and "tests" not in name.parts:
+                    self.put(path, Path("/site-packages", name))
+                    extensions += [path] if path.suffix == ".so" else []
+        self.add_binaries([program, *(path for path in extensions if path.is_relative_to(library))])
+        linked = run(["ldd", *extensions], deadline_s=60).text
+        for found in sorted(set(re.findall(r"(/\S+) \(0x", linked))):
+            if "site-packages" not in found:
+                self.put(Path(found), found)
+
+    def add_bootlab(self) -> None:
+        """Copy the checkout's host package and guest programs, and what runs them in the machine."""
+        for name in ("bootlab", "guest"):
+            shutil.copytree(ROOT / name, self.at("/checkout") / name)
+        compileall.compile_dir(self.at("/checkout/bootlab"), quiet=2)
+        self.put(FILES / "inside.py", "/inside.py")
+        for path in ("/etc/os-release", "/etc/ld.so.cache"):
+            self.put(Path(path), path)
+
+    def to_disk(self, image: Path) -> None:
+        """Write the tree as an ext4 image."""
+        with image.open("wb") as file:
+            file.truncate(DISK_MIB << 20)
+        words = ["-F", "-q", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-d", self.root, image]
+        run(["mke2fs", *words], deadline_s=300, package="e2fsprogs")
+
+
+def needed_distributions() -> Iterator[importlib.metadata.Distribution]:
+    """Yield the packages that bootlab requires, and those that they require."""
+    waiting, seen = ["bootlab"], set(LEFT_OUT)
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            found = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue  # required on other systems only
+        waiting += [
+            re.split(r"[^A-Za-z0-9._-]", wanted)[0] for wanted in found.requires or () if "extra ==" not in wanted
+        ]
+        if name != "bootlab":
+            yield found
+
+
+def add_guests(tree: HostTree, cache: Cache) -> None:
+    """Put the systems that KVM will boot into the tree, with a cache that holds all that is made of them."""
+    built = boot_files.prepare(
+        Workshop(cache),
+        System.model_validate(
+            {
+                "name": "inner",
+                "machine": {"type": "microvm"},
+                "kernel": KERNEL,
+                "initramfs": {
+                    "init": FILES / "inner_init",
+                    "modules": ["virtio_mmio", "virtio_blk", "virtio_net", "ext4"],
+                    "compression": "none",
+                },
+                "disks": [{"size_mib": 4}],
+                "booted": {"mark": "ready"},
+            }
+        ),
+    )
+    assert built.initramfs is not None
+    for source, name in ((built.kernel, "vmlinuz"), (built.initramfs, "initramfs"), (built.disks[0], "disk")):
+        tree.put(source, f"/systems/{name}")
+    banner = {"booted": 'console = "Linux version"', "cmdline": "console=ttyS0 panic=-1 earlyprintk=ttyS0"}
+    ready = {"booted": 'mark = "ready"', "cmdline": CMDLINE}
+    systems = {
+        "debian": GUEST.format(accelerator="auto", entry="pvh", **ready) + CHECKED,
+        "image": GUEST.format(accelerator="kvm", entry="image", **banner),
+        "pvh": GUEST.format(accelerator="kvm", entry="pvh", **banner),
+    }
+    inside = Cache(tree.at("/cache"))
+    for name, text in systems.items():
+        path = tree.at(f"/systems/{name}.toml")
+        path.write_text(text)
+        boot_files.prepare(Workshop(inside), read_system(path))
+    guest.assemble_flat("kvm_probe_x86_64.S", inside)
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """Boot the machine and let it do all its work; gives what it told, by name."""
+    if platform.machine() != "x86_64":
+        pytest.skip("the machine is made of this host's programs, and KVM's SVM needs those of x86-64")
+    folder, cache = tmp_path_factory.mktemp("nested"), Cache.default()
+    tree = HostTree(folder / "tree")
+    tree.add_qemu()
+    tree.add_python()
+    tree.add_bootlab()
+    add_guests(tree, cache)
+    tree.to_disk(folder / "disk")
+    shutil.rmtree(tree.root)
+    machine = System.model_validate(
+        {
+            "name": "machine-with-svm",
+            "machine": {"type": "q35", "cpu": "max", "memory_mib": 1024, "vcpus": 2},
+            "clock": {"kind": "wall", "accelerator": "tcg"},
+            "kernel": {**KERNEL, "entry": "pvh", "cmdline": f"{CMDLINE} loglevel=1"},
+            "initramfs": {
+                "init": FILES / "outer_init",
+                "modules": ["virtio_pci", "virtio_blk", "ext4", "kvm_amd"],
+                "compression": "none",
+            },
+            "disks": [{"path": folder / "disk"}],
+            "booted": {"mark": "ready", "deadline_s": 120},
+            "check": {"console": "bootlab: check ok", "deadline_s": 900},
+        }
+    )
+    (folder / "boot").mkdir()
+    record = boot(prepare(Workshop(cache), machine), folder / "boot")
+    (folder / "disk").unlink()
+    console = (folder / "boot" / "console.log").read_text(errors="replace")
+    assert record.outcome is Outcome.READY, f"{record.detail}\n{console[-3000:]}"
+    yield {name: json.loads(value) for name, value in record.facts.items()}
+
+
+def test_the_probe_says_that_kvm_works(told: dict[str, Any]) -> None:
+    for cpu in ("host", "max"):
+        assert told[f"probe_{cpu}"] == {"works": True, "reason": "a probe guest ran and did its work"}
+
+
+def test_a_guest_of_kvm_boots_and_does_its_work(told: dict[str, Any]) -> None:
+    assert told["boot"]["code"] == 0, told["boot"]
+    record = BootRecord.model_validate(told["boot"]["document"])
+    assert (record.clock, record.accelerator, record.outcome) == ("wall", "kvm", Outcome.READY)
+    assert "-accel kvm" in " ".join(record.argv)
+    assert record.host["kvm"] == "a probe guest ran and did its work"
+    # Only KVM offers this clock to its guests.
+    assert record.facts["clocksource"] == "kvm-clock"
+    assert (record.instructions, record.ns_per_instruction) == (None, None)
+    times = [record.marks[mark] for mark in ("power_on", "kernel_banner", "init_exec", "ready")]
+    assert times == sorted(set(times)), record.marks
+    assert times[-1] < record.wall_s * 1e9
+    assert sum(phase.duration_ns for phase in record.phases) == record.ready_ns
+    assert record.guest_clock is not None
+
+
+def test_a_series_under_kvm_ends_with_statistics(told: dict[str, Any]) -> None:
+    assert told["compare"]["code"] == 0, told["compare"]
+    compared = told["compare"]["document"]
+    print(f"{compared['verdict']}: {compared['detail']}")
+    assert compared["clock"] == "wall"
+    assert len(compared["before_runs"]) == len(compared["after_runs"]) == 5
+    assert compared["verdict"] in ("faster", "slower", "no difference shown"), compared["detail"]
+    assert compared["saved_ns"] == compared["before_ns"] - compared["after_ns"]
+    assert compared["spread_ns"] > 0
