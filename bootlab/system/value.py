@@ -315,7 +315,7 @@ class BootFiles(Part):
     decompressor: Path | None = None
     """ELF file of the image's own decompressor, with symbols (arch/x86/boot/compressed/vmlinux of a build)."""
     types: Path | None = None
-    """Object file with the struct layouts of a kernel that has none in itself (build.kernel_types)."""
+    """Object file with the struct layouts of a kernel that has none in itself (build.kernel.types)."""
     kernel_config: Path | None = None
     """The kernel's configuration (.config) as it was built, when it is known."""
     kernel_build_s: float = 0.0

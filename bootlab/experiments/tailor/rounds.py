@@ -358,7 +358,7 @@ def _suspects(cut: Cut, trials: Attempts) -> tuple[Drop, ...]:
 
 
 def _named(detail: str, suspects: Sequence[Drop]) -> set[str]:
-    """Return which dropped options the cause of a failure names: some failures are known (measure.known_causes)."""
+    """Return which dropped options the cause of a failure names: some failures are known (measure.causes)."""
     gone = {option for drop in suspects for option in (drop.option, *drop.lost)}
     return gone & set(re.findall(r"CONFIG_(\w+)", detail))
 

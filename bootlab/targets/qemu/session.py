@@ -22,6 +22,7 @@ from typing import Self
 from qemu.qmp import ConnectError, QMPClient, QMPError
 
 from bootlab.errors import BootFailed, MissingTool
+from bootlab.process import find_program
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LineStamps
 
 # The pipe must hold a whole boot's console: if QEMU's write blocked, the guest's UART would see a busy transmitter, and
@@ -40,7 +41,6 @@ class QemuSession:
     """
 
     byte_ns = 0
-    doubts: tuple[str, ...] = ()
 
     def __init__(self, argv: Sequence[str], qmp_socket: Path, *, stderr: Path) -> None:
         self._argv = list(argv)
@@ -52,6 +52,7 @@ class QemuSession:
         self._tasks: list[asyncio.Task[None]] = []
         self._reason: EndReason | None = None
         self._stopping = False
+        self.doubts: tuple[str, ...] = ()
 
     async def __aenter__(self) -> Self:
         program = shutil.which(self._argv[0])
@@ -59,22 +60,22 @@ class QemuSession:
             raise MissingTool(
                 f"{self._argv[0]}: not found", hint="make setup installs it; bootlab doctor lists every tool"
             )
+        setpriv = find_program("setpriv", package="util-linux")
         read_fd, write_fd = os.pipe2(os.O_CLOEXEC)
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(write_fd, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        self._widen(write_fd)
         try:
             with self._stderr.open("wb") as errors:
                 self._process = await asyncio.create_subprocess_exec(
-                    *["setpriv", "--pdeathsig", "KILL", "--", program, *self._argv[1:]],
+                    *[setpriv, "--pdeathsig", "KILL", "--", program, *self._argv[1:]],
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=write_fd,
                     stderr=errors,
                     # Ctrl-C in a terminal goes to the whole foreground group; QEMU must die by our hand, in order.
                     start_new_session=True,
                 )
-        except FileNotFoundError as error:
+        except BaseException:
             os.close(read_fd)
-            raise MissingTool("setpriv: not found", hint="it is part of util-linux") from error
+            raise
         finally:
             os.close(write_fd)
         self._tasks.append(asyncio.create_task(self._read_console(read_fd)))
@@ -142,6 +143,17 @@ class QemuSession:
         except OSError:
             return ""
         return " / ".join(line.strip() for line in lines[-3:] if line.strip())
+
+    def _widen(self, pipe: int) -> None:
+        # fcntl(2), F_SETPIPE_SZ: EPERM beyond /proc/sys/fs/pipe-max-size, or when the user's pipes hold too much.
+        try:
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        except OSError as error:
+            held = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
+            self.doubts = (
+                f"the console's pipe holds {held} bytes, not {_PIPE_BYTES} ({error.strerror}): if the guest prints "
+                "faster than this host reads, its boot may not repeat exactly (/proc/sys/fs/pipe-max-size)",
+            )
 
     async def _connect(self) -> None:
         assert self._process is not None

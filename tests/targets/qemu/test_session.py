@@ -1,0 +1,65 @@
+"""A QEMU that cannot be started as it should be: what is missing is named, and what may spoil a boot is told."""
+
+import asyncio
+import fcntl
+import os
+from pathlib import Path
+
+import pytest
+
+from bootlab.errors import MissingTool
+from bootlab.targets.qemu import session as module
+from bootlab.targets.qemu.session import QemuSession
+
+
+def open_session(stderr: Path) -> None:
+    """Start a QEMU of the name `qemu` and end it again."""
+
+    async def opened() -> None:
+        async with QemuSession(["qemu"], stderr.parent / "qmp", stderr=stderr):
+            pass
+
+    asyncio.run(opened())
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A PATH that holds nothing but a program called qemu."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "qemu").write_text("#!/bin/sh\nexit 1\n")
+    (folder / "qemu").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+def test_a_host_without_setpriv_is_told_where_it_comes_from(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bootlab.process._ADMIN_FOLDERS", ())
+    with pytest.raises(MissingTool, match="setpriv") as caught:
+        open_session(tmp_path / "stderr")
+    assert "util-linux" in (caught.value.hint or "")
+
+
+def test_a_folder_that_is_gone_is_not_taken_for_a_missing_program(path: Path, tmp_path: Path) -> None:
+    (path / "setpriv").symlink_to("/bin/true")
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(FileNotFoundError, match="gone/stderr"):
+        open_session(tmp_path / "gone" / "stderr")
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_pipe_too_small_for_a_console_is_a_doubt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_fd, write_fd = os.pipe()
+    try:
+        session = QemuSession(["qemu"], tmp_path / "qmp", stderr=tmp_path / "stderr")
+        session._widen(write_fd)
+        assert not session.doubts and fcntl.fcntl(write_fd, fcntl.F_GETPIPE_SZ) == 1 << 20
+        # More than the kernel gives anybody.
+        monkeypatch.setattr(module, "_PIPE_BYTES", (1 << 31) - 1)
+        session._widen(write_fd)
+        assert "holds 1048576 bytes, not 2147483647" in session.doubts[0]
+    finally:
+        os.close(read_fd)
+        os.close(write_fd)
