@@ -3,11 +3,13 @@
     system = replayed(tmp_path, answer("fast", later_ns=-5_000_000), answer({"seed": "^2$"}, end="hung"))
     result = trial(tmp_path, system, [word("fast"), word("slow")]).run()
 
+A trial is `trial`'s, an engine or families without one are `engine`'s and `families`'; `prepared` is ready to boot.
 An answer holds for every boot whose system has all of its patterns (targets/replay/script.py). The seeds and null words
 of `NOISE` move a boot a little, as they do on a real machine. `rewrite` changes what is answered between two runs.
 """
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,19 +17,24 @@ from typing import Any
 
 from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
-from bootlab.experiments.engine import Engine, Watcher
-from bootlab.experiments.store import Run, Store
+from bootlab.experiments.engine import Engine, Progress, Watcher
+from bootlab.experiments.family_boots import FamilyBoots, wall_clock
+from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.trial.plan import Plan
 from bootlab.experiments.trial.procedure import Trial
 from bootlab.experiments.trial.task import TrialTask
+from bootlab.measure.prepare import prepare
+from bootlab.measure.record import BootRecord
 from bootlab.system import System, read_system
 from bootlab.targets.replay.script import SCRIPT
+from bootlab.targets.target import Prepared
 from bootlab.techniques.model.evidence import Effect, Proof
-from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
+from bootlab.techniques.model.technique import Applies, Change, Layer, Risk, Technique, Text, everywhere
 from tests.targets.replay.record_boots import DATA, SMALL
 
 READY_NS = json.loads((DATA / "virtual/ready-s1/record.json").read_text())["marks"]["ready"]
 """When the recorded boot on the virtual clock was ready."""
+_SHOP = Workshop(Cache(Path(os.devnull)))
 BY_GAIN = Plan("gain", "each alone, then in the order of their gain", None, by_gain=True)
 
 
@@ -42,6 +49,11 @@ class Answer:
 def answer(when: Mapping[str, str] | str, **said: Any) -> Answer:
     """Return an answer; `when` as a text is a word of the kernel's command line."""
     return Answer({"kernel.cmdline": rf"\b{when}(\s|$)"} if isinstance(when, str) else when, said)
+
+
+def answer_to_all(*words: str, **said: Any) -> Answer:
+    """Return an answer to boots whose command line has every one of `words`, in any order."""
+    return Answer({"kernel.cmdline": "".join(rf"(?=.*\b{word}(\s|$))" for word in words)}, said)
 
 
 NOISE = (
@@ -76,14 +88,62 @@ def rewrite(folder: Path, *answers: Answer) -> None:
     (folder / "recorded" / SCRIPT).write_text("\n".join(lines) + "\n")
 
 
-def word(name: str, *, risk: Risk = Risk.NONE, effect: Effect = Effect.PROVEN) -> Technique:
+def word(
+    name: str,
+    *,
+    risk: Risk = Risk.NONE,
+    effect: Effect = Effect.PROVEN,
+    applies: Applies = everywhere,
+) -> Technique:
     """Return a technique that puts a word on the kernel's command line, and whose boots show `effect`."""
     return Technique(
         name,
         Text(summary="adds a word", mechanism="as a script says", cost="none", risk=risk, published=()),
-        Change(Layer.CMDLINE, knob=name, apply=lambda system, measured: system.with_cmdline(name)),
+        Change(Layer.CMDLINE, knob=name, apply=lambda system, measured: system.with_cmdline(name), applies=applies),
         Proof(lambda after, before: effect),
     )
+
+
+def with_word(name: str) -> Applies:
+    """Return the condition of a technique that applies where the word `name` is on the command line already."""
+    return lambda system, measured: None if name in system.kernel.cmdline.split() else f"needs {name}"
+
+
+def prepared(system: System) -> Prepared:
+    """Return a replayed system ready to boot; its cache is no folder, which shows that nothing is fetched or built."""
+    return prepare(_SHOP, system)
+
+
+def new_run(folder: Path) -> Run:
+    """Return a new run below `folder`."""
+    return Store(folder / "runs").start(RunKind.TRY, "small", {})
+
+
+def engine(run: Run, *, reuse: bool = True, parallel: int = 1, watcher: Watcher = lambda progress: None) -> Engine:
+    """Return an engine that boots into `run`; another one for the same run goes on with it."""
+    return Engine(run, parallel=parallel, reuse=reuse, watcher=watcher)
+
+
+def families(booting: Engine, system: System, *, seeds: Sequence[int] = (1, 2, 3)) -> FamilyBoots:
+    """Return what boots whole families of `system` and of others on its clock."""
+    return FamilyBoots(booting, _SHOP, seeds, wall=wall_clock(system))
+
+
+class Booted:
+    """Watches an engine: the labels of what it booted, in order, and of what it took from the run's record."""
+
+    def __init__(self) -> None:
+        self.labels: list[str] = []
+        self.reused: list[str] = []
+        self.records: list[BootRecord] = []
+
+    def __call__(self, progress: Progress) -> None:
+        (self.reused if progress.reused else self.labels).append(progress.job.label)
+        self.records.append(progress.record)
+
+    def of(self, label: str) -> list[str]:
+        """Return what follows `label` in the labels that begin with it, of what was booted."""
+        return [one.removeprefix(label) for one in self.labels if one.startswith(label)]
 
 
 def trial(
@@ -96,10 +156,8 @@ def trial(
     **options: Any,
 ) -> Trial:
     """Return a trial of `techniques` with seeds 1 to 3, into a new run or, resumed, into `run`."""
-    run = run or Store(folder / "runs").start("try", system.name, {})
-    engine = Engine(run, parallel=1, reuse=True, watcher=watcher)
     task = TrialTask(techniques, **{"plan": BY_GAIN, "seeds": [1, 2, 3], **options})
-    return Trial(Workshop(Cache(folder / "cache")), system, task, engine)
+    return Trial(_SHOP, system, task, engine(run or new_run(folder), watcher=watcher))
 
 
 def _toml(value: Any) -> str:

@@ -1,0 +1,211 @@
+"""What goes onto a stack and in which order, what is tried on it once more, and what is left out: on recorded boots."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bootlab.errors import BootFailed
+from bootlab.experiments.trial.plan import Plan
+from bootlab.experiments.trial.result import StackName, TryResult
+from bootlab.techniques.model.evidence import Effect
+from bootlab.techniques.model.technique import Risk
+from tests.replayed import READY_NS, Booted, answer, answer_to_all, replayed, trial, with_word, word
+
+MS = 1_000_000
+AS_GIVEN = Plan("given", "each alone, then in the order given", None, by_gain=False)
+LADDER = Plan("all", "each onto the one before, whatever it saves", None, by_gain=False, keep_all=True)
+
+
+def steps(result: TryResult) -> list[tuple[str, str, str, bool]]:
+    return [(step.stack.value, step.technique, step.verdict.value, step.retried) for step in result.stack]
+
+
+def test_what_helped_is_stacked_in_the_order_of_its_gain(tmp_path: Path) -> None:
+    booted = Booted()
+    system = replayed(tmp_path, answer("little", later_ns=-2 * MS), answer("much", later_ns=-6 * MS))
+    techniques = [word("little"), word("idle"), word("much")]
+    result = trial(tmp_path, system, techniques, watcher=booted).run()
+    assert [row.technique for row in result.alone] == ["little", "idle", "much"]
+    assert steps(result) == [
+        ("recommended", "much", "faster", False),
+        ("recommended", "little", "faster", False),
+    ]
+    assert [step.total_saved_ns for step in result.stack] == [6 * MS, 8 * MS]
+    assert [step.saved_ns for step in result.stack] == [6 * MS, 2 * MS]
+    assert result.final[StackName.RECOMMENDED].ready_ns == READY_NS - 8 * MS
+    # The first step is a boot that is on record already: much alone.
+    assert booted.of("recommended-00-much-s") == []
+    assert booted.of("recommended-01-little-s") == ["1", "2", "3"]
+
+
+def test_a_plan_can_keep_its_own_order(tmp_path: Path) -> None:
+    system = replayed(tmp_path, answer("little", later_ns=-2 * MS), answer("much", later_ns=-6 * MS))
+    result = trial(tmp_path, system, [word("little"), word("much")], plan=AS_GIVEN).run()
+    assert result.final[StackName.RECOMMENDED].techniques == ["little", "much"]
+
+
+def test_what_helped_alone_and_not_on_the_stack_is_a_step_and_not_in_it(tmp_path: Path) -> None:
+    """Two that spare the same wait: the second finds nothing left to spare."""
+    system = replayed(
+        tmp_path,
+        answer("one", later_ns=-5 * MS),
+        answer("two", later_ns=-4 * MS),
+        answer_to_all("one", "two", later_ns=4 * MS),
+    )
+    result = trial(tmp_path, system, [word("two"), word("one")]).run()
+    assert steps(result) == [
+        ("recommended", "one", "faster", False),
+        ("recommended", "two", "no difference shown", False),
+    ]
+    assert result.final[StackName.RECOMMENDED].techniques == ["one"]
+    assert [step.total_saved_ns for step in result.stack] == [5 * MS, 5 * MS]
+
+
+@pytest.mark.parametrize("alone", ["nothing", "slower", "panicked"])
+def test_what_did_not_help_alone_is_tried_again_on_the_stack(alone: str, tmp_path: Path) -> None:
+    """Whatever it did alone: only on top of what helped does it find its own."""
+    here = {"nothing": {}, "slower": {"later_ns": 3 * MS}, "panicked": {"end": "panicked"}}[alone]
+    # The last word counts, so the panic needs a boot without the helper.
+    late = {"kernel.cmdline": r"^(?!.*\bhelper\b).*\blate\b"}
+    system = replayed(
+        tmp_path,
+        answer("helper", later_ns=-5 * MS),
+        answer(late, **here),
+        answer_to_all("helper", "late", later_ns=-2 * MS),
+    )
+    result = trial(tmp_path, system, [word("late"), word("helper"), word("idle")]).run()
+    assert steps(result) == [
+        ("recommended", "helper", "faster", False),
+        ("recommended", "late", "faster", True),
+    ]
+    assert result.final[StackName.RECOMMENDED].techniques == ["helper", "late"]
+    assert result.final[StackName.RECOMMENDED].ready_ns == READY_NS - 7 * MS
+
+
+def test_of_those_tried_again_the_best_goes_first_and_the_others_once_more_on_it(tmp_path: Path) -> None:
+    booted = Booted()
+    system = replayed(
+        tmp_path,
+        answer("helper", later_ns=-5 * MS),
+        answer_to_all("helper", "small", later_ns=-1 * MS),
+        answer_to_all("helper", "large", later_ns=-3 * MS),
+    )
+    techniques = [word("small"), word("helper"), word("large"), word("idle")]
+    result = trial(tmp_path, system, techniques, watcher=booted).run()
+    assert [(step.technique, step.retried) for step in result.stack] == [
+        ("helper", False),
+        ("large", True),
+        ("small", True),
+    ]
+    assert booted.of("recommended-01-idle-s") == ["1"]
+    assert booted.of("recommended-02-") and not booted.of("recommended-02-idle"), "settled in the round before"
+
+
+def test_one_that_costs_nothing_more_is_settled_where_the_best_spares_the_same(tmp_path: Path) -> None:
+    system = replayed(
+        tmp_path,
+        answer("helper", later_ns=-5 * MS),
+        answer_to_all("helper", "small", later_ns=-1 * MS),
+        answer_to_all("helper", "large", later_ns=-3 * MS),
+        answer_to_all("small", "large", later_ns=1 * MS),
+    )
+    result = trial(tmp_path, system, [word("small"), word("helper"), word("large")]).run()
+    assert result.final[StackName.RECOMMENDED].techniques == ["helper", "large"]
+
+
+def test_what_risks_something_stands_on_the_recommended_stack_and_not_in_it(tmp_path: Path) -> None:
+    system = replayed(
+        tmp_path,
+        answer("safe", later_ns=-1 * MS),
+        answer("bold", later_ns=-4 * MS),
+        answer("open", later_ns=-2 * MS),
+    )
+    techniques = [word("safe"), word("bold", risk=Risk.FUNCTION), word("open", risk=Risk.SECURITY)]
+    result = trial(tmp_path, system, techniques).run()
+    assert result.final[StackName.RECOMMENDED].techniques == ["safe"]
+    assert result.final[StackName.WITH_RISKS].techniques == ["safe", "bold", "open"]
+    assert [row[:2] for row in steps(result)] == [
+        ("recommended", "safe"),
+        ("with risks", "bold"),
+        ("with risks", "open"),
+    ]
+    assert result.final[StackName.WITH_RISKS].ready_ns == READY_NS - 7 * MS
+
+
+def test_a_safe_one_that_did_nothing_is_tried_again_where_a_risk_has_changed_the_ground(tmp_path: Path) -> None:
+    system = replayed(tmp_path, answer("bold", later_ns=-4 * MS), answer_to_all("bold", "safe", later_ns=-1 * MS))
+    result = trial(tmp_path, system, [word("safe"), word("bold", risk=Risk.FUNCTION)]).run()
+    assert result.final[StackName.RECOMMENDED].techniques == []
+    assert result.final[StackName.RECOMMENDED].ready_ns == READY_NS
+    assert steps(result) == [("with risks", "bold", "faster", False), ("with risks", "safe", "faster", True)]
+
+
+def test_a_gain_that_the_knob_cannot_have_made_is_none(tmp_path: Path) -> None:
+    system = replayed(tmp_path, answer("luck", later_ns=-5 * MS))
+    result = trial(tmp_path, system, [word("luck", effect=Effect.NONE)]).run()
+    (row,) = result.alone
+    assert (row.verdict, row.saved_ns, row.detail) == (
+        "no difference shown",
+        5 * MS,
+        "the boot shows that the knob had no effect",
+    )
+    assert result.stack == []
+
+
+def test_a_ladder_keeps_what_costs_and_leaves_out_what_breaks_or_does_not_apply(tmp_path: Path) -> None:
+    booted = Booted()
+    system = replayed(
+        tmp_path,
+        answer("slow", later_ns=3 * MS),
+        answer("wrong", end="panicked"),
+        answer("fast", later_ns=-5 * MS),
+        answer("refused", refused="no such option"),
+    )
+    ladder = [word(name) for name in ("slow", "wrong", "refused", "idle", "slow2", "fast")]
+    ladder.append(word("last", applies=with_word("fast")))
+    result = trial(tmp_path, system, ladder, plan=LADDER, watcher=booted, alone=False).run()
+    assert result.alone == []
+    assert [(step.technique, step.verdict.value) for step in result.stack] == [
+        ("slow", "slower"),
+        ("wrong", "broke it"),
+        ("refused", "does not apply"),
+        ("idle", "no difference shown"),
+        ("slow2", "no difference shown"),
+        ("fast", "faster"),
+        ("last", "no difference shown"),
+    ]
+    assert [step.total_saved_ns for step in result.stack] == [
+        -3 * MS,
+        -3 * MS,
+        -3 * MS,
+        -3 * MS,
+        -3 * MS,
+        2 * MS,
+        2 * MS,
+    ]
+    assert result.final[StackName.LADDER].techniques == ["slow", "idle", "slow2", "fast", "last"]
+    # The next step stands on each: all its seeds and a null change, whatever the first boot says.
+    assert booted.of("ladder-01-idle-") == ["s1", "s2", "s3", "null1-s1"]
+
+
+def test_a_ladder_has_a_row_for_a_rung_that_changes_nothing(tmp_path: Path) -> None:
+    idle = word("idle")
+    same = replace(idle, change=replace(idle.change, apply=lambda system, measured: system))
+    result = trial(tmp_path, replayed(tmp_path), [same], plan=LADDER).run()
+    (step,) = result.stack
+    assert (step.verdict, step.detail) == ("does not apply", "it changes nothing here")
+    assert result.final[StackName.LADDER].techniques == []
+
+
+@pytest.mark.parametrize("plan", [AS_GIVEN, LADDER], ids=lambda plan: plan.name)
+def test_a_machine_killed_on_the_stack_ends_the_trial_and_not_the_technique(plan: Plan, tmp_path: Path) -> None:
+    system = replayed(
+        tmp_path,
+        answer("one", later_ns=-5 * MS),
+        answer("two", later_ns=-2 * MS),
+        answer_to_all("one", "two", end="target died", detail="killed by signal 9"),
+    )
+    with pytest.raises(BootFailed, match="killed by signal 9") as caught:
+        trial(tmp_path, system, [word("one"), word("two")], plan=plan).run()
+    assert caught.value.hint is not None and "--resume" in caught.value.hint
