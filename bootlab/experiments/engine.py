@@ -108,7 +108,8 @@ class Engine:
         if self._reuse and (earlier := finished_boot(directory, job.prepared)) is not None:
             return earlier, True
         record = boot(job.prepared, self.run.boot_directory(job.label), cancelled=self._cancel.is_set)
-        self._known[record.key] = record
+        if _says_something(record):
+            self._known[record.key] = record
         return record, False
 
 
@@ -118,8 +119,13 @@ def finished_boot(directory: Path, prepared: Prepared) -> BootRecord | None:
         return None
     with suppress(StoreError):
         record = read_record(directory)
-        return record if record.key == prepared.key and record.outcome is not Outcome.TARGET_DIED else None
+        return record if record.key == prepared.key and _says_something(record) else None
     return None
+
+
+def _says_something(record: BootRecord) -> bool:
+    # A machine that was killed from outside says nothing about the system.
+    return record.outcome is not Outcome.TARGET_DIED
 
 
 def _finished(run: Run) -> list[BootRecord]:
@@ -128,5 +134,4 @@ def _finished(run: Run) -> list[BootRecord]:
         # A record that a full disk cut short is a boot to run again.
         with suppress(StoreError):
             records.append(read_record(path))
-    # A machine that was killed from outside says nothing about the system.
-    return [record for record in records if record.outcome is not Outcome.TARGET_DIED]
+    return [record for record in records if _says_something(record)]

@@ -75,6 +75,17 @@ def test_another_engine_goes_on_where_the_run_stands(tmp_path: Path) -> None:
     assert [path.name for path in run.records()] == [f"one-s{seed}" for seed in (1, 2, 3, 4)]
 
 
+def test_a_killed_machine_is_booted_again_by_the_same_engine_too(tmp_path: Path) -> None:
+    system = replayed(tmp_path, answer({"seed": "^1$"}, end="target died"))
+    booted = Booted()
+    booting = engine(new_run(tmp_path), watcher=booted)
+    booting.boot_all(jobs(system, 1))
+    rewrite(tmp_path)
+    (record,) = booting.boot_all(jobs(system, 1))
+    assert record.outcome is Outcome.READY
+    assert booted.labels == ["one-s1", "one-s1"]
+
+
 def test_on_the_wall_clock_no_boot_stands_for_another_but_a_resumed_run_has_its_own(tmp_path: Path) -> None:
     system, run = replayed(tmp_path, clock="wall"), new_run(tmp_path)
     booted = Booted()
