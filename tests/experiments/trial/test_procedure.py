@@ -10,7 +10,7 @@ import pytest
 from bootlab.errors import BootFailed, Interrupted
 from bootlab.experiments.engine import Progress
 from bootlab.measure.record import Outcome
-from tests.replayed import READY_NS, answer, replayed, rewrite, trial, word
+from tests.replayed import READY_NS, Booted, answer, replayed, rewrite, trial, word
 
 FAST, SLOW = answer("fast", later_ns=-5_000_000), answer("slow", later_ns=3_000_000)
 
@@ -79,3 +79,108 @@ def test_a_resumed_trial_boots_again_only_what_it_lacks(end: str, error: type[Ex
     assert not [label for label in booted if "fast" in label or label.endswith("-s1")]
     assert [row.verdict for row in result.alone] == ["faster", "slower"]
     assert {progress.record.outcome for progress in again} == {Outcome.READY}
+
+
+def test_a_baseline_whose_null_change_does_not_boot_ends_the_trial(tmp_path: Path) -> None:
+    system = replayed(tmp_path, answer({"kernel.cmdline": r"bootlab\.null=4"}, end="check failed"))
+    with pytest.raises(BootFailed, match="the baseline boots, but already fails its check, with nothing changed"):
+        trial(tmp_path, system, [word("fast")]).run()
+
+
+def test_a_system_with_two_humps_needs_more_than_the_gap_between_them(tmp_path: Path) -> None:
+    """A saving as large as what one seed in three does by itself shows nothing, though every seed gains it."""
+    hump = answer({"seed": "^2$"}, later_ns=8_000_000)
+    system = replayed(tmp_path, hump, FAST, answer("vast", later_ns=-20_000_000))
+    result = trial(tmp_path, system, [word("fast"), word("vast")]).run()
+    assert result.baseline.spread_ns > 8_000_000
+    assert result.baseline.ready_ns == READY_NS, "the median is a boot of the greater hump"
+    assert {row.technique: (row.verdict, row.saved_ns) for row in result.alone} == {
+        "fast": ("no difference shown", 5_000_000),
+        "vast": ("faster", 20_000_000),
+    }
+    assert result.final["recommended"].techniques == ["vast"]
+
+
+def test_a_technique_that_hangs_with_one_seed_only_broke_it(tmp_path: Path) -> None:
+    system = replayed(tmp_path, FAST, answer({"kernel.cmdline": r"\bfast\b", "seed": "^3$"}, end="hung"))
+    (row,) = trial(tmp_path, system, [word("fast")]).run().alone
+    assert (row.verdict, row.saved_ns, row.ready_ns) == ("broke it", None, None)
+    assert [member.outcome for member in row.members] == ["ready", "ready", "hung"]
+    assert row.spread_ns > 0
+
+
+def test_the_result_says_which_boots_it_rests_on(tmp_path: Path) -> None:
+    result = trial(tmp_path, replayed(tmp_path, FAST), [word("fast")], seeds=[4, 5, 6], nulls=3).run()
+    assert (result.seeds, result.plan) == ([4, 5, 6], "gain")
+    assert [member.seed for member in result.baseline.members] == [4, 5, 6]
+    assert [(member.seed, member.change) for member in result.baseline.null_members] == [
+        (4, "bootlab.null=1"),
+        (5, "bootlab.null=2"),
+        (6, "bootlab.null=3"),
+    ]
+    assert [member.seed for member in result.alone[0].members] == [4, 5, 6]
+    boots = len(list((Path(result.run) / "boots").iterdir()))
+    assert result.cost.boots == boots
+
+
+def test_a_trial_that_ended_boots_nothing_when_it_is_resumed(tmp_path: Path) -> None:
+    system = replayed(tmp_path, FAST, SLOW)
+    techniques = [word("fast"), word("slow")]
+    first = trial(tmp_path, system, techniques, ablation=True)
+    result = first.run()
+    booted = Booted()
+    again = trial(tmp_path, system, techniques, ablation=True, run=first.engine.run, watcher=booted).run()
+    assert booted.labels == []
+    assert again.cost.boots == 0
+    assert again == result.model_copy(update={"cost": again.cost})
+
+
+def test_a_run_that_is_asked_for_more_boots_only_what_is_new(tmp_path: Path) -> None:
+    """One seed, one null change, one technique more: every other boot is on record."""
+    system = replayed(tmp_path, FAST, SLOW)
+    first = trial(tmp_path, system, [word("fast")], stack=False)
+    first.run()
+    booted = Booted()
+    more = {"seeds": [1, 2, 3, 4], "nulls": 6, "stack": False}
+    trial(tmp_path, system, [word("fast"), word("slow")], run=first.engine.run, watcher=booted, **more).run()
+    assert booted.labels == [
+        "baseline-s4",
+        # Null changes go through the seeds in turn.
+        "baseline-null4-s4",
+        "baseline-null5-s1",
+        "baseline-null6-s2",
+        "alone-slow-s1",
+        "alone-fast-s4",
+        *(f"alone-slow-s{seed}" for seed in (2, 3, 4)),
+    ]
+
+
+def test_a_run_of_another_system_boots_all_again(tmp_path: Path) -> None:
+    """The labels are the same; what is booted is not."""
+    system = replayed(tmp_path, FAST)
+    first = trial(tmp_path, system, [word("fast")], stack=False)
+    first.run()
+    booted = Booted()
+    other = system.with_part("machine", memory_mib=512)
+    trial(tmp_path, other, [word("fast")], stack=False, run=first.engine.run, watcher=booted).run()
+    assert booted.reused == []
+    assert len(booted.labels) == 3 + 5 + 3
+
+
+def test_on_the_wall_clock_each_technique_has_boots_before_it_of_its_own(tmp_path: Path) -> None:
+    system = replayed(tmp_path, answer("fast", later_ns=-50_000_000), answer("wrong", end="hung"), clock="wall")
+    booted = Booted()
+    techniques = [word("fast"), word("wrong"), word("idle")]
+    result = trial(tmp_path, system, techniques, seeds=[1, 2, 3, 4, 5], nulls=0, watcher=booted).run()
+    assert {row.technique: row.verdict.value for row in result.alone} == {
+        "fast": "faster",
+        "wrong": "broke it",
+        "idle": "no difference shown",
+    }
+    in_turn = [f"{side}-{number}" for number in range(1, 6) for side in ("before", "after")]
+    for name in ("fast", "wrong", "idle"):
+        assert booted.of(f"alone-{name}-") == in_turn
+    assert booted.of("recommended-00-fast-") == in_turn, "not those of fast alone: the host may have changed"
+    assert result.final["recommended"].techniques == ["fast"]
+    assert not [label for label in booted.labels if "null" in label]
+    assert result.cost.parallel == 1
