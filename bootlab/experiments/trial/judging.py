@@ -47,7 +47,9 @@ def judge(technique: Technique, before: Family, after: Family, *, wall: bool) ->
 
     Raises BootFailed when a machine was killed from outside.
     """
-    failed = _failed(after)
+    for family in (before, after):
+        expect_none_killed(family)
+    failed = after.failed
     if failed is not None:
         return row(technique, Verdict.BROKE_IT, _why(failed), spread_ns=_spread_ns(before), members=after.members)
     judgement = _judgement(before, after, wall)
@@ -62,7 +64,9 @@ def judge_ablation(
 
     Raises BootFailed when a machine was killed from outside.
     """
-    failed = _failed(without)
+    for family in (whole, without):
+        expect_none_killed(family)
+    failed = without.failed
     if failed is not None:
         why = f"the stack needs it: without it {_why(failed)}"
         judged = row(technique, Verdict.BROKE_IT, why, spread_ns=_spread_ns(whole), members=without.members)
@@ -73,6 +77,13 @@ def judge_ablation(
     verdict, effect, detail = _proven(technique, opposite, before=without, after=whole)
     put_back = Judgement(-judgement.saved_ns, judgement.spread_ns, verdict)
     return ablated(_measured_row(technique, put_back, effect, detail, without), stack, alone_ns)
+
+
+def expect_none_killed(family: Family) -> None:
+    """Raise BootFailed when the first boot that failed was killed from outside: that says nothing about the system."""
+    failed = family.failed
+    if failed is not None and failed.outcome is Outcome.TARGET_DIED:
+        raise BootFailed(f"{failed.run}: {failed.detail}", hint="go on with --resume: this boot alone is run again")
 
 
 def ablated(judged: Judged, stack: StackName, alone_ns: int | None) -> Ablated:
@@ -192,14 +203,6 @@ def _proven(technique: Technique, verdict: Verdict, *, before: Family, after: Fa
         # Whatever moved the boot, it was not this knob.
         return Verdict.NO_DIFFERENCE_SHOWN, effect, _NO_EFFECT
     return verdict, effect, ""
-
-
-def _failed(family: Family) -> BootRecord | None:
-    failed = family.failed
-    if failed is not None and failed.outcome is Outcome.TARGET_DIED:
-        # Killed from outside, most likely: it must not count against the technique.
-        raise BootFailed(f"{failed.run}: {failed.detail}", hint="go on with --resume: this boot alone is run again")
-    return failed
 
 
 def _why(record: BootRecord) -> str:

@@ -8,7 +8,7 @@ from bootlab.errors import BootFailed
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.family_boots import FamilyBoots, wall_clock
 from bootlab.experiments.trial.applying import Ground
-from bootlab.experiments.trial.judging import baseline_of, finished_of
+from bootlab.experiments.trial.judging import baseline_of, expect_none_killed, finished_of
 from bootlab.experiments.trial.result import StackName, TrialCost, TryResult
 from bootlab.experiments.trial.stages import Stages
 from bootlab.experiments.trial.task import TrialTask
@@ -27,7 +27,10 @@ class Trial:
         self._boots = FamilyBoots(engine, shop, task.seeds, wall=wall_clock(system), watch=task.watch)
 
     def run(self) -> TryResult:
-        """Measure everything and return the result. Raises BootFailed when the baseline itself does not boot."""
+        """Measure everything and return the result.
+
+        Raises BootFailed when the baseline itself does not boot, or a machine was killed from outside.
+        """
         began = time.monotonic()
         system, task = self._system, self._task
         stages = Stages(task, self._boots, self._baseline(), self._tell)
@@ -63,6 +66,7 @@ class Trial:
         self._tell(f"baseline: seeds {_list(self._boots.seeds)} and {nulls} null changes")
         self._boots.prepare(self._system, "baseline")
         family = self._boots.family("baseline", self._system, nulls=nulls)
+        expect_none_killed(family)
         if family.failed is not None:
             raise _bad_baseline(self._system, family.failed)
         return Ground(self._system, family)

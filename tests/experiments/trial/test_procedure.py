@@ -81,6 +81,19 @@ def test_a_resumed_trial_boots_again_only_what_it_lacks(end: str, error: type[Ex
     assert {progress.record.outcome for progress in again} == {Outcome.READY}
 
 
+def test_a_baseline_that_was_killed_is_no_bad_baseline(tmp_path: Path) -> None:
+    system = replayed(tmp_path, answer({"seed": "^3$"}, end="target died", detail="killed by signal 9"))
+    first = trial(tmp_path, system, [word("fast")])
+    with pytest.raises(BootFailed, match="killed by signal 9") as caught:
+        first.run()
+    assert "does not boot" not in caught.value.message
+    assert caught.value.hint is not None and "--resume" in caught.value.hint
+    rewrite(tmp_path)
+    booted = Booted()
+    trial(tmp_path, system, [word("fast")], run=first.engine.run, watcher=booted).run()
+    assert booted.of("baseline-s") == ["3"]
+
+
 def test_a_baseline_whose_null_change_does_not_boot_ends_the_trial(tmp_path: Path) -> None:
     system = replayed(tmp_path, answer({"kernel.cmdline": r"bootlab\.null=4"}, end="check failed"))
     with pytest.raises(BootFailed, match="the baseline boots, but already fails its check, with nothing changed"):

@@ -10,7 +10,7 @@ from bootlab.experiments.trial.plan import Plan
 from bootlab.experiments.trial.result import StackName, TryResult
 from bootlab.techniques.model.evidence import Effect
 from bootlab.techniques.model.technique import Risk
-from tests.replayed import READY_NS, Booted, answer, answer_to_all, replayed, trial, with_word, word
+from tests.replayed import READY_NS, Booted, answer, answer_to_all, replayed, rewrite, trial, with_word, word
 
 MS = 1_000_000
 AS_GIVEN = Plan("given", "each alone, then in the order given", None, by_gain=False)
@@ -209,3 +209,24 @@ def test_a_machine_killed_on_the_stack_ends_the_trial_and_not_the_technique(plan
     with pytest.raises(BootFailed, match="killed by signal 9") as caught:
         trial(tmp_path, system, [word("one"), word("two")], plan=plan).run()
     assert caught.value.hint is not None and "--resume" in caught.value.hint
+
+
+KILLED_NULLS = {
+    "on the stack": {"kernel.cmdline": r"\bone\b.*bootlab\.null=1"},
+    "before others are tried again": {"kernel.cmdline": r"\bone\b.*bootlab\.null=4"},
+}
+
+
+@pytest.mark.parametrize("when", KILLED_NULLS.values(), ids=list(KILLED_NULLS))
+def test_a_null_change_killed_on_the_stack_makes_no_narrower_spread(when: dict[str, str], tmp_path: Path) -> None:
+    """Judged without it, the next technique could look faster than it is, and otherwise than when resumed."""
+    answers = [answer("one", later_ns=-5 * MS), answer("two", later_ns=-2 * MS)]
+    system = replayed(tmp_path, *answers, answer(when, end="target died"))
+    techniques = [word("one"), word("two"), word("idle")]
+    first = trial(tmp_path, system, techniques)
+    with pytest.raises(BootFailed) as caught:
+        first.run()
+    assert caught.value.hint is not None and "--resume" in caught.value.hint
+    rewrite(tmp_path, *answers)
+    result = trial(tmp_path, system, techniques, run=first.engine.run).run()
+    assert result.final[StackName.RECOMMENDED].techniques == ["one", "two"]
