@@ -11,12 +11,12 @@ of `NOISE` move a boot a little, as they do on a real machine. `rewrite` changes
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from bootlab.build.cache import Cache
-from bootlab.build.workshop import Workshop
+from bootlab.build.workshop import Tell, Workshop
 from bootlab.experiments.engine import Engine, Progress, Watcher
 from bootlab.experiments.family_boots import FamilyBoots, wall_clock
 from bootlab.experiments.store import Run, RunKind, Store
@@ -153,11 +153,12 @@ def trial(
     *,
     run: Run | None = None,
     watcher: Watcher = lambda progress: None,
+    tell: Tell = _SHOP.tell,
     **options: Any,
 ) -> Trial:
     """Return a trial of `techniques` with seeds 1 to 3, into a new run or, resumed, into `run`."""
     task = TrialTask(techniques, **{"plan": BY_GAIN, "seeds": [1, 2, 3], **options})
-    return Trial(_SHOP, system, task, engine(run or new_run(folder), watcher=watcher))
+    return Trial(replace(_SHOP, tell=tell), system, task, engine(run or new_run(folder), watcher=watcher))
 
 
 def _toml(value: Any) -> str:

@@ -4,6 +4,7 @@ import pytest
 
 from bootlab.errors import InputError
 from bootlab.experiments.comparing import compare_series, compare_steps
+from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import BoardModel
 from tests.report.steps import four_steps, four_systems, shifted, with_a_failure, with_nulls
 
@@ -79,3 +80,60 @@ def test_another_board_model_is_a_difference_and_who_powers_the_camera_is_none()
     assert models(slow, slow) == models(None, None) == []
     camera = BoardModel(camera_ms=1200)
     assert models(camera, camera.model_copy(update={"camera_power": "spl"})) == []
+
+
+def test_boots_that_are_missing_leave_no_verdict_and_say_which() -> None:
+    before, after = four_systems()[:2]
+    null = before[1:]
+
+    def said(*sides: list[BootRecord], null: list[BootRecord] = null) -> str:
+        result = compare_series(*sides, null)
+        assert (result.verdict, result.saved_ns, result.spread_ns) == ("no verdict", None, None)
+        return result.detail
+
+    assert compare_series(before, after, null).verdict == "faster"
+    assert said(before[:2], after[:2]).startswith("2 and 2 boots")
+    assert said(before, after[:2]).endswith("needs 3 seeds a side, and null changes")
+    assert ", 0 null changes: needs 3 seeds a side, and null changes" in said(before, after, null=[])
+    other_seeds = [record.model_copy(update={"seed": record.seed + 10}) for record in after]
+    assert said(before, other_seeds) == "the sides have different seeds"
+    hung = [record.model_copy(update={"outcome": Outcome.HUNG, "detail": "silent", "marks": {}}) for record in null]
+    assert "was not ready: hung: silent" in said(before, after, null=hung)
+    assert "was not ready: hung: silent" in said(before, [*after[:-1], hung[-1]])
+
+
+def test_a_noisy_clock_needs_five_boots_a_side_and_no_null_changes() -> None:
+    before, after = four_systems()[:2]
+    sides = [[record.model_copy(update={"clock": "wall"}) for record in (side * 2)[:5]] for side in (before, after)]
+    assert compare_series(*sides).verdict == "faster"
+    few = compare_series(sides[0], sides[1][:4])
+    assert (few.verdict, few.detail) == ("no verdict", "5 and 4 boots: a noisy clock needs 5 a side at least")
+
+
+def test_virtual_clocks_that_count_otherwise_are_refused() -> None:
+    before, after = four_systems()[:2]
+    other = [record.model_copy(update={"ns_per_instruction": 2}) for record in after]
+    with pytest.raises(InputError, match="cannot compare") as caught:
+        compare_series(before, other, before[1:])
+    assert caught.value.hint == "the two sides need the same clock and ns per instruction"
+
+
+def test_alike_systems_show_no_difference_and_list_none() -> None:
+    before = four_systems()[0]
+    result = compare_series(before, before, [*before[1:], before[0]])
+    assert (result.verdict, result.saved_ns, result.differences) == ("no difference shown", 0, [])
+    assert all(phase.before_ns == phase.after_ns for phase in result.phases)
+
+
+def test_a_phase_that_one_side_lacks_is_listed_with_none() -> None:
+    before, after = four_systems()[:2]
+    last = after[0].phases[-1].name
+    renamed = [
+        record.model_copy(
+            update={"phases": [*record.phases[:-1], record.phases[-1].model_copy(update={"name": "only after"})]}
+        )
+        for record in after
+    ]
+    found = {phase.name: phase for phase in compare_series(before, renamed, before[1:]).phases}
+    assert found[last].after_ns is None and found[last].before_ns is not None
+    assert found["only after"].before_ns is None and found["only after"].after_ns is not None

@@ -1,11 +1,17 @@
-"""What a board cannot become: nothing is built or booted for a technique that would not reach it."""
+"""Techniques put on a system: what each is told, and which cannot be had, so that nothing is built or booted for it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from bootlab.errors import InputError
 from bootlab.experiments.trial.applying import machine_lacks
-from bootlab.system import read_system
+from bootlab.system import System, read_system
+from bootlab.targets.replay.recordings import KERNEL_CONFIG
+from bootlab.techniques.model.evidence import Measured
+from bootlab.techniques.model.technique import Apply, Technique
+from tests.replayed import Booted, answer, replayed, trial, with_word, word
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -23,3 +29,69 @@ def test_what_lies_in_a_finished_image_cannot_change(example: str, part: str) ->
         assert f"{part}.path" in (machine_lacks(finished, changed) or "")
     assert machine_lacks(finished, finished) is None
     assert machine_lacks(finished, finished.with_seed(2)) is None
+
+
+def changing(name: str, change: Apply) -> Technique:
+    """Return a technique that changes a system in its own way."""
+    one = word(name)
+    return replace(one, change=replace(one.change, apply=change))
+
+
+def refuse(system: System, measured: Measured) -> System:
+    raise InputError("kernel.cmdline: no room")
+
+
+def test_what_does_not_apply_or_cannot_be_made_is_a_row_and_is_not_booted(tmp_path: Path) -> None:
+    booted, told = Booted(), list[str]()
+    system = replayed(
+        tmp_path, answer("refused", refused="no such\n  option"), answer("unbuilt", unbuilt="make failed")
+    )
+    techniques = [
+        word("elsewhere", applies=with_word("other")),
+        changing("full", refuse),
+        word("refused"),
+        word("unbuilt"),
+        word("fine"),
+    ]
+    result = trial(tmp_path, system, techniques, watcher=booted, tell=told.append, stack=False).run()
+    assert [(row.technique, row.verdict.value, row.detail) for row in result.alone] == [
+        ("elsewhere", "does not apply", "needs other"),
+        ("full", "does not apply", "kernel.cmdline: no room"),
+        ("refused", "does not apply", "no such: option"),
+        ("unbuilt", "broke it", "make failed"),
+        ("fine", "no difference shown", ""),
+    ]
+    assert not [label for label in booted.labels if not label.startswith(("baseline-", "alone-fine-"))]
+    assert "unbuilt: make failed" in told
+    assert all(row.saved_ns is None and row.members == [] for row in result.alone[:4])
+
+
+def test_each_stands_on_what_is_there_already(tmp_path: Path) -> None:
+    """On a stack a technique is put on all before it, and asked again whether it applies there."""
+    seen: list[str] = []
+
+    def look(system: System, measured: Measured) -> System:
+        seen.append(system.kernel.cmdline)
+        return system.with_cmdline("last")
+
+    base = replayed(tmp_path, answer("one", later_ns=-5_000_000), answer("two", later_ns=-3_000_000))
+    trial(tmp_path, base, [changing("last", look), word("two"), word("one")]).run()
+    assert [line.removeprefix(base.kernel.cmdline).strip() for line in seen[:2]] == ["", "one two"]
+
+
+def test_a_technique_is_told_what_the_baseline_measured_and_what_an_audit_found(tmp_path: Path) -> None:
+    """And of the kernel's configuration, which is that of the kernel it is put on."""
+    told: list[Measured] = []
+
+    def look(system: System, measured: Measured) -> System:
+        told.append(measured)
+        return system.with_cmdline("looked")
+
+    system = replayed(tmp_path)
+    (tmp_path / "recorded" / KERNEL_CONFIG).write_text("CONFIG_SMP=y\n")
+    result = trial(tmp_path, system, [changing("look", look)], facts={"found": "by an audit"}, stack=False).run()
+    (measured,) = told
+    assert measured.marks["ready"] == result.baseline.ready_ns
+    assert measured.facts["found"] == "by an audit"
+    assert measured.initcalls_ns and "bootlab: check ok" in measured.console
+    assert measured.kernel_config is not None and measured.kernel_config["SMP"] == "y"

@@ -45,16 +45,6 @@ def test_a_verdict_that_is_settled_by_one_boot_takes_no_more(tmp_path: Path) -> 
     assert [label for label in booted if label.startswith("alone-idle")] == ["alone-idle-s1"]
 
 
-def test_a_technique_whose_kernel_cannot_be_had_is_a_row(tmp_path: Path) -> None:
-    system = replayed(tmp_path, answer("refused", refused="no such option"), answer("unbuilt", unbuilt="make failed"))
-    result = trial(tmp_path, system, [word("refused"), word("unbuilt")]).run()
-    rows = {row.technique: (row.verdict, row.detail, row.members) for row in result.alone}
-    assert rows == {
-        "refused": ("does not apply", "no such option", []),
-        "unbuilt": ("broke it", "make failed", []),
-    }
-
-
 def test_a_baseline_that_does_not_boot_ends_the_trial(tmp_path: Path) -> None:
     system = replayed(tmp_path, answer({"seed": "^3$"}, end="hung"))
     with pytest.raises(BootFailed, match="the baseline does not boot: hung: not ready after"):
