@@ -25,7 +25,7 @@ from bootlab.experiments.trial.procedure import Trial
 from bootlab.experiments.trial.task import TrialTask
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord
-from bootlab.system import System, read_system
+from bootlab.system import KernelBuild, System, read_system
 from bootlab.targets.replay.script import SCRIPT
 from bootlab.targets.target import Prepared
 from bootlab.techniques.model.evidence import Effect, Proof
@@ -76,6 +76,12 @@ def replayed(folder: Path, *answers: Answer, clock: str = "virtual") -> System:
     return System.model_validate({**dict(read_system(SMALL)), "clock": chosen, "target": target})
 
 
+def own_kernel(system: System) -> System:
+    """Return a replayed system with a kernel to build, which nobody builds."""
+    build = KernelBuild(package="linux-source-6.12", suite="bookworm")
+    return system.with_part("kernel", package=None, suite=None, build=build)
+
+
 def rewrite(folder: Path, *answers: Answer) -> None:
     """Answer from now on as `NOISE` and `answers` say."""
     lines = ['boot = "ready-s1"']
@@ -102,6 +108,13 @@ def word(
         Change(Layer.CMDLINE, knob=name, apply=lambda system, measured: system.with_cmdline(name), applies=applies),
         Proof(lambda after, before: effect),
     )
+
+
+def without(option: str) -> Technique:
+    """Return a technique that turns an option of the kernel off."""
+    one = word(f"without-{option.lower()}")
+    change = Change(Layer.KERNEL, option, apply=lambda system, measured: system.with_options(**{option: "n"}))
+    return replace(one, change=change)
 
 
 def with_word(name: str) -> Applies:

@@ -5,6 +5,7 @@ is: each boot is made of a recorded one, so what a trial does about it can be se
 """
 
 import asyncio
+import hashlib
 import shutil
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -156,7 +157,7 @@ class ReplayTarget:
         return ReplayPrepared(
             system=system,
             files=files,
-            hashes=first.record.hashes,
+            hashes=first.record.hashes if script is None else _hashes_of(system, first),
             sizes={**first.record.sizes, **answer.sizes},
             runs_on=_RUNS_ON,
             symbols=first,
@@ -174,6 +175,19 @@ class ReplayTarget:
     def doubts(self, system: System) -> list[str]:
         """Return nothing: a replayed boot repeats exactly."""
         return []
+
+
+def _hashes_of(system: System, recording: RecordedBoot) -> dict[str, str]:
+    """Return hashes of files that nobody made: another for each kernel, archive or medium that the system asks for.
+
+    A boot is found again by them, not by how its files are made; a script may answer for one kernel and not another.
+    """
+    hashes = dict(recording.record.hashes)
+    for name, made in recording.record.hashes.items():
+        # The words of the command line are no part of the file.
+        part = system.model_dump_json(include={name}, exclude={name: {"cmdline"}})
+        hashes[name] = hashlib.sha256(f"{made} {part}".encode()).hexdigest()
+    return hashes
 
 
 def _of_this_system(system: System, recordings: Mapping[str, RecordedBoot], folder: Path) -> dict[int, RecordedBoot]:

@@ -11,7 +11,7 @@ from bootlab.system import System, read_system
 from bootlab.targets.replay.recordings import KERNEL_CONFIG
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.technique import Apply, Technique
-from tests.replayed import Booted, answer, replayed, trial, with_word, word
+from tests.replayed import Booted, answer, own_kernel, replayed, trial, with_word, without, word
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -95,3 +95,27 @@ def test_a_technique_is_told_what_the_baseline_measured_and_what_an_audit_found(
     assert measured.facts["found"] == "by an audit"
     assert measured.initcalls_ns and "bootlab: check ok" in measured.console
     assert measured.kernel_config is not None and measured.kernel_config["SMP"] == "y"
+
+
+def test_kernels_are_built_once_each_and_counted(tmp_path: Path) -> None:
+    """Whoever waits is told which of how many; a word on the command line needs none, and one that fails is a row."""
+    told: list[str] = []
+    smp, net = ({"kernel.build": rf'"{option}": "n"'} for option in ("SMP", "NET"))
+    system = own_kernel(
+        replayed(
+            tmp_path,
+            answer(smp, later_ns=-5_000_000, build_s=90),
+            answer(net, unbuilt="make failed"),
+            answer({"kernel.build": '"BUG": "n"'}, build_s=30),
+        )
+    )
+    techniques = [without("SMP"), word("idle"), without("NET"), without("BUG")]
+    result = trial(tmp_path, system, techniques, tell=told.append, stack=False).run()
+    assert {row.technique: row.verdict.value for row in result.alone} == {
+        "without-smp": "faster",
+        "idle": "no difference shown",
+        "without-net": "broke it",
+        "without-bug": "no difference shown",
+    }
+    assert "without-net, kernel 2 of 3: make failed" in told
+    assert (result.cost.built, result.cost.build_s) == (2, 90 + 30)

@@ -18,7 +18,7 @@ from bootlab.profile.recorded.about import ABOUT, PROFILE
 from bootlab.report.parts.figures import clock_of
 from bootlab.system import System, read_system
 from bootlab.targets.target import boot_key
-from tests.replayed import NOISE, READY_NS, answer, replayed
+from tests.replayed import NOISE, READY_NS, answer, own_kernel, replayed
 from tests.targets.replay.record_boots import DATA, OF_THIS_HOST, SMALL, systems
 
 OTHERWISE = {*OF_THIS_HOST, "key", "accelerator"}
@@ -100,6 +100,20 @@ def test_answers_hold_together_and_the_last_word_counts(tmp_path: Path) -> None:
     assert boot_once(tmp_path, system.with_cmdline("one").with_seed(2)).outcome is Outcome.HUNG
     larger = boot_once(tmp_path, system.with_part("machine", memory_mib=512))
     assert (larger.ready_ns, larger.sizes["kernel"]) == (READY_NS + 500, 77)
+
+
+def test_one_script_answers_for_different_kernels_as_for_different_boots(tmp_path: Path) -> None:
+    """How a kernel is made is no part of the key of a boot, but its hash is, also where nobody made one."""
+    smaller = {"kernel.build": r'"SMP": "n"'}
+    package = replayed(tmp_path, answer(smaller, later_ns=-1_000))
+    built = own_kernel(package)
+    systems = [package, built, built.with_options(SMP="n"), built.with_cmdline("idle")]
+    records = [boot_once(tmp_path, system) for system in systems]
+    assert [record.ready_ns for record in records] == [READY_NS, READY_NS, READY_NS - 1_000, READY_NS]
+    assert len({record.key for record in records}) == 4
+    # A word on the command line makes no other file.
+    assert len({record.hashes["kernel"] for record in records}) == 3
+    assert len({record.hashes["initramfs"] for record in records}) == 1
 
 
 def test_what_is_not_on_record_is_refused(tmp_path: Path) -> None:
