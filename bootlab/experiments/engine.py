@@ -80,7 +80,8 @@ class Engine:
             pending: dict[Future[tuple[BootRecord, bool]], Job] = {pool.submit(self._one, job): job for job in jobs}
             while pending:
                 done, _ = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
-                for future in done:
+                # Of those that ended meanwhile the earlier job first, as they ran.
+                for future in [one for one in pending if one in done]:
                     job = pending.pop(future)
                     record, reused = future.result()
                     records[job.label] = record
