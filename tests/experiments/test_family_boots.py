@@ -70,6 +70,7 @@ def test_one_boot_settles_what_is_inside_and_what_is_broken_whatever_the_cores(p
     assert ready_ns(contests["idle"][0]) == [READY_NS]
     failed = contests["wrong"][0].failed
     assert failed is not None and failed.outcome == "hung"
+    assert ("idle-s2" in booted.labels) is (parallel == 8), "two seeds of each of four, on eight cores"
     if parallel == 1:
         assert booted.labels[8:] == [
             "fast-s1", "idle-s1", "wrong-s1", "slow-s1", "fast-s2", "fast-s3", "slow-s2", "slow-s3",
