@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median_low
 
+from bootlab.errors import BootFailed
 from bootlab.measure.record import BootRecord, Outcome
 
 NULL_WORD = "bootlab.null"
@@ -49,6 +50,18 @@ class Family:
         """Return the boot in the middle; of two middles the faster one, so that it is always a real boot."""
         wanted = median_low(self.times_ns)
         return next(record for record in self.members if record.total_ns == wanted)
+
+
+def expect_none_killed(family: Family) -> None:
+    """Raise BootFailed when the first boot that failed was killed from outside: that says nothing about the system."""
+    if family.failed is not None:
+        expect_not_killed(family.failed)
+
+
+def expect_not_killed(record: BootRecord) -> None:
+    """Raise BootFailed for a machine that was killed from outside, most likely."""
+    if record.outcome is Outcome.TARGET_DIED:
+        raise BootFailed(f"{record.run}: {record.detail}", hint="go on with --resume: this boot alone is run again")
 
 
 def times(records: Sequence[BootRecord]) -> list[int]:

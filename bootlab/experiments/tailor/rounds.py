@@ -18,7 +18,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.experiments.comparing import Comparison, compare_series
 from bootlab.experiments.engine import Engine, finished_boot
-from bootlab.experiments.family import Family
+from bootlab.experiments.family import Family, expect_none_killed, expect_not_killed
 from bootlab.experiments.family_boots import FamilyBoots
 from bootlab.experiments.store import Run
 from bootlab.experiments.tailor.attempts import Attempt, Attempts, find_attempts
@@ -182,7 +182,11 @@ class Tailoring:
         self._spread_ns = 0
 
     def tailor(self) -> Tailored:
-        """Return the tailored system. Raises InputError for one that cannot be tailored, or whose check is flaky."""
+        """Return the tailored system.
+
+        Raises InputError for one that cannot be tailored, or whose check is flaky, BootFailed when a machine was killed
+        from outside.
+        """
         build = expect_tailorable(self._system)
         self._kernels = Kernels(self._shop, self._system, build)
         rich = self._kernels.with_options({})
@@ -203,6 +207,7 @@ class Tailoring:
         self._untried += [drop.option for drop in _suspects(cut, trials)]
         state = self._alone(state, trials.alone)
         after = self._boots.family("tailored", state.system, nulls=0)
+        expect_none_killed(after)
         on_after = self._kernels.tree(_config(state.kernel)).on
         return Tailored(
             system=state.system,
@@ -227,6 +232,7 @@ class Tailoring:
     def _steady(self, system: System) -> Family:
         """Return the boots of the system as it is. Raises InputError when its check fails, always or now and then."""
         family = self._boots.family("steady", system, nulls=NULLS)
+        expect_none_killed(family)
         boots = [*family.members, *family.null]
         failed = [record for record in boots if record.outcome is not Outcome.READY]
         if len(failed) == len(boots):
@@ -260,6 +266,7 @@ class Tailoring:
         if record is None:
             self._shop.tell(f"{label}: booting with the profile on")
             record = one_boot.boot(prepared, self._run.boot_directory(directory.name), patience=_PATIENCE)
+            expect_not_killed(record)
         return record, _Look(kernel, kernel.objects, record, directory)
 
     def _looked(self, state: _State) -> tuple[Cut, Attempts]:
@@ -329,12 +336,14 @@ class Tailoring:
                 self._untried.append(option)
                 continue
             before = before or self._boots.family(f"before-{option}", state.system, nulls=NULLS)
+            expect_none_killed(before)
             label = f"{'with' if candidate.value == 'y' else 'without'} {option}"
             outcome = self._try((*state.drops, candidate.drop), label, state.ready_ns)
             if isinstance(outcome, str):
                 self._needed.append(Needed(option, outcome))
                 continue
             after = self._boots.family(label.replace(" ", "-"), outcome.system, nulls=0)
+            expect_none_killed(after)
             if after.failed is not None:
                 self._needed.append(Needed(option, _words(after.failed)))
             elif virtual_verdict(before.null_ns, before.times_ns, after.times_ns).verdict is Verdict.FASTER:

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, TypedDict
 
-from bootlab.errors import BootFailed
-from bootlab.experiments.family import NULL_WORD, Family
+from bootlab.experiments.family import NULL_WORD, Family, expect_none_killed
 from bootlab.experiments.trial.result import Ablated, Baseline, Finished, Judged, Member, StackName, Step
 from bootlab.experiments.verdict import Judgement, virtual_verdict, wall_verdict
 from bootlab.findings.technique_evidence import evidence_of
-from bootlab.measure.record import BootRecord, Outcome, PhaseRecord
+from bootlab.measure.record import BootRecord, PhaseRecord
 from bootlab.techniques.model.evidence import Effect
 from bootlab.techniques.model.technique import Technique
 from bootlab.techniques.model.verdict import Verdict
@@ -77,13 +76,6 @@ def judge_ablation(
     verdict, effect, detail = _proven(technique, opposite, before=without, after=whole)
     put_back = Judgement(-judgement.saved_ns, judgement.spread_ns, verdict)
     return ablated(_measured_row(technique, put_back, effect, detail, without), stack, alone_ns)
-
-
-def expect_none_killed(family: Family) -> None:
-    """Raise BootFailed when the first boot that failed was killed from outside: that says nothing about the system."""
-    failed = family.failed
-    if failed is not None and failed.outcome is Outcome.TARGET_DIED:
-        raise BootFailed(f"{failed.run}: {failed.detail}", hint="go on with --resume: this boot alone is run again")
 
 
 def ablated(judged: Judged, stack: StackName, alone_ns: int | None) -> Ablated:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed
 from bootlab.experiments.engine import Engine
+from bootlab.experiments.family import expect_none_killed
 from bootlab.experiments.family_boots import FamilyBoots, wall_clock
 from bootlab.experiments.trial.applying import Ground
-from bootlab.experiments.trial.judging import baseline_of, expect_none_killed, finished_of
+from bootlab.experiments.trial.judging import baseline_of, finished_of
 from bootlab.experiments.trial.result import StackName, TrialCost, TryResult
 from bootlab.experiments.trial.stages import Stages
 from bootlab.experiments.trial.task import TrialTask

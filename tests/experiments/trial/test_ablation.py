@@ -159,3 +159,10 @@ def test_a_machine_killed_without_one_is_not_a_need_and_a_resumed_trial_finds_th
     result = trial(tmp_path, system, techniques, ablation=True, run=first.engine.run, watcher=booted).run()
     assert contributions(result)["recommended", "one"] == ("faster", 5 * MS, 5 * MS)
     assert booted.labels[0] == "recommended-without-one-s1"
+
+
+def test_a_null_change_of_the_whole_stack_that_was_killed_makes_no_narrower_spread(tmp_path: Path) -> None:
+    system = replayed(tmp_path, ONE, answer({"kernel.cmdline": r"\bone\b.*bootlab\.null=4"}, end="target died"))
+    with pytest.raises(BootFailed) as caught:
+        trial(tmp_path, system, [word("one")], ablation=True).run()
+    assert caught.value.hint is not None and "--resume" in caught.value.hint

@@ -1,0 +1,245 @@
+"""The rounds of a tailoring: what is cut at once, halved, given up and tried no more, and what a resumed one repeats.
+
+make, the compiler and kconfig really build each kernel, of four small parts and one function each; its boots are on
+record, and say that the job ran none of the parts.
+"""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
+from bootlab.errors import BootFailed, InputError
+from bootlab.experiments.store import Run
+from bootlab.experiments.tailor.protected import Policy
+from bootlab.experiments.tailor.rounds import Tailored, Tailoring
+from bootlab.profile.asked.profiling import functions_text
+from bootlab.system import KernelBuild, System
+from tests.build.kernel.test_build import make_tree, needs_tools
+from tests.profile.conftest import ProfileWriter
+from tests.replayed import Answer, answer, new_run, replayed, rewrite
+
+pytestmark = needs_tools
+
+PARTS = ("ALPHA", "BETA", "GAMMA", "DELTA")
+STARTS = {name: 0xFFFFFFFF81000000 + 0x1000 * number for number, name in enumerate(("START", *PARTS))}
+MS = 1_000_000
+AT_PARTS = "".join(
+    f"""$(O)/drivers/{name.lower()}.o: drivers/{name.lower()}.c
+\tmkdir -p $(O)/drivers
+\t$(CC) -mcmodel=kernel -fno-pie -c $< -o $@
+"""
+    for name in PARTS
+)
+LINK = """$(O)/vmlinux: $(O)/init/main.o $(foreach part,alpha beta gamma delta,$(O)/drivers/$(part).o) $(O)/.config
+\tcd $(O) && $(CROSS_COMPILE)gcc -nostdlib -static -no-pie -Wl,-e,start_kernel -Wl,-Map=vmlinux.map STARTS \\
+\t\tinit/main.o $$(for part in alpha beta gamma delta; do \\
+\t\t\tif grep -qi CONFIG_$$part=y .config; then echo drivers/$$part.o; fi; done) -o vmlinux
+"""
+
+
+def function(name: str) -> str:
+    return "start_kernel" if name == "START" else f"{name.lower()}_run"
+
+
+def make_parts(tree: Path) -> Path:
+    """Write the source of a kernel with four parts that can be left out."""
+    make_tree(tree)
+    options = "".join(f'config {name}\n\tbool "{name}"\n' for name in ("EXPERT", "VMLINUX_MAP", *PARTS))
+    (tree / "Kconfig").write_text((tree / "Kconfig").read_text() + options)
+    makefile = (tree / "Makefile").read_text()
+    makefile = makefile.replace("CONFIG_64BIT=y", "\\n".join(["CONFIG_64BIT=y", *(f"CONFIG_{one}=y" for one in PARTS)]))
+    begin = makefile.index("$(O)/vmlinux: ")
+    end = makefile.index("\tnm $@")
+    starts = " ".join(f"-Wl,--section-start=.of.{function(name)}={at:#x}" for name, at in STARTS.items())
+    makefile = makefile[:begin] + AT_PARTS + LINK.replace("STARTS", starts) + makefile[end:]
+    makefile = makefile.replace("$(KCFLAGS) -g -c", "$(KCFLAGS) -mcmodel=kernel -fno-pie -g -c")
+    makefile += "obj-y += init/ drivers/\n"
+    (tree / "Makefile").write_text(makefile)
+    (tree / "init/main.c").write_text(_source("START"))
+    (tree / "drivers").mkdir()
+    (tree / "drivers/Makefile").write_text("".join(f"obj-$(CONFIG_{name}) += {name.lower()}.o\n" for name in PARTS))
+    (tree / "init/Makefile").write_text("obj-y := main.o\n")
+    for name in PARTS:
+        (tree / f"drivers/{name.lower()}.c").write_text(_source(name))
+    return tree
+
+
+def _source(name: str) -> str:
+    called = function(name)
+    return f'__attribute__((section(".of.{called}"))) int {called}(void) {{ return 1; }}\n'
+
+
+def record_profile(boot: Path) -> None:
+    """Leave in the directory of a boot what its profile did: the kernel's start ran, and no part of it."""
+    names = tuple(function(name) for name in STARTS)
+    writer = ProfileWriter(names)
+    writer.task("init", 1)
+    writer.spend("init-1;start_kernel", 1000)
+    writer.cut("init_exec")
+    writer.spend("init-1;start_kernel", 100)
+    writer.cut("ready")
+    writer.spend("init-1;start_kernel", 10)
+    (boot / "profile.bin").write_bytes(writer.end())
+    functions = ((at, "-", function(name)) for name, at in STARTS.items())
+    (boot / "functions.txt").write_text(functions_text(functions))
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+    """A kernel that one test has built is there for the others."""
+    return Workshop(Cache(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_parts(tmp_path_factory.mktemp("source") / "linux")
+
+
+def small(folder: Path, tree: Path, *answers: Answer) -> System:
+    """Return the recorded system with the kernel of parts; every boot is that of a profile."""
+    system = replayed(folder, *answers)
+    recorded = folder / "recorded" / "ready-s1"
+    copied = shutil.copytree(recorded, folder / "copied")
+    recorded.unlink()
+    copied.rename(recorded)
+    record_profile(recorded)
+    build = KernelBuild(source=tree, base="tinyconfig")
+    return system.with_part("kernel", package=None, suite=None, build=build)
+
+
+def without(*options: str, **said: object) -> Answer:
+    """Return an answer to boots whose kernel has none of `options`."""
+    return answer({"kernel.build": "".join(rf'(?=.*"{option}": "n")' for option in options)}, **said)
+
+
+def tailored(shop: Workshop, system: System, run: Run, *, builds: int = 20) -> Tailored:
+    return Tailoring(shop, system, run, Policy(system), builds=builds).tailor()
+
+
+def labels(result: Tailored) -> list[tuple[str, bool]]:
+    return [(step.label, step.ready) for step in result.steps]
+
+
+def test_what_the_job_did_not_use_goes_at_once(shop: Workshop, tree: Path, tmp_path: Path) -> None:
+    system = small(tmp_path, tree, *(without(name, later_ns=-1 * MS) for name in PARTS))
+    result = tailored(shop, system, new_run(tmp_path))
+    assert labels(result) == [("as it is", True), ("cut 1", True)]
+    assert {drop.option for drop in result.drops} >= set(PARTS)
+    assert not result.on_after & set(PARTS)
+    assert (result.comparison.verdict, result.comparison.saved_ns) == ("faster", 4 * MS)
+
+
+def test_what_a_check_needs_is_found_by_halving(shop: Workshop, tree: Path, tmp_path: Path) -> None:
+    system = small(tmp_path, tree, without("GAMMA", end="check failed", detail="no gamma"))
+    result = tailored(shop, system, new_run(tmp_path))
+    assert labels(result) == [
+        ("as it is", True),
+        ("cut 1", False),
+        ("cut 1.1", True),
+        ("cut 1.2", False),
+        ("cut 1.2.1", True),
+        ("cut 1.2.2", False),
+    ]
+    assert [drop.option for drop in result.drops] == ["ALPHA", "BETA", "DELTA"]
+    (needed,) = result.needed
+    assert needed.option == "GAMMA" and "check failed: no gamma" in needed.detail
+    assert "GAMMA" in result.on_after and result.untried == ()
+    kept = {one.option: one for one in result.kept}
+    assert kept["GAMMA"].kind == "check"
+
+
+def test_an_option_that_the_failure_names_is_not_looked_for(shop: Workshop, tree: Path, tmp_path: Path) -> None:
+    system = small(tmp_path, tree, without("GAMMA", end="panicked", detail="needs CONFIG_GAMMA"))
+    result = tailored(shop, system, new_run(tmp_path))
+    assert labels(result) == [("as it is", True), ("cut 1", False), ("cut 1, GAMMA kept", True)]
+    assert [drop.option for drop in result.drops] == ["ALPHA", "BETA", "DELTA"]
+
+
+def test_what_makes_the_boot_slower_stays(shop: Workshop, tree: Path, tmp_path: Path) -> None:
+    """By more than the system moves by itself, of which each boot here has 50 us."""
+    system = small(tmp_path, tree, without("BETA", later_ns=3 * MS), without("GAMMA", later_ns=20_000))
+    result = tailored(shop, system, new_run(tmp_path))
+    assert [drop.option for drop in result.drops] == ["ALPHA", "DELTA", "GAMMA"]
+    (needed,) = result.needed
+    assert needed.option == "BETA" and needed.detail.startswith("slower: ready at 739.5")
+
+
+def test_when_no_build_is_left_the_rest_is_untried_and_stays(shop: Workshop, tree: Path, tmp_path: Path) -> None:
+    system = small(tmp_path, tree, without("GAMMA", end="hung"))
+    result = tailored(shop, system, new_run(tmp_path), builds=3)
+    assert labels(result) == [("as it is", True), ("cut 1", False), ("cut 1.1", True)]
+    assert [drop.option for drop in result.drops] == ["ALPHA", "BETA"]
+    assert (result.untried, result.needed) == (("DELTA", "GAMMA"), ())
+    assert {"DELTA", "GAMMA"} <= result.on_after
+    kept = {one.option: one.kind for one in result.kept}
+    assert (kept["DELTA"], kept["GAMMA"]) == ("untried", "untried")
+
+
+def test_a_kernel_that_does_not_link_is_a_step_that_failed(shop: Workshop, tmp_path: Path) -> None:
+    """What kconfig does not know: one part calls another. Without both it builds."""
+    tree = make_parts(tmp_path / "linux")
+    caller = tree / "drivers/gamma.c"
+    caller.write_text(caller.read_text().replace("return 1;", "extern int beta_run(void); return beta_run();"))
+    system = small(tmp_path, tree, without("GAMMA", end="check failed"))
+    result = tailored(shop, system, new_run(tmp_path))
+    broken = next(step for step in result.steps if step.label == "cut 1.1")
+    assert (broken.ready, broken.ready_ns) == (False, None) and broken.detail.startswith("make ")
+    assert [drop.option for drop in result.drops] == ["ALPHA", "DELTA"]
+    assert {one.option for one in result.needed} == {"BETA", "GAMMA"}
+
+
+@pytest.mark.parametrize(
+    ("answered", "complaint"),
+    [
+        (answer({}, end="check failed"), "check: fails before anything was dropped: check failed"),
+        (answer("bootlab.null=2", end="check failed"), "check: flaky: 1 of 6 boots"),
+        (answer({"seed": "^[23]$"}, end="hung"), "check: flaky: 4 of 6 boots"),
+    ],
+)
+def test_a_check_that_fails_by_itself_is_refused(
+    answered: Answer, complaint: str, shop: Workshop, tree: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=complaint):
+        tailored(shop, small(tmp_path, tree, answered), new_run(tmp_path))
+
+
+def test_a_tailoring_that_was_interrupted_goes_on_and_repeats_nothing(
+    shop: Workshop, tree: Path, tmp_path: Path
+) -> None:
+    needs = without("GAMMA", end="check failed")
+    system, run = small(tmp_path, tree, needs, without("ALPHA", "BETA", "DELTA", end="interrupted")), new_run(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        tailored(shop, system, run)
+    made = [*run.path.glob("boots/*/record.json"), *run.path.glob("searches/*.json")]
+    then = {path: path.stat().st_mtime_ns for path in made}
+    assert {path.parent.name for path in made} > {"profiled-as-it-is", "steady-s1"}
+    rewrite(tmp_path, needs)
+    result = tailored(shop, system, run)
+    assert {path: path.stat().st_mtime_ns for path in made} == then
+    assert [drop.option for drop in result.drops] == ["ALPHA", "BETA", "DELTA"]
+    fresh = tailored(shop, system, new_run(tmp_path))
+    assert labels(result) == labels(fresh)
+    assert (result.needed, result.untried) == (fresh.needed, fresh.untried)
+
+
+CUT = without(*PARTS).when
+KILLED = {
+    "a boot of the system as it is": answer({"seed": "^2$"}, end="target died"),
+    "the profiled boot of a cut": answer(CUT, end="target died"),
+    "a boot of what was tailored": answer({**CUT, "seed": "^3$"}, end="target died"),
+}
+
+
+@pytest.mark.parametrize("killed", KILLED.values(), ids=list(KILLED))
+def test_a_killed_machine_counts_against_no_option(killed: Answer, shop: Workshop, tree: Path, tmp_path: Path) -> None:
+    system, run = small(tmp_path, tree, killed), new_run(tmp_path)
+    with pytest.raises(BootFailed) as caught:
+        tailored(shop, system, run)
+    assert caught.value.hint is not None and "--resume" in caught.value.hint
+    rewrite(tmp_path)
+    result = tailored(shop, system, run)
+    assert labels(result) == [("as it is", True), ("cut 1", True)]
+    assert result.needed == ()
