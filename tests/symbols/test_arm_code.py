@@ -1,21 +1,18 @@
 """32-bit arm: a kernel's and a bootloader's functions out of real ELF files, in Thumb code with all that marks it."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from bootlab.symbols.decompressor import list_decompressor_functions
-from bootlab.symbols.firmware import Firmware, functions_of_image
 from bootlab.symbols.functions import Function, list_functions
 from bootlab.symbols.initcall_levels import LEVELS, read_initcall_levels
 from bootlab.symbols.roles import Role
 from bootlab.symbols.table import read_symbols
+from tests.symbols.arm_programs import BOOTLOADER, PREFIX, link, wants_assembler
 
-PREFIX = "arm-linux-gnueabihf-"
-
-pytestmark = pytest.mark.skipif(shutil.which(f"{PREFIX}as") is None, reason=f"{PREFIX}as is not installed")
+pytestmark = wants_assembler
 
 KERNEL = """
 .syntax unified
@@ -62,6 +59,8 @@ __initcall_start: .word early_one
     f".globl __initcall{level}_start\n__initcall{level}_start:" + ("\n.word late_one" if level == "7" else "")
     for level in ("0", "1", "2", "3", "4", "5", "rootfs", "6", "7")
 ) + "\n__con_initcall_start: .word console_one\n__con_initcall_end:\n"  # fmt: skip
+
+
 KERNEL_SCRIPT = """
 SECTIONS {
   . = 0xc0008000; .head.text : { *(.head.text) }
@@ -71,38 +70,6 @@ SECTIONS {
   . = 0xc0201000; .init.text : { *(.init.text) } .init.data : { *(.init.data) }
 }
 """
-BOOTLOADER = """
-.syntax unified
-.section .secure_text, "ax"
-.arm
-.globl psci_cpu_on
-.type psci_cpu_on, %function
-psci_cpu_on: bx lr
-.size psci_cpu_on, . - psci_cpu_on
-.text
-.globl __image_copy_start, _start, save_boot_params_ret, switch_to_hypervisor_ret, reset, _end, decompress_kernel
-__image_copy_start:
-_start: b reset
-reset: nop
-save_boot_params_ret:
-switch_to_hypervisor_ret: bl board_init_r
-label: b label
-.thumb
-.thumb_func
-.type board_init_r, %function
-board_init_r: bx lr
-.size board_init_r, . - board_init_r
-.balign 4
-decompress_kernel: nop
-_end:
-"""
-
-
-def link(folder: Path, source: str, *words: str) -> Path:
-    (folder / "code.s").write_text(source)
-    subprocess.run([f"{PREFIX}as", "-march=armv7ve", "-o", "code.o", "code.s"], cwd=folder, check=True)
-    subprocess.run([f"{PREFIX}ld", *words, "-o", "code", "code.o"], cwd=folder, check=True)
-    return folder / "code"
 
 
 @pytest.fixture
@@ -136,32 +103,6 @@ def test_initcall_tables_of_addresses_of_thumb_code(kernel: Path) -> None:
     assert {table.name_at(address): level for address, level in read_initcall_levels(table).items()} == {
         "early_one": "early", "late_one": LEVELS[9], "console_one": "console",
     }  # fmt: skip
-
-
-def test_a_bootloader_s_functions(tmp_path: Path) -> None:
-    path = link(tmp_path, BOOTLOADER, "-Ttext=0x4a000000", "--section-start=.secure_text=0x44000", "-e", "_start")
-    assert Firmware(path).functions == (
-        Function(0x44000, Role.PLAIN, "psci_cpu_on"),
-        Function(0x44004, Role.END, "end"),
-        Function(0x4A000000, Role.PLAIN, "_start"),
-        Function(0x4A000004, Role.PLAIN, "reset"),
-        Function(0x4A000010, Role.PLAIN, "board_init_r"),
-        Function(0x4A000014, Role.PLAIN, "decompress_kernel"),
-        Function(0x4A000015, Role.END, "end"),
-    )
-
-
-def test_an_image_has_the_functions_of_its_own_elf_file_alone(tmp_path: Path) -> None:
-    path = link(tmp_path, BOOTLOADER.replace('.section .secure_text, "ax"', ".text"), "-Ttext=0", "-e", "_start")
-    subprocess.run([f"{PREFIX}objcopy", "-O", "binary", path, tmp_path / "image"], check=True)
-    image = (tmp_path / "image").read_bytes()
-    found = functions_of_image(path, image, 0x80100000)
-    assert [one._replace(address=one.address - 0x80100000) for one in found] == list(Firmware(path).functions)
-    assert functions_of_image(path, b"\0" + image[1:], 0x80100000) == ()
-    assert functions_of_image(tmp_path / "image", image, 0x80100000) == ()
-    assert functions_of_image(tmp_path / "none.elf", image, 0x80100000) == ()
-    subprocess.run([f"{PREFIX}strip", path], check=True)
-    assert functions_of_image(path, image, 0x80100000) == ()
 
 
 def test_a_decompressor_s_functions_are_where_the_image_is_loaded(tmp_path: Path) -> None:

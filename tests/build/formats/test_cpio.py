@@ -7,27 +7,11 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.formats import cpio
-from bootlab.build.formats.compress import compress
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.root import archive_check
-from bootlab.build.root.file_tree import FileTree
 from bootlab.errors import InputError
 from bootlab.process import run
-from bootlab.system import Compression
-
-
-def _tree() -> FileTree:
-    tree = FileTree()
-    tree.file("/init", b"#!/bin/sh\n", 0o755)
-    tree.file("usr/share/text", b"x" * 1001)
-    tree.link("bin/sh", "busybox")
-    tree.device("dev/console", 5, 1)
-    tree.directory("tmp", 0o1777)
-    return tree
-
-
-def _archive() -> bytes:
-    return cpio.write(_tree().entries())
+from tests.build.formats.archives import _archive, _tree
 
 
 def test_what_is_written_is_read_back() -> None:
@@ -75,37 +59,6 @@ def test_hard_links_as_cpio_itself_writes_them(tmp_path: Path) -> None:
 def test_cpio_itself_reads_it(tmp_path: Path) -> None:
     listing = run(["cpio", "--list", "--quiet"], input=_archive()).text
     assert listing.split() == [entry.path for entry in cpio.read(_archive())[0]]
-
-
-@pytest.mark.parametrize("how", Compression)
-def test_a_whole_archive_is_whole_and_a_cut_one_is_not(how: Compression) -> None:
-    data = compress(_archive(), how)
-    entries = archive_check.entries(data + bytes(512))
-    assert entries is not None and [entry.path for entry in entries if stat.S_ISREG(entry.mode)] == [
-        "init",
-        "usr/share/text",
-    ]
-    # A cut into the magic (9 bytes of lzo) is an unknown form; one that only takes padding after the trailer is whole.
-    for kept in (10, 40, len(data) // 2, len(data) - 8):
-        if how is Compression.NONE and kept == len(data) - 8:
-            continue
-        with pytest.raises(InputError, match="cut short|damaged"):
-            archive_check.entries(data[:kept])
-
-
-def test_archives_one_after_the_other_as_a_microcode_initramfs_has_them() -> None:
-    early = FileTree()
-    early.file("kernel/x86/microcode/some.bin", b"code")
-    data = cpio.write(early.entries()) + bytes(300) + compress(_archive(), Compression.ZSTD)
-    entries = archive_check.entries(data)
-    assert entries is not None
-    assert {"kernel/x86/microcode/some.bin", "init"} <= {entry.path for entry in entries}
-    with pytest.raises(InputError):
-        archive_check.entries(data[:-20])
-
-
-def test_an_unknown_form_is_not_judged() -> None:
-    assert archive_check.entries(b"hsqs" + bytes(100)) is None
 
 
 def test_nothing_is_not_an_archive() -> None:

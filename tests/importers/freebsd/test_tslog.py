@@ -8,29 +8,16 @@ import json
 
 import pytest
 
-from bootlab.importers.freebsd.tslog_processes import read_lives
-from bootlab.importers.freebsd.tslog_records import Record, RecordKind, TslogProcess, parse_rows
-from bootlab.importers.freebsd.tslog_threads import read_threads
-from bootlab.timeline.recording import Recording
-from bootlab.timeline.stack_tree import DEEPEST
+from tests.importers.freebsd.rows import WAITS, own_ns, rows
 from tests.importers.samples import DATA, phases_ms, recording_of, sample, span_of
 
 HERTZ = 2_445_431_964
-WAITS = (DATA / "tslog" / "waits.tslog").read_bytes()
 
 
 @pytest.fixture(scope="module")
 def published() -> dict[str, dict[str, float]]:
     document: dict[str, dict[str, float]] = json.loads((DATA / "tslog" / "expected.json").read_text())
     return document
-
-
-def rows(text: str) -> Recording:
-    return recording_of(text.encode(), tsc_hz=1_000_000_000)
-
-
-def own_ns(recording: Recording) -> dict[str, int]:
-    return {";".join(one.frames): one.own_ns for one in recording.stacks}
 
 
 def test_published_figures_of_the_kernel(published: dict[str, dict[str, float]]) -> None:
@@ -103,64 +90,6 @@ def test_the_frequency_may_stand_in_the_file() -> None:
     assert recording_of(WAITS, tsc_hz=2_000_000_000).facts["counter"] == "2000000000 Hz"
 
 
-def test_the_boot_is_one_line_through_its_threads() -> None:
-    boot = recording_of(WAITS)
-    assert phases_ms(boot) == {
-        "firmware, before the first record": 100, "loader": 110, "kernel until mi_startup": 11, "SYSINITs": 21,
-        "start_init": 58, "programs": 100,
-    }  # fmt: skip
-    line = {frames: ns for frames, ns in own_ns(boot).items() if frames.partition(";")[0] == "boot"}
-    assert line["boot;[firmware]"] == 100e6 and line["boot;main;bc_add"] == 50e6
-    # 400 ms of boot, and 20 ms in which two programs ran beside each other.
-    assert sum(line.values()) == 420e6
-
-
-def test_a_wait_shows_what_was_waited_for() -> None:
-    # vfs_mountroot waits from 250 to 290 ms for GEOM, whose thread gives it free at 288 and waits itself, from 260 to
-    # 277, for a disk read, which is held from 259 to 275.
-    boot = recording_of(WAITS)
-    waits = "boot;start_init;vfs_mountroot;waits for GEOM events"
-    disk = f"{waits};g_event;g_run_events;g_part_taste;waits for disk read"
-    assert {frames: ns / 1e6 for frames, ns in own_ns(boot).items() if frames.startswith(waits)} == {
-        waits: 2,
-        f"{waits};g_event;g_run_events": 4,
-        f"{waits};g_event;g_run_events;g_part_taste": 17,
-        disk: 2,
-        f"{disk};g_up;g_io_deliver": 15,
-    }
-    assert own_ns(boot)["boot;start_init;vfs_mountroot"] == 12e6
-    assert any("38.000 ms of 40.000 ms are explained so" in note for note in boot.notes)
-
-
-def test_other_threads_are_shown_beside_the_boot() -> None:
-    assert own_ns(recording_of(WAITS))["g_event;g_run_events;g_part_taste"] == 34e6
-
-
-def test_threads_that_wait_for_each_other_end() -> None:
-    text = "".join(
-        f"0x{one} {t} EVENT {what}\n"
-        for t, one, what in (
-            (10, 1, "WAIT a"), (11, 2, "WAIT b"), (20, 2, "RELEASE a"), (20, 1, "RELEASE b"), (21, 1, "UNWAIT a"),
-            (21, 2, "UNWAIT b"),
-        )
-    )  # fmt: skip
-    boot = rows("0x1 5 ENTER mi_startup\n" + text + "0x1 30 EXIT mi_startup\n")
-    assert sum(ns for frames, ns in own_ns(boot).items() if frames.startswith("boot")) == 30
-
-
-def test_calls_interleaved_between_threads_nest_in_their_own() -> None:
-    boot = rows("0x1 10 ENTER a\n0x2 11 ENTER b\n0x1 12 ENTER c\n0x2 13 EXIT b\n0x1 14 EXIT c\n0x1 15 EXIT a\n")
-    assert own_ns(boot) == {"thread 0;a": 3, "thread 0;a;c": 2, "thread 1;b": 2}
-
-
-def test_a_call_that_nobody_ended_ends_with_its_caller() -> None:
-    boot = rows("0x1 10 ENTER a\n0x1 20 ENTER b\n0x1 30 EXIT a\n0x1 40 ENTER c\n0x1 50 EXIT c\n")
-    assert [(one.name, one.start_ns, one.end_ns, bool(one.about)) for one in boot.timeline.spans] == [
-        ("a", 10, 30, False), ("b", 20, 30, True), ("c", 40, 50, False),
-    ]  # fmt: skip
-    assert "1 call ended unrecorded: they end with their callers." in boot.notes
-
-
 def test_small_steps_back_are_not_added_up_and_a_reset_is() -> None:
     # tslog.sh adds an offset after each step back, which makes the boot longer by all of them.
     boot = rows(
@@ -178,72 +107,6 @@ def test_a_counter_older_than_the_boot_gives_no_firmware() -> None:
     assert "firmware, before the first record" not in phases_ms(boot)
     assert own_ns(boot) == {"boot;mi_startup": 100}
     assert "The counter began long before this boot, so what was before the first record is not shown." in boot.notes
-
-
-def test_recursion_without_end_stays_small() -> None:
-    count = 50_000
-    boot = rows("".join(f"0x1 {10 + n} ENTER f\n" for n in range(count)))
-    assert max(len(one.frames) for one in boot.stacks) <= DEEPEST + 1
-    assert sum(one.own_ns for one in boot.stacks) == count - 1
-
-
-def test_rows_of_records() -> None:
-    dump = parse_rows(
-        enumerate(
-            [
-                "0xffffffff81f00000 123 ENTER relocate_file1 ef->rela",
-                "0x0 124 EVENT (null)",
-                "FreeBSD/amd64 (host) (ttyu0)",
-                '7 1 10 0 "" ""',
-                '8 0 0 0 "" ""',
-                '9 7 10 20 "a \\"b\\"" "/bin/"c"',
-            ],
-            start=1,
-        )
-    )
-    assert dump.records == [
-        Record(0xFFFFFFFF81F00000, 123, RecordKind.ENTER, "relocate_file1 ef->rela"),
-        Record(0, 124, RecordKind.EVENT, "(null)"),
-    ]
-    assert dump.processes[0] == TslogProcess(7, 1, 10, 0, "", "")
-    assert (dump.foreign, dump.first_foreign) == (2, 3)
-
-
-def test_names_of_processes_and_their_ends() -> None:
-    table = [
-        TslogProcess(1, 0, 5, 0, "/sbin/init", ""),
-        TslogProcess(2, 0, 6, 0, "", ""),
-        TslogProcess(10, 1, 100, 300, "", "/etc/rc"),
-        TslogProcess(11, 10, 110, 400, "", ""),
-        TslogProcess(12, 11, 120, 0, "sleep", ""),
-        TslogProcess(12, 1, 130, 140, "again", ""),
-        TslogProcess(13, 13, 150, 160, "own", ""),
-    ]
-    lives = read_lives(table, user_start=None, end=500)
-    assert [(one.name, one.parent, one.start, one.end) for one in lives] == [
-        ("/sbin/init", -1, 100, 500), ("/etc/rc", 0, 100, 300), ("/etc/rc", 1, 110, 300), ("sleep", 2, 120, 300),
-        ("own", -1, 150, 160),
-    ]  # fmt: skip
-
-
-def test_programs_that_begin_when_the_log_is_read_keep_their_places() -> None:
-    programs = ("10 1 100 0", "sh"), ("11 10 110 0", "late"), ("12 10 120 5000", "sysctl"), ("13 12 130 140", "sed")
-    table = "".join(f'{numbers} "{name}" ""\n' for numbers, name in (*programs, ("1 0 200 0", "init")))
-    boot = rows(table)
-    assert own_ns(boot) == {"processes;sh": 10, "processes;sh;late": 10}
-
-
-def test_held_by_one_and_released_by_another() -> None:
-    threads = read_threads(
-        [
-            Record(1, 10, RecordKind.EVENT, "HOLD GEOM events"),
-            Record(1, 12, RecordKind.EVENT, "HOLD GEOM events"),
-            Record(2, 20, RecordKind.EVENT, "RELEASE GEOM events"),
-            Record(2, 30, RecordKind.EVENT, "RELEASE GEOM events"),
-            Record(2, 40, RecordKind.EVENT, "RELEASE GEOM events"),
-        ]
-    )
-    assert threads.threads[1].releases == [("GEOM events", 10, 20), ("GEOM events", 12, 30), ("GEOM events", 0, 40)]
 
 
 def test_a_boot_whose_counter_was_set_back_within_its_line() -> None:

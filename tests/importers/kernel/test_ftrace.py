@@ -10,9 +10,9 @@ import pytest
 from bootlab.importers.importer import Options
 from bootlab.importers.kernel import ftrace
 from bootlab.importers.kernel.ftrace_graph import is_graph_row
-from bootlab.importers.reading.longest_spans import LongestSpans
 from bootlab.importers.reading.source import FormatError, open_source
-from tests.importers.samples import DATA, read_text, sample
+from tests.importers.kernel.traces import text_of
+from tests.importers.samples import read_text, sample
 
 MB = 1_000_000
 
@@ -48,25 +48,6 @@ def test_who_ran_adds_up_on_each_cpu() -> None:
     assert any(event.name == "exec /init" for event in one.timeline.events)
 
 
-def test_a_call_graph_has_the_tracers_own_figures() -> None:
-    one = sample("debian-13/ftrace-graph.txt.xz")
-    own = {stack.frames: (stack.own_ns, stack.calls) for stack in one.stacks}
-    assert own["swapper-1", "do_one_initcall", "crypto_algapi_init"] == (577_742_900, 1)
-    assert ("insmod-138", "do_one_initcall", "virtio_blk_init [virtio_blk]") in own
-    outer = [span for span in one.timeline.spans if span.name == "do_one_initcall"]
-    raw = [row for row in text_of("ftrace-graph.txt.xz").splitlines() if re.search(r"\|  \}", row)]
-    assert len(outer) == len(raw)
-    in_all = sum(own_ns for frames, (own_ns, _) in own.items() if "do_one_initcall" in frames)
-    printed = sum(round(float(re.search(r"([\d.]+) us +\|  \}", row)[1]) * 1000) for row in raw)  # type: ignore[index]
-    assert in_all == printed
-
-
-def text_of(name: str) -> str:
-    import lzma
-
-    return lzma.decompress((DATA / "debian-13" / name).read_bytes()).decode()
-
-
 @pytest.mark.parametrize(
     "row",
     [
@@ -87,30 +68,6 @@ def test_names_with_blanks_and_every_column(row: str) -> None:
     assert (span.name, span.start_ns, span.duration_ns, span.about) == ("f", 5_933_871_000, 1_000_000, "returned -19")
 
 
-def test_a_graph_without_stamps_has_sums_and_no_spans() -> None:
-    one = read_text(
-        ftrace.IMPORTER,
-        "# tracer: function_graph\n 0)               |  outer() {\n 0)   1.500 us    |    leaf();\n"
-        " 0) + 12.250 us   |  }\n 1)   0.333 us    |  other();\n 0)   9.000 us    |  } /* begun before */\n"
-        " 0)               |  open() {\n",
-    )
-    assert {stack.frames: stack.own_ns for stack in one.stacks} == {
-        ("CPU 0", "outer", "leaf"): 1_500, ("CPU 0", "outer"): 10_750, ("CPU 1", "other"): 333,
-    }  # fmt: skip
-    assert one.timeline.spans == ()
-    assert any("1 calls had begun before" in note for note in one.notes)
-    assert any("1 calls had not returned" in note for note in one.notes)
-
-
-def test_a_cpu_that_changes_tasks_changes_stacks() -> None:
-    one = read_text(
-        ftrace.IMPORTER,
-        " 0)               |  a() {\n ------------------------------------------\n 0)   one-1    =>   two-2   \n"
-        " ------------------------------------------\n\n 0)   2.000 us    |  b();\n",
-    )
-    assert [stack.frames for stack in one.stacks] == [("two-2", "b")]
-
-
 def test_lost_and_overwritten_events_are_said() -> None:
     one = read_text(
         ftrace.IMPORTER,
@@ -129,14 +86,6 @@ def test_cycles_stay_cycles_until_somebody_knows_their_rate() -> None:
     assert "--tsc-frequency" in one.notes[0]
     one = read_text(ftrace.IMPORTER, rows, Options(tsc_hz=3_000_000_000))
     assert one.timeline.clock.unit == "ns" and one.timeline.spans[0].duration_ns == 2_000_000
-
-
-def test_the_longest_spans_are_kept() -> None:
-    kept = LongestSpans(100)
-    for number in range(10_000):
-        kept.add((0, number * 7919 % 10_000, "call", "x", "", ""))
-    assert sorted(span.duration_ns for span in kept.spans()) == list(range(9_900, 10_000))
-    assert kept.dropped == 9_900
 
 
 def test_what_is_no_trace_is_refused() -> None:

@@ -12,10 +12,11 @@ from bootlab.profile.recorded.profile import Profile
 from bootlab.profile.recorded.reader import parse_profile
 from bootlab.profile.recorded.record_types import SwitchFlag
 from bootlab.profile.tree.call_tree import LEAVES, CallTree, Weight, build_call_tree
-from bootlab.profile.tree.shape import TreeShape
 from bootlab.profile.waits.off_cpu import Reason, find_off_cpu
 
 FUNCTIONS = ("start_kernel", "schedule", "do_one_initcall", "msleep")
+
+
 WEIGHTS: tuple[Weight, ...] = ("instructions", "elapsed")
 
 
@@ -196,24 +197,6 @@ def test_ns_per_instruction(profile_writer: Any) -> None:
     profile_writer.t_ns = 200
     tree = build_call_tree(parse_profile(profile_writer.end(), FUNCTIONS, 1))
     assert (tree.total_instructions[0], tree.total_elapsed_ns[0]) == (100, 200)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_shape(seed: int) -> None:
-    dice = np.random.default_rng(seed)
-    parent = np.r_[0, dice.integers(0, np.arange(1, 300))]
-    shape = TreeShape(parent)
-    label = dice.integers(0, 9, len(parent))
-    paths = [shape.path(node) for node in range(len(parent))]
-    assert shape.depth.tolist() == [len(path) for path in paths]
-    assert shape.top.tolist() == [path[0] if path else 0 for path in paths]
-    assert shape.size.tolist() == [sum(node in path for path in [[0, *p] for p in paths]) for node in range(300)]
-    assert sorted(shape.enter.tolist()) == list(range(300))
-    outermost = shape.outermost(label)
-    for node, path in enumerate(paths):
-        assert (shape.enter[node] > shape.enter[[0, *path[:-1]]]).all() or node == 0
-        above = label[[0, *path[:-1]]] if path else label[:0]
-        assert outermost[node] == (label[node] not in above)
 
 
 def big_tree(nodes: int) -> CallTree:

@@ -1,4 +1,4 @@
-"""Firecracker: its log with the boot timer, and its metrics."""
+"""Firecracker's log with the boot timer."""
 
 import pytest
 
@@ -43,17 +43,3 @@ def test_a_clock_that_was_set_back_is_told() -> None:
 def test_impossible_dates_are_passed_over() -> None:
     with pytest.raises(FormatError, match="rows of Firecracker's log"):
         recording_of(b"2025-13-45T14:41:21.5 [anonymous-instance:main] x\n")
-
-
-def test_metrics_keep_the_last_length_of_each_kind() -> None:
-    boot = sample("firecracker/metrics.json")
-    assert {one.name: one.took_ns for one in boot.lengths} == {
-        "process_startup_time": 11_843_000, "process_startup_time_cpu": 4_127_000, "full_create_snapshot": 93_217_000,
-        "pause_vm": 414_000,
-    }  # fmt: skip
-    # The last row of the sample is cut: Firecracker was writing it.
-
-
-def test_metrics_without_lengths() -> None:
-    with pytest.raises(FormatError, match="api_server or latencies_us"):
-        recording_of(b'{"utc_timestamp_ms": 1, "api_server": 3, "latencies_us": {"x": true, "y": -1, "z": 1e999}}\n')

@@ -1,0 +1,71 @@
+"""Units made of systemd's services: what is said in each, and what is left out."""
+
+import pytest
+
+from bootlab.build.units.service import convert_service
+from tests.build.units.converted import SERVICE, lines_of
+
+
+def test_a_service_line_by_line() -> None:
+    unit = convert_service("web", "web.service", SERVICE)
+    assert lines_of(unit) == [
+        "description Web server",
+        "env-file /etc/default/web",
+        "restart on-failure",
+        "stop-timeout 90s",
+        "timeout infinity",
+        "restart-delay 250ms",
+        "run-folder web",
+        'pre -/bin/mkdir -p "/run/a b"',
+        r'exec /bin/sh -c "exec /usr/sbin/web --name web.service $WEB_OPTS \"${WEB_ONE}\" \"say \\\"%\\\"\""',
+        "ready notify",
+        'env "A=1 2" B=3',
+        "after $network db $local_fs sysctl modules hostname folders limits seed",
+        "provides $named httpd",
+        "before other",
+        "needs db",
+        "brings cache",
+    ]
+    assert [(one.line, one.message) for one in unit.problems] == [
+        (16, "Restart=on-abort: now on-failure"),
+        (21, "PrivateTmp has no counterpart; it is left out"),
+        (22, "ExecReload has no counterpart; it is left out"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "written"),
+    [
+        ("ExecStart=/bin/a $$HOME", "exec /bin/a $HOME"),
+        ("ExecStart=dbus-daemon --system", "exec /usr/bin/env dbus-daemon --system"),
+        (r"ExecStart=/bin/a '\x41 b' c\sd", 'exec /bin/a "A b" "c d"'),
+        ("ExecStart=:/bin/a $HOME", "exec /bin/a $HOME"),
+        ("ExecStart=/bin/a pre$HOME", "exec /bin/a pre$HOME"),
+        ("ExecStart=/bin/a `x` ${B}", r'exec /bin/sh -c "exec /bin/a \"\\`x\\`\" \"${B}\""'),
+        ("ExecStart=/bin/a %t/x", "exec /bin/a /run/x"),
+    ],
+)
+def test_commands(line: str, written: str) -> None:
+    assert written in lines_of(convert_service("a", "a.service", f"[Service]\n{line}\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("[Service]\nExecStart=/bin/a %i\n", 2, "ExecStart: %i is not known before the system runs"),
+        ('[Service]\nExecStart=/bin/a "b\n', 2, "ExecStart: a quote is not closed"),
+        ("[Service]\nExecStart=/bin/a b\\nc\n", 2, "a word with a line feed"),
+        ("[Service]\nType=oneshot\n", 0, "no ExecStart"),
+        ("[Service]\nExecStart=/bin/a " + "b " * 70 + "\n", 2, "71 words; a line of a unit has 63 at most"),
+    ],
+)
+def test_what_no_unit_can_be_made_of_is_said(text: str, line: int, said: str) -> None:
+    unit = convert_service("a", "a.service", text)
+    assert unit.text is None
+    assert any(one.line == line and one.message.startswith(said) for one in unit.problems), unit.problems
+
+
+def test_a_static_service_waits_for_who_brings_it_and_a_template_is_none() -> None:
+    unit = convert_service("a", "a.service", "[Unit]\nDefaultDependencies=no\n[Service]\nExecStart=/bin/a\n")
+    assert lines_of(unit) == ["exec /bin/a", "ready exec", "enable no", "defaults no"] and not unit.problems
+    assert convert_service("a@", "a@.service", "[Service]\nExecStart=/bin/a\n").text is None
