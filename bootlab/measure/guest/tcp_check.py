@@ -9,7 +9,10 @@ _ANSWER_BYTES = 1 << 20
 
 async def ask(port: int, text: str, expect: str) -> str:
     """Return what the guest answers on the host's `port`, up to a match of `expect`; an error in brackets."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    except ConnectionError as error:
+        return f"({error.strerror or error})"
     try:
         writer.write(text.encode())
         await writer.drain()
