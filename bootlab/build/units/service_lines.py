@@ -25,13 +25,15 @@ class Setting:
 def read_settings(text: str) -> Iterator[Setting]:
     """Yield the settings of a unit file, each with the number of its first line; anything else is skipped."""
     section, joined, begin = "", "", 0
-    for number, raw in enumerate(text.splitlines(), 1):
+    for number, raw in enumerate([*text.splitlines(), ""], 1):
         line = raw.strip()
         if line[:1] in ("#", ";") or (not line and not joined):
             continue
         begin = begin if joined else number
-        joined += line.removesuffix("\\") + (" " if line.endswith("\\") else "")
-        if line.endswith("\\"):
+        # Two backslashes are one that was escaped, and end the line.
+        goes_on = (len(line) - len(line.rstrip("\\"))) % 2 == 1
+        joined += line[:-1] + " " if goes_on else line
+        if goes_on:
             continue
         whole, joined = joined.strip(), ""
         if whole.startswith("["):
