@@ -16,7 +16,7 @@ from bootlab.findings.cost_tree import CostTree, Heading, Mask
 from bootlab.profile.tree.caused_work import CausedWork
 from bootlab.system import System
 from bootlab.techniques.model.evidence import Measured
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Risk, Technique
 
 SCHEMA: Final = "bootlab.advise/1"

@@ -15,11 +15,11 @@ from bootlab.importers.kernel import marks as kernel_marks
 from bootlab.importers.reading.source import FormatError, Head, Source
 from bootlab.importers.serial import bootlab_watch as watch
 from bootlab.importers.serial import grabserial
+from bootlab.importers.systemd import analyze_text as systemd_text
 from bootlab.importers.systemd import dump as systemd_dump
-from bootlab.importers.systemd import plot as systemd_plot
+from bootlab.importers.systemd import plot_json as systemd_plot
+from bootlab.importers.systemd import plot_svg as systemd_svg
 from bootlab.importers.systemd import show as systemd_show
-from bootlab.importers.systemd import svg as systemd_svg
-from bootlab.importers.systemd import text as systemd_text
 from bootlab.importers.vmm import ec2_boot_bench, firecracker_log, firecracker_metrics
 from bootlab.timeline.recording import Recording
 

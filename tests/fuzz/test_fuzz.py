@@ -14,7 +14,7 @@ from bootlab.importers.importer import Options
 from bootlab.importers.merging import merge
 from bootlab.importers.reading.source import Source
 from bootlab.importers.registry import IMPORTERS, read_recording
-from bootlab.report.recording.sides import compare_sides
+from bootlab.report.recording.side_by_side import compare_sides
 from bootlab.timeline.recording import Recording
 from tests.fuzz.mutate import Mutator
 from tests.fuzz.run import ROOT, SEED, check, corpus, fuzz, show

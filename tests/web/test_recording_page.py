@@ -8,7 +8,7 @@ import pytest
 
 from bootlab.experiments.importing import Imported, ImportedFile
 from bootlab.report.recording.page import recording_page
-from bootlab.report.recording.sides_page import recording_sides_page
+from bootlab.report.recording.side_by_side_page import recording_sides_page
 from tests.importers.samples import sample
 from tests.report.boots.test_page import HOSTILE
 from tests.report.recordings import threads_recording, units_recording

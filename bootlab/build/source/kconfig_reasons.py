@@ -9,7 +9,7 @@ from typing import Any
 
 import kconfiglib
 
-from bootlab.build.source.kconfig_tree import parsed
+from bootlab.build.source.option_dependencies import parsed
 from bootlab.build.source.origin import SourceTree
 from bootlab.build.source.toolchain import Toolchain
 from bootlab.errors import BootlabError

@@ -8,7 +8,7 @@ kconfig's choices. What any of them is worth is what the record executed in the 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from bootlab.build.source.kconfig_tree import Closure, KconfigTree
+from bootlab.build.source.option_dependencies import Closure, KconfigTree
 from bootlab.experiments.tailor.code_cost import CodeCost, CodeCosts, is_passed_through
 from bootlab.experiments.tailor.ifdef_use import Guarded
 from bootlab.experiments.tailor.kernel_use import Use

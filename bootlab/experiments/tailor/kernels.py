@@ -9,8 +9,8 @@ from bootlab.build.kernel.build import BuiltKernel
 from bootlab.build.kernel.makefiles import Makefiles
 from bootlab.build.kernel.objects import MAP_OPTION
 from bootlab.build.source.configure import configure
-from bootlab.build.source.kconfig_tree import KconfigTree, parsed
 from bootlab.build.source.make import BuildFailed
+from bootlab.build.source.option_dependencies import KconfigTree, parsed
 from bootlab.build.source.origin import find_source
 from bootlab.build.source.toolchain import find_toolchain
 from bootlab.build.workshop import Workshop

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bootlab.build.kernel.objects import MAP_OPTION
-from bootlab.build.source.kconfig_tree import OptionPlace
+from bootlab.build.source.option_dependencies import OptionPlace
 from bootlab.system import System
 
 GATES = ("EXPERT", "PROCESSOR_SELECT", MAP_OPTION)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from bootlab.build.source.kconfig_tree import KconfigTree
+from bootlab.build.source.option_dependencies import KconfigTree
 from bootlab.experiments.tailor.unused_options import Drop, Kept
 
 _NAMED = 4

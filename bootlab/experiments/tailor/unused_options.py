@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from bootlab.build.kernel.makefiles import Makefiles, holds
-from bootlab.build.source.kconfig_tree import Closure, KconfigTree
+from bootlab.build.source.option_dependencies import Closure, KconfigTree
 from bootlab.experiments.tailor.code_cost import is_passed_through
 from bootlab.experiments.tailor.ifdef_use import Guarded
 from bootlab.experiments.tailor.kernel_use import KernelUse, Use

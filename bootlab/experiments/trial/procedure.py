@@ -11,7 +11,7 @@ from bootlab.experiments.family_boots import FamilyBoots, wall_clock
 from bootlab.experiments.trial.applying import Ground
 from bootlab.experiments.trial.judging import baseline_of, finished_of
 from bootlab.experiments.trial.result import StackName, TrialCost, TryResult
-from bootlab.experiments.trial.stages import Stages
+from bootlab.experiments.trial.stacking import Stages
 from bootlab.experiments.trial.task import TrialTask
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System

@@ -29,7 +29,7 @@ from bootlab.findings.audit.services import (
     sleeps,
 )
 from bootlab.findings.audit.udev import bad_rules, forking_rules, settle_waits, uevents
-from bootlab.techniques.cmdline.audited import IDLE_MODULES, NEEDLESS_UNITS
+from bootlab.techniques.cmdline.audit_findings import IDLE_MODULES, NEEDLESS_UNITS
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from bootlab.findings.audit.finding import Finding, Item, finding
 from bootlab.findings.audit.process_costs import TaskCost, command_of, program_of
 from bootlab.profile.recorded.record_types import NONE, Call, CallKind, Space
 from bootlab.profile.tables.initcalls import ProbeResult
-from bootlab.techniques.cmdline.audited import IDLE_MODULES
+from bootlab.techniques.cmdline.audit_findings import IDLE_MODULES
 
 _MODULE_FILE: Final = (".ko", ".ko.xz", ".ko.zst", ".ko.gz")
 _LOADERS: Final = frozenset({"modprobe", "insmod"})

@@ -12,7 +12,7 @@ from bootlab.findings.audit.process_costs import TaskCost, TaskCosts, command_of
 from bootlab.profile.recorded.record_types import Integers
 from bootlab.profile.tables.processes import State, task_roots
 from bootlab.profile.waits.schedule import covered, union
-from bootlab.techniques.cmdline.audited import NEEDLESS_UNITS
+from bootlab.techniques.cmdline.audit_findings import NEEDLESS_UNITS
 
 _SLEEPERS: Final = frozenset({"sleep", "usleep"})
 _ONLINE: Final = ("network-online", "networking", "network", "$network", "ifupdown-wait-online", "NetworkManager")

@@ -16,7 +16,7 @@ from bootlab.importers.kernel import dmesg
 from bootlab.importers.kernel.dmesg import PRINTK, KernelLine, KernelLog, LoggedInitcall
 from bootlab.importers.kernel.dmesg_forms import as_printk, is_dressed
 from bootlab.importers.reading.source import Head, Source
-from bootlab.importers.systemd.text import parse_startup
+from bootlab.importers.systemd.analyze_text import parse_startup
 from bootlab.importers.systemd.units import MONOTONIC
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.event import Event, Span

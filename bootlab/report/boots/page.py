@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bootlab.experiments.trial.result import TryResult
 from bootlab.measure.record import BootRecord, InitcallRecord
-from bootlab.report.boots.sides import Side
+from bootlab.report.boots.side_by_side import Side
 from bootlab.report.parts import charts
 from bootlab.report.parts.cautions import series_warnings, warnings
 from bootlab.report.parts.console import Console

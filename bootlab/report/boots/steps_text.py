@@ -8,7 +8,7 @@ from rich.text import Text
 
 from bootlab.experiments.comparing import Steps
 from bootlab.measure.record import BootRecord
-from bootlab.report.boots.sides import align
+from bootlab.report.boots.side_by_side import align
 from bootlab.report.boots.steps_words import cautions, in_all, rungs, sides, time_words, whole_words
 from bootlab.report.parts.figures import clock_of, median_boot, model_lines, ms, visible
 from bootlab.report.parts.terminal_tables import ByWidth, CellBar, foot, keep_whole, plain_table

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bootlab.experiments.comparing import Comparison, Steps
 from bootlab.measure.record import BootRecord
-from bootlab.report.boots.sides import Side
+from bootlab.report.boots.side_by_side import Side
 from bootlab.report.parts.cautions import warnings
 from bootlab.report.parts.figures import median_boot, ms, percent, ratio_words
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bootlab.measure.record import BootRecord
-from bootlab.report.boots.sides import Side, align
+from bootlab.report.boots.side_by_side import Side, align
 from bootlab.report.parts.cautions import series_warnings, warnings
 from bootlab.report.parts.figures import (
     clock_of,

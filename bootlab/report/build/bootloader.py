@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bootlab.build.board.bootloader import BuiltBootloader
 from bootlab.build.cache import file_sha256
-from bootlab.report.build.build_time import when_built
+from bootlab.report.build.built_when import when_built
 from bootlab.report.parts.view import View
 
 SCHEMA: Final = "bootlab.bootloader/1"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from bootlab.measure.board_terms import board_terms
+from bootlab.measure.line_and_card_cost import board_terms
 from bootlab.measure.record import BootRecord, ConsoleStamps
 
 _ESCAPE_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")

@@ -8,7 +8,7 @@ from typing import Any
 
 from bootlab.experiments.trial.result import Member
 from bootlab.measure.record import BootRecord
-from bootlab.report.boots.sides import PhaseRow, Side, align
+from bootlab.report.boots.side_by_side import PhaseRow, Side, align
 from bootlab.report.parts import charts
 from bootlab.report.parts.console import Console, ShownLine
 from bootlab.report.parts.figures import count, flat, ms, percent, short_hash

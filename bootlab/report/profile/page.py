@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from bootlab.errors import InputError
 from bootlab.findings.analysis import Analysis
 from bootlab.profile.tree.differential import compare_trees
-from bootlab.report.boots.sides import Side
+from bootlab.report.boots.side_by_side import Side
 from bootlab.report.parts.console import Console
 from bootlab.report.parts.figures import clock_of, count, ms, percent
 from bootlab.report.parts.markup import Content, Html, join, tag

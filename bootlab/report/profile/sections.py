@@ -14,9 +14,9 @@ from bootlab.report.parts.figures import count, ms, percent
 from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import fold, minus, scroll
-from bootlab.report.profile.cells import code, columns_of, milliseconds, number
 from bootlab.report.profile.charts import ChartSpan, legend, strip
 from bootlab.report.profile.downloads import csv_link
+from bootlab.report.profile.table_columns import code, columns_of, milliseconds, number
 from bootlab.report.profile.waits import woken
 
 _FUNCTIONS = 40

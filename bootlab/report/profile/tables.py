@@ -15,9 +15,9 @@ from bootlab.report.parts.figures import count, ms, percent
 from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import fold, scroll
-from bootlab.report.profile.cells import code, columns_of, milliseconds, number
 from bootlab.report.profile.charts import BINS, ChartSpan, areas, legend, strip
 from bootlab.report.profile.downloads import csv_link, data_link
+from bootlab.report.profile.table_columns import code, columns_of, milliseconds, number
 
 _SLOWEST = 30
 _LEAST_SHARE = 0.001

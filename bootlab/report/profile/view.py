@@ -14,7 +14,7 @@ from bootlab.profile.recorded.compressed import find_kept
 from bootlab.report.parts.console import read_consoles
 from bootlab.report.parts.view import Page, View
 from bootlab.report.profile.page import differential_page, profile_page
-from bootlab.report.profile.sides_text import difference, sweep
+from bootlab.report.profile.side_by_side_text import difference, sweep
 from bootlab.report.profile.sweep_page import profile_sweep_page
 from bootlab.report.profile.text import advice, profile
 

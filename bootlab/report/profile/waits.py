@@ -10,8 +10,8 @@ from bootlab.report.parts.figures import count, ms, percent
 from bootlab.report.parts.html_tables import Cell, table
 from bootlab.report.parts.markup import Html, join, tag
 from bootlab.report.parts.sections import fold, scroll
-from bootlab.report.profile.cells import code, columns_of, milliseconds, number
 from bootlab.report.profile.downloads import csv_link
+from bootlab.report.profile.table_columns import code, columns_of, milliseconds, number
 
 _BLAMES = 15
 _WAITS = 40

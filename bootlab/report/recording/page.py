@@ -10,9 +10,9 @@ from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import fold, key_figure, key_figures, pairs, scroll, section
 from bootlab.report.parts.whole_page import page_header, shell
-from bootlab.report.profile.cells import code, columns_of
 from bootlab.report.profile.downloads import csv_link, file_links
 from bootlab.report.profile.pictures import SCRIPTS, flame_chart, flame_graph, without_scripts
+from bootlab.report.profile.table_columns import code, columns_of
 from bootlab.report.recording.blocks import time_block, tree_block
 from bootlab.report.recording.tree import RecordingTree, tree_of
 from bootlab.report.recording.words import (

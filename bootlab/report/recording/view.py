@@ -7,8 +7,8 @@ from bootlab.experiments.importing import ImportResult, import_document
 from bootlab.experiments.store import Run
 from bootlab.report.parts.view import Page, View
 from bootlab.report.recording.page import recording_page
-from bootlab.report.recording.sides_page import recording_sides_page
-from bootlab.report.recording.sides_text import comparison
+from bootlab.report.recording.side_by_side_page import recording_sides_page
+from bootlab.report.recording.side_by_side_text import comparison
 from bootlab.report.recording.text import recording
 
 

@@ -6,7 +6,7 @@ The ladder shows every step that was tried; one that was not kept has no bar, be
 from collections.abc import Sequence
 
 from bootlab.experiments.trial.result import Judged, Member, Step, TryResult
-from bootlab.report.boots.sides import largest_change
+from bootlab.report.boots.side_by_side import largest_change
 from bootlab.report.parts import charts
 from bootlab.report.parts.figures import count, ms, percent, ratio_words, spread_words
 from bootlab.report.parts.html_tables import Cell, Column, KindRow, table

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bootlab.experiments.trial.result import Judged, StackName, Step, TryResult
-from bootlab.report.boots.sides import Side
+from bootlab.report.boots.side_by_side import Side
 from bootlab.techniques.model.verdict import Verdict
 
 KINDS = {

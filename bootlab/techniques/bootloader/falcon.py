@@ -6,7 +6,7 @@ from bootlab.techniques.changes.bootloader import not_built
 from bootlab.techniques.changes.kernel_options import NOT_BUILT
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.published import BOOTLIN_2019, Published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 from bootlab.timeline import marks as m
 

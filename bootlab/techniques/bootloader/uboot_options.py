@@ -10,7 +10,7 @@ from bootlab.techniques.changes.bootloader import (
 )
 from bootlab.techniques.changes.kernel_options import off
 from bootlab.techniques.model.published import BOOTLIN_2019, Published, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 
 _NO_BANNER = {"SPL_BANNER_PRINT": "n"}

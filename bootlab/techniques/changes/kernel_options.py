@@ -11,7 +11,7 @@ from bootlab.errors import InputError
 from bootlab.system import System
 from bootlab.techniques.model.evidence import Measured, Proof
 from bootlab.techniques.model.proofs import configured
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Applies, Change, Layer, Technique, Text, everywhere
 
 NOT_BUILT = "the kernel is not built from source (kernel.build)"

@@ -5,7 +5,7 @@ from bootlab.techniques.changes.command_line import kernel_words
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import fact_falls, fact_is, line_appears
 from bootlab.techniques.model.published import BOOTLIN_SLIDES, CROZAT_2008, Published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Risk, Technique, Text
 
 

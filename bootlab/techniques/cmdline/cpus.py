@@ -5,7 +5,7 @@ from bootlab.techniques.changes.command_line import kernel_words, x86_only
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import fact_falls, fact_is, line_appears
 from bootlab.techniques.model.published import KATA, VENTURA_2024, Published, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.subjects import FURTHER_CPUS
 from bootlab.techniques.model.technique import Risk, Technique, Text
 

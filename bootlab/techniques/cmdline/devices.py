@@ -7,7 +7,7 @@ from bootlab.techniques.changes.machine import has_pci_devices
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.proofs import fact_is, line_vanishes, now_runs
 from bootlab.techniques.model.published import CLEAR_LINUX, FIRECRACKER, KATA, LINUX_612, Published, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.subjects import PCI_SEARCH
 from bootlab.techniques.model.technique import Risk, Technique, Text
 

@@ -3,7 +3,7 @@
 from bootlab.techniques.changes.command_line import kernel_words, x86_only
 from bootlab.techniques.model.proofs import line_appears, line_changes
 from bootlab.techniques.model.published import LINUX_612, OWN_CATALOGUE, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Risk, Technique, Text
 
 TECHNIQUES = (

@@ -4,7 +4,7 @@ from bootlab.techniques.changes.command_line import kernel_words
 from bootlab.techniques.model.evidence import Effect, Evidence, Proof
 from bootlab.techniques.model.proofs import kernel_log, line_appears
 from bootlab.techniques.model.published import KATA, LINUX_612, OWN_CATALOGUE, VENTURA_2024, Published, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.subjects import APPARMOR
 from bootlab.techniques.model.technique import Risk, Technique, Text
 

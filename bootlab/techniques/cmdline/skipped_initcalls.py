@@ -8,7 +8,7 @@ from bootlab.techniques.changes.command_line import BLACKLIST, blacklisted, kern
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.proofs import WATCH_PREFIX, never_runs
 from bootlab.techniques.model.published import LINUX_612, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Applies, Change, Risk, Technique, Text
 
 SAFE: dict[str, str] = {

@@ -5,7 +5,7 @@ from bootlab.techniques.changes.machine import X86, only_on
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.proofs import any_of, fact_changes
 from bootlab.techniques.model.published import GARZARELLA_2019, Published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 from bootlab.timeline import marks as m
 

@@ -6,7 +6,7 @@ from bootlab.techniques.changes.machine import X86, only_on, with_machine
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import any_of, line_changes, line_vanishes
 from bootlab.techniques.model.published import GARZARELLA_2019, Published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 
 _on_x86 = only_on(*X86)

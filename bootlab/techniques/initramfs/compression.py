@@ -7,7 +7,7 @@ from bootlab.system import Compression, System
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.proofs import WATCH_PREFIX
 from bootlab.techniques.model.published import BOOTLIN_SLIDES, FIRECRACKER, Published, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 
 _DECOMPRESSORS = {

@@ -5,7 +5,7 @@ from bootlab.techniques.changes.kernel_options import WantedOptions, off, option
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import initcalls_gone, line_appears, never_runs
 from bootlab.techniques.model.published import BOOTLIN_2019, BOOTLIN_SLIDES, LINUX_612, Published, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Risk, Text
 
 _SHIFT = 15

@@ -3,7 +3,7 @@
 from bootlab.techniques.changes.kernel_options import WantedOptions, choice, off, rebuilt_kernel
 from bootlab.techniques.model.proofs import any_of, initcalls_gone, line_vanishes, never_runs
 from bootlab.techniques.model.published import AGNOS, BOOTLIN_2019, LINUX_612, Published, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.subjects import LOCKUP_DETECTORS
 from bootlab.techniques.model.technique import Risk, Text
 

@@ -13,7 +13,7 @@ from bootlab.techniques.model.published import (
     Published,
     none_published,
 )
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.subjects import PCI_SEARCH
 from bootlab.techniques.model.technique import Risk, Text
 

@@ -7,7 +7,7 @@ from bootlab.techniques.changes.machine import has_mmio_devices
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import any_of, fact_is, initcalls_gone, line_vanishes, never_runs
 from bootlab.techniques.model.published import LINUX_612, VENTURA_2024, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.subjects import ACPI
 from bootlab.techniques.model.technique import Risk, Text
 

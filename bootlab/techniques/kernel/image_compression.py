@@ -4,7 +4,7 @@ from bootlab.system import KernelEntry, System
 from bootlab.techniques.changes.kernel_options import WantedOptions, choice, rebuilt_kernel
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.published import BOOTLIN_2019, Published, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Risk, Technique, Text
 
 KINDS = ("GZIP", "BZIP2", "LZMA", "XZ", "LZO", "LZ4", "ZSTD")

@@ -2,7 +2,7 @@
 
 from bootlab.techniques.changes.kernel_options import WantedOptions, off, rebuilt_kernel
 from bootlab.techniques.model.published import LINUX_612, VENTURA_2024, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Risk, Text
 
 TECHNIQUES = (

@@ -9,7 +9,7 @@ from bootlab.techniques.changes.kernel_options import WantedOptions, kernel_chan
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import initcalls_gone
 from bootlab.techniques.model.published import LINUX_612, VENTURA_2024, Published, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.subjects import IPV6
 from bootlab.techniques.model.technique import Risk, Technique, Text
 

@@ -4,7 +4,7 @@ from bootlab.techniques.changes.kernel_options import WantedOptions, choice, off
 from bootlab.techniques.model.evidence import Effect, Evidence, Proof
 from bootlab.techniques.model.proofs import fact_is, initcalls_gone, line_appears, never_runs
 from bootlab.techniques.model.published import LINUX_612, VENTURA_2024, Published, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Risk, Text
 
 _RANDOM_MEMORY = Removes(

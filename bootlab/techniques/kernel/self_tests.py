@@ -3,7 +3,7 @@
 from bootlab.techniques.changes.kernel_options import WantedOptions, off, rebuilt_kernel
 from bootlab.techniques.model.proofs import line_vanishes, never_runs
 from bootlab.techniques.model.published import LINUX_612, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.subjects import CRYPTO_TESTS
 from bootlab.techniques.model.technique import Risk, Text
 

@@ -5,7 +5,7 @@ from bootlab.techniques.changes.kernel_options import WantedOptions, off, rebuil
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import initcalls_gone
 from bootlab.techniques.model.published import BOOTLIN_2019, LINUX_612, Published, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Risk, Text
 
 

@@ -6,7 +6,7 @@ from bootlab.techniques.changes.machine import only_on, with_machine, with_optio
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import any_of, fact_falls, fact_is, line_changes, line_vanishes
 from bootlab.techniques.model.published import GARZARELLA_2019, none_published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.subjects import PCI_SEARCH
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from bootlab.errors import BootlabError, InputError
-from bootlab.techniques.model.complaints import complaints_about
+from bootlab.techniques.model.entry_checks import complaints_about
 from bootlab.techniques.model.technique import Layer, Technique
 
 TABLE = "TECHNIQUES"

@@ -3,7 +3,7 @@
 A subject that only one technique removes, or that two remove with nothing in common, stands with the technique.
 """
 
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 
 ACPI = Removes(
     "ACPI: tables, interpreter, devices found through it",

@@ -11,7 +11,7 @@ from enum import StrEnum
 from bootlab.system import System
 from bootlab.techniques.model.evidence import Measured, Proof
 from bootlab.techniques.model.published import Published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 
 
 class Layer(StrEnum):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Layer, Risk, Technique
 from bootlab.techniques.page.measured_figures import MeasuredFigure, figures_of
 from bootlab.techniques.page.table_sections import gone_section, tables_section

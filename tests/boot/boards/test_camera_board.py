@@ -13,7 +13,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.series import identical
 from bootlab.experiments.store import RunKind, Store
-from bootlab.measure.board_terms import BoardTerms, board_terms
+from bootlab.measure.line_and_card_cost import BoardTerms, board_terms
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.report.parts.figures import model_lines

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.kernel.makefiles import Makefiles
-from bootlab.build.source.kconfig_tree import KconfigTree, parsed
+from bootlab.build.source.option_dependencies import KconfigTree, parsed
 from bootlab.build.source.origin import SourceTree
 from bootlab.build.source.toolchain import find_toolchain
 from bootlab.experiments.tailor.attempts import Attempts, find_attempts

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.source.kconfig_tree import OptionPlace
+from bootlab.build.source.option_dependencies import OptionPlace
 from bootlab.experiments.tailor.protected import GATES, Guard, Policy, security_group
 from bootlab.system import Booted, Compression, Initramfs, Kernel, KernelBuild, Machine, MachineType, System
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bootlab.build.source.kconfig_tree import KconfigTree, parsed
+from bootlab.build.source.option_dependencies import KconfigTree, parsed
 from bootlab.build.source.origin import SourceTree
 from bootlab.build.source.toolchain import find_toolchain
 from bootlab.experiments.tailor.kernel_use import Use

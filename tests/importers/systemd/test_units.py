@@ -4,9 +4,9 @@ import pytest
 
 from bootlab.importers.reading.source import FormatError
 from bootlab.importers.systemd import dump as systemd_dump
-from bootlab.importers.systemd import plot as systemd_plot
+from bootlab.importers.systemd import plot_json as systemd_plot
+from bootlab.importers.systemd import plot_svg as systemd_svg
 from bootlab.importers.systemd import show as systemd_show
-from bootlab.importers.systemd import svg as systemd_svg
 from tests.importers.samples import read_text
 
 

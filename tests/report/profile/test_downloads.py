@@ -4,8 +4,8 @@ import base64
 import re
 
 from bootlab.report.parts.html_tables import Cell
-from bootlab.report.profile.cells import columns_of
 from bootlab.report.profile.downloads import csv_link, data_link, file_links
+from bootlab.report.profile.table_columns import columns_of
 
 
 def test_tables_are_saved_with_exact_values_and_no_formulas() -> None:

@@ -14,7 +14,7 @@ from bootlab.findings.analysis import Analysis
 from bootlab.findings.profile_document import profile_document
 from bootlab.measure.record import Outcome
 from bootlab.profile.recorded.record_types import Space
-from bootlab.report.profile import sides_text as profile_sides_text
+from bootlab.report.profile import side_by_side_text as profile_sides_text
 from bootlab.report.profile import text as profile_text
 from bootlab.report.profile.page import profile_page
 from bootlab.report.profile.shown_parts import parts_of, phase_parts

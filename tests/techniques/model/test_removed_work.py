@@ -1,6 +1,6 @@
 """What a technique removes beside what others remove alike."""
 
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 
 
 def test_what_takes_more_begins_with_what_it_shares() -> None:

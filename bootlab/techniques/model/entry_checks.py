@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from bootlab.techniques.model.published import Published
-from bootlab.techniques.model.removes import STAGES, Removes
+from bootlab.techniques.model.removed_work import STAGES, Removes
 from bootlab.techniques.model.technique import Layer, Technique
 
 LEAST_WORDS = {"summary": 4, "mechanism": 12, "knob": 1, "cost": 4}

@@ -9,9 +9,9 @@ from bootlab.errors import BootlabError
 from bootlab.techniques.cmdline import clocks, console
 from bootlab.techniques.model import catalogue
 from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
-from bootlab.techniques.model.complaints import complaints_about
+from bootlab.techniques.model.entry_checks import complaints_about
 from bootlab.techniques.model.published import Published
-from bootlab.techniques.model.removes import Removes
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Layer, Technique
 
 GOOD = find_techniques(load_catalogue(), ["cmdline_quiet"])[0]

@@ -7,7 +7,7 @@ import pytest
 
 from bootlab.importers.importer import Options
 from bootlab.importers.reading.source import FormatError, Source
-from bootlab.importers.systemd import plot as systemd_plot
+from bootlab.importers.systemd import plot_json as systemd_plot
 from tests.importers.samples import DATA, read_text, sample
 from tests.importers.systemd.printed import MS, printed_blame
 

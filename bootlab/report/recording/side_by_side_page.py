@@ -10,11 +10,11 @@ from bootlab.report.parts.html_tables import Cell, table
 from bootlab.report.parts.markup import Html, join, tag
 from bootlab.report.parts.sections import fold, key_figure, key_figures, minus, pairs, scroll, section
 from bootlab.report.parts.whole_page import page_header, shell
-from bootlab.report.profile.cells import code, columns_of
 from bootlab.report.profile.downloads import csv_link
 from bootlab.report.profile.pictures import SCRIPTS, flame_graph, without_scripts
+from bootlab.report.profile.table_columns import code, columns_of
 from bootlab.report.recording.blocks import both_block
-from bootlab.report.recording.sides import Sides, compare_sides
+from bootlab.report.recording.side_by_side import Sides, compare_sides
 from bootlab.report.recording.words import amount, clock_words, signed, title_of, unit_of
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.recording_differences import Difference

@@ -10,7 +10,7 @@ from rich.text import Text
 from bootlab.experiments.importing import Imported
 from bootlab.report.parts.figures import percent, visible
 from bootlab.report.parts.terminal_tables import keep_whole, plain_table
-from bootlab.report.recording.sides import Sides, compare_sides
+from bootlab.report.recording.side_by_side import Sides, compare_sides
 from bootlab.report.recording.words import amount, clock_words, signed, title_of, unit_of
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.recording_differences import Difference

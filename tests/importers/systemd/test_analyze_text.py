@@ -3,7 +3,7 @@
 import pytest
 
 from bootlab.importers.reading.source import FormatError
-from bootlab.importers.systemd import text as systemd_text
+from bootlab.importers.systemd import analyze_text as systemd_text
 from tests.importers.samples import DATA, read_text, sample
 from tests.importers.systemd.printed import MS, printed_blame
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.source.kconfig_tree import KconfigTree, parsed
+from bootlab.build.source.option_dependencies import KconfigTree, parsed
 from bootlab.build.source.origin import SourceTree
 from bootlab.build.source.toolchain import find_toolchain
 from bootlab.errors import InputError

@@ -1,7 +1,7 @@
 """Boots side by side: aligned on common marks, with no time lost."""
 
 from bootlab.measure.record import PhaseRecord
-from bootlab.report.boots.sides import Side, align, largest_change
+from bootlab.report.boots.side_by_side import Side, align, largest_change
 from bootlab.timeline.phases import cut
 
 BEFORE = {"power_on": 0, "image_entry": 5, "kernel_entry": 105, "start_kernel": 110, "ready": 1000}

@@ -12,8 +12,8 @@ from typing import Final
 
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.reading.source import Head, Source
+from bootlab.importers.systemd.analyze_text import parse_startup
 from bootlab.importers.systemd.svg_axis import NUMBER, axis_scale
-from bootlab.importers.systemd.text import parse_startup
 from bootlab.importers.systemd.units import ABOUT_MONOTONIC, UNIT_NAME
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.event import Event, Span

@@ -3,7 +3,7 @@
 import lzma
 import re
 
-from bootlab.importers.systemd import svg as systemd_svg
+from bootlab.importers.systemd import plot_svg as systemd_svg
 from tests.importers.samples import DATA, read_text, sample
 from tests.importers.systemd.printed import MS
 

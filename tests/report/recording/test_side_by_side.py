@@ -8,9 +8,9 @@ from rich.console import Console
 
 from bootlab.errors import InputError
 from bootlab.experiments.importing import Imported, ImportedFile
-from bootlab.report.recording.sides import compare_sides
-from bootlab.report.recording.sides_page import recording_sides_page
-from bootlab.report.recording.sides_text import comparison
+from bootlab.report.recording.side_by_side import compare_sides
+from bootlab.report.recording.side_by_side_page import recording_sides_page
+from bootlab.report.recording.side_by_side_text import comparison
 from bootlab.timeline.event import Span
 from bootlab.timeline.recording import Recording, Series
 from bootlab.timeline.timeline import Timeline
