@@ -123,7 +123,6 @@ PARTS = {
     "experiments/tailor/result.py": "cli/test_kinds.py",
     "experiments/trial/catalogue_figures.py": "cli/test_techniques.py",
     "experiments/trial/result.py": "cli/test_kinds.py",
-    "experiments/trial/task.py": "experiments/trial/test_procedure.py",
     "findings/analysis.py": "cli/profile/test_verb.py",
     "findings/audit/audited_boot.py": "findings/audit/test_kinds.py",
     "findings/audit/finding.py": "findings/audit/test_kinds.py",
