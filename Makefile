@@ -34,17 +34,17 @@ demo: setup ## boot a stock Debian kernel, try what saves time, end with a table
 	$(VENV)/bootlab try examples/debian-cloud.toml --plan demo --nulls 3
 
 test: setup-dev test-c ## the fast tests: no guest, no network, no root
-	$(PYTEST) -m "not ($(NOT_UNIT))"
+	$(PYTEST) -rs -m "not ($(NOT_UNIT))"
 
 test-c: setup-dev ## the C tests, under the address and undefined-behaviour sanitizers
 	@$(MAKE) --no-print-directory -C plugin test OUT=$(CURDIR)/build/plugin-test
 	@$(MAKE) --no-print-directory -C guest test OUT=$(CURDIR)/build/guest-test
 
 boot-test: setup-dev ## the promises (CONTRIBUTING.md): each machine, each verb, exactness, bad boots, boards, process 1
-	$(PYTEST) --durations=10 --budget $(BOOT_TEST_MINUTES) -m "promise and not bench"
+	$(PYTEST) -rs --durations=10 --budget $(BOOT_TEST_MINUTES) -m "promise and not bench"
 
 boot-test-all: setup-dev ## every test that boots real guests, fetches real packages or watches lines in real time; hours
-	$(PYTEST) --durations=25 -m "(boot or network or kernel or serial) and not bench"
+	$(PYTEST) -rs --durations=25 -m "(boot or network or kernel or serial) and not bench"
 
 web-test: setup-web ## the report in a real browser
 	$(PYTEST) -m "web and not bench"

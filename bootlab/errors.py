@@ -40,3 +40,9 @@ class Interrupted(BootlabError):
     """The user pressed Ctrl-C or the process was told to end; everything started has been stopped."""
 
     exit_code = 130
+
+
+def is_interruption(error: BaseException) -> bool:
+    """Return whether Ctrl-C was pressed: pydantic makes an error of its own of one that comes while it writes JSON."""
+    told = type(error).__name__ == "PydanticSerializationError" and "KeyboardInterrupt" in str(error)
+    return told or isinstance(error, KeyboardInterrupt | Interrupted)

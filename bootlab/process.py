@@ -48,7 +48,7 @@ class Output:
         return self.stdout.decode(errors="replace")
 
 
-def find_program(program: str, *, package: str | None = None) -> str:
+def require_program(program: str, *, package: str | None = None) -> str:
     """Return the path of `program` from PATH or the administrator's folders.
 
     Raises MissingTool; its hint names the Debian `package` that holds the program, when given.
@@ -77,7 +77,7 @@ def run(
     Raises MissingTool, or ProgramFailed with the program's last lines on standard error.
     """
     name = Path(argv[0]).name
-    program = find_program(str(argv[0]), package=package)
+    program = require_program(str(argv[0]), package=package)
     child = subprocess.Popen(
         [program, *(str(word) for word in argv[1:])],
         stdin=subprocess.PIPE,
@@ -118,8 +118,8 @@ def stream(
     Raises MissingTool, or ProgramFailed, whose `stderr` is all of the log; OSError when the log cannot be written.
     """
     name = Path(argv[0]).name
-    program = find_program(str(argv[0]), package=package)
-    wrapper = [find_program(_MORTAL[0], package="util-linux"), *_MORTAL[1:]]
+    program = require_program(str(argv[0]), package=package)
+    wrapper = [require_program(_MORTAL[0], package="util-linux"), *_MORTAL[1:]]
     with log.open("wb") as file:
         child = subprocess.Popen(
             [*wrapper, program, *(str(word) for word in argv[1:])],

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Watches the guest's writes to its serial port and reports each line's end to the trace. */
 #include "console.h"
 
 #include "instrument.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Asks QEMU for the callbacks that a profile needs, block by block. */
 #include "instrument.h"
 
 #include <errno.h>
@@ -336,6 +337,14 @@ void instrument_vcpu(unsigned int vcpu)
 			self.state = descriptor->handle;
 	}
 	g_array_free(all, 1);
+}
+
+void instrument_charge(struct stamp before, struct stamp after)
+{
+	if (!self.open)
+		return;
+	profile_account(&self.profile, before);
+	profile_account(&self.profile, after);
 }
 
 void instrument_cut(const char *name, struct stamp at)

@@ -22,6 +22,8 @@ void instrument_vcpu(unsigned int vcpu);
  */
 void instrument_block(struct qemu_plugin_tb *tb, const struct probe *entry, const uint64_t *slide);
 
+/* The clock was charged at the start of a block: `before`, and since then `after`, which is later by that. */
+void instrument_charge(struct stamp before, struct stamp after);
 /* A slice ends, at the start of a block or within the one that runs. */
 void instrument_cut(const char *name, struct stamp at);
 /* Nothing is counted any more. Returns 0, or the first failure of any write as -errno. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Asks QEMU itself for the clock, the vCPU and the way to stop, which its plugin interface does not give. */
 #define _GNU_SOURCE
 #include "machine.h"
 
@@ -8,17 +9,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "internals/symbols.h"
+
 /* QEMU's ICountMode and ShutdownCause. */
 enum { ICOUNT_DISABLED = 0, ICOUNT_PRECISE = 1 };
 enum { SHUTDOWN_CAUSE_HOST_QMP_QUIT = 2 };
-
-/* ISO C has no cast from void * to a function pointer; POSIX promises that the bits are the same. */
-static void find_function(const char *name, void *ret)
-{
-	void *symbol = dlsym(RTLD_DEFAULT, name);
-
-	memcpy(ret, &symbol, sizeof symbol);
-}
 
 static int64_t host_ns(void)
 {
@@ -36,9 +31,9 @@ static int find_virtual_clock(int icount_mode, char *message, size_t message_siz
 		snprintf(message, message_size, "-icount shift=auto does not repeat; give a number, e.g. -icount shift=0,sleep=off");
 		return -ENOTSUP;
 	}
-	find_function("icount_get", &machine->icount_get);
-	find_function("icount_get_raw", &machine->icount_get_raw);
-	find_function("icount_to_ns", &machine->icount_to_ns);
+	symbol_find("icount_get", &machine->icount_get);
+	symbol_find("icount_get_raw", &machine->icount_get_raw);
+	symbol_find("icount_to_ns", &machine->icount_to_ns);
 	if (!machine->icount_get || !machine->icount_get_raw || !machine->icount_to_ns) {
 		snprintf(message, message_size,
 			 "-icount is on, but this QEMU does not export icount_get, icount_get_raw and icount_to_ns; "
@@ -56,9 +51,9 @@ int machine_open(char *message, size_t message_size, struct machine *ret)
 	struct machine machine = { .shift = -1 };
 	const int *icount_mode = dlsym(RTLD_DEFAULT, "use_icount");
 
-	find_function("qemu_system_shutdown_request", &machine.shutdown_request);
-	find_function("qemu_get_cpu", &machine.get_cpu);
-	find_function("cpu_pause", &machine.cpu_pause);
+	symbol_find("qemu_system_shutdown_request", &machine.shutdown_request);
+	symbol_find("qemu_get_cpu", &machine.get_cpu);
+	symbol_find("cpu_pause", &machine.cpu_pause);
 	if (icount_mode && *icount_mode != ICOUNT_DISABLED) {
 		int r = find_virtual_clock(*icount_mode, message, message_size, &machine);
 
@@ -81,6 +76,7 @@ struct stamp machine_now(const struct machine *machine, size_t charged)
 	return (struct stamp){
 		.t_ns = machine->icount_get() - machine->icount_to_ns((int64_t)charged),
 		.instructions = machine->icount_get_raw() - (int64_t)charged,
+		.charged_ns = machine->charged_ns,
 	};
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Puts a callback where a mark is, and writes the mark to the trace when it is reached. */
 #include "marks.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ static struct {
 int marks_open(void)
 {
 	marks.recorded = calloc(recording.config.n_probes + 1, sizeof *marks.recorded);
-	return marks.recorded ? 0 : -ENOMEM;
+	return marks.recorded ? charges_init(&recording.config, &recording.charges) : -ENOMEM;
 }
 
 const uint64_t *marks_slide(void)
@@ -70,14 +71,42 @@ static void log_mark(const char *name)
 static void record_mark(const char *name, struct stamp at)
 {
 	for (size_t i = 0; i < recording.config.n_probes; i++)
-		if (recording.config.probes[i].kind != PROBE_CALLS && !strcmp(recording.config.probes[i].name, name))
+		if (!probe_repeats(&recording.config.probes[i]) && !strcmp(recording.config.probes[i].name, name))
 			marks.recorded[i] = true;
 	if (!strcmp(recording.config.user_after, name))
 		marks.user_after_recorded = true;
+	charges_report(&recording.charges, &recording.writer);
 	writer_mark(&recording.writer, name, at);
 	log_mark(name);
 	instrument_cut(name, at);
 	stop_if_asked(name, at);
+}
+
+/* With the lock held, at the start of the block that is charged for. */
+static void charge(size_t probe, struct stamp at)
+{
+	struct stamp after = at;
+	uint64_t ns;
+
+	if (!recording.clock_charged)
+		return;
+	ns = charges_add(&recording.charges, probe);
+	charged_clock_add(&recording.clock, (int64_t)ns);
+	recording.machine.charged_ns += (int64_t)ns;
+	after.t_ns += (int64_t)ns;
+	after.charged_ns += (int64_t)ns;
+	instrument_charge(at, after);
+}
+
+/* QEMU runs it in the vCPU's thread, between two blocks. */
+static void on_time(void *opaque)
+{
+	const struct timed_mark *mark = opaque;
+
+	pthread_mutex_lock(&recording.lock);
+	if (!recording.stopped)
+		record_mark(mark->name, machine_now(&recording.machine, 0));
+	pthread_mutex_unlock(&recording.lock);
 }
 
 static void on_probe(unsigned int vcpu, void *userdata)
@@ -95,7 +124,9 @@ static void on_probe(unsigned int vcpu, void *userdata)
 		if (caller < probe->from_low || caller >= probe->from_high)
 			goto out;
 	}
-	if (probe->kind == PROBE_CALLS) {
+	if (probe->kind == PROBE_CHARGE) {
+		charge(index, machine_now(&recording.machine, userdata_n_insns(userdata)));
+	} else if (probe->kind == PROBE_CALLS) {
 		writer_call(&recording.writer, probe->name, machine_now(&recording.machine, userdata_n_insns(userdata)),
 			    registers_read(recording.registers.argument[0]) - marks.slide);
 		recording_tell_write_error();
@@ -134,6 +165,7 @@ static void on_guest_mark(unsigned int vcpu, void *userdata)
 	if (!recording.stopped) {
 		struct stamp at = machine_now(&recording.machine, userdata_n_insns(userdata));
 
+		charges_report(&recording.charges, &recording.writer);
 		writer_guest(&recording.writer, name, at);
 		log_mark(name);
 		instrument_cut(name, at);
@@ -157,7 +189,7 @@ static void watch_probes(struct qemu_plugin_tb *tb, uint64_t address, size_t n_i
 
 		if (place == PLACE_NO || (place == PLACE_IF_CODE && !code_is_at(&probe->code, address)))
 			continue;
-		if (place == PLACE_IF_CODE && (probe->kind == PROBE_MARK || probe->kind == PROBE_CALLS)) {
+		if (place == PLACE_IF_CODE && (probe->kind == PROBE_MARK || probe_repeats(probe))) {
 			marks.slide_known = true;
 			marks.slide = address - probe->address;
 			writer_slide(&recording.writer, marks.slide);
@@ -166,6 +198,47 @@ static void watch_probes(struct qemu_plugin_tb *tb, uint64_t address, size_t n_i
 						     probe->from_high || probe->kind == PROBE_CALLS ? QEMU_PLUGIN_CB_R_REGS :
 												      QEMU_PLUGIN_CB_NO_REGS,
 						     userdata_pack(i, n_insns));
+	}
+}
+
+static void tell(const char *feature, int refused, const char *why)
+{
+	pthread_mutex_lock(&recording.lock);
+	if (refused)
+		writer_refused(&recording.writer, feature, why);
+	else
+		writer_exact(&recording.writer, feature);
+	pthread_mutex_unlock(&recording.lock);
+}
+
+static int set_timers(char *message, size_t message_size)
+{
+	int r = virtual_timers_open(message, message_size, &recording.timers);
+
+	for (size_t i = 0; !r && i < recording.config.n_timed_marks; i++) {
+		struct timed_mark *mark = &recording.config.timed_marks[i];
+
+		r = virtual_timers_add(&recording.timers, (int64_t)mark->t_ns, on_time, mark);
+		if (r)
+			snprintf(message, message_size, "out of memory");
+	}
+	return r;
+}
+
+void marks_start(void)
+{
+	char message[512] = "needs the virtual clock, -icount shift=0,sleep=off";
+	bool is_virtual = recording.machine.shift >= 0;
+	int r;
+
+	if (config_charges(&recording.config)) {
+		r = is_virtual ? charged_clock_open(message, sizeof message, &recording.clock) : -ENOTSUP;
+		recording.clock_charged = !r;
+		tell("charges", r, message);
+	}
+	if (recording.config.n_timed_marks) {
+		r = is_virtual ? set_timers(message, sizeof message) : -ENOTSUP;
+		tell("timers", r, message);
 	}
 }
 

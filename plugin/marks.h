@@ -20,6 +20,12 @@
 /* Look for those of recording.config. 0 or -ENOMEM. */
 int marks_open(void);
 
+/*
+ * Before the first block runs, holding no lock of ours: prove that the clock can be charged and timers be set, where the config
+ * asks for that, and tell the trace.
+ */
+void marks_start(void);
+
 /* The probe that finds the kernel's or an image's entry at `address`, where a block starts; NULL: none does. */
 const struct probe *marks_find_entry(uint64_t address);
 

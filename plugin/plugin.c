@@ -7,6 +7,7 @@
 
 #include "config/read.h"
 #include "console.h"
+#include "disks.h"
 #include "instrument.h"
 #include "marks.h"
 #include "qemu_plugin_api.h"
@@ -24,6 +25,10 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	if (!started) {
 		started = true;
 		machine_start(&recording.machine);
+		pthread_mutex_unlock(&recording.lock);
+		disks_open();
+		marks_start();
+		pthread_mutex_lock(&recording.lock);
 	}
 	if (!recording.stopped) {
 		/* Before anybody else registers callbacks in the block. */
@@ -31,6 +36,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 			instrument_block(tb, marks_find_entry(qemu_plugin_tb_vaddr(tb)), marks_slide());
 		marks_watch(tb);
 		console_watch(tb, qemu_plugin_tb_n_insns(tb));
+		disks_watch(tb, qemu_plugin_tb_n_insns(tb));
 	}
 	pthread_mutex_unlock(&recording.lock);
 }
@@ -139,7 +145,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 		fprintf(stderr, "bootlab-plugin: %s\n", message);
 		return -1;
 	}
-	r = writer_open(out, recording.machine.shift, &recording.writer);
+	r = writer_open(out, recording.machine.shift, config_charges(&recording.config), &recording.writer);
 	if (r) {
 		fprintf(stderr, "bootlab-plugin: %s: %s\n", out, strerror(-r));
 		return -1;

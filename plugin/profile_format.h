@@ -38,6 +38,8 @@ enum profile_chunk {
 	PROFILE_SYSCALL = 12, /* struct profile_syscall[]: since the last cut */
 	PROFILE_COUNTS = 13,  /* struct profile_counts, before every cut and the end: totals since power-on */
 	PROFILE_END = 14,     /* struct profile_end, the last chunk */
+	PROFILE_CHARGED = 15, /* struct profile_charged[]: every stretch that was charged to the clock (trace_format.h), to who ran */
+	PROFILE_KINDS
 };
 
 struct profile_chunk_header {
@@ -111,6 +113,12 @@ struct profile_wake {
 struct profile_idle {
 	uint64_t start_ns, end_ns;
 	uint32_t node; /* that halted last */
+	uint16_t vcpu, reserved;
+};
+
+struct profile_charged {
+	uint64_t start_ns, end_ns;
+	uint32_t node; /* that is charged */
 	uint16_t vcpu, reserved;
 };
 

@@ -63,6 +63,15 @@ enum qemu_plugin_cond {
 	QEMU_PLUGIN_COND_NE,
 };
 
+enum qemu_plugin_mem_rw {
+	QEMU_PLUGIN_MEM_R = 1,
+	QEMU_PLUGIN_MEM_W,
+};
+
+/* What a memory access was; only QEMU's functions read it. */
+typedef uint32_t qemu_plugin_meminfo_t;
+
+struct qemu_plugin_hwaddr;
 struct qemu_plugin_scoreboard;
 
 typedef struct {
@@ -88,6 +97,7 @@ uint8_t *g_byte_array_free(GByteArray *array, int free_segment);
 typedef void (*qemu_plugin_udata_cb_t)(qemu_plugin_id_t id, void *userdata);
 typedef void (*qemu_plugin_vcpu_simple_cb_t)(qemu_plugin_id_t id, unsigned int vcpu_index);
 typedef void (*qemu_plugin_vcpu_udata_cb_t)(unsigned int vcpu_index, void *userdata);
+typedef void (*qemu_plugin_vcpu_mem_cb_t)(unsigned int vcpu_index, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata);
 typedef void (*qemu_plugin_vcpu_tb_trans_cb_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t cb);
@@ -101,6 +111,9 @@ void qemu_plugin_register_vcpu_tb_exec_cond_cb(struct qemu_plugin_tb *tb, qemu_p
 					       qemu_plugin_u64 entry, uint64_t imm, void *userdata);
 void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *insn, enum qemu_plugin_op op,
 							 qemu_plugin_u64 entry, uint64_t imm);
+/* After each access of the instruction. */
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t cb,
+				      enum qemu_plugin_cb_flags flags, enum qemu_plugin_mem_rw rw, void *userdata);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void *userdata);
 
 struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t element_size);
@@ -113,6 +126,11 @@ size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest, si
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
+
+/* Where an access went, only in the callback behind it. The name is of QEMU's memory region, and stays. */
+struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t vaddr);
+bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *haddr);
+const char *qemu_plugin_hwaddr_device_name(const struct qemu_plugin_hwaddr *haddr);
 
 GArray *qemu_plugin_get_registers(void);
 int qemu_plugin_read_register(struct qemu_plugin_register *handle, GByteArray *buf);

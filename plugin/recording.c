@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Holds the one recording that there is, and ends it with a trace that is whole. */
 #include "recording.h"
 
 #include <stdio.h>
@@ -21,6 +22,9 @@ void recording_end(struct stamp at)
 	int r;
 
 	recording.stopped = true;
+	charges_report(&recording.charges, &recording.writer);
+	if (recording.disks_exact)
+		writer_settled(&recording.writer, recording.disks.settled, recording.disks.unsettled);
 	writer_end(&recording.writer, at);
 	r = instrument_close(at);
 	if (r)

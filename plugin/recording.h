@@ -12,7 +12,11 @@
 #include <stdint.h>
 
 #include "config/config.h"
+#include "internals/block_io.h"
+#include "internals/charged_clock.h"
+#include "internals/virtual_timer.h"
 #include "machine.h"
+#include "records/charges.h"
 #include "records/writer.h"
 #include "registers.h"
 
@@ -22,6 +26,12 @@ struct recording {
 	struct machine machine;
 	struct registers registers;
 	struct writer writer;
+	struct block_io disks;
+	bool disks_exact; /* `disks` is open */
+	struct charged_clock clock;
+	bool clock_charged; /* `clock` is open */
+	struct charges charges;
+	struct virtual_timers timers;
 	bool stopped; /* nothing is recorded any more */
 	bool write_error_told;
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds the registers that matter by the names that QEMU gives them, and reads them and the guest's memory. */
 #include "registers.h"
 
 #include <stdio.h>

@@ -21,6 +21,10 @@
  *   guestmarks                              record guest marks (protocol: guest/README.md)
  *   uart PORT                               x86: stamp what is written to the 16550 at this port, hexadecimal without 0x
  *   stop NAME                               end the machine when mark NAME, of whatever kind, is recorded
+ *   charge NAME ADDRESS CODE NS             every execution of this kernel address takes NS ns more of the virtual clock, decimal;
+ *                                           one line a NAME
+ *   at NS NAME                              NAME is the moment at which the virtual clock comes to NS, decimal
+ *   exactdisks                              finish what a disk is asked for inside of the store that asks for it
  *
  * And for the profile (profile_format.h), which needs the first of them; without profile=FILE they are read and ignored:
  *
@@ -62,7 +66,7 @@
  * Trace (`out`); every line is flushed as it is written, so a killed QEMU leaves all it reached:
  *
  *   bootlab-trace 1                         always the first line
- *   clock virtual SHIFT | clock host        always the second line. virtual: T_NS is QEMU's virtual clock, one instruction is
+ *   clock virtual SHIFT [charged] | clock host   always the second line. virtual: T_NS is QEMU's virtual clock, one instruction is
  *                                           2**SHIFT ns. host: T_NS is CLOCK_MONOTONIC since the first instruction
  *   slide HEX                               run-time minus link-time kernel address, once known
  *   mark NAME T_NS INSTRUCTIONS             at entry of the instruction, before it executes; all vCPUs' instructions.
@@ -70,10 +74,20 @@
  *   call NAME T_NS INSTRUCTIONS ARGUMENT    ARGUMENT is hexadecimal, minus the slide (modulo 2**64)
  *   console T_NS INSTRUCTIONS SIZE          SIZE more bytes went out on the UART; the last of them, a line feed (or the last
  *                                           before the end), at T_NS
+ *   exact FEATURE                           what the config asked for was proved to work here: `disks` (exactdisks), `charges`
+ *                                           (charge) or `timers` (at). Stands, as the next one, ahead of all that the guest did
+ *   refused FEATURE WHY                     it was not, and is not done; WHY is the rest of the line. `device`: done, but a
+ *                                           device of this machine does not repeat even so
+ *   charged NAME COUNT NS                   what was charged for NAME up to the next record: so often, and so much altogether;
+ *                                           ahead of marks, guest marks and the end, where it has changed
+ *   settled COUNT UNSETTLED                 ahead of the end, with exact disks: how often they were waited for, and how often
+ *                                           that was given up
  *   end T_NS INSTRUCTIONS                   the end: at the stop mark exactly; otherwise when QEMU exits, and then T_NS is not
  *                                           repeatable (QEMU may still jump to the next timer after the guest's reset)
  *
- * idle ns at any record = T_NS - (INSTRUCTIONS << SHIFT).
+ * Under `clock virtual SHIFT charged` each INSTRUCTIONS is followed by CHARGED: the ns of T_NS that were charged up to there.
+ *
+ * idle ns at any record = T_NS - (INSTRUCTIONS << SHIFT) - CHARGED.
  */
 #ifndef BOOTLAB_TRACE_FORMAT_H
 #define BOOTLAB_TRACE_FORMAT_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Follows the registers of a 16550 that decide whether a written byte is sent. */
 #include "uart.h"
 
 enum { TRANSMIT = 0, LINE_CONTROL = 3, MODEM_CONTROL = 4 };

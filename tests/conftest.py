@@ -1,7 +1,8 @@
 """Kinds of tests, the time they take, and the rule that a missing tool is no excuse where everything can be installed.
 
 BOOTLAB_REQUIRE (set in CI) names what must be there, as words of skip reasons separated by commas, or `all`: a test
-that skips for want of it fails instead. Hardware cannot be installed, so a test marked `hardware` may always skip.
+that skips for want of it fails instead. Hardware cannot be installed and packages roll, so a test marked `hardware` or
+`rolling` may always skip.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
-from bootlab.targets.qemu.session import QemuSession, socket_folder
+from bootlab.targets.qemu.session import QemuSession, make_socket_folder
 from bootlab.targets.target import ConsoleBytes, Prepared
 from tests.time_by_file import TimeByFile
 
@@ -27,6 +28,7 @@ KINDS = {
     "web": "opens the report in a real browser",
     "bench": "measures cost, so it wants a quiet machine",
     "hardware": "needs a device that no package brings, such as a working /dev/kvm; may skip anywhere",
+    "rolling": "compares with figures on record for the same packages; skips where those have rolled, and says its own",
     "promise(name, ...)": "keeps these promises of CONTRIBUTING.md's table, so `make boot-test` runs it",
 }
 
@@ -66,7 +68,7 @@ def _refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Turn the skip of a required test into a failure."""
     report = yield
-    if item.get_closest_marker("hardware") is None:
+    if not any(item.get_closest_marker(name) for name in ("hardware", "rolling")):
         _refuse_skip(report)
     return report
 
@@ -85,7 +87,7 @@ def up_to_ready(tmp_path: Path) -> Callable[[Prepared, PluginFiles | None], tupl
 
     async def follow(prepared: Prepared, plugin: PluginFiles | None) -> tuple[bytes, float]:
         console = b""
-        with socket_folder() as sockets:
+        with make_socket_folder() as sockets:
             wiring = Wiring(sockets / "qmp", plugin=plugin)
             argv = qemu_argv(prepared.system, prepared.files, wiring)
             async with QemuSession(argv, wiring.qmp_socket, stderr=tmp_path / "stderr") as session:

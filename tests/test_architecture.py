@@ -14,13 +14,14 @@ PACKAGE = ROOT / "bootlab"
 
 # A part imports only parts of a lower rank: never its own rank, never up. Inside one part, files may import each other.
 RANKS = (
-    ("checkout", "errors"),
-    ("process", "symbols", "system", "timeline"),
+    ("checkout", "document", "errors"),
+    ("kept_file", "process", "symbols", "system", "timeline"),
     ("importers", "profile", "build"),
     ("techniques", "targets"),
     ("measure",),
     ("findings",),
     ("experiments",),
+    ("ledger",),
     ("report",),
     ("cli",),
     ("__main__",),
@@ -38,6 +39,8 @@ KNOW_ONE_TARGET = {
     "cli/watch/verb.py": "`bootlab watch` lists this machine's serial ports",
     "measure/host/toolbox.py": "`bootlab doctor` says which QEMU is here, and whether KVM works",
 }
+# Lines; "about", as CONTRIBUTING.md has it, is no more than a twentieth.
+LONGEST_FUNCTION, LONGEST_FILE = 63, 420
 # Only the command line speaks to the user or ends the process.
 SPEAKERS = {"cli", "__main__"}
 
@@ -237,13 +240,82 @@ def test_every_room_says_what_it_is_for() -> None:
 
 
 def test_a_class_has_a_name_of_its_own() -> None:
-    """Two things have two words: no two public classes of the package share a name."""
+    """Two things have two words: no two classes of the package share a name, private ones included."""
     places: dict[str, list[str]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
     assert not {name: paths for name, paths in places.items() if len(paths) > 1 and name not in SHARED_NAMES}
+
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def functions(tree: ast.Module) -> Iterator[tuple[Function, ast.ClassDef | None]]:
+    """Yield each function of a module, and each method with its class; those inside of functions are details."""
+    for node in tree.body:
+        if isinstance(node, Function):
+            yield node, None
+        elif isinstance(node, ast.ClassDef):
+            yield from ((method, node) for method in node.body if isinstance(method, Function))
+
+
+def decorators(function: Function) -> set[str]:
+    """Return the names of a function's decorators, without their arguments."""
+    return {ast.unparse(one).partition("(")[0].rpartition(".")[2] for one in function.decorator_list}
+
+
+def undescribed(tree: ast.Module, promised: Container[str]) -> Iterator[tuple[int, str]]:
+    """Yield (line, name) of each public function whose docstring is missing.
+
+    Whoever keeps a promise need not repeat it: `promised` are the methods that a protocol or an abstract class
+    describes. A property is its name, unless it may be None.
+    """
+    for function, owner in functions(tree):
+        if function.name.startswith("_") or (owner is not None and owner.name.startswith("_")):
+            continue
+        is_plain = decorators(function) & {"property", "cached_property"} and not (
+            function.returns is not None and "None" in ast.unparse(function.returns)
+        )
+        kept = owner is not None and function.name in promised
+        if ast.get_docstring(function) is None and not is_plain and not kept:
+            yield function.lineno, function.name
+
+
+def promises(trees: Iterable[ast.Module]) -> set[str]:
+    """Return the names of the methods that protocols and abstract classes describe."""
+    return {
+        function.name
+        for tree in trees
+        for function, owner in functions(tree)
+        if owner is not None
+        and {ast.unparse(base) for base in owner.bases} & {"Protocol", "ABC"}
+        and ast.get_docstring(function) is not None
+    }
+
+
+def test_every_public_function_says_what_it_returns() -> None:
+    """In words, wherever it is: who calls it reads no body."""
+    trees = {path: ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")}
+    promised = promises(trees.values())
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {name} has no docstring"
+        for path, tree in trees.items()
+        for line, name in undescribed(tree, promised)
+    ]
+    assert not found, "\n" + "\n".join(sorted(found))
+
+
+def test_no_function_and_no_file_is_too_long() -> None:
+    """Verbs are let off, of which each option is a parameter with its help: they are the functions of `cli` by name."""
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text()
+        assert text.count("\n") <= LONGEST_FILE, path
+        for function, _ in functions(ast.parse(text)):
+            is_verb = part_of(path) == "cli" and any("typer." in ast.unparse(one) for one in function.args.args)
+            lines = (function.end_lineno or 0) - function.lineno + 1
+            assert is_verb or lines <= LONGEST_FUNCTION, f"{path}: {function.name} has {lines} lines"
 
 
 def test_names_of_folders_and_c_files_say_something() -> None:
@@ -259,15 +331,37 @@ def test_rank_of_every_part_exists() -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("def f(): return 1", ["f"]),
+        ("async def f(): return 1", ["f"]),
+        ("def _f(): return 1", []),
+        ("class A:\n def f(self): return 1", ["f"]),
+        ("class _A:\n def f(self): return 1", []),
+        ("class A:\n @property\n def f(self) -> int: return 1", []),
+        ("class A:\n @property\n def f(self) -> int | None: return 1", ["f"]),
+        ("class A:\n def kept(self): return 1", []),
+        ("def kept(): return 1", ["kept"]),
+        ('def f():\n """Return 1."""\n return 1', []),
+    ],
+)
+def test_a_function_without_a_description_is_found(source: str, found: list[str]) -> None:
+    """A promise is one class's to describe, and another one's to keep."""
+    protocol = 'class P(Protocol):\n def kept(self):\n  """Return it."""\n def bare(self): ...\n'
+    assert promises([ast.parse(protocol)]) == {"kept"}
+    assert [name for _, name in undescribed(ast.parse(source), {"kept"})] == found
+
+
+@pytest.mark.parametrize(
     ("path", "source", "rule"),
     [
-        ("timeline/marks.py", "from bootlab.report import page", "timeline (rank 1) imports report (rank 7)"),
+        ("timeline/marks.py", "from bootlab.report import page", "timeline (rank 1) imports report (rank 8)"),
         (
             "targets/qemu/session.py",
             "import bootlab.techniques.model.technique",
             "targets (rank 3) imports techniques (rank 3)",
         ),
-        ("targets/qemu/session.py", "from bootlab import cli", "targets (rank 3) imports cli (rank 8)"),
+        ("targets/qemu/session.py", "from bootlab import cli", "targets (rank 3) imports cli (rank 9)"),
         ("targets/qemu/session.py", "from . import target", "relative import; write bootlab.…"),
         ("build/disk_utils.py", "", "'utils' in a file name says nothing; name the file after what it does"),
         ("build/root/disk.py", "print(1)", "print: only bootlab.cli speaks or exits"),

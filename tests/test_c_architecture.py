@@ -144,6 +144,13 @@ def test_every_function_is_behind_its_own_header(top: str) -> None:
     assert not found, "\n" + "\n".join(found)
 
 
+def test_every_file_says_what_it_is_for() -> None:
+    """A stranger who opens a file reads that first, behind the licence and before the first #include."""
+    files = [path for top in FOLDERS for path in (ROOT / top).rglob("*.[ch]") if "build" not in path.parts]
+    assert len(files) > 100
+    assert not [path for path in files if re.match(r"/\* SPDX-[^\n]*\n/\*\s", path.read_text()) is None]
+
+
 @pytest.mark.parametrize("top", FOLDERS)
 def test_the_c_files_are_read(top: str) -> None:
     """What is found in them is no less than there is: a reader that finds nothing would pass everything."""

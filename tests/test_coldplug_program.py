@@ -17,7 +17,7 @@ Run = Callable[..., tuple[int, list[str]]]
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    return guest.coldplug(platform.machine(), Cache.default(), record=False)[guest.COLDPLUG]
+    return guest.compile_coldplug(platform.machine(), Cache.default(), record=False)[guest.COLDPLUG]
 
 
 @pytest.fixture

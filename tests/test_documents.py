@@ -47,6 +47,13 @@ def prose_lines(text: str) -> Iterator[tuple[int, str]]:
         after_blank = not line
 
 
+def test_every_example_begins_with_what_it_is() -> None:
+    """Its name alone tells a stranger little: the first sentence of the file is a comment that does."""
+    files = sorted((ROOT / "examples").rglob("*.toml"))
+    assert len(files) > 30
+    assert not [path for path in files if re.match(r"# [A-Z][^\n]{20}", path.read_text()) is None]
+
+
 def test_prose_is_not_wider_than_a_window() -> None:
     """A line of prose fits 120 columns, so that a diff shows the sentence that changed."""
     long = [

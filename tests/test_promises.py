@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-import typer
+from typer.core import TyperGroup
 
-from bootlab.cli.app import app
+from bootlab.cli.app import VERBS, read_verb
 from bootlab.system import MachineType
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,15 +55,12 @@ def table() -> dict[str, set[str]]:
 def verbs() -> Iterator[str]:
     """Yield every command of the command line, as it is typed."""
 
-    def below(command: object, words: tuple[str, ...]) -> Iterator[str]:
-        commands = getattr(command, "commands", None)
-        if commands is None:
-            yield " ".join(words)
+    for name in VERBS:
+        verb = read_verb(name)
+        if isinstance(verb, TyperGroup):
+            yield from (f"{name} {second}" for second in verb.commands)
         else:
-            for name, each in commands.items():
-                yield from below(each, (*words, name))
-
-    yield from below(typer.main.get_command(app), ())
+            yield name
 
 
 def command_lines(path: Path, test: str) -> Iterator[str]:

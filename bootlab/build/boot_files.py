@@ -66,6 +66,7 @@ def prepare(shop: Workshop, system: System) -> BootFiles:
         types=made.types,
         kernel_config=made.config,
         kernel_build_s=made.build_s,
+        remarks=made.built.remarks if made.built is not None else (),
         hashes=hashes,
     )
 
@@ -111,7 +112,7 @@ def root_entries_of(shop: Workshop, system: System, part: str) -> tuple[Entry, .
         tree = job.modules() if recipe.wants_modules else None
         suite = system_suite(system)
         return root_entries(shop, recipe, system.machine.arch, suite=suite, kernel_tree=tree, installed=system.rootfs)
-    entries = initramfs.contents(recipe.path) if part == "initramfs" else None
+    entries = initramfs.read_contents(recipe.path) if part == "initramfs" else None
     if entries is None:
         raise InputError(f"{part}.path: {recipe.path}: what is in it is not known", hint="a recipe says what is in it")
     return tuple(entries)
@@ -235,7 +236,7 @@ class _Preparation:
             return None
         if recipe.path is None:
             return self.root(recipe, tree).path
-        return initramfs.unpacked(recipe.path, self._shop.cache)
+        return initramfs.unpack(recipe.path, self._shop.cache)
 
     def rootfs(self, tree: Path | None) -> Path | None:
         """Return the image of the root file system, if any."""
@@ -337,7 +338,7 @@ class _Preparation:
             if wanted.path is not None:
                 paths.append(wanted.path)
             elif wanted.size_mib is not None:
-                paths.append(disk.fresh_ext4(wanted.size_mib, self._shop.cache))
+                paths.append(disk.make_empty_ext4(wanted.size_mib, self._shop.cache))
         return tuple(paths)
 
     def _fetch(self, name: str, suite: str | None) -> Path:
@@ -397,7 +398,7 @@ def _expect_whole(path: Path, cache: Cache) -> None:
 
     def check(out: Path) -> None:
         try:
-            initramfs.contents(path)
+            initramfs.read_contents(path)
         except InputError as error:
             raise InputError(f"initramfs.path: {error.message}", hint="build or copy the file again") from error
         out.write_text("")

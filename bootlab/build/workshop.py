@@ -5,7 +5,7 @@ which version of a Debian package is the newest. What only keeps things takes th
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bootlab.build.cache import Cache
@@ -31,6 +31,14 @@ class Workshop:
     tell: Tell = lambda line: None
     progress: Progress | None = None
     """None: a line is told now and then."""
+    _told: set[str] = field(default_factory=set)
+    """Shared by every workshop that was made of this one with dataclasses.replace()."""
+
+    def tell_once(self, line: str) -> None:
+        """Tell what holds for many kernels that are made one after the other, when it is met first."""
+        if line not in self._told:
+            self._told.add(line)
+            self.tell(line)
 
     def compiled(self, files: int, last: str) -> None:
         """Let it be known that so many files have been compiled, `last` being the last of them."""

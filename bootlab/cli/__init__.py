@@ -7,7 +7,7 @@ from types import FrameType
 from typing import NoReturn
 
 from bootlab.cli.terminal.standard_streams import guard_streams
-from bootlab.errors import BootlabError, Interrupted
+from bootlab.errors import BootlabError, Interrupted, is_interruption
 
 
 def main() -> NoReturn:
@@ -29,6 +29,10 @@ def main() -> NoReturn:
         if debug:
             raise
         _report(error)
+    except ValueError as error:
+        if debug or not is_interruption(error):
+            raise
+        _report(Interrupted("interrupted"))
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -36,10 +40,11 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _report(error: BootlabError) -> NoReturn:
-    first, *more = error.message.splitlines() or [""]
-    print(f"bootlab: error: {first}", file=sys.stderr)
-    for line in more:
-        print(f"bootlab: error: {line}", file=sys.stderr)
+    from bootlab.report.parts.figures import visible
+
+    # What is named there may come from a guest or a stranger's file: none of it may steer the terminal.
+    for line in error.message.splitlines() or [""]:
+        print(f"bootlab: error: {visible(line)}", file=sys.stderr)
     if error.hint:
-        print(f"  hint: {error.hint}", file=sys.stderr)
+        print(f"  hint: {visible(error.hint)}", file=sys.stderr)
     sys.exit(error.exit_code)

@@ -6,7 +6,7 @@ from bootlab.cli.options.arguments import Json, Runs, open_store
 from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, save_profile, start_run
 from bootlab.cli.profile.verb import SystemOrRun
 from bootlab.cli.terminal.showing import answer, say_page
-from bootlab.experiments.recorded_profiles import LABEL, Profiled, find_profile, read_profile_run
+from bootlab.experiments.recorded_profiles import LABEL, Profiled, read_profile_run, require_profile
 from bootlab.experiments.store import RunKind
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.profile.view import advice_view
@@ -30,7 +30,7 @@ def advise(system: SystemOrRun, json: Json = False, runs: Runs = None) -> int:
             analysis = profile_boot(subject, prepared, run, LABEL, silent=json)
             page = save_profile(run, Profiled(analysis))
     else:
-        analysis = read_profile_run(*find_profile(store, system))
+        analysis = read_profile_run(*require_profile(store, system))
     code = answer(advice_view(analysis), json=json)
     if not json:
         say_page(page)

@@ -1,67 +1,90 @@
-"""The verbs, put together. Each is a function in the file of its name."""
+"""The verbs, put together. Each is a function in the file of its name, read when somebody calls it.
+
+To import all of them takes a second, of which a verb that boots nothing needs a fraction; and a shell that completes a
+word waits for it.
+"""
 
 from collections.abc import Sequence
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from bootlab import __version__
-from bootlab.cli import (
-    advise,
-    audit,
-    boot,
-    coldplug,
-    compare,
-    doctor,
-    import_,
-    init,
-    measure,
-    report,
-    study,
-    sweep,
-    tailor,
-    techniques,
-    try_,
-    unused,
-)
-from bootlab.cli.build import kernel as build
-from bootlab.cli.profile import verb as profile
-from bootlab.cli.watch import verb as watch
 from bootlab.errors import InputError
 
 _INTERRUPTED = 130
 
+VERBS: Final = {
+    "boot": "boot:boot",
+    "build": "build.kernel:app",
+    "measure": "measure:measure",
+    "try": "try_:try_",
+    "compare": "compare:compare",
+    "sweep": "sweep:sweep",
+    "study": "study:study",
+    "profile": "profile.verb:profile",
+    "import": "import_:import_",
+    "advise": "advise:advise",
+    "audit": "audit:audit",
+    "tailor": "tailor:tailor",
+    "unused": "unused:unused",
+    "coldplug": "coldplug:coldplug",
+    "watch": "watch.verb:watch",
+    "techniques": "techniques:techniques",
+    "init": "init:app",
+    "report": "report:report",
+    "ledger": "ledger:app",
+    "gate": "gate:gate",
+    "doctor": "doctor:doctor",
+}
+"""Verb -> its module in cli and its function there, or the group of its own verbs; in the order of --help."""
+
+
+class _Verbs(TyperGroup):
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return read_verb(cmd_name) if cmd_name in VERBS else super().get_command(ctx, cmd_name)
+
+
+def read_verb(name: str) -> TyperCommand | TyperGroup:
+    """Return a verb of `VERBS`, ready to be called."""
+    module, attribute = VERBS[name].split(":")
+    found = getattr(import_module(f"bootlab.cli.{module}"), attribute)
+    if isinstance(found, typer.Typer):
+        group = typer.Typer(**_SETTINGS)
+        group.add_typer(found, name=name)
+        # typer reads a group's own settings where it is added to another.
+        made = typer.main.get_group(group).commands[name]
+    else:
+        alone = typer.Typer(**_SETTINGS)
+        alone.command(name)(found)
+        made = typer.main.get_command(alone)
+    assert isinstance(made, TyperCommand | TyperGroup)
+    return made
+
+
+_SETTINGS: Final[dict[str, Any]] = {
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+    "add_completion": False,
+}
+
 app = typer.Typer(
+    cls=_Verbs,
     name="bootlab",
     no_args_is_help=False,
     invoke_without_command=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    **{**_SETTINGS, "add_completion": True},
     help="Boot a Linux system where it really boots, measure it from power-on, and find out what makes it faster.",
     epilog="bootlab --install-completion adds completion to your shell. "
     "Environment: BOOTLAB_CACHE (downloads and builds), BOOTLAB_RUNS (recorded runs).",
 )
-app.command("boot")(boot.boot)
-app.add_typer(build.app, name="build")
-app.command("measure")(measure.measure)
-app.command("try")(try_.try_)
-app.command("compare")(compare.compare)
-app.command("sweep")(sweep.sweep)
-app.add_typer(study.study, name="study")
-app.command("profile")(profile.profile)
-app.command("import")(import_.import_)
-app.command("advise")(advise.advise)
-app.command("audit")(audit.audit)
-app.command("tailor")(tailor.tailor)
-app.command("unused")(unused.unused)
-app.command("coldplug")(coldplug.coldplug)
-app.command("watch")(watch.watch)
-app.command("techniques")(techniques.techniques)
-app.add_typer(init.app, name="init")
-app.command("report")(report.report)
-app.command("doctor")(doctor.doctor)
 
 
 def _version(wanted: bool) -> None:

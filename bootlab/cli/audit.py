@@ -15,7 +15,7 @@ from bootlab.cli.profile.verb import SystemOrRun
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError
-from bootlab.experiments.recorded_profiles import LABEL, Profiled, find_profile, read_profile_run
+from bootlab.experiments.recorded_profiles import LABEL, Profiled, read_profile_run, require_profile
 from bootlab.experiments.store import RunKind
 from bootlab.findings.analysis import Analysis
 from bootlab.findings.audit.finding import Audit
@@ -48,7 +48,7 @@ def audit(system: SystemOrRun, goal: Goal = None, json: Json = False, runs: Runs
             analysis = profile_boot(subject, prepared, run, LABEL, silent=json)
             save_profile(run, Profiled(analysis))
     else:
-        run, label = find_profile(store, system)
+        run, label = require_profile(store, system)
         analysis = read_profile_run(run, label)
     if not json:
         err.print("looking at what it booted from")

@@ -1,14 +1,15 @@
 """`bootlab boot SYSTEM`: one boot, its console live, then its phases."""
 
-import os
 import sys
 from typing import Annotated
 
 import typer
 
 from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store
+from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.showing import print_lines
-from bootlab.cli.terminal.speech import err, out, print_json, warn_of_doubts
+from bootlab.cli.terminal.speech import err, out, print_json
+from bootlab.errors import StoreError
 from bootlab.experiments.store import RunKind
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
@@ -44,8 +45,11 @@ def boot(
         prepared = prepare(open_shop(silent=json), value)
     run = open_store(runs).start(RunKind.BOOT, value.name, {"system": str(system), "seed": value.seed})
 
-    record = one_boot.boot(prepared, run.boot_directory("1"), on_line=None if json or quiet else _show)
+    live = _LiveConsole()
+    record = one_boot.boot(prepared, run.boot_directory("1"), on_line=None if json or quiet else live.show)
     write_json(run.result, record.model_dump(mode="json", by_alias=True))
+    if live.failed is not None:
+        raise live.failed
     if json:
         print_json(record)
     else:
@@ -54,12 +58,19 @@ def boot(
     return 0 if record.outcome is Outcome.READY else 1
 
 
-def _show(t_ns: int, line: str) -> None:
-    # A guest can print anything; none of it may steer the terminal.
-    stamp, line = f"[{t_ns / 1e9:8.3f}]", visible(line)
-    try:
-        sys.stdout.write(f"\x1b[2m{stamp}\x1b[0m {line}\n" if out.is_terminal else f"{stamp} {line}\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read the console has seen enough; the boot goes on and is recorded.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+class _LiveConsole:
+    """Shows console lines as they come. Where that fails the boot goes on and is recorded; `failed` says why."""
+
+    def __init__(self) -> None:
+        self.failed: StoreError | None = None
+
+    def show(self, t_ns: int, line: str) -> None:
+        if self.failed is not None:
+            return
+        # A guest can print anything; none of it may steer the terminal.
+        stamp, line = f"[{t_ns / 1e9:8.3f}]", visible(line)
+        try:
+            sys.stdout.write(f"\x1b[2m{stamp}\x1b[0m {line}\n" if out.is_terminal else f"{stamp} {line}\n")
+            sys.stdout.flush()
+        except StoreError as error:
+            self.failed = error

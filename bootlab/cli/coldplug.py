@@ -13,9 +13,10 @@ from bootlab.build.modules.package import ModuleTree, module_name
 from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store
 from bootlab.cli.profile.boots import expect_started
+from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.files import expect_file, inputs_of
 from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import err, warn_of_doubts
+from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError
 from bootlab.experiments.store import Run, RunKind
 from bootlab.findings.coldplug_result import ColdplugResult, sized_modules

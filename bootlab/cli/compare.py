@@ -1,6 +1,7 @@
 """`bootlab compare A B`: two systems, or two recorded runs, phase by phase; more of them, step by step."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Annotated
@@ -10,25 +11,24 @@ import typer
 from bootlab.cli.measure import default_number, series
 from bootlab.cli.options.arguments import Json, Parallel, Runs, complete_system, naming, open_shop, open_store
 from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import boot_progress
+from bootlab.cli.terminal.speech import BootProgress, boot_progress
 from bootlab.errors import InputError
-from bootlab.experiments.comparing import Compared, compare_series, compare_steps
+from bootlab.experiments.comparing import Compared, compare_series, compare_steps, no_verdict
 from bootlab.experiments.engine import Engine, Job
-from bootlab.experiments.family import NULL_WORD
-from bootlab.experiments.series import WARM_UP, recorded_boots
+from bootlab.experiments.family import DEFAULT_NULLS, Family, judgement
+from bootlab.experiments.family_boots import FamilyBoots
+from bootlab.experiments.series import recorded_boots
 from bootlab.experiments.store import Run, RunKind, Store
+from bootlab.experiments.verdict import FEWEST_SEEDS, FEWEST_WALL
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord
 from bootlab.measure.record_files import write_json
 from bootlab.report.boots.view import compare_view
 from bootlab.system import System, read_system
-from bootlab.targets.target import Prepared
+from bootlab.targets.target import WARM_UP, Prepared
 
-_FEWEST_WALL = 5
-_NULLS = 3
-
-_Booted = dict[str, tuple[list[BootRecord], list[BootRecord]]]
-"""Letter of a side -> its boots and its null changes."""
+Pair = tuple[Family, Family]
+"""A side and the one after it."""
 
 Side = Annotated[
     str,
@@ -55,7 +55,8 @@ def compare(
 ) -> int:
     """Compare two systems (both are booted now) or two recorded runs (nothing is booted), phase by phase.
 
-    Of more than two, each is compared with the one before it: what each step saves, and all of them together.
+    Of more than two, each is compared with the one before it: what each step saves, and all of them together. On the
+    virtual clock a difference that shows is confirmed by fresh boots of both sides before it is a verdict.
     Exit code 0 whatever the verdict; all sides must be on the same clock.
     """
     store = open_store(runs)
@@ -69,18 +70,17 @@ def compare(
     asked = {"systems": names, "number": number}
     run = store.start(RunKind.COMPARE, f"{sides[0].name}{between}{sides[-1].name}", asked)
     with run.locked():
-        booted = _boot(sides, prepared, number, run, parallel, json)
-    compared = _compared(booted)
+        if sides[0].clock == "virtual":
+            compared = _virtual(sides, number, run, parallel, silent=json)
+        else:
+            compared = _wall(sides, prepared, number, run, silent=json)
     write_json(run.result, compared.result.model_dump(mode="json", by_alias=True))
     return show(run, compare_view(run, compared), json=json)
 
 
-def _compared(sides: list["_Side"]) -> Compared:
-    records = tuple(one.records for one in sides)
-    if len(sides) > 2:
-        return Compared(compare_steps([(one.records, one.null) for one in sides]), records)
-    before, after = records
-    return Compared(compare_series(before, after, sides[0].null), records)
+def _compared(families: Sequence[Family], pairs: Sequence[Pair], whole: Pair) -> Compared:
+    series = tuple(list(one.members) for one in families)
+    return Compared(compare_series(*whole) if len(families) == 2 else compare_steps(pairs, whole), series)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +90,22 @@ class _Side:
     name: str
     path: Path | None
     system: System | None
-    records: list[BootRecord]
-    null: list[BootRecord]
+    recorded: Family | None
 
     @property
     def clock(self) -> str:
-        return self.system.clock.kind.value if self.system is not None else self.records[0].clock
+        if self.system is not None:
+            return self.system.clock.kind.value
+        assert self.recorded is not None  # a side has the one or the other
+        return self.recorded.members[0].clock
 
 
 def _side(store: Store, name: str) -> _Side:
     if name.endswith(".toml"):
         system = read_system(Path(name))
-        return _Side(system.name, Path(name), system, [], [])
-    records, null = recorded_boots(store.find(name))
-    return _Side(records[0].system, None, None, records, null)
+        return _Side(system.name, Path(name), system, None)
+    recorded = recorded_boots(store.find(name))
+    return _Side(recorded.members[0].system, None, None, recorded)
 
 
 def _refuse_early(sides: list[_Side], number: int | None) -> None:
@@ -115,8 +117,10 @@ def _refuse_early(sides: list[_Side], number: int | None) -> None:
                 hint="all sides need the same clock.kind",
             )
     booted = any(side.system is not None for side in sides)
-    if booted and one.clock != "virtual" and number is not None and number < _FEWEST_WALL:
-        raise InputError(f"--number {number}: a noisy clock needs at least {_FEWEST_WALL} boots a side")
+    fewest = FEWEST_SEEDS if one.clock == "virtual" else FEWEST_WALL
+    if booted and number is not None and number < fewest:
+        why = "a verdict" if one.clock == "virtual" else "a noisy clock"
+        raise InputError(f"--number {number}: {why} needs at least {fewest} boots a side")
 
 
 def _prepare(side: _Side, *, silent: bool) -> Prepared | None:
@@ -127,60 +131,79 @@ def _prepare(side: _Side, *, silent: bool) -> Prepared | None:
         return prepare(open_shop(silent=silent), side.system)
 
 
-def _boot(
-    sides: list[_Side],
-    prepared: list[Prepared | None],
-    number: int | None,
-    run: Run,
-    parallel: int | None,
-    silent: bool,
-) -> list[_Side]:
+def _virtual(sides: Sequence[_Side], number: int | None, run: Run, parallel: int | None, *, silent: bool) -> Compared:
+    """Boot every side that is not on record, then what the verdict on each pair takes beyond that."""
+    last = len(sides) - 1
+    with boot_progress(None, silent=silent) as progress:
+        engine = Engine(run, parallel=parallel, reuse=True, watcher=lambda done: progress.booted(done.job.label))
+        boots = FamilyBoots(engine, open_shop(silent=True), _seeds(sides, number), wall=False)
+        families = []
+        for index, side in enumerate(sides):
+            if side.system is None:
+                assert side.recorded is not None  # a side has the one or the other
+                families.append(side.recorded)
+                continue
+            # The side after it is compared with it: only the last needs no null changes.
+            nulls = DEFAULT_NULLS if index < last else 0
+            progress.note(f"{side.name}: {len(boots.seeds)} boots on the virtual clock, {nulls} null changes")
+            families.append(boots.family(ascii_lowercase[index], side.system, nulls=nulls))
+        steps = [(index, index + 1) for index in range(last)]
+        pairs = [_confirmed(boots, sides, families, step, progress) for step in steps]
+        whole = pairs[0] if last == 1 else _confirmed(boots, sides, families, (0, last), progress)
+    return _compared(families, pairs, whole)
+
+
+def _seeds(sides: Sequence[_Side], number: int | None) -> list[int]:
+    """Return the seeds to boot with: those of boots on record, unless the user wants another number of them."""
+    for side in sides:
+        if side.recorded is not None and number is None:
+            # A series with one seed has it several times.
+            return list(dict.fromkeys(record.seed for record in side.recorded.members))
+    first = next((side.system for side in sides if side.system is not None), None)
+    if first is None:
+        return [1]
+    return list(range(first.seed, first.seed + (number or default_number(first))))
+
+
+def _confirmed(
+    boots: FamilyBoots,
+    sides: Sequence[_Side],
+    families: Sequence[Family],
+    pair: tuple[int, int],
+    progress: BootProgress,
+) -> Pair:
+    """Return two families with the fresh boots that their verdict takes, of sides that are not on record."""
+    (before, after), (one, other) = (families[index] for index in pair), (sides[index].system for index in pair)
+    if other is None or no_verdict(before, after) is not None:
+        return before, after
+    wants = judgement(before, after, wall=False).wants
+    if any(wants) and (one is not None or not wants[0]):
+        progress.note(f"{sides[pair[1]].name} seems to differ: {sum(wants)} fresh boots at least, to confirm it")
+    after, before = boots.confirm({after.label: (other, after)}, before, one)[after.label]
+    return before, after
+
+
+def _wall(
+    sides: Sequence[_Side], prepared: Sequence[Prepared | None], number: int | None, run: Run, *, silent: bool
+) -> Compared:
     ready = {letter: one for letter, one in zip(ascii_lowercase, prepared, strict=False) if one is not None}
-    if not ready:
-        return sides
-    count = number or default_number(next(iter(ready.values())).system)
-    if sides[0].clock == "virtual":
-        booted = _families(ready, len(sides), count, run, parallel, silent)
-    elif len(ready) == len(sides):
-        booted = _interleaved(ready, count, run, silent)
-    else:
-        booted = {}
-        for letter, one in ready.items():
-            seeds = range(one.system.seed, one.system.seed + count)
-            records = series(one, seeds, run, parallel=parallel, silent=silent, label=f"{letter}-")
-            booted[letter] = (records, [])
-    return [
-        replace(side, records=booted[letter][0], null=booted[letter][1]) if letter in booted else side
-        for letter, side in zip(ascii_lowercase, sides, strict=False)
+    booted: dict[str, list[BootRecord]] = {}
+    if ready:
+        count = number or default_number(next(iter(ready.values())).system)
+        if len(ready) == len(sides):
+            booted = _interleaved(ready, count, run, silent)
+        else:
+            for letter, one in ready.items():
+                seeds = range(one.system.seed, one.system.seed + count)
+                booted[letter] = series(one, seeds, run, parallel=None, silent=silent, label=f"{letter}-")
+    families = [
+        side.recorded or Family(tuple(booted[letter])) for letter, side in zip(ascii_lowercase, sides, strict=False)
     ]
+    pairs = list(zip(families, families[1:], strict=False))
+    return _compared(families, pairs, (families[0], families[-1]))
 
 
-def _families(
-    prepared: dict[str, Prepared], sides: int, number: int, run: Run, parallel: int | None, silent: bool
-) -> _Booted:
-    # Every side but the last has null changes: the one after it is compared with it.
-    last = ascii_lowercase[sides - 1]
-    jobs: list[Job] = []
-    for letter, one in prepared.items():
-        for index in range(1, _NULLS + 1 if letter != last else 1):
-            changed = prepare(open_shop(silent=True), one.system.with_cmdline(f"{NULL_WORD}={index}"))
-            jobs.append(Job(f"{letter}-null{index}-001-s{index}", changed.with_seed(index)))
-        seeds = range(one.system.seed, one.system.seed + number)
-        jobs += [Job(f"{letter}-{index:03d}-s{seed}", one.with_seed(seed)) for index, seed in enumerate(seeds, 1)]
-    with boot_progress(len(jobs), silent=silent) as progress:
-        progress.note(f"{len(jobs)} boots on the virtual clock: {number} a side, and null changes")
-        engine = Engine(run, parallel=parallel, watcher=lambda done: progress.booted(done.job.label))
-        records = list(zip((job.label for job in jobs), engine.boot_all(jobs), strict=True))
-    return {
-        letter: (
-            [record for label, record in records if label.startswith(f"{letter}-") and "-null" not in label],
-            [record for label, record in records if label.startswith(f"{letter}-null")],
-        )
-        for letter in prepared
-    }
-
-
-def _interleaved(prepared: dict[str, Prepared], number: int, run: Run, silent: bool) -> _Booted:
+def _interleaved(prepared: dict[str, Prepared], number: int, run: Run, silent: bool) -> dict[str, list[BootRecord]]:
     # On a noisy clock the sides take turns, so that a slow minute of the host falls on all of them.
     with boot_progress(len(prepared) * number, silent=silent) as progress:
         accelerators = " and ".join(dict.fromkeys(one.runs_on for one in prepared.values()))
@@ -194,4 +217,4 @@ def _interleaved(prepared: dict[str, Prepared], number: int, run: Run, silent: b
             for letter, one in prepared.items()
         ]
         records = engine.boot_all(jobs)
-    return {letter: (records[index :: len(prepared)], []) for index, letter in enumerate(prepared)}
+    return {letter: records[index :: len(prepared)] for index, letter in enumerate(prepared)}

@@ -1,10 +1,12 @@
 """`bootlab import FILE`: what another tool has recorded of a boot, in our own views."""
 
+import io
 import os
 import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +16,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 from bootlab.cli.options.arguments import ExportFormat, Json, Runs, open_store
 from bootlab.cli.terminal.showing import answer, show
 from bootlab.cli.terminal.speech import err
-from bootlab.errors import InputError
+from bootlab.errors import InputError, MissingTool
 from bootlab.experiments.importing import (
     Imported,
     ImportedFile,
@@ -22,17 +24,24 @@ from bootlab.experiments.importing import (
     import_document,
 )
 from bootlab.experiments.store import RunKind
+from bootlab.importers.bootchart.loose import packed_folder
+from bootlab.importers.explaining import Explanation, explain
 from bootlab.importers.importer import Options
 from bootlab.importers.merging import merge
-from bootlab.importers.reading.source import Watcher, open_source
+from bootlab.importers.reading.source import Source, Watcher, open_source
 from bootlab.importers.registry import IMPORTERS, read_recording
+from bootlab.importers.tool_files import LONGEST_MAGIC, ToolFile, tool_file
 from bootlab.measure.record_files import write_json
+from bootlab.process import run
 from bootlab.report.exports.recording import export_recording
 from bootlab.report.lists import formats_view
+from bootlab.report.recording.explanation import explanation_view
 from bootlab.report.recording.view import import_view
 
 _SAID_EVERY_S = 10.0
 _STDIN = "-"
+_TOOL_S = 600.0
+"""How long a tool may take to make text of its own file."""
 
 
 Files = Annotated[
@@ -57,6 +66,12 @@ Tsc = Annotated[
 Exports = Annotated[
     list[ExportFormat] | None, typer.Option("--export", help="Write the recording in this form, too. Repeatable.")
 ]
+Explain = Annotated[
+    bool,
+    typer.Option(
+        "--explain", help="Say how each file would be read, and what of it became what, instead of importing it."
+    ),
+]
 Compare = Annotated[
     bool, typer.Option("--compare", help="Two files are two boots: what changed from the first to the second.")
 ]
@@ -73,6 +88,7 @@ def import_(
     export: Exports = None,
     to: ExportTo = None,
     compare: Compare = False,
+    explain_: Explain = False,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
@@ -86,9 +102,13 @@ def import_(
         return answer(formats_view(IMPORTERS), json=json)
     if not files:
         raise InputError("import: which file?", hint="bootlab import FILE; bootlab import --formats lists what is read")
+    options = Options(tsc_hz=tsc_frequency)
+    if explain_:
+        if compare or export or to is not None:
+            raise InputError("--explain: imports nothing, so it goes without --compare, --export and --to")
+        return answer(explanation_view([_explained(name, options, format_name) for name in files]), json=json)
     if to is not None and not export:
         raise InputError("--to: says where exports go, and there is none", hint="name a form with --export")
-    options = Options(tsc_hz=tsc_frequency)
     if compare and (len(files) != 2 or export):
         raise InputError("--compare: takes two files, before and after, and goes without --export")
     if files.count(_STDIN) > 1:
@@ -97,14 +117,14 @@ def import_(
     if not compare and len(imported) > 1:
         imported = (_merged(imported),)
     store = open_store(runs)
-    run = store.start(RunKind.IMPORT, _run_name(imported[0].name), {"files": files, "format": format_name})
-    with run.locked():
+    started = store.start(RunKind.IMPORT, _run_name(imported[0].name), {"files": files, "format": format_name})
+    with started.locked():
         result = ImportResult(imported)
-        write_json(run.result, import_document(result, str(run.path)))
+        write_json(started.result, import_document(result, str(started.path)))
         written: dict[str, Path] = {}
         for form in dict.fromkeys(export or []):
-            written |= export_recording(imported[0].recording, imported[0].name, form.value, to or run.path)
-        return show(run, import_view(run, result, written), json=json)
+            written |= export_recording(imported[0].recording, imported[0].name, form.value, to or started.path)
+        return show(started, import_view(started, result, written), json=json)
 
 
 def _merged(imported: tuple[Imported, ...]) -> Imported:
@@ -117,12 +137,48 @@ def _merged(imported: tuple[Imported, ...]) -> Imported:
     )
 
 
+def _explained(name: str, options: Options, format_name: str | None) -> Explanation:
+    if (kind := _tool_file(name)) is not None:
+        text = run([*kind.argv, name], deadline_s=_TOOL_S, package=kind.package).stdout
+        return explain(Source(name, io.BytesIO(text)), options, format_name)
+    with open_source(name, None, packed_folder) as source:
+        return explain(source, options, format_name)
+
+
 def _read(name: str, options: Options, format_name: str | None, *, silent: bool) -> Imported:
-    with _progress(name, silent=silent) as watcher, open_source(name, watcher) as source:
+    if (kind := _tool_file(name)) is not None:
+        return _read_by_tool(name, kind, options, format_name)
+    with _progress(name, silent=silent) as watcher, open_source(name, watcher, packed_folder) as source:
         recording = read_recording(source, options, format_name)
         source.drain()
-        file = ImportedFile(source.name, recording.format, source.size, source.sha256)
+        file = ImportedFile(source.name, recording.format, source.size, source.sha256, source.account())
     return Imported(source.name if name == _STDIN else Path(name).name, (file,), recording)
+
+
+def _tool_file(name: str) -> ToolFile | None:
+    try:
+        with open(name, "rb") as stream:
+            return tool_file(stream.read(LONGEST_MAGIC))
+    except OSError:
+        # Standard input, a folder, or nothing: open_source says which.
+        return None
+
+
+def _read_by_tool(name: str, kind: ToolFile, options: Options, format_name: str | None) -> Imported:
+    try:
+        text = run([*kind.argv, name], deadline_s=_TOOL_S, package=kind.package).stdout
+    except MissingTool as error:
+        raise MissingTool(
+            f"{name}: it is {kind.title}, and {kind.argv[0]} is not here to read it",
+            hint=f"{error.hint}; or, where it is: {kind.command(name)} > trace.txt",
+        ) from error
+    source = Source(name, io.BytesIO(text))
+    recording = read_recording(source, options, format_name)
+    recording = replace(recording, facts={**recording.facts, "made text by": kind.command(name)})
+    with open_source(name) as original:
+        original.drain()
+        file = ImportedFile(name, recording.format, original.size, original.sha256, source.account())
+    return Imported(Path(name).name, (file,), recording)
 
 
 @contextmanager

@@ -6,17 +6,18 @@ from typing import Annotated
 import typer
 
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_shop, open_store
+from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import boot_progress, err, warn_of_doubts
+from bootlab.cli.terminal.speech import boot_progress, err
 from bootlab.experiments.engine import Engine, Job
-from bootlab.experiments.series import WARM_UP, series_of
+from bootlab.experiments.series import series_of
 from bootlab.experiments.store import Run, RunKind
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import write_json
 from bootlab.report.boots.view import series_view
 from bootlab.system import ClockKind, System, read_system
-from bootlab.targets.target import Prepared
+from bootlab.targets.target import WARM_UP, Prepared
 
 
 def measure(

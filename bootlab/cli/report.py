@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from bootlab.cli.options.arguments import Json, Runs, open_store
-from bootlab.cli.terminal.showing import answer, show
+from bootlab.cli.terminal.showing import answer, print_markdown, show
 from bootlab.report.kinds import KINDS
 from bootlab.report.lists import runs_view
 
@@ -19,6 +19,9 @@ def report(
     to: Annotated[
         Path | None, typer.Option("--to", metavar="FILE", help="Where to write the page. [default: into the run]")
     ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print its tables in Markdown instead, with what they were measured on.")
+    ] = False,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
@@ -30,4 +33,7 @@ def report(
     if list_:
         return answer(runs_view(store.runs(), store.root), json=json)
     found = store.find(run)
-    return show(found, KINDS[found.kind](found), json=json, to=to)
+    view = KINDS[found.kind](found)
+    if markdown:
+        return print_markdown(found, view)
+    return show(found, view, json=json, to=to)

@@ -10,7 +10,7 @@ from typing import Annotated, Generic, TypeVar
 import typer
 from pydantic import BaseModel, ValidationError
 
-from bootlab.errors import InputError, Interrupted, StoreError
+from bootlab.errors import InputError, Interrupted, StoreError, is_interruption
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.system import System
 
@@ -81,7 +81,9 @@ def kept(run: Run, system: Path) -> Iterator[None]:
     with run.locked():
         try:
             yield
-        except (Interrupted, KeyboardInterrupt) as stop:
+        except (Interrupted, KeyboardInterrupt, ValueError) as stop:
+            if not is_interruption(stop):
+                raise
             raise Interrupted(
                 f"interrupted; finished boots and built kernels are kept, in {run.path} and the cache", hint=go_on
             ) from stop

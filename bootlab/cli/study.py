@@ -4,15 +4,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import BaseModel, ConfigDict
 
 from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
 from bootlab.cli.options.ranges import parse_speeds, parse_words
 from bootlab.cli.resuming import Resume, digest, kept, settle
 from bootlab.cli.sweep import expect_csv, write_csv
+from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import boot_progress, warn_of_doubts
+from bootlab.cli.terminal.speech import boot_progress
+from bootlab.document import Document
 from bootlab.experiments.compression.result import What
 from bootlab.experiments.compression.study import CompressionStudy
 from bootlab.experiments.engine import Engine
@@ -63,7 +64,7 @@ def compression(
     expect_csv(csv)
     value = read_system(system)
     store = open_store(runs)
-    now = _Asked(speeds=speeds or _SPEEDS, what=what, seeds=seeds or 3, systems=digest(value))
+    now = _StudyRequest(speeds=speeds or _SPEEDS, what=what, seeds=seeds or 3, systems=digest(value))
     question = settle(store, resume, RunKind.STUDY, value.name, now, [speeds, what, seeds])
     asked = question.asked
     question.expect_unchanged(asked.systems, now.systems)
@@ -84,10 +85,9 @@ def compression(
     return show(run, compression_view(run, result), json=json)
 
 
-class _Asked(BaseModel):
+class _StudyRequest(Document):
     """What a study was asked for; a resumed one goes on with the same."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     of: str = "compression"
     speeds: str
     what: str | None

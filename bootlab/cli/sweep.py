@@ -1,17 +1,20 @@
 """`bootlab sweep SYSTEM`: boot time against vCPUs, memory, host page size and kernel."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import BaseModel, ConfigDict
 
 from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
 from bootlab.cli.options.ranges import LEAST_MIB, MOST_MIB, MOST_VCPUS, parse_numbers, parse_sizes, parse_words
 from bootlab.cli.resuming import Resume, digest, kept, settle
+from bootlab.cli.terminal.doubts import warn_of_doubts
+from bootlab.cli.terminal.files import expect_path
 from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import boot_progress, err, warn_of_doubts
+from bootlab.cli.terminal.speech import boot_progress, err
+from bootlab.document import Document
 from bootlab.errors import InputError, StoreError
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.store import RunKind
@@ -70,7 +73,7 @@ def sweep(
         raise InputError(f"{system}:target: {why}")
     store = open_store(runs)
     repeats = _VIRTUAL_REPEATS if value.clock.kind is ClockKind.VIRTUAL else _WALL_REPEATS
-    now = _Asked(vcpus=vcpus, memory=memory, page_size=page_size, kernel=kernel, seeds=seeds or repeats)
+    now = _SweepRequest(vcpus=vcpus, memory=memory, page_size=page_size, kernel=kernel, seeds=seeds or repeats)
     question = settle(store, resume, RunKind.SWEEP, value.name, now, [vcpus, memory, page_size, kernel, seeds])
     asked = question.asked
     wanted, systems = _wanted(asked)
@@ -99,22 +102,27 @@ def sweep(
 
 def expect_csv(path: Path | None) -> None:
     """Raise InputError where the CSV file could not be written after all the boots."""
-    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+    if path is None:
+        return
+    expect_path("--csv", path)
+    folder = path.absolute().parent
+    if path.is_dir() or not folder.is_dir():
         raise InputError(f"--csv {path}: not a place for a file", hint="name a file in a folder that is there")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise InputError(f"--csv {path}: may not be written to", hint="name a place that is yours")
 
 
 def write_csv(path: Path, table: str) -> None:
     """Write a table where the user asked for it. Raises StoreError."""
     try:
-        path.write_text(table, encoding="utf-8")
+        path.write_text(table, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise StoreError(f"--csv {path}: {error.strerror or error}", hint="name a file that you may write") from error
 
 
-class _Asked(BaseModel):
+class _SweepRequest(Document):
     """What a sweep was asked for, as it was typed; a resumed one goes on with the same."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     vcpus: str | None
     memory: str | None
     page_size: str | None
@@ -124,7 +132,7 @@ class _Asked(BaseModel):
     """sha256 of the system, and of those that give kernels, as values."""
 
 
-def _wanted(asked: _Asked) -> tuple[SweepAxes, list[System]]:
+def _wanted(asked: _SweepRequest) -> tuple[SweepAxes, list[System]]:
     kernels: dict[str, Kernel] = {}
     systems = []
     for word in asked.kernel.split(",") if asked.kernel else []:

@@ -5,13 +5,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import BaseModel, ConfigDict
 
 from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
 from bootlab.cli.resuming import digest, kept, settle
+from bootlab.cli.terminal.doubts import warn_of_doubts
+from bootlab.cli.terminal.files import expect_path
 from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import err, warn_of_doubts
+from bootlab.cli.terminal.speech import err
+from bootlab.document import Document
 from bootlab.errors import InputError
 from bootlab.experiments.store import RunKind
 from bootlab.experiments.tailor.protected import GROUPS, Policy
@@ -28,10 +30,9 @@ _BUILDS = 6
 _TOLD_EVERY = 250
 
 
-class _Asked(BaseModel):
+class _TailorRequest(Document):
     """What a tailoring was asked, as its run keeps it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     system: str
     digest: str
     keep: list[str]
@@ -80,10 +81,12 @@ def tailor(
     value = read_system(system)
     with naming(system):
         expect_tailorable(value)
+    if output is not None:
+        expect_path("--output", output)
     if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
         raise InputError(f"--output {output}: not a place for a file", hint="-o tailored.config")
     store = open_store(runs)
-    now = _Asked(
+    now = _TailorRequest(
         system=str(system),
         digest=digest(value),
         keep=_names("--keep", keep),

@@ -18,7 +18,7 @@ from bootlab.experiments.trial.plan import PLANS
 from bootlab.experiments.trial.result import TryResult
 from bootlab.measure.record_files import read_record, write_whole
 from bootlab.report.catalogue import catalogue_document, full_view, list_view, plans_view
-from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.model.catalogue import load_catalogue, require_techniques
 from bootlab.techniques.page.measured_figures import MeasuredFigure, merge_measured, read_measured
 
 
@@ -66,7 +66,7 @@ def techniques(
         raise InputError(
             "--figures names a file of figures to show or to add to, and there is no TECHNIQUE or --measured"
         )
-    chosen = find_techniques(load_catalogue(), name) if name else load_catalogue()
+    chosen = require_techniques(load_catalogue(), name) if name else load_catalogue()
     known = read_measured(figures_file or MEASURED).results
     document = catalogue_document(chosen, known, PLANS)
     view = plans_view(document) if plans else full_view(document) if name else list_view(document)

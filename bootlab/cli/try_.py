@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import typer
-from pydantic import BaseModel, ConfigDict
 
 from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import (
@@ -18,22 +17,23 @@ from bootlab.cli.options.arguments import (
     open_store,
 )
 from bootlab.cli.resuming import Resume, digest, kept, settle
+from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import boot_progress, err, warn_of_doubts
+from bootlab.cli.terminal.speech import boot_progress, err
+from bootlab.document import Document
 from bootlab.errors import InputError
 from bootlab.experiments.audits import audited_facts
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.family import DEFAULT_NULLS
 from bootlab.experiments.store import RunKind
-from bootlab.experiments.trial.plan import PLANS, find_plan
+from bootlab.experiments.trial.plan import PLANS, require_plan
 from bootlab.experiments.trial.procedure import Trial
 from bootlab.experiments.trial.task import TrialTask
+from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS, FEWEST_WALL
 from bootlab.measure.record_files import write_json
 from bootlab.report.trial.view import try_view
 from bootlab.system import ClockKind, read_system
-from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
-
-_FEWEST_WALL = 5
+from bootlab.techniques.model.catalogue import load_catalogue, require_techniques
 
 
 def try_(
@@ -54,11 +54,15 @@ def try_(
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option("--seeds", min=2, max=99, help="Seeds a side (virtual), boots a side (wall). [default: 3, 10]"),
+        typer.Option(
+            "--seeds", min=FEWEST_SEEDS, max=99, help="Seeds a side (virtual), boots a side (wall). [default: 3, 10]"
+        ),
     ] = None,
     nulls: Annotated[
         int | None,
-        typer.Option("--nulls", min=1, max=20, help="Null changes that measure the spread (virtual). [default: 5]"),
+        typer.Option(
+            "--nulls", min=FEWEST_NULLS, max=20, help="Null changes that measure the spread (virtual). [default: 5]"
+        ),
     ] = None,
     stack: Annotated[
         bool | None,
@@ -95,13 +99,14 @@ def try_(
 ) -> int:
     """Measure techniques on a system: each alone, then stacked in order of gain, every boot checked.
 
-    A saving counts when it lies outside what seeds and meaningless changes do to this system; else the verdict is "no
-    difference shown". The recommended stack takes techniques without risk, the second one names what it risks. With
-    [storage] in the system file every time includes that of loading kernel and initramfs, by that model.
+    A saving counts when it lies outside what seeds and meaningless changes do to this system, and boots with new ones
+    confirm it; else the verdict is "no difference shown". The recommended stack takes techniques without risk whose
+    effect a boot proves, the second one the others, and names what it risks. With [storage] in the system file every
+    time includes that of loading kernel and initramfs, by that model.
     """
     value = read_system(system)
     store = open_store(runs)
-    now = _Asked(
+    now = _TrialRequest(
         system=digest(value),
         techniques=technique or [],
         plan=plan or "gain",
@@ -112,15 +117,15 @@ def try_(
         ablation=bool(ablation),
         facts=audited_facts(store, audit) if audit is not None else {},
     )
-    if value.clock.kind is not ClockKind.VIRTUAL and now.seeds < _FEWEST_WALL:
-        raise InputError(f"--seeds {now.seeds}: a noisy clock needs at least {_FEWEST_WALL} boots a side")
+    if value.clock.kind is not ClockKind.VIRTUAL and now.seeds < FEWEST_WALL:
+        raise InputError(f"--seeds {now.seeds}: a noisy clock needs at least {FEWEST_WALL} boots a side")
     options = [technique, plan, seeds, nulls, alone, stack, ablation, audit]
     question = settle(store, resume, RunKind.TRY, value.name, now, options)
     asked = question.asked
     question.expect_unchanged(asked.system, now.system)
     _expect_sense(asked)
-    chosen_plan = find_plan(asked.plan)
-    techniques = find_techniques(load_catalogue(), asked.techniques or chosen_plan.techniques)
+    chosen_plan = require_plan(asked.plan)
+    techniques = require_techniques(load_catalogue(), asked.techniques or chosen_plan.techniques)
     if value.check is None and not json:
         err.print("bootlab: warning: this system has no [check]: a technique that breaks its work will not be noticed")
     warn_of_doubts(value)
@@ -144,10 +149,9 @@ def try_(
     return show(run, try_view(run, result), json=json)
 
 
-class _Asked(BaseModel):
+class _TrialRequest(Document):
     """What a trial was asked for; a resumed one goes on with the same."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     system: str
     """sha256 of the system as a value."""
     techniques: list[str]
@@ -161,7 +165,7 @@ class _Asked(BaseModel):
     """Older runs lack the last four fields."""
 
 
-def _expect_sense(asked: _Asked) -> None:
+def _expect_sense(asked: _TrialRequest) -> None:
     if asked.ablation and not asked.stack:
         raise InputError(
             "--ablation leaves techniques out of a stack, and --no-stack makes none", hint="give one of them"
@@ -170,7 +174,7 @@ def _expect_sense(asked: _Asked) -> None:
         return
     if not asked.stack:
         raise InputError("--no-alone and --no-stack: nothing would be measured", hint="give one of them")
-    if not find_plan(asked.plan).keep_all:
+    if not require_plan(asked.plan).keep_all:
         ladders = ", ".join(name for name, plan in sorted(PLANS.items()) if plan.keep_all)
         raise InputError(
             f"--no-alone: plan {asked.plan} stacks what helped alone",

@@ -9,9 +9,10 @@ import typer
 from bootlab.build.boot_files import root_entries_of
 from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store
 from bootlab.cli.profile.boots import expect_started
+from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.files import expect_file, inputs_of
 from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import err, warn_of_doubts
+from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError
 from bootlab.experiments.store import Run, RunKind
 from bootlab.findings.unused_files import Unused, find_unused, read_paths

@@ -7,18 +7,22 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, model_validator
 
-from bootlab.errors import InputError
-from bootlab.experiments.family import Family
+from bootlab.document import Document
+from bootlab.errors import InputError, StoreError
+from bootlab.experiments.family import Family, execution_judgement, judgement
 from bootlab.experiments.results import read_result
 from bootlab.experiments.store import Run
-from bootlab.experiments.verdict import virtual_verdict, wall_verdict
+from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS, FEWEST_WALL, WRONG, Judgement
+from bootlab.kept_file import damaged
+from bootlab.measure.line_and_card_cost import modelled_load_ns
 from bootlab.measure.record import BootRecord
 from bootlab.measure.record_files import read_record
-from bootlab.techniques.model.verdict import Verdict
+from bootlab.measure.statistics.series import median_ns
+from bootlab.techniques.model.verdict import Verdict, in_words_of_the_clock
 
 SCHEMA: Final = "bootlab.compare/1"
 STEPS_SCHEMA: Final = "bootlab.compare-steps/1"
@@ -27,19 +31,17 @@ _FILE_VALUE = re.compile(r"\b(file|mem-path)=(?:[^,]|,,)*")
 _VOLATILE = re.compile(r"bootlab-|hostfwd=|config=|out=")
 
 
-class PhaseDifference(BaseModel):
+class PhaseDifference(Document):
     """One phase on both sides, of the median boots; None where a side has no such phase."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     name: str
     before_ns: int | None
     after_ns: int | None
 
 
-class Comparison(BaseModel):
+class Comparison(Document):
     """Before against after; `saved_ns` is positive when after is shorter."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
     schema_: Literal["bootlab.compare/1"] = Field(default=SCHEMA, alias="schema")
     before: str
     after: str
@@ -50,6 +52,12 @@ class Comparison(BaseModel):
     saved_ns: int | None
     spread_ns: int | None
     verdict: Verdict
+    load_saved_ns: int | None = None
+    """Of `saved_ns`, what loading smaller files saves by the storage or board model; None where a side has none."""
+    execution: Verdict | None = None
+    """The verdict on the rest; None where a side has no model."""
+    wrong: float | None = None
+    """Of changes that do nothing, the share that gets a verdict, at most. None in older results."""
     detail: str
     differences: list[str]
     """What is not the same on both sides: a fair comparison differs in what it is about and nothing else."""
@@ -57,12 +65,21 @@ class Comparison(BaseModel):
     before_runs: list[str]
     """Directories of the boots of this side."""
     after_runs: list[str]
+    null_runs: list[str] = []
+    """Directories of the null changes of the side before. Empty in older results, as are the next two."""
+    fresh_before_runs: list[str] = []
+    """Directories of boots with other seeds and null changes, that a difference had to be confirmed by."""
+    fresh_after_runs: list[str] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _verdict_of_the_clock(cls, data: Any) -> Any:
+        return in_words_of_the_clock(data, data.get("clock") if isinstance(data, dict) else None)
 
 
-class Steps(BaseModel):
+class Steps(Document):
     """Several systems in order, each against the one before it: a waterfall. The steps' savings add up to the whole."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
     schema_: Literal["bootlab.compare-steps/1"] = Field(default=STEPS_SCHEMA, alias="schema")
     clock: str
     steps: list[Comparison]
@@ -80,86 +97,116 @@ class Compared:
 
 def read_compared(run: Run) -> Compared:
     """Return the comparison on record in a run. Raises as `read_result`, StoreError for a boot that is gone."""
-    if len(run.asked.get("systems", ())) > 2:
+    systems = run.asked.get("systems", [])
+    if not isinstance(systems, list):
+        raise damaged(run.path / "run.json", ValueError("asked.systems: is not a list"))
+    if len(systems) > 2:
         steps = read_result(run, Steps)
         sides = [steps.whole.before_runs, *(step.after_runs for step in steps.steps)]
-        return Compared(steps, tuple(_records(runs) for runs in sides))
+        return Compared(steps, tuple(_records(run, runs) for runs in sides))
     comparison = read_result(run, Comparison)
-    return Compared(comparison, (_records(comparison.before_runs), _records(comparison.after_runs)))
+    return Compared(comparison, (_records(run, comparison.before_runs), _records(run, comparison.after_runs)))
 
 
-def _records(runs: Sequence[str]) -> list[BootRecord]:
-    return [read_record(Path(path)) for path in runs]
+def _records(run: Run, boots: Sequence[str]) -> list[BootRecord]:
+    try:
+        return [read_record(Path(path)) for path in boots]
+    except StoreError as error:
+        raise StoreError(f"{run.result}: a boot that it compares: {error.message}", hint=error.hint) from error
 
 
-def compare_steps(sides: Sequence[tuple[list[BootRecord], list[BootRecord]]]) -> Steps:
-    """Return the comparison of each side with the one before it; a side is its series and its null changes.
+def compare_steps(pairs: Sequence[tuple[Family, Family]], whole: tuple[Family, Family]) -> Steps:
+    """Return the comparison of each side with the one before it, and of the last with the first.
 
-    Raises InputError when their clocks differ.
+    A pair has the boots that its own verdict takes. Raises InputError when their clocks differ.
     """
-    steps = [compare_series(before, after, null) for (before, null), (after, _) in zip(sides, sides[1:], strict=False)]
-    (first, null), (last, _) = sides[0], sides[-1]
-    return Steps(clock=first[0].clock, steps=steps, whole=compare_series(first, last, null))
+    return Steps(
+        clock=pairs[0][0].members[0].clock,
+        steps=[compare_series(*pair) for pair in pairs],
+        whole=compare_series(*whole),
+    )
 
 
-def compare_series(before: list[BootRecord], after: list[BootRecord], null: Sequence[BootRecord] = ()) -> Comparison:
-    """Return the comparison of two series on one clock; `null` are null changes of the side before.
-
-    Raises InputError when their clocks differ.
-    """
-    one, other = before[0], after[0]
+def compare_series(before: Family, after: Family) -> Comparison:
+    """Return the comparison of two series on one clock. Raises InputError when their clocks differ."""
+    one, other = before.members[0], after.members[0]
     if (one.clock, one.ns_per_instruction) != (other.clock, other.ns_per_instruction):
         raise InputError(
             f"cannot compare: {one.system} is on the {one.clock} clock, {other.system} on the {other.clock} clock",
             hint="the two sides need the same clock and ns per instruction",
         )
-    left, right = Family(tuple(before), tuple(null)), Family(tuple(after))
-    failed = left.failed or right.failed
-    saved_ns = spread_ns = None
-    if failed is not None:
-        verdict = Verdict.NO_VERDICT
-        detail = f"a boot of {failed.system} was not ready: {failed.outcome.value}: {failed.detail}"
-    elif (why := _no_family(left, right)) is not None:
+    saved_ns = spread_ns = load_saved_ns = execution = None
+    if (why := no_verdict(before, after)) is not None:
         verdict, detail = Verdict.NO_VERDICT, why
-    elif one.clock == "virtual":
-        judged = virtual_verdict(left.null_ns, left.times_ns, right.times_ns)
-        verdict, saved_ns, spread_ns = judged.verdict, judged.saved_ns, judged.spread_ns
-        detail = f"{saved_ns / 1e6:+.3f} ms saved (instructions + idle)"
-        detail += f"; the side before moves by {spread_ns / 1e6:.3f} ms for no reason"
     else:
-        judged = wall_verdict(left.times_ns, right.times_ns, seed=1)
-        verdict, saved_ns, spread_ns = judged.verdict, judged.saved_ns, judged.spread_ns
-        detail = f"{saved_ns / 1e6:+.3f} ms saved, 95 % interval half-width {spread_ns / 1e6:.3f} ms"
-    if saved_ns is not None and (loads := [record for record in (one, other) if record.storage is not None]):
-        detail += f"; with the load of {one.load_ns / 1e6:.3f} ms before, {other.load_ns / 1e6:.3f} ms after"
-        detail += f" ({' and '.join(dict.fromkeys(record.storage.words for record in loads if record.storage))})"
+        judged = judgement(before, after, wall=one.clock != "virtual")
+        verdict, spread_ns = judged.verdict, judged.spread_ns
+        # Of all seeds: only so do the steps of a waterfall add up to the whole.
+        saved_ns = median_ns(before.times_ns) - median_ns(after.times_ns)
+        detail = _detail(judged, saved_ns, wall=one.clock != "virtual")
+        if (executed := execution_judgement(before, after)) is not None:
+            execution = executed.verdict
+            loads = [modelled_load_ns(family.median) or 0 for family in (before, after)]
+            load_saved_ns = loads[0] - loads[1]
+            detail += f"; of it {load_saved_ns / 1e6:+.3f} ms of loading by {_models(one, other)}, and without that: "
+            detail += f"{execution} ({(saved_ns - load_saved_ns) / 1e6:+.3f} ms)"
     return Comparison(
         before=one.system,
         after=other.system,
         clock=one.clock,
-        before_ns=left.median.total_ns if left.times_ns else None,
-        after_ns=right.median.total_ns if right.times_ns else None,
+        before_ns=before.median.total_ns if before.times_ns else None,
+        after_ns=after.median.total_ns if after.times_ns else None,
         saved_ns=saved_ns,
         spread_ns=spread_ns,
         verdict=verdict,
+        load_saved_ns=load_saved_ns,
+        execution=execution,
+        wrong=WRONG["virtual" if one.clock == "virtual" else "wall"],
         detail=detail,
         differences=_differences(one, other),
-        phases=_phases(left, right),
-        before_runs=[record.run for record in before],
-        after_runs=[record.run for record in after],
+        phases=_phases(before, after),
+        before_runs=[record.run for record in before.members],
+        after_runs=[record.run for record in after.members],
+        null_runs=[record.run for record in before.null],
+        fresh_before_runs=[record.run for record in before.fresh],
+        fresh_after_runs=[record.run for record in after.fresh],
     )
 
 
-def _no_family(left: Family, right: Family) -> str | None:
-    boots = f"{len(left.members)} and {len(right.members)} boots"
-    if left.members[0].clock != "virtual":
-        fewest = min(len(left.members), len(right.members))
-        return f"{boots}: a noisy clock needs 5 a side at least" if fewest < 5 else None
-    if min(len(left.members), len(right.members)) < 3 or not left.null:
-        return f"{boots}, {len(left.null)} null changes: needs 3 seeds a side, and null changes"
-    if {record.seed for record in left.members} != {record.seed for record in right.members}:
+def no_verdict(before: Family, after: Family) -> str | None:
+    """Return why two series cannot be judged; None when they can."""
+    failed = before.failed or after.failed
+    if failed is not None:
+        return f"a boot of {failed.system} was not ready: {failed.outcome.value}: {failed.detail}"
+    boots = f"{len(before.members)} and {len(after.members)} boots"
+    if before.members[0].clock != "virtual":
+        fewest = min(len(before.members), len(after.members))
+        return f"{boots}: a noisy clock needs {FEWEST_WALL} a side at least" if fewest < FEWEST_WALL else None
+    seeds = [{record.seed for record in side.members} for side in (before, after)]
+    if min(map(len, seeds)) < FEWEST_SEEDS or len(before.null) < FEWEST_NULLS:
+        needs = f"needs {FEWEST_SEEDS} seeds a side, and {FEWEST_NULLS} null changes"
+        return f"{boots}, {len(before.null)} null changes: {needs}"
+    if seeds[0] != seeds[1]:
         return "the sides have different seeds"
     return None
+
+
+def _models(*sides: BootRecord) -> str:
+    """Return the words of the models that loading took its time from."""
+    storages = [one.storage.words for one in sides if one.storage is not None]
+    boards = [f"board model {one.board_model.label}" for one in sides if one.board_model is not None]
+    return " and ".join(dict.fromkeys([*storages, *boards]))
+
+
+def _detail(judged: Judgement, saved_ns: int, *, wall: bool) -> str:
+    if wall:
+        return f"{saved_ns / 1e6:+.3f} ms saved, 95 % interval half-width {judged.spread_ns / 1e6:.3f} ms"
+    detail = f"{saved_ns / 1e6:+.3f} ms saved (instructions + idle)"
+    detail += f"; the side before moves by {judged.spread_ns / 1e6:.3f} ms for no reason"
+    if any(judged.wants):
+        own, other = judged.wants
+        detail += f"; not confirmed: wants {own} fresh boots before and {other} after, boots on record have no more"
+    return detail
 
 
 def _differences(one: BootRecord, other: BootRecord) -> list[str]:

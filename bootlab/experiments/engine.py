@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.errors import Interrupted, StoreError
+from bootlab.errors import Interrupted, StoreError, is_interruption
 from bootlab.experiments.store import Run
 from bootlab.measure.boot import boot
 from bootlab.measure.record import BootRecord, Outcome
@@ -89,7 +89,9 @@ class Engine:
                         self.boots += 1
                         self.qemu_s += record.wall_s
                     self._watcher(Progress(job, record, reused))
-        except KeyboardInterrupt as error:
+        except (KeyboardInterrupt, ValueError) as error:
+            if not is_interruption(error):
+                raise
             raise Interrupted(
                 f"interrupted; finished boots are kept in {self.run.path}",
             ) from error
@@ -106,7 +108,7 @@ class Engine:
             return known, True
         directory = self.run.path / "boots" / job.label
         # On the wall clock no two boots are the same, but a resumed run goes on behind those it has.
-        if self._reuse and (earlier := finished_boot(directory, job.prepared)) is not None:
+        if self._reuse and (earlier := find_finished_boot(directory, job.prepared)) is not None:
             return earlier, True
         record = boot(job.prepared, self.run.boot_directory(job.label), cancelled=self._cancel.is_set)
         if _says_something(record):
@@ -114,8 +116,8 @@ class Engine:
         return record, False
 
 
-def finished_boot(directory: Path, prepared: Prepared) -> BootRecord | None:
-    """Return the record of a boot in its directory if it is that of `prepared`, whole and of use."""
+def find_finished_boot(directory: Path, prepared: Prepared) -> BootRecord | None:
+    """Return the record of a boot in its directory; None unless it is that of `prepared`, whole and of use."""
     if not (directory / "record.json").is_file():
         return None
     with suppress(StoreError):

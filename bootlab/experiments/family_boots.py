@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from bootlab.build.workshop import Workshop
 from bootlab.experiments.engine import Engine, Job
-from bootlab.experiments.family import NULL_WORD, Family
+from bootlab.experiments.family import FRESH, NULL, NULL_WORD, Family, wanted_boots
+from bootlab.experiments.verdict import NEAR_FRESH
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord
 from bootlab.system import ClockKind, System
@@ -13,6 +14,11 @@ from bootlab.targets.target import Prepared
 
 Contest = tuple[Family, Family]
 """A changed system's family, and the family that it is compared with."""
+
+_FRESH_WORDS_FROM = 100
+"""Null words of fresh boots count from here: no trial has so many null changes."""
+_NULL_BUILDS = 2
+"""Builds of one kernel that differ in their names, which fresh boots take turns with where kernels are compared."""
 
 
 class FamilyBoots:
@@ -63,9 +69,9 @@ class FamilyBoots:
         for number in range(1, nulls + 1):
             null = self.prepare(system.with_cmdline(f"{NULL_WORD}={number}"))
             seed = self.seeds[(number - 1) % len(self.seeds)]
-            jobs.append(Job(f"{label}-null{number}-s{seed}", null.with_seed(seed)))
+            jobs.append(Job(f"{label}{NULL}{number}-s{seed}", null.with_seed(seed)))
         records = self.engine.boot_all(jobs)
-        return self._made(system, records[: len(seeds)], records[len(seeds) :])
+        return self._made(label, system, records[: len(seeds)], records[len(seeds) :])
 
     def with_nulls(self, family: Family, label: str, system: System, nulls: int) -> Family:
         """Return `family`, which `system` booted, with at least `nulls` null changes (virtual clock)."""
@@ -76,7 +82,8 @@ class FamilyBoots:
     def contest(self, systems: dict[str, System], before: Family, before_system: System) -> dict[str, Contest]:
         """Boot each system's family; returns label -> (its family, the family it is compared with).
 
-        The other seeds are left out where the first boot has settled the verdict (virtual clock).
+        On the virtual clock as many boots as the verdict takes: the other seeds are left out where the first boot has
+        settled it, and a difference that was seen is confirmed.
         """
         if self.wall:
             return {label: self._interleaved(label, system, before_system) for label, system in systems.items()}
@@ -84,16 +91,72 @@ class FamilyBoots:
         # so that a result does not depend on the number of cores.
         ahead = max(1, self.engine.parallel // max(1, len(systems)))
         first = self._boot_seeds(systems, self.seeds[:ahead])
-        null_ns = before.null_ns
+        unchanged_ns = before.unchanged_ns
         # The rule wants every boot outside the whole null family. One inside settles the verdict: no need for the rest.
         open_labels = [
             label
             for label, records in first.items()
-            if all(t is not None and not _inside(t, null_ns) for t in [records[0].total_ns])
+            if all(t is not None and not _inside(t, unchanged_ns) for t in [records[0].total_ns])
         ]
         rest = self._boot_seeds({label: systems[label] for label in open_labels}, self.seeds[ahead:])
         members = {label: [*first[label], *rest[label]] if label in rest else first[label][:1] for label in systems}
-        return {label: (self._made(system, members[label]), before) for label, system in systems.items()}
+        booted = {label: (system, self._made(label, system, members[label])) for label, system in systems.items()}
+        return self.confirm(booted, before, before_system)
+
+    def confirm(
+        self,
+        changed: dict[str, tuple[System, Family]],
+        before: Family,
+        before_system: System | None,
+        *,
+        null_builds: bool = True,
+    ) -> dict[str, Contest]:
+        """Return label -> (its family, the family it is compared with), with the fresh boots that their verdicts take.
+
+        Without `before_system` no boot is added to `before`, which is on record: what takes some stays unconfirmed.
+        Where the kernel was built anew and the difference is near, the fresh boots of both sides take turns with null
+        builds of their kernels, for what another build does by chance is no saving; without `null_builds` not.
+        """
+        contests = {}
+        for rebuilt in (False, True):
+            group = {label: one for label, one in changed.items() if _rebuilt(before_system, one[0]) is rebuilt}
+            contests.update(self._confirmed(group, before, before_system, rebuilt and null_builds))
+        return {label: contests[label] for label in changed}
+
+    def fresh_jobs(self, family: Family, system: System, number: int, *, null_builds: bool = False) -> list[Job]:
+        """Return `number` boots of a family's system with seeds and null changes that it has not had."""
+        jobs = []
+        for index in range(len(family.fresh) + 1, len(family.fresh) + number + 1):
+            null, build = system.with_cmdline(f"{NULL_WORD}={_FRESH_WORDS_FROM + index}"), ""
+            if null_builds:
+                build = f"-build{(index - 1) % _NULL_BUILDS + 1}"
+                null = null.with_options(LOCALVERSION=f"-null{build}")
+            prepared = self.prepare(null, f"{family.label}, null build" if build else "")
+            seed = max(self.seeds) + index
+            jobs.append(Job(f"{family.label}{FRESH}{index}{build}-s{seed}", prepared.with_seed(seed)))
+        return jobs
+
+    def _confirmed(
+        self, changed: dict[str, tuple[System, Family]], before: Family, before_system: System | None, null_builds: bool
+    ) -> dict[str, Contest]:
+        after = {label: family for label, (_, family) in changed.items()}
+        while True:
+            wants = {label: wanted_boots(before, family) for label, family in after.items()}
+            jobs: list[Job] = []
+            if before_system is not None:
+                most = max((own for own, _ in wants.values()), default=0)
+                jobs = self.fresh_jobs(before, before_system, most, null_builds=null_builds)
+            fresh = {}
+            for label, (own, other) in wants.items():
+                builds = null_builds and _near(after[label], other)
+                number = other if before_system is not None or own == 0 else 0
+                fresh[label] = self.fresh_jobs(after[label], changed[label][0], number, null_builds=builds)
+            if not jobs and not any(fresh.values()):
+                return {label: (family, before) for label, family in after.items()}
+            records = iter(self.engine.boot_all([*jobs, *(job for more in fresh.values() for job in more)]))
+            before = replace(before, fresh=(*before.fresh, *(next(records) for _ in jobs)))
+            for label, more in fresh.items():
+                after[label] = replace(after[label], fresh=(*after[label].fresh, *(next(records) for _ in more)))
 
     def _boot_seeds(self, systems: dict[str, System], seeds: Sequence[int]) -> dict[str, list[BootRecord]]:
         jobs = [
@@ -110,15 +173,28 @@ class FamilyBoots:
             jobs.append(Job(f"{label}-before-{number}", self.prepare(before).with_seed(number)))
             jobs.append(Job(f"{label}-after-{number}", self.prepare(after).with_seed(number)))
         records = self.engine.boot_all(jobs)
-        return self._made(after, records[1::2]), self._made(before, records[::2])
+        return self._made(label, after, records[1::2]), self._made(label, before, records[::2])
 
-    def _made(self, system: System, members: Sequence[BootRecord], null: Sequence[BootRecord] = ()) -> Family:
-        return Family(tuple(members), tuple(null), self.prepare(system).files.kernel_config)
+    def _made(
+        self, label: str, system: System, members: Sequence[BootRecord], null: Sequence[BootRecord] = ()
+    ) -> Family:
+        return Family(tuple(members), tuple(null), self.prepare(system).files.kernel_config, label=label)
 
 
 def wall_clock(system: System) -> bool:
+    """Return whether a system's boots are timed by the host's clock, on which no two are the same."""
     return system.clock.kind is not ClockKind.VIRTUAL
 
 
-def _inside(time_ns: int, null_ns: Sequence[int]) -> bool:
-    return min(null_ns) <= time_ns <= max(null_ns)
+def _inside(time_ns: int, unchanged_ns: Sequence[int]) -> bool:
+    return min(unchanged_ns) <= time_ns <= max(unchanged_ns)
+
+
+def _near(after: Family, wanted: int) -> bool:
+    # The side before may have its fresh boots already: another technique's difference was near as well.
+    return wanted > 0 and len(after.fresh) + wanted >= NEAR_FRESH[1]
+
+
+def _rebuilt(before: System | None, after: System) -> bool:
+    built = before.kernel.build if before is not None else None, after.kernel.build
+    return None not in built and built[0] != built[1]

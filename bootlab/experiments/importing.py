@@ -1,15 +1,15 @@
 """What an import keeps on record: which files were read, and what they said."""
 
-import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from bootlab.errors import StoreError
 from bootlab.experiments.results import interrupted
 from bootlab.experiments.store import Run
 from bootlab.importers.merging import Placement
+from bootlab.kept_file import UNREADABLE, damaged, parse_kept, read_kept
+from bootlab.timeline.line_account import LineAccount
 from bootlab.timeline.recording import Recording
 
 SCHEMA: Final = "bootlab.import/1"
@@ -23,6 +23,8 @@ class ImportedFile:
     format: str
     size: int
     sha256: str
+    account: LineAccount | None = None
+    """What became of its lines; None for a file that has none, and for one imported before this was kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +57,12 @@ def import_document(result: ImportResult, run: str) -> dict[str, Any]:
 def read_import(run: Run) -> ImportResult:
     """Return the result of an import on record. Raises InputError when it was interrupted, StoreError when damaged."""
     try:
-        document = json.loads(run.result.read_text(encoding="utf-8"))
+        document = parse_kept(read_kept(run.result))
         if document.pop("schema") != SCHEMA:
-            raise ValueError("another schema")
+            raise ValueError(f"schema: is not {SCHEMA}")
         del document["run"]
         return _RESULT.validate_python(document)
     except FileNotFoundError as error:
         raise interrupted(run) from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ValidationError) as error:
-        raise StoreError(f"{run.result}: damaged: {str(error).splitlines()[0]}") from error
+    except UNREADABLE as error:
+        raise damaged(run.result, error) from error

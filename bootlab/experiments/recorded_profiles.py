@@ -1,6 +1,7 @@
 """Profiles on record, by the name that a user gives: a run of one boot, or one boot of a run of several."""
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from bootlab.experiments.results import read_result
 from bootlab.experiments.store import Run, RunKind, Store, read_run
 from bootlab.experiments.sweep.profiles import Sweep
 from bootlab.findings.analysis import Analysis, analyse
+from bootlab.kept_file import damaged
 from bootlab.measure.record_files import read_record
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.compressed import find_kept
@@ -38,11 +40,11 @@ def read_profiled(run: Run) -> Profiled | Sweep:
     """
     if "axis" in run.asked:
         return read_result(run, Sweep)
-    against = AGAINST in run.asked.get("systems", {})
+    against = AGAINST in _systems(run)
     return Profiled(read_profile_run(run), read_profile_run(run, AGAINST) if against else None)
 
 
-def find_profile(store: Store, name: str) -> tuple[Run, str]:
+def require_profile(store: Store, name: str) -> tuple[Run, str]:
     """Return the run and the label of the boot that `name` means: a run as `Store.find` takes it, or RUN/boots/LABEL.
 
     Raises InputError for what is no run, and for a run of several boots without saying which.
@@ -57,7 +59,7 @@ def find_profile(store: Store, name: str) -> tuple[Run, str]:
     if run.kind is RunKind.PROFILE and "axis" in run.asked:
         raise InputError(
             f"{run.path}: several boots, and this takes one: {_finished(run) or 'none of them ended'}",
-            hint=f"{run.path}/boots/{next(iter(run.asked['systems']), 'LABEL')} names one; "
+            hint=f"{run.path}/boots/{next(iter(_systems(run)), 'LABEL')} names one; "
             f"bootlab report {run.path} shows the slopes",
         )
     return run, LABEL
@@ -73,18 +75,25 @@ def read_profile_run(run: Run, label: str = LABEL) -> Analysis:
             f"{run.path}: a run of bootlab {run.kind} has no profile", hint="bootlab profile SYSTEM makes one"
         )
     directory = run.path / _BOOTS / label
-    if not find_kept(directory / PROFILE).is_file() or directory not in run.records():
+    record = read_record(directory) if directory in run.records() else None
+    if record is None or not os.path.isfile(find_kept(directory / PROFILE)):
         there = _finished(run)
         raise InputError(
             f"{run.path}: holds no finished boot with a profile called {label!r}",
             hint=f"there are {there}" if there else "it was interrupted before its boot ended; profile the system anew",
         )
-    record = read_record(directory)
     try:
-        system = System.model_validate_json(json.dumps(run.asked.get("systems", {}).get(label)))
+        system = System.model_validate_json(json.dumps(_systems(run).get(label)))
     except ValidationError as error:
         raise StoreError(f"{run.path / 'run.json'}: damaged: it does not say which system was profiled") from error
     return analyse(system, record, directory, run=str(run.path))
+
+
+def _systems(run: Run) -> dict[str, object]:
+    systems = run.asked.get("systems", {})
+    if not isinstance(systems, dict):
+        raise damaged(run.path / "run.json", ValueError("asked.systems: is not a table"))
+    return systems
 
 
 def place_of(analysis: Analysis) -> str:
@@ -94,4 +103,4 @@ def place_of(analysis: Analysis) -> str:
 
 
 def _finished(run: Run) -> str:
-    return ", ".join(path.name for path in run.records() if find_kept(path / PROFILE).is_file())
+    return ", ".join(path.name for path in run.records() if os.path.isfile(find_kept(path / PROFILE)))

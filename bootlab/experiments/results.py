@@ -1,12 +1,12 @@
 """The result that a run has on record, read back as the value it was written from."""
 
-import json
 from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from bootlab.errors import InputError, StoreError
+from bootlab.errors import InputError
 from bootlab.experiments.store import Run
+from bootlab.kept_file import UNREADABLE, damaged, parse_kept
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 
@@ -18,11 +18,11 @@ def read_result(run: Run, form: type[ResultT]) -> ResultT:
     """
     try:
         # Not as JSON: a guest's file names may hold bytes that are no text, which pydantic's own reader refuses.
-        return form.model_validate(json.loads(run.result_text()), strict=False)
+        return form.model_validate(parse_kept(run.result_text()), strict=False)
     except FileNotFoundError as error:
         raise interrupted(run) from error
-    except (OSError, ValidationError, ValueError) as error:
-        raise StoreError(f"{run.result}: damaged: {str(error).splitlines()[0]}") from error
+    except UNREADABLE as error:
+        raise damaged(run.result, error) from error
 
 
 def interrupted(run: Run) -> InputError:

@@ -3,23 +3,23 @@
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from bootlab.document import Document
 from bootlab.errors import InputError
+from bootlab.experiments.family import FRESH, NULL, Family
 from bootlab.experiments.store import Run, RunKind
 from bootlab.measure.record import BootRecord
 from bootlab.measure.record_files import read_record
 from bootlab.measure.statistics.series import Summary, summarize
+from bootlab.targets.target import WARM_UP
 
 SCHEMA: Final = "bootlab.series/1"
-WARM_UP: Final = "warm-up"
-"""How the label of a boot ends that found the host's caches cold: it is on record and does not count."""
 
 
-class SeriesResult(BaseModel):
+class SeriesResult(Document):
     """The boots of one system, and what they have in common."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
     schema_: Literal["bootlab.series/1"] = Field(default=SCHEMA, alias="schema")
     system: str
     clock: str
@@ -38,7 +38,7 @@ def series_of(run: Run, records: Sequence[BootRecord]) -> SeriesResult:
         system=records[0].system,
         clock=records[0].clock,
         ready=summarize(times) if times else None,
-        identical=identical(records),
+        identical=are_identical(records),
         boots=list(records),
         run=str(run.path),
     )
@@ -46,32 +46,34 @@ def series_of(run: Run, records: Sequence[BootRecord]) -> SeriesResult:
 
 def read_series(run: Run) -> SeriesResult:
     """Return the series that a run has on record, of the boots that ended. Raises InputError when none did."""
-    return series_of(run, recorded_boots(run)[0])
+    return series_of(run, recorded_boots(run).members)
 
 
 def read_boot(run: Run) -> BootRecord:
     """Return the one boot of a run. Raises InputError when it did not end."""
-    return recorded_boots(run)[0][0]
+    return recorded_boots(run).members[0]
 
 
-def recorded_boots(run: Run) -> tuple[list[BootRecord], list[BootRecord]]:
-    """Return the finished boots of a run and its null changes, in the order of their labels; of a trial, its baseline.
+def recorded_boots(run: Run) -> Family:
+    """Return the finished boots of a run, in the order of their labels; of a trial, its baseline.
 
     A warm-up boot is on record and does not count. Raises InputError when there is no finished boot.
     """
     directories = [path for path in run.records() if not path.name.endswith(WARM_UP)]
     if run.kind is RunKind.TRY:
         directories = [path for path in directories if path.name.startswith("baseline-")]
-    elif run.kind is RunKind.COMPARE:
+    elif run.kind in (RunKind.COMPARE, RunKind.GATE):
         raise InputError(f"{run.path}: is a comparison; name one of the runs or systems that it compared")
-    null = [read_record(path) for path in directories if "-null" in path.name]
-    records = [read_record(path) for path in directories if "-null" not in path.name]
-    if not records:
+    kinds: dict[str, list[BootRecord]] = {"": [], NULL: [], FRESH: []}
+    for path in directories:
+        kind = next((kind for kind in (NULL, FRESH) if kind in path.name), "")
+        kinds[kind].append(read_record(path))
+    if not kinds[""]:
         raise InputError(f"{run.path}: holds no finished boot")
-    return records, null
+    return Family(tuple(kinds[""]), tuple(kinds[NULL]), fresh=tuple(kinds[FRESH]))
 
 
-def identical(records: Sequence[BootRecord]) -> bool:
+def are_identical(records: Sequence[BootRecord]) -> bool:
     """Return whether the boots agree in every count, every mark and the console up to ready."""
     seen = {
         (record.outcome, record.instructions, record.idle_ns, tuple(record.marks.items()), record.console_sha256)

@@ -21,15 +21,42 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from bootlab.errors import InputError, StoreError
+from bootlab.kept_file import UNREADABLE, damaged, is_kept, parse_kept, read_kept, read_kept_bytes
 from bootlab.measure.record_files import store_error, write_json
+from bootlab.targets.target import UNFINISHED
 
 INDEX = "index.jsonl"
-UNFINISHED = ".unfinished-"
+UNKNOWN: Final = "unknown"
+"""The kind of a run in a list where neither the index nor its own directory says it."""
+_ABOUT = "run.json"
 _RESULT = "result.json"
 _AUDIT = "audit.json"
+
+
+class _Entry(BaseModel):
+    """A line of the index."""
+
+    model_config = ConfigDict(strict=True)
+    run: Annotated[str, Field(pattern=r"^[^/\x00]+$")]
+    kind: str
+    system: str
+    started: str
+
+
+class _About(BaseModel):
+    """What run.json says. Older ones lack the file."""
+
+    model_config = ConfigDict(strict=True)
+    kind: str
+    system: str
+    started: str
+    asked: dict[str, Any]
+    file: str = ""
 
 
 class RunKind(StrEnum):
@@ -47,6 +74,7 @@ class RunKind(StrEnum):
     TAILOR = "tailor"
     UNUSED = "unused"
     COLDPLUG = "coldplug"
+    GATE = "gate"
 
 
 _RESUMED_BY: Final = {
@@ -92,7 +120,7 @@ class Run:
         """
         here = json.dumps(str(self.path))[1:-1]
         inside = re.compile(rf'"(?:[^"\\]*/)?{re.escape(self.path.name)}(?=/boots/|")')
-        return inside.sub(lambda match: f'"{here}', self.result.read_text(encoding="utf-8"))
+        return inside.sub(lambda match: f'"{here}', read_kept(self.result))
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -114,13 +142,23 @@ class Run:
             os.close(descriptor)
 
     def records(self) -> list[Path]:
-        """Return the directories of the finished boots, in the order of their labels, without those moved aside."""
-        found = sorted(path.parent for path in self.path.glob("boots/*/record.json"))
-        return [path for path in found if UNFINISHED not in path.name]
+        """Return the directories of the finished boots, in the order of their labels, without those moved aside.
+
+        One whose record cannot be read is among them: whoever reads it is told. Raises StoreError.
+        """
+        boots = self.path / "boots"
+        try:
+            there = [path for path in boots.iterdir() if UNFINISHED not in path.name]
+            return sorted(path for path in there if is_kept(path / "record.json"))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise damaged(boots, error) from error
 
     def boot_directory(self, label: str) -> Path:
         """Return the directory of the boot `label`, made new and empty. An unfinished earlier one is moved aside."""
         path = self.path / "boots" / label
+        _expect_text(path)
         try:
             if path.exists():
                 aside = next(
@@ -139,13 +177,19 @@ class Listed:
 
     path: Path
     kind: str
-    """As it was recorded: a `RunKind`, or that of another version of bootlab."""
+    """As it was recorded: a `RunKind`, that of another version of bootlab, or `UNKNOWN`."""
     system: str
     started: str
 
     @property
     def finished(self) -> bool:
-        return (self.path / _RESULT).exists()
+        return os.path.exists(self.path / _RESULT)
+
+    @property
+    def number(self) -> int:
+        """Return the number that its directory begins with; 0 for none."""
+        found = re.match(r"[0-9]{1,18}(?=-)", self.path.name)
+        return int(found[0]) if found is not None else 0
 
 
 class Store:
@@ -157,11 +201,12 @@ class Store:
     def start(self, kind: RunKind, system: str, asked: dict[str, Any], *, file: str = "") -> Run:
         """Make the directory of a new run and enter it in the index. Raises StoreError."""
         started = datetime.now(UTC).isoformat(timespec="seconds")
+        _expect_text(self.root)
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             path = self._claim(f"{system}-{kind}")
             said = {"kind": kind, "system": system, "started": started, "asked": asked}
-            write_json(path / "run.json", {**said, "file": file} if file else said)
+            write_json(path / _ABOUT, {**said, "file": file} if file else said)
             line = json.dumps({"run": path.name, "kind": kind, "system": system, "started": started})
             # One write of one short line to an O_APPEND file is whole even when two runs start at once.
             descriptor = os.open(self.root / INDEX, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
@@ -174,44 +219,58 @@ class Store:
         return Run(path, kind, system, started, asked, file)
 
     def runs(self) -> list[Listed]:
-        """Return every run in the index, oldest first; a run whose directory was removed by hand is left out."""
+        """Return every run there is, oldest first: as the index has it, or its own directory where that says nothing.
+
+        A run whose directory was removed by hand is left out. Raises StoreError.
+        """
         try:
-            lines = (self.root / INDEX).read_text(encoding="utf-8", errors="replace").splitlines()
+            names = [path.name for path in self.root.iterdir()]
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise StoreError(f"{self.root / INDEX}: {error.strerror or error}") from error
-        found = []
-        for line in lines:
-            try:
-                entry = json.loads(line)
-                run = Listed(self.root / entry["run"], entry["kind"], entry["system"], entry["started"])
-            except (ValueError, KeyError, TypeError):
-                # A line cut short by a full disk: its run's directory is still there to be named by path.
-                continue
-            if run.path.is_dir():
-                found.append(run)
-        return found
+            raise damaged(self.root, error) from error
+        lines: list[bytes] = []
+        # Without it the runs are found as well, by their directories.
+        with suppress(OSError):
+            lines = read_kept_bytes(self.root / INDEX).splitlines()
+        there = {name for name in names if os.path.isdir(self.root / name)}
+        entries = (self._entry(line) for line in lines)
+        found = {run.path.name: run for run in entries if run is not None and run.path.name in there}
+        # A full disk may have cut the index, or somebody lost it; what it was to find is still there.
+        unlisted = [self.root / name for name in there - found.keys() if os.path.lexists(self.root / name / _ABOUT)]
+        return sorted([*found.values(), *map(_listed, unlisted)], key=lambda run: (run.number, run.path.name))
+
+    def _entry(self, line: bytes) -> Listed | None:
+        try:
+            entry = _Entry.model_validate_json(line)
+        except ValueError:
+            return None
+        return Listed(self.root / entry.run, entry.kind, entry.system, entry.started)
 
     def find(self, name: str) -> Run:
         """Return the run that `name` means: a path, a directory name, a number, or `last`. Raises InputError."""
         path = Path(name)
         # A name too long for a path is no path.
         with suppress(OSError):
-            if (path / "run.json").is_file():
+            if (path / _ABOUT).is_file():
                 return read_run(path)
         runs = self.runs()
         if name == "last" and runs:
             return read_run(runs[-1].path)
         if re.fullmatch(r"\d+", name):
-            runs = [run for run in runs if run.path.name.split("-")[0].lstrip("0") == name.lstrip("0")]
+            runs = [run for run in runs if str(run.number) == name.lstrip("0")]
         else:
             runs = [run for run in runs if run.path.name == name]
         if not runs:
             raise InputError(
                 f"{name}: no such run in {self.root}", hint="bootlab report --list shows the runs there are"
             )
-        return read_run(runs[-1].path)
+        if len(runs) > 1:
+            raise InputError(
+                f"{name}: {len(runs)} runs have this number: {', '.join(run.path.name for run in runs)}",
+                hint="name one by its directory",
+            )
+        return read_run(runs[0].path)
 
     def _claim(self, name: str) -> Path:
         taken = [int(found.group()) for path in self.root.iterdir() if (found := re.match(r"\d+", path.name))]
@@ -229,14 +288,35 @@ class Store:
 def read_run(path: Path) -> Run:
     """Return the run kept at `path`. Raises StoreError for a damaged one, and for a kind that is not known here."""
     try:
-        document = json.loads((path / "run.json").read_text(encoding="utf-8"))
-        kind, asked = document["kind"], document["asked"]
-        if kind not in list(RunKind):
-            raise StoreError(f"{path}: a run of kind {kind!r}, which this bootlab does not know")
-        if kind == RunKind.PROFILE and asked.get("paths") and (path / _AUDIT).is_file():
-            # Older versions recorded an audit as a profile, and asked for every path of no other.
-            kind = RunKind.AUDIT
-        file = str(document.get("file", ""))
-        return Run(path, RunKind(kind), document["system"], document["started"], asked, file)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(f"{path / 'run.json'}: damaged: {error}") from error
+        said = _About.model_validate(parse_kept(read_kept(path / _ABOUT)))
+    except UNREADABLE as error:
+        raise damaged(path / _ABOUT, error) from error
+    kind = said.kind
+    if kind not in list(RunKind):
+        raise StoreError(
+            f"{path}: a run of kind {kind!r}, which this bootlab does not know",
+            hint="show it by the version of bootlab that made it",
+        )
+    if kind == RunKind.PROFILE and said.asked.get("paths") and os.path.isfile(path / _AUDIT):
+        # Older versions recorded an audit as a profile, and asked for every path of no other.
+        kind = RunKind.AUDIT
+    return Run(path, RunKind(kind), said.system, said.started, said.asked, said.file)
+
+
+def _expect_text(path: Path) -> None:
+    # A record says where it is, and its JSON holds text only: better told before a boot than after it.
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{ascii(str(path))[1:-1]}: the name of a folder there is not UTF-8, so no record can name it",
+            hint="put runs elsewhere with --runs DIR",
+        ) from error
+
+
+def _listed(path: Path) -> Listed:
+    try:
+        run = read_run(path)
+    except StoreError:
+        return Listed(path, UNKNOWN, "", "")
+    return Listed(path, run.kind, run.system, run.started)

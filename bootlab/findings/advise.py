@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from bootlab.document import Document
 from bootlab.findings.cost_tree import CostTree, Heading, Mask
 from bootlab.profile.tree.caused_work import CausedWork
 from bootlab.system import System
@@ -25,11 +26,7 @@ SMALLEST_SHARE: Final = 0.001
 _RISKS: Final = list(Risk)
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
-
-
-class Remedy(_Frozen):
+class Remedy(Document):
     """A technique of the catalogue that could remove a cost."""
 
     technique: str
@@ -45,7 +42,7 @@ class Remedy(_Frozen):
     go with them, in full or in part."""
 
 
-class AdviceItem(_Frozen):
+class AdviceItem(Document):
     """One cause. Costs are of this line alone: what an earlier line holds is not in a later one."""
 
     what: str
@@ -65,7 +62,7 @@ class AdviceItem(_Frozen):
     """Other techniques that would remove some of the same."""
 
 
-class Advice(_Frozen):
+class Advice(Document):
     """Where the time to ready went, largest removable cost first, then what nothing in the catalogue removes."""
 
     schema_: Literal["bootlab.advise/1"] = Field(default=SCHEMA, alias="schema")

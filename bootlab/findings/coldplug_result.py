@@ -3,27 +3,24 @@
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bootlab.build.modules.package import ModuleTree
+from bootlab.document import Document
 from bootlab.findings.device_modules import Device
 from bootlab.measure.record import Outcome
 
 SCHEMA: Final = "bootlab.coldplug/1"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
-
-
-class Module(_Frozen):
+class Module(Document):
     """A kernel module. `bytes`: None when the kernel's package does not have it."""
 
     name: str
     bytes: int | None
 
 
-class ColdplugResult(_Frozen):
+class ColdplugResult(Document):
     """The devices that one boot found, and the modules that they ask for."""
 
     schema_: Literal["bootlab.coldplug/1"] = Field(default=SCHEMA, alias="schema")

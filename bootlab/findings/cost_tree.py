@@ -61,7 +61,8 @@ class Heading:
 class CostTree:
     """The nodes of a profile with what each cost up to some slice, itself and without its callees.
 
-    `instructions` and `idle_ns` are per node; `cost_ns` is both as ns. Their sum over all nodes is the boot's time.
+    `instructions` and `idle_ns` are per node; `cost_ns` is both as ns, and what was charged to the clock for the node.
+    Their sum over all nodes is the boot's time.
     """
 
     def __init__(
@@ -83,7 +84,10 @@ class CostTree:
         self.idle_ns: Integers = np.zeros(count, dtype=np.int64)
         end_ns = profile.slices[slices[-1]].end_ns if slices else 0
         self._add_idle(idle, end_ns)
-        self.cost_ns: Integers = (self.instructions << profile.shift) + self.idle_ns
+        charged_ns: Integers = np.zeros(count, dtype=np.int64)
+        lasted_ns = np.minimum(profile.charges["end_ns"], end_ns) - profile.charges["start_ns"]
+        np.add.at(charged_ns, profile.charges["node"], np.maximum(lasted_ns, 0))
+        self.cost_ns: Integers = (self.instructions << profile.shift) + self.idle_ns + charged_ns
         # A program's function may be called as a kernel's.
         in_kernel = np.isin(profile.spaces, (Space.KERNEL, Space.MODULE))
         self.plain_names = [

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from bootlab.findings.analysis import Analysis
 from bootlab.profile.tables.plain_data import plain
-from bootlab.profile.tree.call_tree import LEAVES, FunctionTotal
+from bootlab.profile.tree.call_tree import LEAVES
 from bootlab.profile.tree.differential import compare_trees
 from bootlab.timeline import marks as m
 
@@ -44,7 +44,7 @@ def profile_document(analysis: Analysis) -> dict[str, Any]:
             for one in profile.slices
         ],
         "activity": plain(analysis.activity),
-        "functions": [_function(one) for one in analysis.tree.top_functions(_FUNCTIONS)],
+        "functions": [one.as_json() for one in analysis.tree.top_functions(_FUNCTIONS)],
         "initcalls": plain(analysis.initcalls),
         "waits": waits,
         "critical_path": plain(analysis.critical_path),
@@ -86,15 +86,4 @@ def difference_document(before: Analysis, after: Analysis) -> dict[str, Any]:
             }
             for one in functions[:_FUNCTIONS]
         ],
-    }
-
-
-def _function(one: FunctionTotal) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "calls": one.calls,
-        "self_instructions": one.self_instructions,
-        "total_instructions": one.total_instructions,
-        "self_elapsed_ns": one.self_elapsed_ns,
-        "total_elapsed_ns": one.total_elapsed_ns,
     }

@@ -5,6 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from bootlab.build.source.config_text import read_config
+from bootlab.kept_file import damaged, read_kept_bytes
 from bootlab.measure.record import BootRecord
 from bootlab.techniques.model.evidence import Evidence, Measured
 
@@ -35,7 +36,12 @@ def evidence_of(record: BootRecord, kernel_config: Path | None = None) -> Eviden
 
 def _console(record: BootRecord) -> str:
     path = Path(record.run) / "console.log"
-    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    try:
+        return read_kept_bytes(path).decode(errors="replace")
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise damaged(path, error) from error
 
 
 def _config(path: Path | None) -> Mapping[str, str]:

@@ -2,26 +2,23 @@
 
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from bootlab.document import Document
 from bootlab.findings.unused_files import Unused
 from bootlab.measure.record import Outcome
 
 SCHEMA: Final = "bootlab.unused/1"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
-
-
-class File(_Frozen):
+class File(Document):
     """A file or link that was never opened. `bytes`: 0 for a further name of a file that stays."""
 
     path: str
     bytes: int
 
 
-class UnusedPart(_Frozen):
+class UnusedPart(Document):
     """What was never opened of the initramfs, or of the root file system."""
 
     files: int
@@ -39,7 +36,7 @@ class UnusedPart(_Frozen):
     """Bytes of the archive or image without these files; None when it was not made."""
 
 
-class UnusedResult(_Frozen):
+class UnusedResult(Document):
     """What was never opened of one system. The boot without it is None where it was not tried."""
 
     schema_: Literal["bootlab.unused/1"] = Field(default=SCHEMA, alias="schema")

@@ -12,6 +12,7 @@ from typing import Final
 
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.reading.source import Head, Source
+from bootlab.importers.reading.tally import Tally
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.event import Event, Span
 from bootlab.timeline.recording import MOST_SPANS, Length, Recording
@@ -20,10 +21,11 @@ from bootlab.timeline.timeline import Timeline
 BOOTTIME: Final = Clock("android boot time", 1_000_000)
 
 # 07-15 04:13:35.244 I/boot_progress_start( 1059): 4040                      -v time
+# boot_progress_start: 21357                                                     by itself
 # 07-10 11:12:39.158   317   317 I boot_progress_start: 21357                 -v threadtime
 _PROGRESS = re.compile(
-    r"(?:I/| I )(?P<name>boot_progress_\w{1,60}|wm_boot_animation_done|sf_stop_bootanim)(?:\([ \d]{1,8}\))? ?: ?"
-    r"(?P<ms>\d{1,12})\b"
+    r"(?:I/| I |^\s{0,20})(?P<name>boot_progress_\w{1,60}|wm_boot_animation_done|sf_stop_bootanim)"
+    r"(?:\([ \d]{1,8}\))? ?: ?(?P<ms>\d{1,12})\b"
 )
 # [ro.boottime.init]: [5000000000]
 _PROPERTY = re.compile(r"\[ro\.boottime\.(?P<name>[\w.@-]{1,100})\]: \[(?P<value>\d{1,18})\]")
@@ -46,14 +48,14 @@ class Markers:
     in_milliseconds: int = 0
 
 
-def recognise(head: Head) -> bool:
-    """Return whether a row is one of the markers."""
-    return any(_PROGRESS.search(row) or _PROPERTY.match(row) for row in head.rows)
+def recognise(head: Head) -> str:
+    """Return the first row that is one of the markers."""
+    return next((row for row in head.rows if _PROGRESS.search(row) or _PROPERTY.match(row)), "")
 
 
 def read(source: Source, options: Options) -> Recording:
     """Return the markers of the first boot. Raises FormatError when there is none."""
-    found = parse(row for _, row in source.rows())
+    found = parse((row for _, row in source.rows()), source.tally)
     if not found.events and not found.services and not found.stages:
         raise source.expected("Android boot markers: boot_progress_* of logcat -b events, or ro.boottime.* of getprop")
     events = [Event(t_ns, "boot event", name) for name, t_ns in found.events.items()]
@@ -76,16 +78,19 @@ def read(source: Source, options: Options) -> Recording:
     )
 
 
-def parse(rows: Iterable[str]) -> Markers:
+def parse(rows: Iterable[str], tally: Tally) -> Markers:
     """Return the markers among the rows of a log or a list of properties."""
     found = Markers()
     for row in rows:
+        tally.aside("other rows of the log")
         if (event := _PROGRESS.search(row)) is not None:
+            tally.used("boot events")
             if event["name"] in found.events:
                 found.repeated += 1
             else:
                 found.events[event["name"]] = int(event["ms"]) * 1_000_000
         elif (one := _PROPERTY.match(row)) is not None:
+            tally.used("init's properties")
             _take_property(found, one["name"], int(one["value"]))
     return found
 

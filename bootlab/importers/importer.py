@@ -23,5 +23,6 @@ class Importer:
     """The name that --format takes; also Recording.format."""
     title: str
     """What it reads, in words, with the commands that write it."""
-    recognise: Callable[[Head], bool]
+    recognise: Callable[[Head], str]
+    """Returns what told that a file is of this format, a line or what its bytes are; empty for any other file."""
     read: Callable[[Source, Options], Recording]

@@ -141,7 +141,7 @@ def _record(row: tuple[int, int, int, int, int, int], names: Sequence[str]) -> A
     return AccountRecord(t_ns, AccountEventKind(kind), names[unit] if unit != _NO_UNIT else "", pid, detail, value)
 
 
-def find_account(console: str) -> InitAccount:
+def require_account(console: str) -> InitAccount:
     """Return the last whole account that `bootlab-ctl account --console` has written among other lines.
 
     Raises InputError when there is none.

@@ -14,6 +14,8 @@ from typing import Final
 from bootlab.errors import InputError
 from bootlab.importers.kernel import dmesg
 from bootlab.importers.onto_another_clock import place
+from bootlab.importers.reading.text_in_place import behind_events, behind_times
+from bootlab.importers.systemd.analyze_text import USERSPACE
 from bootlab.timeline.clock import Alignment, Clock, align
 from bootlab.timeline.event import Event, Span
 from bootlab.timeline.recording import MOST_SPANS, Length, Recording
@@ -151,6 +153,8 @@ def _rank(one: Recording) -> int:
 
 def _place(one: tuple[str, Recording], there: _Placed, target: Recording) -> _Placed | None:
     name, recording = one
+    if (chain := _place_chain(name, recording, there)) is not None:
+        return chain
     if recording.timeline.clock.name == there.own.timeline.clock.name != _CONSOLE:
         _expect_one_boot(name, recording, there)
         # One clock: nothing to estimate but how it was printed.
@@ -169,6 +173,20 @@ def _place(one: tuple[str, Recording], there: _Placed, target: Recording) -> _Pl
     clock = recording.timeline.clock
     whole = Alignment(clock, target.timeline.clock, offset, uncertainty, -(1 << 62) if since is None else since)
     placement = Placement(name, clock.name, there.name, offset, uncertainty, since, pairs)
+    return _Placed(name, recording, place(recording, whole), placement)
+
+
+def _place_chain(name: str, recording: Recording, there: _Placed) -> _Placed | None:
+    # A critical chain counts from systemd's start, which is where the others' phase of user space begins.
+    if recording.timeline.clock.name != USERSPACE.name or not recording.timeline.spans:
+        return None
+    begun = next((phase for phase in there.placed.phases if phase.name == "userspace"), None)
+    if begun is None:
+        return None
+    clock, target = recording.timeline.clock, there.placed.timeline.clock
+    uncertainty = clock.resolution_ns + target.resolution_ns + there.placement.uncertainty_ns
+    whole = Alignment(clock, target, begun.start_ns, uncertainty, -(1 << 62))
+    placement = Placement(name, clock.name, there.name, begun.start_ns, uncertainty, None, 0)
     return _Placed(name, recording, place(recording, whole), placement)
 
 
@@ -277,11 +295,16 @@ def _tell(recording: Recording) -> Iterator[tuple[tuple[str, str], int]]:
 
 def _joined(done: Sequence[_Placed], beside: Sequence[Recording]) -> Recording:
     target = done[0].placed
+    told = {event.name.strip() for one in done for event in one.placed.timeline.events}
     events, spans, seen_lines, seen_spans = [], [], set(), set()
+    texts: list[tuple[int | None, str]] = []
     # The clock that sees everything sees it late, so what another recording tells better is taken from there.
     for one in reversed(done):
         keyed = [(_line(event), event) for event in one.placed.timeline.events]
         events += [event for key, event in keyed if key not in seen_lines]
+        texts += [
+            line for line in behind_times(one.placed.timeline.events, one.placed.text) if line[1].strip() not in told
+        ]
         seen_lines |= {key for key, _ in keyed}
         mine = [span for span in one.placed.timeline.spans if (span.source, span.name) not in seen_spans]
         spans += mine
@@ -296,14 +319,16 @@ def _joined(done: Sequence[_Placed], beside: Sequence[Recording]) -> Recording:
     facts: dict[str, str] = {}
     for recording in said:
         facts = {**recording.facts, **facts}
+    timeline = Timeline.of(target.timeline.clock, events[: 2 * MOST_SPANS], spans[: 2 * MOST_SPANS])
     return Recording(
         format=" + ".join(dict.fromkeys(one.format for one in said)),
         tool=", ".join(dict.fromkeys(one.tool for one in said)),
-        timeline=Timeline.of(target.timeline.clock, events[: 2 * MOST_SPANS], spans[: 2 * MOST_SPANS]),
+        timeline=timeline,
         about_clock=done[0].own.about_clock,
         phases=_phases(spine, events) if spine is not None else (),
         lengths=tuple(length for key, length in lengths.items() if key not in seen_spans),
         stacks=tuple(stack for one in said for stack in one.stacks),
+        text=behind_events(timeline.events, texts),
         facts=facts,
         notes=(
             *(_placement_words(one.placement) for one in done[1:]),

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from bootlab.importers.reading.text_in_place import moved
 from bootlab.timeline.clock import Alignment
 from bootlab.timeline.event import Span
 from bootlab.timeline.recording import Length, Recording
@@ -24,7 +25,8 @@ def place_spans(spans: Iterable[Span], alignment: Alignment | None) -> tuple[lis
 def place(recording: Recording, alignment: Alignment) -> Recording:
     """Return a recording on the alignment's target clock. Phases are moved as they are, covered or not."""
     spans, unplaced = place_spans(recording.timeline.spans, alignment)
-    events = [event for event in recording.timeline.events if alignment.covers(event.t_ns)]
+    covered = [alignment.covers(event.t_ns) for event in recording.timeline.events]
+    events = [event for event, kept in zip(recording.timeline.events, covered, strict=True) if kept]
     timeline = replace(
         recording.timeline,
         clock=alignment.target,
@@ -35,4 +37,10 @@ def place(recording: Recording, alignment: Alignment) -> Recording:
         replace(phase, start_ns=alignment.translate(phase.start_ns), end_ns=alignment.translate(phase.end_ns))
         for phase in recording.phases
     ]
-    return replace(recording, timeline=timeline, phases=tuple(phases), lengths=(*unplaced, *recording.lengths))
+    return replace(
+        recording,
+        timeline=timeline,
+        phases=tuple(phases),
+        lengths=(*unplaced, *recording.lengths),
+        text=moved(recording.text, covered),
+    )

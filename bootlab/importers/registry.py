@@ -1,26 +1,31 @@
 """Every importer there is, and which one a file is for."""
 
+from dataclasses import replace
 from typing import Final
 
 from bootlab.errors import InputError
-from bootlab.importers import android, boot_series
+from bootlab.importers import android, boot_series, cloud_init
+from bootlab.importers.bootchart import loose
 from bootlab.importers.bootchart import svg as bootchart_svg
 from bootlab.importers.bootchart import tarball as bootchart
-from bootlab.importers.firmware import boot_kpi, bootstage, cbmem
+from bootlab.importers.firmware import boot_kpi, bootstage, cbmem, fpdt, xbl
 from bootlab.importers.freebsd import boottrace, tslog
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.kernel import ftrace
 from bootlab.importers.kernel import log as kernel_log
 from bootlab.importers.kernel import marks as kernel_marks
 from bootlab.importers.reading.source import FormatError, Head, Source
+from bootlab.importers.reading.tally import left_out_notes
 from bootlab.importers.serial import bootlab_watch as watch
-from bootlab.importers.serial import grabserial
+from bootlab.importers.serial import grabserial, lava, loader_console
 from bootlab.importers.systemd import analyze_text as systemd_text
 from bootlab.importers.systemd import dump as systemd_dump
+from bootlab.importers.systemd import journal
 from bootlab.importers.systemd import plot_json as systemd_plot
 from bootlab.importers.systemd import plot_svg as systemd_svg
 from bootlab.importers.systemd import show as systemd_show
-from bootlab.importers.vmm import ec2_boot_bench, firecracker_log, firecracker_metrics
+from bootlab.importers.tool_files import tool_file
+from bootlab.importers.vmm import ec2_boot_bench, firecracker_log, firecracker_metrics, qemu_boot_time
 from bootlab.timeline.recording import Recording
 
 IMPORTERS: Final[tuple[Importer, ...]] = (
@@ -34,8 +39,13 @@ IMPORTERS: Final[tuple[Importer, ...]] = (
     ec2_boot_bench.IMPORTER,
     android.IMPORTER,
     boot_kpi.IMPORTER,
+    fpdt.IMPORTER,
+    xbl.IMPORTER,
+    qemu_boot_time.IMPORTER,
     bootchart.IMPORTER,
     bootchart_svg.IMPORTER,
+    journal.IMPORTER,
+    cloud_init.IMPORTER,
     systemd_svg.IMPORTER,
     systemd_plot.IMPORTER,
     systemd_show.IMPORTER,
@@ -43,8 +53,10 @@ IMPORTERS: Final[tuple[Importer, ...]] = (
     systemd_text.IMPORTER,
     ftrace.IMPORTER,
     grabserial.IMPORTER,
+    lava.IMPORTER,
     kernel_marks.IMPORTER,
     kernel_log.IMPORTER,
+    loader_console.IMPORTER,
     boot_series.IMPORTER,
 )
 """The first that recognises a file reads it, so the most telling formats come first and plain text last."""
@@ -76,18 +88,39 @@ def read_recording(source: Source, options: Options, format_name: str | None = N
     Raises FormatError, which names file and line, for what no importer knows or what is not of its format.
     """
     if format_name is not None:
-        return _bounded(require_importer(format_name).read(source, options), source)
+        return _read(require_importer(format_name), source, options)
     if not source.head.data:
         raise FormatError(f"{source.name}: empty", hint="was the recording saved?")
+    if (kind := tool_file(source.head.data)) is not None:
+        raise FormatError(
+            f"{source.name}: it is {kind.title}, which only {kind.argv[0]} can read",
+            hint=f"{kind.command(source.name)} | bootlab import -",
+        )
     importer = find_importer(source.head)
+    alone = loose.log_alone(source.head.data) if importer in (None, boot_series.IMPORTER, bootchart.IMPORTER) else None
+    if alone is not None:
+        raise FormatError(
+            f"{source.name}: it is {alone} of a bootchart, by itself",
+            hint=f"import the folder that it lies in, or pack it: tar czf bootchart.tgz {' '.join(loose.LOGS[:4])} ...",
+        )
     if importer is None:
         raise FormatError(
             f"{source.name}: none of the {len(IMPORTERS)} formats; it begins {ascii(_beginning(source.head))}",
             hint=_ZIPPED
             if source.head.data.startswith(b"PK\x03\x04")
-            else "--format NAME reads it as one of them; bootlab import --formats lists them",
+            else "bootlab import --explain FILE names the nearest; --format NAME reads it as one of them",
         )
-    return _bounded(importer.read(source, options), source)
+    return _read(importer, source, options)
+
+
+def _read(importer: Importer, source: Source, options: Options) -> Recording:
+    recording = _bounded(importer.read(source, options), source)
+    if not source.tally.counted():
+        return recording
+    for _ in source.rows():
+        source.tally.leave_out("behind the end of what was read")
+    account = source.account()
+    return recording if account is None else replace(recording, notes=(*recording.notes, *left_out_notes(account)))
 
 
 def _bounded(recording: Recording, source: Source) -> Recording:

@@ -49,6 +49,18 @@ def board_terms(record: BootRecord) -> BoardTerms | None:
     )
 
 
+def modelled_load_ns(record: BootRecord) -> int | None:
+    """Return what loading took by the system's models, part of `total_ns`; None for a system that has no model.
+
+    Before power-on by the storage model, and as long as a bootloader waited for the card by the board model. A smaller
+    kernel takes less of it, whatever its instructions do.
+    """
+    if record.storage is None and record.board_model is None:
+        return None
+    terms = board_terms(record)
+    return record.load_ns + ((terms.loader_card_ns or 0) if terms is not None else 0)
+
+
 def _count(record: BootRecord, name: str) -> int | None:
     text = record.facts.get(_FACT + name, "")
     return int(text) if text.isdigit() else None

@@ -6,10 +6,12 @@ The JSON's shape is documented in docs/formats.md and carries a version; a reade
 from enum import StrEnum
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from bootlab.document import Document
 from bootlab.system import BoardModel, Storage
 from bootlab.timeline import marks as m
+from bootlab.timeline.event import Nanoseconds
 
 SCHEMA: Final = "bootlab.boot/1"
 
@@ -29,57 +31,53 @@ class Outcome(StrEnum):
     """The machine was lost in mid-boot: QEMU was killed, a line is gone. Nothing is learned about the system."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
-
-
-class PhaseRecord(_Frozen):
+class PhaseRecord(Document):
     name: str
     start: str
     end: str
-    start_ns: int
-    duration_ns: int
+    start_ns: Nanoseconds
+    duration_ns: Nanoseconds
     read_bytes: int | None = None
     """What an emulated board read from its card; None for other machines."""
 
 
-class StageRecord(_Frozen):
+class StageRecord(Document):
     """A stage of U-Boot's, by its own timer: us since that started, in ns. A board's starts at power-on or in SPL."""
 
     name: str
-    t_ns: int
+    t_ns: Nanoseconds
 
 
-class InitcallRecord(_Frozen):
+class InitcallRecord(Document):
     """One initcall; times in ns since power-on, duration to the start of the next one."""
 
     name: str
-    start_ns: int
-    duration_ns: int
+    start_ns: Nanoseconds
+    duration_ns: Nanoseconds
 
 
-class GuestClock(_Frozen):
+class GuestClock(Document):
     """How the kernel's own time stamps are read on the boot's clock: add `offset_ns`, good to +- `uncertainty_ns`.
 
     Holds from `since_ns` (a printk stamp) on: before, the guest's clock stood still or changed its source.
     """
 
-    offset_ns: int
-    uncertainty_ns: int
-    since_ns: int
+    offset_ns: Nanoseconds
+    uncertainty_ns: Nanoseconds
+    since_ns: Nanoseconds
 
 
-class ConsoleStamps(_Frozen):
+class ConsoleStamps(Document):
     """How far a console's stamps may be off: a byte time, and how late the host took them.
 
     The time since power-on also by where time 0 lies in the command that gave the power.
     """
 
-    byte_ns: int
+    byte_ns: Nanoseconds
     """0 where the line's rate is not known."""
-    late_ns: int | None = None
+    late_ns: Nanoseconds | None = None
     """No stamp of this boot was later than this; None where it cannot be known, and in older records."""
-    power_ns: int
+    power_ns: Nanoseconds
     """How long that command took; 0 where time 0 is a console line."""
 
     @property
@@ -88,7 +86,7 @@ class ConsoleStamps(_Frozen):
         return None if self.late_ns is None else self.byte_ns + self.late_ns
 
 
-class BootRecord(_Frozen):
+class BootRecord(Document):
     """One boot. Times are ns since power-on on `clock`."""
 
     schema_: Literal["bootlab.boot/1"] = Field(default=SCHEMA, alias="schema")
@@ -107,9 +105,11 @@ class BootRecord(_Frozen):
     """What a reader should know whatever the outcome: a board that left Falcon mode, say."""
     instructions: int | None
     """Instructions executed up to ready (virtual clock)."""
-    idle_ns: int | None
-    """Virtual time up to ready in which no instruction ran."""
-    marks: dict[str, int]
+    idle_ns: Nanoseconds | None
+    """Virtual time up to ready in which no instruction ran, and nothing was charged."""
+    charged_ns: Nanoseconds = Field(default=0, exclude_if=lambda value: not value)
+    """Virtual time up to ready that was charged for events (`clock.charges`)."""
+    marks: dict[str, Nanoseconds]
     phases: list[PhaseRecord]
     bootstage: list[StageRecord] = []
     """U-Boot's own stages, where it printed them (CONFIG_BOOTSTAGE_REPORT)."""
@@ -118,6 +118,8 @@ class BootRecord(_Frozen):
     """None when the console holds too few stamped lines."""
     stamps: ConsoleStamps | None = None
     """How far a board's console stamps may be off; None for an emulated machine."""
+    exact_disks: bool | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Whether its disks answered at once, as they were to; None where there was none to, and in older records."""
     kaslr_slide: int | None
     facts: dict[str, str]
     console_sha256: str
@@ -128,7 +130,7 @@ class BootRecord(_Frozen):
     """sha256 of kernel, initramfs, qemu, firmware, plugin; one per input that there is."""
     sizes: dict[str, int] = {}
     """Bytes of kernel, initramfs, rootfs and disks: one per input that there is."""
-    load_ns: int = 0
+    load_ns: Nanoseconds = 0
     """Time to load kernel and initramfs by the system's storage model; comes before power-on, and is in no mark."""
     storage: Storage | None = None
     """The model that `load_ns` comes from; without one loading costs nothing."""
@@ -145,11 +147,12 @@ class BootRecord(_Frozen):
 
     @property
     def ready_ns(self) -> int | None:
+        """Return the time from power-on to ready; None for a boot that was not ready and well."""
         return self.marks.get("ready") if self.outcome is Outcome.READY else None
 
     @property
     def total_ns(self) -> int | None:
-        """Return the time to load and to ready: what a system with a storage model is judged by."""
+        """Return the ns to load and to ready: what a system with a storage model is judged by; None as `ready_ns`."""
         return None if self.ready_ns is None else self.load_ns + self.ready_ns
 
     @property
@@ -159,5 +162,8 @@ class BootRecord(_Frozen):
 
     @property
     def user_space_ns(self) -> int | None:
-        """Return the time to user space: its first instruction, or the exec of init where that is not seen."""
+        """Return the ns to user space: to its first instruction, or the exec of init where that is not seen.
+
+        None where neither was.
+        """
         return self.marks.get(m.FIRST_USER_INSTRUCTION, self.marks.get(m.INIT_EXEC))

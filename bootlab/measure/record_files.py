@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from bootlab.errors import StoreError
+from bootlab.kept_file import UNREADABLE, damaged, read_kept_json
 from bootlab.measure.record import BootRecord
 
 
@@ -33,11 +34,13 @@ def read_record(directory: Path) -> BootRecord:
     """Return the record of a finished boot, which is where it was found now. Raises StoreError for none, or damage."""
     path = directory / "record.json"
     try:
-        record = BootRecord.model_validate_json(path.read_text(encoding="utf-8"))
+        record = BootRecord.model_validate_json(read_kept_json(path))
     except FileNotFoundError as error:
-        raise StoreError(f"{directory}: no record.json: not a finished boot") from error
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{path}: damaged: {str(error).splitlines()[0]}") from error
+        raise StoreError(
+            f"{directory}: no record.json: not a finished boot", hint="bootlab report --list shows the runs there are"
+        ) from error
+    except UNREADABLE as error:
+        raise damaged(path, error) from error
     return record.model_copy(update={"run": str(directory)})
 
 

@@ -186,6 +186,7 @@ class Watch:
             yield End(self.since(t_ns), reason, met)
 
     def since(self, t_ns: int) -> int:
+        """Return a time of the ports' clock as ns since time 0, or since the start while that has not come."""
         return t_ns - (self.start_ns if self.zero_ns is None else self.zero_ns)
 
     def due_ns(self) -> int | None:

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from bootlab.document import Document
 from bootlab.experiments.trial.plan import Plan
 from bootlab.report.parts.figures import visible
 from bootlab.report.parts.terminal_tables import keep_whole, plain_table
@@ -17,18 +18,14 @@ from bootlab.techniques.page.measured_figures import MeasuredFigure, figures_of
 SCHEMA: Final = "bootlab.techniques/1"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
-
-
-class PublishedFigure(_Frozen):
+class PublishedFigure(Document):
     """What somebody else measured, and where it is written."""
 
     figure: str
     where: str
 
 
-class TechniqueRow(_Frozen):
+class TechniqueRow(Document):
     """A technique, with the figures published of it and our own."""
 
     name: str
@@ -43,14 +40,14 @@ class TechniqueRow(_Frozen):
     measured: list[MeasuredFigure]
 
 
-class PlanRow(_Frozen):
+class PlanRow(Document):
     """A plan. `techniques`: None for all of the catalogue."""
 
     summary: str
     techniques: tuple[str, ...] | None
 
 
-class CatalogueDocument(_Frozen):
+class CatalogueDocument(Document):
     """Techniques, and every plan by name."""
 
     schema_: Literal["bootlab.techniques/1"] = Field(default=SCHEMA, alias="schema")

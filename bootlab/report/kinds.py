@@ -20,9 +20,11 @@ from bootlab.experiments.tailor.result import TailorResult
 from bootlab.experiments.trial.result import TryResult
 from bootlab.findings.coldplug_result import ColdplugResult
 from bootlab.findings.unused_result import UnusedResult
+from bootlab.ledger.gate.result import GateResult
 from bootlab.report.boots.view import boot_view, compare_view, series_view
 from bootlab.report.compression.view import compression_view
 from bootlab.report.findings.view import audit_view, coldplug_view, unused_view
+from bootlab.report.gate.view import gate_view
 from bootlab.report.parts.view import View
 from bootlab.report.profile.view import recorded_profile_view
 from bootlab.report.recording.view import import_view
@@ -51,6 +53,7 @@ KINDS: Final[Mapping[RunKind, Callable[[Run], View]]] = {
     RunKind.TAILOR: _kind(partial(read_result, form=TailorResult), tailor_view),
     RunKind.UNUSED: _kind(partial(read_result, form=UnusedResult), unused_view),
     RunKind.COLDPLUG: _kind(partial(read_result, form=ColdplugResult), coldplug_view),
+    RunKind.GATE: _kind(partial(read_result, form=GateResult), gate_view),
 }
 """Kind -> what reads a run of it and returns its view. Raises InputError for an interrupted run, StoreError for a
 damaged one."""

@@ -4,26 +4,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from rich.console import RenderableType
 from rich.text import Text
 
+from bootlab.document import Document
 from bootlab.experiments.store import Listed
 from bootlab.importers.importer import Importer
 from bootlab.measure.host.toolbox import ToolStatus
+from bootlab.report.parts.figures import visible
 from bootlab.report.parts.terminal_tables import keep_whole, plain_table
 from bootlab.report.parts.view import View
 
 RUNS_SCHEMA: Final = "bootlab.runs/1"
 TOOLS_SCHEMA: Final = "bootlab.doctor/1"
 FORMATS_SCHEMA: Final = "bootlab.import-formats/1"
+_DAMAGED = "(damaged: bootlab report with its path says how)"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
-
-
-class RunRow(_Frozen):
+class RunRow(Document):
     """A run of a store."""
 
     run: str
@@ -32,28 +31,28 @@ class RunRow(_Frozen):
     started: str
 
 
-class RunsDocument(_Frozen):
+class RunsDocument(Document):
     """The runs of a store, oldest first."""
 
     schema_: Literal["bootlab.runs/1"] = Field(default=RUNS_SCHEMA, alias="schema")
     runs: list[RunRow]
 
 
-class ToolsDocument(_Frozen):
+class ToolsDocument(Document):
     """Every tool and device that bootlab uses."""
 
     schema_: Literal["bootlab.doctor/1"] = Field(default=TOOLS_SCHEMA, alias="schema")
     tools: list[ToolStatus]
 
 
-class FormatRow(_Frozen):
+class FormatRow(Document):
     """A format: the name that --format takes, and what it is."""
 
     name: str
     title: str
 
 
-class FormatsDocument(_Frozen):
+class FormatsDocument(Document):
     """The formats that are imported."""
 
     schema_: Literal["bootlab.import-formats/1"] = Field(default=FORMATS_SCHEMA, alias="schema")
@@ -63,8 +62,12 @@ class FormatsDocument(_Frozen):
 def runs_view(runs: Sequence[Listed], root: Path) -> View:
     """Return the list of the runs in a store at `root`."""
     rows = [RunRow(run=str(run.path), kind=run.kind, system=run.system, started=run.started) for run in runs]
-    lines = [f"{run.path.name:<44} {run.started}{'' if run.finished else '  (unfinished)'}" for run in runs]
+    lines = [visible(f"{run.path.name:<44} {run.started or _DAMAGED}{_state(run)}") for run in runs]
     return View(RunsDocument(runs=rows), tuple(lines) or (f"no runs in {root}",))
+
+
+def _state(run: Listed) -> str:
+    return "" if run.finished or not run.started else "  (unfinished)"
 
 
 def tools_view(findings: Sequence[ToolStatus]) -> View:

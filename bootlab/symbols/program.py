@@ -25,7 +25,7 @@ _IDENTITY = 16
 
 
 @dataclass(frozen=True)
-class _Form:
+class _ElfLayout:
     """How the tables of one class of ELF files are laid out."""
 
     machines: Mapping[int, str]
@@ -37,7 +37,7 @@ class _Form:
     symbol: "np.dtype[np.void]"
 
 
-_FORM_64 = _Form(
+_LAYOUT_64 = _ElfLayout(
     machines={62: "x86_64", 183: "aarch64", 243: "riscv64"},
     header=struct.Struct("<16xHHI8xQQIHHHHHH"),
     section=struct.Struct("<IIQQQQIIQQ"),
@@ -47,7 +47,7 @@ _FORM_64 = _Form(
         [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
     ),
 )
-_FORM_32 = _Form(
+_LAYOUT_32 = _ElfLayout(
     machines={40: "armv7"},
     header=struct.Struct("<16xHHI4xIIIHHHHHH"),
     section=struct.Struct("<10I"),
@@ -57,7 +57,7 @@ _FORM_32 = _Form(
         [("name", "<u4"), ("value", "<u4"), ("size", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2")]
     ),
 )
-_FORMS = {b"\x02\x01": _FORM_64, b"\x01\x01": _FORM_32}
+_LAYOUTS = {b"\x02\x01": _LAYOUT_64, b"\x01\x01": _LAYOUT_32}
 """By class and byte order, which follow the magic number: 64 or 32 bits, little-endian."""
 _PT_LOAD, _PF_X = 1, 1
 _SHT_SYMTAB, _SHT_NOTE, _SHT_NOBITS, _SHT_DYNSYM = 2, 7, 8, 11
@@ -98,7 +98,7 @@ def read_program(data: Data, source: str, debug_files: Sequence[Path] = ()) -> P
     name that .gnu_debuglink asks for, is taken when the program itself is stripped. Raises InputError for a damaged
     file and for a debug file that cannot be read.
     """
-    if _form_of(data) is None:
+    if _layout_of(data) is None:
         return None
     try:
         elf = _Elf(data)
@@ -151,7 +151,7 @@ def _from_debug_file(path: Path, program: Program, elf: "_Elf") -> Program | Non
     try:
         with path.open("rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        if _form_of(data) is None:
+        if _layout_of(data) is None:
             return None
         debug = _Elf(data)
         if not _same_build(elf, program.debug_link, path, debug) or debug.table(_SHT_SYMTAB) is None:
@@ -162,40 +162,40 @@ def _from_debug_file(path: Path, program: Program, elf: "_Elf") -> Program | Non
         raise InputError(f"{path}: not a debug file that can be read: {error}") from error
 
 
-def _form_of(data: Data) -> _Form | None:
-    form = _FORMS.get(bytes(data[4:6])) if data[:4] == _MAGIC else None
-    return form if form is not None and len(data) >= form.header.size else None
+def _layout_of(data: Data) -> _ElfLayout | None:
+    layout = _LAYOUTS.get(bytes(data[4:6])) if data[:4] == _MAGIC else None
+    return layout if layout is not None and len(data) >= layout.header.size else None
 
 
 class _Elf:
     def __init__(self, data: Data) -> None:
-        form = _form_of(data)
-        if form is None:
+        layout = _layout_of(data)
+        if layout is None:
             raise ValueError("not a little-endian ELF file")
         self._data = data
-        self._form = form
+        self._layout = layout
         _, machine, _, segments_at, sections_at, _, _, segment_size, segments, section_size, sections, names = (
-            form.header.unpack_from(data)
+            layout.header.unpack_from(data)
         )
-        self.arch = form.machines.get(machine)
+        self.arch = layout.machines.get(machine)
         # Offset in the file, address and bytes in memory of what is executable; a debug file has none of the bytes.
         parts = (
-            [row[column] for column in form.columns]
-            for row in self._rows(form.segment, segments_at, segment_size, segments)
+            [row[column] for column in layout.columns]
+            for row in self._rows(layout.segment, segments_at, segment_size, segments)
         )
         self._code = [
             (offset, address, size)
             for kind, flags, offset, address, size in parts
             if kind == _PT_LOAD and flags & _PF_X
         ]
-        rows = list(self._rows(form.section, sections_at, section_size, sections))
+        rows = list(self._rows(layout.section, sections_at, section_size, sections))
         self._sections = [
             _Section(self._text(rows[names][4] + row[0]) if names < len(rows) else "", row[1], *row[3:7])
             for row in rows
         ]
         self.build_id = self._build_id()
         # On 32-bit arm an odd address says that the function is in T32 code.
-        self._instruction_set = ~1 if form is _FORM_32 else ~0
+        self._instruction_set = ~1 if layout is _LAYOUT_32 else ~0
 
     def program(self) -> Program:
         stripped = self.table(_SHT_SYMTAB) is None
@@ -256,7 +256,7 @@ class _Elf:
                 yield address, size, info >> 4 == _STB_LOCAL, name
 
     def _symbols(self, table: _Section) -> NDArray[np.void]:
-        symbol = self._form.symbol
+        symbol = self._layout.symbol
         rows = np.frombuffer(self._data, symbol, table.size // symbol.itemsize, table.offset)
         kinds = rows["info"] & 15
         code = np.zeros(len(rows), bool)

@@ -18,7 +18,7 @@ class BoardModel(Part):
     The drivers wait where those of a real board would, so other work goes on meanwhile where it would there.
     """
 
-    storage_mib_s: float = Field(default=0, ge=0, le=10_000, strict=False)
+    storage_mib_s: float = Field(default=0, ge=0, le=10_000)
     """Rate of the card, 2^20 bytes a second."""
     storage_latency_us: int = Field(default=0, ge=0, le=1_000_000)
     """Time from a request to its first byte."""

@@ -1,11 +1,10 @@
 """What the user calls booted, and how the booted system proves that it still does its work."""
 
-import re
 from typing import Annotated, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from bootlab.system.part import MARK, Part
+from bootlab.system.part import MARK, Part, expect_pattern
 
 
 class Booted(Part):
@@ -14,7 +13,7 @@ class Booted(Part):
     mark: Annotated[str, MARK] | None = None
     console: str | None = None
     """Regular expression searched in each console line."""
-    deadline_s: float = Field(default=120.0, gt=0, le=86400, strict=False)
+    deadline_s: float = Field(default=120.0, gt=0, le=86400)
     """Host seconds until a boot that is not booted is a hang."""
 
     @model_validator(mode="after")
@@ -44,7 +43,7 @@ class Check(Part):
     """A console line matching this is a failed check at once, before ready too, without waiting for the deadline."""
     send: str | None = None
     expect: str | None = None
-    deadline_s: float = Field(default=60.0, gt=0, le=86400, strict=False)
+    deadline_s: float = Field(default=60.0, gt=0, le=86400)
 
     @field_validator("console", "fail", "expect")
     @classmethod
@@ -67,9 +66,4 @@ class Check(Part):
 
 
 def _regular_expression(value: str | None) -> str | None:
-    if value is not None:
-        try:
-            re.compile(value)
-        except re.error as error:
-            raise ValueError(f"not a regular expression: {error}") from error
-    return value
+    return None if value is None else expect_pattern(value)

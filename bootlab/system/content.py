@@ -82,6 +82,7 @@ class Content(Part):
 
     @property
     def is_recipe(self) -> bool:
+        """Return whether it says how to make it, as against a finished file."""
         content = (self.init, self.bootlab_init, self.directory, self.packages, self.files, self.programs)
         return any(map(bool, content)) or self.wants_modules
 
@@ -141,7 +142,7 @@ class Rootfs(Content):
     journal: bool = True
     """Whether an ext4 file system has a journal."""
     device: Literal["virtio-blk", "pmem"] = "virtio-blk"
-    """`pmem`: memory that keeps (an NVDIMM, /dev/pmem0), which is read without waiting: exact on the virtual clock."""
+    """`pmem`: memory that keeps (an NVDIMM, /dev/pmem0). On the virtual clock both repeat exactly."""
 
     @model_validator(mode="after")
     def _path_or_recipe(self) -> Self:

@@ -9,8 +9,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from bootlab.errors import InputError
-from bootlab.system.value import System, complaints
+from bootlab.system.part import brief
+from bootlab.system.value import LONGEST_NAME, System, complaints
 
+_LARGEST = 8 << 20
+_EXAMPLE = "examples/debian-cloud.toml is a whole system file, docs/systems.md describes every key"
 _FOLDERS = ("directory", "boots")
 """Keys that hold the path of a folder; every other path is a file's."""
 
@@ -22,22 +25,31 @@ def read_system(path: Path) -> System:
     contradictory options.
     """
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{ascii(str(path))[1:-1]}: its name is not UTF-8", hint="give it another name") from error
+    try:
+        document = tomllib.loads(_read(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n"))
     except FileNotFoundError as error:
         raise InputError(
             f"{path}: no such file", hint="bootlab boot examples/debian-cloud.toml boots a shipped example"
         ) from error
     except IsADirectoryError as error:
-        raise InputError(f"{path}: is a directory, expected a TOML system file") from error
+        raise InputError(f"{path}: is a directory, expected a TOML system file", hint=_EXAMPLE) from error
     except PermissionError as error:
-        raise InputError(f"{path}: permission denied") from error
+        raise InputError(f"{path}: permission denied", hint="name a file that you may read") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text, expected a TOML system file") from error
+        raise InputError(f"{path}: not UTF-8 text, expected a TOML system file", hint=_EXAMPLE) from error
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not TOML: {error}") from error
-    document.setdefault("name", re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._") or "system")
+        raise InputError(f"{path}: {error.strerror or error}", hint=_EXAMPLE) from error
+    except RecursionError as error:
+        raise InputError(f"{path}: not TOML: nested too deeply", hint=_EXAMPLE) from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML: {brief(str(error))}", hint=_EXAMPLE) from error
+    except ValueError as error:
+        # What is left is a number of more digits than Python reads.
+        raise InputError(f"{path}: not TOML: a number with more digits than any can have", hint=_EXAMPLE) from error
+    document.setdefault("name", re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._")[:LONGEST_NAME] or "system")
     missing = _resolve_paths(document, path)
     try:
         system = System.model_validate(document)
@@ -54,6 +66,15 @@ def read_system(path: Path) -> System:
     return system
 
 
+def _read(path: Path) -> bytes:
+    # A pipe is as good as a file; what never ends is not read for ever.
+    with path.open("rb") as file:
+        data = file.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise InputError(f"{path}: more than {_LARGEST >> 20} MiB, expected a TOML system file", hint=_EXAMPLE)
+    return data
+
+
 def _resolve_paths(document: dict[str, Any], file: Path) -> list[str]:
     # Also of a document that is wrong elsewhere: what is not text where a path belongs is left to the check of types.
     missing = []
@@ -62,7 +83,7 @@ def _resolve_paths(document: dict[str, Any], file: Path) -> list[str]:
             holder[name] = str(file.parent / holder[name])
             wanted = "folder" if name in _FOLDERS else "file"
             if not _is_there(Path(holder[name]), name):
-                missing.append(f"{key}: no such {wanted}: {holder[name]}")
+                missing.append(f"{brief(key)}: no such {wanted}: {brief(holder[name])}")
     return missing
 
 

@@ -1,12 +1,11 @@
 """Where a system boots when no machine is emulated for it: a real board on its line, or boots that are on record."""
 
-import re
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from bootlab.system.part import LINE, TEXT, Part, matching
+from bootlab.system.part import LINE, TEXT, Part, expect_pattern, matching
 
 Command = Annotated[tuple[Annotated[str, LINE], ...], TEXT] | Annotated[str, LINE]
 """A list of words, run as it is, or one text, run by `sh -c`."""
@@ -30,13 +29,13 @@ class SerialLine(Part):
     power_off: Command | None = None
     labgrid: Annotated[str, matching(r"[A-Za-z0-9][A-Za-z0-9._/-]*", "is no name of a labgrid place")] | None = None
     """A place of labgrid's, which is acquired, switched and released instead."""
-    power_deadline_s: float = Field(default=60.0, gt=0, le=3600, strict=False)
+    power_deadline_s: float = Field(default=60.0, gt=0, le=3600)
     """Of each command for the power."""
-    off_s: float = Field(default=1.0, ge=0, le=600, strict=False)
+    off_s: float = Field(default=1.0, ge=0, le=600)
     """How long the board stays off, so that what holds a charge loses it."""
     deliver: Command | None = None
     """Puts what is to be booted where the board finds it: BOOTLAB_KERNEL, _INITRAMFS, _ROOTFS, _DISK0, _CMDLINE."""
-    deliver_deadline_s: float = Field(default=600.0, gt=0, le=86400, strict=False)
+    deliver_deadline_s: float = Field(default=600.0, gt=0, le=86400)
     zero: str | None = None
     """Time 0 is the first byte of the first line with this, instead of the start of the command `power_on`."""
     marks: dict[str, str] = {}
@@ -48,9 +47,9 @@ class SerialLine(Part):
         texts = value if isinstance(value, dict) else {"zero": value} if value is not None else {}
         for name, text in texts.items():
             try:
-                re.compile(text)
-            except re.error as error:
-                raise ValueError(f"{name}: not a regular expression: {error}") from error
+                expect_pattern(text)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from error
         return value
 
     @model_validator(mode="after")

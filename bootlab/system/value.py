@@ -18,6 +18,7 @@ from bootlab.system.content import Initramfs, Rootfs
 from bootlab.system.kernel import Kernel, KernelEntry
 from bootlab.system.machine import (
     Accelerator,
+    Attachment,
     BootClock,
     ClockKind,
     Disk,
@@ -27,16 +28,18 @@ from bootlab.system.machine import (
     PageSize,
     Storage,
 )
-from bootlab.system.part import Part, matching
+from bootlab.system.part import EXPLAINED, Part, brief, matching
 from bootlab.system.target import SerialLine, Target, is_real_target
+
+# A run's directory is called after two of them, and a file system takes 255 bytes.
+LONGEST_NAME = 100
+NAME = rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST_NAME - 1}}}"
 
 
 class System(Part):
     """Everything that decides a boot. Two equal Systems are the same boot, given the same seed."""
 
-    name: Annotated[
-        str, matching(r"[A-Za-z0-9][A-Za-z0-9._-]*", "is not letters, digits and . _ -, a letter or digit first")
-    ]
+    name: Annotated[str, matching(NAME, "is not 1 to 100 letters, digits and . _ -, a letter or digit first")]
     description: str = ""
     target: Target | None = None
     """Where it boots; without one the machine is emulated here."""
@@ -115,8 +118,19 @@ class System(Part):
         asks = self.check is not None and self.check.send is not None
         if asks and (self.network is None or self.network.guest_port is None):
             raise ValueError("check.send needs network.guest_port: the port that the host connects to")
+        self._expect_bus()
         self._expect_board()
         return self
+
+    def _expect_bus(self) -> None:
+        machine = self.machine
+        if machine.type is not MachineType.MICROVM or machine.options.get("pcie") == "on":
+            return
+        for index, disk in enumerate(self.disks):
+            if disk.attach is Attachment.NVME:
+                raise ValueError(
+                    f'disks.{index}.attach = "nvme" needs a PCI bus: machine.options = {{ pcie = "on" }} on microvm'
+                )
 
     def _expect_board(self) -> None:
         machine, board = self.machine, self.board
@@ -209,7 +223,7 @@ class System(Part):
 
     @property
     def board(self) -> Board | None:
-        """What its machine boots from and where, when that is a board."""
+        """What its machine boots from and where, when that is a board; None elsewhere."""
         board = BOARDS.get((self.machine.type, self.machine.arch))
         told = any(part is not None for part in (self.bootloader, self.card, self.flash, self.board_model))
         # QEMU starts the kernel of this one itself unless it is told to boot by a bootloader.
@@ -320,6 +334,8 @@ class BootFiles(Part):
     """The kernel's configuration (.config) as it was built, when it is known."""
     kernel_build_s: float = 0.0
     """Host seconds spent on building the kernel for these files; 0 when nothing was built, or it was built before."""
+    remarks: tuple[str, ...] = ()
+    """What a reader of a boot should know of how these were made."""
     hashes: dict[str, str] = {}
     """Input (`kernel`, `initramfs`, `disk0`, ...) -> sha256."""
 
@@ -330,18 +346,20 @@ def _complaint(item: Any) -> str:
     if loc[:1] == ("target",):
         # Its second word is the kind, which the file does not say as a key.
         loc = (*loc[:1], *loc[2:])
-    key = ".".join(str(part) for part in loc if part != "[key]") or "(whole file)"
+    key = brief(".".join(str(part) for part in loc if part != "[key]")) or "(whole file)"
     if kind == "union_tag_not_found":
         return f"{key}.kind: missing"
     if kind == "union_tag_invalid":
         kinds, given = item["ctx"]["expected_tags"].replace(", ", " or "), item["ctx"]["tag"]
-        return f"{key}.kind: input should be {kinds}, got {given!r}"
+        return f"{key}.kind: input should be {kinds}, got {brief(repr(given))}"
     if kind == "extra_forbidden":
         return f"{key}: unknown key"
     if kind == "missing":
         return f"{key}: missing"
-    message = item["msg"].removeprefix("Value error, ")
+    message = brief(item["msg"].removeprefix("Value error, "), EXPLAINED)
     message = message[0].lower() + message[1:]
-    if isinstance(got, str | int | float | bool):
-        return f"{key}: {message}, got {got!r}"
+    if isinstance(got, str):
+        return f"{key}: {message}, got {brief(repr(got))}"
+    if isinstance(got, int | float | bool):
+        return f"{key}: {message}, got {brief(got)}"
     return f"{key}: {message}"

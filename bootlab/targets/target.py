@@ -27,6 +27,10 @@ from bootlab.system import BootFiles, System
 
 TRACE: Final = "trace.txt"
 """What an exact machine recorded, in a boot's directory (plugin/trace_format.h)."""
+UNFINISHED: Final = ".unfinished-"
+"""In the name of a boot's directory: it did not end, or counts no more, and was moved aside."""
+WARM_UP: Final = "warm-up"
+"""How the label of a boot ends that found the host's caches cold: it is on record and does not count."""
 NO_FILES: Final = BootFiles(kernel=Path(os.devnull))
 """Of a system that brings no file with it; a path is there for those who never ask."""
 

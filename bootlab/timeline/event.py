@@ -4,13 +4,19 @@ A time means nothing without its clock, so both live in a Timeline, which has ex
 """
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+Nanoseconds = Annotated[int, Field(ge=-(1 << 62), le=1 << 62)]
+"""A time, or how long something took, where one that is on record is read: two of them differ by 64 bits at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """A moment. `source` is who says so: `kernel`, `console`, ..."""
 
-    t_ns: int
+    t_ns: Nanoseconds
     source: str
     name: str
 
@@ -19,8 +25,8 @@ class Event:
 class Span:
     """Something with a start and an end. `source` is who says so, or what kind of thing it is."""
 
-    start_ns: int
-    end_ns: int
+    start_ns: Nanoseconds
+    end_ns: Nanoseconds
     source: str
     name: str
     track: str = ""

@@ -43,6 +43,14 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
+class TextLine:
+    """A line that nothing stamped. `after`: how many of the timeline's events stood before it."""
+
+    after: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Recording:
     """One boot as one tool recorded it, or a series of boots as a list of figures."""
 
@@ -59,6 +67,8 @@ class Recording:
     stacks: tuple[Stack, ...] = ()
     """Where there are stacks, they hold every span, and tracks hold only the longest ones."""
     series: tuple[Series, ...] = ()
+    text: tuple[TextLine, ...] = ()
+    """Lines that the source gives no time, in their places between the events."""
     facts: Mapping[str, str] = field(default_factory=dict)
     """What the source says of the system: kernel version, command line, ..."""
     notes: tuple[str, ...] = ()

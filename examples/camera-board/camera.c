@@ -153,6 +153,17 @@ static void tell_model(const char *name)
 	dprintf(1, "bootlab: fact board_model.%s %s", name, value);
 }
 
+/* The note that the start-up code of glibc leaves near the beginning of a program (NT_GNU_ABI_TAG). */
+static int has_note_of_glibc(const char *text, ssize_t size)
+{
+	static const Elf32_Word note[] = {4, 16, NT_GNU_ABI_TAG, 'G' | 'N' << 8 | 'U' << 16};
+
+	for (ssize_t at = 0; at + (ssize_t)sizeof note <= size; at += sizeof *note)
+		if (!memcmp(text + at, note, sizeof note))
+			return 1;
+	return 0;
+}
+
 /* What kind of program it is that has decoded the frame: by its file, and in its own words. */
 static void tell_application(void)
 {
@@ -163,13 +174,14 @@ static void tell_application(void)
 	size_t held = 0;
 	ssize_t got;
 
-	if (file >= 0 && read(file, text, sizeof text) >= (ssize_t)sizeof *elf) {
+	if (file >= 0 && (got = read(file, text, sizeof text)) >= (ssize_t)sizeof *elf) {
 		const Elf32_Phdr *segment = (const void *)(text + elf->e_phoff);
 
 		for (int at = 0; at < elf->e_phnum && (const char *)(segment + at + 1) < text + sizeof text; at++)
 			interpreter |= segment[at].p_type == PT_INTERP;
 		dprintf(1, "bootlab: fact application.bytes %ld\n", (long)lseek(file, 0, SEEK_END));
 		dprintf(1, "bootlab: fact application.linked %s\n", interpreter ? "dynamic" : "static");
+		dprintf(1, "bootlab: fact application.libc %s\n", has_note_of_glibc(text, got) ? "glibc" : "another");
 	}
 	close(file);
 	file = start(argv);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Waits until devices are there: told by inotify, or by looking again where the kernel tells nobody. */
 #include "await.h"
 
 #include <limits.h>

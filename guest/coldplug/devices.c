@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Lists the devices of this machine below /sys, each with its driver and modalias, as facts for the host. */
 #include "devices.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Loads kernel modules with several threads at once, each module after those that it needs. */
 #include "load.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the plan that bootlab-coldplug follows, from its text. */
 #include "plan.h"
 
 #include <errno.h>

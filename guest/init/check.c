@@ -92,6 +92,7 @@ int main(int argc, char **argv)
 	options.goals = config.n_goals > 0 ? config.goals : NULL;
 	options.network_file_systems = load_has_network_file_systems(&units, root);
 	graph_resolve(&units, &options);
+	load_check_times(&units, &config);
 	for (size_t i = 0; i < units.n_units; i++)
 		print_unit(&units.unit[i]);
 	for (size_t i = 0; i < units.n_edges; i++) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Takes the requests of bootlab-ctl on PID 1's socket, and answers them. */
 #include "control.h"
 
 #include <errno.h>
@@ -13,16 +14,18 @@
 
 #include "process/loop.h"
 #include "report.h"
+#include "shared/clock.h"
 #include "shared/text.h"
 #include "shutdown.h"
 #include "state/log.h"
 #include "supervision/supervise.h"
 
-enum { BACKLOG = 16, MAX_CONNECTIONS = 16, PATIENCE_S = 10, ANSWER_BYTES = 256 };
+enum { BACKLOG = 4096, MAX_CONNECTIONS = 64, PATIENCE_S = 10, SILENT_S = 2, LOOK_MS = 100, ANSWER_BYTES = 256 };
 
 static int listening = -1;
 static int connections[MAX_CONNECTIONS];
-static unsigned next_place;
+static int64_t connected_ns[MAX_CONNECTIONS];
+static bool is_full;
 
 static void answer(int fd, const char *text)
 {
@@ -97,20 +100,56 @@ static void connection_readable(int fd, unsigned place)
 	loop_close(&connections[place]);
 }
 
+/* Of those that have asked nothing for so long there is one less; false when all places are taken. */
+static bool find_place(unsigned *ret)
+{
+	int64_t now_ns = clock_awake_ns();
+
+	for (unsigned i = 0; i < MAX_CONNECTIONS; i++) {
+		if (connections[i] >= 0 && now_ns - connected_ns[i] > SILENT_S * NS_PER_S)
+			loop_close(&connections[i]);
+		if (connections[i] >= 0)
+			continue;
+		*ret = i;
+		return true;
+	}
+	return false;
+}
+
 static void connected(int fd, unsigned argument)
 {
-	int connection = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	unsigned place = next_place++ % MAX_CONNECTIONS;
+	unsigned place;
+	int connection;
 
 	(void)argument;
+	/* Whoever comes now waits in the kernel's queue. */
+	if (!find_place(&place)) {
+		loop_pause(fd);
+		is_full = true;
+		return;
+	}
+	connection = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (connection < 0)
 		return;
-	/* One that never asks anything makes room in the end. */
-	loop_close(&connections[place]);
-	if (loop_watch(connection, connection_readable, place))
+	if (loop_watch(connection, connection_readable, place)) {
 		close(connection);
-	else
-		connections[place] = connection;
+		return;
+	}
+	connections[place] = connection;
+	connected_ns[place] = clock_awake_ns();
+}
+
+int64_t control_step(int64_t now_ns)
+{
+	unsigned place;
+
+	if (!is_full)
+		return INT64_MAX;
+	if (!find_place(&place))
+		return now_ns + LOOK_MS * NS_PER_MS;
+	is_full = false;
+	loop_resume(listening);
+	return INT64_MAX;
 }
 
 int control_open(void)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Keeps PID 1 alive when a fault hits it, and does what init.conf wants done then. */
 #include "crash.h"
 
 #include <signal.h>

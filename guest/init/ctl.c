@@ -2,6 +2,7 @@
 /* bootlab-ctl: ask bootlab-init. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static const char USAGE[] =
 	"  why UNIT            why it is not up: what it waits for, and its last words\n"
 	"  start|stop|restart UNIT   (with what it needs; with what needs it); asks, and does not wait\n"
 	"  chart               the boot, a line a unit: waiting, starting, ready; ms since PID 1 began\n"
-	"  log                 what happened, and what units wrote, as far as it is kept\n"
+	"  log [UNIT]          what happened, and what units wrote, as far as it is kept; of one unit\n"
 	"  account [--console] the boot as data (docs/init.md): on standard output, or in lines on the console\n"
 	"  poweroff|reboot|halt\n"
 	"exit status: 0 done, 1 refused, 2 wrong use, 3 bootlab-init does not answer\n";
@@ -123,10 +124,12 @@ int main(int argc, char **argv)
 		fputs("bootlab-ctl: that is no unit's name: it is too long\n", stderr);
 		return EXIT_USAGE;
 	}
+	/* Who has the answer already may have closed. */
+	signal(SIGPIPE, SIG_IGN);
 	fd = connect_to_init();
 	if (fd < 0)
 		return fail(CONTROL_PATH);
-	if (write(fd, request, (size_t)size) != size)
+	if (write(fd, request, (size_t)size) != size && errno != EPIPE)
 		return fail(CONTROL_PATH);
 	return console ? to_console(fd) : to_output(fd);
 }

@@ -16,6 +16,7 @@
 #include "boot/builtin.h"
 #include "control.h"
 #include "crash.h"
+#include "process/limits.h"
 #include "process/loop.h"
 #include "process/spawn.h"
 #include "shared/clock.h"
@@ -31,7 +32,7 @@
 #include "units/load.h"
 #include "watchdog.h"
 
-enum { CONSOLE_LOOK_MS = 20, EXIT_NOT_PID_1 = 100 };
+enum { EXIT_NOT_PID_1 = 100 };
 
 static struct units units;
 static struct config config;
@@ -91,6 +92,8 @@ static void load(void)
 	options.goals = config.n_goals > 0 ? config.goals : NULL;
 	options.network_file_systems = load_has_network_file_systems(&units, "");
 	graph_resolve(&units, &options);
+	if (units.n_left_out > 0)
+		log_say(LOG_FAILURE, "%u times there was no room for what unit files say: see above", units.n_left_out);
 }
 
 static void reap(void)
@@ -155,9 +158,10 @@ __attribute__((noreturn))
 static void run(bool contained)
 {
 	bool control = false;
+	unsigned console_ms;
 
 	for (;;) {
-		int64_t now_ns = clock_now_ns(), next_ns;
+		int64_t now_ns = clock_awake_ns(), next_ns;
 
 		reap();
 		answer_signals();
@@ -173,8 +177,10 @@ static void run(bool contained)
 		answer_failure();
 		next_ns = earlier(next_ns, watchdog_step(config.watchdog, config.watchdog_ns, now_ns));
 		next_ns = earlier(next_ns, shutdown_step(now_ns));
-		if (log_flush())
-			next_ns = earlier(next_ns, now_ns + CONSOLE_LOOK_MS * NS_PER_MS);
+		next_ns = earlier(next_ns, control_step(now_ns));
+		console_ms = log_flush();
+		if (console_ms > 0)
+			next_ns = earlier(next_ns, now_ns + (int64_t)console_ms * NS_PER_MS);
 		loop_wait(next_ns);
 	}
 }
@@ -182,7 +188,7 @@ static void run(bool contained)
 int main(void)
 {
 	const char *container = getenv("container");
-	bool contained = container && *container;
+	bool contained = container && *container, owns_machine;
 
 	if (getpid() != 1) {
 		fputs("bootlab-init: this is not process 1: it is started by the kernel (init=/sbin/bootlab-init), or by\n"
@@ -196,11 +202,13 @@ int main(void)
 	loop_init(getenv("bootlab_poll") == NULL);
 	open_console(contained);
 	umask(022);
-	if (chdir("/") == 0 && !contained)
-		reboot(RB_DISABLE_CAD);
+	/* In a PID namespace the kernel refuses this. */
+	owns_machine = chdir("/") == 0 && !contained && reboot(RB_DISABLE_CAD) == 0;
 	load();
-	shutdown_init(config.shutdown_timeout_ns, contained);
+	limits_raise(MAX_FDS, owns_machine);
+	shutdown_init(config.shutdown_timeout_ns, contained, owns_machine);
 	places_init(count_processors(), config.starting);
+	account_expect(units.n_units);
 	supervise_init(&units, &config);
 	supervise_boot();
 	run(contained);

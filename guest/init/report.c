@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes what bootlab-ctl asks for: states, the reason for one, a chart of the boot, the log, the account. */
 #include "report.h"
 
 #include <errno.h>
@@ -17,8 +18,9 @@
 enum { CHART_COLUMNS = 60, NAME_COLUMNS = 24 };
 
 /* Only ever used in a fork. */
-static char text[1 << 20];
+static char text[1 << 22];
 static size_t used;
+static bool is_cut;
 
 __attribute__((format(printf, 1, 2)))
 static void add(const char *format, ...)
@@ -31,12 +33,17 @@ static void add(const char *format, ...)
 	va_end(arguments);
 	if (size > 0 && used + (size_t)size < sizeof text)
 		used += (size_t)size;
+	else
+		is_cut = true;
 }
 
 static int send_all(int fd)
 {
+	static const char CUT[] = "(cut short: there is no room for more)\n";
 	size_t at = 0;
 
+	if (is_cut && used + sizeof CUT <= sizeof text)
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s", CUT);
 	while (at < used) {
 		ssize_t sent = send(fd, text + at, used - at, MSG_NOSIGNAL);
 
@@ -58,7 +65,7 @@ static bool is_shown(const struct units *units, size_t i)
 static int write_status(int fd, struct slice name)
 {
 	const struct units *units = runs_units();
-	int64_t now_ns = clock_now_ns();
+	int64_t now_ns = clock_awake_ns();
 
 	(void)name;
 	for (size_t i = 0; i < units->n_units; i++) {
@@ -99,9 +106,9 @@ static int write_why(int fd, struct slice name)
 		add("  it is not for the goal: it waits until the goal is reached%s\n",
 		    units->unit[id].deferred ? "" : ", or the machine has nothing else to do");
 	else if (runs[id].state == STATE_ELIGIBLE)
-		add("  it waits for its turn: %u units are starting, in %u places\n", runs_starting(),
+		add("  it waits for its turn: %u units are starting, in %u places\n", runs_count(STATE_STARTING),
 		    places_now(0, 0));
-	for (uint16_t e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
+	for (edge_id e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
 		const struct edge *edge = &units->edges[e];
 
 		if (edge->when & AT_START)
@@ -161,7 +168,7 @@ static void add_bar(const struct unit *unit, const struct bar *bar, int64_t begu
 
 static int write_chart(int fd, struct slice name)
 {
-	static char account[1 << 19] __attribute__((aligned(8)));
+	static char account[1 << 22] __attribute__((aligned(8)));
 	static struct bar bars[MAX_UNITS];
 	const struct units *units = runs_units();
 	const struct account_header *header = (const struct account_header *)account;
@@ -188,10 +195,40 @@ static int write_chart(int fd, struct slice name)
 	return send_all(fd);
 }
 
+/* Of the lines in `text`: what the unit has written, and what PID 1 says of it first of all. Their size. */
+static size_t keep_lines_of(struct slice name)
+{
+	struct lines lines = lines_of(text, used);
+	struct slice line, rest, word;
+	size_t kept = 0;
+
+	while (line_next(&lines, &line)) {
+		const char *bracket = memchr(line.at, ']', line.size);
+
+		rest = slice_from(line, bracket ? (size_t)(bracket + 1 - line.at) : 0);
+		if (!word_next(&rest, &word))
+			continue;
+		if (slice_ends(word, ":"))
+			word.size--;
+		if (word.size != name.size || memcmp(word.at, name.at, name.size) != 0)
+			continue;
+		memmove(text + kept, line.at, line.size);
+		kept += line.size;
+		text[kept++] = '\n';
+	}
+	return kept;
+}
+
 static int write_log(int fd, struct slice name)
 {
-	(void)name;
 	used = log_copy(text, sizeof text);
+	if (name.size > 0 && units_find(runs_units(), name) == NO_UNIT) {
+		used = 0;
+		add("error: %.*s: no such unit; bootlab-ctl status lists them\n", (int)name.size, name.at);
+		return send_all(fd);
+	}
+	if (name.size > 0)
+		used = keep_lines_of(name);
 	if (used == 0)
 		add("nothing has been said yet\n");
 	return send_all(fd);

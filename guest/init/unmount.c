@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Swaps off and unmounts everything, last mount first, at the end of the system. */
 #include "unmount.h"
 
 #include <errno.h>
@@ -10,7 +11,8 @@
 #include "shared/files.h"
 #include "shared/text.h"
 
-enum { MAX_MOUNTS = 512, MOUNTINFO_BYTES = 1 << 18, PASSES = 3 };
+/* Pages that are not touched are not there: what a busy machine of containers has fits. */
+enum { MAX_MOUNTS = 1 << 14, MOUNTINFO_BYTES = 1 << 22, PASSES = 3 };
 
 static char content[MOUNTINFO_BYTES];
 static char *folders[MAX_MOUNTS];
@@ -53,14 +55,15 @@ static size_t read_folders(void)
 	return n;
 }
 
+/* Only files: they keep their file system busy. What is in a partition goes with the machine, and taking it back could take long. */
 static void swap_off(void)
 {
 	ssize_t size = file_read("/proc/swaps", content, sizeof content - 1);
 	struct lines lines = lines_of(content, size > 0 ? (size_t)size : 0);
-	struct slice line, word;
+	struct slice line, word, kind;
 
 	while (line_next(&lines, &line))
-		if (lines.number > 1 && word_next(&line, &word)) {
+		if (lines.number > 1 && word_next(&line, &word) && word_next(&line, &kind) && slice_is(kind, "file")) {
 			char *path = (char *)word.at;
 
 			path[word.size] = '\0';

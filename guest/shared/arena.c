@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Takes memory and texts from one block that is never given back. */
 #include "arena.h"
 
 #include <string.h>
@@ -13,6 +14,11 @@ void *arena_take(struct arena *arena, size_t size)
 		return NULL;
 	arena->used += (size + ALIGN - 1) / ALIGN * ALIGN;
 	return taken;
+}
+
+void arena_keep(struct arena *arena, const void *last, size_t kept)
+{
+	arena->used = (size_t)((const char *)last - arena->bytes) + (kept + ALIGN - 1) / ALIGN * ALIGN;
 }
 
 const char *arena_text(struct arena *arena, const char *text, size_t size)

@@ -16,6 +16,9 @@ struct arena {
 /* Bytes as they are, aligned for anything, or NULL when the arena is full. */
 void *arena_take(struct arena *arena, size_t size);
 
+/* Give back all of the block taken last but its first `kept` bytes. */
+void arena_keep(struct arena *arena, const void *last, size_t kept);
+
 /* A copy with a NUL behind it, or NULL. */
 const char *arena_text(struct arena *arena, const char *text, size_t size);
 

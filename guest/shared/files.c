@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads and writes small files, and lists folders, without a heap. */
 #include "files.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MAX_NAMES_OF_FOLDER = 1024, FOLDER_BYTES = 32768 };
+/* Pages of the table that nothing touches are not there. */
+enum { MAX_NAMES_OF_FOLDER = 1 << 17, FOLDER_BYTES = 32768 };
 
 /* As getdents64(2) fills it; musl keeps its own to itself. */
 struct folder_entry {
@@ -51,17 +54,9 @@ bool file_exists(const char *path)
 	return faccessat(AT_FDCWD, path, F_OK, 0) == 0;
 }
 
-static void sort(const char **names, size_t n)
+static int compare(const void *one, const void *other)
 {
-	/* Folders are small and often sorted already. */
-	for (size_t i = 1; i < n; i++) {
-		const char *name = names[i];
-		size_t j = i;
-
-		for (; j > 0 && strcmp(names[j - 1], name) > 0; j--)
-			names[j] = names[j - 1];
-		names[j] = name;
-	}
+	return strcmp(*(const char *const *)one, *(const char *const *)other);
 }
 
 int folder_list(const char *path, struct arena *arena, struct listing *ret)
@@ -72,26 +67,32 @@ int folder_list(const char *path, struct arena *arena, struct listing *ret)
 	size_t n = 0;
 	long got;
 
+	*ret = (struct listing){ .n = 0 };
 	if (fd < 0)
 		return -errno;
 	while ((got = syscall(SYS_getdents64, fd, buffer, sizeof buffer)) > 0)
 		for (long at = 0; at < got;) {
 			const struct folder_entry *entry = (const struct folder_entry *)(buffer + at);
 
+			const char *name;
+
 			at += entry->size;
-			if (!strcmp(entry->name, ".") || !strcmp(entry->name, "..") || n == MAX_NAMES_OF_FOLDER)
+			if (!strcmp(entry->name, ".") || !strcmp(entry->name, ".."))
 				continue;
-			names[n] = arena_text(arena, entry->name, strlen(entry->name));
-			if (names[n])
-				n++;
+			name = n < MAX_NAMES_OF_FOLDER ? arena_text(arena, entry->name, strlen(entry->name)) : NULL;
+			if (name)
+				names[n++] = name;
+			else
+				ret->left_out++;
 		}
 	got = got < 0 ? -errno : 0;
 	close(fd);
 	if (got)
 		return (int)got;
-	sort(names, n);
+	qsort(names, n, sizeof names[0], compare);
 	ret->names = arena_take(arena, (n + 1) * sizeof *names);
 	ret->n = ret->names ? n : 0;
+	ret->left_out += n - ret->n;
 	if (ret->names)
 		memcpy(ret->names, names, n * sizeof *names);
 	return 0;

@@ -22,6 +22,7 @@ bool file_exists(const char *path);
 struct listing {
 	const char **names;
 	size_t n;
+	size_t left_out; /* that there was no room for */
 };
 
 /* The names in a folder, without . and .., sorted by byte, in the arena. 0 or -errno. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Follows which files each process has mapped where, and finds the one at an address. */
 #include "address_spaces.h"
 
 #include <stdio.h>

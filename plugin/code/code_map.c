@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds out by how much the kernel was moved, and turns its run-time addresses into link addresses. */
 #include "code_map.h"
 
 #include "config/config.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads a functions file into sorted tables, and finds the function at an address. */
 #include "functions.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads pointers and strings out of the guest kernel's memory. */
 #include "guest_memory.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Decodes just enough of x86-64 and arm64 to see calls, returns, jumps and halts. */
 #include "instructions.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Keeps the files that processes run code of, each once, with its functions where they are known. */
 #include "mapped_files.h"
 
 #include <errno.h>

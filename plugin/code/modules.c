@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads the symbol tables of kernel modules as they are loaded, and forgets them when they go. */
 #include "modules.h"
 
 #include <stdio.h>

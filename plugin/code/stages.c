@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tells which stage before the kernel an address belongs to, also after a bootloader has moved itself. */
 #include "stages.h"
 
 #include <errno.h>

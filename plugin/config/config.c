@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Frees what was read of the config, and answers what the rest asks of it: names, addresses, whether code matches. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -38,6 +39,7 @@ void config_deinit(struct config *config)
 	free(config->offsets);
 	free(config->hooks);
 	free(config->functions);
+	free(config->timed_marks);
 	free(config->probes);
 	*config = (struct config){ .arch = ARCH_NONE };
 }
@@ -49,6 +51,19 @@ bool config_offset(const struct config *config, const char *name, uint64_t *ret)
 			*ret = config->offsets[i].value;
 			return true;
 		}
+	return false;
+}
+
+bool probe_repeats(const struct probe *probe)
+{
+	return probe->kind == PROBE_CALLS || probe->kind == PROBE_CHARGE;
+}
+
+bool config_charges(const struct config *config)
+{
+	for (size_t i = 0; i < config->n_probes; i++)
+		if (config->probes[i].kind == PROBE_CHARGE)
+			return true;
 	return false;
 }
 
@@ -69,6 +84,7 @@ enum place probe_place(const struct probe *probe, uint64_t address, const uint64
 	switch (probe->kind) {
 	case PROBE_MARK:
 	case PROBE_CALLS:
+	case PROBE_CHARGE:
 		if (slide)
 			return address == probe->address + *slide ? PLACE_YES : PLACE_NO;
 		return congruent && address_is_high(address) ? PLACE_IF_CODE : PLACE_NO;

@@ -11,7 +11,7 @@
 
 enum arch { ARCH_NONE, ARCH_X86_64, ARCH_AARCH64, ARCH_ARMV7, ARCH_RISCV64 };
 
-enum probe_kind { PROBE_MARK, PROBE_ENTRY, PROBE_IMAGE, PROBE_MOVED, PROBE_CALLS };
+enum probe_kind { PROBE_MARK, PROBE_ENTRY, PROBE_IMAGE, PROBE_MOVED, PROBE_CALLS, PROBE_CHARGE };
 
 struct code {
 	uint8_t bytes[TRACE_CODE_MAX];
@@ -25,6 +25,13 @@ struct probe {
 	uint64_t address;
 	struct code code;
 	uint64_t from_low, from_high; /* both 0: called from anywhere */
+	uint64_t ns; /* of PROBE_CHARGE: what each execution takes besides */
+};
+
+/* A mark at a time, whatever the guest does then. */
+struct timed_mark {
+	char name[TRACE_NAME_MAX + 1];
+	uint64_t t_ns;
 };
 
 enum hook_kind {
@@ -75,6 +82,9 @@ struct config {
 	bool guest_marks;
 	uint16_t uart_port; /* 0: do not watch the console */
 	char stop[TRACE_NAME_MAX + 1]; /* empty: never */
+	bool exact_disks;
+	struct timed_mark *timed_marks;
+	size_t n_timed_marks;
 	/* The rest is for the profile. */
 	char *functions; /* path, or NULL */
 	struct hook *hooks;
@@ -92,6 +102,12 @@ void config_deinit(struct config *config);
 
 /* Where `name`, `STRUCT.MEMBER`, is in its struct; false when the file does not say. */
 bool config_offset(const struct config *config, const char *name, uint64_t *ret);
+
+/* Whether the probe fires each time, and not the first time alone. */
+bool probe_repeats(const struct probe *probe);
+
+/* Whether anything is to be charged to the clock. */
+bool config_charges(const struct config *config);
 
 /* 1 to TRACE_NAME_MAX printable ASCII characters without a space; `size` excludes any final NUL. */
 bool name_valid(const char *name, size_t size);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Takes one line of the config apart: names, addresses, numbers, and the complaint about what is wrong. */
 #include "line.h"
 
 #include <errno.h>

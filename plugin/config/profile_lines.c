@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads the lines of the config that only a profile has. */
 #include "profile_lines.h"
 
 #include <stdlib.h>

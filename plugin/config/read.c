@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads the config file line by line, and refuses lines that do not fit together. */
 #include "read.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "line.h"
@@ -10,6 +12,9 @@
 enum { LINE_MAX_SIZE = 4096 };
 
 static const uint64_t SPAN_NS = 20000;
+
+/* An hour: more is a mistake, and a clock of 63 bits holds millions of these. */
+static const uint64_t CHARGE_MAX_NS = UINT64_C(3600) * 1000000000;
 
 static int read_code(struct line *line, const char *word, struct code *ret)
 {
@@ -98,6 +103,41 @@ static int read_calls(struct line *line, struct config *config)
 	return read_probe(line, PROBE_CALLS, config);
 }
 
+static int read_charge(struct line *line, struct config *config)
+{
+	uint64_t ns;
+	int r;
+
+	if (line->n_words != 5)
+		return line_complain(line, "expected: charge NAME ADDRESS CODE NS");
+	if ((r = line_read_decimal(line, line->words[4], &ns)))
+		return r;
+	if (ns == 0 || ns > CHARGE_MAX_NS)
+		return line_complain(line, "charge %s: %s ns is not 1 to %" PRIu64, line->words[1], line->words[4], CHARGE_MAX_NS);
+	for (size_t i = 0; i < config->n_probes; i++)
+		if (config->probes[i].kind == PROBE_CHARGE && !strcmp(config->probes[i].name, line->words[1]))
+			return line_complain(line, "charge %s: a second line of this name", line->words[1]);
+	line->n_words = 4;
+	r = read_probe(line, PROBE_CHARGE, config);
+	if (!r)
+		config->probes[config->n_probes - 1].ns = ns;
+	return r;
+}
+
+static int read_at(struct line *line, struct config *config)
+{
+	struct timed_mark mark;
+	int r;
+
+	if (line->n_words != 3)
+		return line_complain(line, "expected: at NS NAME");
+	if ((r = line_read_decimal(line, line->words[1], &mark.t_ns)) || (r = line_read_name(line, line->words[2], mark.name)))
+		return r;
+	if (mark.t_ns > INT64_MAX)
+		return line_complain(line, "at %s: too late for a clock of 63 bits", line->words[1]);
+	return line_append(line, &config->timed_marks, &config->n_timed_marks, &mark, sizeof mark);
+}
+
 static int read_user(struct line *line, struct config *config)
 {
 	int r;
@@ -145,13 +185,22 @@ static int read_stop(struct line *line, struct config *config)
 	return line_read_name(line, line->words[1], config->stop);
 }
 
+static int read_exactdisks(struct line *line, struct config *config)
+{
+	if (line->n_words != 1)
+		return line_complain(line, "exactdisks takes no words");
+	config->exact_disks = true;
+	return 0;
+}
+
 static const struct {
 	const char *word;
 	int (*read)(struct line *line, struct config *config);
 } keywords[] = {
 	{ "arch", read_arch },	 { "mark", read_mark }, { "entry", read_entry },	   { "image", read_image },
 	{ "calls", read_calls }, { "user", read_user }, { "guestmarks", read_guestmarks }, { "stop", read_stop },
-	{ "uart", read_uart },	 { "moved", read_moved },
+	{ "uart", read_uart },	 { "moved", read_moved }, { "exactdisks", read_exactdisks },
+	{ "charge", read_charge }, { "at", read_at },
 };
 
 static int read_line(struct line *line, struct config *config)
@@ -171,7 +220,10 @@ static int read_line(struct line *line, struct config *config)
 static bool mark_exists(const struct config *config, const char *name)
 {
 	for (size_t i = 0; i < config->n_probes; i++)
-		if (config->probes[i].kind != PROBE_CALLS && !strcmp(config->probes[i].name, name))
+		if (!probe_repeats(&config->probes[i]) && !strcmp(config->probes[i].name, name))
+			return true;
+	for (size_t i = 0; i < config->n_timed_marks; i++)
+		if (!strcmp(config->timed_marks[i].name, name))
 			return true;
 	return !strcmp(config->user_name, name);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads the arguments of hooked kernel functions and notes what they tell: switches, wakes, forks, requests. */
 #include "hooks.h"
 
 #include <inttypes.h>

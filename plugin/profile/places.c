@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Asks the kernel's, the modules', the processes' and the stages' tables whose code an address is. */
 #include "places.h"
 
 /* arm64: exception vectors are 16 slots of 128 bytes. arm: 8 of an instruction, where the kernel has asked for them. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Charges every instruction to the function, task and slice that executed it. */
 #include "profile.h"
 
 #include <errno.h>
@@ -121,13 +122,28 @@ void profile_charge(struct profile *profile, uint64_t instructions)
 	profile->instructions = instructions;
 }
 
+static void add_charged(struct profile *profile, uint64_t charged_ns)
+{
+	const struct profile_charged record = {
+		.start_ns = profile_now(profile),
+		.end_ns = profile_now(profile) + charged_ns - profile->charged_ns,
+		.node = profile_node(profile->running),
+		.vcpu = (uint16_t)profile->running->number,
+	};
+
+	profile->charged_ns = charged_ns;
+	profile_writer_add(&profile->writer, PROFILE_CHARGED, &record, sizeof record);
+}
+
 void profile_account(struct profile *profile, struct stamp at)
 {
 	struct profile_idle record = { .node = 0 };
 	uint64_t idle_ns;
 
 	profile_charge(profile, (uint64_t)at.instructions);
-	idle_ns = (uint64_t)at.t_ns - (profile->instructions << profile->shift);
+	if ((uint64_t)at.charged_ns != profile->charged_ns)
+		add_charged(profile, (uint64_t)at.charged_ns);
+	idle_ns = (uint64_t)at.t_ns - (profile->instructions << profile->shift) - profile->charged_ns;
 	if (idle_ns == profile->idle_ns)
 		return;
 	record.start_ns = profile_now(profile);

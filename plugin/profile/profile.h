@@ -117,7 +117,7 @@ struct profile {
 	struct vcpu vcpus[PROFILE_VCPUS_MAX];
 	struct vcpu *running; /* what is charged */
 	unsigned shift;
-	uint64_t instructions, idle_ns; /* up to the latest moment */
+	uint64_t instructions, idle_ns, charged_ns; /* up to the latest moment */
 	uint64_t end_ns;
 	uint32_t function_kernel, function_user;
 	enum stage_kind stage; /* the one that runs until the kernel does */
@@ -137,7 +137,10 @@ int profile_open(const struct config *config, struct guest guest, unsigned shift
 /* Write the end of the account. Returns 0, or the first failure of any write as -errno. */
 int profile_close(struct profile *profile, struct stamp at);
 
-/* Charge what ran up to `at`, and take the clock for idle time. `at` never goes back. */
+/*
+ * Charge what ran up to `at`, and take the clock for idle time, but for what was charged to it: that is of the node that runs.
+ * `at` never goes back.
+ */
 void profile_account(struct profile *profile, struct stamp at);
 /* `vcpu` goes on with what it was doing, at `at`, when another one ran last. */
 void profile_run(struct profile *profile, struct vcpu *vcpu, struct stamp at);
@@ -146,7 +149,7 @@ void profile_cut(struct profile *profile, const char *name, struct stamp at);
 
 static inline uint64_t profile_now(const struct profile *profile)
 {
-	return (profile->instructions << profile->shift) + profile->idle_ns;
+	return (profile->instructions << profile->shift) + profile->idle_ns + profile->charged_ns;
 }
 
 static inline uint32_t profile_node(const struct vcpu *vcpu)

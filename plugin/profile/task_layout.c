@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds the members of task_struct by looking at the first tasks of a kernel that does not describe it. */
 #include "task_layout.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Keeps the watched calls that are open, and writes each, or adds it up, when it returns. */
 #include "calls.h"
 
 #include <stdlib.h>

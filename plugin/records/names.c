@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writes the names of functions to the profile as they appear, and finds those again that have only a place. */
 #include "names.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writes the profile's chunks to its file, and remembers the first error. */
 #include "profile_writer.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@ static bool comes_as_array(enum profile_chunk kind)
 {
 	switch (kind) {
 	case PROFILE_NODE: case PROFILE_WEIGHT: case PROFILE_TASK: case PROFILE_SWITCH: case PROFILE_WAKE:
-	case PROFILE_IDLE: case PROFILE_SPAN: case PROFILE_SYSCALL:
+	case PROFILE_IDLE: case PROFILE_SPAN: case PROFILE_SYSCALL: case PROFILE_CHARGED:
 		return true;
 	default:
 		return false;
@@ -108,7 +109,7 @@ void profile_writer_add_text(struct profile_writer *writer, enum profile_chunk k
 
 void profile_writer_flush(struct profile_writer *writer)
 {
-	for (int kind = 0; kind <= PROFILE_END; kind++)
+	for (int kind = 0; kind < PROFILE_KINDS; kind++)
 		flush_with_references(writer, kind);
 	if (!writer->error && fflush(writer->file))
 		writer->error = -errno;
@@ -120,7 +121,7 @@ int profile_writer_close(struct profile_writer *writer)
 	if (fclose(writer->file) && !writer->error)
 		writer->error = -errno;
 	writer->file = NULL;
-	for (int kind = 0; kind <= PROFILE_END; kind++)
+	for (int kind = 0; kind < PROFILE_KINDS; kind++)
 		free(writer->buffers[kind].bytes);
 	memset(writer->buffers, 0, sizeof writer->buffers);
 	return writer->error;

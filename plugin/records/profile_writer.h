@@ -17,7 +17,7 @@ struct profile_buffer {
 struct profile_writer {
 	FILE *file;
 	int error; /* the first failure, -errno; everything after it is dropped */
-	struct profile_buffer buffers[PROFILE_END + 1];
+	struct profile_buffer buffers[PROFILE_KINDS];
 };
 
 /* Create the file and write its magic. Returns 0 or -errno. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Pushes and pops the frames of a task's shadow stack. */
 #include "stacks.h"
 
 #include <stdlib.h>

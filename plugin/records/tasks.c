@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds tasks by the address of their task_struct, adds new ones and names them. */
 #include "tasks.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds or adds the nodes of the call tree, and hands out at a cut what was spent in each. */
 #include "tree.h"
 
 #include <errno.h>

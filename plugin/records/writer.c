@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writes the records of the trace, a line each, and remembers the first error. */
 #include "writer.h"
 
 #include <errno.h>
@@ -19,9 +20,9 @@ __attribute__((format(printf, 2, 3))) static void put(struct writer *writer, con
 	va_end(arguments);
 }
 
-int writer_open(const char *path, int shift, struct writer *ret)
+int writer_open(const char *path, int shift, bool charged, struct writer *ret)
 {
-	struct writer writer = { .file = fopen(path, "we") };
+	struct writer writer = { .file = fopen(path, "we"), .charged = charged && shift >= 0 };
 
 	if (!writer.file)
 		return -errno;
@@ -29,7 +30,7 @@ int writer_open(const char *path, int shift, struct writer *ret)
 	if (shift < 0)
 		put(&writer, "clock host\n");
 	else
-		put(&writer, "clock virtual %d\n", shift);
+		put(&writer, "clock virtual %d%s\n", shift, writer.charged ? " charged" : "");
 	if (writer.error) {
 		fclose(writer.file);
 		return writer.error;
@@ -51,27 +52,70 @@ void writer_slide(struct writer *writer, uint64_t slide)
 	put(writer, "slide %" PRIx64 "\n", slide);
 }
 
+/* A record that begins with the words `what`, and ends with the words `rest`. */
+static void put_stamped(struct writer *writer, const char *what, struct stamp at, const char *rest)
+{
+	if (writer->charged)
+		put(writer, "%s %" PRId64 " %" PRId64 " %" PRId64 "%s\n", what, at.t_ns, at.instructions, at.charged_ns, rest);
+	else
+		put(writer, "%s %" PRId64 " %" PRId64 "%s\n", what, at.t_ns, at.instructions, rest);
+}
+
+static void put_named(struct writer *writer, const char *kind, const char *name, struct stamp at, const char *rest)
+{
+	char what[TRACE_NAME_MAX + 16];
+
+	snprintf(what, sizeof what, "%s %s", kind, name);
+	put_stamped(writer, what, at, rest);
+}
+
 void writer_mark(struct writer *writer, const char *name, struct stamp at)
 {
-	put(writer, "mark %s %" PRId64 " %" PRId64 "\n", name, at.t_ns, at.instructions);
+	put_named(writer, "mark", name, at, "");
 }
 
 void writer_guest(struct writer *writer, const char *name, struct stamp at)
 {
-	put(writer, "guest %s %" PRId64 " %" PRId64 "\n", name, at.t_ns, at.instructions);
+	put_named(writer, "guest", name, at, "");
 }
 
 void writer_call(struct writer *writer, const char *name, struct stamp at, uint64_t argument)
 {
-	put(writer, "call %s %" PRId64 " %" PRId64 " %" PRIx64 "\n", name, at.t_ns, at.instructions, argument);
+	char rest[24];
+
+	snprintf(rest, sizeof rest, " %" PRIx64, argument);
+	put_named(writer, "call", name, at, rest);
 }
 
 void writer_console(struct writer *writer, struct stamp at, uint64_t size)
 {
-	put(writer, "console %" PRId64 " %" PRId64 " %" PRIu64 "\n", at.t_ns, at.instructions, size);
+	char rest[24];
+
+	snprintf(rest, sizeof rest, " %" PRIu64, size);
+	put_stamped(writer, "console", at, rest);
+}
+
+void writer_exact(struct writer *writer, const char *feature)
+{
+	put(writer, "exact %s\n", feature);
+}
+
+void writer_refused(struct writer *writer, const char *feature, const char *why)
+{
+	put(writer, "refused %s %s\n", feature, why);
+}
+
+void writer_charged(struct writer *writer, const char *name, uint64_t count, uint64_t ns)
+{
+	put(writer, "charged %s %" PRIu64 " %" PRIu64 "\n", name, count, ns);
+}
+
+void writer_settled(struct writer *writer, uint64_t count, uint64_t unsettled)
+{
+	put(writer, "settled %" PRIu64 " %" PRIu64 "\n", count, unsettled);
 }
 
 void writer_end(struct writer *writer, struct stamp at)
 {
-	put(writer, "end %" PRId64 " %" PRId64 "\n", at.t_ns, at.instructions);
+	put_stamped(writer, "end", at, "");
 }

@@ -3,21 +3,27 @@
 #ifndef BOOTLAB_WRITER_H
 #define BOOTLAB_WRITER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 struct stamp {
 	int64_t t_ns;
 	int64_t instructions; /* -1: the clock does not count them */
+	int64_t charged_ns; /* of t_ns: what was added to the clock for events, up to now */
 };
 
 struct writer {
 	FILE *file;
+	bool charged; /* each stamp says what was charged up to it */
 	int error; /* the first failure, -errno; everything after it is dropped */
 };
 
-/* Create the file and write its first two lines; `shift` is -1 for the host clock. Returns 0 or -errno. */
-int writer_open(const char *path, int shift, struct writer *ret);
+/*
+ * Create the file and write its first two lines; `shift` is -1 for the host clock, and `charged` says that events may be charged
+ * to the other one. Returns 0 or -errno.
+ */
+int writer_open(const char *path, int shift, bool charged, struct writer *ret);
 /* Returns 0, or the first failure of any write as -errno. */
 int writer_close(struct writer *writer);
 
@@ -26,6 +32,12 @@ void writer_mark(struct writer *writer, const char *name, struct stamp at);
 void writer_guest(struct writer *writer, const char *name, struct stamp at);
 void writer_call(struct writer *writer, const char *name, struct stamp at, uint64_t argument);
 void writer_console(struct writer *writer, struct stamp at, uint64_t size);
+/* A feature that was asked for works on this machine, or why it does not. */
+void writer_exact(struct writer *writer, const char *feature);
+void writer_refused(struct writer *writer, const char *feature, const char *why);
+/* What was charged for `name` up to here: so often, and so much altogether. */
+void writer_charged(struct writer *writer, const char *name, uint64_t count, uint64_t ns);
+void writer_settled(struct writer *writer, uint64_t count, uint64_t unsettled);
 void writer_end(struct writer *writer, struct stamp at);
 
 #endif

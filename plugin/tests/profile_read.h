@@ -46,7 +46,7 @@ static inline const void *profile_next(uint32_t kind, size_t *at, size_t *ret_si
 
 		CHECK(place + sizeof header <= profile_size);
 		memcpy(&header, profile_bytes + place, sizeof header);
-		CHECK(header.kind >= PROFILE_NAME && header.kind <= PROFILE_END && header.size % 8 == 0);
+		CHECK(header.kind >= PROFILE_NAME && header.kind < PROFILE_KINDS && header.size % 8 == 0);
 		place += sizeof header + header.size;
 		CHECK(place <= profile_size);
 		*at = place;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tests which file is found at an address after mapping over, forking and executing. */
 #include "code/address_spaces.h"
 #include "config/read.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tests calls that are recorded one by one, and system calls that are added up. */
 #include "records/calls.h"
 
 #include "profile_read.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tests how a config is read: a whole one, wrong and long lines, places of probes, arm, code. */
 #include "config/read.h"
 
 #include <errno.h>
@@ -17,6 +18,9 @@ static const char WHOLE[] = "# made by bootlab\n"
 			    "user first_user_instruction init_exec\n"
 			    "calls initcall ffffffff81002460 e8db9106004155b9\n"
 			    "guestmarks\n"
+			    "exactdisks\n"
+			    "charge serial ffffffff81003000 e8db9106004155b9 2500\n"
+			    "at 500000000 half_a_second\n"
 			    "functions /a path/with  blanks/kernel.txt\n"
 			    "hook switch ffffffff81001000\n"
 			    "hook console_initcalls ffffffff81002000\n"
@@ -48,7 +52,7 @@ static void test_whole(void)
 
 	CHECK(read_text(WHOLE, message, &config) == 0);
 	CHECK(config.arch == ARCH_X86_64);
-	CHECK(config.n_probes == 6);
+	CHECK(config.n_probes == 7);
 	CHECK(config.probes[0].kind == PROBE_IMAGE && config.probes[0].address == 0x10200);
 	CHECK(config.probes[0].code.size == 6 && config.probes[0].code.any[1] && !config.probes[0].code.any[2]);
 	CHECK(config.probes[1].kind == PROBE_ENTRY && config.probes[1].code.bytes[7] == 0x48);
@@ -56,6 +60,10 @@ static void test_whole(void)
 	CHECK(config.probes[3].from_low == 0xffffffff8304d5b3 && config.probes[3].from_high == 0xffffffff8304d82d);
 	CHECK(config.probes[4].address == 0xffffffff819bc42e);
 	CHECK(config.probes[5].kind == PROBE_CALLS);
+	CHECK(config.exact_disks && config_charges(&config));
+	CHECK(config.probes[6].kind == PROBE_CHARGE && config.probes[6].ns == 2500 && probe_repeats(&config.probes[6]));
+	CHECK(config.n_timed_marks == 1 && config.timed_marks[0].t_ns == 500000000);
+	CHECK(!strcmp(config.timed_marks[0].name, "half_a_second"));
 	CHECK(!strcmp(config.user_name, "first_user_instruction") && !strcmp(config.user_after, "init_exec"));
 	CHECK(config.guest_marks && !strcmp(config.stop, "ready"));
 	CHECK(!strcmp(config.functions, "/a path/with  blanks/kernel.txt"));
@@ -101,6 +109,14 @@ static void test_bad_lines(void)
 		{ "arch aarch64\nuser u nothing\n", "boot.conf:2: user u nothing: there is no mark nothing" },
 		{ "arch aarch64\nmark a 1 00112233\nuser u a\nuser v a\n", "boot.conf:4: a second user line" },
 		{ "arch aarch64\nguestmarks yes\n", "boot.conf:2: guestmarks takes no words" },
+		{ "arch aarch64\nexactdisks all\n", "boot.conf:2: exactdisks takes no words" },
+		{ "arch aarch64\ncharge a 1 00112233\n", "boot.conf:2: expected: charge NAME ADDRESS CODE NS" },
+		{ "arch aarch64\ncharge a 1 00112233 0\n", "boot.conf:2: charge a: 0 ns is not 1 to 3600000000000" },
+		{ "arch aarch64\ncharge a 1 00112233 -5\n", "boot.conf:2: '-5' must be a decimal number" },
+		{ "arch aarch64\ncharge a 1 00112233 5\nstop a\n", "boot.conf:3: stop a: there is no mark a" },
+		{ "arch aarch64\ncharge a 1 00112233 5\ncharge a 2 00112233 5\n", "boot.conf:3: charge a: a second line" },
+		{ "arch aarch64\nat 5\n", "boot.conf:2: expected: at NS NAME" },
+		{ "arch aarch64\nat 9223372036854775808 a\n", "boot.conf:2: at 9223372036854775808: too late for a clock of 63 bits" },
 		{ "arch aarch64\nstop\n", "boot.conf:2: expected: stop NAME" },
 		{ "arch aarch64\nstop a\n", "boot.conf:2: stop a: there is no mark a" },
 		{ "arch aarch64\ncalls a 1 00112233\nstop a\n", "boot.conf:3: stop a: there is no mark a" },

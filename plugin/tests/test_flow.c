@@ -140,6 +140,33 @@ static void test_idle(void)
 	CHECK(!profile_record(PROFILE_IDLE, 1, sizeof idle, &idle));
 }
 
+static void test_charges(void)
+{
+	struct profile_charged charge;
+	char path[256];
+
+	boot_open();
+	boot_kernel();
+	calls_from(START_KERNEL, 0x10);
+	run(LEAF, 0, 1);
+	profile_account(&boot, boot_now());
+	boot_charged_ns += 2500;
+	profile_account(&boot, boot_now());
+	leave(MARK_RETURN, 0);
+	run(START_KERNEL, 0x15, 1);
+	leave(MARK_HALT, 0);
+	boot_idle_ns += 1000;
+	run(IRQ_STUBS, 0, 1);
+	boot_close();
+
+	check_account();
+	CHECK(profile_record(PROFILE_CHARGED, 0, sizeof charge, &charge));
+	CHECK(charge.end_ns - charge.start_ns == 2500);
+	profile_node_path(charge.node, boot_names, BOOT_FUNCTIONS, path, sizeof path);
+	CHECK(!strcmp(path, THREAD0 "start_kernel;leaf"));
+	CHECK(!profile_record(PROFILE_CHARGED, 1, sizeof charge, &charge));
+}
+
 static void test_mismatches(void)
 {
 	boot_open();
@@ -490,6 +517,7 @@ int main(void)
 	test_transparent_code();
 	test_interrupts();
 	test_idle();
+	test_charges();
 	test_mismatches();
 	test_recursion();
 	test_user_mode();

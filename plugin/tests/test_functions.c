@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tests how a functions file is read, and which function is at an address. */
 #include "code/functions.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tests what x86-64 and arm64 instructions do to the flow of calls. */
 #include "code/instructions.h"
 
 #include "check.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tests the functions of kernel modules: read from their tables, at addresses that are used again. */
 #include "code/modules.h"
 
 #include <string.h>

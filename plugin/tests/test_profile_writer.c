@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tests the order of a profile's chunks, and what a full disk does to it. */
 #include "records/profile_writer.h"
 
 #include <errno.h>

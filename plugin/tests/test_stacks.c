@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tests the shadow stack: returns by address, frames that are left out, exceptions. */
 #include "records/stacks.h"
 
 #include "check.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tests how the members of task_struct are found in two tasks made by hand. */
 #include "profile/task_layout.h"
 
 #include "check.h"

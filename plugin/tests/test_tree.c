@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tests the call tree: many nodes, each written once, and what a cut hands out. */
 #include "records/tree.h"
 
 #include "profile_read.h"

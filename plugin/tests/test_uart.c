@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tests which bytes written to a 16550 go out on the line. */
 #include "uart.h"
 
 #include "check.h"

@@ -11,7 +11,7 @@ from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
-from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.model.catalogue import load_catalogue, require_techniques
 
 pytestmark = pytest.mark.bench
 
@@ -35,7 +35,7 @@ def test_the_first_frame_comes_twenty_times_as_early(tmp_path: Path) -> None:
     by_default = read_system(EXAMPLES / "camera-board.toml")
     baseline = booted("default", by_default)
     trimmed = by_default
-    for technique in find_techniques(load_catalogue(), EASY):
+    for technique in require_techniques(load_catalogue(), EASY):
         trimmed = technique.change.apply(trimmed, measured_of(baseline))
     times = {
         "default": baseline.ready_ns,

@@ -15,8 +15,8 @@ from bootlab.process import run
 MakePackage = Callable[..., Path]
 
 
-def _module(**info: str) -> bytes:
-    # Nothing but a .modinfo section, as modpost writes it.
+def elf_module(**info: str) -> bytes:
+    """Return the ELF file of a module: nothing but a .modinfo section, as modpost writes it."""
     modinfo = b"".join(f"{key}={value}\0".encode() for key, value in info.items())
     names = b"\0.modinfo\0.shstrtab\0"
     header = struct.pack(
@@ -30,16 +30,17 @@ def _module(**info: str) -> bytes:
     return header + modinfo + names + b"".join(sections)
 
 
-def _package(root: Path, *, base: str = "lib", suffix: str = ".ko") -> Path:
+def make_package(root: Path, *, base: str = "lib", suffix: str = ".ko") -> Path:
+    """Make an unpacked kernel package with a handful of modules below a folder, and return that."""
     folder = root / base / "modules" / "6.1.0-test"
     modules = {
-        "drivers/virtio_blk": _module(license="GPL", depends="virtio,virtio_ring"),
-        "drivers/virtio": _module(depends="virtio_ring"),
-        "drivers/virtio_ring": _module(depends=""),
-        "drivers/virtio-rng": _module(depends="virtio"),
-        "fs/btrfs": _module(depends="xor", softdep="pre: crc32c sha256 post: later"),
-        "lib/xor": _module(depends=""),
-        "crypto/crc32c": _module(),
+        "drivers/virtio_blk": elf_module(license="GPL", depends="virtio,virtio_ring"),
+        "drivers/virtio": elf_module(depends="virtio_ring"),
+        "drivers/virtio_ring": elf_module(depends=""),
+        "drivers/virtio-rng": elf_module(depends="virtio"),
+        "fs/btrfs": elf_module(depends="xor", softdep="pre: crc32c sha256 post: later"),
+        "lib/xor": elf_module(depends=""),
+        "crypto/crc32c": elf_module(),
     }
     for name, content in modules.items():
         path = folder / "kernel" / f"{name}{suffix}"
@@ -53,13 +54,13 @@ def _package(root: Path, *, base: str = "lib", suffix: str = ".ko") -> Path:
 @pytest.fixture
 def kernel_package() -> MakePackage:
     """Make an unpacked kernel package with a handful of modules below a folder, in the layout and compression asked."""
-    return _package
+    return make_package
 
 
 @pytest.fixture
 def module() -> Callable[..., bytes]:
     """Make the ELF file of a kernel module with this .modinfo."""
-    return _module
+    return elf_module
 
 
 class LocalArchive:

@@ -11,7 +11,7 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.build.debian import packages
-from bootlab.build.debian.root import debian_root
+from bootlab.build.debian.root import fetch_root
 from bootlab.build.root import initramfs, rootfs
 from bootlab.build.root.content import Ingredients
 from bootlab.build.workshop import Workshop
@@ -43,7 +43,7 @@ def _make_all(root: Path, local: LocalArchive, tell: Callable[[str], None]) -> l
     """Make one of everything in the cache at `root`; return the entries' names below it."""
     cache = Cache(root)
     package = packages.fetch(Workshop(cache, apt=local.apt, tell=tell), "tool", "bookworm", "x86_64")
-    root_of = debian_root(
+    root_of = fetch_root(
         Workshop(cache, apt=local.apt, tell=tell), ["tool"], "bookworm", "x86_64", key="rootfs.packages"
     )
     archive = Initramfs(packages=("tool",), busybox=False)

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from bootlab.experiments.comparing import Comparison, compare_series
 from bootlab.experiments.compression.result import CompressionResult
+from bootlab.experiments.family import Family
 from bootlab.experiments.importing import Imported, ImportedFile, ImportResult, import_document
 from bootlab.experiments.series import series_of
 from bootlab.experiments.store import Run, RunKind, Store
@@ -25,6 +26,10 @@ from bootlab.findings.unused_result import File, UnusedPart, UnusedResult
 from bootlab.importers.importer import Options
 from bootlab.importers.reading.source import open_source
 from bootlab.importers.registry import read_recording
+from bootlab.ledger.gate.boots import Held
+from bootlab.ledger.gate.figures import GateBaseline, times_of
+from bootlab.ledger.gate.judging import judge_exact
+from bootlab.ledger.gate.making import make_result
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import write_json
 from tests.cli.conftest import write_profile_run
@@ -101,7 +106,7 @@ def compare_run(store: Store) -> Run:
     run = store.start(RunKind.COMPARE, "one-vs-other", {"systems": ["one.toml", "other.toml"]})
     before = written_boots(run, boots("series-before.json"), "a-")
     after = written_boots(run, boots("series-after.json"), "b-")
-    return keep(run, compare_series(before, after, before))
+    return keep(run, compare_series(Family(tuple(before), tuple(before)), Family(tuple(after), fresh=tuple(after))))
 
 
 def profile_run(store: Store) -> Run:
@@ -136,7 +141,7 @@ def study_run(store: Store) -> Run:
 
 def comparison() -> Comparison:
     before, after = boots("series-before.json"), boots("series-after.json")
-    return compare_series(before, after, before)
+    return compare_series(Family(tuple(before), tuple(before)), Family(tuple(after), fresh=tuple(after)))
 
 
 def tailor_run(store: Store) -> Run:
@@ -202,6 +207,14 @@ def coldplug_run(store: Store) -> Run:
     return keep(run, result)
 
 
+def gate_run(store: Store) -> Run:
+    run = store.start(RunKind.GATE, "made-up", {"against": "before.toml"})
+    boots = [BootRecord.model_validate(item) for item in json.loads((REPORT / "series-before.json").read_text())]
+    before = Family(tuple(boots), tuple(boots))
+    judged = judge_exact(times_of(before, "ready"), times_of(before, "ready"), None, fresh_before=True)
+    return keep(run, make_result(Held(GateBaseline("before.toml", before), before, {"ready": judged}), str(run.path)))
+
+
 RUNS: dict[RunKind, Callable[[Store], Run]] = {
     RunKind.BOOT: boot_run,
     RunKind.MEASURE: measure_run,
@@ -215,5 +228,6 @@ RUNS: dict[RunKind, Callable[[Store], Run]] = {
     RunKind.TAILOR: tailor_run,
     RunKind.UNUSED: unused_run,
     RunKind.COLDPLUG: coldplug_run,
+    RunKind.GATE: gate_run,
 }
 """Kind -> what writes a run of it into a store."""

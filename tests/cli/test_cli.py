@@ -2,12 +2,15 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from pydantic_core import PydanticSerializationError
 
+from bootlab.cli import main
 from bootlab.cli.app import run
 from bootlab.cli.options.arguments import complete_system, complete_technique
 from bootlab.errors import BootlabError, InputError
@@ -118,6 +121,39 @@ def test_wrong_use(words: list[str], message: str, monkeypatch: pytest.MonkeyPat
     assert caught.value.exit_code == 2
 
 
+LONG = "x" * 5000
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["sweep", "s.toml", "--csv", LONG], "--csv xxx.*: File name too long"),
+        (["sweep", "s.toml", "--csv", "loop"], "--csv loop: Too many levels of symbolic links"),
+        (["study", "compression", "s.toml", "--csv", LONG], "--csv xxx.*: File name too long"),
+        (["build", "rootfs", "--output", LONG, "--init", LONG], "File name too long|no such file"),
+        (["build", "initramfs", "--init", LONG, "--output", "x"], "no such file"),
+        (["build", "initramfs", "--init", "loop", "--output", "x"], "no such file"),
+        (["build", "initramfs", "--init", "loop", "--output", "loop"], "--output loop: Too many levels"),
+        (["report", LONG], "no such run"),
+        (["import", LONG], "File name too long"),
+    ],
+)
+def test_a_path_that_cannot_be(words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Told before anything is made or booted."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BOOTLAB_RUNS", str(tmp_path))
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(InputError, match=message):
+        run(words)
+
+
+def test_completion_of_what_cannot_be_listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    for typed in ("loop/", f"{LONG}/", "gone/", ""):
+        assert complete_system(typed) == []
+
+
 def test_errors_reach_the_user_as_two_lines(tmp_path: Path) -> None:
     done = bootlab("boot", "nope.toml", cwd=tmp_path)
     assert done.returncode == 2
@@ -125,6 +161,32 @@ def test_errors_reach_the_user_as_two_lines(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[0] == "bootlab: error: nope.toml: no such file"
     assert done.stderr.splitlines()[1].startswith("  hint: ")
     assert "Traceback" in bootlab("--debug", "boot", "nope.toml", cwd=tmp_path).stderr
+
+
+def test_an_error_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    done = bootlab("boot", "\x1b]0;owned\x07\x1b[31mred\x08.toml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0] == "bootlab: error: red\\x08.toml: no such file"
+
+
+def test_ctrl_c_while_json_is_written_is_ctrl_c(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Pydantic wraps what reaches it there."""
+
+    def interrupted(words: list[str]) -> int:
+        raise PydanticSerializationError("Error serializing to JSON: KeyboardInterrupt: ")
+
+    monkeypatch.setattr("bootlab.cli.app.run", interrupted)
+    monkeypatch.setattr("bootlab.cli.guard_streams", lambda: None)
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main()
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "bootlab: error: interrupted\n"
 
 
 def test_a_closed_pipe_is_no_error() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.cli.app import run
-from bootlab.errors import InputError
+from bootlab.errors import InputError, MissingTool
 
 DATA = Path(__file__).parents[1] / "data" / "importers"
 LOG = str(DATA / "serial-initcall_debug.log")
@@ -136,6 +136,45 @@ def test_wrong_use_is_said_in_words(words: list[str], message: str, tmp_path: Pa
     with pytest.raises(InputError, match=message):
         run(["import", *words, "--runs", str(tmp_path)])
     assert not list(tmp_path.glob("*-import"))
+
+
+def test_a_file_is_explained_and_nothing_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    unknown = tmp_path / "unknown.txt"
+    unknown.write_text("hello \x1b[2J\nworld\n")
+    assert run(["import", "--explain", LOG, "--runs", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "read as dmesg, told by: " in said and re.search(r"[\d,]+ in all", said)
+    assert run(["import", "--explain", str(unknown), "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == "bootlab.import-explanation/1" and len(document["files"][0]["nearest"]) == 3
+    assert run(["import", "--explain", str(unknown)]) == 1
+    assert "\x1b[" not in capsys.readouterr().out
+    with pytest.raises(InputError, match="--explain: imports nothing"):
+        run(["import", "--explain", LOG, "--export", "csv"])
+    assert not list(tmp_path.glob("*-import"))
+
+
+def test_a_trace_that_only_its_tool_can_read_goes_through_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = tmp_path / "trace.dat"
+    trace.write_bytes(b"\x17\x08Dtracing6\0")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr("bootlab.process._ADMIN_FOLDERS", ())
+    with pytest.raises(MissingTool, match="trace-cmd is not here to read it") as caught:
+        run(["import", str(trace), "--runs", str(tmp_path)])
+    assert caught.value.hint is not None and f"trace-cmd report -i {trace} > trace.txt" in caught.value.hint
+    tool = tmp_path / "bin" / "trace-cmd"
+    tool.parent.mkdir()
+    text = DATA / "traces" / "trace-cmd-report.txt"
+    tool.write_text(f'#!/bin/sh\n[ "$*" = "report -i {trace}" ] && exec /bin/cat {text}\n')
+    tool.chmod(0o755)
+    assert run(["import", str(trace), "--json", "--runs", str(tmp_path)]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["imported"]
+    assert one["recording"]["facts"]["made text by"] == f"trace-cmd report -i {trace}"
+    assert one["files"][0]["size"] == trace.stat().st_size
+    assert run(["import", str(trace), "--explain"]) == 0
+    assert "read as ftrace" in capsys.readouterr().out
 
 
 def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

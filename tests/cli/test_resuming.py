@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError
 
 from bootlab.cli.resuming import Question, digest, kept, settle
 from bootlab.errors import InputError, Interrupted, StoreError
@@ -85,7 +86,8 @@ def test_a_changed_system_is_another_question(tmp_path: Path) -> None:
 def test_a_run_that_stops_says_how_to_go_on(kind: RunKind, verb: str, tmp_path: Path) -> None:
     run = Store(tmp_path).start(kind, "made-up", {})
     go_on = f"go on with: bootlab {verb} made-up.toml --resume {run.path}"
-    for stop in (KeyboardInterrupt(), Interrupted("interrupted")):
+    in_pydantic = PydanticSerializationError("Error serializing to JSON: KeyboardInterrupt: ")
+    for stop in (KeyboardInterrupt(), Interrupted("interrupted"), in_pydantic):
         with pytest.raises(Interrupted, match=f"kept, in {run.path} and the cache") as stopped, kept(run, SYSTEM):
             raise stop
         assert stopped.value.hint == go_on
@@ -95,6 +97,14 @@ def test_a_run_that_stops_says_how_to_go_on(kind: RunKind, verb: str, tmp_path: 
     with pytest.raises(StoreError) as refused, kept(run, SYSTEM):
         raise StoreError("cannot write")
     assert refused.value.hint == f"then {go_on}"
+
+
+def test_another_error_is_no_interruption(tmp_path: Path) -> None:
+    run = Store(tmp_path).start(RunKind.TRY, "made-up", {})
+    for error in (ValueError("KeyboardInterrupt"), PydanticSerializationError("Unable to serialize")):
+        with pytest.raises(ValueError) as caught, kept(run, SYSTEM):
+            raise error
+        assert caught.value is error
 
 
 def test_two_at_once_do_not_work_on_one_run(tmp_path: Path) -> None:

@@ -1,14 +1,16 @@
 """The store: numbered runs, an index that survives damage, nothing ever overwritten."""
 
 import json
+import shutil
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bootlab.errors import InputError, StoreError
-from bootlab.experiments.store import RunKind, Store, read_run
-from bootlab.measure.record_files import write_json
+from bootlab.experiments.store import UNKNOWN, RunKind, Store, read_run
+from bootlab.measure.record_files import read_record, write_json
 
 
 def test_runs_are_numbered_and_found(tmp_path: Path) -> None:
@@ -78,3 +80,94 @@ def test_a_store_that_cannot_be_written(tmp_path: Path) -> None:
     blocked.write_text("")
     with pytest.raises(StoreError, match="cannot write the run"):
         Store(blocked / "runs").start(RunKind.BOOT, "alpha", {})
+
+
+def test_a_run_that_the_index_lacks_is_listed_all_the_same(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    runs = [store.start(RunKind.BOOT, name, {}) for name in ("alpha", "beta", "gamma")]
+    lines = (tmp_path / "index.jsonl").read_text().splitlines()
+    damage = [lines[0], lines[1][:20], lines[2], "[" * 5000, '{"run": "../0001-alpha-boot"}', "null", "\x00"]
+    (tmp_path / "index.jsonl").write_text("\n".join(damage))
+    assert [(run.path, run.system) for run in store.runs()] == [(run.path, run.system) for run in runs]
+    (tmp_path / "index.jsonl").unlink()
+    assert store.find("last").path == runs[-1].path
+    (runs[1].path / "run.json").write_text("[" * 5000)
+    assert [run.kind for run in store.runs()] == ["boot", UNKNOWN, "boot"]
+    with pytest.raises(StoreError, match=r"run\.json: damaged: nested too deeply") as caught:
+        store.find("2")
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("line", "listed"),
+    [
+        ({"kind": ["boot"]}, "boot"),
+        ({"system": None}, "boot"),
+        ({"run": "/etc"}, "boot"),
+        ({"run": "x" * 5000}, "boot"),
+        ({"run": "a\0b"}, "boot"),
+    ],
+)
+def test_an_index_line_of_wrong_types_loses_nothing(line: dict[str, Any], listed: str, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    run = store.start(RunKind.BOOT, "alpha", {})
+    index = tmp_path / "index.jsonl"
+    index.write_text(json.dumps({**json.loads(index.read_text()), **line}) + "\n")
+    assert [(found.path, found.kind) for found in store.runs()] == [(run.path, listed)]
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"asked": "x"}, "asked: Input should be a valid dictionary"),
+        ({"asked": None}, "asked: "),
+        ({"system": 5}, "system: Input should be a valid string"),
+        ({"kind": ["try"]}, "kind: Input should be a valid string"),
+        ({"file": 5}, "file: "),
+    ],
+)
+def test_run_json_of_wrong_types_is_named_by_its_key(said: dict[str, Any], why: str, tmp_path: Path) -> None:
+    run = Store(tmp_path).start(RunKind.COMPARE, "alpha", {})
+    path = run.path / "run.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **said}))
+    with pytest.raises(StoreError) as caught:
+        read_run(run.path)
+    assert caught.value.message.startswith(f"{path}: damaged: {why}")
+
+
+def test_two_runs_of_one_number_are_not_taken_for_each_other(tmp_path: Path) -> None:
+    """Two that start at once with different names can get the same."""
+    store = Store(tmp_path)
+    run = store.start(RunKind.BOOT, "alpha", {})
+    other = tmp_path / "0001-beta-boot"
+    shutil.copytree(run.path, other)
+    with pytest.raises(InputError, match=r"2 runs have this number: 0001-alpha-boot, 0001-beta-boot"):
+        store.find("1")
+    assert store.find(other.name).path == other
+
+
+def test_a_boot_whose_record_leads_nowhere_is_not_left_out(tmp_path: Path) -> None:
+    run = Store(tmp_path).start(RunKind.MEASURE, "alpha", {})
+    for label in ("1", "2", "3"):
+        directory = run.boot_directory(label)
+        if label != "3":
+            (directory / "record.json").symlink_to("record.json" if label == "1" else "gone")
+    assert [path.name for path in run.records()] == ["1", "2"]
+    with pytest.raises(StoreError, match="Too many levels"):
+        read_record(run.records()[0])
+
+
+def test_boots_that_cannot_be_listed_are_not_none(tmp_path: Path) -> None:
+    run = Store(tmp_path).start(RunKind.MEASURE, "alpha", {})
+    (run.path / "boots").write_text("")
+    with pytest.raises(StoreError, match="boots: damaged: Not a directory"):
+        run.records()
+
+
+def test_a_place_that_no_record_can_name_is_refused_before_a_boot(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"udcff: the name of a folder there is not UTF-8"):
+        Store(tmp_path / "\udcff").start(RunKind.BOOT, "alpha", {})
+    run = Store(tmp_path).start(RunKind.BOOT, "alpha", {})
+    moved = read_run(run.path.rename(tmp_path / "\udcff"))
+    with pytest.raises(InputError, match="is not UTF-8"):
+        moved.boot_directory("1")

@@ -21,13 +21,13 @@ from tests.profile.conftest import ProfileWriter
 
 KERNEL = (
     "start_kernel setup_arch ret_from_fork kernel_init do_one_initcall kthread worker_thread process_one_work "
-    "async_run_entry_fn cryptomgr_test alg_test mpi_powm do_populate_rootfs gunzip flush_buffer inet6_init tpm_init "
+    "async_run_entry_fn cryptomgr_test alg_test mpi_powm do_populate_rootfs gunzip flush_buffer inet6_init cmos_init "
     "msleep schedule do_idle cpu_startup_entry acpi_init timer_irq_works.isra.0 asm_sysvec_apic_timer_interrupt "
     "entry_SYSCALL_64 load_system_certificate_list"
 ).split()
 INIT = "swapper/0-1;ret_from_fork;kernel_init;do_one_initcall"
 READY_NS = 10_000_000
-MEASURED = Measured({}, {"inet6_init": 1, "tpm_init": 1, "load_system_certificate_list": 1}, {}, "")
+MEASURED = Measured({}, {"inet6_init": 1, "cmos_init": 1, "load_system_certificate_list": 1}, {}, "")
 
 
 @pytest.fixture
@@ -54,8 +54,8 @@ def boot(tmp_path: Path) -> Profile:
     writer.spend(f"{INIT};inet6_init", 100_000)
     writer.spend(f"{INIT};acpi_init", 200_000)
     writer.spend(f"{INIT};acpi_init;asm_sysvec_apic_timer_interrupt", 10_000)
-    writer.spend(f"{INIT};tpm_init;msleep", 40_000)
-    writer.switch(init, idle, f"{INIT};tpm_init;msleep;schedule")
+    writer.spend(f"{INIT};cmos_init;msleep", 40_000)
+    writer.switch(init, idle, f"{INIT};cmos_init;msleep;schedule")
     writer.idle("swapper/0-0;cpu_startup_entry;do_idle", 900_000)
     writer.wake(init, idle, "swapper/0-0;cpu_startup_entry;do_idle")
     writer.switch(idle, tests, "swapper/0-0;cpu_startup_entry;do_idle", 0)
@@ -119,7 +119,7 @@ def test_techniques_for_the_same_cost_share_a_line(boot: Profile, system: System
 
 
 def test_idle_time_is_charged_to_the_wait_it_served(boot: Profile, system: System) -> None:
-    line = next(item for item in advice(boot, system).items if "tpm_init" in item.what)
+    line = next(item for item in advice(boot, system).items if "cmos_init" in item.what)
     assert (line.idle_ns, line.instructions) == (900_000, 40_000)
     assert line.remedy is not None and line.remedy.technique == "cmdline_slowest_initcall"
 

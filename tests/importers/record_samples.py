@@ -24,7 +24,7 @@ from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
-from bootlab.process import find_program
+from bootlab.process import require_program
 from bootlab.system import read_system
 from bootlab.targets.qemu.argv import Wiring, qemu_argv
 from bootlab.targets.target import Prepared
@@ -50,7 +50,7 @@ _DEADLINE_S = 900
 def record(prepared: Prepared, label: str, out: Path) -> None:
     """Boot once and write all that was recorded into `out`."""
     out.mkdir(parents=True, exist_ok=True)
-    grabserial, grabbed = find_program("grabserial", package="grabserial"), out / "grabserial.log"
+    grabserial, grabbed = require_program("grabserial", package="grabserial"), out / "grabserial.log"
     with tempfile.TemporaryDirectory() as folder:
         disk = Path(folder, "result.img")
         disk.write_bytes(b"")
@@ -92,7 +92,7 @@ def record_dracut(out: Path) -> None:
     root = read_system(GUEST.with_name("dracut.toml"))
     with tempfile.TemporaryDirectory() as folder:
         (image, *_) = prepare(Workshop(Cache.default()), root).files.disks
-        initrd, debugfs = Path(folder, "initrd.img"), find_program("debugfs", package="e2fsprogs")
+        initrd, debugfs = Path(folder, "initrd.img"), require_program("debugfs", package="e2fsprogs")
         listed = subprocess.run([debugfs, "-R", "ls /boot", image], capture_output=True, text=True, check=True)
         name = re.search(r"initrd\.img-\S+", listed.stdout)
         assert name is not None

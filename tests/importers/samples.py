@@ -13,6 +13,11 @@ from bootlab.timeline.recording import Recording
 DATA = Path(__file__).parent.parent / "data" / "importers"
 
 
+def source_of(data: bytes, name: str = "x") -> Source:
+    """Return a file with these bytes."""
+    return Source(name, io.BytesIO(data))
+
+
 @cache
 def sample(name: str, *, format_name: str | None = None, tsc_hz: int | None = None) -> Recording:
     """Return a sample as a recording."""
@@ -23,13 +28,13 @@ def recording_of(
     data: bytes, name: str = "x", *, format_name: str | None = None, tsc_hz: int | None = None
 ) -> Recording:
     """Return what `data` says as a recording."""
-    return read_recording(Source(name, io.BytesIO(data)), Options(tsc_hz=tsc_hz), format_name)
+    return read_recording(source_of(data, name), Options(tsc_hz=tsc_hz), format_name)
 
 
 def read_text(importer: Importer, text: str | bytes, options: Options | None = None) -> Recording:
     """Return what one importer makes of a text that the registry did not look at."""
     data = text.encode() if isinstance(text, str) else text
-    return importer.read(Source("x", io.BytesIO(data)), options or Options())
+    return importer.read(source_of(data), options or Options())
 
 
 def span_of(recording: Recording, name: str, about: str = "") -> Span:

@@ -49,3 +49,8 @@ def test_a_device_that_gives_inits_start_in_ms() -> None:
 def test_no_markers() -> None:
     with pytest.raises(FormatError, match="Android boot markers"):
         recording_of(b"[ro.product.board]: [x]\n", format_name="android")
+
+
+def test_markers_by_themselves() -> None:
+    boot = recording_of(b"boot_progress_start: 4040\nboot_progress_preload_start: 5100\n")
+    assert boot.format == "android" and phases_ms(boot) == {"kernel and init": 4040, "from start": 1060}

@@ -8,7 +8,7 @@ import struct
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.importers.init_account import AccountEventKind, find_account, parse_account
+from bootlab.importers.init_account import AccountEventKind, parse_account, require_account
 
 NAMES = b"a\0db\0\0\0\0"
 
@@ -43,7 +43,7 @@ def test_the_last_whole_one_on_a_console_counts() -> None:
     text = base64.b64encode(WHOLE).decode()
     lines = ["bootlab: account AAAA", "bootlab: account end", f"[1.0] x bootlab: account {text[:40]}", "other"]
     lines += [f"bootlab: account {text[40:]}\r", "bootlab: account end", "bootlab: account AAAA"]
-    assert find_account("\n".join(lines)) == parse_account(WHOLE)
+    assert require_account("\n".join(lines)) == parse_account(WHOLE)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_what_is_none_is_refused(data: bytes, told: str) -> None:
 @pytest.mark.parametrize("console", ["", "bootlab: account AAAA", "bootlab: account !!!\nbootlab: account end"])
 def test_no_account_on_the_console(console: str) -> None:
     with pytest.raises(InputError):
-        find_account(console)
+        require_account(console)
 
 
 def test_damaged_ones_are_read_or_refused() -> None:
@@ -78,7 +78,7 @@ def test_damaged_ones_are_read_or_refused() -> None:
             del data[dice.randrange(len(data)) :]
         lines = [f"bootlab: account {base64.b64encode(data).decode()}", "bootlab: account end"]
         with contextlib.suppress(InputError):
-            account = find_account("\n".join(lines))
+            account = require_account("\n".join(lines))
             read += 1
             assert all(span.duration_ns >= 0 for span in account.timeline().spans)
             assert account.most_starting() <= len(account.records)

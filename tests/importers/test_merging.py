@@ -169,3 +169,13 @@ def _offset(at_ns: int, truth_ns: int, drift_ppm: int) -> int:
 
 def _told_ns(at_ns: int, truth_ns: int, drift_ppm: int, draw: random.Random) -> int:
     return at_ns + _offset(at_ns, truth_ns, drift_ppm) + int(draw.expovariate(1 / 3e6))
+
+
+def test_time_chain_and_blame_of_one_boot_belong_together() -> None:
+    one = merged(CHAIN, BLAME, TIME)
+    # systemd began where `time` says that the kernel ended, and the chain counts from there.
+    assert placement(one, CHAIN).offset_ns == 7_170_000_000
+    spans = {span.name: span.start_ns for span in one.recording.timeline.spans}
+    assert spans["ssh.service"] == (7_170 + 19_476) * 1_000_000
+    assert [phase.name for phase in one.recording.phases] == ["kernel", "userspace"]
+    assert any(length.source == "unit" for length in one.recording.lengths)

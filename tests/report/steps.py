@@ -1,9 +1,11 @@
 """Four systems in order, for tests of what shows them. Made-up figures: shifted copies of the fixtures beside it."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 from bootlab.experiments.comparing import Steps, compare_steps
+from bootlab.experiments.family import Family
 from bootlab.measure.record import BootRecord, Outcome
 
 DATA = Path(__file__).parents[1] / "data" / "report"
@@ -26,19 +28,24 @@ def shifted(boots: list[BootRecord], name: str, ns: int) -> list[BootRecord]:
 
 
 def four_systems() -> list[list[BootRecord]]:
-    """Return boots that get faster, hardly change, and get slower."""
+    """Return boots that get shorter, hardly change, and get longer."""
     before, after = series("series-before.json"), series("series-after.json")
-    return [before, after, shifted(after, "hardly", 500), shifted(after, "slower", 90_000_000)]
+    return [before, after, shifted(after, "hardly", 500), shifted(after, "longer", 90_000_000)]
 
 
-def with_nulls(systems: list[list[BootRecord]]) -> list[tuple[list[BootRecord], list[BootRecord]]]:
-    """Return each with null changes that move it as much as its seeds do."""
-    return [(boots, [*boots[1:], boots[0]]) for boots in systems]
+def families(systems: list[list[BootRecord]]) -> list[Family]:
+    """Return each with null changes that move it as much as its seeds do, and with fresh boots that do so as well."""
+    return [Family(tuple(boots), tuple(boots), fresh=tuple(boots)) for boots in systems]
+
+
+def steps_of(sides: list[Family]) -> Steps:
+    """Return the comparison of each with the one before it."""
+    return compare_steps(list(pairwise(sides)), (sides[0], sides[-1]))
 
 
 def four_steps() -> Steps:
     """Return the comparison of the four."""
-    return compare_steps(with_nulls(four_systems()))
+    return steps_of(families(four_systems()))
 
 
 def with_a_failure() -> tuple[Steps, list[list[BootRecord]]]:
@@ -49,4 +56,4 @@ def with_a_failure() -> tuple[Steps, list[list[BootRecord]]]:
         for record in after
     ]
     boots = [before, hung, third]
-    return compare_steps(with_nulls(boots)), boots
+    return steps_of(families(boots)), boots

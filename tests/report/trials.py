@@ -1,9 +1,10 @@
-"""A recorded trial from before bootlab kept sizes, and one with a storage model, sizes, an ablation and its cost."""
+"""A recorded trial from before bootlab kept sizes, and what later ones have besides, in made-up copies of it."""
 
 from pathlib import Path
 
-from bootlab.experiments.trial.result import Ablated, TrialCost, TryResult
+from bootlab.experiments.trial.result import Ablated, Member, StackName, TrialCost, TryResult
 from bootlab.system import Storage
+from bootlab.techniques.model.verdict import Verdict
 
 DATA = Path(__file__).parents[1] / "data" / "report"
 
@@ -32,4 +33,32 @@ def loaded_trial() -> TryResult:
                 per_qemu=0.594
             ),
         }
+    )  # fmt: skip
+
+
+def confirmed_trial() -> TryResult:
+    """The trial with fresh boots, a step that broke on its stack only, and a stack that is not steady."""
+    result = trial()
+    shared = [_fresh(f"baseline-fresh{number}-s{number + 3}") for number in range(1, 9)]
+    alone = [
+        row.model_copy(update={"fresh_before": shared, "fresh_members": [_fresh(f"alone-{row.technique}-fresh1-s4")]})
+        for row in result.alone[:2]
+    ]
+    why = "with a change that means nothing: hung: not ready after 5 s (runs/1/boots/stack-null1-s1)"
+    lost = {"verdict": Verdict.BROKE_IT, "ready_ns": None, "saved_ns": None, "phases": [], "proof": "", "detail": why}
+    broken = result.stack[1].model_copy(update=lost)
+    end = result.final[StackName.RECOMMENDED].model_copy(update={"unsteady": "runs/1/boots/stack-null4-s1: panicked"})
+    return result.model_copy(
+        update={
+            "alone": [*alone, *result.alone[2:]],
+            "stack": [*result.stack, broken.model_copy(update={"technique": alone[1].technique})],
+            "final": {**result.final, StackName.RECOMMENDED: end},
+        }
+    )
+
+
+def _fresh(label: str) -> Member:
+    return Member(
+        seed=4, ready_ns=1_534_000_000, instructions=1, idle_ns=1, outcome="ready", run=f"runs/1/boots/{label}",
+        change="fresh",
     )  # fmt: skip

@@ -19,7 +19,8 @@ _SLOT_S = 0.001
 
 def said(baud: int, seconds: float) -> list[bytes]:
     """Return the lines, which together take about so long at that rate, without the pauses."""
-    source, lines, left = random.Random(baud), [], int(baud / BITS * seconds)
+    lines: list[bytes] = []
+    source, left = random.Random(baud), int(baud / BITS * seconds)
     while left > 0:
         number = len(lines)
         text = f"[{number:12.6f}] line {number} " + "".join(

@@ -76,8 +76,65 @@ def test_no_file(tmp_path: Path, what: str) -> None:
         read_system(tmp_path / what)
 
 
+def test_what_an_editor_puts_before_the_text_is_no_part_of_it(tmp_path: Path) -> None:
+    system = write(tmp_path, GOOD)
+    system.write_bytes(b"\xef\xbb\xbf" + system.read_bytes())
+    assert read_system(system).kernel.cmdline == "console=ttyS0"
+
+
 def test_not_text(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="UTF-8"):
         read_system(path)
+
+
+@pytest.mark.parametrize("pattern", ["a{99999999999999999999}", "(" * 5000 + ")" * 5000])
+def test_a_pattern_that_is_too_much_is_named(pattern: str, tmp_path: Path) -> None:
+    text = GOOD.replace('mark = "ready"', f"console = '{pattern}'")
+    with pytest.raises(InputError, match=r"system\.toml:booted\.console: not a regular expression"):
+        read_system(write(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        (f"seed = 0x{'f' * 6000}", "seed: input should be less than or equal to 2147483647, got a number with more"),
+        (f"seed = {'9' * 6000}", " not TOML: a number with more digits than any can have"),
+        (f"seed = {'[' * 6000}", " not TOML: nested too deeply"),
+        ("seed = 1\nseed = 2", " not TOML: Cannot overwrite a value (at line 3, column 9)"),
+        ('"a\\u001b[31m\\nb" = 1', "a\\x1b[31m\\nb: unknown key"),
+        (f"{'x' * 100_000} = 1", f"{'x' * 80} ... {'x' * 80}: unknown key"),
+        (f"seed = '{'x' * 1_000_000}'", "seed: input should be a valid integer, got 'xxxx"),
+        (f"name = '{'x' * 101}'", "name: is not 1 to 100 letters, digits and . _ -, a letter or digit first, got 'xxx"),
+    ],
+)
+def test_what_is_too_much_is_one_line_that_names_its_key(line: str, complaint: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read_system(write(tmp_path, f"\n{line}\n{GOOD}"))
+    assert caught.value.message.startswith(f"{tmp_path}/system.toml:{complaint}")
+    assert caught.value.message.isprintable() and len(caught.value.message) < 1000
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("value", ["true", '"5"', "nan", "inf"])
+def test_what_is_no_number_of_seconds_is_refused(value: str, tmp_path: Path) -> None:
+    """A truth is no second, although Python can count with it."""
+    with pytest.raises(InputError, match=r"system\.toml:booted\.deadline_s: input should be "):
+        read_system(write(tmp_path, f"{GOOD}deadline_s = {value}\n"))
+
+
+def test_a_file_whose_name_is_too_long_gives_a_name_that_is_not(tmp_path: Path) -> None:
+    path = write(tmp_path, GOOD)
+    assert read_system(path.rename(path.with_name(f"{'x' * 240}.toml"))).name == "x" * 100
+
+
+@pytest.mark.parametrize("endless", ["/dev/zero", "/dev/full"])
+def test_what_never_ends_is_not_read_for_ever(endless: str) -> None:
+    with pytest.raises(InputError, match=f"{endless}: more than 8 MiB, expected a TOML system file"):
+        read_system(Path(endless))
+
+
+def test_a_file_that_no_record_can_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="udcff.toml: its name is not UTF-8"):
+        read_system(tmp_path / "\udcff.toml")

@@ -23,6 +23,15 @@ from tests.system.files import GOOD, write
         (('mark = "ready"', 'mark = "is ready"'), "booted.mark: is no mark's name: 1 to 64"),
         (('mark = "ready"', 'mark = "ready"\n[check]\nmark = "' + "x" * 65 + '"'), "check.mark: is no mark's name"),
         (('type = "q35"', 'type = "q35"\n[clock]\naccelerator = "kvm"'), "cannot count instructions"),
+        (
+            ('type = "q35"', 'type = "q35"\n[clock]\nkind = "wall"\ncharges = { io_delay = 1 }'),
+            'charges are added to the virtual clock; kind is "wall"',
+        ),
+        (('type = "q35"', 'type = "q35"\n[clock]\ncharges = { io_delay = 0 }'), "clock.charges.io_delay: "),
+        (
+            ('type = "q35"', 'type = "microvm"\n[[disks]]\nsize_mib = 16\nattach = "nvme"'),
+            'disks.0.attach = "nvme" needs a PCI bus: machine.options',
+        ),
         (('type = "q35"', ""), "machine.type: missing"),
         (('type = "q35"', 'type = "virt"\narchitecture = "riscv64"'), ""),
         (('type = "q35"', 'type = "q35"\narchitecture = "x86_64"'), ""),

@@ -5,12 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from bootlab.system import MachineType, System
-from bootlab.techniques.model.catalogue import load_catalogue
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured
 from bootlab.techniques.model.technique import Technique
+from tests.techniques.asking import ALL
 
 Make = Callable[..., Evidence]
-ALL = {technique.name: technique for technique in load_catalogue()}
 every = pytest.mark.parametrize("technique", ALL.values(), ids=ALL.keys())
 
 

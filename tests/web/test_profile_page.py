@@ -30,7 +30,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     hostile = small_profile(folder, name=HOSTILE.replace("\x00", "")[:60])
     written = {
         "small": profile_page(small),
-        "difference": differential_page(small, analysis_of(small_profile(folder, extra=4_000), system="slower")),
+        "difference": differential_page(small, analysis_of(small_profile(folder, extra=4_000), system="longer")),
         "hostile": profile_page(analysis_of(hostile, hostile=HOSTILE, system=HOSTILE)),
     }
     for name, html in written.items():

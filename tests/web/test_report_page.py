@@ -84,7 +84,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "boot": boot_page(before[0], [slow]),
         "panicked": boot_page(panicked[0], [slow]),
         "series": series_page(before + panicked, [slow]),
-        "comparison": compare_page(before, after, "faster", [slow, fast]),
+        "comparison": compare_page(before, after, "shorter", [slow, fast]),
         "steps": steps_page(four_steps(), four_systems(), [slow, fast]),
         "sweep": SWEEP_PAGES["sweep"],
         "study": SWEEP_PAGES["study"],

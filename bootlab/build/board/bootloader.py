@@ -19,8 +19,8 @@ from bootlab.build.debian import packages
 from bootlab.build.source.config_text import Asked, collect, parse_config
 from bootlab.build.source.configure import Configuration, configure
 from bootlab.build.source.make import PYTHON, BuildFailed, ObjectFolder, require_buildable
-from bootlab.build.source.origin import SourceTree, find_source
-from bootlab.build.source.toolchain import find_toolchain, has_header, require_tools
+from bootlab.build.source.origin import SourceTree, require_source
+from bootlab.build.source.toolchain import has_header, require_toolchain, require_tools
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.process import ProgramFailed, run
@@ -113,7 +113,7 @@ def build_bootloader(
     survive, no such source, a patch that does not apply, an SPL too large for the board), MissingTool, BuildFailed,
     StoreError, Unreachable.
     """
-    toolchain = find_toolchain(arch)
+    toolchain = require_toolchain(arch)
     patching = [("patch", "patch")] if build.patches else []
     require_tools(
         toolchain, {}, [("swig", "swig"), ("openssl", "openssl"), *patching], what="bootloader", absent=_absent()
@@ -121,12 +121,12 @@ def build_bootloader(
     build = build if build.base or build.config else build.model_copy(update={"base": board.base})
     if build.opensbi is not None and not board.opensbi:
         raise InputError("bootloader.opensbi: SPL of this board starts no OpenSBI, which is a firmware of riscv64")
-    opensbi = _find_opensbi(shop, build) if board.opensbi else None
-    source = find_source(shop, build)
+    opensbi = _require_opensbi(shop, build) if board.opensbi else None
+    source = require_source(shop, build)
     require_buildable(source, shop.cache)
     configuration = configure(shop, build, source, toolchain, ask=lambda one: _asked(one, build, board, appended_tree))
     folder = ObjectFolder(shop.cache, source, toolchain, "bootloader")
-    job = _Job(shop, source, configuration, board, opensbi, folder)
+    job = _BootloaderJob(shop, source, configuration, board, opensbi, folder)
     packed = [] if opensbi is None else [file_sha256(opensbi)]
     key = json.dumps([_FORMAT, source.identity, board.image, arch, toolchain.identity, configuration.text, *packed])
     entry = shop.cache.find("bootloader", key)
@@ -175,7 +175,7 @@ def _asked(changed: SourceBuild, build: Bootloader, board: Board, appended_tree:
     return {**ours, **collect(changed)}
 
 
-def _find_opensbi(shop: Workshop, build: Bootloader) -> Path:
+def _require_opensbi(shop: Workshop, build: Bootloader) -> Path:
     if build.opensbi is not None:
         # make runs in a folder of its own.
         return build.opensbi.resolve()
@@ -214,7 +214,7 @@ def _has_python_header() -> bool:
     return run([PYTHON, "-c", code], deadline_s=20, package="python3").text.strip() == "True"
 
 
-class _Job:
+class _BootloaderJob:
     def __init__(
         self,
         shop: Workshop,

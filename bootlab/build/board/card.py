@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from bootlab.build.board.bootloader import FalconPlaces
-from bootlab.build.board.device_tree import empty_tree, fixed_up
+from bootlab.build.board.device_tree import empty_tree, write_fixed_up
 from bootlab.build.board.legacy_image import kernel_image, script_image
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.formats import ext4
@@ -85,7 +85,7 @@ def _compose(card: Card, parts: CardParts, board: Board, out: Path) -> None:
     address = board.kernel_at if card.load_address is None else card.load_address
     raw = [(layout.image_at, parts.bootloader.read_bytes(), "the bootloader")]
     tree_file = out.parent / DEVICE_TREE
-    fixed_up(parts.device_tree, tree_file, cmdline=parts.cmdline, memory=parts.memory)
+    write_fixed_up(parts.device_tree, tree_file, cmdline=parts.cmdline, memory=parts.memory)
     kernel, tree = parts.kernel.read_bytes(), tree_file.read_bytes()
     files = {KERNEL: kernel, DEVICE_TREE: tree}
     args = tree

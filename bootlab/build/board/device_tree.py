@@ -6,8 +6,8 @@ import struct
 from pathlib import Path
 
 from bootlab.build.kernel.build import BuiltKernel, objects_of
-from bootlab.build.source.origin import find_source
-from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.source.origin import require_source
+from bootlab.build.source.toolchain import require_toolchain
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.process import ProgramFailed, run
@@ -26,9 +26,9 @@ def build_device_tree(shop: Workshop, build: KernelBuild, kernel: BuiltKernel, a
 
     Raises InputError when the sources have none of this name, BuildFailed, StoreError.
     """
-    toolchain = find_toolchain(arch)
+    toolchain = require_toolchain(arch)
     # The kernel's build has looked it up, and told what there is to tell.
-    source = find_source(Workshop(shop.cache), build)
+    source = require_source(Workshop(shop.cache), build)
     folder = source.tree / "arch" / toolchain.kbuild / "boot/dts"
     found = sorted(folder.rglob(f"{name.removesuffix('.dtb')}.dts"))
     if not found:
@@ -49,7 +49,7 @@ def build_device_tree(shop: Workshop, build: KernelBuild, kernel: BuiltKernel, a
     return shop.cache.make("dtb", json.dumps([_FORMAT, source.identity, toolchain.identity, str(target)]), make)
 
 
-def fixed_up(tree: Path, out: Path, *, cmdline: str, memory: range) -> None:
+def write_fixed_up(tree: Path, out: Path, *, cmdline: str, memory: range) -> None:
     """Write to `out` the device tree with the kernel's command line and the board's memory in it.
 
     That is what U-Boot proper does to it, and nobody does in Falcon mode. Raises InputError for what is no device tree,

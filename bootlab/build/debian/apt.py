@@ -16,6 +16,8 @@ from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError, StoreError
 from bootlab.process import Output, ProgramFailed, run
 
+LISTS = "apt"
+"""Folder of the cache in which the archives' lists are kept."""
 _LISTS_LAST_S = 24 * 3600
 _UPDATE_DEADLINE_S = 300.0
 _DOWNLOAD_DEADLINE_S = 1200.0
@@ -58,7 +60,7 @@ class PrivateApt:
         self._key = key
         self._suite = suite
         self._architecture = architecture
-        self._folder = shop.cache.root / "apt" / f"{suite}-{architecture}"
+        self._folder = shop.cache.root / LISTS / f"{suite}-{architecture}"
         self._stanzas = debian_stanzas(shop.apt, suite, architecture)
 
     def update(self, *, force: bool = False) -> None:

@@ -18,13 +18,13 @@ from typing import Any
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.debian.apt import Stanza, Unreachable
 from bootlab.build.debian.apt_sources import debian_stanzas
-from bootlab.build.debian.package_records import is_young
-from bootlab.build.debian.packages import ARCHITECTURES, machine_suite
+from bootlab.build.debian.package_records import ROOTS, is_young
+from bootlab.build.debian.packages import ARCHITECTURES, require_suite
 from bootlab.build.debian.root import DebianRoot, expect_names
 from bootlab.build.formats.ext4 import DATE
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError, MissingTool
-from bootlab.process import ProgramFailed, find_program, run
+from bootlab.process import ProgramFailed, require_program, run
 
 _DEADLINE_S = 3600.0
 _STATUS = ("./var/lib/dpkg/status", "var/lib/dpkg/status")
@@ -45,10 +45,12 @@ class Commands:
 
     @property
     def key(self) -> str:
+        """Return what tells these commands from others, for the key of the root that they are run in."""
         return f" {self.identity} {list(self.lines)}"
 
     @property
     def hooks(self) -> list[str]:
+        """Return the words by which mmdebstrap copies the folder and runs the lines, in this order."""
         copy = [f"--customize-hook=sync-in {shlex.quote(str(self.directory))} /"] if self.directory else []
         return [*copy, *map(_hook, self.lines)]
 
@@ -59,7 +61,7 @@ def _hook(line: str) -> str:
     return f'--customize-hook=chroot "$1" sh -ec {shlex.quote(line)} || {{ echo {failed} >&2; exit 1; }}'
 
 
-def installed_root(
+def install_root(
     shop: Workshop,
     names: Sequence[str],
     suite: str | None,
@@ -74,11 +76,11 @@ def installed_root(
     suite, packages that cannot be together), MissingTool (mmdebstrap, or a right that it needs), Unreachable (no
     network), StoreError.
     """
-    cache, suite = shop.cache, suite or machine_suite(key)
+    cache, suite = shop.cache, require_suite(suite, key)
     expect_names(names, key)
     wanted, architecture = sorted(set(names)), ARCHITECTURES[arch]
     done = after.key if after is not None else ""
-    place = cache.root / "roots" / f"{cache.path('root', f'installed {suite} {architecture} {wanted}{done}').name}.json"
+    place = cache.root / ROOTS / f"{cache.path('root', f'installed {suite} {architecture} {wanted}{done}').name}.json"
     if (known := _read_record(place, cache)) is not None and not shop.refresh and is_young(known[2]):
         return _root(known[0], known[1], cache)
     with cache.lock(f"installed-{suite}-{architecture}"):
@@ -99,7 +101,7 @@ def installed_root(
 
 
 def _install(shop: Workshop, names: list[str], suite: str, architecture: str, key: str, after: Commands | None) -> str:
-    program = find_program("mmdebstrap", package="mmdebstrap")
+    program = require_program("mmdebstrap", package="mmdebstrap")
     shop.tell(f"installing {', '.join(names)} of Debian {suite} with mmdebstrap")
     digest = ""
 

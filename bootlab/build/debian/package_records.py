@@ -16,6 +16,12 @@ from bootlab.build.debian.apt import PrivateApt, Unreachable
 from bootlab.build.workshop import Workshop
 
 MAX_AGE_DAYS = 30
+
+PACKAGES, ROOTS = "packages", "roots"
+"""Folders of the cache in which is kept what a name meant when it was looked up, and the names of a root.
+
+Without them, and without `apt.LISTS`, all is looked up anew, and what was downloaded or made of it stays.
+"""
 _T = TypeVar("_T")
 
 
@@ -48,8 +54,9 @@ class Wanted:
     """Its words in notes and messages."""
 
     def place(self, cache: Cache) -> Path:
+        """Return the file that says what the name meant when it was last looked up."""
         part = self.arch if self.kind == "package" else self.kind
-        return cache.root / "packages" / f"{self.suite}-{part}-{self.name}.json"
+        return cache.root / PACKAGES / f"{self.suite}-{part}-{self.name}.json"
 
 
 def look_up(
@@ -94,10 +101,10 @@ def fetch_current(apt: PrivateApt, resolve: Callable[[], _T], keep: Callable[[_T
 
 
 def known(wanted: Wanted, cache: Cache) -> PackageRecord | None:
-    """Return what the name meant when it was last looked up, however long ago, if the cache still has it."""
+    """Return what the name meant when it was last looked up, however long ago; None when the cache has it no more."""
     try:
         record = PackageRecord(**{"name": wanted.name, **json.loads(wanted.place(cache).read_text(encoding="utf-8"))})
-    except (FileNotFoundError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
     return record if cache.find(wanted.kind, record.sha256) else None
 

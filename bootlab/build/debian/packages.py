@@ -27,7 +27,8 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7": "armhf", "riscv
 """Machine architecture -> Debian's name for it."""
 
 _SUITE = re.compile(r"[a-z][a-z0-9-]*")
-_NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
+PACKAGE_NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
+"""Of binary and source packages alike (Debian Policy, 5.6.1 and 5.6.7)."""
 _REAL_KERNEL = re.compile(r"\blinux-image-\d[a-z0-9+.~-]*")
 _UNPACK_DEADLINE_S = 300.0
 _KIND = "package"
@@ -55,8 +56,20 @@ def suite_key(key: str) -> str:
     return f"{key.rpartition('.')[0]}.suite"
 
 
-def machine_suite(key: str) -> str:
-    """Return the Debian suite of this machine, for what `key` names. Raises InputError when it does not say."""
+def require_suite(asked: str | None, key: str) -> str:
+    """Return the Debian suite that is asked for, by default this machine's, of what `key` names.
+
+    Raises InputError for what cannot be one, and when the machine does not say what it is.
+    """
+    suite = asked or _machine_suite(key)
+    if not _SUITE.fullmatch(suite):
+        raise InputError(
+            f'{suite_key(key)}: "{suite}" is not a Debian suite', hint='for example "bookworm" or "trixie"'
+        )
+    return suite
+
+
+def _machine_suite(key: str) -> str:
     for path in (Path("/etc/os-release"), Path("/usr/lib/os-release")):
         if path.is_file():
             match = re.search(r"^VERSION_CODENAME=\"?([a-z]+)\"?$", path.read_text(encoding="utf-8"), re.MULTILINE)
@@ -82,12 +95,8 @@ def fetch(
     system file.
     Raises InputError (unknown package or suite), Unreachable (no network, not in the cache), MissingTool, StoreError.
     """
-    suite = suite or machine_suite(key)
-    if not _SUITE.fullmatch(suite):
-        raise InputError(
-            f'{suite_key(key)}: "{suite}" is not a Debian suite', hint='for example "bookworm" or "trixie"'
-        )
-    if not _NAME.fullmatch(name):
+    suite = require_suite(suite, key)
+    if not PACKAGE_NAME.fullmatch(name):
         raise InputError(f'"{name}" is not a Debian package name')
     debian = ARCHITECTURES[arch]
 

@@ -6,7 +6,6 @@ Recommended packages are left out. Each package is fetched once, and kept under 
 """
 
 import json
-import re
 import stat
 import tarfile
 import time
@@ -16,8 +15,8 @@ from typing import Any
 
 from bootlab.build.cache import Cache
 from bootlab.build.debian.apt import PrivateApt, Stanza, Unreachable
-from bootlab.build.debian.package_records import fetch_current, is_young
-from bootlab.build.debian.packages import ARCHITECTURES, machine_suite, suite_key
+from bootlab.build.debian.package_records import ROOTS, fetch_current, is_young
+from bootlab.build.debian.packages import ARCHITECTURES, PACKAGE_NAME, require_suite, suite_key
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
@@ -27,7 +26,6 @@ MERGED = ("bin", "lib", "lib64", "sbin")
 """Links to the folders of the same name in /usr, as every installed Debian has them."""
 
 _UNPACK_DEADLINE_S = 300.0
-_NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 _TYPES = {
     tarfile.REGTYPE: stat.S_IFREG,
     tarfile.AREGTYPE: stat.S_IFREG,
@@ -64,18 +62,18 @@ class DebianRoot:
             yield from _entries(name, path)
 
 
-def debian_root(shop: Workshop, names: Sequence[str], suite: str | None, arch: str, *, key: str) -> DebianRoot:
+def fetch_root(shop: Workshop, names: Sequence[str], suite: str | None, arch: str, *, key: str) -> DebianRoot:
     """Return the Debian packages `names` of `suite` (by default this machine's) for `arch`, and what they depend on.
 
     What the cache has is used without a network until it is a month old. `key` is the system file's key for messages.
     Raises InputError (no such package, no such suite, packages that cannot be together),
     Unreachable (no network), StoreError.
     """
-    cache, suite = shop.cache, suite or machine_suite(key)
+    cache, suite = shop.cache, require_suite(suite, key)
     expect_names(names, key)
     wanted = sorted(set(names))
     architecture = ARCHITECTURES[arch]
-    place = cache.root / "roots" / f"{cache.path('root', f'{suite} {architecture} {wanted}').name}.json"
+    place = cache.root / ROOTS / f"{cache.path('root', f'{suite} {architecture} {wanted}').name}.json"
     if (known := _read_record(place, cache)) is not None and not shop.refresh and is_young(known[1]):
         return _root(known[0], cache)
     with cache.lock(f"packages-{suite}-{architecture}"):
@@ -98,7 +96,7 @@ def debian_root(shop: Workshop, names: Sequence[str], suite: str | None, arch: s
 def expect_names(names: Sequence[str], key: str) -> None:
     """Raise InputError, which begins with `key`, for what cannot be a Debian package's name."""
     for name in names:
-        if not _NAME.fullmatch(name):
+        if not PACKAGE_NAME.fullmatch(name):
             raise InputError(
                 f'{key}: "{name}" is not a Debian package name', hint="these are like busybox-static, in lower case"
             )

@@ -12,14 +12,12 @@ from pathlib import Path
 from bootlab.build.debian.apt import PrivateApt, SourceStanza
 from bootlab.build.debian.apt_sources import SOURCE
 from bootlab.build.debian.package_records import MAX_AGE_DAYS, PackageRecord, Wanted, fetch_current, look_up
-from bootlab.build.debian.packages import machine_suite, suite_key
+from bootlab.build.debian.packages import PACKAGE_NAME, require_suite, suite_key
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import run
 
 _UNPACK_DEADLINE_S = 900.0
-_SUITE = re.compile(r"[a-z][a-z0-9-]*")
-_NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class SourcePackage:
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class _PackageForm:
     """How a source package is kept."""
 
     kind: str
@@ -67,13 +65,9 @@ def fetch_upstream(shop: Workshop, name: str, suite: str | None, *, key: str) ->
     return _fetch(shop, _UPSTREAM, name, suite, key)
 
 
-def _fetch(shop: Workshop, form: _Form, name: str, suite: str | None, key: str) -> SourcePackage:
-    suite = suite or machine_suite(key)
-    if not _SUITE.fullmatch(suite):
-        raise InputError(
-            f'{suite_key(key)}: "{suite}" is not a Debian suite', hint='for example "bookworm" or "trixie"'
-        )
-    if not _NAME.fullmatch(name):
+def _fetch(shop: Workshop, form: _PackageForm, name: str, suite: str | None, key: str) -> SourcePackage:
+    suite = require_suite(suite, key)
+    if not PACKAGE_NAME.fullmatch(name):
         raise InputError(f'{key}: "{name}" is not the name of a Debian source package')
 
     def download() -> PackageRecord:
@@ -102,14 +96,14 @@ def _resolve(name: str, apt: PrivateApt, suite: str, key: str) -> SourceStanza:
     return package
 
 
-def _sha256(form: _Form, package: SourceStanza) -> str:
+def _sha256(form: _PackageForm, package: SourceStanza) -> str:
     found = [sha256 for name, sha256 in package.files if re.search(form.ending, name)]
     if len(found) != 1:
         raise BootlabError(f"{package.name} {package.version}: {len(found)} files {form.ending}, expected one")
     return found[0]
 
 
-def _kept(shop: Workshop, form: _Form, package: SourceStanza, apt: PrivateApt) -> Path:
+def _kept(shop: Workshop, form: _PackageForm, package: SourceStanza, apt: PrivateApt) -> Path:
     def build(tree: Path) -> None:
         shop.tell(f"downloading the source of {package.name} {package.version}")
         form.make(package, apt, tree)
@@ -130,5 +124,5 @@ def _keep_tarball(package: SourceStanza, apt: PrivateApt, tree: Path) -> None:
     tarball.rename(tree / tarball.name)
 
 
-_PATCHED = _Form("source-package", r"\.dsc$", _unpack)
-_UPSTREAM = _Form("source-tarball", r"\.orig\.tar\.\w+$", _keep_tarball)
+_PATCHED = _PackageForm("source-package", r"\.dsc$", _unpack)
+_UPSTREAM = _PackageForm("source-tarball", r"\.orig\.tar\.\w+$", _keep_tarball)

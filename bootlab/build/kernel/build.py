@@ -9,7 +9,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,8 +19,9 @@ from bootlab.build.kernel.types import compile_types
 from bootlab.build.source.config_text import INITRAMFS_FILE, collect_kernel, parse_config
 from bootlab.build.source.configure import Configuration, configure
 from bootlab.build.source.make import ObjectFolder, require_buildable
-from bootlab.build.source.origin import SourceTree, find_source
-from bootlab.build.source.toolchain import Toolchain, find_toolchain, require_tools
+from bootlab.build.source.origin import SourceTree, require_source
+from bootlab.build.source.toolchain import Toolchain, require_toolchain, require_tools
+from bootlab.build.source.unknown_options import UnknownOption, remarks
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError
 from bootlab.process import run
@@ -62,6 +63,10 @@ class BuiltKernel:
     seconds: float
     """Host time that the build took, whenever that was."""
     from_cache: bool
+    unknown: tuple[UnknownOption, ...] = ()
+    """What the base of its configuration names and the source does not know."""
+    remarks: tuple[str, ...] = ()
+    """What a reader of its boots should know of how it was configured."""
 
     @property
     def options(self) -> dict[str, str]:
@@ -84,20 +89,23 @@ def build_kernel(
     no kernel source, a patch that does not apply), MissingTool, BuildFailed (the first error of the compiler),
     StoreError, Unreachable.
     """
-    toolchain = find_toolchain(arch)
+    toolchain = require_toolchain(arch)
     patching = (("patch", "patch"),) if build.patches else ()
     require_tools(toolchain, build.options, patching)
-    source = find_source(shop, build)
+    source = require_source(shop, build)
     require_buildable(source, shop.cache)
     ask = partial(collect_kernel, embedded=initramfs is not None)
     configuration = configure(shop, build, source, toolchain, ask=ask)
     expect(configuration.options)
     folder = objects_of(build, source, toolchain, shop.cache)
-    job = _Job(shop, source, configuration, toolchain, folder, initramfs)
+    job = _KernelJob(shop, source, configuration, toolchain, folder, initramfs)
     key = kernel_key(source, configuration, toolchain, initramfs)
     entry = shop.cache.find("kernel", key)
     from_cache = entry is not None
-    return _read(entry or shop.cache.make("kernel", key, job.write), from_cache)
+    built = _read(entry or shop.cache.make("kernel", key, job.write), from_cache)
+    # Of this request: another one may have come to the same kernel.
+    said = remarks(configuration.unknown, f"Linux {source.version}")
+    return replace(built, unknown=configuration.unknown, remarks=said)
 
 
 def objects_of(build: KernelBuild, source: SourceTree, toolchain: Toolchain, cache: Cache) -> ObjectFolder:
@@ -119,7 +127,7 @@ def kernel_key(source: SourceTree, configuration: Configuration, toolchain: Tool
     return json.dumps([_FORMAT, source.identity, toolchain.arch, toolchain.identity, configuration.text, embedded])
 
 
-class _Job:
+class _KernelJob:
     def __init__(
         self,
         shop: Workshop,

@@ -145,7 +145,10 @@ def plain_module(path: str, data: bytes) -> bytes:
 
 
 def module_info(path: str, data: bytes) -> dict[str, list[str]]:
-    """Return what a plain module says of itself (modinfo(8)): key -> values. `path`: for messages."""
+    """Return what a plain module says of itself (modinfo(8)): key -> values.
+
+    `path`: for messages. Raises InputError when it is damaged.
+    """
     try:
         section = ELFFile(io.BytesIO(data)).get_section_by_name(".modinfo")
     except ELFError as error:

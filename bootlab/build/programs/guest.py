@@ -16,7 +16,7 @@ from pathlib import Path
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.checkout import GUEST
 from bootlab.errors import BootlabError, MissingTool
-from bootlab.process import find_program, run
+from bootlab.process import require_program, run
 
 _DEADLINE_S = 600.0
 MARK = "/sbin/bootlab-mark"
@@ -32,7 +32,7 @@ _ZIG_CPUS = {"armv7": "generic+v7a"}
 """Where zig would take an older one."""
 
 
-def programs(arch: str, cache: Cache) -> dict[str, Path]:
+def compile_programs(arch: str, cache: Cache) -> dict[str, Path]:
     """Return path in the guest -> file on the host, for every program that a recipe's initramfs always carries.
 
     `arch` is x86_64, aarch64, armv7 or riscv64. Raises MissingTool when there is no compiler for it, ProgramFailed with
@@ -42,28 +42,29 @@ def programs(arch: str, cache: Cache) -> dict[str, Path]:
     return {MARK: _compiled("bootlab-mark", sources, arch, cache), FACTS: _source("facts.sh")}
 
 
-def runtime(arch: str, cache: Cache) -> dict[str, Path]:
+def compile_runtime(arch: str, cache: Cache) -> dict[str, Path]:
     """Return path in the guest -> file on the host, for bootlab-init and the program that speaks with it.
 
-    Arguments and errors as `programs`.
+    Arguments and errors as `compile_programs`.
     """
     return {path: _compiled(Path(path).name, _init_sources(), arch, cache) for path in (INIT, CTL)}
 
 
-def runtime_maps(arch: str, cache: Cache) -> dict[str, Path]:
-    """Return path in the guest -> the linker's map of it, for the programs of `runtime`, where the linker is zig's lld.
+def compile_runtime_maps(arch: str, cache: Cache) -> dict[str, Path]:
+    """Return path in the guest -> the linker's map of it, for the programs of `compile_runtime`.
 
-    It is empty if the program with a map is not the same, byte for byte. Arguments and errors as `programs`.
+    It is empty where the linker is not zig's lld, and if the program with a map is not the same, byte for byte.
+    Arguments and errors as `compile_programs`.
     """
-    if not prints_map(compiler(arch)[0]):
+    if not prints_map(require_compiler(arch)[0]):
         return {}
-    return {name: _map(name, program, arch, cache) for name, program in runtime(arch, cache).items()}
+    return {name: _map(name, program, arch, cache) for name, program in compile_runtime(arch, cache).items()}
 
 
-def coldplug(arch: str, cache: Cache, *, record: bool) -> dict[str, Path]:
+def compile_coldplug(arch: str, cache: Cache, *, record: bool) -> dict[str, Path]:
     """Return path in the guest -> file on the host, for what follows a coldplug plan.
 
-    With `record` the facts are of the devices too. Other arguments and errors as `programs`.
+    With `record` the facts are of the devices too. Other arguments and errors as `compile_programs`.
     """
     sources = _sources_in("coldplug", "shared")
     made = {COLDPLUG: _compiled("bootlab-coldplug", sources, arch, cache)}
@@ -72,8 +73,11 @@ def coldplug(arch: str, cache: Cache, *, record: bool) -> dict[str, Path]:
     return made
 
 
-def init_check(cache: Cache) -> Path:
-    """Return the program that reads a system's units as bootlab-init does, made for this host. Errors as `programs`."""
+def compile_init_check(cache: Cache) -> Path:
+    """Return the program that reads a system's units as bootlab-init does, made for this host.
+
+    Errors as `compile_programs`.
+    """
     return _compiled("bootlab-init-check", _init_sources(), platform.machine(), cache)
 
 
@@ -121,7 +125,7 @@ def _map(name: str, program: Path, arch: str, cache: Cache) -> Path:
 
 def _key(program: str, inputs: list[Path], arch: str) -> str:
     hashes = (f"{path.relative_to(GUEST)} {file_sha256(path)}" for path in inputs)
-    return "\n".join([program, arch, compiler(arch)[1], *hashes])
+    return "\n".join([program, arch, require_compiler(arch)[1], *hashes])
 
 
 def _make(program: str, inputs: list[Path], arch: str, scratch: Path, cache: Cache, *words: str) -> str:
@@ -131,7 +135,7 @@ def _make(program: str, inputs: list[Path], arch: str, scratch: Path, cache: Cac
         name = needed.relative_to(GUEST)
         (scratch / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(needed, scratch / name)
-    argv = ["make", "--silent", "OUT=out", f"CC={shlex.join(compiler(arch)[0])}", *words, f"out/{program}"]
+    argv = ["make", "--silent", "OUT=out", f"CC={shlex.join(require_compiler(arch)[0])}", *words, f"out/{program}"]
     return run(argv, cwd=scratch, env=zig_folders(cache), deadline_s=_DEADLINE_S, package="make").text
 
 
@@ -146,11 +150,11 @@ def write_map(path: Path, text: str, linked: Path, program: Path) -> None:
 
 
 def prints_map(command: Sequence[str]) -> bool:
-    """Return whether the linker of a compiler from `compiler` is lld, whose map can be read."""
+    """Return whether the linker of a compiler from `require_compiler` is lld, whose map can be read."""
     return "ziglang" in command
 
 
-def compiler(arch: str, cpu: str | None = None) -> tuple[list[str], str]:
+def require_compiler(arch: str, cpu: str | None = None) -> tuple[list[str], str]:
     """Return the words of a C compiler for static guest programs, and what tells it from others.
 
     `cpu`: zig's name of one, instead of what every machine of `arch` has; a host compiler keeps its own. Raises
@@ -169,7 +173,7 @@ def compiler(arch: str, cpu: str | None = None) -> tuple[list[str], str]:
             f"no C compiler for {arch} guests on this {platform.machine()} host",
             hint="pip install ziglang (it is in bootlab's lock file: make setup)",
         )
-    found = find_program("cc", package="gcc")
+    found = require_program("cc", package="gcc")
     return [found], run([found, "--version"]).text.splitlines()[0]
 
 

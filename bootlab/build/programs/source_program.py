@@ -21,10 +21,10 @@ from elftools.elf.segments import InterpSegment
 from bootlab.build.debian.packages import ARCHITECTURES
 from bootlab.build.debian.source_package import SourcePackage, fetch_source
 from bootlab.build.programs import guest
-from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.source.toolchain import require_toolchain
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError, MissingTool
-from bootlab.process import ProgramFailed, find_program, run, stream
+from bootlab.process import ProgramFailed, require_program, run, stream
 from bootlab.system import Content, Instructions, Libc, SourceProgram
 
 ContentT = TypeVar("ContentT", bound=Content)
@@ -102,7 +102,7 @@ def build_program(shop: Workshop, program: SourceProgram, arch: str, *, key: str
     if not (source.tree / "configure").is_file():
         raise InputError(f"{key}.package: {program.package} has no configure script, which is what is known here")
     compiler = _compiler(program, arch)
-    job = _Job(shop, program, source, compiler, arch, key)
+    job = _ProgramJob(shop, program, source, compiler, arch, key)
     entry = shop.cache.make("source-program", job.identity, job.build)
     path = entry / _STRIPPED
     libraries = {} if program.static else _libraries(path, compiler, key)
@@ -131,12 +131,12 @@ def _compiler(program: SourceProgram, arch: str) -> _Compiler:
         )
     mode = (_MODES[program.instructions],) if arch == "armv7" else ()
     if program.libc is Libc.MUSL:
-        zig, identity = guest.compiler(arch, _ZIG_CPUS.get(arch))
+        zig, identity = guest.require_compiler(arch, _ZIG_CPUS.get(arch))
         if "ziglang" not in zig:
             raise MissingTool("musl programs are compiled by zig", hint="pip install ziglang (make setup does)")
         # Without -g zig strips what it optimises for size, and the program has no symbols to keep.
         return _Compiler(triplet, (*zig, *mode, "-g", "-Wno-unused-command-line-argument"), identity)
-    found = find_program(f"{triplet}-gcc", package=find_toolchain(arch).package)
+    found = require_program(f"{triplet}-gcc", package=require_toolchain(arch).package)
     if not Path(run([found, "-print-file-name=crt1.o"]).text.strip()).is_absolute():
         raise MissingTool(
             f"to link a program for {arch}, this machine lacks its C library",
@@ -147,7 +147,7 @@ def _compiler(program: SourceProgram, arch: str) -> _Compiler:
     return _Compiler(triplet, (*ccache, f"{triplet}-gcc", *_GCC_CPUS.get(arch, ()), *mode), version)
 
 
-class _Job:
+class _ProgramJob:
     def __init__(
         self, shop: Workshop, program: SourceProgram, source: SourcePackage, compiler: _Compiler, arch: str, key: str
     ) -> None:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.programs import guest
 from bootlab.errors import InputError
-from bootlab.process import ProgramFailed, find_program, run
+from bootlab.process import ProgramFailed, require_program, run
 from bootlab.system import Content
 
 ContentT = TypeVar("ContentT", bound=Content)
@@ -56,7 +56,7 @@ def link_map(source: Path, arch: str, cache: Cache) -> Path | None:
 
     It is empty if the program with a map is not the same, byte for byte. Raises as `compile_static`.
     """
-    compiler, identity = guest.compiler(arch)
+    compiler, identity = guest.require_compiler(arch)
     if source.suffix == ".go" or not guest.prints_map(compiler):
         return None
     program = compile_static(source, arch, cache)
@@ -71,7 +71,7 @@ def link_map(source: Path, arch: str, cache: Cache) -> Path | None:
 
 
 def _compile_c(source: Path, arch: str, cache: Cache) -> Path:
-    compiler, identity = guest.compiler(arch)
+    compiler, identity = guest.require_compiler(arch)
 
     def build(path: Path) -> None:
         _link_c(source, [*compiler, *_C_FLAGS], path.parent, cache)
@@ -87,7 +87,7 @@ def _link_c(source: Path, words: list[str], folder: Path, cache: Cache) -> str:
 
 
 def _compile_go(source: Path, arch: str, cache: Cache) -> Path:
-    version = run([find_program("go", package="golang-go"), "version"]).text.strip()
+    version = run([require_program("go", package="golang-go"), "version"]).text.strip()
 
     def build(path: Path) -> None:
         shutil.copy(source, path.parent / source.name)

@@ -12,7 +12,7 @@ from bootlab.symbols.program import Program, read_mapped_program, read_program
 from bootlab.system import Content, System
 
 
-def program_symbols(system: System, cache: Cache) -> dict[str, Program]:
+def read_program_symbols(system: System, cache: Cache) -> dict[str, Program]:
     """Return path in the guest -> functions, of every program that the system's recipes compile and that has names.
 
     Raises InputError, MissingTool, ProgramBuildFailed, Unreachable, StoreError, where the cache has lost one.
@@ -30,8 +30,8 @@ def _of_recipe(recipe: Content, part: str, arch: str, cache: Cache) -> dict[str,
         sources["/init"] = recipe.init
     found: dict[str, Program | None] = {}
     if recipe.bootlab_init:
-        maps = guest.runtime_maps(arch, cache)
-        found |= {name: _mapped(path, maps.get(name)) for name, path in guest.runtime(arch, cache).items()}
+        maps = guest.compile_runtime_maps(arch, cache)
+        found |= {name: _mapped(path, maps.get(name)) for name, path in guest.compile_runtime(arch, cache).items()}
     for name, source in sources.items():
         found[f"/{name.lstrip('/')}"] = _mapped(compile_static(source, arch, cache), link_map(source, arch, cache))
     for name, program in recipe.programs.items():

@@ -11,7 +11,7 @@ _SMALL_MIB = 32
 _FORMAT = 1
 
 
-def fresh_ext4(size_mib: int, cache: Cache) -> Path:
+def make_empty_ext4(size_mib: int, cache: Cache) -> Path:
     """Return an image of `size_mib` MiB that holds an empty ext4 file system. Shared: boot it with snapshot=on.
 
     Raises MissingTool (e2fsprogs), StoreError.

@@ -29,12 +29,15 @@ class FileTree:
             self.add(entry)
 
     def directory(self, path: str, mode: int = 0o755) -> None:
+        """Add a directory. Raises InputError as `add`."""
         self.add(Entry(path, stat.S_IFDIR | mode))
 
     def file(self, path: str, data: bytes, mode: int = 0o644) -> None:
+        """Add a file. Raises InputError as `add`."""
         self.add(Entry(path, stat.S_IFREG | mode, data))
 
     def link(self, path: str, target: str) -> None:
+        """Add a symbolic link to `target`. Raises InputError as `add`."""
         self.add(Entry(path, stat.S_IFLNK | 0o777, target.encode()))
 
     def device(self, path: str, major: int, minor: int, mode: int = 0o600) -> None:

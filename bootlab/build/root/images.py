@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bootlab.build.debian import packages
-from bootlab.build.debian.install import Commands, installed_root
-from bootlab.build.debian.root import debian_root
+from bootlab.build.debian.install import Commands, install_root
+from bootlab.build.debian.root import fetch_root
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.modules.aliases import read_aliases
 from bootlab.build.programs import guest
@@ -104,12 +104,12 @@ def _ingredients(
     shop: Workshop, recipe: Recipe, arch: str, suite: str | None, kernel_tree: Path | None, installed: Rootfs | None
 ) -> Ingredients:
     cache, part = shop.cache, _part(recipe)
-    programs = guest.programs(arch, cache)
+    programs = guest.compile_programs(arch, cache)
     if recipe.bootlab_init:
-        programs |= guest.runtime(arch, cache)
+        programs |= guest.compile_runtime(arch, cache)
     aliases = None
     if recipe.coldplug is not None:
-        programs |= guest.coldplug(arch, cache, record=recipe.coldplug.record)
+        programs |= guest.compile_coldplug(arch, cache, record=recipe.coldplug.record)
         aliases = read_aliases(shop, kernel_tree) if kernel_tree is not None else None
     if recipe.busybox:
         programs[BUSYBOX] = _busybox(shop, recipe.suite or suite, arch, f"{part}.busybox")
@@ -118,12 +118,12 @@ def _ingredients(
         key = f"{part}.packages"
         if recipe.scripts:
             after = _commands(recipe, part)
-            root = installed_root(shop, recipe.packages, recipe.suite, arch, key=key, after=after)
+            root = install_root(shop, recipe.packages, recipe.suite, arch, key=key, after=after)
         else:
-            root = debian_root(shop, recipe.packages, recipe.suite, arch, key=key)
+            root = fetch_root(shop, recipe.packages, recipe.suite, arch, key=key)
     if isinstance(recipe, Initramfs) and recipe.installed and installed is not None:
         after = _commands(installed, "rootfs")
-        whole = installed_root(shop, installed.packages, installed.suite, arch, key="rootfs.packages", after=after)
+        whole = install_root(shop, installed.packages, installed.suite, arch, key="rootfs.packages", after=after)
     return Ingredients(part, arch, programs, root, whole, kernel_tree, aliases)
 
 

@@ -35,14 +35,14 @@ def _compression(recipe: Initramfs) -> Compression:
     return Compression.NONE if recipe.embedded else recipe.compression
 
 
-def unpacked(path: Path, cache: Cache) -> Path:
+def unpack(path: Path, cache: Cache) -> Path:
     """Return the finished archive at `path` as one plain newc archive, as a kernel with it inside wants it.
 
     Raises InputError when it is cut short, damaged or of an unknown form.
     """
 
     def write(out: Path) -> None:
-        entries = contents(path)
+        entries = read_contents(path)
         if entries is None:
             raise InputError(f"initramfs.path: {path}: not a cpio archive", hint="a kernel can only hold one of those")
         tree = {entry.path.removeprefix("./").strip("/"): entry for entry in entries}
@@ -51,7 +51,7 @@ def unpacked(path: Path, cache: Cache) -> Path:
     return cache.make("initramfs", f"unpacked {file_sha256(path)}", write)
 
 
-def contents(path: Path) -> list[cpio.Entry] | None:
+def read_contents(path: Path) -> list[cpio.Entry] | None:
     """Return what the archive at `path` carries, in order; None when its form is not known here.
 
     Raises InputError when it is cut short or damaged.

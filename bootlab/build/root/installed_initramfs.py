@@ -8,6 +8,8 @@ import tarfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from bootlab.build.debian.apt import LISTS
+from bootlab.build.debian.package_records import PACKAGES, ROOTS
 from bootlab.build.debian.root import DebianRoot
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.modules.package import ModuleTree, module_info, module_name, needed_modules, plain_module
@@ -43,7 +45,9 @@ def read_installed(root: DebianRoot, kernel_tree: Path | None) -> list[Entry]:
     if release is None or release not in found:
         raise InputError(
             f"{_KEY}: the kernel is {release or 'of an unknown release'}, and [rootfs] has {', '.join(sorted(found))}",
-            hint="the same package in kernel.package and rootfs.packages; bootlab build rootfs SYSTEM --refresh",
+            hint="kernel.package and rootfs.packages need the same kernel package; where they have it, one was looked "
+            f"up before the other: remove {LISTS}, {PACKAGES} and {ROOTS} in the cache's folder (docs/building.md), "
+            "and both are looked up now",
         )
     entries = archive_check.entries(found[release])
     if entries is None:

@@ -14,7 +14,7 @@ from bootlab.build.formats.cpio import Entry
 from bootlab.build.root.content import Ingredients, collect, identity
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
-from bootlab.process import ProgramFailed, find_program, run
+from bootlab.process import ProgramFailed, require_program, run
 from bootlab.system import Compression, FileSystem, Rootfs
 
 _UUID = "b0071ab0-0000-4000-8000-000000000003"
@@ -66,12 +66,12 @@ _Make = Callable[[Sequence[Entry]], None]
 
 
 def _ext4(recipe: Rootfs, path: Path) -> _Make:
-    find_program("debugfs", package="e2fsprogs")
+    require_program("debugfs", package="e2fsprogs")
     return lambda entries: ext4.make_from(entries, path, recipe.size_mib, journal=recipe.journal)
 
 
 def _squashfs(recipe: Rootfs, path: Path) -> _Make:
-    find_program("sqfstar", package="squashfs-tools")
+    require_program("sqfstar", package="squashfs-tools")
     argv: list[str | Path] = ["sqfstar", "-quiet", "-no-progress", "-no-xattrs", "-all-time", "0", "-mkfs-time", "0"]
     argv += ["-root-mode", "755", "-root-uid", "0", "-root-gid", "0", *_SQUASHFS[recipe.compression], path]
 
@@ -82,7 +82,7 @@ def _squashfs(recipe: Rootfs, path: Path) -> _Make:
 
 
 def _erofs(recipe: Rootfs, path: Path) -> _Make:
-    find_program("fakeroot", package="fakeroot")
+    require_program("fakeroot", package="fakeroot")
     options = ["-T0", "-x-1", f"-U{_UUID}"]
     if recipe.compression is not Compression.NONE:
         options.append(f"-z{_erofs_compressor(recipe.compression)}")
@@ -95,10 +95,10 @@ def _erofs(recipe: Rootfs, path: Path) -> _Make:
         folder.chmod(0o755)
         archive.write_bytes(tar.write(entries))
         argv: list[str | Path] = ["fakeroot", "--", "sh", "-c", commands, "sh", archive, folder, path, *options]
-        admin = {"PATH": f"{Path(find_program('mkfs.erofs')).parent}:/usr/bin:/bin"}
+        admin = {"PATH": f"{Path(require_program('mkfs.erofs')).parent}:/usr/bin:/bin"}
         run(argv, deadline_s=_DEADLINE_S, env=admin, package="fakeroot")
 
-    find_program("mkfs.erofs", package="erofs-utils")
+    require_program("mkfs.erofs", package="erofs-utils")
     return make
 
 
@@ -107,7 +107,7 @@ def _erofs_compressor(how: Compression) -> str:
         raise InputError(
             f"rootfs.compression: erofs has no {how.value}", hint=f"it has {', '.join(one.value for one in _EROFS)}"
         )
-    version, known = _erofs_maker(find_program("mkfs.erofs", package="erofs-utils"))
+    version, known = _erofs_maker(require_program("mkfs.erofs", package="erofs-utils"))
     if _EROFS[how] not in known:
         raise MissingTool(
             f"rootfs.compression: this machine's mkfs.erofs{version} cannot pack with {how.value}",

@@ -46,6 +46,17 @@ def parse_config(text: str) -> dict[str, str]:
     return {one[1]: plain_value(one[2]) for one in found if one is not None and one[2] != "n"}
 
 
+def named_options(text: str, where: str) -> list[Asked]:
+    """Return what a whole configuration says, in its order, what is not set included; `where` names it in a place."""
+    asked = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if found := _SET.fullmatch(line.strip()):
+            asked.append(Asked(found[1], plain_value(found[2].strip()), f"{where}:{number}"))
+        elif found := _UNSET.fullmatch(line.strip()):
+            asked.append(Asked(found[1], "n", f"{where}:{number}"))
+    return asked
+
+
 def read_fragment(path: Path, key: str) -> list[Asked]:
     """Return what a fragment asks for, in its order; `key` names it in a message about the file itself.
 

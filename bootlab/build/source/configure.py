@@ -16,20 +16,25 @@ from pathlib import Path
 
 from bootlab.build.cache import Cache
 from bootlab.build.debian import packages
-from bootlab.build.source.config_text import Asked, collect, merge, parse_config, same_value
+from bootlab.build.source.config_text import Asked, collect, merge, named_options, parse_config, same_value
 from bootlab.build.source.kconfig_reasons import Refusal, explain
 from bootlab.build.source.make import ObjectFolder
 from bootlab.build.source.origin import SourceTree
-from bootlab.build.source.toolchain import Toolchain, probed_tools, require_tools
+from bootlab.build.source.renamed_options import find_new_name
+from bootlab.build.source.toolchain import Toolchain, probe_tools, require_tools
+from bootlab.build.source.unknown_options import UnknownOption, find_unknown, told
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import KernelBuild, SourceBuild
 
-_FORMAT = 2
+_FORMAT = 3
+_KINDS_FORMAT = 2
 GENERIC_BASES = ("tinyconfig", "allnoconfig", "allyesconfig", "allmodconfig", "alldefconfig", "defconfig")
 """Configuration targets that every tree has."""
 _ENTRY = re.compile(r"^\s*(?:menu)?config\s+(\w+)\s*(?:#.*)?$")
 _KIND = re.compile(r"^\s+(?:def_)?(bool|tristate|string|int|hex)\b")
+_NO_KCONFIG = {"Documentation": ("kbuild",), "scripts/kconfig": ("tests",)}
+"""Folder -> those in it whose files only look like the tree's Kconfig."""
 _STRICT = ("kernel.build.options.", "initramfs.", "bootloader.", "card.")
 """Who must get what they ask for, whatever else is asked."""
 _KEY_FILES = ("SYSTEM_TRUSTED_KEYS", "SYSTEM_REVOCATION_KEYS")
@@ -42,6 +47,8 @@ class Configuration:
 
     text: str
     """The text of the .config."""
+    unknown: tuple[UnknownOption, ...] = ()
+    """What its base names and the tree does not know; of all else that is an error."""
 
     @property
     def options(self) -> dict[str, str]:
@@ -78,7 +85,9 @@ def configure(
             solved = _Solved(solved.text, {}, {})
     if solved.reasons or solved.unknown:
         raise _refused(build, solved, asked)
-    found = Configuration(solved.text)
+    found = Configuration(solved.text, _unknown(base, source, solved.text, shop.cache))
+    for line in told(found.unknown, f"{build.key}.{base.key}", f"{source.of.project} {source.version}"):
+        shop.tell_once(line)
     require_tools(toolchain, found.options)
     return found
 
@@ -90,6 +99,10 @@ class _Base:
     name: str
     text: str | None = None
     """None for a target that make knows."""
+    key: str = "base"
+    """What in the system file's table names it."""
+    said: tuple[Asked, ...] = ()
+    """What it says itself, option by option; nothing of a target that every tree has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +126,7 @@ def _solved(
         source.identity,
         toolchain.arch,
         toolchain.identity,
-        probed_tools(),
+        probe_tools(),
         base.name,
         hashlib.sha256(base.text.encode()).hexdigest() if base.text is not None else None,
         [(one.option, one.value) for one in asked.values()],
@@ -128,6 +141,13 @@ def _solved(
     return _Solved(**json.loads(entry.read_text(encoding="utf-8")))
 
 
+def _unknown(base: _Base, source: SourceTree, final: str, cache: Cache) -> tuple[UnknownOption, ...]:
+    if not base.said:
+        return ()
+    kinds = option_kinds(source, cache)
+    return find_unknown(base.said, kinds, parse_config(final), renames=source.of is KernelBuild)
+
+
 def _overruled(solved: _Solved, alone: _Solved, asked: Mapping[str, Asked]) -> set[str]:
     """Return what a fragment asked for, did not get, and would have got if nobody had overruled it."""
     fragments = {option for option in solved.reasons if not asked[option].by.startswith(_STRICT)}
@@ -140,25 +160,38 @@ def option_kinds(source: SourceTree, cache: Cache) -> dict[str, str]:
     def scan(out: Path) -> None:
         kinds: dict[str, str] = {}
         for folder, folders, files in os.walk(source.tree):
-            folders[:] = sorted(name for name in folders if name not in (".git", "Documentation"))
+            # Examples of the language, and kconfig's own tests, define no option of the tree.
+            left_out = _NO_KCONFIG.get(Path(folder).relative_to(source.tree).as_posix(), (".git",))
+            folders[:] = sorted(name for name in folders if name not in left_out)
             for name in sorted(files):
                 if name.startswith("Kconfig"):
                     _scan(Path(folder, name).read_text(encoding="utf-8", errors="replace"), kinds)
         out.write_text(json.dumps(kinds), encoding="utf-8")
 
-    found = json.loads(cache.make("kconfig-options", source.identity, scan).read_text(encoding="utf-8"))
+    key = f"{source.identity} {_KINDS_FORMAT}"
+    found = json.loads(cache.make("kconfig-options", key, scan).read_text(encoding="utf-8"))
     return {str(option): str(kind) for option, kind in found.items()}
 
 
 def refusals(
-    asked: Mapping[str, Asked], got: Mapping[str, str], kinds: Mapping[str, str]
+    asked: Mapping[str, Asked], got: Mapping[str, str], kinds: Mapping[str, str], *, renames: bool = True
 ) -> tuple[list[Asked], dict[str, str]]:
-    """Return what was asked for and is not there, and the options that the tree does not know -> similar names."""
+    """Return what was asked for and is not there, and the options that the tree does not know -> their new names.
+
+    An option that was not renamed has similar names instead. `renames`: the tree is one of Linux.
+    """
     unknown = {}
     for one in asked.values():
         if one.option not in kinds:
+            renamed = find_new_name(one.option, kinds) if renames else None
             near = difflib.get_close_matches(one.option, kinds, n=3)
-            unknown[one.option] = f"; did you mean {', '.join(near)}?" if near else ""
+            if renamed is not None:
+                value = renamed.renamed_value(one.value)
+                unknown[one.option] = (
+                    f"; since Linux {renamed.linux} it is {renamed.new}, and this CONFIG_{renamed.new}={value}"
+                )
+            else:
+                unknown[one.option] = f"; did you mean {', '.join(near)}?" if near else ""
     lost = [
         one
         for one in asked.values()
@@ -189,9 +222,12 @@ def _base(shop: Workshop, build: SourceBuild, source: SourceTree, toolchain: Too
                 f"{build.key}.config: {build.config}: not a {build.what} configuration: it sets no option",
                 hint="a whole .config, as make saves it or /boot/config-* has it; a few options are a fragment",
             )
-        return _Base("config", _without_absent_keys(text, source.tree))
+        said = named_options(text, str(build.config))
+        return _Base("config", _without_absent_keys(text, source.tree), "config", tuple(said))
     if isinstance(build, KernelBuild) and build.config_package is not None:
-        return _Base("config", _without_absent_keys(_packaged(shop, build, toolchain), source.tree))
+        text, name = _packaged(shop, build, toolchain)
+        said = named_options(text, f"{build.config_package}: {name}")
+        return _Base("config", _without_absent_keys(text, source.tree), "config_package", tuple(said))
     base = build.base or "defconfig"
     generic = GENERIC_BASES if isinstance(build, KernelBuild) else ()
     folder = source.tree / ("configs" if not generic else f"arch/{toolchain.kbuild}/configs")
@@ -202,10 +238,16 @@ def _base(shop: Workshop, build: SourceBuild, source: SourceTree, toolchain: Too
             f'{build.key}.base: {build.project} {source.version} has no "{base}" for {toolchain.kbuild}',
             hint=f"for example {', '.join(near)}",
         )
-    return _Base(base)
+    if base in generic:
+        return _Base(base)
+    # make leaves what it does not know out of what it writes, so the tree's own file is read.
+    place = folder / base
+    text = place.read_text(encoding="utf-8", errors="replace")
+    return _Base(base, said=tuple(named_options(text, str(place.relative_to(source.tree)))))
 
 
-def _packaged(shop: Workshop, build: KernelBuild, toolchain: Toolchain) -> str:
+def _packaged(shop: Workshop, build: KernelBuild, toolchain: Toolchain) -> tuple[str, str]:
+    """Return the configuration of a Debian kernel, and what its file is called."""
     name = build.config_package
     assert name is not None
     if toolchain.arch not in packages.ARCHITECTURES:
@@ -218,7 +260,7 @@ def _packaged(shop: Workshop, build: KernelBuild, toolchain: Toolchain) -> str:
             f'kernel.build.config_package: "{name}" holds {len(found)} kernel configurations, expected one',
             hint="name a kernel package, for example linux-image-cloud-amd64",
         )
-    return found[0].read_text(encoding="utf-8", errors="replace")
+    return found[0].read_text(encoding="utf-8", errors="replace"), found[0].name
 
 
 def _without_absent_keys(text: str, tree: Path) -> str:
@@ -249,7 +291,7 @@ def _configured(
         place.write_text(merge(text, asked.values(), kinds), encoding="utf-8")
         folder.configure("olddefconfig")
         final = place.read_text(encoding="utf-8")
-    lost, unknown = refusals(asked, parse_config(final), kinds)
+    lost, unknown = refusals(asked, parse_config(final), kinds, renames=source.of is KernelBuild)
     reasons = explain([Refusal(one.option, one.value) for one in lost], final, source, toolchain) if lost else {}
     return _Solved(final, reasons, unknown)
 
@@ -265,7 +307,7 @@ def _made_base(base: str, source: SourceTree, toolchain: Toolchain, cache: Cache
             folder.configure(base)
             shutil.copyfile(place, out)
 
-    key = [_FORMAT, source.identity, toolchain.arch, toolchain.identity, probed_tools(), base]
+    key = [_FORMAT, source.identity, toolchain.arch, toolchain.identity, probe_tools(), base]
     return cache.make("kernel-base", json.dumps(key), make).read_text(encoding="utf-8")
 
 

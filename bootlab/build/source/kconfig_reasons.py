@@ -9,7 +9,7 @@ from typing import Any
 
 import kconfiglib
 
-from bootlab.build.source.option_dependencies import parsed
+from bootlab.build.source.option_dependencies import load_kconfig
 from bootlab.build.source.origin import SourceTree
 from bootlab.build.source.toolchain import Toolchain
 from bootlab.errors import BootlabError
@@ -33,7 +33,7 @@ class Refusal:
 def explain(refused: Sequence[Refusal], config: str, source: SourceTree, toolchain: Toolchain) -> dict[str, str]:
     """Return, for each refused option, why the configuration `config` (text of a .config) does not have it as asked."""
     try:
-        with parsed(config, source, toolchain) as kconf:
+        with load_kconfig(config, source, toolchain) as kconf:
             return {one.option: _reason(kconf, one) for one in refused}
     except BootlabError:
         # Another version of the language: the options are refused all the same.

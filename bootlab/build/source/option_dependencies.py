@@ -39,7 +39,7 @@ class _Kconfig(kconfiglib.Kconfig):  # type: ignore[misc]
 
 
 @contextmanager
-def parsed(config: str, source: SourceTree, toolchain: Toolchain) -> Iterator[Any]:
+def load_kconfig(config: str, source: SourceTree, toolchain: Toolchain) -> Iterator[Any]:
     """Give the tree's kconfiglib.Kconfig with `config` (text of a .config) loaded; its files are read within.
 
     Raises InputError for a tree whose Kconfig files kconfiglib does not understand.
@@ -122,6 +122,30 @@ class KconfigTree:
             taken.set_value(_YES)
         return Closure(option, self.on - now, now - self.on)
 
+    def changes(self, asked: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+        """Return what asking for these options would change, leaving all as it is: option -> before, after.
+
+        `n` is off. An option that this tree does not know, or does not grant, changes nothing.
+        """
+        symbols = [self._kconf.syms[option] for option in asked if option in self._kconf.syms]
+        users = [(one, one.user_value) for one in symbols]
+        taken = [one.choice.selection for one in symbols if one.choice is not None]
+        before = self._values()
+        # Of a choice, what was set last is taken.
+        for one in sorted(symbols, key=lambda one: asked[one.name] == "y"):
+            one.set_value(asked[one.name])
+        after = self._values()
+        for one, value in users:
+            if value is None:
+                one.unset_value()
+            else:
+                one.set_value(value)
+        for one in taken:
+            if one is not None:
+                one.set_value(_YES)
+        changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+        return {name: (before.get(name, "n"), after.get(name, "n")) for name in changed}
+
     def turn_off(self, option: str) -> None:
         """Turn an option off, with all that goes with it."""
         self._kconf.syms[option].set_value(_NO)
@@ -155,6 +179,10 @@ class KconfigTree:
             above = above.parent
         prompt = next((node.prompt[0] for node in nodes if node.prompt), "")
         return OptionPlace(tuple(dict.fromkeys(node.filename for node in nodes)), tuple(reversed(menus)), prompt)
+
+    def _values(self) -> dict[str, str]:
+        written = (one for one in self._kconf.unique_defined_syms if one.config_string)
+        return {one.name: one.str_value for one in written if one.str_value != "n"}
 
     def _read(self) -> frozenset[str]:
         return frozenset(one.name for one in self._switches if one.tri_value > _NO)

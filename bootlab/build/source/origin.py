@@ -56,7 +56,7 @@ class SourceTree:
     """What it is a tree of."""
 
 
-def find_source(shop: Workshop, build: SourceBuild) -> SourceTree:
+def require_source(shop: Workshop, build: SourceBuild) -> SourceTree:
     """Return the patched source that `build` names, unpacked into the cache unless it is a tree without patches.
 
     Raises InputError (no such source, built in place, a patch that does not apply), MissingTool, StoreError,

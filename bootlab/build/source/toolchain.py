@@ -83,7 +83,7 @@ _PLACES = {
 }
 
 
-def find_toolchain(arch: str) -> Toolchain:
+def require_toolchain(arch: str) -> Toolchain:
     """Return the toolchain for kernels of `arch` on this host. Raises InputError for an architecture not known here."""
     if arch not in _PLACES:
         raise InputError(f"no kernel can be built for {arch}", hint=f"known here: {', '.join(ARCHITECTURES)}")
@@ -135,7 +135,7 @@ def require_tools(
 
 
 @lru_cache
-def probed_tools() -> dict[str, str]:
+def probe_tools() -> dict[str, str]:
     """Return the versions of the optional tools whose presence kconfig turns into options of a configuration."""
     found = {}
     for program in ("pahole", "rustc", "bindgen"):

@@ -43,6 +43,7 @@ class Listing:
 
     @property
     def stamp(self) -> str:
+        """Return a hash that changes when any file of the tree came, went or was written."""
         return hashlib.sha256(self.saved).hexdigest()
 
     @property

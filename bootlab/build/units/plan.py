@@ -141,7 +141,7 @@ def read_plan(root: Path, cache: Cache, goals: Sequence[str] = ()) -> InitPlan:
     """
     if not root.is_dir():
         raise InputError(f"{root}: not a folder", hint="DIR is the root of a system: the folder that holds etc/")
-    return parse_plan(run([guest.init_check(cache), os.path.abspath(root), *goals]).text, os.path.abspath(root))
+    return parse_plan(run([guest.compile_init_check(cache), os.path.abspath(root), *goals]).text, os.path.abspath(root))
 
 
 def parse_plan(text: str, root: str = "") -> InitPlan:

@@ -44,6 +44,7 @@ _RESTART = {
     "on-abort": "on-failure",
     "on-watchdog": "no",
 }
+_KILL_MODES = {"control-group": "all", "mixed": "mixed", "process": "main"}
 _OUTPUTS = {"null": "null", "tty": "console", "journal+console": "console", "kmsg+console": "console"}
 _LOGGED = frozenset({"inherit", "journal", "syslog", "kmsg", "socket"})
 _SILENT = frozenset(
@@ -98,10 +99,8 @@ class _Service:
 
     def _take_text(self, setting: Setting) -> None:
         key, pattern = _TEXTS[setting.key]
-        if key == "env-file" and self.unit.has(key):
-            self.unit.say(setting.line, "a second EnvironmentFile: a unit has one, now this")
         value = fill_in(setting.value, self.unit.name)
-        if setting.key in ("EnvironmentFile", "WorkingDirectory"):
+        if setting.key == "WorkingDirectory":
             value = value.removeprefix("-")
         if setting.key == "PIDFile" and not value.startswith("/"):
             value = f"/run/{value}"
@@ -156,6 +155,17 @@ class _Service:
     def _add_environment(self, value: str, setting: Setting) -> None:
         self.environment += split_words(fill_in(value, self.unit.name))
         self.environment_line = self.environment_line or setting.line
+
+    def _add_environment_file(self, value: str, setting: Setting) -> None:
+        value = fill_in(value, self.unit.name)
+        if not re.fullmatch(r"-?/[^\s*?\[]+", value):
+            raise NotWritten(f"{value!r} cannot be written into a unit; it is left out")
+        self.unit.refer("env-file", value)
+
+    def _set_kill_mode(self, value: str, setting: Setting) -> None:
+        if value not in _KILL_MODES:
+            raise NotWritten(f"{value!r} has no counterpart; all of it is stopped")
+        self.unit.set("kill", _KILL_MODES[value])
 
     def _set_folders(self, value: str, setting: Setting) -> None:
         folders = fill_in(value, self.unit.name).split()
@@ -298,7 +308,7 @@ _TEXTS = {
     "User": ("user", r"\S+"),
     "Group": ("group", r"\S+"),
     "WorkingDirectory": ("directory", r"/.*"),
-    "EnvironmentFile": ("env-file", r"/\S+"),
+    "UMask": ("umask", r"[0-7]{1,4}"),
     "PIDFile": ("pidfile", r"/\S+"),
 }
 _NUMBERS = {
@@ -316,6 +326,8 @@ _READERS: dict[str, Callable[[_Service, str, Setting], None]] = {
     "StandardOutput": _Service._set_output,
     "StandardInput": _Service._set_tty,
     "TTYPath": _Service._set_tty,
+    "EnvironmentFile": _Service._add_environment_file,
+    "KillMode": _Service._set_kill_mode,
     "WantedBy": _Service._install,
     "DefaultDependencies": _Service._set_defaults,
 }

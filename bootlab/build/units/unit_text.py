@@ -32,15 +32,13 @@ class UnitText:
     _names: dict[str, dict[str, None]] = field(default_factory=dict)
 
     def say(self, line: int, message: str) -> None:
+        """Note what was left out or changed, with the line of the original."""
         self.problems.append(Problem(self.path, line, message))
 
     def set(self, key: str, value: str) -> None:
         """Give a key its value, instead of one it had."""
         self._lines = [one for one in self._lines if one[0] != key]
         self._lines.append((key, value))
-
-    def has(self, key: str) -> bool:
-        return any(one[0] == key for one in self._lines)
 
     def command(self, key: str, words: Sequence[str], line: int, *, may_fail: bool = False) -> None:
         """Add a command; what cannot be written breaks the unit."""
@@ -65,9 +63,11 @@ class UnitText:
         self._names.setdefault(key, {}).update(dict.fromkeys(name for name in names if name != self.name))
 
     def names(self, key: str) -> frozenset[str]:
+        """Return the names that were added under a key that takes several."""
         return frozenset(self._names.get(key, ()))
 
     def converted(self) -> Converted:
+        """Return the unit as text, None where it is broken, with all that there is to say, by line."""
         lines = [f"# From {self.path} by `bootlab init convert`."]
         lines += [f"{key} {value}" for key, value in self._lines]
         lines += [f"{key} {' '.join(names)}" for key, names in self._names.items() if names]

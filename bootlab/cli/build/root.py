@@ -1,5 +1,6 @@
 """`bootlab build initramfs` and `bootlab build rootfs`: what a system file, or the command line, describes."""
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -254,9 +255,9 @@ def _recipe(kind: type[RecipeT], given: dict[str, Any]) -> RecipeT:
         )
     paths = [("--init", given.get("init"))]
     paths += [(f"--file {name}", path) for name, path in given.get("files", {}).items()]
-    if missing := [f"{option} {path}" for option, path in paths if path is not None and not path.is_file()]:
+    if missing := [f"{option} {path}" for option, path in paths if path is not None and not os.path.isfile(path)]:
         raise InputError(f"{', '.join(missing)}: no such file")
-    if (folder := given.get("directory")) is not None and not folder.is_dir():
+    if (folder := given.get("directory")) is not None and not os.path.isdir(folder):
         raise InputError(f"--directory {folder}: no such folder")
     return made_of_options(kind, given, _WORDS, f"bootlab build {part}")
 

@@ -1,5 +1,6 @@
 """What `bootlab build kernel` and `bootlab build bootloader` share: words for kconfig, options, and the progress."""
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -60,9 +61,9 @@ def checked_build(kind: type[BuildT], given: dict[str, Any], words: Mapping[str,
     """Return what the command line describes, as a system file would. Raises InputError in words of the former."""
     files = [(name, given.get(name)) for name in ("config", "opensbi")]
     files += [(name, path) for name in ("fragments", "patches") for path in given[name]]
-    missing = [f"{words[name]} {path}" for name, path in files if path is not None and not path.is_file()]
+    missing = [f"{words[name]} {path}" for name, path in files if path is not None and not os.path.isfile(path)]
     source = given.get("source")
-    if source is not None and not source.exists():
+    if source is not None and not os.path.exists(source):
         missing.insert(0, f"{words['source']} {source}")
     if missing:
         raise InputError(f"{', '.join(missing)}: no such file")

@@ -22,10 +22,11 @@ def complete_system(incomplete: str) -> list[str]:
     """Return the TOML files and folders that begin with what was typed."""
     typed = Path(incomplete)
     folder = typed if incomplete.endswith("/") else typed.parent
-    if not folder.is_dir():
+    try:
+        names = [path for path in sorted(folder.iterdir()) if path.suffix == ".toml" or os.path.isdir(path)]
+    except OSError:
         return []
-    names = [path for path in sorted(folder.iterdir()) if path.suffix == ".toml" or path.is_dir()]
-    texts = [f"{path}/" if path.is_dir() else str(path) for path in names if not path.name.startswith(".")]
+    texts = [f"{path}/" if os.path.isdir(path) else str(path) for path in names if not path.name.startswith(".")]
     return [text for text in texts if text.startswith(incomplete)]
 
 
@@ -73,10 +74,12 @@ def naming(system: Path) -> Iterator[None]:
 
 
 def open_store(runs: Path | None) -> Store:
+    """Return the store of runs: the folder asked for, else $BOOTLAB_RUNS, else bootlab-runs here."""
     return Store(runs or Path(os.environ.get("BOOTLAB_RUNS") or "bootlab-runs"))
 
 
 def open_cache() -> Cache:
+    """Return this user's cache. Raises StoreError when there is no place for one."""
     return Cache.default()
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from bootlab.cli.options.arguments import naming, open_shop
+from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.showing import write_page
-from bootlab.cli.terminal.speech import err, warn_of_doubts
+from bootlab.cli.terminal.speech import err
 from bootlab.errors import BootFailed, InputError, MissingTool, StoreError
 from bootlab.experiments.recorded_profiles import Profiled, place_of
 from bootlab.experiments.store import Run, RunKind, Store

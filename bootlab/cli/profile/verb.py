@@ -17,9 +17,9 @@ from bootlab.experiments.recorded_profiles import (
     AGAINST,
     LABEL,
     Profiled,
-    find_profile,
     place_of,
     read_profile_run,
+    require_profile,
 )
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.sweep.profiles import Axis
@@ -138,7 +138,7 @@ def profile(
         expect_writable(to)
     if not system.endswith(".toml"):
         _refuse_with_run(system, vcpus, memory, seed, symbols, deadline, span)
-        run, label = find_profile(store, system)
+        run, label = require_profile(store, system)
         with run.locked():
             analysis, before = read_profile_run(run, label), _recorded(store, against)
             _expect_one_clock(analysis.system, before.system if before is not None else None)
@@ -203,7 +203,7 @@ def _show(
 
 
 def _recorded(store: Store, against: str | None) -> Analysis | None:
-    return None if against is None else read_profile_run(*find_profile(store, against))
+    return None if against is None else read_profile_run(*require_profile(store, against))
 
 
 def _expect_one_clock(system: System, other: System | None) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bootlab.errors import InputError, StoreError
 from bootlab.system import System
+from bootlab.system.part import brief
 
 Inputs = Iterable[tuple[str, Path | None]]
 """What is read: the option or key that names it, and its path."""
@@ -15,6 +16,7 @@ Inputs = Iterable[tuple[str, Path | None]]
 
 def expect_file(option: str, output: Path, inputs: Inputs, *, example: str) -> None:
     """Raise InputError unless `output` can become a file that is none of the `inputs`. `option` names it."""
+    expect_path(option, output)
     if output.is_dir():
         raise InputError(f"{option} {output}: a folder is there", hint=f"name a file, for example {output / example}")
     _expect_place(option, output, inputs)
@@ -22,9 +24,22 @@ def expect_file(option: str, output: Path, inputs: Inputs, *, example: str) -> N
 
 def expect_folder(option: str, output: Path, inputs: Inputs, *, what: str = "kernel") -> None:
     """Raise InputError unless `output` is or can become a folder for a `what` that is in none of the `inputs`."""
+    expect_path(option, output)
     if output.exists() and not output.is_dir():
         raise InputError(f"{option} {output}: a file is there, and a {what} is several", hint="name a folder")
     _expect_place(option, output, inputs)
+
+
+def expect_path(option: str, path: Path) -> None:
+    """Raise InputError for a path that no file or folder can have, or whose place may not be looked at."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise InputError(
+            f"{option} {brief(str(path))}: {error.strerror or error}", hint="name another place"
+        ) from error
 
 
 def copy_to(output: Path, paths: Iterable[Path], *folders: Path) -> None:
@@ -77,13 +92,14 @@ def inputs_of(system: System, file: Path) -> list[tuple[str, Path | None]]:
 
 
 def _expect_place(option: str, output: Path, inputs: Inputs) -> None:
-    place = output.resolve()
+    place = Path(os.path.realpath(output))
     for name, path in inputs:
         if path is None:
             continue
-        if place == path.resolve():
+        read = Path(os.path.realpath(path))
+        if place == read:
             raise InputError(f"{option} {output}: is {name} itself", hint="name another file")
-        if path.is_dir() and path.resolve() in place.parents:
+        if os.path.isdir(read) and read in place.parents:
             raise InputError(
                 f"{option} {output}: lies in {name} ({path}): what is written there would be built in the next time",
                 hint="name a place outside of it",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from bootlab.cli.terminal.speech import err, out, print_json
+from bootlab.cli.terminal.speech import err, out, print_json, print_text
 from bootlab.errors import InputError, StoreError
 from bootlab.experiments.store import Run
 from bootlab.report.parts.view import Page, View
@@ -41,6 +41,17 @@ def print_lines(view: View) -> None:
         out.print(line, soft_wrap=isinstance(line, str | Text))
 
 
+def print_markdown(run: Run, view: View) -> int:
+    """Print a run's tables in Markdown and return the exit code. Raises InputError for a kind of run without any."""
+    if view.markdown is None:
+        raise InputError(
+            f"--markdown: a run of bootlab {run.kind} has no tables in Markdown",
+            hint="try, compare, measure, sweep, study and profile have; --json has all of it",
+        )
+    print_text(view.markdown())
+    return 0 if view.good else 1
+
+
 def write_page(run: Run, page: Page, *, to: Path | None = None) -> Path | None:
     """Write a page of the run, or write it to the file `to`, and return its path.
 
@@ -50,7 +61,7 @@ def write_page(run: Run, page: Page, *, to: Path | None = None) -> Path | None:
     path = to or run.path / page.name
     html = page.make(to is not None)
     try:
-        path.write_text(html, encoding="utf-8")
+        path.write_text(html, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         trouble = f"{path}: cannot write the page: {error.strerror or error}"
         if to is not None:

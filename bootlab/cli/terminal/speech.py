@@ -2,20 +2,33 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from pydantic import BaseModel
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
 
-from bootlab.system import System
-from bootlab.targets.registry import target_of
+
+class _Terminal(Console):
+    """A console that nothing steers but rich itself: whatever a view has let through is spelled out."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text == "\n" or segment.text.isprintable():
+                yield segment
+            else:
+                # Seldom needed, and it takes all that records are made of.
+                from bootlab.report.parts.figures import visible
+
+                yield Segment("\n".join(map(visible, segment.text.split("\n"))), segment.style)
+
 
 # What is printed holds paths and guests' words: a bracket in them is a bracket.
-out = Console(highlight=False, markup=False)
-err = Console(stderr=True, highlight=False, markup=False)
+out = _Terminal(highlight=False, markup=False, emoji=False)
+err = _Terminal(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def print_json(document: BaseModel | dict[str, Any]) -> None:
@@ -25,10 +38,10 @@ def print_json(document: BaseModel | dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def warn_of_doubts(system: System) -> None:
-    """Say on stderr why this system's boots may not be exact."""
-    for doubt in target_of(system).doubts(system):
-        err.print(f"bootlab: warning: {doubt}", soft_wrap=True)
+def print_text(text: str) -> None:
+    """Print a text as it is: no line is broken, no character is markup."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def teller(*, silent: bool) -> Callable[[str], None]:

@@ -23,6 +23,7 @@ class TextFile:
         self._open()
 
     def show(self, one: Happening) -> None:
+        """Write what a screen would show of it, into the next file when this one is old enough. Raises StoreError."""
         if self._rotate_s is not None and time.monotonic() - self._begun >= self._rotate_s:
             self.close()
             self._begun = time.monotonic()
@@ -33,6 +34,7 @@ class TextFile:
                 self._file.flush()
 
     def close(self) -> None:
+        """Close it. Raises StoreError when what is left cannot be written."""
         with writing(self.path):
             self._file.close()
 
@@ -52,11 +54,13 @@ class RawFile:
             self._file: BinaryIO = path.open("ab" if append else "wb", buffering=0)
 
     def write(self, data: bytes) -> None:
+        """Write all of it, without keeping any back. Raises StoreError."""
         with writing(self.path):
             while data:
                 data = data[self._file.write(data) :]
 
     def close(self) -> None:
+        """Close it; everything is written by then."""
         self._file.close()
 
 
@@ -70,11 +74,13 @@ class RecordingFile:
             self._file.write(header_line(ports, start_ns, started))
 
     def write(self, one: Recorded) -> None:
+        """Add one line to the recording, without keeping it back. Raises StoreError."""
         with writing(self.path):
             self._file.write(recorded_line(one))
             self._file.flush()
 
     def close(self) -> None:
+        """Close it. Raises StoreError when what is left cannot be written."""
         with writing(self.path):
             self._file.close()
 

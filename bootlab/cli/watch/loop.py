@@ -34,13 +34,21 @@ _REOPEN_S = 0.2
 class Shown(Protocol):
     """Where happenings are shown: the terminal, JSON, an answer."""
 
-    def start(self, ports: Sequence[RecordedPort], started: str) -> None: ...
+    def start(self, ports: Sequence[RecordedPort], started: str) -> None:
+        """Say what is watched, and since when (ISO 8601)."""
+        ...
 
-    def show(self, one: Happening) -> None: ...
+    def show(self, one: Happening) -> None:
+        """Show one thing that happened."""
+        ...
 
-    def say(self, text: str) -> None: ...
+    def say(self, text: str) -> None:
+        """Say something about the watch itself."""
+        ...
 
-    def finish(self, end: End, counts: Sequence[tuple[int, int]], unseen: Sequence[str]) -> None: ...
+    def finish(self, end: End, counts: Sequence[tuple[int, int]], unseen: Sequence[str]) -> None:
+        """Say how it ended. `counts`: bytes and lines of each port; `unseen`: marks that never came."""
+        ...
 
 
 @dataclass(slots=True)
@@ -56,6 +64,7 @@ class Sinks:
     ends: list[End] = field(default_factory=list)
 
     def show(self, happenings: Iterator[Happening]) -> None:
+        """Hand each thing that happened to who shows it and to the text file; remember an end and a lost line."""
         for one in happenings:
             self.shown.show(one)
             if self.text is not None:
@@ -78,6 +87,7 @@ class Sinks:
         self.shown.finish(self.ends[-1], counts, watch.unseen)
 
     def close(self) -> None:
+        """Close every file. Raises StoreError."""
         for file in (self.text, self.raw, self.recording):
             if file is not None:
                 file.close()

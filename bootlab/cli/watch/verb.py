@@ -10,7 +10,7 @@ import typer
 from bootlab.cli.watch.loop import Outputs, Sent, is_recording_file, port_name, watch_lines, watch_recording
 from bootlab.errors import InputError
 from bootlab.measure.watch import WatchRequest
-from bootlab.targets.serial.port import LineSettings, ports_here
+from bootlab.targets.serial.port import LineSettings, find_ports
 
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)")
 _DAY = "%H:%M:%S.%f"
@@ -19,11 +19,12 @@ _FLOWS = ("none", "xonxoff", "rtscts")
 
 def complete_port(incomplete: str) -> list[str]:
     """Return this machine's serial ports, and url schemes, that begin with what was typed."""
-    known = [port.split(" ", 1)[0] for port in ports_here()]
+    known = [port.split(" ", 1)[0] for port in find_ports()]
     return [port for port in [*known, "rfc2217://", "socket://", "hwgrep://"] if port.startswith(incomplete)]
 
 
 def complete_flow(incomplete: str) -> list[str]:
+    """Return the kinds of flow control that begin so, for the shell's completion."""
     return [flow for flow in _FLOWS if flow.startswith(incomplete)]
 
 
@@ -157,7 +158,7 @@ def watch(
 def _named(ports: list[str]) -> dict[str, str]:
     """Return name -> place, in the order given. Raises InputError for two of one name."""
     if not ports:
-        found = ports_here()
+        found = find_ports()
         known = f"ports here: {', '.join(found)}" if found else "this machine has no serial port"
         raise InputError("PORT is missing", hint=f"{known}; bootlab watch --help lists what else can be watched")
     names, places = [], []
@@ -195,7 +196,7 @@ def _refuse_contradictions(
 def _pattern(option: str, text: str) -> re.Pattern[bytes]:
     try:
         return re.compile(text.encode())
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise InputError(f"{option} {text!r}: not a regular expression: {error}") from error
 
 

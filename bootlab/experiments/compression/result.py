@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from bootlab.document import Document
 from bootlab.experiments.compression.crossover import Choice, best_choices, crossing_mb_s
 from bootlab.experiments.sweep.result import Figure
 
@@ -12,11 +13,7 @@ SCHEMA: Final = "bootlab.compression/1"
 What = Literal["kernel", "initramfs"]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
-
-
-class Option(_Frozen):
+class Option(Document):
     """One way to compress, and what a boot with it took; without figures when it could not be measured."""
 
     name: str
@@ -39,7 +36,7 @@ class Option(_Frozen):
     """Directories of the boots."""
 
 
-class Range(_Frozen):
+class Range(Document):
     """The best choice from one storage speed to another, in MB/s; `to_mb_s` is null for any faster one.
 
     `low_mb_s` and `high_mb_s`: between which speeds the upper end lies, seed by seed; null where a seed has none.
@@ -52,7 +49,7 @@ class Range(_Frozen):
     high_mb_s: float | None = None
 
 
-class Table(_Frozen):
+class Table(Document):
     """The options for one thing to compress."""
 
     what: What
@@ -62,7 +59,7 @@ class Table(_Frozen):
     best: list[Range]
 
 
-class CompressionResult(_Frozen):
+class CompressionResult(Document):
     """A compression study."""
 
     schema_: Literal["bootlab.compression/1"] = Field(default=SCHEMA, alias="schema")

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from bootlab.document import Document
 from bootlab.errors import InputError
 from bootlab.system import Kernel, System
 
@@ -19,10 +18,9 @@ MOST_BOOTS: Final = 500
 """More take hours: whoever wants them runs several sweeps."""
 
 
-class Place(BaseModel):
+class Place(Document):
     """One combination of values."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     vcpus: int
     memory_mib: int
     page_size: str

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from bootlab.document import Document
 from bootlab.experiments.sweep.straight_line import slope
 from bootlab.findings.analysis import Analysis
 from bootlab.measure.record import Outcome
@@ -23,11 +24,7 @@ Axis = Literal["vcpus", "memory_gib"]
 _KEPT: Final = 200
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
-
-
-class Point(_Frozen):
+class Point(Document):
     """One boot of a sweep. `value` is where it lies on the axis."""
 
     value: float
@@ -41,7 +38,7 @@ class Point(_Frozen):
     """Directory of the boot."""
 
 
-class Slope(_Frozen):
+class Slope(Document):
     """One thing over all points, in ns; `slope_ns` per vCPU or per GiB."""
 
     name: str
@@ -49,7 +46,7 @@ class Slope(_Frozen):
     slope_ns: float
 
 
-class Sweep(_Frozen):
+class Sweep(Document):
     """What more of something costs. `functions` by their own instructions, `totals` with all they called.
 
     With fewer than two points that were ready there are no slopes: `ready` is None and the lists are empty.

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from bootlab.document import Document
 from bootlab.experiments.sweep.places import Axis, Place
 from bootlab.measure.statistics.median_interval import median_interval
 from bootlab.measure.statistics.series import median_ns
@@ -12,11 +13,7 @@ from bootlab.measure.statistics.series import median_ns
 SCHEMA: Final = "bootlab.sweep/1"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
-
-
-class Figure(_Frozen):
+class Figure(Document):
     """A median over the boots of one place, in ns (instructions: a count).
 
     `low` and `high`: on the virtual clock the least and the greatest over the seeds, on the wall clock the 95 %
@@ -33,7 +30,7 @@ class Figure(_Frozen):
         return self.high - self.low
 
 
-class Boot(_Frozen):
+class Boot(Document):
     """One boot of a place. `total_ns`: to ready, with the load before it when the system has a storage model."""
 
     seed: int
@@ -45,7 +42,7 @@ class Boot(_Frozen):
     run: str
 
 
-class PlaceResult(_Frozen):
+class PlaceResult(Document):
     """One place and what its boots took; without figures when one of them was not ready and well."""
 
     place: Place
@@ -58,7 +55,7 @@ class PlaceResult(_Frozen):
     boots: list[Boot]
 
 
-class TrendRow(_Frozen):
+class TrendRow(Document):
     """One figure along an axis, in ns (instructions: counts), and the least-squares line through it.
 
     `residual`: how far the worst point lies off the line; `spread`: the largest spread of a point; `straight`: no point
@@ -75,7 +72,7 @@ class TrendRow(_Frozen):
     straight: bool | None
 
 
-class Trend(_Frozen):
+class Trend(Document):
     """One line of a chart: what more on `axis` costs while everything else stays as at `place`."""
 
     axis: Axis
@@ -91,7 +88,7 @@ class Trend(_Frozen):
         return next(row for row in self.rows if row.name == name)
 
 
-class SweepResult(_Frozen):
+class SweepResult(Document):
     """A sweep: every place with its figures, and the lines through them."""
 
     schema_: Literal["bootlab.sweep/1"] = Field(default=SCHEMA, alias="schema")

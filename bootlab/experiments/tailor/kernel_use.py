@@ -73,7 +73,10 @@ class KernelUse:
     """Instructions of the kernel that no object could be found for."""
 
     def example(self, index: int) -> FunctionUse | None:
-        """Return the function that decides an object's use: the one that ran most in the object's latest phase."""
+        """Return the function that decides an object's use: the one that ran most in the object's latest phase.
+
+        None for an object of which nothing ran.
+        """
         mine = (one for one in self.functions if one.index == index and one.use == self.uses[index])
         return next(mine, None)
 

@@ -10,9 +10,9 @@ from bootlab.build.kernel.makefiles import Makefiles
 from bootlab.build.kernel.objects import MAP_OPTION
 from bootlab.build.source.configure import configure
 from bootlab.build.source.make import BuildFailed
-from bootlab.build.source.option_dependencies import KconfigTree, parsed
-from bootlab.build.source.origin import find_source
-from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.source.option_dependencies import KconfigTree, load_kconfig
+from bootlab.build.source.origin import require_source
+from bootlab.build.source.toolchain import require_toolchain
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.experiments.tailor.protected import GATES
@@ -31,8 +31,8 @@ class Kernels:
         self._build = build
         self._shop = shop
         self._built = set[Path]()
-        self._toolchain = find_toolchain(system.machine.arch)
-        self.source = find_source(shop, build)
+        self._toolchain = require_toolchain(system.machine.arch)
+        self.source = require_source(shop, build)
         self.makefiles = Makefiles(self.source.tree, self._toolchain.kbuild)
         self._gates = dict[str, str]()
         self._gates = self._open_gates()
@@ -66,7 +66,7 @@ class Kernels:
 
     def tree(self, config: str) -> KconfigTree:
         """Return a configuration, to be changed step by step."""
-        with parsed(config, self.source, self._toolchain) as kconf:
+        with load_kconfig(config, self.source, self._toolchain) as kconf:
             return KconfigTree(kconf)
 
     def granted(self, config: str, drops: Sequence[Drop]) -> tuple[Drop, ...]:

@@ -12,6 +12,7 @@ from enum import StrEnum
 from bootlab.build.kernel.objects import MAP_OPTION
 from bootlab.build.source.option_dependencies import OptionPlace
 from bootlab.system import System
+from bootlab.techniques.model.option_risks import Protection, protection_of
 
 GATES = ("EXPERT", "PROCESSOR_SELECT", MAP_OPTION)
 """Turned on before anything is measured: most prompts hide behind the first two; the last is the linker's map."""
@@ -20,10 +21,10 @@ GATES = ("EXPERT", "PROCESSOR_SELECT", MAP_OPTION)
 class Guard(StrEnum):
     """Why an option is protected; all but `boot` and `asked` are groups that a user can give up by name."""
 
-    MITIGATIONS = "mitigations"
-    HARDENING = "hardening"
-    ACCESS = "access-control"
-    SIGNING = "signing"
+    MITIGATIONS = Protection.MITIGATIONS.value
+    HARDENING = Protection.HARDENING.value
+    ACCESS = Protection.ACCESS.value
+    SIGNING = Protection.SIGNING.value
     BOOT = "boot"
     ASKED = "asked"
 
@@ -32,34 +33,6 @@ GROUPS = (Guard.MITIGATIONS, Guard.HARDENING, Guard.ACCESS, Guard.SIGNING)
 _MENUS = (
     ("Mitigations for CPU vulnerabilities", Guard.MITIGATIONS),
     ("Kernel hardening options", Guard.HARDENING),
-)
-# Protections that the kernel defines among other things.
-_NAMES = (
-    (
-        re.compile(
-            r"CPU_MITIGATIONS|MITIGATION_\w+|SPECULATION_\w+|RETPOLINE|RETHUNK|CPU_\w*_ENTRY|SLS|X86_KERNEL_IBT|CFI_CLANG"
-            r"|X86_USER_SHADOW_STACK|X86_BUS_LOCK_DETECT|UNMAP_KERNEL_AT_EL0|ARM64_(BTI|PTR_AUTH|MTE|PAN|E0PD)\w*|SHADOW_CALL_STACK"
-        ),
-        Guard.MITIGATIONS,
-    ),
-    (
-        re.compile(
-            r"STACKPROTECTOR\w*|STRICT_\w+|IO_STRICT_DEVMEM|RANDOMIZE_\w+|RANDOM_KMALLOC_CACHES|HARDENED_USERCOPY\w*"
-            r"|FORTIFY_SOURCE|VMAP_STACK|INIT_ON_\w+|INIT_STACK_\w+|SLAB_FREELIST_\w+|SHUFFLE_PAGE_ALLOCATOR|SLAB_BUCKETS|BUG"
-            r"|BUG_ON_DATA_CORRUPTION|LIST_HARDENED|ZERO_CALL_USED_REGS|SCHED_STACK_END_CHECK|DEBUG_WX|X86_SMAP|X86_UMIP"
-            r"|ARCH_MMAP_RND_\w+|LEGACY_VSYSCALL_NONE|STATIC_USERMODEHELPER|PAGE_TABLE_CHECK\w*|KFENCE|REFCOUNT_FULL"
-            r"|BPF_UNPRIV_DEFAULT_OFF|BPF_JIT_ALWAYS_ON|SECURITY_DMESG_RESTRICT|RESET_ATTACK_MITIGATION"
-        ),
-        Guard.HARDENING,
-    ),
-    (re.compile(r"SECCOMP\w*|AUDIT|AUDITSYSCALL|LSM|KEYS|MULTIUSER|USER_NS|SECRETMEM"), Guard.ACCESS),
-    (
-        re.compile(
-            r"MODULE_SIG\w*|KEXEC_SIG\w*|KEXEC_VERIFY_SIG|SYSTEM_\w*(KEYRING|KEYS|HASH_LIST)|DM_VERITY\w*|FS_VERITY\w*"
-            r"|DM_CRYPT|RANDOM_TRUST_\w+"
-        ),
-        Guard.SIGNING,
-    ),
 )
 _CONSOLES = {"ttyS": "SERIAL_8250_CONSOLE", "ttyAMA": "SERIAL_AMBA_PL011_CONSOLE", "hvc": "VIRTIO_CONSOLE"}
 
@@ -114,9 +87,8 @@ def security_group(option: str, place: OptionPlace) -> Guard | None:
     for menu, guard in _MENUS:
         if menu in place.menus or place.prompt == menu:
             return guard
-    for names, guard in _NAMES:
-        if names.fullmatch(option):
-            return guard
+    if (protection := protection_of(option)) is not None:
+        return Guard(protection.value)
     return Guard.ACCESS if any(file.startswith("security/") for file in place.files) else None
 
 

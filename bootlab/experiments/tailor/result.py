@@ -2,8 +2,9 @@
 
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from bootlab.document import Document
 from bootlab.experiments.comparing import Comparison
 from bootlab.experiments.tailor.kernel_use import Use
 from bootlab.experiments.tailor.reasons import Followed, Needed
@@ -20,11 +21,7 @@ _USES: Final = {
 }
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
-
-
-class Dropped(_Frozen):
+class Dropped(Document):
     """An option that went, and what went with it."""
 
     option: str
@@ -42,7 +39,7 @@ class Dropped(_Frozen):
     """Options that came on in its place."""
 
 
-class Tried(_Frozen):
+class Tried(Document):
     """An option that would still take code out which ran."""
 
     option: str
@@ -58,7 +55,7 @@ class Tried(_Frozen):
     """The function of it that cost most, or nothing."""
 
 
-class TailorResult(_Frozen):
+class TailorResult(Document):
     """A kernel fitted to its job: each kernel on the way, and the reason for every option."""
 
     schema_: Literal["bootlab.tailor/2"] = Field(default=SCHEMA, alias="schema")

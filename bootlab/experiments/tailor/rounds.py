@@ -17,8 +17,8 @@ from bootlab.build.kernel.objects import MAP_OPTION, KernelObjects, read_objects
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.experiments.comparing import Comparison, compare_series
-from bootlab.experiments.engine import Engine, finished_boot
-from bootlab.experiments.family import Family, expect_none_killed, expect_not_killed
+from bootlab.experiments.engine import Engine, find_finished_boot
+from bootlab.experiments.family import Family, expect_none_killed, expect_not_killed, judgement
 from bootlab.experiments.family_boots import FamilyBoots
 from bootlab.experiments.store import Run
 from bootlab.experiments.tailor.attempts import Attempt, Attempts, find_attempts
@@ -30,7 +30,6 @@ from bootlab.experiments.tailor.kernels import Kernels
 from bootlab.experiments.tailor.protected import Policy
 from bootlab.experiments.tailor.reasons import Followed, Needed, every_followed, every_kept
 from bootlab.experiments.tailor.unused_options import Cut, Drop, Kept, KernelEvidence, find_cut
-from bootlab.experiments.verdict import virtual_verdict
 from bootlab.findings.analysis import read_recorded
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
@@ -39,7 +38,6 @@ from bootlab.measure.statistics.series import spread_ns
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.profile.recorded.profile import Profile
 from bootlab.system import ClockKind, KernelBuild, System
-from bootlab.techniques.model.verdict import Verdict
 
 AS_IT_IS: Final = "as it is"
 SEEDS: Final = (1, 2, 3)
@@ -120,7 +118,7 @@ def expect_tailorable(system: System) -> KernelBuild:
 
 
 @dataclass(frozen=True)
-class _State:
+class _KernelState:
     """A kernel that does its job, and what its record used of it."""
 
     drops: tuple[Drop, ...]
@@ -192,7 +190,7 @@ class Tailoring:
         rich = self._kernels.with_options({})
         self._kernels.first(rich, AS_IT_IS)
         before = self._steady(rich)
-        self._spread_ns = spread_ns(before.null_ns)
+        self._spread_ns = spread_ns(before.unchanged_ns)
         state = self._first(rich)
         first = self._kernels.tree(_config(state.kernel))
         cut, trials = self._looked(state)
@@ -208,6 +206,10 @@ class Tailoring:
         state = self._alone(state, trials.alone)
         after = self._boots.family("tailored", state.system, nulls=0)
         expect_none_killed(after)
+        if after.failed is None:
+            after, before = self._boots.confirm({"tailored": (state.system, after)}, before, rich)["tailored"]
+            expect_none_killed(after)
+            expect_none_killed(before)
         on_after = self._kernels.tree(_config(state.kernel)).on
         return Tailored(
             system=state.system,
@@ -222,7 +224,7 @@ class Tailoring:
             kernel=state.kernel,
             on_before=first.on,
             on_after=on_after,
-            comparison=compare_series(list(before.members), list(after.members), before.null),
+            comparison=compare_series(before, after),
         )
 
     @property
@@ -233,7 +235,7 @@ class Tailoring:
         """Return the boots of the system as it is. Raises InputError when its check fails, always or now and then."""
         family = self._boots.family("steady", system, nulls=NULLS)
         expect_none_killed(family)
-        boots = [*family.members, *family.null]
+        boots = family.boots
         failed = [record for record in boots if record.outcome is not Outcome.READY]
         if len(failed) == len(boots):
             raise InputError(
@@ -248,35 +250,35 @@ class Tailoring:
             )
         return family
 
-    def _first(self, rich: System) -> _State:
+    def _first(self, rich: System) -> _KernelState:
         kernel = self._kernels.first(rich, AS_IT_IS)
         record, look = self._profiled(rich, kernel, AS_IT_IS)
         self._note(AS_IT_IS, 0, kernel, record)
         if record.outcome is not Outcome.READY:
             raise InputError(f"the profiled boot failed where a plain one did not: {_words(record)}")
         self._rich_config = _config(kernel)
-        return _State((), rich, kernel, look, record.ready_ns or 0)
+        return _KernelState((), rich, kernel, look, record.ready_ns or 0)
 
     def _profiled(self, system: System, kernel: BuiltKernel, label: str) -> tuple[BootRecord, _Look]:
         if kernel.objects is None:
             raise InputError(f"kernel.build: its linker wrote no map: {MAP_OPTION} must stay on")
         prepared = prepare(self._shop, system, profile=ProfileRequest())
         directory = self._run.path / "boots" / f"profiled-{label.replace(' ', '-')}"
-        record = finished_boot(directory, prepared)
+        record = find_finished_boot(directory, prepared)
         if record is None:
             self._shop.tell(f"{label}: booting with the profile on")
             record = one_boot.boot(prepared, self._run.boot_directory(directory.name), patience=_PATIENCE)
             expect_not_killed(record)
         return record, _Look(kernel, kernel.objects, record, directory)
 
-    def _looked(self, state: _State) -> tuple[Cut, Attempts]:
+    def _looked(self, state: _KernelState) -> tuple[Cut, Attempts]:
         """Return what can go at once, and what could on top of that."""
         needed = [one.option for one in self._needed]
         # What the run was asked is the same when it goes on; so is a kernel and its record, if nothing has changed.
         decides = [state.kernel.vmlinux.parent.name, state.look.record.key, needed, bool(state.drops)]
         return self._searches.find(decides, lambda: self._look(state, needed))
 
-    def _look(self, state: _State, needed: Sequence[str]) -> tuple[Cut, Attempts]:
+    def _look(self, state: _KernelState, needed: Sequence[str]) -> tuple[Cut, Attempts]:
         self._shop.tell("looking for what can go")
         use, costs = state.look.use, state.look.costs
         guarded = find_guarded(use, self._kernels.source.tree)
@@ -288,13 +290,13 @@ class Tailoring:
             return cut, Attempts((), ())
         return cut, find_attempts(tree, evidence, costs)
 
-    def _settle(self, state: _State, suspects: Sequence[Drop], label: str) -> _State:
+    def _settle(self, state: _KernelState, suspects: Sequence[Drop], label: str) -> _KernelState:
         """Return the state without those of `suspects` that can go, found by halving where all cannot go at once."""
         if self._spent:
             self._untried += [drop.option for drop in suspects]
             return state
         outcome = self._try((*state.drops, *suspects), label, state.ready_ns)
-        if isinstance(outcome, _State):
+        if isinstance(outcome, _KernelState):
             return outcome
         if len(suspects) == 1:
             self._needed.append(Needed(suspects[0].option, outcome))
@@ -309,7 +311,7 @@ class Tailoring:
         state = self._settle(state, ordered[:middle], f"{label}.1")
         return self._settle(state, ordered[middle:], f"{label}.2")
 
-    def _try(self, drops: tuple[Drop, ...], label: str, before_ns: int) -> _State | str:
+    def _try(self, drops: tuple[Drop, ...], label: str, before_ns: int) -> _KernelState | str:
         """Return the state without `drops`, or why a kernel without them does not do."""
         granted = self._kernels.granted(self._rich_config, drops)
         system = self._kernels.with_options({drop.option: drop.value for drop in granted})
@@ -324,10 +326,10 @@ class Tailoring:
         took_ns = record.ready_ns or 0
         if took_ns > before_ns + self._spread_ns:
             # What came on in the place of something else may cost more than that did.
-            return f"slower: ready at {took_ns / 1e6:.2f} ms, {before_ns / 1e6:.2f} before"
-        return _State(granted, system, kernel, look, took_ns)
+            return f"longer: ready at {took_ns / 1e6:.2f} ms, {before_ns / 1e6:.2f} before"
+        return _KernelState(granted, system, kernel, look, took_ns)
 
-    def _alone(self, state: _State, candidates: Sequence[Attempt]) -> _State:
+    def _alone(self, state: _KernelState, candidates: Sequence[Attempt]) -> _KernelState:
         """Try options that change code inside of objects that stay, one by one, most instructions first."""
         before = None
         for candidate in candidates:
@@ -342,11 +344,17 @@ class Tailoring:
             if isinstance(outcome, str):
                 self._needed.append(Needed(option, outcome))
                 continue
-            after = self._boots.family(label.replace(" ", "-"), outcome.system, nulls=0)
+            slug = label.replace(" ", "-")
+            after = self._boots.family(slug, outcome.system, nulls=0)
             expect_none_killed(after)
+            booted = {slug: (outcome.system, after)}
+            # Null builds of each kernel on the way would take longer than the tailoring itself.
+            after, against = self._boots.confirm(booted, before, state.system, null_builds=False)[slug]
+            expect_none_killed(after)
+            expect_none_killed(against)
             if after.failed is not None:
                 self._needed.append(Needed(option, _words(after.failed)))
-            elif virtual_verdict(before.null_ns, before.times_ns, after.times_ns).verdict is Verdict.FASTER:
+            elif against.failed is None and judgement(against, after, wall=False).verdict.saves:
                 state, before = outcome, None
         return state
 

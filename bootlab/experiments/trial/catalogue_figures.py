@@ -53,4 +53,23 @@ def _figure(result: TryResult, one: Judged, kernel: str, again: tuple[list[str],
         verdict=one.verdict,
         kernel_bytes_saved=saved,
         command=shlex.join([*again[0], one.technique, *again[1]]),
+        load_saved_ns=one.load_saved_ns,
+        execution=one.execution,
+        model=_model(result) if one.load_saved_ns is not None else "",
+        proof=one.proof,
+        seeds=result.seeds,
+        nulls=len(result.baseline.null_members),
+        fresh=(len(one.fresh_before), len(one.fresh_members)),
+        wrong=result.wrong,
+        cpu=result.cpu,
+        ns_per_instruction=result.ns_per_instruction,
+        hashes=result.hashes,
     )
+
+
+def _model(result: TryResult) -> str:
+    return result.storage.words if result.storage is not None else f"board model {_board(result)}"
+
+
+def _board(result: TryResult) -> str:
+    return "none" if result.board_model is None else result.board_model.label

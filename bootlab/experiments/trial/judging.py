@@ -1,44 +1,32 @@
 """Turns families of boots into rows of a trial's result: a verdict and a proof for each technique, sizes and times."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Literal, TypedDict
+from dataclasses import dataclass, field, replace
 
-from bootlab.experiments.family import NULL_WORD, Family, expect_none_killed
-from bootlab.experiments.trial.result import Ablated, Baseline, Finished, Judged, Member, StackName, Step
-from bootlab.experiments.verdict import Judgement, virtual_verdict, wall_verdict
+from bootlab.build.source.config_text import read_config
+from bootlab.experiments.family import NULL_WORD, Family, execution_judgement, expect_none_killed, judgement, times
+from bootlab.experiments.trial.result import FRESH, Ablated, Baseline, Finished, Judged, Member, StackName, Step
+from bootlab.experiments.verdict import Judgement
 from bootlab.findings.technique_evidence import evidence_of
-from bootlab.measure.record import BootRecord, PhaseRecord
+from bootlab.measure.line_and_card_cost import modelled_load_ns
+from bootlab.measure.record import BootRecord
+from bootlab.measure.statistics.series import spread_ns
 from bootlab.techniques.model.evidence import Effect
-from bootlab.techniques.model.technique import Technique
+from bootlab.techniques.model.option_risks import losses, worst
+from bootlab.techniques.model.technique import Risk, Technique
 from bootlab.techniques.model.verdict import Verdict
 
-_OPPOSITE = {Verdict.FASTER: Verdict.SLOWER, Verdict.SLOWER: Verdict.FASTER}
 _NO_EFFECT = "the boot shows that the knob had no effect"
+_NOT_SHOWN = "no boot shows that the knob took effect: not recommended"
 
 
-class _Loaded(TypedDict):
-    """What a family booted from, and how long its median boot took to user space."""
+@dataclass(frozen=True, slots=True)
+class _Along:
+    """What changed with a technique besides the options that it is about."""
 
-    sizes: dict[str, int]
-    load_ns: int
-    user_space_ns: int | None
-
-
-class _Row(_Loaded):
-    """The fields of a `Judged`, for rows that say more."""
-
-    technique: str
-    layer: str
-    risk: str
-    ready_ns: int | None
-    saved_ns: int | None
-    spread_ns: int
-    verdict: Verdict
-    proof: Effect | Literal[""]
-    detail: str
-    members: list[Member]
-    phases: list[PhaseRecord]
+    changed: dict[str, tuple[str, str]] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
+    risk: Risk = Risk.NONE
 
 
 def judge(technique: Technique, before: Family, after: Family, *, wall: bool) -> Judged:
@@ -48,12 +36,19 @@ def judge(technique: Technique, before: Family, after: Family, *, wall: bool) ->
     """
     for family in (before, after):
         expect_none_killed(family)
-    failed = after.failed
-    if failed is not None:
-        return row(technique, Verdict.BROKE_IT, _why(failed), spread_ns=_spread_ns(before), members=after.members)
-    judgement = _judgement(before, after, wall)
-    verdict, effect, detail = _proven(technique, judgement.verdict, before=before, after=after)
-    return _measured_row(technique, replace(judgement, verdict=verdict), effect, detail, after)
+    along = _along(technique, before, after)
+    if after.failed is not None:
+        return _with(_failed_row(technique, Verdict.BROKE_IT, _broken(after, after.failed), before, after), along)
+    if (failed := before.failed) is not None:
+        return _with(_failed_row(technique, Verdict.NO_VERDICT, _unsteady(failed), before, after), along)
+    judged = judgement(before, after, wall=wall)
+    verdict, effect, detail = _proven(technique, judged.verdict, before=before, after=after)
+    measured = _measured_row(technique, replace(judged, verdict=verdict), effect, detail, after)
+    executed = execution_judgement(before, after)
+    if executed is not None:
+        executed = replace(executed, verdict=_where_proven(executed.verdict, effect))
+    added = {**_fresh_of(before, after), **_split(before, after, executed)}
+    return _with(measured.model_copy(update=added), along)
 
 
 def judge_ablation(
@@ -65,21 +60,29 @@ def judge_ablation(
     """
     for family in (whole, without):
         expect_none_killed(family)
-    failed = without.failed
-    if failed is not None:
-        why = f"the stack needs it: without it {_why(failed)}"
-        judged = row(technique, Verdict.BROKE_IT, why, spread_ns=_spread_ns(whole), members=without.members)
-        return ablated(judged, stack, alone_ns)
+    along = _along(technique, without, whole)
+    if without.failed is not None:
+        why = f"the stack needs it: without it {_broken(without, without.failed)}"
+        judged = _failed_row(technique, Verdict.BROKE_IT, why, whole, without)
+        return ablated(_with(judged, along), stack, alone_ns)
+    if (failed := whole.failed) is not None:
+        judged = _failed_row(technique, Verdict.NO_VERDICT, _unsteady(failed), whole, without)
+        return ablated(_with(judged, along), stack, alone_ns)
     # Taking it out is the change; putting it back has the opposite verdict and the opposite saving.
-    judgement = _judgement(whole, without, wall)
-    opposite = _OPPOSITE.get(judgement.verdict, judgement.verdict)
-    verdict, effect, detail = _proven(technique, opposite, before=without, after=whole)
-    put_back = Judgement(-judgement.saved_ns, judgement.spread_ns, verdict)
-    return ablated(_measured_row(technique, put_back, effect, detail, without), stack, alone_ns)
+    taken_out = judgement(whole, without, wall=wall)
+    verdict, effect, detail = _proven(technique, taken_out.verdict.opposite, before=without, after=whole)
+    put_back = Judgement(-taken_out.saved_ns, taken_out.spread_ns, verdict)
+    measured = _measured_row(technique, put_back, effect, detail, without)
+    executed = execution_judgement(whole, without)
+    if executed is not None:
+        executed = replace(executed, verdict=_where_proven(executed.verdict.opposite, effect))
+    added = {**_fresh_of(whole, without), **_split(without, whole, executed)}
+    return ablated(_with(measured.model_copy(update=added), along), stack, alone_ns)
 
 
 def ablated(judged: Judged, stack: StackName, alone_ns: int | None) -> Ablated:
-    return Ablated(**_row_of(judged), stack=stack, alone_ns=alone_ns)
+    """Return the row of a technique that was taken out of a stack. `alone_ns`: what it saved alone, None if unknown."""
+    return Ablated.of(judged, stack=stack, alone_ns=alone_ns)
 
 
 def row(
@@ -112,13 +115,16 @@ def row(
 def step_of(judged: Judged, stack: StackName, base: Family, now: Family, retried: bool) -> Step:
     """Return a step of a stack that stands at `now` when this technique is on it, or was not put there."""
     saved_ns = _total_ns(base) - _total_ns(now)
-    return Step(**_row_of(judged), stack=stack, total_saved_ns=saved_ns, retried=retried)
+    return Step.of(judged, stack=stack, total_saved_ns=saved_ns, retried=retried)
 
 
 def baseline_of(family: Family) -> Baseline:
+    """Return the unchanged system's row: its median boot, and how far it moves for no reason."""
     record = family.median
     return Baseline(
-        **_loaded(record),
+        sizes=record.sizes,
+        load_ns=record.load_ns,
+        user_space_ns=record.user_space_ns,
         ready_ns=_ready_ns(record),
         instructions=record.instructions,
         idle_ns=record.idle_ns,
@@ -129,21 +135,41 @@ def baseline_of(family: Family) -> Baseline:
     )
 
 
-def finished_of(base: Family, family: Family, techniques: Sequence[str]) -> Finished:
+def finished_of(base: Family, family: Family, techniques: Sequence[str], failed: BootRecord | None = None) -> Finished:
+    """Return where a stack ended. `failed`: a boot of it beside those of `family` that was not ready."""
     record = family.median
+    failed = failed or family.failed
     return Finished(
-        **_loaded(record),
+        sizes=record.sizes,
+        load_ns=record.load_ns,
+        user_space_ns=record.user_space_ns,
         ready_ns=_ready_ns(record),
         ratio=_total_ns(base) / _total_ns(family),
         techniques=list(techniques),
         run=record.run,
+        unsteady="" if failed is None else f"{failed.run}: {_why(failed)}",
     )
+
+
+def unsteady(judged: Judged, failed: BootRecord) -> Judged:
+    """Return the row of a technique with which the system failed once a change that means nothing was added."""
+    detail = _by_nothing(failed)
+    none = ("ready_ns", "saved_ns", "user_space_ns", "load_saved_ns", "execution")
+    figures: dict[str, object] = {**dict.fromkeys(none), "phases": [], "proof": ""}
+    return judged.model_copy(update={"verdict": Verdict.BROKE_IT, "detail": detail, **figures})
+
+
+def _failed_row(technique: Technique, verdict: Verdict, detail: str, before: Family, after: Family) -> Judged:
+    failed = row(technique, verdict, detail, spread_ns=_spread_ns(before), members=after.members)
+    return failed.model_copy(update=_fresh_of(before, after))
 
 
 def _measured_row(technique: Technique, judgement: Judgement, effect: Effect, detail: str, family: Family) -> Judged:
     record = family.median
     return Judged(
-        **_loaded(record),
+        sizes=record.sizes,
+        load_ns=record.load_ns,
+        user_space_ns=record.user_space_ns,
         technique=technique.name,
         layer=technique.change.layer.value,
         risk=technique.text.risk.value,
@@ -158,51 +184,70 @@ def _measured_row(technique: Technique, judgement: Judgement, effect: Effect, de
     )
 
 
-def _row_of(judged: Judged) -> _Row:
-    return _Row(
-        technique=judged.technique,
-        layer=judged.layer,
-        risk=judged.risk,
-        ready_ns=judged.ready_ns,
-        saved_ns=judged.saved_ns,
-        spread_ns=judged.spread_ns,
-        verdict=judged.verdict,
-        proof=judged.proof,
-        detail=judged.detail,
-        members=judged.members,
-        phases=judged.phases,
-        sizes=judged.sizes,
-        load_ns=judged.load_ns,
-        user_space_ns=judged.user_space_ns,
+def _along(technique: Technique, before: Family, after: Family) -> _Along:
+    """Return what changed in the kernel's configuration; nothing where one of the two is not known."""
+    if before.kernel_config is None or after.kernel_config is None or before.kernel_config == after.kernel_config:
+        return _Along()
+    was, now = read_config(before.kernel_config), read_config(after.kernel_config)
+    changed = {
+        option: (was.get(option, "n"), now.get(option, "n"))
+        for option in sorted(was.keys() | now.keys())
+        if was.get(option) != now.get(option)
+    }
+    lost = losses(changed, now)
+    about = technique.change.options
+    return _Along(
+        {option: values for option, values in changed.items() if option not in about},
+        [one.option for one in lost if one.option not in about],
+        worst(one.risk for one in lost),
     )
 
 
-def _loaded(record: BootRecord) -> _Loaded:
-    return _Loaded(sizes=record.sizes, load_ns=record.load_ns, user_space_ns=record.user_space_ns)
-
-
-def _judgement(before: Family, after: Family, wall: bool) -> Judgement:
-    if wall:
-        return wall_verdict(before.times_ns, after.times_ns, seed=1)
-    return virtual_verdict(before.null_ns, before.times_ns, after.times_ns)
+def _with(judged: Judged, along: _Along) -> Judged:
+    risk = worst((Risk(judged.risk), along.risk)).value
+    return judged.model_copy(update={"risk": risk, "also_changed": along.changed, "also_lost": along.lost})
 
 
 def _proven(technique: Technique, verdict: Verdict, *, before: Family, after: Family) -> tuple[Verdict, Effect, str]:
     effect = technique.proof.prove(
         evidence_of(after.members[0], after.kernel_config), evidence_of(before.members[0], before.kernel_config)
     )
-    if effect is Effect.NONE:
-        # Whatever moved the boot, it was not this knob.
-        return Verdict.NO_DIFFERENCE_SHOWN, effect, _NO_EFFECT
-    return verdict, effect, ""
+    detail = {Effect.NONE: _NO_EFFECT, Effect.NOT_SHOWN: _NOT_SHOWN}.get(effect, "")
+    return _where_proven(verdict, effect), effect, detail
+
+
+def _where_proven(verdict: Verdict, effect: Effect) -> Verdict:
+    # Whatever moved a boot that shows no effect, it was not this knob.
+    return Verdict.NO_DIFFERENCE_SHOWN if effect is Effect.NONE else verdict
+
+
+def _split(before: Family, after: Family, executed: Judgement | None) -> dict[str, object]:
+    """Return what of the saving is loading, by a model, and the verdict on the rest; nothing without a model."""
+    loads = [modelled_load_ns(family.median) for family in (before, after)]
+    if executed is None or loads[0] is None or loads[1] is None:
+        return {}
+    return {"load_saved_ns": loads[0] - loads[1], "execution": executed.verdict}
 
 
 def _why(record: BootRecord) -> str:
     return f"{record.outcome.value}: {record.detail}"
 
 
+def _broken(family: Family, failed: BootRecord) -> str:
+    return _why(failed) if failed in family.members else _by_nothing(failed)
+
+
+def _by_nothing(record: BootRecord) -> str:
+    return f"with a change that means nothing: {_why(record)} ({record.run})"
+
+
+def _unsteady(record: BootRecord) -> str:
+    return f"what it stands on is not steady: {record.run}: {_why(record)}"
+
+
 def _spread_ns(family: Family) -> int:
-    return max(family.null_ns) - min(family.null_ns)
+    ready_ns = times(family.boots)
+    return spread_ns(ready_ns) if ready_ns else 0
 
 
 def _ready_ns(record: BootRecord) -> int:
@@ -214,6 +259,13 @@ def _total_ns(family: Family) -> int:
     total_ns = family.median.total_ns
     assert total_ns is not None  # the median is one of the boots that were ready
     return total_ns
+
+
+def _fresh_of(before: Family, after: Family) -> dict[str, list[Member]]:
+    return {
+        name: [_member(item, FRESH) for item in family.fresh]
+        for name, family in (("fresh_before", before), ("fresh_members", after))
+    }
 
 
 def _member(record: BootRecord, change: str = "") -> Member:

@@ -156,7 +156,7 @@ _add(
 )
 
 
-def find_plan(name: str) -> Plan:
+def require_plan(name: str) -> Plan:
     """Return a plan by name. Raises InputError that lists those there are."""
     try:
         return PLANS[name]

@@ -13,6 +13,7 @@ from bootlab.experiments.trial.judging import baseline_of, finished_of
 from bootlab.experiments.trial.result import StackName, TrialCost, TryResult
 from bootlab.experiments.trial.stacking import Stages
 from bootlab.experiments.trial.task import TrialTask
+from bootlab.experiments.verdict import WRONG
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System
 
@@ -51,11 +52,15 @@ class Trial:
             baseline=baseline_of(base),
             alone=alone,
             stack=stages.steps,
-            final={name: finished_of(base, stack.family, stack.techniques) for name, stack in stacks.items()},
+            final={
+                name: finished_of(base, stack.family, stack.techniques, stages.failed.get(stack.techniques))
+                for name, stack in stacks.items()
+            },
             ablation=ablation,
             storage=system.storage,
             board_model=system.board_model,
             cost=self._cost(began),
+            wrong=WRONG["wall" if self._boots.wall else "virtual"],
             hashes=base.median.hashes,
             host=base.median.host,
             baseline_run=base.median.run,

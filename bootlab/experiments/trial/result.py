@@ -8,16 +8,19 @@ as a term of its own (`load_ns`), and savings, spreads, ratios and verdicts are 
 """
 
 from enum import StrEnum
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, model_validator
 
+from bootlab.document import Document
 from bootlab.measure.record import PhaseRecord
 from bootlab.system import BoardModel, Storage
 from bootlab.techniques.model.evidence import Effect
-from bootlab.techniques.model.verdict import Verdict
+from bootlab.techniques.model.verdict import Verdict, in_words_of_the_clock
 
 SCHEMA: Final = "bootlab.try/1"
+FRESH: Final = "fresh"
+"""The change of a boot that another seed and another meaningless word set apart from all boots before it."""
 
 
 class StackName(StrEnum):
@@ -27,11 +30,7 @@ class StackName(StrEnum):
     """The one stack of a plan that keeps every step."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
-
-
-class Member(_Frozen):
+class Member(Document):
     """One boot of a family. The times are None when it was not ready, and on a clock that does not count them."""
 
     seed: int
@@ -42,10 +41,10 @@ class Member(_Frozen):
     run: str
     """Directory of this boot."""
     change: str = ""
-    """Empty, or the meaningless word that makes this boot a null change."""
+    """Empty, the meaningless word that makes this boot a null change, or `fresh`."""
 
 
-class _Loaded(_Frozen):
+class _Loaded(Document):
     """What a row says of its files. Empty in older results."""
 
     sizes: dict[str, int] = {}
@@ -81,23 +80,41 @@ class Judged(_Loaded):
     technique: str
     layer: str
     risk: str
+    """The catalogue's, or that of what the kernel lost besides where it is graver."""
     ready_ns: int | None
     """Median of the members; None when it broke the boot or does not apply."""
     saved_ns: int | None
-    """Negative is slower."""
+    """Negative is longer. The difference of the members' medians, or, where it was near, of the fresh boots'."""
     spread_ns: int
-    """A saving inside it is no difference shown."""
+    """How far what stood before it moves for no reason, on the wall clock how far its saving may be off.
+
+    On the virtual clock a saving is seen outside of it; one that fresh boots confirmed may be smaller.
+    """
     verdict: Verdict
     proof: Effect | Literal[""]
     """Empty when no boot was there to show anything."""
     detail: str
     """One line for a reader: what broke, why it does not apply, what the proof rests on; may be empty."""
     members: list[Member]
+    """With the seeds of the baseline."""
     phases: list[PhaseRecord]
     """The phases of the median member; empty when there is none."""
+    fresh_members: list[Member] = []
+    """Boots with other seeds and meaningless words, because a difference had been seen: they confirm it or not."""
+    fresh_before: list[Member] = []
+    """Such boots of what stood before it."""
+    load_saved_ns: int | None = None
+    """Of `saved_ns`, what loading smaller files saves by the storage or board model; None where there is no model."""
+    execution: Verdict | None = None
+    """The verdict on the rest: what the storage has no part in. None where there is no model."""
+    also_changed: dict[str, tuple[str, str]] = {}
+    """Options of the kernel that changed with those that it is about: option -> before, after; `n` is off."""
+    also_lost: list[str] = []
+    """Of those, what matters, the gravest first. Both are empty where no kernel was built, and in older results."""
 
     @property
     def total_ns(self) -> int | None:
+        """Return the time to load and to ready; None when it broke the boot or does not apply."""
         return None if self.ready_ns is None else self.load_ns + self.ready_ns
 
 
@@ -109,6 +126,11 @@ class Step(Judged):
     """What the stack so far saves against the baseline."""
     retried: bool
     """Whether it failed or did nothing alone, and was tried again on the stack."""
+
+    @classmethod
+    def of(cls, judged: Judged, *, stack: StackName, total_saved_ns: int, retried: bool) -> Self:
+        """Return a judged technique as a step: all that it says already, and where it stands on its stack."""
+        return cls(**_fields_of(judged), stack=stack, total_saved_ns=total_saved_ns, retried=retried)
 
 
 class Ablated(Judged):
@@ -122,8 +144,18 @@ class Ablated(Judged):
     alone_ns: int | None
     """What it saved alone, against the baseline."""
 
+    @classmethod
+    def of(cls, judged: Judged, *, stack: StackName, alone_ns: int | None) -> Self:
+        """Return a judged technique as one that was taken out of a stack: all that it says already, and of which."""
+        return cls(**_fields_of(judged), stack=stack, alone_ns=alone_ns)
 
-class TrialCost(_Frozen):
+
+def _fields_of(judged: Judged) -> dict[str, Any]:
+    # A row that says more is a `Judged` itself, so what is there fits.
+    return {name: getattr(judged, name) for name in Judged.model_fields}
+
+
+class TrialCost(Document):
     """What the trial cost on this host, in the call that ended it; no figure about the guest."""
 
     built: int
@@ -152,13 +184,15 @@ class Finished(_Loaded):
     """Every technique in the finished stack, in the order it was put there."""
     run: str
     """Directory of the median boot of the finished stack."""
+    unsteady: str = ""
+    """Which boot of it failed with a change that means nothing, and how; empty where none did."""
 
     @property
     def total_ns(self) -> int:
         return self.load_ns + self.ready_ns
 
 
-class TryResult(_Frozen):
+class TryResult(Document):
     """Techniques tried on one system: each alone, then stacked, and on request left out of the finished stacks."""
 
     schema_: Literal["bootlab.try/1"] = Field(default=SCHEMA, alias="schema")
@@ -183,6 +217,8 @@ class TryResult(_Frozen):
     board_model: BoardModel | None = None
     """What a board's card, line and camera take, in every time here. None in older results."""
     cost: TrialCost | None = None
+    wrong: float | None = None
+    """Of techniques that do nothing, the share that gets a verdict, at most. None in older results: up to 0.1 there."""
     hashes: dict[str, str]
     """sha256 of kernel, initramfs, qemu, firmware, plugin; one per input that there is."""
     host: dict[str, Any]
@@ -190,3 +226,12 @@ class TryResult(_Frozen):
     """Directory of the baseline's median boot."""
     run: str
     """Directory of this trial."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _verdicts_of_the_clock(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        lists = {name: data[name] for name in ("alone", "stack", "ablation") if isinstance(data.get(name), list)}
+        clock = data.get("clock")
+        return {**data, **{name: [in_words_of_the_clock(row, clock) for row in rows] for name, rows in lists.items()}}

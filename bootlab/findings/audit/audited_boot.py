@@ -18,7 +18,7 @@ from bootlab.findings.audit.process_costs import TaskCosts, words_of
 from bootlab.findings.audit.udev_events import UdevEvent, find_events
 from bootlab.findings.cost_tree import CostTree
 from bootlab.profile.tables.processes import Process
-from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.model.catalogue import load_catalogue, require_techniques
 from bootlab.techniques.model.evidence import Measured
 from bootlab.timeline import marks as m
 
@@ -66,8 +66,8 @@ class AuditedBoot:
         return CostTree(analysis.profile, slices, analysis.waits.idles, analysis.initcalls.initcalls)
 
     def technique(self, name: str, facts: Mapping[str, str] | None = None) -> str | None:
-        """Return `name` where that technique applies to the system, with `facts` besides those of the boot."""
-        technique = next(iter(find_techniques(load_catalogue(), [name])))
+        """Return `name` where that technique applies to the system, with `facts` besides the boot's; None elsewhere."""
+        technique = next(iter(require_techniques(load_catalogue(), [name])))
         measured = Measured({**self.facts, **(facts or {})}, {}, {}, "", self.kernel_config)
         return name if technique.change.applies(self.analysis.system, measured) is None else None
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from bootlab.document import Document
 from bootlab.findings.audit.audited_boot import AuditedBoot
 from bootlab.findings.audit.process_costs import TaskCost, command_of
 from bootlab.profile.tables.processes import Process
@@ -12,11 +13,7 @@ from bootlab.profile.tables.processes import Process
 SCHEMA: Final = "bootlab.audit/1"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
-
-
-class Item(_Frozen):
+class Item(Document):
     """One of those that a finding is made of: a module, a device, a process, a unit."""
 
     what: str
@@ -27,7 +24,7 @@ class Item(_Frozen):
     detail: str = ""
 
 
-class Finding(_Frozen):
+class Finding(Document):
     """What a boot did that its goal may not need. Findings of different kinds can hold the same time."""
 
     kind: str
@@ -47,7 +44,7 @@ class Finding(_Frozen):
     """What to do without, or besides, the technique."""
 
 
-class Audit(_Frozen):
+class Audit(Document):
     """All findings of one boot, most expensive first."""
 
     schema_: Literal["bootlab.audit/1"] = Field(default=SCHEMA, alias="schema")

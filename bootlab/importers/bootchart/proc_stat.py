@@ -55,7 +55,10 @@ def parse_process(row: str) -> ProcessSample | None:
 
 
 def parse_cpu(row: str) -> tuple[int, ...] | None:
-    """Return the counters of the line `cpu  ...` of /proc/stat: user, nice, system, idle, iowait, irq, softirq, ..."""
+    """Return the counters of the line `cpu  ...` of /proc/stat: user, nice, system, idle, iowait, irq, softirq, ...
+
+    None for any other line.
+    """
     fields = row.split()
     if len(fields) < 5 or fields[0] != "cpu":
         return None

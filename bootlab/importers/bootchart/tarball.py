@@ -46,6 +46,8 @@ class _Process:
     name: str
     parent: int
     started: int
+    first: int
+    """When it was first seen: some systems' stamps of processes lie after that."""
     seen: int
     cpu_ns: int = 0
     waited_ns: int = 0
@@ -70,12 +72,14 @@ class _Chart:
     broken_rows: int = 0
 
 
-def recognise(head: Head) -> bool:
-    """Return whether it is a tar archive with one of bootchart's logs near its beginning."""
+def recognise(head: Head) -> str:
+    """Return which of bootchart's logs is near the beginning of a tar archive."""
     if head.data[257:262] != b"ustar" and head.data[257:265] != bytes(8):
-        return False
-    return any(head.data[at : at + 100].split(b"\0")[0].decode(errors="replace").rpartition("/")[2] in _LOGS
-               for at in range(0, min(len(head.data), 8192), 512)) or b"proc_stat.log" in head.data  # fmt: skip
+        return ""
+    names = (head.data[at : at + 100].split(b"\0")[0].decode(errors="replace").rpartition("/")[2]
+             for at in range(0, min(len(head.data), 8192), 512))  # fmt: skip
+    name = next((name for name in names if name in _LOGS), "proc_stat.log" if b"proc_stat.log" in head.data else "")
+    return name and f"a tar archive with {name} in it"
 
 
 def read(source: Source, options: Options) -> Recording:
@@ -144,7 +148,7 @@ def _take_processes(data: bytes, chart: _Chart) -> None:
                 chart.broken_rows += bool(row.strip())
             elif len(chart.processes) < MOST_SPANS or (sample.pid, sample.started) in chart.processes:
                 key = (sample.pid, sample.started)
-                one = chart.processes.setdefault(key, _Process(sample.name, sample.parent, sample.started, at))
+                one = chart.processes.setdefault(key, _Process(sample.name, sample.parent, sample.started, at, at))
                 # A process takes its last name when it executes a program.
                 one.name, one.seen, one.cpu_ns = sample.name, at, sample.cpu * _TICK_NS
 
@@ -159,7 +163,7 @@ def _take_tasks(data: bytes, chart: _Chart) -> None:
                 continue
             pid = int(found[1])
             if len(chart.tasks) < MOST_SPANS or pid in chart.tasks:
-                one = chart.tasks.setdefault(pid, _Process(found[3][:64], int(found[2]), at, at))
+                one = chart.tasks.setdefault(pid, _Process(found[3][:64], int(found[2]), at, at, at))
                 one.name, one.seen, one.cpu_ns, one.waited_ns = found[3][:64], at, int(found[4]), int(found[5])
 
 
@@ -228,7 +232,7 @@ def _span(pid: int, one: _Process, chart: _Chart) -> Span:
     about = [f"pid {pid}, parent {parent}, CPU {one.cpu_ns / 1e6:.0f} ms"]
     about += [f"waited for disks {one.waited_ns / 1e6:.0f} ms"] if one.waited_ns else []
     about += [chart.commands[pid]] if pid in chart.commands else []
-    start, end = one.started * _TICK_NS, max(one.seen, one.started) * _TICK_NS
+    start, end = min(one.started, one.first) * _TICK_NS, one.seen * _TICK_NS
     return Span(start, end, "process", one.name, about="; ".join(about))
 
 
@@ -256,8 +260,9 @@ def _notes(chart: _Chart) -> Iterator[str]:
         )
     if chart.broken_rows:
         yield f"{chart.broken_rows} lines were cut or mixed up and were passed over."
-    if chart.kernel is not None:
+    if chart.kernel is not None and chart.kernel.timeline.spans:
         yield "Initcalls are on printk's clock, which the kernel starts at about the same moment as its uptime."
+    if chart.kernel is not None:
         yield from chart.kernel.notes
 
 

@@ -1,1 +1,1 @@
-"""What ran before the kernel, as it says itself: U-Boot, coreboot, Qualcomm's loaders."""
+"""What ran before the kernel, as it says itself: U-Boot, coreboot, ACPI's table, Qualcomm's loaders."""

@@ -11,6 +11,7 @@ from typing import Final
 
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.reading.source import Head, Source
+from bootlab.importers.reading.tally import Tally
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.event import Event, Span
 from bootlab.timeline.recording import MOST_SPANS, Length, Recording
@@ -35,14 +36,14 @@ class Marker:
     t_ns: int
 
 
-def recognise(head: Head) -> bool:
-    """Return whether a row is a marker."""
-    return any(_marker(row) is not None for row in head.rows)
+def recognise(head: Head) -> str:
+    """Return the first row that is a marker."""
+    return next((row for row in head.rows if _marker(row) is not None), "")
 
 
 def read(source: Source, options: Options) -> Recording:
     """Return the markers of the first boot. Raises FormatError when there is none."""
-    boots = list(parse(row for _, row in source.rows()))
+    boots = list(parse((row for _, row in source.rows()), source.tally))
     if not boots:
         raise source.expected("rows such as `M - APPSBL Start -             :1.221 seconds`")
     moments = sorted((one for one in boots[0] if not one.name.endswith(_LENGTH)), key=lambda one: one.t_ns)
@@ -60,12 +61,13 @@ def read(source: Source, options: Options) -> Recording:
     )
 
 
-def parse(rows: Iterable[str]) -> Iterator[list[Marker]]:
+def parse(rows: Iterable[str], tally: Tally) -> Iterator[list[Marker]]:
     """Yield the markers of each boot: one begins where the bootloader's start comes again."""
     boot: list[Marker] = []
     for row in rows:
         if (marker := _marker(row)) is None:
             continue
+        tally.used("markers")
         if marker.name == _LOADER and any(one.name == _LOADER for one in boot):
             yield boot
             boot = []

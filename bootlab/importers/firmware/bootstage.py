@@ -12,9 +12,11 @@ from typing import Final
 from bootlab.errors import InputError
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.reading.source import FormatError, Head, Source
+from bootlab.importers.reading.tally import Tally
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.event import Event, Span
-from bootlab.timeline.recording import MOST_SPANS, Length, Recording
+from bootlab.timeline.line_account import Fate
+from bootlab.timeline.recording import MOST_SPANS, Length, Recording, TextLine
 from bootlab.timeline.timeline import Timeline
 
 BOOTSTAGE: Final = Clock("u-boot timer", 1_000)
@@ -67,6 +69,8 @@ class Bootstage:
     """Records that had no room in the table (CONFIG_BOOTSTAGE_RECORD_COUNT)."""
     earlier_reports: int
     """Further reports before this one in the same text; the last one is read, as it holds the most."""
+    console: tuple[str, ...] = ()
+    """The lines around the report."""
 
     def timeline(self) -> Timeline:
         """Return the stages as events (source `u-boot`), and what led from one to the next as spans (`until`)."""
@@ -81,17 +85,19 @@ class Bootstage:
         )
 
 
-def recognise(head: Head) -> bool:
-    """Return whether it is a stash, or a console with a report and no kernel's log, which would say more."""
+def recognise(head: Head) -> str:
+    """Return what tells a stash, or the title of a report on a console without a kernel's log, which would say more."""
     if is_stash(head.data):
-        return True
-    return any(_HEAD.search(row) for row in head.rows) and not any(_KERNEL.match(row) for row in head.rows)
+        return "the magic b00757a3 of a stash at its 13th byte"
+    if any(_KERNEL.match(row) for row in head.rows):
+        return ""
+    return next((row for row in head.rows if _HEAD.search(row)), "")
 
 
 def read(source: Source, options: Options) -> Recording:
     """Return a report's or a stash's stages. Raises FormatError when there are none."""
     try:
-        found = parse_stash(source.whole()) if is_stash(source.head.data) else parse_report(source.text())
+        found = parse_stash(source.whole()) if is_stash(source.head.data) else parse_report(source.text(), source.tally)
     except InputError as error:
         raise FormatError(f"{source.name}: {error.message}", hint=error.hint) from error
     notes = []
@@ -107,6 +113,7 @@ def read(source: Source, options: Options) -> Recording:
         about_clock="U-Boot's timer; what ran before its first program is not in it",
         phases=(Span(0, found.stages[-1].t_ns, "phase", "U-Boot"),) if found.stages else (),
         lengths=tuple(Length(one.total_ns, "accumulated", one.name) for one in found.accumulated)[:MOST_SPANS],
+        text=tuple(TextLine(0, row) for row in found.console if row.strip())[:MOST_SPANS],
         notes=tuple(notes),
     )
 
@@ -116,19 +123,26 @@ def has_report(text: str) -> bool:
     return _HEAD.search(text) is not None
 
 
-def parse_report(text: str) -> Bootstage:
+def parse_report(text: str, tally: Tally | None = None) -> Bootstage:
     """Return the last `bootstage report` of a console. Raises InputError when there is none."""
     rows = [_unstamped(row[:_LONGEST_ROW].rstrip("\r")) for row in text.split("\n")]
+    if not rows[-1]:
+        rows.pop()
+    tally = tally or Tally()
     starts = [index for index, row in enumerate(rows) if _HEAD.search(row)]
     if not starts:
         raise InputError(
             'no "Timer summary in microseconds" in it',
             hint="U-Boot prints it with CONFIG_BOOTSTAGE_REPORT, and at `bootstage report`",
         )
-    stages, accumulated, lost = _read_table(rows[starts[-1] + 1 :])
+    stages, accumulated, lost, length = _read_table(rows[starts[-1] + 1 :])
+    tally.add(Fate.USED, "stages and sums of the report", len(stages) + len(accumulated), first=rows[starts[-1]])
+    tally.add(Fate.ASIDE, "titles of the report", length + 1 - len(stages) - len(accumulated))
+    console = [*rows[: starts[-1]], *rows[starts[-1] + 1 + length :]]
+    tally.add(Fate.TEXT, "the console around it", len(console), first=next((row for row in console if row.strip()), ""))
     if not stages:
         raise InputError("the bootstage report has no stages", hint="was the console cut off behind its first line?")
-    return Bootstage(tuple(stages), tuple(accumulated), lost, len(starts) - 1)
+    return Bootstage(tuple(stages), tuple(accumulated), lost, len(starts) - 1, tuple(console))
 
 
 def _unstamped(row: str) -> str:
@@ -136,12 +150,14 @@ def _unstamped(row: str) -> str:
     return row if stamp is None else row[stamp.end() :]
 
 
-def _read_table(rows: list[str]) -> tuple[list[Stage], list[AccumulatedTime], int]:
+def _read_table(rows: list[str]) -> tuple[list[Stage], list[AccumulatedTime], int, int]:
+    # Stages, sums, how many stages had no room, and how many rows the table has.
     stages: list[Stage] = []
     accumulated: list[AccumulatedTime] = []
-    lost, summing = 0, False
-    for row in rows:
+    lost, summing, length = 0, False, 0
+    for number, row in enumerate(rows, 1):
         if _TITLE.match(row) or not row.strip():
+            length = number if row.strip() else length
             continue
         if (over := _OVERFLOW.search(row)) is not None:
             lost = int(over["lost"])
@@ -153,7 +169,8 @@ def _read_table(rows: list[str]) -> tuple[list[Stage], list[AccumulatedTime], in
             stages.append(Stage(_name(found["name"], len(stages)), _microseconds(found["mark"])))
         elif stages and not row.startswith("Please increase"):
             break
-    return stages, accumulated, lost
+        length = number
+    return stages, accumulated, lost, length
 
 
 def _name(found: str | None, number: int) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.reading.source import Head, Source
+from bootlab.importers.reading.tally import Tally
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.event import Event, Span
 from bootlab.timeline.recording import MOST_SPANS, Recording
@@ -18,7 +19,9 @@ from bootlab.timeline.timeline import Timeline
 
 COREBOOT: Final = Clock("coreboot", 1_000)
 
-_HEAD = re.compile(r"\d{1,6} entries total:\s*")
+_HEAD = re.compile(r"(?P<count>\d{1,6}) entries total:\s*")
+_TOTAL = re.compile(r"Total Time: ")
+_LOOKED_AT: Final = 40
 # "   0:1st timestamp                                     155,183", then "  11:start of bootblock   155,191 (8)".
 _FIGURE = r"\d{1,3}(?:,\d{3}){0,6}"
 _ROW = re.compile(rf" {{0,3}}(?P<id>\d{{1,10}}):(?P<name>.*?) *(?P<us>{_FIGURE})(?: \((?P<step>{_FIGURE})\))?")
@@ -61,15 +64,22 @@ class CbmemStamp:
     t_ns: int
 
 
-def recognise(head: Head) -> bool:
-    """Return whether it begins as `cbmem -t` or `cbmem -T` print, or is as long as the table that it begins as."""
-    first = next((row for row in head.rows if row.strip()), "")
-    return _HEAD.fullmatch(first) is not None or _PARSEABLE.fullmatch(first) is not None or _is_table(head.data)
+def recognise(head: Head) -> str:
+    """Return how `cbmem -t` or `cbmem -T` begins, or that it is as long as the table that it begins as."""
+    rows = [row for row in head.rows if row.strip()][:_LOOKED_AT]
+    # A prompt may stand before it, or its head be cut off.
+    if (title := next((row for row in rows if _HEAD.fullmatch(row)), None)) is not None:
+        return title
+    told = [row for row in rows if _PARSEABLE.fullmatch(row) or _ROW.fullmatch(row)]
+    if told and (told[0] == rows[0] or len(told) >= len(rows) / 2) and len(told) >= min(len(rows), 3):
+        return told[0]
+    return "the bytes of a timestamp table" if _is_table(head.data) else ""
 
 
 def read(source: Source, options: Options) -> Recording:
     """Return the stamps of one boot. Raises FormatError when there are none."""
-    notes = []
+    notes: list[str] = []
+    stated: list[int] = []
     if _is_table(source.head.data):
         ticks_per_us = options.tsc_hz // 1_000_000 if options.tsc_hz else None
         stamps, cycles = parse_table(source.whole(), ticks_per_us=ticks_per_us)
@@ -79,9 +89,13 @@ def read(source: Source, options: Options) -> Recording:
                 "--tsc-frequency gives the rate."
             )
     else:
-        stamps, cycles = parse(row for _, row in source.rows()), False
+        stamps, cycles = parse((row for _, row in source.rows()), source.tally, stated), False
     if not stamps:
         raise source.expected("the timestamps of cbmem -t, cbmem -T, or a raw timestamp table")
+    # The first stamp, whose number is 0, is the table's base and no entry.
+    missing = max(stated, default=0) - sum(stamp.number != 0 for stamp in stamps)
+    if missing > 0:
+        notes.append(f"The head states {max(stated)} entries, and {missing} of them are missing.")
     clock = Clock("coreboot", 1, unit="cycles") if cycles else COREBOOT
     spans = [
         Span(one.t_ns, other.t_ns, "until", other.name, about=f"timestamp {other.number}")
@@ -99,16 +113,25 @@ def read(source: Source, options: Options) -> Recording:
     )
 
 
-def parse(rows: Iterable[str]) -> list[CbmemStamp]:
-    """Return the stamps among the rows of `cbmem -t` or `cbmem -T`, earliest first."""
+def parse(rows: Iterable[str], tally: Tally, stated: list[int]) -> list[CbmemStamp]:
+    """Return the stamps among the rows of `cbmem -t` or `cbmem -T`, earliest first.
+
+    `stated` is given the numbers of entries that heads state.
+    """
     stamps = []
     for row in rows:
         if len(row) > _LONGEST_ROW:
             continue
         found = _PARSEABLE.fullmatch(row) or _ROW.fullmatch(row)
         if found is not None:
+            tally.used("stamps")
             name = found["name"].strip() or f"timestamp {found['id']}"
             stamps.append(CbmemStamp(int(found["id"]), name, int(found["us"].replace(",", "")) * 1_000))
+        elif (title := _HEAD.fullmatch(row)) is not None:
+            stated.append(int(title["count"]))
+            tally.aside("the number of entries")
+        elif _TOTAL.match(row) is not None:
+            tally.aside("the total, which is the sum of the steps")
     return sorted(stamps, key=lambda stamp: stamp.t_ns)
 
 

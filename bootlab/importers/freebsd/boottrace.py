@@ -11,6 +11,7 @@ from typing import Final
 
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.reading.source import Head, Source
+from bootlab.importers.reading.tally import Tally
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.event import Event, Span
 from bootlab.timeline.recording import MOST_SPANS, Recording
@@ -43,15 +44,17 @@ class BoottraceEvent:
     pid: int
 
 
-def recognise(head: Head) -> bool:
-    """Return whether the table's title is in it."""
-    return any(_TITLE.search(row) for row in head.rows)
+def recognise(head: Head) -> str:
+    """Return the table's title, or a row of it where its title was cut off."""
+    told = next((row for row in head.rows if _TITLE.search(row)), "")
+    rows = [row for row in head.rows if _ROW.fullmatch(row)]
+    return told or (rows[0] if len(rows) >= 2 and 2 * len(rows) >= sum(bool(row.strip()) for row in head.rows) else "")
 
 
 def read(source: Source, options: Options) -> Recording:
     """Return the events of both tables. Raises FormatError when there is none."""
     totals: list[int] = []
-    rows = list(parse((row for _, row in source.rows()), totals))
+    rows = list(parse((row for _, row in source.rows()), totals, source.tally))
     if not rows:
         raise source.expected("a table of kern.boottrace.log, titled `CPU msecs delta process event ...`")
     boot = sorted((row for row in rows if row.table == 0), key=lambda row: row.t_ns)
@@ -85,19 +88,22 @@ def read(source: Source, options: Options) -> Recording:
     )
 
 
-def parse(rows: Iterable[str], totals: list[int] | None = None) -> Iterator[BoottraceEvent]:
+def parse(rows: Iterable[str], totals: list[int] | None = None, tally: Tally | None = None) -> Iterator[BoottraceEvent]:
     """Yield the events in their order. `totals` is given the sums below the tables, in ms."""
-    table = -1
+    table, tally = -1, tally or Tally()
     for row in rows:
         if len(row) > _LONGEST_ROW:
             continue
         if _TITLE.search(row):
             table += 1
-        elif table >= 0 and (found := _ROW.fullmatch(row)) is not None:
+            tally.aside("titles of the tables")
+        elif (found := _ROW.fullmatch(row)) is not None:
+            tally.used("events")
             process, name = _two_names(found["names"])
             t_ns = int(found["msecs"]) * 1_000_000
-            yield BoottraceEvent(min(table, 1), t_ns, int(found["cpu"]), process, name, int(found["pid"]))
+            yield BoottraceEvent(min(max(table, 0), 1), t_ns, int(found["cpu"]), process, name, int(found["pid"]))
         elif totals is not None and (total := _TOTAL.match(row)) is not None:
+            tally.used("sums of the tables")
             totals.append(int(total["msecs"]))
 
 

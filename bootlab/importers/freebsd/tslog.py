@@ -24,17 +24,19 @@ _NS_PER_S: Final = 1_000_000_000
 _LONGEST_FIRMWARE_NS: Final = 600 * _NS_PER_S
 _BUFFER: Final = 262_144
 """TSLOGSIZE of kern_tslog.c: the kernel records no more than this."""
+_AMD64: Final = 0xFFFF_F800_0000_0000
+"""From here on lies the kernel of amd64 (sys/amd64/include/vmparam.h); arm64's ends at 0xffff_a000_... at most."""
 _SAID: Final = ("WAIT", "UNWAIT", "HOLD", "RELEASE")
 
 
-def recognise(head: Head) -> bool:
-    """Return whether a row is one of either table."""
-    return any(is_record(row) or is_process(row) for row in head.rows[:400])
+def recognise(head: Head) -> str:
+    """Return the first row that is one of either table."""
+    return next((row for row in head.rows[:400] if is_record(row) or is_process(row)), "")
 
 
 def read(source: Source, options: Options) -> Recording:
     """Return what the dump says. Raises FormatError where there is not one row of it."""
-    dump = parse_rows(source.rows())
+    dump = parse_rows(source.rows(), source.tally)
     if not dump.records and not dump.processes:
         raise source.expected('rows such as "0xffffffff8251db00 14119002 ENTER hammer_time"', row=dump.first_foreign)
     return recording_of(dump, options.tsc_hz or dump.tsc_hz)
@@ -49,7 +51,7 @@ def recording_of(dump: Dump, tsc_hz: int | None) -> Recording:
 
     threads = read_threads(dump.records) if dump.records else None
     tree = StackTree()
-    notes = list(_rate_notes(hertz))
+    notes = list(_rate_notes(dump, hertz))
     spans: list[Span] = []
     phases: list[Span] = []
     user_start = None
@@ -156,12 +158,16 @@ def _facts(dump: Dump, hertz: int | None) -> dict[str, str]:
     return facts
 
 
-def _rate_notes(hertz: int | None) -> Iterator[str]:
-    if not hertz:
-        yield (
-            "The log does not say how fast its counter ran, so all times are cycles: --tsc-frequency gives the rate, "
-            "which sysctl machdep.tsc_freq prints on the machine."
-        )
+def _rate_notes(dump: Dump, hertz: int | None) -> Iterator[str]:
+    if hertz:
+        return
+    # The kernel's threads lie at the top of amd64's address space, and lower than that on arm64.
+    thread = next((record.thread for record in dump.records if record.thread != LOADER), None)
+    name = "machdep.tsc_freq" if thread is not None and thread >= _AMD64 else "kern.timecounter.tc"
+    yield (
+        "The log does not say how fast its counter ran, so all times are cycles: --tsc-frequency gives the rate, "
+        f"which sysctl {name} prints on the machine."
+    )
 
 
 def _thread_notes(

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from bootlab.importers.reading.tally import Tally
+
 LOADER: Final = 0
 """The thread of the boot loader, which has none."""
 
@@ -23,7 +25,9 @@ _PROCESS = re.compile(
     r'"(?P<program>[^"]*)" "(?P<looked>.*)"',
     re.ASCII,
 )
-_RATE = re.compile(r"machdep\.tsc_freq[:=] ?(?P<hertz>\d{1,12})")
+_RATE = re.compile(
+    r"(?:machdep\.tsc_freq|kern\.timecounter\.tc\.ARM MPCore Timecounter\.frequency)[:=] ?(?P<hertz>\d{1,12})"
+)
 _LONGEST_NAME = 200
 
 
@@ -81,17 +85,21 @@ def is_process(row: str) -> bool:
     return _PROCESS.match(row) is not None
 
 
-def parse_rows(rows: Iterable[tuple[int, str]]) -> Dump:
+def parse_rows(rows: Iterable[tuple[int, str]], tally: Tally) -> Dump:
     """Return what numbered rows say, in any order of the two tables. Unused pids, all of them zeros, are left out."""
     dump = Dump()
     for number, row in rows:
         if (found := _RECORD.match(row)) is not None:
+            tally.used("records")
             name = found["what"][:_LONGEST_NAME] or "(null)"
             dump.records.append(Record(int(found["thread"], 16), int(found["tsc"]), RecordKind(found["kind"]), name))
         elif (process := _PROCESS.match(row)) is not None:
+            tally.aside("unused process ids")
             if int(process["forked"]) or int(process["exited"]) or process["program"]:
+                tally.used("processes")
                 dump.processes.append(_process(process))
         elif (rate := _RATE.search(row)) is not None:
+            tally.used("the counter's rate")
             dump.tsc_hz = int(rate["hertz"]) or dump.tsc_hz
         elif row.strip():
             dump.foreign += 1

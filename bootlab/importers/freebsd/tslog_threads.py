@@ -92,7 +92,7 @@ class Threads:
     """Ends of calls whose start is not in the dump."""
 
 
-class _Reader:
+class _ThreadReader:
     def __init__(self, number: int, name: str) -> None:
         self.thread = Thread(number, name)
         self.open: list[tuple[str, int, int]] = []
@@ -160,13 +160,13 @@ class _Reader:
 
 def read_threads(records: Sequence[Record]) -> Threads:
     """Return the threads of a dump's records. There must be at least one."""
-    readers: dict[int, _Reader] = {}
+    readers: dict[int, _ThreadReader] = {}
     held: dict[str, deque[int]] = {}
     added = largest = set_back = backwards = most_backwards = 0
     for record in records:
         reader = readers.get(record.thread)
         if reader is None:
-            reader = readers[record.thread] = _Reader(record.thread, _thread_name(record.thread, len(readers)))
+            reader = readers[record.thread] = _ThreadReader(record.thread, _thread_name(record.thread, len(readers)))
         t = record.tsc + added
         if t < largest // _SET_BACK_DIVISOR:
             added, t = largest - record.tsc, largest
@@ -192,7 +192,7 @@ def read_threads(records: Sequence[Record]) -> Threads:
     )
 
 
-def _take(reader: _Reader, record: Record, t: int, held: dict[str, deque[int]]) -> None:
+def _take(reader: _ThreadReader, record: Record, t: int, held: dict[str, deque[int]]) -> None:
     if record.kind is RecordKind.ENTER:
         reader.enter(t, record.name)
     elif record.kind is RecordKind.EXIT:

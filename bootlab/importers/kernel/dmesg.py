@@ -1,39 +1,20 @@
 """Kernel log text, from `dmesg`, a journal, syslog or a serial console -> stamped lines and initcalls.
 
-The prefix varies with the tool and the kernel's configuration, and a serial console mixes in what firmware and programs
-write, so every line is read for itself and a line without a stamp is kept without a time rather than guessed at.
+What stands before a message is read in line.py. A line without a stamp is kept without a time rather than guessed at.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from bootlab.importers.kernel.line import BANNER, KernelLine, parse_row, without_host, without_quoting
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.event import Event, Span
 from bootlab.timeline.timeline import Timeline
 
 PRINTK: Final = Clock("printk", 1_000)
 """The kernel's own stamps: local_clock(), printed in microseconds."""
-
-# Terminal control that SeaBIOS and getty send: ESC c, ESC [ ... letter.
-_CONTROL = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|c)")
-# What stands before the kernel's own prefix:
-#   > > [   17.318429][    T1] calling  ...                             quoted in a mail
-#   Nov 20 10:00:00 host kernel: [    0.000000] Linux version ...       syslog, journalctl -k (then without a stamp)
-#   2026-11-20T10:00:00.123456+00:00 host kernel: Linux version ...     journalctl -o short-iso-precise
-#   kern  :info  : [    0.000000] Linux version ...                     dmesg -x
-_AROUND = re.compile(
-    r"(?:> ?)*"
-    r"(?:(?:[A-Z][a-z]{2} [ \d]\d [\d:]{8}(?:\.\d+)?|\d{4}-\d\d-\d\dT[\d:.,]+(?:Z|[+-]\d\d:?\d\d)?) \S+ kernel: ?)?"
-    r"(?:\w+ *:(?P<word>emerg|alert|crit|err|warn|notice|info|debug) *: )?"
-)
-# printk's prefix (kernel/printk/printk.c, print_syslog, print_time, print_caller):
-#   <6>[    0.051384][    T1] calling  ...
-_STAMP = r"\[(?P<seconds>(?=[ \d]{5,10}\.) *\d{1,10})\.(?P<micros>\d{6})\](?:\[ *(?P<caller>[TC]\d+)\])?"
-_PREFIX = re.compile(r"<(?P<priority>\d{1,3})>(?P<seconds>)(?P<micros>)(?P<caller>)")
-_STAMPED = re.compile(rf"(?:<(?P<priority>\d{{1,3}})>)?{_STAMP} ?")
-_LEVELS = ("emerg", "alert", "crit", "err", "warn", "notice", "info", "debug")
 
 # calling  con_init+0x0/0x22c @ 0                        (two blanks; address only without KALLSYMS; [MOD] for a module)
 # Other messages may stand before it on the line; a PCI quirk says `pci 0000:00:1f.0: calling  quirk_x+0x0/0xe0 @ 1`.
@@ -43,26 +24,18 @@ _RETURNED = re.compile(
     r"initcall (?P<symbol>\S+)(?: \[(?P<module>[\w-]+)\])? "
     r"returned (?P<result>-?\d{1,12}) after (?P<usecs>\d{1,15}) usecs"
 )
-_HOSTED = re.compile(r"(?P<host>\S+) (?P<program>[^\s:\[]+)(?:\[\d+\])?: ?")
-_BANNER = re.compile(r"Linux version \d")
-SWITCHED: Final = "clocksource: Switched to clocksource"
-"""From this line on the kernel's own durations are in microseconds; before it, in jiffies."""
-
-
-@dataclass(frozen=True, slots=True)
-class KernelLine:
-    """One message. `t_ns` is ns on the PRINTK clock; None when the line has no stamp.
-
-    Without a stamp in a stamped log: not from the kernel, or the tail of a message that an old kernel printed in parts.
-    """
-
-    t_ns: int | None
-    level: int | None
-    """0 (emerg) to 7 (debug); None when the log does not say."""
-    caller: str | None
-    """`T1` (task 1) or `C0` (interrupt on CPU 0), with CONFIG_PRINTK_CALLER."""
-    text: str
-    """Without prefix; a message of several lines holds line feeds."""
+# probe of 0000:00:1f.2 returned 1 after 5123 usecs
+PROBE: Final = re.compile(r"probe of (?P<device>\S+) returned (?P<result>-?\d+) after (?P<usecs>\d+) usecs")
+# How one of these ends where a mail has broken it.
+_CUT = re.compile(
+    r"(?:initcall(?: \S{1,256}(?: \[[\w-]{1,64}\])?)?|probe of(?: \S{1,256})?)"
+    r"(?: returned(?: -?\d{1,12}(?: after(?: \d{1,15})?)?)?)?\s*$"
+    r"|calling {1,2}\S{0,256}(?: \[[\w-]{1,64}\])?(?: @)?\s*$"
+)
+_LONGEST_CUT: Final = 512
+# From this line on the kernel's own durations are in microseconds; before it, in jiffies.
+#   clocksource: Switched to clocksource tsc       Switched to clocksource tsc (3.12)     Switching to clocksource tsc
+_SWITCHED = re.compile(r"(?:clocksource: )?(?:Switched|Switching) to clocksource ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +59,7 @@ class LoggedInitcall:
 
     @property
     def duration_ns(self) -> int | None:
-        """The time between the two lines' stamps, which includes printing the first one."""
+        """The time between the two lines' stamps, which includes printing the first one; None where one has none."""
         return None if self.start_ns is None or self.end_ns is None else self.end_ns - self.start_ns
 
 
@@ -101,11 +74,17 @@ class KernelLog:
     """The beginning is missing (no `Linux version`): the ring buffer overflowed, or the log was cut."""
     later_boots: int
     """Further boots in the same text, which were left out."""
+    later: tuple[KernelLine, ...] = ()
+    """The first line of what was left out."""
+    later_rows: int = 0
+    """How many lines of the file were left out with them."""
+    empty_rows: int = 0
     received: bool = False
     """Stamps are a journal's: when it received a line, for early ones seconds after the kernel wrote them."""
 
     @property
     def stamped(self) -> bool:
+        """Return whether any line has a time."""
         return any(line.t_ns is not None for line in self.lines)
 
     def timeline(self) -> Timeline:
@@ -121,82 +100,63 @@ class KernelLog:
 
 def parse(text: str) -> KernelLog:
     """Return what a kernel log says. Nothing in it is an error: a log without stamps has lines without times."""
-    messages = list(_messages(text))
-    unhosted = _without_host(messages)
-    lines = _joined(unhosted)
-    banners = [index for index, line in enumerate(lines) if _BANNER.match(line.text)]
+    messages: list[KernelLine] = []
+    empty_rows = 0
+    for row, rows in _unwrapped(text):
+        found = list(parse_row(row))
+        empty_rows += rows if not found else 0
+        messages += found if rows == 1 else [replace(line, rows=line.rows and rows) for line in found]
+    unhosted = without_host(messages)
+    return log_of(unhosted, empty_rows=empty_rows, received=unhosted is not messages)
+
+
+def log_of(messages: list[KernelLine], *, empty_rows: int = 0, received: bool = False) -> KernelLog:
+    """Return the log that messages are, in their order. `received`: their stamps are a journal's."""
+    lines, later = _joined(messages), list[KernelLine]()
+    banners = [index for index, line in enumerate(lines) if BANNER.match(line.text)]
     if len(banners) > 1:
-        lines = lines[: banners[1]]
+        lines, later = lines[: banners[1]], lines[banners[1] :]
     return KernelLog(
         tuple(lines),
         tuple(_initcalls(lines)),
         wrapped=not banners,
         later_boots=max(0, len(banners) - 1),
-        received=unhosted is not messages,
+        later=tuple(later[:1]),
+        later_rows=sum(line.rows for line in later),
+        empty_rows=empty_rows,
+        received=received,
     )
 
 
-def is_kernel_line(row: str) -> bool:
-    """Return whether a line of any file bears printk's stamp or is the kernel's banner."""
-    return _STAMPED.search(row) is not None or _BANNER.search(row) is not None
-
-
-def find_stamp(row: str) -> int | None:
-    """Return the ns of the first stamp of printk's in a line; None without one."""
-    found = _STAMPED.search(row)
-    return None if found is None else _time(found)
-
-
-def _messages(text: str) -> Iterator[KernelLine]:
-    for row in text.split("\n"):
-        row = _CONTROL.sub("", row.rstrip("\r"))
-        if row:
-            yield from _read(row)
-
-
-def _read(row: str) -> Iterator[KernelLine]:
-    around = _AROUND.match(row)
-    start = around.end() if around else 0
-    prefix = _STAMPED.match(row, start) or _PREFIX.match(row, start)
-    if prefix is None and (prefix := _STAMPED.search(row, start)) is not None:
-        # Firmware or a program wrote no line end before the kernel wrote its line.
-        yield KernelLine(None, None, None, row[start : prefix.start()])
-        around = None
-    named = around["word"] if around else None
-    level = _LEVELS.index(named) if named else None
-    if prefix is None:
-        banner = _BANNER.search(row, start)
-        if banner is not None and banner.start() > start:
-            yield KernelLine(None, None, None, row[start : banner.start()])
-            start = banner.start()
-        yield KernelLine(None, level, None, row[start:])
+def _unwrapped(text: str) -> Iterator[tuple[str, int]]:
+    # A mail breaks long lines: `initcall x+0x0/0x1 returned 0` and, on the next line, `after 12 usecs`. Yields each
+    # line and how many it was.
+    if not text:
         return
-    if prefix["priority"] is not None:
-        # The facility is in the bits above.
-        level = int(prefix["priority"]) & 7
-    yield KernelLine(_time(prefix), level, prefix["caller"] or None, row[prefix.end() :])
+    rows = text.split("\n")
+    if not rows[-1]:
+        rows.pop()
+    held: str | None = None
+    for row in rows:
+        if held is not None:
+            joined = f"{held.rstrip()} {without_quoting(row).strip()}"
+            if is_call(joined):
+                yield joined, 2
+                held = None
+                continue
+            yield held, 1
+            held = None
+        if _CUT.search(row, max(len(row) - _LONGEST_CUT, 0)) is not None:
+            held = row
+        else:
+            yield row, 1
+    if held is not None:
+        yield held, 1
 
 
-def _time(prefix: re.Match[str]) -> int | None:
-    if not prefix["seconds"]:
-        return None
-    return (int(prefix["seconds"]) * 1_000_000 + int(prefix["micros"])) * 1_000
-
-
-def _without_host(lines: list[KernelLine]) -> list[KernelLine]:
-    # journalctl -o short-monotonic puts host and program between stamp and text, on every line:
-    #   [    0.000000] host kernel: Linux version ...
-    stamped = [line for line in lines if line.t_ns is not None]
-    hosts = {found["host"] for line in stamped if (found := _HOSTED.match(line.text)) is not None}
-    if len(hosts) != 1 or any(_HOSTED.match(line.text) is None for line in stamped):
-        return lines
-    return [replace(line, text=_unhosted(line.text)) if line.t_ns is not None else line for line in lines]
-
-
-def _unhosted(text: str) -> str:
-    # Of a program its name stays: systemd[1]: Starting ...
-    found = _HOSTED.match(text)
-    return text if found is None else text[found.end() if found["program"] == "kernel" else found.end("host") + 1 :]
+def is_call(text: str) -> bool:
+    """Return whether a line says that an initcall or a probe began or ended."""
+    return any(form.search(text) is not None for form in (_RETURNED, _CALLING, PROBE))
 
 
 def _joined(lines: list[KernelLine]) -> list[KernelLine]:
@@ -205,7 +165,7 @@ def _joined(lines: list[KernelLine]) -> list[KernelLine]:
     for line in lines:
         before = joined[-1] if joined else None
         if line.t_ns is None and line.text[:1] in (" ", "\t") and before is not None and before.t_ns is not None:
-            joined[-1] = replace(before, text=f"{before.text}\n{line.text.strip()}")
+            joined[-1] = replace(before, text=f"{before.text}\n{line.text.strip()}", rows=before.rows + line.rows)
         else:
             joined.append(line)
     return joined
@@ -215,11 +175,10 @@ def _initcalls(lines: list[KernelLine]) -> list[LoggedInitcall]:
     calls: list[LoggedInitcall] = []
     # Static functions of the same name exist, so a return belongs to the oldest call that is still open.
     open_calls: dict[tuple[str, str | None], list[int]] = {}
-    in_jiffies = True
-    for line in lines:
-        if SWITCHED in line.text:
-            in_jiffies = False
-        elif (found := _CALLING.search(line.text)) is not None:
+    until = lines_in_jiffies(lines)
+    for number, line in enumerate(lines):
+        in_jiffies = number < until
+        if (found := _CALLING.search(line.text)) is not None:
             open_calls.setdefault((found["symbol"], found["module"]), []).append(len(calls))
             function, pid = _function(found), int(found["pid"])
             calls.append(LoggedInitcall(function, found["module"], pid, line.t_ns, None, None, None, in_jiffies))
@@ -236,10 +195,21 @@ def _initcalls(lines: list[KernelLine]) -> list[LoggedInitcall]:
                 calls.append(
                     LoggedInitcall(function, found["module"], None, None, line.t_ns, result, usecs, in_jiffies)
                 )
-    if any((call.reported_us or 0) % 1000 for call in calls if call.reported_in_jiffies):
-        # The log begins after a first switch (to tsc-early, say), and the one that it holds is a later one.
-        return [replace(call, reported_in_jiffies=False) for call in calls]
     return calls
+
+
+def lines_in_jiffies(lines: Sequence[KernelLine]) -> int:
+    """Return how many lines from the first on have the kernel's own durations in jiffies."""
+    switched = next((number for number, line in enumerate(lines) if _SWITCHED.match(line.text)), len(lines))
+    told = (_RETURNED.search(line.text) or PROBE.search(line.text) for line in lines[:switched])
+    # Where one is no multiple of a jiffy, the log begins after a first switch (to tsc-early, say), or was filtered.
+    return 0 if any(found is not None and not _is_jiffies(int(found["usecs"])) for found in told) else switched
+
+
+def _is_jiffies(usecs: int) -> bool:
+    # Before Linux 5.18 what it calls a microsecond is 1024 ns: 4 ms are 3906.
+    ms = -(-usecs * 1024 // 1_000_000)
+    return usecs % 1000 == 0 or ms * 1_000_000 // 1024 == usecs
 
 
 def _function(found: re.Match[str]) -> str:

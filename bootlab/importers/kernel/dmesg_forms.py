@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from bootlab.importers.kernel.line import KernelLine, without_control
+
 _NS: Final = 1_000_000_000
 # Colours, and `kern  :info  : ` of -x.
 _BEFORE: Final = r"(?P<before>(?:\x1b\[[0-9;]{0,9}m|\w{2,8} {0,6}:\w{2,7} {0,6}: ){0,4})"
@@ -27,6 +29,7 @@ _RECORD = re.compile(
     r'"pri":\s{0,9}"?(?P<level>\w{1,7})"?,\s{0,40}"time":\s{0,20}(?P<seconds>\d{1,10})\.(?P<micros>\d{6}),'
     r'(?:\s{0,40}"caller":\s{0,9}"(?P<caller>[TC]\d{1,9})",)?\s{0,40}"msg":\s{0,9}(?P<text>"(?:[^"\\]++|\\.){0,2000}+")'
 )
+_KEY = re.compile(r'"pri":')
 _LEVELS: Final = ("emerg", "alert", "crit", "err", "warn", "notice", "info", "debug")
 # dmesg -F -J of util-linux 2.38 does not end a message where its line ends, but where the file does.
 _NEXT = re.compile(r"\n<\d{1,3}>\[")
@@ -40,6 +43,10 @@ class PrintkText:
     text: str
     resolution_ns: int = 1_000
     notes: tuple[str, ...] = ()
+    messages: tuple[KernelLine, ...] | None = None
+    """The log itself, where it was no text but records."""
+    records: int = 0
+    """How many of those there were, damaged ones included."""
 
 
 def is_dressed(row: str) -> bool:
@@ -50,7 +57,7 @@ def is_dressed(row: str) -> bool:
 def as_printk(text: str) -> PrintkText:
     """Return a log with printk's stamps for those that dmesg's options made."""
     if _JSON.match(text):
-        return PrintkText("\n".join(_records(text)))
+        return PrintkText("", messages=tuple(_records(text)), records=len(_KEY.findall(text)))
     text = _DELTA.sub(r"\1]", text)
     first = text.lstrip()[:100]
     if _ISO.match(first):
@@ -114,14 +121,15 @@ def _restamped(text: str, form: "re.Pattern[str]", stamp_us: Callable[["re.Match
     return "\n".join(rows)
 
 
-def _records(text: str) -> Iterator[str]:
+def _records(text: str) -> Iterator[KernelLine]:
     for found in _RECORD.finditer(text):
         word = found["level"]
         level = int(word) & 7 if word.isdecimal() else _LEVELS.index(word) if word in _LEVELS else 6
-        caller = f"[{found['caller']:>6}]" if found["caller"] else ""
         try:
             said = str(json.loads(found["text"][: _LONGEST_TEXT * 16], strict=False))
         except ValueError:
             continue
-        said = _NEXT.split(said, maxsplit=1)[0].rstrip("\n")[:_LONGEST_TEXT].replace("\n", "\n  ")
-        yield f"<{level}>[{int(found['seconds']):5d}.{found['micros']}]{caller} {said}"
+        first, *more = _NEXT.split(said, maxsplit=1)[0].rstrip("\n")[:_LONGEST_TEXT].split("\n")
+        said = "\n".join([first, *(row.strip() for row in more)])
+        t_ns = (int(found["seconds"]) * 1_000_000 + int(found["micros"])) * 1_000
+        yield KernelLine(t_ns, level, found["caller"], without_control(said))

@@ -11,6 +11,8 @@ from typing import Final
 
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.kernel.ftrace_graph import GraphReader, is_graph_row
+from bootlab.importers.kernel.ftrace_suspend import EVENTS as SUSPEND_EVENTS
+from bootlab.importers.kernel.ftrace_suspend import SuspendEvents
 from bootlab.importers.reading.cycles import in_ns
 from bootlab.importers.reading.longest_spans import LongestSpans
 from bootlab.importers.reading.source import Head, Source
@@ -32,6 +34,16 @@ _EVENT = re.compile(
     r"(?P<task>.{0,40}?)-(?P<pid>\d{1,10})\s+(?:\([\s\d-]{1,12}\)\s+)?\[(?P<cpu>\d{1,4})\]\s+(?:[^\s:]{1,12}\s+)?"
     r"(?P<time>\d{1,12}(?:\.\d{6,9})?): (?P<event>\w{1,64}): *(?P<arguments>.*)"
 )
+#  kworker/u8:1    34 [001]     5.933871:       initcall:initcall_start: func=...             perf script
+_PERF = re.compile(
+    r"(?P<task>\S.{0,40}?)\s+(?P<pid>-?\d{1,10})(?:/-?\d{1,10})?\s+\[(?P<cpu>\d{1,4})\]\s+(?:[^\s:]{1,12}\s+)?"
+    r"(?P<time>\d{1,12}\.\d{6,9}):\s+(?:\d{1,20}\s+)?[\w-]{1,64}:(?P<event>\w{1,64}): *(?P<arguments>.*)"
+)
+# What trace-cmd makes of the same event: swapper/2:0 [120] R ==> rcu_sched:11 [120]
+_SWITCH_REPORTED = re.compile(
+    r".{0,60}?:\d{1,10} \[-?\d{1,4}\] \S{1,8} ==> (?P<name>.{0,40}):(?P<pid>\d{1,10}) \[-?\d{1,4}\]"
+)
+_TOLD_BY_TRACE_CMD = re.compile(r"(?:cpus=\d{1,5}|version = \d{1,3}|CPU \d{1,5} is empty|trace-cmd version .*)\s*")
 _SWITCH = re.compile(r"prev_comm=.{0,40} prev_pid=\d+ .*?==> next_comm=(?P<name>.{0,40}) next_pid=(?P<pid>\d{1,10}) ")
 _INITCALL = re.compile(
     r"func=(?P<function>[^\s+]{1,256})(?:\+\S*)?(?: \[(?P<module>\w+)\])?(?: ret=(?P<result>-?\d{1,10}))?"
@@ -40,6 +52,7 @@ _LOST = re.compile(r"CPU:\d+ \[LOST (\d{1,18}) EVENTS\]")
 _WRITTEN = re.compile(r"# entries-in-buffer/entries-written: (\d{1,18})/(\d{1,18})")
 # Header lines of pm-graph's own files: # command | initcall_debug trace_clock=global
 _HEADER = re.compile(r"# (sysinfo|command|kparams|boot-\S+) ?\|? ?(.*)")
+_GRAPH_EVENTS: Final = ("funcgraph_entry", "funcgraph_exit")
 _PROCESS: Final = {
     "sched_process_exec": re.compile(r"filename=(?P<what>.*?) pid="),
     "sched_process_fork": re.compile(r"child_comm=(?P<what>.*?) child_pid="),
@@ -48,7 +61,7 @@ _PROCESS: Final = {
 
 
 @dataclass
-class _State:
+class _TraceState:
     spans: LongestSpans = field(default_factory=LongestSpans)
     sums: StackTree = field(default_factory=StackTree)
     events: list[Event] = field(default_factory=list)
@@ -59,57 +72,69 @@ class _State:
     """CPU -> who runs on it and since when."""
     ran: dict[str, list[int]] = field(default_factory=dict)
     """Task -> ns on a CPU, times it was put there."""
+    suspend: SuspendEvents = field(default_factory=SuspendEvents)
     level: tuple[str, int] | None = None
     cycles: bool = False
     lost: int = 0
     overwritten: int = 0
-    other_rows: int = 0
     rows: int = 0
     last_ns: int = 0
     standing: int = 0
     """Events at time zero: before the clock ran."""
 
 
-def recognise(head: Head) -> bool:
-    """Return whether it begins with a tracer's header, or with lines of events or of a call graph."""
+def recognise(head: Head) -> str:
+    """Return the tracer's header, or the first line of events or of a call graph, of which most lines are such."""
     rows = [row for row in head.rows[:60] if row.strip()]
-    if any(row.startswith("# tracer: ") for row in rows):
-        return True
+    header = next((row for row in rows if row.startswith("# tracer: ")), "")
     told = [row for row in rows if not row.startswith("#")]
-    found = sum(_EVENT.match(row.strip()) is not None or is_graph_row(row) for row in told)
-    return found >= 2 and 2 * found >= len(told)
+    found = [row for row in told if _EVENT.match(row.strip()) or _PERF.match(row.strip()) or is_graph_row(row)]
+    return header or (found[0] if len(found) >= 2 and 2 * len(found) >= len(told) else "")
 
 
 def read(source: Source, options: Options) -> Recording:
     """Return what was traced. Raises FormatError for a file in which no line is ftrace's."""
-    state, graph = _State(), GraphReader()
-    match, take = _EVENT.match, _take_event
+    state, graph = _TraceState(), GraphReader()
+    match, take, tally = _EVENT.match, _take_event, source.tally
     for _, row in source.rows():
         stripped = row.lstrip()
         if not stripped:
             continue
         if stripped[0] == "#":
+            tally.aside("comments")
             _take_comment(stripped, state)
-        elif (found := match(stripped)) is not None:
+        elif (found := match(stripped) or _PERF.match(stripped)) is not None:
             state.rows += 1
+            if found["event"].startswith(_GRAPH_EVENTS) and graph.take(_as_graph_row(found)):
+                tally.used("lines of the call graph")
+                continue
+            tally.used("events")
             take(found, state)
-        elif not graph.take(row):
-            lost = _LOST.search(row)
-            state.lost += int(lost[1]) if lost else 0
-            state.other_rows += lost is None
+        elif graph.take(row):
+            tally.used("lines of the call graph")
+        elif (lost := _LOST.search(row)) is not None:
+            tally.used("what the tracer says it lost")
+            state.lost += int(lost[1])
+        elif _TOLD_BY_TRACE_CMD.fullmatch(stripped) is not None:
+            tally.aside("heads")
     if not state.rows and not graph.rows:
         raise source.expected("lines such as `systemd-1 [000] ..... 0.718069: initcall_start: func=...`")
     return _recording(source, state, graph, options)
 
 
-def _take_comment(row: str, state: _State) -> None:
+def _as_graph_row(found: "re.Match[str]") -> str:
+    # trace-cmd writes the tracer's rows as events of their own: funcgraph_entry: 0.537 us | foo();
+    return f"{found['time']} | {found['cpu']}) {found['task']}-{found['pid']} | {found['arguments']}"
+
+
+def _take_comment(row: str, state: _TraceState) -> None:
     if (found := _WRITTEN.match(row)) is not None:
         state.overwritten += max(int(found[2]) - int(found[1]), 0)
     elif (found := _HEADER.match(row)) is not None and len(state.facts) < 8:
         state.facts[found[1]] = found[2][:4096]
 
 
-def _take_event(found: "re.Match[str]", state: _State) -> None:
+def _take_event(found: "re.Match[str]", state: _TraceState) -> None:
     task, pid, cpu, at, name, arguments = found.groups()
     whole, dot, fraction = at.partition(".")
     if dot:
@@ -119,7 +144,7 @@ def _take_event(found: "re.Match[str]", state: _State) -> None:
     state.last_ns = t_ns
     state.standing += t_ns == 0
     if name == "sched_switch":
-        switch = _SWITCH.match(arguments)
+        switch = _SWITCH.match(arguments) or _SWITCH_REPORTED.match(arguments)
         if switch is not None:
             name, pid = switch.groups()
             _switch(cpu, f"{name}-{pid}" if pid != "0" else IDLE, t_ns, state)
@@ -127,18 +152,21 @@ def _take_event(found: "re.Match[str]", state: _State) -> None:
         _take_initcall(name == "initcall_start", arguments, pid, t_ns, state)
     elif name == "initcall_level":
         _take_level(arguments, t_ns, state)
+    elif name in SUSPEND_EVENTS:
+        if (ended := state.suspend.take(name, arguments, pid, t_ns)) is not None:
+            state.spans.add(ended)
     elif (process := _PROCESS.get(name)) is not None and (what := process.search(arguments)) is not None:
         _keep(Event(t_ns, f"{task}-{pid}", f"{name.removeprefix('sched_process_')} {what['what']}"), state)
     elif len(state.events) < MOST_SPANS:
         _keep(Event(t_ns, f"{task}-{pid}", f"{name}: {arguments}"[:4096]), state)
 
 
-def _keep(event: Event, state: _State) -> None:
+def _keep(event: Event, state: _TraceState) -> None:
     if len(state.events) < MOST_SPANS:
         state.events.append(event)
 
 
-def _switch(cpu: str, following: str, t_ns: int, state: _State) -> None:
+def _switch(cpu: str, following: str, t_ns: int, state: _TraceState) -> None:
     before = state.running.get(cpu)
     if before is not None:
         name, since = before
@@ -155,7 +183,7 @@ def _switch(cpu: str, following: str, t_ns: int, state: _State) -> None:
     state.running[cpu] = (following, t_ns)
 
 
-def _take_initcall(starts: bool, arguments: str, pid: str, t_ns: int, state: _State) -> None:
+def _take_initcall(starts: bool, arguments: str, pid: str, t_ns: int, state: _TraceState) -> None:
     found = _INITCALL.match(arguments)
     if found is None:
         return
@@ -172,19 +200,19 @@ def _take_initcall(starts: bool, arguments: str, pid: str, t_ns: int, state: _St
         state.spans.add((begun.pop(0), t_ns, "initcall", found["function"], "", "; ".join(about)))
 
 
-def _take_level(arguments: str, t_ns: int, state: _State) -> None:
+def _take_level(arguments: str, t_ns: int, state: _TraceState) -> None:
     # The last level ends with the last initcall; what comes after it is user space.
     _end_level(t_ns, state)
     state.level = (arguments.partition("level=")[2][:64], t_ns)
 
 
-def _end_level(t_ns: int, state: _State) -> None:
+def _end_level(t_ns: int, state: _TraceState) -> None:
     if state.level is not None:
         state.spans.add((state.level[1], t_ns, "initcall level", state.level[0], "", ""))
     state.level = None
 
 
-def _recording(source: Source, state: _State, graph: GraphReader, options: Options) -> Recording:
+def _recording(source: Source, state: _TraceState, graph: GraphReader, options: Options) -> Recording:
     spans = state.spans.spans()
     last_call_ns = max((span.end_ns for span in spans if span.source == "initcall"), default=None)
     if state.level is not None and last_call_ns is not None and last_call_ns > state.level[1]:
@@ -197,6 +225,7 @@ def _recording(source: Source, state: _State, graph: GraphReader, options: Optio
         tool="ftrace",
         timeline=Timeline.of(clock, state.events, spans),
         about_clock=_ABOUT,
+        phases=tuple(_phases(state)),
         lengths=tuple(sorted(lengths, key=lambda one: -one.took_ns)[:MOST_SPANS]),
         stacks=(*state.sums.stacks(), *graph.sums.stacks()),
         facts=state.facts,
@@ -205,7 +234,13 @@ def _recording(source: Source, state: _State, graph: GraphReader, options: Optio
     return in_ns(recording, CYCLES, options.tsc_hz) if state.cycles else recording
 
 
-def _notes(source: Source, state: _State, graph: GraphReader) -> Iterator[str]:
+def _phases(state: _TraceState) -> Iterator[Span]:
+    entered, resumed = state.suspend.entered_ns, state.suspend.resumed_ns
+    if entered is not None and resumed is not None and resumed >= entered:
+        yield Span(entered, resumed, "phase", "suspend and resume")
+
+
+def _notes(source: Source, state: _TraceState, graph: GraphReader) -> Iterator[str]:
     if state.standing > 1:
         yield f"{state.standing} events have the time 0: they came before the trace clock ran, and have no lengths."
     if state.overwritten:
@@ -221,15 +256,13 @@ def _notes(source: Source, state: _State, graph: GraphReader) -> Iterator[str]:
         yield f"{dropped} short spans are in the sums and not in the chart: it has the {MOST_SPANS} longest."
     if state.sums.full or graph.sums.full:
         yield "The call tree was too large to be kept whole: its rarest paths are counted with their callers."
-    if state.other_rows:
-        yield f"{state.other_rows} lines are none of ftrace's and were passed over."
     if source.cut_rows:
         yield f"{source.cut_rows} endless lines were cut."
 
 
 IMPORTER: Final = Importer(
     "ftrace",
-    "ftrace's text, with initcall and sched events or function_graph (/sys/kernel/tracing/trace)",
+    "ftrace's text, with initcall and sched events or function_graph; trace-cmd report; perf script of trace events",
     recognise,
     read,
 )

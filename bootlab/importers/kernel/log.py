@@ -12,41 +12,48 @@ from typing import Final
 
 from bootlab.importers.firmware import bootstage
 from bootlab.importers.importer import Importer, Options
-from bootlab.importers.kernel import dmesg
-from bootlab.importers.kernel.dmesg import PRINTK, KernelLine, KernelLog, LoggedInitcall
+from bootlab.importers.kernel import dmesg, suspend
+from bootlab.importers.kernel.boot_phases import RUN_INIT, end_notes, kernel_phases
+from bootlab.importers.kernel.dmesg import PRINTK, PROBE, KernelLog, LoggedInitcall
 from bootlab.importers.kernel.dmesg_forms import as_printk, is_dressed
+from bootlab.importers.kernel.line import BANNER, KernelLine, is_kernel_line
 from bootlab.importers.reading.source import Head, Source
+from bootlab.importers.reading.tally import Tally
+from bootlab.importers.reading.text_in_place import LONGEST_TEXT, in_place
+from bootlab.importers.serial.boot_programs import own_stamp_lengths, programs_before_linux
 from bootlab.importers.systemd.analyze_text import parse_startup
 from bootlab.importers.systemd.units import MONOTONIC
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.event import Event, Span
+from bootlab.timeline.line_account import Fate
 from bootlab.timeline.recording import MOST_SPANS, Length, Recording
 from bootlab.timeline.timeline import Timeline
 
 ABOUT_CLOCK: Final = "the kernel's own stamps; zero is somewhere in its first instructions, after firmware and loader"
 
-# probe of 0000:00:1f.2 returned 1 after 5123 usecs               -517 is -EPROBE_DEFER
-_PROBE = re.compile(r"probe of (?P<device>\S+) returned (?P<result>-?\d+) after (?P<usecs>\d+) usecs")
 _LEVEL = re.compile(r"entering initcall level: (?P<level>\w+)")
-_INIT = re.compile(r"Run (\S+) as init process")
 _BANNER = re.compile(r"Linux version (\S+)")
 _COMMAND_LINE = re.compile(r"(?:Kernel command|Command) line: (.*)")
 _STARTUP: Final = "Startup finished in "
-_DEFERRED: Final = -517
-_LONGEST_TEXT: Final = 4096
+_DEFERRED: Final = (-517, 517)
+"""EPROBE_DEFER, which some kernels print without its sign."""
 
 
-def recognise(head: Head) -> bool:
-    """Return whether a line has printk's stamp, or one that dmesg made of it, or is the kernel's banner."""
-    return any(dmesg.is_kernel_line(row) or is_dressed(row) for row in head.rows)
+def recognise(head: Head) -> str:
+    """Return the first line with printk's stamp, one that dmesg made of it, the banner, or an initcall's return."""
+    return next((row for row in head.rows if is_kernel_line(row) or is_dressed(row) or dmesg.is_call(row)), "")
 
 
 def read(source: Source, options: Options) -> Recording:
     """Return the first boot of a kernel log. Raises FormatError for a file without a line of the kernel's."""
-    told = as_printk(unquoted(source.text()))
-    log = dmesg.parse(told.text)
-    if not log.stamped and log.wrapped:
+    told = as_printk(plain_text(source))
+    log = dmesg.parse(told.text) if told.messages is None else dmesg.log_of(list(told.messages))
+    if not log.stamped and log.wrapped and not log.initcalls and not any(PROBE.search(line.text) for line in log.lines):
         raise source.expected("lines of a kernel log, such as `[    0.000000] Linux version ...`")
+    if told.messages is not None:
+        source.tally.of_records("records", told.records)
+        source.tally.add(Fate.LEFT_OUT, "damaged records", told.records - len(told.messages))
+    count_lines(log, source.tally)
     if log.received:
         return _received(log)
     recording = recording_of(log, IMPORTER.name)
@@ -55,24 +62,71 @@ def read(source: Source, options: Options) -> Recording:
     return replace(recording, timeline=timeline, notes=(*told.notes, *recording.notes))
 
 
-def recording_of(log: KernelLog, format_name: str) -> Recording:
-    """Return a parsed kernel log as a recording on the PRINTK clock."""
-    events = [Event(line.t_ns, "kernel", line.text[:_LONGEST_TEXT]) for line in log.lines if line.t_ns is not None]
+def recording_of(log: KernelLog, format_name: str, *, host_stamped: bool = False) -> Recording:
+    """Return a parsed kernel log as a recording on the PRINTK clock.
+
+    `host_stamped`: somebody else stamped every line too, so what has no stamp of the kernel's is not without a time.
+    """
+    events = [Event(line.t_ns, "kernel", line.text[:LONGEST_TEXT]) for line in log.lines if line.t_ns is not None]
     probes, lengths = _probes(log.lines)
     lengths += startup_lengths(log)
-    if not log.stamped:
-        lengths += _reported(log)[:MOST_SPANS]
-    spans = [*_initcall_spans(log.initcalls), *probes, *_levels(log.lines)]
+    lengths += list(_reported(log))[:MOST_SPANS]
+    spans = [*_initcall_spans(log.initcalls), *probes, *_levels(log.lines), *suspend.device_callbacks(log.lines)]
+    before = _before_linux(log)
     return Recording(
         format=format_name,
         tool="printk",
         timeline=Timeline.of(PRINTK, events[:MOST_SPANS], spans[:MOST_SPANS]),
         about_clock=ABOUT_CLOCK,
-        phases=tuple(_phases(log)),
-        lengths=tuple(lengths),
-        facts=_facts(log),
-        notes=tuple(_notes(log, len(events))),
+        phases=tuple(kernel_phases(log)),
+        lengths=(*lengths, *own_stamp_lengths(before)),
+        text=in_place([(line.t_ns, line.text) for line in log.lines]),
+        facts={**_facts(log), **({} if host_stamped else _programs(before))},
+        notes=(*(() if host_stamped else _stamp_notes(log)), *_notes(log, len(spans))),
     )
+
+
+def count_lines(log: KernelLog, tally: Tally) -> None:
+    """Account for every line of a log: what it became, or why it was left out."""
+    events = texts = 0
+    for line in log.lines:
+        events += line.t_ns is not None
+        texts += line.t_ns is None
+        if (events if line.t_ns is not None else texts) > MOST_SPANS and line.rows:
+            tally.add(Fate.LEFT_OUT, f"more than {MOST_SPANS} of its kind", line.rows, first=line.text)
+        else:
+            fate, what = _became(line)
+            tally.add(fate, what, line.rows, first=line.text)
+    tally.add(Fate.ASIDE, "empty lines", log.empty_rows)
+    first = log.later[0].text if log.later else ""
+    tally.add(Fate.LEFT_OUT, "of a later boot in the same text", log.later_rows, first=first)
+
+
+def _became(line: KernelLine) -> tuple[Fate, str]:
+    if dmesg.is_call(line.text):
+        return Fate.USED, "beginnings and ends of initcalls and probes"
+    if suspend.is_callback(line.text):
+        return Fate.USED, "beginnings and ends of devices' callbacks"
+    return (Fate.USED, "lines with a time") if line.t_ns is not None else (Fate.TEXT, "lines without a time")
+
+
+def _rows(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n") and bool(text))
+
+
+def _before_linux(log: KernelLog) -> list[str]:
+    # What firmware and loaders wrote on the same console.
+    found = []
+    for line in log.lines:
+        if line.t_ns is not None or BANNER.match(line.text):
+            break
+        found.append(line.text)
+    return found
+
+
+def _programs(before: list[str]) -> dict[str, str]:
+    names = [f"{program.name} ({program.lines} lines)" for program in programs_before_linux(before)]
+    return {"before the kernel, without times": ", ".join(names)} if names else {}
 
 
 def startup_lengths(log: KernelLog) -> list[Length]:
@@ -85,18 +139,17 @@ def startup_lengths(log: KernelLog) -> list[Length]:
     return [Length(took_ns, "startup", name) for name, took_ns in found[0].items()] if found is not None else []
 
 
-def _reported(log: KernelLog) -> list[Length]:
-    return [
-        Length(call.reported_us * 1000, "initcall", call.function, about_initcall(call))
-        for call in log.initcalls
-        if call.reported_us is not None
-    ]
+def _reported(log: KernelLog) -> Iterator[Length]:
+    # What the kernel says itself, of initcalls that have no beginning or no stamps to measure by.
+    for call in log.initcalls:
+        if call.reported_us is not None and (call.start_ns is None or call.end_ns is None or log.received):
+            yield Length(call.reported_us * 1000, "initcall", call.function, about_initcall(call))
 
 
 def _received(log: KernelLog) -> Recording:
     # Nothing but the kernel's own durations is worth anything here.
-    events = [Event(line.t_ns, "journal", line.text[:_LONGEST_TEXT]) for line in log.lines if line.t_ns is not None]
-    lengths = _reported(log)
+    events = [Event(line.t_ns, "journal", line.text[:LONGEST_TEXT]) for line in log.lines if line.t_ns is not None]
+    lengths = list(_reported(log))
     first_ns = next((line.t_ns for line in log.lines if line.t_ns is not None), 0)
     return Recording(
         format=IMPORTER.name,
@@ -104,12 +157,21 @@ def _received(log: KernelLog) -> Recording:
         timeline=Timeline.of(MONOTONIC, events[:MOST_SPANS]),
         about_clock="when journald received a line; zero is that of CLOCK_MONOTONIC",
         lengths=(*lengths[:MOST_SPANS], *startup_lengths(log)),
+        text=in_place([(line.t_ns, line.text) for line in log.lines]),
         facts=_facts(log),
         notes=(
             f"The stamps are journald's: it received the kernel's first line at {(first_ns or 0) / 1e9:.3f} s. "
             "Lengths are the kernel's own figures; dmesg has its stamps.",
         ),
     )
+
+
+def plain_text(source: Source) -> str:
+    """Return a file's text without a mail's quoted-printable; lines that go with that are accounted for."""
+    text = source.text()
+    plain = unquoted(text)
+    source.tally.add(Fate.ASIDE, "ends of lines that a mail broke", _rows(text) - _rows(plain))
+    return plain
 
 
 def unquoted(text: str) -> str:
@@ -142,13 +204,12 @@ def about_initcall(call: LoggedInitcall) -> str:
 
 def _probes(lines: tuple[KernelLine, ...]) -> tuple[list[Span], list[Length]]:
     # The line comes when a probe has ended. What was counted in jiffies has no beginning that could be trusted.
-    spans, lengths, in_jiffies = [], [], True
-    for line in lines:
-        if dmesg.SWITCHED in line.text:
-            in_jiffies = False
-        elif (found := _PROBE.search(line.text)) is not None:
+    spans, lengths, until = [], [], dmesg.lines_in_jiffies(lines)
+    for number, line in enumerate(lines):
+        if (found := PROBE.search(line.text)) is not None:
+            in_jiffies = number < until
             took_ns, result = int(found["usecs"][:15]) * 1000, int(found["result"][:12])
-            about = "deferred, to be tried again" if result == _DEFERRED else f"returned {result}"
+            about = "deferred, to be tried again" if result in _DEFERRED else f"returned {result}"
             if in_jiffies or line.t_ns is None:
                 jiffies = "; counted in jiffies" if in_jiffies else ""
                 lengths.append(Length(took_ns, "probe", found["device"], about + jiffies))
@@ -162,32 +223,11 @@ def _levels(lines: tuple[KernelLine, ...]) -> Iterator[Span]:
     begun: tuple[int, str] | None = None
     for line in lines:
         found = _LEVEL.search(line.text)
-        if line.t_ns is None or (found is None and _INIT.search(line.text) is None):
+        if line.t_ns is None or (found is None and RUN_INIT.search(line.text) is None):
             continue
         if begun is not None:
             yield Span(begun[0], line.t_ns, "initcall level", begun[1])
         begun = (line.t_ns, found["level"]) if found is not None else None
-
-
-def _phases(log: KernelLog) -> Iterator[Span]:
-    stamped = [line for line in log.lines if line.t_ns is not None]
-    if not stamped:
-        return
-    first, last = stamped[0].t_ns or 0, max(line.t_ns or 0 for line in stamped)
-    init = next((line.t_ns for line in stamped if _INIT.search(line.text)), None)
-    starts = [call.start_ns for call in log.initcalls if call.start_ns is not None and call.pid == 1]
-    cuts: list[tuple[str, int]] = [("kernel", first)]
-    if starts and init is not None and first < starts[0] < init:
-        ends = [call.end_ns for call in log.initcalls if call.end_ns is not None and call.end_ns <= init]
-        cuts = [
-            ("kernel, to its initcalls", first),
-            ("initcalls", starts[0]),
-            ("kernel, to init", max(ends, default=init)),
-        ]
-    if init is not None:
-        cuts.append(("user space, as far as logged", init))
-    for (name, start), (_, end) in zip(cuts, [*cuts[1:], ("", last)], strict=True):
-        yield Span(start, max(start, end), "phase", name)
 
 
 def _facts(log: KernelLog) -> dict[str, str]:
@@ -196,28 +236,30 @@ def _facts(log: KernelLog) -> dict[str, str]:
         if "kernel" not in facts and (found := _BANNER.match(line.text)):
             facts["kernel"] = found[1]
         if "command line" not in facts and (found := _COMMAND_LINE.match(line.text)):
-            facts["command line"] = found[1][:_LONGEST_TEXT]
-        if "init" not in facts and (found := _INIT.search(line.text)):
+            facts["command line"] = found[1][:LONGEST_TEXT]
+        if "init" not in facts and (found := RUN_INIT.search(line.text)):
             facts["init"] = found[1]
     return facts
 
 
-def _notes(log: KernelLog, events: int) -> Iterator[str]:
-    if log.wrapped:
-        yield (
-            "The log's beginning is missing (no `Linux version`): the ring buffer overflowed, or the log was cut. "
-            "What came before its first line is in no figure; log_buf_len=32M on the command line keeps it."
-        )
-    if any(bootstage.has_report(line.text) for line in log.lines if line.t_ns is None):
-        yield "U-Boot's bootstage report is in it, too, on a clock of its own: --format bootstage reads that."
-    if log.later_boots:
-        yield f"The text holds {log.later_boots} further boots, which were left out."
+def _stamp_notes(log: KernelLog) -> Iterator[str]:
+    if log.wrapped and log.stamped and suspend.find_cycle(log.lines) is None:
+        yield _beginning_words(log)
+    yield from end_notes(log)
     if not log.stamped:
         yield "No line has a stamp of the kernel's (printk.time=0, or a journal without them), so nothing has a time."
+
+
+def _notes(log: KernelLog, spans: int) -> Iterator[str]:
+    if any(bootstage.has_report(line.text) for line in log.lines if line.t_ns is None):
+        yield "U-Boot's bootstage report is in it, too, on a clock of its own: --format bootstage reads that."
     open_calls = sum(call.start_ns is not None and call.end_ns is None for call in log.initcalls)
-    lost = sum(call.start_ns is None and call.end_ns is not None for call in log.initcalls)
+    lost = sum(call.pid is None for call in log.initcalls)
     if open_calls or lost:
-        yield f"Of the initcalls {open_calls} never returned and {lost} have no beginning in this log."
+        yield (
+            f"Of the initcalls {open_calls} never returned and {lost} have no beginning in this log"
+            + (": those are as long as the kernel says." if lost else ".")
+        )
     jiffies = sum(call.reported_in_jiffies and call.reported_us is not None for call in log.initcalls)
     if jiffies and (not log.wrapped or jiffies < len(log.initcalls)):
         yield (
@@ -225,8 +267,20 @@ def _notes(log: KernelLog, events: int) -> Iterator[str]:
             "they took is in jiffies (multiples of 1, 4 or 10 ms)"
             + (", so durations are by the stamps." if log.stamped else ".")
         )
-    if events > MOST_SPANS:
-        yield f"Only the first {MOST_SPANS} of {events} lines were kept."
+    if spans > MOST_SPANS:
+        yield f"Only the first {MOST_SPANS} of {spans} initcalls, probes and callbacks were kept."
+
+
+def _beginning_words(log: KernelLog) -> str:
+    # A ring buffer overflows where nothing but the kernel writes, and from its first line on.
+    first = log.lines[0]
+    calls = sum(dmesg.is_call(line.text) for line in log.lines)
+    if first.t_ns is not None and first.t_ns > 0 and calls < len(log.lines):
+        return (
+            "The log's beginning is missing (no `Linux version`): the ring buffer overflowed, or the log was cut. "
+            "What came before its first line is in no figure; log_buf_len=32M on the command line keeps it."
+        )
+    return "The log has no `Linux version` line: it begins later, or was filtered, and what is missing is in no figure."
 
 
 IMPORTER: Final = Importer(

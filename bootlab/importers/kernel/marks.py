@@ -38,17 +38,18 @@ class EarlyMark:
     stamp_ns: int | None
 
 
-def recognise(head: Head) -> bool:
-    """Return whether there is a mark in it."""
-    return any(_MARK.search(row) for row in head.rows)
+def recognise(head: Head) -> str:
+    """Return the first row with a mark in it."""
+    return next((row for row in head.rows if _MARK.search(row)), "")
 
 
 def read(source: Source, options: Options) -> Recording:
     """Return marks and kernel log on the counter's clock. Raises FormatError when there is no mark."""
-    log = dmesg.parse(kernel_log.unquoted(source.text()))
+    log = dmesg.parse(kernel_log.plain_text(source))
     marks = parse(log)
     if not marks:
         raise source.expected("lines such as `[    0.000033] mark: setup_arch(): 94882358 (10978997)`")
+    kernel_log.count_lines(log, source.tally)
     hertz = options.tsc_hz or _rate(log)
     if not hertz:
         return _in_cycles(marks)

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from bootlab.errors import InputError
+from bootlab.importers.reading.tally import Tally
 from bootlab.importers.reading.unpacking import DAMAGE, Replayed, as_utf8, read_up_to, unpacked
+from bootlab.timeline.line_account import LineAccount
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -62,6 +64,9 @@ class Source:
         self._stream = io.BufferedReader(Replayed(data, self.head.data), _CHUNK)
         self.cut_rows = 0
         """Lines that were longer than MOST_ROW_BYTES so far."""
+        self.tally = Tally()
+        """What becomes of its lines."""
+        self._lines = 0
 
     @property
     def stream(self) -> IO[bytes]:
@@ -86,9 +91,9 @@ class Source:
     def rows(self) -> Iterator[tuple[int, str]]:
         """Yield each line with its number, counted from 1, without its end; what is not UTF-8 becomes U+FFFD.
 
-        Raises FormatError for a damaged compressed file.
+        Who reads it tells `tally` what became of each line. Raises FormatError for a damaged compressed file.
         """
-        readline, number = self._stream.readline, 0
+        readline, tally, number = self._stream.readline, self.tally, self._lines
         with self._guarded():
             while row := readline(MOST_ROW_BYTES):
                 number += 1
@@ -96,7 +101,11 @@ class Source:
                     self.cut_rows += 1
                     while (rest := readline(MOST_ROW_BYTES)) and not rest.endswith(b"\n"):
                         pass
-                yield number, row.rstrip(b"\r\n").decode(errors="replace")
+                text = row.rstrip(b"\r\n").decode(errors="replace")
+                tally.begin(text)
+                self._lines = number
+                yield number, text
+            tally.end()
 
     def whole(self, most: int = MOST_WHOLE_BYTES) -> bytes:
         """Return all bytes. Raises FormatError when they are more than `most`, or damaged."""
@@ -107,7 +116,14 @@ class Source:
                 f"{self.name}: larger than {most // 1024**2} MiB, which no file of this format is",
                 hint="--format names another format; bootlab import --formats lists them",
             )
+        self._lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
         return data
+
+    def account(self) -> LineAccount | None:
+        """Return what became of each line, once the file was read; None for a format of which nothing is counted."""
+        if not self.tally.counted():
+            return None
+        return self.tally.account(self._lines if self.tally.records is None else self.tally.records)
 
     def text(self, most: int = MOST_WHOLE_BYTES) -> str:
         """Return all of it as text; what is not UTF-8 becomes U+FFFD. Raises FormatError as `whole` does."""
@@ -139,13 +155,22 @@ class Source:
 
 
 @contextmanager
-def open_source(name: str, watcher: Watcher | None = None) -> Iterator[Source]:
-    """Open a file by its path, `-` for standard input. `watcher` is told the bytes read so far. Raises InputError."""
+def open_source(
+    name: str, watcher: Watcher | None = None, folders: Callable[[Path], bytes | None] | None = None
+) -> Iterator[Source]:
+    """Open a file by its path, `-` for standard input. Raises InputError.
+
+    `watcher` is told the bytes read so far. `folders` makes one file of a folder, or None of one that it does not know.
+    """
     if name == "-":
+        if sys.stdin is None:
+            raise InputError("-: standard input is closed", hint="bootlab import FILE, or a pipe into it")
         yield Source("standard input", sys.stdin.buffer, watcher)
         return
+    path = Path(name)
     try:
-        stream = Path(name).open("rb", buffering=0)  # noqa: SIM115
+        packed = folders(path) if folders is not None and path.is_dir() else None
+        stream: IO[bytes] = io.BytesIO(packed) if packed is not None else path.open("rb", buffering=0)
     except OSError as error:
         raise InputError(
             f"{name}: {error.strerror or error}", hint="bootlab import FILE, or - for standard input"

@@ -34,9 +34,11 @@ class Replayed(io.RawIOBase):
         self._stream, self.first = stream, first
 
     def readable(self) -> bool:
+        """Return that it can be read, as io asks."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        """Fill `buffer` with what was read before, then with what the stream has; 0 at its end."""
         view = memoryview(buffer).cast("B")
         data = self.first[: len(view)] or self._stream.read(len(view)) or b""
         self.first = self.first[len(data) :] if self.first else b""

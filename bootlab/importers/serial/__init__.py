@@ -1,1 +1,1 @@
-"""Serial lines with the host's stamps: what `bootlab watch` and grabserial wrote."""
+"""Serial lines: what `bootlab watch`, grabserial and test labs stamped, and what loaders write by themselves."""

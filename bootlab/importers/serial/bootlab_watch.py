@@ -22,15 +22,16 @@ from bootlab.importers.serial.watch_file import (
     parse_recorded,
 )
 from bootlab.timeline.event import Event
+from bootlab.timeline.line_account import Fate
 from bootlab.timeline.recording import MOST_SPANS, Recording
 from bootlab.timeline.timeline import Timeline
 
 _ABOUT: Final = "the host's CLOCK_MONOTONIC as each line's first byte began; zero is the watch's start"
 
 
-def recognise(head: Head) -> bool:
-    """Return whether the first line says that it is one."""
-    return is_recording(head.data)
+def recognise(head: Head) -> str:
+    """Return the beginning of the first line, where it says that it is one."""
+    return head.rows[0][:60] if is_recording(head.data) else ""
 
 
 def read(source: Source, options: Options) -> Recording:
@@ -41,6 +42,11 @@ def read(source: Source, options: Options) -> Recording:
         consoles, losses, ended = _take(header, rest)
     except InputError as error:
         raise FormatError(f"{source.name}: {error.message}", hint=error.hint) from error
+    tally = source.tally
+    read = sum(map(len, consoles))
+    tally.of_records("console lines", read)
+    tally.add(Fate.USED, "console lines with a time", min(read, 2 * MOST_SPANS))
+    tally.add(Fate.LEFT_OUT, f"more than {2 * MOST_SPANS} of their kind", read - 2 * MOST_SPANS)
     if not any(consoles):
         raise source.expected("at least one line of a console")
     of = max(range(len(consoles)), key=lambda port: (len(stamped_pairs(consoles[port])), len(consoles[port])))

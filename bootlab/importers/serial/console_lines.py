@@ -77,6 +77,11 @@ class GrabbedConsole:
 
     How long the line before took to arrive is lost there: every later time is early by that much.
     """
+    before: tuple[str, ...] = ()
+    """Lines before the first stamp: they have no time."""
+    matches: tuple[str, ...] = ()
+    """What grabserial says below the console of its own options, such as when its -i pattern came."""
+    empty: int = 0
 
 
 class LineSplitter:
@@ -144,12 +149,13 @@ def split_lines(chunks: Iterable[tuple[int, bytes]]) -> Iterator[ConsoleLine]:
     yield from splitter.finish()
 
 
-def looks_grabbed(rows: Sequence[str]) -> bool:
-    """Return whether the first lines of a file bear grabserial's stamps."""
+def looks_grabbed(rows: Sequence[str]) -> str:
+    """Return the first of the first lines of a file that bear grabserial's stamps, empty where few do."""
     found = [found for row in rows[:200] if (found := _STAMP.fullmatch(row)) is not None]
     # A kernel that has run for 10000 s pads its stamps no more, and has no delta.
     telling = [one for one in found if one["delta"] or one["hour"] or float(one["seconds"]) < _UNPADDED_S]
-    return len(telling) >= 2 and 2 * len(telling) >= sum(bool(row.strip()) for row in rows[:200])
+    enough = len(telling) >= 2 and 2 * len(telling) >= sum(bool(row.strip()) for row in rows[:200])
+    return telling[0].string if enough else ""
 
 
 def parse_grabserial(text: str) -> GrabbedConsole:
@@ -161,11 +167,20 @@ def parse_grabserial(text: str) -> GrabbedConsole:
     resets: list[int] = []
     label: str | None = None
     t_ns = previous_ns = 0
-    for row in text.splitlines():
+    before: list[str] = []
+    matches: list[str] = []
+    empty = 0
+    for row in _rows(text):
         found = _STAMP.fullmatch(row)
         if found is None or (label is not None and (found["label"] or "") != label):
-            if lines and row.strip() and _TRAILER.match(row) is None:
+            if not row.strip():
+                empty += 1
+            elif _TRAILER.match(row) is not None:
+                matches.append(row)
+            elif lines:
                 lines.append(ConsoleLine(t_ns, row))
+            else:
+                before.append(row)
             continue
         label = found["label"] or ""
         stamp_ns = _nanoseconds(found)
@@ -191,7 +206,12 @@ def parse_grabserial(text: str) -> GrabbedConsole:
             'no line starts with "[elapsed delta]" or "[HH:MM:SS.micros]"',
             hint="a kernel log has stamps like [    0.123456]; a raw console has none",
         )
-    return GrabbedConsole(tuple(lines), tuple(resets))
+    return GrabbedConsole(tuple(lines), tuple(resets), tuple(before), tuple(matches), empty)
+
+
+def _rows(text: str) -> list[str]:
+    rows = text.split("\n")
+    return [row.rstrip("\r") for row in (rows if rows[-1] else rows[:-1])]
 
 
 def _nanoseconds(found: re.Match[str]) -> int:

@@ -11,7 +11,10 @@ from typing import Final
 from bootlab.errors import InputError
 from bootlab.importers.kernel import dmesg
 from bootlab.importers.kernel import log as kernel_log
+from bootlab.importers.kernel.boot_phases import OPEN_END, USER_SPACE, find_kernel_end
+from bootlab.importers.kernel.line import KernelLine, find_stamp, parse_row
 from bootlab.importers.onto_another_clock import place_spans
+from bootlab.importers.serial.boot_programs import programs_before_linux
 from bootlab.importers.serial.console_lines import ConsoleLine
 from bootlab.timeline.clock import Alignment, Clock, align
 from bootlab.timeline.event import Event, Span
@@ -23,12 +26,12 @@ CONSOLE: Final = Clock("console", 1_000)
 _LONGEST_TEXT: Final = 4096
 _LATE_NS: Final = 5_000_000
 _BANNER = re.compile(r"Linux version \d")
-_INIT = re.compile(r"Run \S+ as init process")
 
 
 def console_recording(lines: Sequence[ConsoleLine], *, format_name: str, tool: str, about_clock: str) -> Recording:
     """Return what one console's lines say, of which there is one at least."""
-    kernel = kernel_log.recording_of(dmesg.parse("\n".join(line.text for line in lines)), format_name)
+    log = dmesg.parse("\n".join(line.text for line in lines))
+    kernel = kernel_log.recording_of(log, format_name, host_stamped=True)
     pairs = stamped_pairs(lines)
     try:
         alignment = align(pairs, dmesg.PRINTK, CONSOLE)
@@ -53,12 +56,16 @@ def console_events(lines: Sequence[ConsoleLine]) -> list[Event]:
 
 
 def _phases(lines: Sequence[ConsoleLine], alignment: Alignment | None) -> Iterator[Span]:
-    cuts = [("before the kernel's first line", lines[0].t_ns)]
-    for name, pattern in (("kernel", _BANNER), ("user space, as far as logged", _INIT)):
-        line = next((line for line in lines if pattern.search(line.text)), None)
+    programs = programs_before_linux([line.text for line in lines])
+    cuts = [("before the first program that names itself" if programs else "before the kernel's first line",
+             lines[0].t_ns)]  # fmt: skip
+    cuts += [(program.name, lines[program.first].t_ns) for program in programs]
+    banner = next((line for line in lines if _BANNER.search(line.text)), None)
+    handed_over = _kernel_end(lines) if banner is not None else None
+    for name, line in (("kernel" if handed_over is not None else OPEN_END, banner), (USER_SPACE, handed_over)):
         if line is None:
             continue
-        stamp_ns = dmesg.find_stamp(line.text)
+        stamp_ns = find_stamp(line.text)
         covered = alignment is not None and stamp_ns is not None and alignment.covers(stamp_ns)
         at_ns = alignment.translate(stamp_ns) if covered and alignment and stamp_ns is not None else line.t_ns
         cuts.append((name, max(at_ns, cuts[-1][1])))
@@ -67,11 +74,19 @@ def _phases(lines: Sequence[ConsoleLine], alignment: Alignment | None) -> Iterat
             yield Span(start, end, "phase", name)
 
 
+def _kernel_end(lines: Sequence[ConsoleLine]) -> ConsoleLine | None:
+    # What the kernel's log itself would be asked, with the host's stamps for its own.
+    messages = {index: tuple(parse_row(line.text))[-1:] for index, line in enumerate(lines)}
+    said = [KernelLine(index, None, None, found[0].text) for index, found in messages.items() if found]
+    end = find_kernel_end(tuple(said))
+    return lines[end.t_ns] if end is not None else None
+
+
 def stamped_pairs(lines: Sequence[ConsoleLine]) -> list[tuple[int, int]]:
     """Return (kernel's stamp, console's stamp) in ns of the lines that carry both, in order of arrival."""
     pairs = []
     for line in lines:
-        stamp_ns = dmesg.find_stamp(line.text)
+        stamp_ns = find_stamp(line.text)
         if stamp_ns is not None:
             pairs.append((stamp_ns, line.t_ns))
     return pairs

@@ -1,1 +1,1 @@
-"""What systemd says of a boot: its plots, dumps and times."""
+"""What systemd says of a boot: its plots, dumps, times and journal."""

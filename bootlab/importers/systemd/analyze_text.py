@@ -43,15 +43,13 @@ class _Found:
     reached: list[tuple[str, int]] = field(default_factory=list)
     lengths: list[Length] = field(default_factory=list)
     chain: list[tuple[str, int, int]] = field(default_factory=list)
-    other_rows: int = 0
 
 
-def recognise(head: Head) -> bool:
-    """Return whether the file begins as one of the three outputs does."""
+def recognise(head: Head) -> str:
+    """Return the line by which the file begins as one of the three outputs does."""
     rows = [without_colours(row) for row in head.rows if row.strip()][:5]
-    if any(row.startswith(_FINISHED) or _CHAIN_HEAD in row for row in rows):
-        return True
-    return bool(rows) and all(_BLAME.fullmatch(row) for row in rows)
+    told = next((row for row in rows if row.startswith(_FINISHED) or _CHAIN_HEAD in row), "")
+    return told or (rows[0] if rows and all(_BLAME.fullmatch(row) for row in rows) else "")
 
 
 def read(source: Source, options: Options) -> Recording:
@@ -90,17 +88,23 @@ def _take(source: Source, number: int, row: str, found: _Found) -> None:
         raise source.expected("spans such as `7.170s (kernel)`", row=number, got=str(error)) from error
     if startup is not None:
         found.parts, found.total_ns = startup
+        source.tally.used("startup times")
     elif (match := _REACHED.fullmatch(row.strip())) is not None:
         found.reached.append((match["unit"], parse_timespan(match["span"]) or 0))
+        source.tally.used("targets reached")
     elif (match := _BLAME.fullmatch(row)) is not None:
+        source.tally.leave_out(f"more than {MOST_SPANS} units")
         if len(found.lengths) < MOST_SPANS:
+            source.tally.used("units of blame")
             found.lengths.append(Length(parse_timespan(match["span"]) or 0, "unit", match["unit"]))
     elif (match := _CHAIN.fullmatch(row)) is not None:
+        source.tally.aside("units of the chain without a time")
         if match["at"] is not None and len(found.chain) < MOST_SPANS:
+            source.tally.used("units of the chain")
             at_ns, took_ns = parse_timespan(match["at"]) or 0, parse_timespan(match["took"] or "0") or 0
             found.chain.append((match["unit"], at_ns, took_ns))
-    elif row.strip() and _CHAIN_HEAD not in row and "is printed after the" not in row:
-        found.other_rows += 1
+    elif _CHAIN_HEAD in row or "is printed after the" in row:
+        source.tally.aside("the chain's heads")
 
 
 def _recording(found: _Found) -> Recording:
@@ -118,6 +122,7 @@ def _recording(found: _Found) -> Recording:
         about_clock=ABOUT_MONOTONIC if clock is MONOTONIC_MS else "zero is systemd's own start",
         phases=phases,
         lengths=tuple(found.lengths),
+        facts={"target": found.reached[-1][0]} if found.reached else {},
         notes=tuple(_notes(found)),
     )
 
@@ -130,15 +135,13 @@ def _notes(found: _Found) -> list[str]:
             f"The parts add up to {whole_ns / 1e6:.0f} ms, the line says {found.total_ns / 1e6:.0f} ms: more than "
             "cut-off milliseconds explain."
         )
-    if "userspace" in found.parts and "initrd" not in found.parts:
+    if {"kernel", "userspace"} <= found.parts.keys() and "initrd" not in found.parts:
         notes.append("`kernel` lasts to systemd's start: an initramfs without systemd in it is counted as kernel.")
     if found.lengths:
         notes.append(
             "blame tells of each unit's last start, which need not be the boot's, and of units that start beside each "
             "other: their sum is no share of the boot."
         )
-    if found.other_rows:
-        notes.append(f"{found.other_rows} lines are none of systemd-analyze's and were passed over.")
     return notes
 
 

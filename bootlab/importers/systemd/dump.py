@@ -27,9 +27,9 @@ _DATE = re.compile(r"[A-Z][a-z]{2} (\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)(?:
 _JUMP_NS: Final = 86_400 * 1_000_000_000
 
 
-def recognise(head: Head) -> bool:
-    """Return whether the first lines are the dump's head or its first unit."""
-    return any(_MANAGER.match(row) or _UNIT.match(row) for row in head.rows[:50])
+def recognise(head: Head) -> str:
+    """Return the line, among the first, that is the dump's head or its first unit."""
+    return next((row for row in head.rows[:50] if _MANAGER.match(row) or _UNIT.match(row)), "")
 
 
 def read(source: Source, options: Options) -> Recording:
@@ -38,11 +38,14 @@ def read(source: Source, options: Options) -> Recording:
     manager: dict[str, int] = {}
     found_units: dict[str, dict[str, int]] = {}
     for _, row in source.rows():
+        source.tally.aside("other properties")
         if (found := _UNIT.fullmatch(row)) is not None:
+            source.tally.used("units")
             unit, units = found["unit"], units + 1
         elif (stamp := _STAMP.fullmatch(row)) is not None:
             if (at_ns := _wall_ns(stamp["at"])) is None:
                 continue
+            source.tally.used("moments of units and of the manager")
             if stamp["manager"]:
                 manager[stamp["manager"]] = at_ns
             elif unit and len(found_units) < MOST_SPANS:

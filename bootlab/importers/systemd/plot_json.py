@@ -16,6 +16,7 @@ from bootlab.importers.reading.source import Head, Source
 from bootlab.importers.reading.timespan import parse_timespan
 from bootlab.importers.systemd.units import ABOUT_MONOTONIC, MONOTONIC, MONOTONIC_MS
 from bootlab.timeline.event import Event, Span
+from bootlab.timeline.line_account import Fate
 from bootlab.timeline.recording import MOST_SPANS, Recording
 from bootlab.timeline.timeline import Timeline
 
@@ -26,12 +27,13 @@ _MOST_US: Final = 1 << 53
 _Rows = list[tuple[str, dict[str, int]]]
 
 
-def recognise(head: Head) -> bool:
-    """Return whether it begins as a list of units with plot's keys, or as the table with its heads."""
+def recognise(head: Head) -> str:
+    """Return how a list of units with plot's keys begins, or the table's heads."""
     start = head.data[:4096]
     if head.rows and head.rows[0].split() == _HEADS:
-        return True
-    return start.lstrip()[:1] == b"[" and b'"name"' in start and b'"activating"' in start
+        return head.rows[0]
+    told = start.lstrip()[:1] == b"[" and b'"name"' in start and b'"activating"' in start
+    return 'a JSON list with "name" and "activating" in it' if told else ""
 
 
 def read(source: Source, options: Options) -> Recording:
@@ -63,6 +65,8 @@ def _document(source: Source, text: str) -> _Rows:
         raise source.expected("a JSON list of units", row=row, got=text.lstrip()[:60]) from error
     if not isinstance(units, list):
         raise source.expected("a JSON list of units", row=1, got=text.lstrip()[:60])
+    source.tally.of_records("units", len(units))
+    source.tally.add(Fate.USED, "units", len(units))
     return [_figures(source, number, unit) for number, unit in enumerate(units, 1)]
 
 
@@ -71,9 +75,15 @@ def _table(source: Source, text: str) -> _Rows:
     head, *lines = text.split("\n")
     starts = [found.start() for found in re.finditer(r"\S+", head)]
     rows: _Rows = []
+    source.tally.add(Fate.ASIDE, "the table's heads", first=head)
+    behind = lines[next((index for index, line in enumerate(lines) if not line.strip()), len(lines)) :]
+    # `96 Units listed.` is behind an empty line; what ends the last line is none.
+    for line in behind if behind and behind[-1] else behind[:-1]:
+        source.tally.add(Fate.ASIDE, "what is behind the table", first=line)
     for number, line in enumerate(lines, 2):
         if not line.strip():
             break
+        source.tally.add(Fate.USED, "units", first=line)
         name, *cells = (line[start:end].strip() for start, end in zip(starts, [*starts[1:], len(line)], strict=True))
         spans = [parse_timespan(cell) for cell in cells]
         if not name or None in spans:

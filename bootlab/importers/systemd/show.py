@@ -15,13 +15,14 @@ from bootlab.timeline.timeline import Timeline
 
 _STAMP = re.compile(r"(?P<name>\w+)TimestampMonotonic=(?P<us>\d{1,20})")
 _VERSION = re.compile(r"Version=(.*)")
+_PROPERTY = re.compile(r"\w{1,80}=")
 _NEVER: Final = 1 << 63
 _OWN: Final = (("Security", "security"), ("Generators", "generators"), ("UnitsLoad", "units load"))
 
 
-def recognise(head: Head) -> bool:
-    """Return whether the manager's own stamps are among the first lines."""
-    return any(row.startswith("UserspaceTimestampMonotonic=") for row in head.rows)
+def recognise(head: Head) -> str:
+    """Return the manager's own stamp of user space, where it is among the first lines."""
+    return next((row for row in head.rows if row.startswith("UserspaceTimestampMonotonic=")), "")
 
 
 def read(source: Source, options: Options) -> Recording:
@@ -31,8 +32,12 @@ def read(source: Source, options: Options) -> Recording:
     for _, row in source.rows():
         if (found := _STAMP.fullmatch(row.strip())) is not None and int(found["us"]) < _NEVER:
             stamps[found["name"]] = int(found["us"]) * 1000
+            source.tally.used("stamps of the manager")
         elif (found := _VERSION.fullmatch(row)) is not None:
             version = found[1][:80]
+            source.tally.used("systemd's version")
+        elif _PROPERTY.match(row):
+            source.tally.aside("other properties")
     if not stamps.get("Userspace"):
         raise source.expected("UserspaceTimestampMonotonic=, as `systemctl show` prints it")
     notes = () if stamps.get("Finish") else ("The boot had not finished when this was written.",)

@@ -10,7 +10,7 @@ _LABEL = re.compile(rf'<text class="sec" x="(?P<x>{NUMBER})"[^>]*>(?P<s>{NUMBER}
 
 
 def axis_scale(row: str) -> float | None:
-    """Return the ns of one step of x, if the line is a label of the axis other than its zero."""
+    """Return the ns of one step of x; None for a line that is no label of the axis, or is its zero."""
     found = _LABEL.search(row)
     if found is None or not float(found["x"]) or not float(found["s"]):
         return None

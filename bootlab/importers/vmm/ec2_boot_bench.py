@@ -10,6 +10,7 @@ from typing import Final
 
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.reading.source import Head, Source
+from bootlab.importers.reading.tally import Tally
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.event import Span
 from bootlab.timeline.recording import MOST_SPANS, Recording, Series
@@ -38,14 +39,14 @@ class InstanceStep:
     seen: bool
 
 
-def recognise(head: Head) -> bool:
-    """Return whether one of the tool's lines is in it."""
-    return any((found := _ROW.match(row)) is not None and found["label"] in _LABELS for row in head.rows)
+def recognise(head: Head) -> str:
+    """Return the first of the tool's lines."""
+    return next((row for row in head.rows if (found := _ROW.match(row)) and found["label"] in _LABELS), "")
 
 
 def read(source: Source, options: Options) -> Recording:
     """Return the first run as spans, and all of them as series. Raises FormatError when no run is whole."""
-    runs = list(parse(row for _, row in source.rows()))[:MOST_SPANS]
+    runs = list(parse((row for _, row in source.rows()), source.tally))[:MOST_SPANS]
     if not runs:
         raise source.expected("the four lines of ec2-boot-bench, the first `RunInstances API call took: N s`")
     unseen = sum(not step.seen for run in runs for step in run)
@@ -65,7 +66,7 @@ def read(source: Source, options: Options) -> Recording:
     )
 
 
-def parse(rows: Iterable[str]) -> Iterator[list[InstanceStep]]:
+def parse(rows: Iterable[str], tally: Tally) -> Iterator[list[InstanceStep]]:
     """Yield each run whose four lines are there, in their order."""
     steps: list[InstanceStep] = []
     for row in rows:
@@ -75,7 +76,9 @@ def parse(rows: Iterable[str]) -> Iterator[list[InstanceStep]]:
         if found["label"] != _LABELS[len(steps)]:
             steps = []
             if found["label"] != _LABELS[0]:
+                tally.leave_out("of a run that is not whole")
                 continue
+        tally.used("steps")
         took_ns = int(found["seconds"]) * 1_000_000_000 + int(found["micros"]) * 1_000
         # A port that was never seen closed "closed" 120 s after the instance ran, and the step behind it is made up of
         # two times of which one never was.

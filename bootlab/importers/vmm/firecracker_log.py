@@ -12,6 +12,8 @@ from typing import Final
 
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.reading.source import Head, Source
+from bootlab.importers.reading.tally import Tally
+from bootlab.importers.reading.text_in_place import in_place
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.event import Event, Span
 from bootlab.timeline.recording import MOST_SPANS, Length, Recording, Series
@@ -40,13 +42,16 @@ class Log:
     guest_boots: list[tuple[int, int]] = field(default_factory=list)
     """Wall and CPU time of each guest's boot, ns."""
     version: str = ""
+    text: list[tuple[int | None, str]] = field(default_factory=list)
+    """The times of the rows, and the rows of the guest's console among them, which have none."""
     backwards: int = 0
     """Stamps before the one before: the host's clock was set, or several logs lie behind each other."""
 
 
-def recognise(head: Head) -> bool:
-    """Return whether a row has Firecracker's stamp and place, or is a boot timer's."""
-    return any(_GUEST.search(row) or ((found := _ROW.match(row)) and _named(found["where"])) for row in head.rows)
+def recognise(head: Head) -> str:
+    """Return the first row that has Firecracker's stamp and place, or is a boot timer's."""
+    told = (row for row in head.rows if _GUEST.search(row) or ((found := _ROW.match(row)) and _named(found["where"])))
+    return next(told, "")
 
 
 def _named(where: str) -> bool:
@@ -56,7 +61,7 @@ def _named(where: str) -> bool:
 
 def read(source: Source, options: Options) -> Recording:
     """Return the log's events, steps and guest boots. Raises FormatError for a file without any of its rows."""
-    log = parse(row for _, row in source.rows())
+    log = parse((row for _, row in source.rows()), source.tally)
     if not log.events and not log.guest_boots:
         raise source.expected("rows of Firecracker's log, such as `2025-08-06T14:41:21.599408679 [id:main] ...`")
     notes = []
@@ -80,24 +85,33 @@ def read(source: Source, options: Options) -> Recording:
         )
         if len(boots) > 1
         else (),
+        text=in_place(log.text),
         notes=tuple(notes),
     )
 
 
-def parse(rows: Iterable[str]) -> Log:
-    """Return what the rows of a log say; rows of anything else, such as the guest's console, are passed over."""
+def parse(rows: Iterable[str], tally: Tally) -> Log:
+    """Return what the rows of a log say; rows of anything else, such as the guest's console, are kept as text."""
     log, first, last = Log(), None, 0
     started: dict[str, int] = {}
     for row in rows:
         found = _ROW.match(row)
         t_ns = None if found is None else _since_ever(found)
         if found is None or t_ns is None:
-            log.guest_boots += _guest_boots(row)
+            boots = list(_guest_boots(row))
+            log.guest_boots += boots
+            if boots:
+                tally.used("guest boot times")
+            elif row.strip():
+                tally.text("rows of the guest's console")
+                log.text.append((None, row))
             continue
+        tally.used("rows of the log")
         first = t_ns if first is None else first
         log.backwards += t_ns < last
         last, t_ns = t_ns, max(t_ns - first, 0)
         text = found["text"][:_LONGEST_TEXT]
+        log.text.append((t_ns, ""))
         log.events.append(Event(t_ns, found["where"].split(":")[1] if ":" in found["where"] else "vmm", text))
         for wall, cpu in _guest_boots(text):
             log.guest_boots.append((wall, cpu))

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.reading.source import Head, Source
+from bootlab.importers.reading.tally import Tally
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.recording import Length, Recording
 from bootlab.timeline.timeline import Timeline
@@ -21,15 +22,15 @@ _LONGEST_US: Final = 10**12
 _MOST: Final = 200
 
 
-def recognise(head: Head) -> bool:
-    """Return whether the first row is an object with the metrics' time stamp."""
+def recognise(head: Head) -> str:
+    """Return the metrics' time stamp, where the first row is an object with it."""
     first = next((row for row in head.rows if row.strip()), "")
-    return first.startswith("{") and _STAMP in first
+    return f"a JSON object with {_STAMP}" if first.startswith("{") and _STAMP in first else ""
 
 
 def read(source: Source, options: Options) -> Recording:
     """Return the lengths that the rows hold. Raises FormatError when there is none."""
-    lengths = parse(row for _, row in source.rows())
+    lengths = parse((row for _, row in source.rows()), source.tally)
     if not lengths:
         raise source.expected("rows of Firecracker's metrics with api_server or latencies_us in them")
     return Recording(
@@ -44,10 +45,12 @@ def read(source: Source, options: Options) -> Recording:
     )
 
 
-def parse(rows: Iterable[str]) -> dict[str, int]:
+def parse(rows: Iterable[str], tally: Tally) -> dict[str, int]:
     """Return name -> microseconds of the last figure above zero."""
     lengths: dict[str, int] = {}
     for row in rows:
+        if _document(row) is not None:
+            tally.used("flushes of the metrics")
         for group in (_START, _LATENCIES):
             for key, value in _object(row, group).items():
                 if type(value) is int and 0 < value < _LONGEST_US and (len(lengths) < _MOST or key in lengths):
@@ -55,13 +58,18 @@ def parse(rows: Iterable[str]) -> dict[str, int]:
     return lengths
 
 
-def _object(row: str, group: str) -> dict[str, Any]:
+def _document(row: str) -> dict[str, Any] | None:
     try:
         document = json.loads(row)
     except (ValueError, RecursionError):
         # The file is read while it is written, so its last row may be cut.
-        return {}
-    found = document.get(group) if isinstance(document, dict) else None
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _object(row: str, group: str) -> dict[str, Any]:
+    document = _document(row)
+    found = document.get(group) if document is not None else None
     return (
         {key: value for key, value in found.items() if key.endswith("_us") or group == _LATENCIES}
         if isinstance(found, dict)

@@ -82,7 +82,7 @@ class GuestFiles:
         return f"/{'/'.join(parts)}"
 
 
-def initramfs_files(system: System, files: BootFiles | None) -> GuestFiles | None:
+def find_initramfs_files(system: System, files: BootFiles | None) -> GuestFiles | None:
     """Return what the initramfs carries; None when there is none, or its form is not known."""
     recipe = system.initramfs
     if recipe is None:
@@ -92,14 +92,14 @@ def initramfs_files(system: System, files: BootFiles | None) -> GuestFiles | Non
         # Inside the kernel: of its recipe the files given by path are known.
         return _recipe_files(recipe.init, recipe.files, recipe.directory)
     try:
-        entries = initramfs.contents(archive)
+        entries = initramfs.read_contents(archive)
     except (InputError, OSError):
         return None
     return None if entries is None else GuestFiles(entries, complete=True)
 
 
-def rootfs_files(system: System) -> GuestFiles | None:
-    """Return what is known of the root file system's files: those its recipe gives by path."""
+def find_rootfs_files(system: System) -> GuestFiles | None:
+    """Return what is known of the root file system's files: those its recipe gives by path; None without a recipe."""
     recipe = system.rootfs
     if recipe is None or recipe.path is not None:
         return None

@@ -14,6 +14,7 @@ class KernelOptions:
 
     @property
     def known(self) -> bool:
+        """Return whether the kernel's configuration is known."""
         return self.values is not None
 
     def off(self, *names: str) -> list[str]:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from bootlab.build.source.config_text import read_config
 from bootlab.errors import BootlabError
 from bootlab.measure.causes.console import find_console_cause
-from bootlab.measure.causes.guest_files import initramfs_files, rootfs_files
+from bootlab.measure.causes.guest_files import find_initramfs_files, find_rootfs_files
 from bootlab.measure.causes.init import find_init_cause
 from bootlab.measure.causes.kernel_options import KernelOptions
 from bootlab.measure.causes.root import find_root_cause
@@ -32,12 +32,12 @@ def find_known_cause(system: System, console: str, files: BootFiles | None = Non
     `files` are what it booted from: with them the kernel's configuration and the initramfs are looked at, too.
     """
     options = _options(system, files)
-    held = initramfs_files(system, files)
+    held = find_initramfs_files(system, files)
     on_disk = "root=" in system.kernel.cmdline
     return (
         find_console_cause(system, console, options, held)
         or _machine_cause(system, console)
-        or find_init_cause(system, console, options, rootfs_files(system) if on_disk else held)
+        or find_init_cause(system, console, options, find_rootfs_files(system) if on_disk else held)
         or find_root_cause(system, console, options, files, held)
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bootlab.system import Booted, Check
-from bootlab.timeline.marks import KERNEL_LINES, OWN
+from bootlab.timeline.marks import KERNEL_LINES, OWN, READY
 
 _MARK = re.compile(r"bootlab: mark (\S+)")
 _FACT = re.compile(r"bootlab: fact (\S+) ?(.*)")
@@ -53,6 +53,15 @@ class GuestConsole:
         return self.check_passed is False and not self.ready
 
     @property
+    def has_said_check_mark(self) -> bool:
+        """Return whether the line of its check's mark came since it was ready; before, it proves nothing.
+
+        A script that has no bootlab-mark says it by its line alone.
+        """
+        mark = self.check.mark if self.check is not None else None
+        return mark is not None and self.marks.get(mark, -1) >= self.marks.get(READY, 0)
+
+    @property
     def _is_settled(self) -> bool:
         return self.ready and (self.check is None or self.check_passed is not None)
 
@@ -78,6 +87,11 @@ class GuestConsole:
         self._follow_ready(t_ns, line)
         self._follow_check(line)
 
+    def pass_over(self, t_ns: int, line: str) -> None:
+        """Remember a line that does not count, since time 0 is still to come; only its words may be told."""
+        if line.strip():
+            self.last_line, self.last_line_ns = line, t_ns
+
     def prompt(self, t_ns: int, text: str) -> bool:
         """Look at a line that is not complete yet; returns whether it is what `booted.console` waits for."""
         if self.booted.console is None or self.ready:
@@ -93,10 +107,10 @@ class GuestConsole:
         if self.booted.console is not None:
             self.ready = re.search(self.booted.console, line) is not None
             if self.ready:
-                self.marks["ready"] = t_ns
+                self.marks[READY] = t_ns
         elif self.booted.mark in self.marks:
             self.ready = True
-            self.marks.setdefault("ready", self.marks[self.booted.mark])
+            self.marks.setdefault(READY, self.marks[self.booted.mark])
 
     def _follow_check(self, line: str) -> None:
         if self.check is None or self.check_passed is not None:

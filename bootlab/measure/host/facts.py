@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 
-def host_facts() -> dict[str, Any]:
+def read_host_facts() -> dict[str, Any]:
     """Return the facts, ready for JSON: text, numbers, or None for what this host does not say."""
     return {
         "cpu_model": _cpu_model(),

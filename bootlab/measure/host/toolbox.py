@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from bootlab.build.cache import Cache
 from bootlab.build.plugin import plugin_path
-from bootlab.build.source.toolchain import ARCHITECTURES, find_toolchain, has_header
+from bootlab.build.source.toolchain import ARCHITECTURES, has_header, require_toolchain
 from bootlab.errors import BootlabError, MissingTool
-from bootlab.process import ProgramFailed, find_program, run
+from bootlab.process import ProgramFailed, require_program, run
 from bootlab.targets.qemu.kvm import probe_kvm
 from bootlab.targets.qemu.program import require_qemu
 
@@ -118,7 +118,7 @@ def _plugin() -> ToolStatus:
 
 
 def _cross_compilers() -> list[_Tool]:
-    chains = [find_toolchain(arch) for arch in ARCHITECTURES]
+    chains = [require_toolchain(arch) for arch in ARCHITECTURES]
     return [
         _Tool(chain.cc, chain.package, f"compiles kernels for {chain.arch}", needed=False)
         for chain in chains
@@ -133,7 +133,7 @@ def _header(name: str, package: str, title: str, purpose: str) -> ToolStatus:
 
 def _program(tool: _Tool) -> ToolStatus:
     try:
-        path = find_program(tool.program)
+        path = require_program(tool.program)
     except MissingTool:
         return ToolStatus(tool.program, False, "", tool.purpose, f"apt install {tool.package}", tool.needed)
     return ToolStatus(tool.program, True, _version(path, tool.version_option), tool.purpose, "", tool.needed)

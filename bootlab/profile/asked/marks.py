@@ -72,11 +72,17 @@ class Symbols(Protocol):
     @property
     def arch(self) -> str: ...
 
-    def address(self, name: str) -> int | None: ...
+    def address(self, name: str) -> int | None:
+        """Return the link address of a function; None for one that is not known."""
+        ...
 
-    def name_at(self, address: int) -> str | None: ...
+    def name_at(self, address: int) -> str | None:
+        """Return the function that holds a link address; None where none is known."""
+        ...
 
-    def code(self, name: str, size: int) -> bytes | None: ...
+    def code(self, name: str, size: int) -> bytes | None:
+        """Return the first `size` bytes of a function's code; None where they are not known."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +102,17 @@ def make_plugin_config(
     symbols: Symbols,
     *,
     marks: Mapping[str, str] | None = None,
+    charges: Mapping[str, int] | None = None,
     watch: Sequence[str] = (),
     stop: str | None = None,
     stages: Sequence[str] = (),
 ) -> PluginConfig:
     """Return the config that records the standard marks of `timeline.marks`, and more.
 
-    `marks`: the user's own, mark -> kernel symbol. `watch`: symbols; the mark of each is `watch:SYMBOL`.
-    `stop`: the mark, guest mark included, that ends the boot. `stages`: lines for what runs before the kernel
-    (asked/stage_marks.py). The console's lines are stamped where the machine has a port to see them at (x86-64).
+    `marks`: the user's own, mark -> kernel symbol. `charges`: symbol -> ns that each call takes more. `watch`: symbols;
+    the mark of each is `watch:SYMBOL`. `stop`: the mark, guest mark included, that ends the boot. `stages`: lines for
+    what runs before the kernel (asked/stage_marks.py). The console's lines are stamped where the machine has a port to
+    see them at (x86-64).
     Raises InputError that names, by key of the system file, every symbol this kernel has not got and every name that
     the formats cannot hold.
     """
@@ -113,6 +121,7 @@ def make_plugin_config(
     maker.add_marks({f"marks.{_toml_key(name)}": (name, symbol) for name, symbol in (marks or {}).items()})
     maker.add_marks({f"watch {symbol}": (WATCH_PREFIX + symbol, symbol) for symbol in watch})
     maker.add_first_found("calls", INITCALL, ("do_one_initcall",))
+    maker.add_charges(charges or {})
     lines = [arch_line(symbols.arch, symbols.address("_text")), *stages, *maker.lines, "guestmarks"]
     if symbols.arch in _UART_PORT:
         lines.append(f"uart {_UART_PORT[symbols.arch]:x}")
@@ -188,6 +197,19 @@ class _Maker:
                 hint = "the compiler may have inlined it; the kernel's /proc/kallsyms lists what there is"
         if mistakes:
             raise InputError("\n".join(mistakes), hint=hint)
+
+    def add_charges(self, charges: Mapping[str, int]) -> None:
+        unknown = []
+        for symbol, ns in charges.items():
+            address = self.symbols.address(symbol)
+            code = self.symbols.code(symbol, _CODE_SIZE[self.symbols.arch])
+            if address is None or not code:
+                unknown.append(f"clock.charges.{_toml_key(symbol)}: this kernel has no function {symbol!r}")
+            else:
+                self.lines.append(f"charge {symbol} {address:x} {code.hex()} {ns}")
+        if unknown:
+            hint = "the compiler may have inlined it; the kernel's /proc/kallsyms lists what there is"
+            raise InputError("\n".join(unknown), hint=hint)
 
     def _add(
         self, kind: str, name: str, symbol: str, address: int, code: bytes, called_from: tuple[int, int] | None

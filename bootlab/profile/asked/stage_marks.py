@@ -29,9 +29,13 @@ _UBOOT_MOVED = (
 class Code(Protocol):
     """What is needed of a stage's symbols; `bootlab.symbols.firmware.Firmware` has it."""
 
-    def address(self, name: str) -> int | None: ...
+    def address(self, name: str) -> int | None:
+        """Return the address of a function where the stage runs; None for one that it does not have."""
+        ...
 
-    def code(self, name: str, size: int) -> bytes | None: ...
+    def code(self, name: str, size: int) -> bytes | None:
+        """Return the first `size` bytes of a function's code; None where they are not known."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """What a profile does not say itself: levels of initcalls and what the kernel did not tell, kept beside it as JSON."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from bootlab.errors import StoreError
+from bootlab.kept_file import UNREADABLE, damaged, parse_kept, read_kept
 
 PROFILE: Final = "profile.bin"
 ABOUT: Final = "profile.json"
@@ -36,7 +36,7 @@ def read_about(directory: Path) -> AboutProfile:
     """Return what is kept beside the profile in a boot's directory. Raises StoreError."""
     path = directory / ABOUT
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = parse_kept(read_kept(path))
         return AboutProfile(
             initcall_levels={int(address, 16): str(level) for address, level in document["initcall_levels"].items()},
             missing=tuple(map(str, document["missing"])),
@@ -44,5 +44,5 @@ def read_about(directory: Path) -> AboutProfile:
         )
     except FileNotFoundError as error:
         raise StoreError(f"{directory}: not the boot of a profile: it has no {ABOUT}") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(f"{path}: damaged: {error}") from error
+    except UNREADABLE as error:
+        raise damaged(path, error) from error

@@ -1,9 +1,12 @@
 """Compresses the large files of a profile once it is written, with zstd: a quarter of the size, and read as fast."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
 import zstandard
+
+from bootlab.kept_file import read_kept_bytes
 
 _SUFFIX = ".zst"
 _STEP = 4096
@@ -23,7 +26,7 @@ def compress_kept(path: Path) -> None:
 def find_kept(path: Path) -> Path:
     """Return where the file that was written as `path` is now: there, or compressed beside it."""
     compressed = path.with_name(path.name + _SUFFIX)
-    return compressed if compressed.is_file() and not path.is_file() else path
+    return compressed if os.path.isfile(compressed) and not os.path.isfile(path) else path
 
 
 def read_kept(path: Path, *, cut_off: bool = False) -> bytes:
@@ -32,7 +35,7 @@ def read_kept(path: Path, *, cut_off: bool = False) -> bytes:
     `cut_off`: the beginning will do, as far as it can be unpacked.
     """
     found = find_kept(path)
-    data = found.read_bytes()
+    data = read_kept_bytes(found)
     if found == path:
         return data
     try:

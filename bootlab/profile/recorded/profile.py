@@ -1,12 +1,12 @@
 """A boot's profile as values: what the plugin recorded, with nothing interpreted."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bootlab.profile.recorded.record_types import Call, ProfileEvent, Records
+from bootlab.profile.recorded.record_types import CHARGED, Call, ProfileEvent, Records
 from bootlab.profile.tree.shape import TreeShape
 
 LAST_SLICE = "end"
@@ -98,6 +98,8 @@ class Profile:
     shift: int
     complete: bool
     dropped: int = 0
+    charges: Records = field(default_factory=lambda: np.zeros(0, dtype=CHARGED))
+    """What was added to the clock for events, as stretches like `idles`: each of the node that it was charged for."""
 
     @cached_property
     def shape(self) -> TreeShape:

@@ -38,12 +38,14 @@ _REFERENCES: Final[Mapping[ChunkKind, Mapping[str, str]]] = {
     ChunkKind.SPAN: {"node": "node", "task": "task"},
     ChunkKind.SYSCALL: {"task": "task", "function": "function"},
     ChunkKind.COUNTS: {},
+    ChunkKind.CHARGED: {"node": "node"},
 }
 _TIMES: Final[Mapping[ChunkKind, tuple[str, str]]] = {
     ChunkKind.SWITCH: ("t_ns", "t_ns"),
     ChunkKind.WAKE: ("t_ns", "t_ns"),
     ChunkKind.IDLE: ("start_ns", "end_ns"),
     ChunkKind.SPAN: ("start_ns", "end_ns"),
+    ChunkKind.CHARGED: ("start_ns", "end_ns"),
 }
 _LONGEST_NS: Final = 10**15
 # Of these a slice has its own, so they get a field with its index.
@@ -100,6 +102,7 @@ def parse_profile(data: bytes, functions: Sequence[str], shift: int, name: str =
         shift=shift,
         complete=chunks.end is not None,
         dropped=known.dropped,
+        charges=records[ChunkKind.CHARGED],
     )
 
 
@@ -167,7 +170,7 @@ class _Known:
         if not len(nodes):
             raise InputError(f"{self.chunks.name}: no stacks: the boot ended before the plugin wrote any")
         sound = (nodes["parent"] < np.arange(len(nodes))) & (nodes["function"] < self.limits["function"])
-        sound[0] = nodes["parent"][0] == NONE
+        sound[0] = nodes["parent"][0] == NONE and nodes["function"][0] < self.limits["function"]
         if not sound[0]:
             raise self.chunks.damage("its first node is not the root of all")
         if self.chunks.end is not None:

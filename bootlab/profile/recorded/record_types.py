@@ -36,6 +36,7 @@ class ChunkKind(IntEnum):
     SYSCALL = 12
     COUNTS = 13
     END = 14
+    CHARGED = 15
 
 
 class Space(IntEnum):
@@ -152,6 +153,7 @@ SWITCH: Final = _record(
     ("flags", "u2"),
 )
 WAKE: Final = _record(("t_ns", "i8"), ("wakee", "u4"), ("waker", "u4"), ("node", "u4"), ("vcpu", "u2"), ("flags", "u2"))
+CHARGED: Final = _record(("start_ns", "i8"), ("end_ns", "i8"), ("node", "u4"), ("vcpu", "u2"), ("reserved", "u2"))
 IDLE: Final = _record(("start_ns", "i8"), ("end_ns", "i8"), ("node", "u4"), ("vcpu", "u2"), ("reserved", "u2"))
 SPAN: Final = _record(("start_ns", "i8"), ("end_ns", "i8"), ("node", "u4"), ("task", "u4"))
 CALL: Final = _record(
@@ -206,6 +208,7 @@ RECORD: Final[dict[ChunkKind, np.dtype[Any]]] = {
     ChunkKind.SYSCALL: SYSCALL,
     ChunkKind.COUNTS: COUNTS,
     ChunkKind.END: END,
+    ChunkKind.CHARGED: CHARGED,
 }
 WITH_TEXT: Final = frozenset({ChunkKind.NAME, ChunkKind.CUT, ChunkKind.CALL, ChunkKind.EVENT})
 """Chunks of one record and its text, padded to 8 bytes; all others hold any number of records."""

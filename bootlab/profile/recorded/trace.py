@@ -14,18 +14,35 @@ from pathlib import Path
 from typing import Final
 
 from bootlab.errors import InputError
+from bootlab.kept_file import read_kept_bytes
+
+DISKS: Final = "disks"
+"""What the plugin calls disks that answer at once."""
 
 _VERSION: Final = 1
-_WORDS: Mapping[str, int] = {"clock": 0, "slide": 1, "mark": 3, "guest": 3, "call": 4, "console": 3, "end": 2}
+_WORDS: Mapping[str, int] = {"slide": 1, "exact": 1, "settled": 2, "charged": 3}
+_STAMPED: Mapping[str, int] = {"mark": 3, "guest": 3, "call": 4, "console": 3, "end": 2}
 _SHIFT_MAX = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A moment: ns since power-on, and instructions executed before it (-1 on the host clock, which cannot count)."""
+    """A moment: ns since power-on, and instructions executed before it (-1 on the host clock, which cannot count).
+
+    `charged_ns`: of `t_ns`, what was added to the clock for events.
+    """
 
     t_ns: int
     instructions: int
+    charged_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What was added to the virtual clock for one kind of event: so often, and so much altogether."""
+
+    count: int
+    ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +63,10 @@ class PluginTrace:
     `console`: when the last of so many more console bytes was sent, a line or what was left of one.
     `slide`: run-time minus link address of the kernel; None if the kernel never ran.
     `end`: None when QEMU was killed. It is exact only where a stop mark ended the boot.
+    `charges`: what was added to the clock up to the end, by what for.
+    `exact`: what was asked for and proved to work, as `disks`. `refused`: what was not, and why; `device` is one that
+    does not repeat although the rest does. `settled`: how often disks were waited for, and how often that
+    was given up; both up to the end, not to ready.
     """
 
     shift: int | None = None
@@ -55,6 +76,14 @@ class PluginTrace:
     console: list[tuple[Stamp, int]] = field(default_factory=list)
     slide: int | None = None
     end: Stamp | None = None
+    charges: dict[str, Charge] = field(default_factory=dict)
+    exact: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+    settled: tuple[int, int] = (0, 0)
+
+    def asked_for(self, feature: str) -> bool:
+        """Return whether the plugin was told to do this; `exact` and `refused` say what came of it."""
+        return feature in self.exact or feature in self.refused
 
     def console_stamp(self, offset: int) -> Stamp | None:
         """Return when the console's byte before `offset`, or the end of its line, was sent; None if it was not seen."""
@@ -68,14 +97,16 @@ class PluginTrace:
             yield sent, stamp
 
     def idle_ns(self, stamp: Stamp) -> int | None:
-        """Return the ns up to `stamp` in which no instruction ran; None on the host clock."""
-        return None if self.shift is None else stamp.t_ns - (stamp.instructions << self.shift)
+        """Return the ns up to `stamp` in which no instruction ran and nothing was charged; None on the host clock."""
+        if self.shift is None:
+            return None
+        return stamp.t_ns - (stamp.instructions << self.shift) - stamp.charged_ns
 
 
 def read_trace(path: Path) -> PluginTrace:
     """Return the trace in a file. Raises InputError when it cannot be read, or is damaged."""
     try:
-        text = path.read_text(encoding="ascii")
+        text = read_kept_bytes(path).decode("ascii")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -88,7 +119,7 @@ def parse_trace(text: str, name: str = "trace") -> PluginTrace:
 
     Raises InputError, as NAME:LINE, when the text is not in the format.
     """
-    reader = _Reader(name)
+    reader = _TraceReader(name)
     lines = text.split("\n")
     # After the last newline there is nothing, or what a killed QEMU had no time to finish.
     for number, line in enumerate(lines[:-1], start=1):
@@ -96,12 +127,13 @@ def parse_trace(text: str, name: str = "trace") -> PluginTrace:
     return reader.trace
 
 
-class _Reader:
+class _TraceReader:
     def __init__(self, name: str) -> None:
         self.name = name
         self.trace = PluginTrace()
         self.where = name
         self.last_ns = 0
+        self.charged = False
 
     def take(self, number: int, line: str) -> None:
         self.where = f"{self.name}:{number}"
@@ -127,26 +159,47 @@ class _Reader:
     def _take_clock(self, words: list[str]) -> None:
         if words == ["clock", "host"]:
             return
-        if len(words) != 3 or words[:2] != ["clock", "virtual"]:
+        if len(words) not in (3, 4) or words[:2] != ["clock", "virtual"] or words[3:] not in ([], ["charged"]):
             raise InputError(f"{self.where}: expected the clock, got {' '.join(words)[:80]!r}")
         self.trace.shift = self._number(words[2], 0, _SHIFT_MAX)
+        self.charged = len(words) == 4
 
     def _take_record(self, kind: str, words: list[str]) -> None:
-        if not _WORDS.get(kind) or len(words) != _WORDS[kind]:
+        wanted = _WORDS.get(kind)
+        if kind in _STAMPED:
+            wanted = _STAMPED[kind] + self.charged
+        if kind == "refused" and len(words) > 1:
+            self.trace.refused[words[0]] = " ".join(words[1:])
+        elif wanted is None or len(words) != wanted:
             raise InputError(f"{self.where}: not a record: {' '.join([kind, *words])[:80]!r}")
+        elif kind in _STAMPED:
+            self._take_stamped(kind, words)
+        else:
+            self._take_plain(kind, words)
+
+    def _take_plain(self, kind: str, words: list[str]) -> None:
         trace = self.trace
         if kind == "slide":
             trace.slide = self._address(words[0])
-        elif kind == "end":
+        elif kind == "exact":
+            trace.exact.append(words[0])
+        elif kind == "settled":
+            trace.settled = (self._number(words[0], 0, None), self._number(words[1], 0, None))
+        else:
+            trace.charges[words[0]] = Charge(self._number(words[1], 1, None), self._number(words[2], 1, None))
+
+    def _take_stamped(self, kind: str, words: list[str]) -> None:
+        trace, size = self.trace, 2 + self.charged
+        if kind == "end":
             trace.end = self._stamp(words)
         elif kind == "call":
-            stamp = self._stamp(words[1:3])
-            trace.calls.append(TracedCall(words[0], stamp.t_ns, stamp.instructions, self._address(words[3])))
+            stamp = self._stamp(words[1 : 1 + size])
+            trace.calls.append(TracedCall(words[0], stamp.t_ns, stamp.instructions, self._address(words[-1])))
         elif kind == "console":
-            size = self._number(words[2], 1, None)
+            length = self._number(words[-1], 1, None)
             # Written at the line's end or with the stop mark: its time may lie before the record before it.
             last_ns, self.last_ns = self.last_ns, 0
-            trace.console.append((self._stamp(words[:2]), size))
+            trace.console.append((self._stamp(words[:size]), length))
             self.last_ns = max(last_ns, self.last_ns)
         elif kind == "guest":
             stamp = self._stamp(words[1:])
@@ -159,10 +212,11 @@ class _Reader:
     def _stamp(self, words: list[str]) -> Stamp:
         t_ns = self._number(words[0], 0, None)
         instructions = self._number(words[1], -1 if self.trace.shift is None else 0, None)
+        charged_ns = self._number(words[2], 0, t_ns) if self.charged else 0
         if t_ns < self.last_ns:
             raise InputError(f"{self.where}: time goes back, from {self.last_ns} to {t_ns} ns")
         self.last_ns = t_ns
-        return Stamp(t_ns, instructions)
+        return Stamp(t_ns, instructions, charged_ns)
 
     def _number(self, word: str, low: int, high: int | None) -> int:
         digits = word.removeprefix("-")

@@ -1,7 +1,7 @@
 """The account of a profile: whether what it shows is all there was, and how much of it has a name.
 
-Every instruction that QEMU counted must be in the call tree and every ns of its clock be executed or idle, at ready, at
-each mark before it and at the end. What does not add up is said in words; nothing is rounded away.
+Every instruction that QEMU counted must be in the call tree and every ns of its clock be executed, idle or charged, at
+ready, at each mark before it and at the end. What does not add up is said in words; nothing is rounded away.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bootlab.profile.recorded.profile import Profile
-from bootlab.profile.recorded.record_types import Integers, Space
+from bootlab.profile.recorded.record_types import Integers, Records, Space
 from bootlab.profile.tables.plain_data import Result
 from bootlab.profile.tree.call_tree import PRUNED, CallTree
 from bootlab.timeline.marks import READY
@@ -22,11 +22,11 @@ class Balance(Result):
     """The account from power-on up to one moment. Shares are of 1; None where there was nothing to have a share of.
 
     `instructions`, `virtual_ns`: QEMU's own count and clock there. `attributed_instructions`: those in the call tree.
-    `idle_ns`: sum of the stretches in which none ran. `named_kernel_share`: of the kernel's instructions, modules
-    included, those in a function with a name. `mismatched_return_share`: of all returns, those that fit no frame.
-    `outside_task_share`, `outside_function_share`: of all instructions, those under no task or stage, and those in no
-    function with a name (in a stage or a file of user space, the place is name enough). `pruned_share`: left out of the
-    tree that is shown.
+    `idle_ns`: sum of the stretches in which none ran. `charged_ns`: what was added to the clock for events.
+    `named_kernel_share`: of the kernel's instructions, modules included, those in a function with a name.
+    `mismatched_return_share`: of all returns, those that fit no frame. `outside_task_share`, `outside_function_share`:
+    of all instructions, those under no task or stage, and those in no function with a name (in a stage or a file of
+    user space, the place is name enough). `pruned_share`: left out of the tree that is shown.
     """
 
     at: str
@@ -40,16 +40,20 @@ class Balance(Result):
     outside_function_share: float | None
     pruned_share: float
     shift: int
+    charged_ns: int = 0
 
     @property
     def closed(self) -> bool:
-        """Whether executed and idle time are all of it, to the instruction and the ns."""
-        executed_ns = self.instructions << self.shift
-        return self.attributed_instructions == self.instructions and executed_ns + self.idle_ns == self.virtual_ns
+        """Whether executed, idle and charged time are all of it, to the instruction and the ns."""
+        spent_ns = (self.instructions << self.shift) + self.idle_ns + self.charged_ns
+        return self.attributed_instructions == self.instructions and spent_ns == self.virtual_ns
 
     @property
     def outside_share(self) -> float | None:
-        """Share of the instructions outside a named task, function or stage, what was pruned included."""
+        """Share of the instructions outside a named task, function or stage, what was pruned included.
+
+        None where nothing was executed.
+        """
         if self.outside_function_share is None or self.outside_task_share is None:
             return None
         return max(self.outside_function_share, self.outside_task_share) + self.pruned_share
@@ -69,6 +73,7 @@ class Balance(Result):
             "outside_task_share": self.outside_task_share,
             "outside_function_share": self.outside_function_share,
             "pruned_share": self.pruned_share,
+            **({"charged_ns": self.charged_ns} if self.charged_ns else {}),
         }
 
 
@@ -122,7 +127,8 @@ def make_account(profile: Profile, shown: CallTree | None = None) -> Account:
             at=last.name if last else "power_on",
             instructions=instructions,
             attributed_instructions=attributed,
-            idle_ns=_idle_ns(profile, virtual_ns),
+            idle_ns=_lasted_ns(profile.idles, virtual_ns),
+            charged_ns=_lasted_ns(profile.charges, virtual_ns),
             virtual_ns=virtual_ns,
             named_kernel_share=_share(int(spent[kernel & ~unnamed_kernel].sum()), int(spent[kernel].sum())),
             mismatched_return_share=_mismatched(profile, slices),
@@ -151,16 +157,17 @@ def _faults(profile: Profile, own: list[Integers]) -> Iterator[str]:
     for number, piece in enumerate(profile.slices):
         executed = piece.end_instructions - piece.start_instructions
         missing = executed - int(own[number][1:].sum())
-        idle_ns = _idle_ns(profile, piece.end_ns) - _idle_ns(profile, piece.start_ns)
-        unaccounted_ns = piece.end_ns - piece.start_ns - (executed << profile.shift) - idle_ns
+        told = np.concatenate([profile.idles, profile.charges])
+        told_ns = _lasted_ns(told, piece.end_ns) - _lasted_ns(told, piece.start_ns)
+        unaccounted_ns = piece.end_ns - piece.start_ns - (executed << profile.shift) - told_ns
         if missing:
             yield f"up to {piece.name}: {missing} of {executed} instructions are in no task or stage"
         # Only the end's own time is QEMU's to choose when it was cut off.
         if unaccounted_ns and (profile.complete or number < len(profile.slices) - 1):
             lasted_ns = piece.end_ns - piece.start_ns
-            yield f"up to {piece.name}: {unaccounted_ns} of {lasted_ns} ns are neither executed nor idle"
-    if profile.complete and profile.idle_ns != _idle_ns(profile, profile.end_ns):
-        listed_ns = _idle_ns(profile, profile.end_ns)
+            yield f"up to {piece.name}: {unaccounted_ns} of {lasted_ns} ns are neither executed nor idle nor charged"
+    listed_ns = _lasted_ns(profile.idles, profile.end_ns)
+    if profile.complete and profile.idle_ns != listed_ns:
         yield f"the idle stretches add up to {listed_ns} ns, the plugin counted {profile.idle_ns} ns"
 
 
@@ -187,9 +194,8 @@ def _masks(profile: Profile) -> tuple[np.ndarray[Any, np.dtype[np.bool_]], ...]:
     return unnamed, nowhere, kernel, kernel & unnamed
 
 
-def _idle_ns(profile: Profile, until_ns: int) -> int:
-    idles = profile.idles
-    return int(np.maximum(np.minimum(idles["end_ns"], until_ns) - idles["start_ns"], 0).sum())
+def _lasted_ns(stretches: Records, until_ns: int) -> int:
+    return int(np.maximum(np.minimum(stretches["end_ns"], until_ns) - stretches["start_ns"], 0).sum())
 
 
 def _mismatched(profile: Profile, slices: range) -> float | None:

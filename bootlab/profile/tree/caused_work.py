@@ -22,7 +22,7 @@ from bootlab.profile.waits.sleeps import WaitTable
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
+class _WorkStretch:
     """From when a task got work to when it had none. `node`, `giver`: where and in which stretch it was given it."""
 
     task: int
@@ -82,16 +82,16 @@ class CausedWork:
         return [self.table.schedule.gap(index) for index in self.table.sleeps().tolist()]
 
     @cached_property
-    def _stretches(self) -> list[_Stretch]:
+    def _stretches(self) -> list[_WorkStretch]:
         # In the order of their beginnings, so that a giver comes before what it gives.
         bare = sorted(self._bare_stretches(), key=lambda one: (one[1], one[0]))
         current: dict[int, int] = {}
-        found: list[_Stretch] = []
+        found: list[_WorkStretch] = []
         for task, start, end, node, giver in bare:
             place = current.get(giver, -1)
             if place >= 0 and found[place].end_ns < start:
                 place = -1
-            found.append(_Stretch(task, start, end, node, place))
+            found.append(_WorkStretch(task, start, end, node, place))
             current[task] = len(found) - 1
         return found
 

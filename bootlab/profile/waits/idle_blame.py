@@ -106,7 +106,7 @@ def find_waits(profile: Profile, path: CriticalPath | None = None, *, table: Wai
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
+class _ChainStretch:
     # Of a chain to ready, or of one from there to the profile's end.
     start_ns: int
     end_ns: int
@@ -114,9 +114,9 @@ class _Stretch:
     wait: Wait | None
 
 
-def _chain(table: WaitTable, path: CriticalPath | None) -> list[_Stretch]:
+def _chain(table: WaitTable, path: CriticalPath | None) -> list[_ChainStretch]:
     end_ns = table.profile.end_ns
-    stretches = [_Stretch(s.start_ns, s.end_ns, s.kind, s.wait) for s in (path.segments if path else ())]
+    stretches = [_ChainStretch(s.start_ns, s.end_ns, s.kind, s.wait) for s in (path.segments if path else ())]
     since = stretches[-1].end_ns if stretches else 0
     last = find_task_at(table, end_ns)
     if since < end_ns and last is not None:
@@ -124,9 +124,9 @@ def _chain(table: WaitTable, path: CriticalPath | None) -> list[_Stretch]:
     return stretches
 
 
-def _stretch(table: WaitTable, link: Link) -> _Stretch:
+def _stretch(table: WaitTable, link: Link) -> _ChainStretch:
     wait = table.wait(link.gap) if link.kind is LinkKind.WAITING and link.gap is not None else None
-    return _Stretch(link.start_ns, link.end_ns, link.kind, wait)
+    return _ChainStretch(link.start_ns, link.end_ns, link.kind, wait)
 
 
 def _blame(table: WaitTable, path: CriticalPath | None) -> list[IdleStretch]:
@@ -142,8 +142,8 @@ def _blame(table: WaitTable, path: CriticalPath | None) -> list[IdleStretch]:
     return result
 
 
-def _served(chain: Sequence[_Stretch], starts: Sequence[int], start_ns: int, end_ns: int) -> _Stretch | None:
-    best: _Stretch | None = None
+def _served(chain: Sequence[_ChainStretch], starts: Sequence[int], start_ns: int, end_ns: int) -> _ChainStretch | None:
+    best: _ChainStretch | None = None
     most = 0
     for place in range(max(bisect_right(starts, start_ns) - 1, 0), len(chain)):
         stretch = chain[place]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from bootlab.experiments.trial.result import TryResult
 from bootlab.measure.record import BootRecord, InitcallRecord
+from bootlab.measure.statistics.series import spread_ns
 from bootlab.report.boots.side_by_side import Side
 from bootlab.report.parts import charts
 from bootlab.report.parts.cautions import series_warnings, warnings
@@ -13,11 +14,11 @@ from bootlab.report.parts.figures import (
     clock_sentence,
     count,
     median_boot,
-    median_ns,
+    median_ready_ns,
     model_lines,
     ms,
     percent,
-    spread_ns,
+    ready_times,
     spread_words,
 )
 from bootlab.report.parts.html_tables import Cell, Column, table
@@ -52,7 +53,7 @@ from bootlab.report.trial.words import cost_words, sides_of
 
 __all__ = ["Console", "boot_page", "compare_page", "series_page", "try_page"]
 
-_SLOWEST = 25
+_LONGEST = 25
 
 
 def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
@@ -94,7 +95,7 @@ def boot_page(record: BootRecord, consoles: Sequence[Console] = ()) -> str:
     """Return the page of one boot, ready or not."""
     sections = [
         section("phases", "Where the time goes", waterfall([_side(record)], record.clock), _load_of([record])),
-        section("initcalls", "Slowest initcalls", _initcalls(record)) if record.initcalls else Html(),
+        section("initcalls", "Longest initcalls", _initcalls(record)) if record.initcalls else Html(),
         console_section(consoles),
         section("values", "Marks and facts", fold("Marks, ns since power-on", pairs(
             [(name, count(time)) for name, time in sorted(record.marks.items(), key=lambda mark: mark[1])]
@@ -114,10 +115,9 @@ def boot_page(record: BootRecord, consoles: Sequence[Console] = ()) -> str:
 def series_page(records: Sequence[BootRecord], consoles: Sequence[Console] = ()) -> str:
     """Return the page of a series: at least one boot of one system, on one clock."""
     middle = median_boot(records)
-    ready = [record.ready_ns for record in records if record.ready_ns is not None]
     sections = [
         join(tag("p", caution, class_="caution", role="note") for caution in series_warnings(records)),
-        section("family", "Every boot", family([("boots", "recommended", ready)], middle.clock),
+        section("family", "Every boot", family([("boots", "recommended", ready_times(records))], middle.clock),
                 members_table([(middle.system, as_members(records))], middle.clock)),
         section("phases", "Where the time goes", waterfall([_side(middle)], middle.clock), _load_of([middle]),
                 lead=f"The median boot, seed {middle.seed}."),
@@ -141,8 +141,7 @@ def compare_page(
     one, other = median_boot(before), median_boot(after)
     sides = [_side(one, "before", "baseline"), _side(other, "after", "recommended")]
     boots = [
-        (side.title, side.kind, [record.ready_ns for record in records if record.ready_ns is not None])
-        for side, records in zip(sides, (before, after), strict=True)
+        (side.title, side.kind, ready_times(records)) for side, records in zip(sides, (before, after), strict=True)
     ]
     groups = [("before", as_members(before)), ("after", as_members(after))]
     sections = [
@@ -179,15 +178,13 @@ def _boot_keys(record: BootRecord) -> Html:
 
 
 def _series_keys(records: Sequence[BootRecord]) -> Html:
-    times = [record.ready_ns for record in records]
-    middle = median_ns(times)
-    ready = sum(time is not None for time in times)
-    unit = f"ms {records[0].clock}" if ready else ""
-    spread = f"spread {spread_words(spread_ns(times), middle)}" if ready else "none was ready"
-    kind = "" if ready == len(times) else "failed"
+    times, middle = ready_times(records), median_ready_ns(records)
+    unit = f"ms {records[0].clock}" if times else ""
+    spread = f"spread {spread_words(spread_ns(times), middle)}" if times else "none was ready"
+    kind = "" if len(times) == len(records) else "failed"
     return key_figures(
         key_figure("median", "recommended", ms(middle) or "none", unit, spread),
-        key_figure("ready", kind, f"{ready} of {len(times)}", "boots", _failures(records)),
+        key_figure("ready", kind, f"{len(times)} of {len(records)}", "boots", _failures(records)),
     )
 
 
@@ -197,7 +194,7 @@ def _failures(records: Sequence[BootRecord]) -> str:
 
 
 def _compare_keys(before: Sequence[BootRecord], after: Sequence[BootRecord], verdict: str) -> Html:
-    one, other = (median_ns(record.ready_ns for record in records) for records in (before, after))
+    one, other = (median_ready_ns(records) for records in (before, after))
     unit = f"ms {before[0].clock}"
     figures = [
         key_figure("before", "baseline", ms(one) or "not ready", unit if one else "", before[0].system),
@@ -214,21 +211,21 @@ def _compare_keys(before: Sequence[BootRecord], after: Sequence[BootRecord], ver
 
 
 def _initcalls(record: BootRecord) -> Html:
-    slowest: list[InitcallRecord] = sorted(record.initcalls, key=lambda call: -call.duration_ns)[:_SLOWEST]
-    longest = slowest[0].duration_ns
+    longest: list[InitcallRecord] = sorted(record.initcalls, key=lambda call: -call.duration_ns)[:_LONGEST]
+    most_ns = longest[0].duration_ns
     rows = [
         [
             Cell(tag("code", call.name), call.name),
-            Cell(charts.bars([[charts.Bar(0, call.duration_ns, "recommended")]], longest), call.duration_ns),
+            Cell(charts.bars([[charts.Bar(0, call.duration_ns, "recommended")]], most_ns), call.duration_ns),
             Cell(ms(call.duration_ns), call.duration_ns),
             Cell(ms(call.start_ns), call.start_ns),
         ]
-        for call in slowest
+        for call in longest
     ]
     columns = [Column("initcall", "code"), Column("took", "chart")]
     columns += [Column("took, ms", "number"), Column("at, ms", "number")]
     caption = (
-        f"The slowest {len(slowest)} of {count(len(record.initcalls))} initcalls, ms on the {record.clock} clock; "
+        f"The longest {len(longest)} of {count(len(record.initcalls))} initcalls, ms on the {record.clock} clock; "
         "each lasts to the start of the next one."
     )
     return table(caption, columns, rows, kind="initcalls", sortable=True)

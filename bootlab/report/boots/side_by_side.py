@@ -29,6 +29,7 @@ class PhaseRow:
     spans: tuple[tuple[int, int], ...]
 
     def durations_ns(self) -> tuple[int, ...]:
+        """Return how long the phase took on each side."""
         return tuple(end - start for start, end in self.spans)
 
 

@@ -7,7 +7,7 @@ from bootlab.measure.record import BootRecord
 from bootlab.report.boots.steps_words import Rung, cautions, in_all, rungs, sides, time_words, whole_words
 from bootlab.report.parts import charts
 from bootlab.report.parts.console import Console
-from bootlab.report.parts.figures import clock_of, median_boot, model_lines, ms
+from bootlab.report.parts.figures import clock_of, median_boot, model_lines, ms, ready_times
 from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import (
@@ -30,7 +30,7 @@ def steps_page(result: Steps, series: Sequence[Sequence[BootRecord]], consoles: 
     """Return the page; `series` holds the boots of each system in order. Raises InputError on different clocks."""
     shown = rungs(result)
     middles = [median_boot(boots) for boots in series]
-    ready = [[record.ready_ns for record in boots if record.ready_ns is not None] for boots in series]
+    ready = [ready_times(boots) for boots in series]
     groups = [(rung.title, as_members(boots)) for rung, boots in zip(shown, series, strict=True)]
     every = [(rung.title, rung.kind, times) for rung, times in zip(shown, ready, strict=True)]
     loads = join(tag("p", line) for line in model_lines(middles))

@@ -14,7 +14,7 @@ from bootlab.report.parts.figures import clock_of, median_boot, model_lines, ms,
 from bootlab.report.parts.terminal_tables import ByWidth, CellBar, foot, keep_whole, plain_table
 from bootlab.techniques.model.verdict import Verdict
 
-_STYLES = {Verdict.FASTER: "green", Verdict.SLOWER: "red"}
+_STYLES = {Verdict.SHORTER: "green", Verdict.FASTER: "green", Verdict.LONGER: "red", Verdict.SLOWER: "red"}
 _WIDE = 100
 
 

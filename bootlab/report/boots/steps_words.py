@@ -30,6 +30,7 @@ class Rung:
 
     @property
     def saved_ns(self) -> int | None:
+        """Return what the step saved; None for the first system, and where a side was not ready."""
         return self.step.saved_ns if self.step is not None else None
 
 

@@ -11,17 +11,18 @@ from rich.table import Table
 from rich.text import Text
 
 from bootlab.measure.record import BootRecord
+from bootlab.measure.statistics.series import spread_ns
 from bootlab.report.boots.side_by_side import Side, align
 from bootlab.report.parts.cautions import series_warnings, warnings
 from bootlab.report.parts.figures import (
     clock_of,
     count,
     median_boot,
-    median_ns,
+    median_ready_ns,
     model_lines,
     ms,
     percent,
-    spread_ns,
+    ready_times,
     spread_words,
     visible,
 )
@@ -46,16 +47,17 @@ def boot(record: BootRecord) -> RenderableType:
     lines += [Text(line) for line in model_lines([record])]
     if record.instructions is not None and record.idle_ns is not None:
         lines.append(Text(f"{count(record.instructions)} instructions, {ms(record.idle_ns)} ms idle, up to ready"))
+    if record.exact_disks:
+        lines.append(Text("its disks answer at once: reading and writing takes no time, and repeats exactly"))
     return Group(*lines, *foot(clock_of([record]), record.hashes, record.run))
 
 
 def series(records: Sequence[BootRecord]) -> RenderableType:
     """Return a series: median, spread and every boot; at least one record, all of one system on one clock."""
     middle = median_boot(records)
-    times = [record.ready_ns for record in records]
-    ready, whole = sum(time is not None for time in times), median_ns(times)
+    times, whole = ready_times(records), median_ready_ns(records)
     head = Text(visible(middle.system), style="bold")
-    head.append(f"  {ready} of {len(records)} boots ready", style="" if ready == len(records) else "bold red")
+    head.append(f"  {len(times)} of {len(records)} boots ready", style="" if len(times) == len(records) else "bold red")
     lines: list[RenderableType] = [head]
     if whole is not None:
         spread = spread_words(spread_ns(times), whole)
@@ -92,7 +94,7 @@ def comparison(before: Sequence[BootRecord], after: Sequence[BootRecord], verdic
     rows = plain_table("phase", "before ms>", "after ms>", "change ms>", "change %>")
     for row in align([Side("", "", middle.ready_ns, middle.phases) for middle in (one, other)]):
         rows.add_row(Text(visible(row.name)), *_change(*row.durations_ns()))
-    times = [median_ns(record.ready_ns for record in boots) for boots in (before, after)]
+    times = [median_ready_ns(boots) for boots in (before, after)]
     rows.add_section()
     if times[0] is not None and times[1] is not None:
         rows.add_row("power-on to ready", *_change(times[0], times[1]), style="bold")

@@ -5,11 +5,13 @@ from bootlab.experiments.series import SeriesResult
 from bootlab.experiments.store import Run
 from bootlab.measure.record import BootRecord
 from bootlab.report.boots import page, steps_page, steps_text, text
+from bootlab.report.boots.markdown import compare_markdown, series_markdown
 from bootlab.report.parts.console import read_consoles
 from bootlab.report.parts.view import Page, View
 
 
 def boot_view(run: Run, record: BootRecord) -> View:
+    """Return how one boot is shown."""
     return View(
         record,
         (text.boot(record),),
@@ -18,11 +20,13 @@ def boot_view(run: Run, record: BootRecord) -> View:
 
 
 def series_view(run: Run, result: SeriesResult) -> View:
+    """Return how a series is shown; its page has the console of the last boot."""
     last = [("last boot", result.boots[-1].run)]
     return View(
         result,
         (text.series(result.boots),),
         Page(lambda elsewhere: page.series_page(result.boots, read_consoles(last))),
+        markdown=lambda: series_markdown(result),
     )
 
 
@@ -32,7 +36,7 @@ def compare_view(run: Run, compared: Compared) -> View:
     if isinstance(result, Steps):
         boots = [(f"{number} {side[0].system}", side[0].run) for number, side in enumerate(series, 1)]
         steps = Page(lambda elsewhere: steps_page.steps_page(result, series, read_consoles(boots)))
-        return View(result, (steps_text.steps(result, series),), steps)
+        return View(result, (steps_text.steps(result, series),), steps, markdown=lambda: compare_markdown(compared))
     before, after = series
     boots = [("before", before[0].run), ("after", after[0].run)]
     verdict = f"{result.verdict}: {result.detail}"
@@ -44,4 +48,5 @@ def compare_view(run: Run, compared: Compared) -> View:
             f"verdict: {verdict}",
         ),
         Page(lambda elsewhere: page.compare_page(before, after, verdict, read_consoles(boots))),
+        markdown=lambda: compare_markdown(compared),
     )

@@ -3,20 +3,20 @@
 from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bootlab.build.board.bootloader import BuiltBootloader
 from bootlab.build.cache import file_sha256
+from bootlab.document import Document
 from bootlab.report.build.built_when import when_built
 from bootlab.report.parts.view import View
 
 SCHEMA: Final = "bootlab.bootloader/1"
 
 
-class BootloaderDocument(BaseModel):
+class BootloaderDocument(Document):
     """Where a bootloader's files are. Paths but the log's are below --output where that was given."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
     schema_: Literal["bootlab.bootloader/1"] = Field(default=SCHEMA, alias="schema")
     version: str
     image: str

@@ -1,22 +1,37 @@
 """A kernel that was built: bootlab.kernel/1, and its words."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bootlab.build.cache import file_sha256
 from bootlab.build.kernel.build import BuiltKernel
+from bootlab.document import Document
 from bootlab.report.build.built_when import when_built
 from bootlab.report.parts.view import View
 
 SCHEMA: Final = "bootlab.kernel/1"
 
 
-class KernelDocument(BaseModel):
+class UnknownOptionDocument(Document):
+    """One option by a name that the source does not know; what is said of its new name is null where it has none."""
+
+    option: str
+    value: str
+    by: str
+    renamed: str | None
+    linux: str | None
+    commit: str | None
+    wanted: str | None
+    got: str | None
+    lost: bool
+
+
+class KernelDocument(Document):
     """Where a kernel's files are, and what is in it. Paths are below --output where that was given."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
     schema_: Literal["bootlab.kernel/1"] = Field(default=SCHEMA, alias="schema")
     arch: str
     release: str
@@ -32,6 +47,8 @@ class KernelDocument(BaseModel):
     options_as_modules: int
     build_s: float
     from_cache: bool
+    unknown_options: list[UnknownOptionDocument] = []
+    """What the base of its configuration names and the source does not know."""
 
 
 def kernel_view(built: BuiltKernel, arch: str, output: Path | None) -> View:
@@ -53,11 +70,14 @@ def kernel_view(built: BuiltKernel, arch: str, output: Path | None) -> View:
         options_as_modules=values.count("m"),
         build_s=built.seconds,
         from_cache=built.from_cache,
+        unknown_options=[UnknownOptionDocument(**asdict(one), lost=one.is_lost) for one in built.unknown],
     )
     return View(document, _lines(document))
 
 
 def _lines(kernel: KernelDocument) -> tuple[str, ...]:
+    unknown = kernel.unknown_options
+    lost = sum(one.lost for one in unknown)
     modules = f", {kernel.options_as_modules} as modules" if kernel.options_as_modules else ""
     when = when_built(kernel.build_s, from_cache=kernel.from_cache)
     return (
@@ -67,4 +87,8 @@ def _lines(kernel: KernelDocument) -> tuple[str, ...]:
         f"vmlinux  {kernel.vmlinux}",
         f"config   {kernel.config}",
         f"         {kernel.options_on} options on{modules}",
+        *(
+            [f"         {len(unknown)} named that this source does not know, {lost} of them lost by a rename"]
+            * bool(unknown)
+        ),
     )

@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bootlab.build.cache import file_sha256
 from bootlab.build.root.images import BuiltRoot, Recipe
+from bootlab.document import Document
 from bootlab.report.parts.view import View
 from bootlab.system import Initramfs, Rootfs
 
@@ -14,18 +15,16 @@ SCHEMA: Final = "bootlab.root/1"
 _NAMED = 8
 
 
-class InstalledPackage(BaseModel):
+class InstalledPackage(Document):
     """A Debian package of the root."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     name: str
     version: str
 
 
-class RootDocument(BaseModel):
+class RootDocument(Document):
     """Where an archive or an image is, and what is in it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
     schema_: Literal["bootlab.root/1"] = Field(default=SCHEMA, alias="schema")
     part: str
     """`initramfs` or `rootfs`."""

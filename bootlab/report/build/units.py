@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bootlab.build.units.plan import InitPlan, Problem
 from bootlab.build.units.unit_text import Converted
+from bootlab.document import Document
 from bootlab.report.parts.figures import visible
 from bootlab.report.parts.view import View
 
@@ -15,11 +16,7 @@ CHECK_SCHEMA: Final = "bootlab.init-check/1"
 CONVERT_SCHEMA: Final = "bootlab.init-convert/1"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
-
-
-class CheckedUnit(_Frozen):
+class CheckedUnit(Document):
     """A unit that does something."""
 
     name: str
@@ -32,7 +29,7 @@ class CheckedUnit(_Frozen):
     """Whether it cannot start."""
 
 
-class CheckDocument(_Frozen):
+class CheckDocument(Document):
     """What bootlab-init would make of a system's units."""
 
     schema_: Literal["bootlab.init-check/1"] = Field(default=CHECK_SCHEMA, alias="schema")
@@ -44,14 +41,14 @@ class CheckDocument(_Frozen):
     problems: list[Problem]
 
 
-class SourceProblem(_Frozen):
+class SourceProblem(Document):
     """What of a service or script has no counterpart. `line`: 0 for the whole file."""
 
     line: int
     message: str
 
 
-class ConvertedUnit(_Frozen):
+class ConvertedUnit(Document):
     """A service or script, and the unit made of it. `file`: None when it can be none."""
 
     source: str
@@ -60,7 +57,7 @@ class ConvertedUnit(_Frozen):
     problems: list[SourceProblem]
 
 
-class ConvertDocument(_Frozen):
+class ConvertDocument(Document):
     """Units made of services and scripts."""
 
     schema_: Literal["bootlab.init-convert/1"] = Field(default=CONVERT_SCHEMA, alias="schema")

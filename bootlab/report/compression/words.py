@@ -37,10 +37,12 @@ def best_at(totals: dict[str, list[int]], index: int) -> str:
 
 
 def why(option: Option) -> str:
+    """Return why there are no figures for a compression: what became of its boot."""
     return f"{option.outcome}: {option.detail}" if option.detail else option.outcome
 
 
 def clock(result: CompressionResult) -> str:
+    """Return the sentence that says which clock the study's figures are on."""
     return clock_sentence(
         result.clock, result.ns_per_instruction, result.cpu, result.seeds, result.accelerator
     )  # fmt: skip

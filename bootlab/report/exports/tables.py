@@ -13,7 +13,6 @@ from typing import Any, Final
 from bootlab.findings.analysis import Analysis
 from bootlab.profile.tables.plain_data import plain
 from bootlab.profile.tables.processes import Process
-from bootlab.profile.tree.call_tree import FunctionTotal
 
 SCHEMA: Final = "bootlab.tables/1"
 
@@ -26,7 +25,7 @@ def profile_tables(analysis: Analysis) -> Tables:
     every = [*analysis.processes.processes, *analysis.processes.kernel_threads, *analysis.processes.idle_tasks]
     tasks = {task.number: task.label for task in analysis.profile.tasks}
     return {
-        "functions": [_function(one) for one in analysis.tree.top_functions()],
+        "functions": [one.as_json() for one in analysis.tree.top_functions()],
         "initcalls": _rows(analysis.initcalls.initcalls),
         "modules": _rows(analysis.initcalls.modules),
         "probes": _rows(analysis.initcalls.probes),
@@ -95,17 +94,6 @@ def _parts(phases: Iterable[Any], field: str) -> list[Row]:
 
 def _process(one: Process) -> Row:
     return {"program": one.programs[-1][1] if one.programs else "", **flat(plain(one))}
-
-
-def _function(one: FunctionTotal) -> Row:
-    return {
-        "name": one.name,
-        "calls": one.calls,
-        "self_instructions": one.self_instructions,
-        "total_instructions": one.total_instructions,
-        "self_elapsed_ns": one.self_elapsed_ns,
-        "total_elapsed_ns": one.total_elapsed_ns,
-    }
 
 
 def _coverage(analysis: Analysis) -> list[Row]:

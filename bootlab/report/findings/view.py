@@ -12,12 +12,15 @@ from bootlab.report.parts.view import View
 
 
 def audit_view(run: Run, result: Audit) -> View:
+    """Return how an audit is shown; it has no page."""
     return View(result, (audit(result),), good=result.outcome == Outcome.READY.value)
 
 
 def unused_view(run: Run, result: UnusedResult) -> View:
+    """Return how a list of files never opened is shown; all is well when the system boots without them."""
     return View(result, tuple(unused(result)), good=result.boots_without)
 
 
 def coldplug_view(run: Run, result: ColdplugResult) -> View:
+    """Return how a list of devices and modules is shown; it has no page."""
     return View(result, tuple(coldplug(result)), good=result.outcome is Outcome.READY)

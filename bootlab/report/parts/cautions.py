@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bootlab.errors import InputError
 from bootlab.measure.record import BootRecord
 from bootlab.measure.statistics.series import humps
-from bootlab.report.parts.figures import ms
+from bootlab.report.parts.figures import ms, ready_times
 
 
 def warnings(before: Sequence[BootRecord], after: Sequence[BootRecord]) -> list[str]:
@@ -31,6 +31,7 @@ def warnings(before: Sequence[BootRecord], after: Sequence[BootRecord]) -> list[
     if one.board_model_label != other.board_model_label:
         which = f"{one.board_model_label} and {other.board_model_label}"
         found.append(f"The board models differ, {which}: figures of different models are not to be compared.")
+    found += [f"{record.system}: {remark}." for record in (one, other) for remark in record.remarks]
     if one.accelerator != other.accelerator:
         found.append(f"One side ran under {one.accelerator}, the other under {other.accelerator}.")
     seeds = {record.seed for record in before}, {record.seed for record in after}
@@ -41,7 +42,7 @@ def warnings(before: Sequence[BootRecord], after: Sequence[BootRecord]) -> list[
 
 def series_warnings(records: Sequence[BootRecord]) -> list[str]:
     """Return what a reader must know of a noisy series: two humps have no median worth quoting."""
-    times = [record.ready_ns for record in records if record.ready_ns is not None]
+    times = ready_times(records)
     if records[0].clock == "virtual" or not times or (found := humps(times)) is None:
         return []
     low, high = (f"{hump.n} boots around {ms(hump.median_ns)} ms" for hump in (found.low, found.high))

@@ -70,7 +70,8 @@ def saving(saved_ns: int | None, spread_ns: int, low_ns: int, high_ns: int, kind
     """Return a bar to the right for a saving and to the left for a loss; the band round zero is the spread.
 
     The axis runs from `low_ns` (the largest loss, zero or below) to `high_ns` (the largest saving, zero or above).
-    The verdict decides the colour (`kind`: gain, loss or same): a saving outside the spread may still not be one.
+    The verdict decides the colour (`kind`: gain, loss or same): a saving outside the spread may still be none, and
+    one that fresh boots confirmed may lie inside of it.
     """
     low, high = min(low_ns, -spread_ns), max(high_ns, spread_ns)
     span = max(high - low, 1)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from bootlab.kept_file import damaged, read_kept_bytes
 from bootlab.report.parts.figures import visible
 
 # [    0.123456] text, and with a caller column [    0.123456][    T1] text, and behind a level <6>.
@@ -59,9 +60,17 @@ def read_console(title: str, raw: bytes) -> Console:
 
 
 def read_consoles(boots: Iterable[tuple[str, str]]) -> list[Console]:
-    """Return the consoles of (title, boot directory); one that is gone is left out."""
-    files = ((title, Path(directory) / "console.log") for title, directory in boots)
-    return [read_console(title, path.read_bytes()) for title, path in files if path.is_file()]
+    """Return the consoles of (title, boot directory); one that is gone is left out. Raises StoreError."""
+    found = []
+    for title, directory in boots:
+        path = Path(directory) / "console.log"
+        try:
+            found.append(read_console(title, read_kept_bytes(path)))
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise damaged(path, error) from error
+    return found
 
 
 def _split(line: str) -> tuple[int | None, str]:

@@ -6,11 +6,11 @@ and says nothing about speed. Text from outside (consoles, paths, facts) passes 
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import median
 from typing import Any
 
 from bootlab.measure.line_and_card_cost import board_terms
 from bootlab.measure.record import BootRecord, ConsoleStamps
+from bootlab.measure.statistics.series import median_ns
 
 _ESCAPE_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 # Controls would act on a terminal; bidirectional overrides would make a line read as something it is not.
@@ -91,6 +91,8 @@ def clock_of(records: Sequence[BootRecord]) -> str:
     sentence = clock_sentence(first.clock, first.ns_per_instruction, first.cpu, seeds, first.accelerator)
     if first.accelerator == "replay":
         sentence += "; played again from boots on record: no machine ran"
+    if charged := max(record.charged_ns for record in records):
+        sentence += f"; up to {charged / 1e6:.2f} ms of a boot is charged (clock.charges)"
     stamped = [record.stamps for record in records if record.stamps is not None]
     if not stamped:
         return sentence
@@ -153,16 +155,15 @@ def ratio_words(clock: str) -> str:
     return "fewer instructions + idle" if clock == "virtual" else "shorter"
 
 
-def median_ns(values: Iterable[int | None]) -> int | None:
-    """Return the median of the values that there are, in ns; None when there are none."""
-    present = [value for value in values if value is not None]
-    return round(median(present)) if present else None
+def ready_times(records: Iterable[BootRecord]) -> list[int]:
+    """Return the ns to ready of the boots that were ready, in their order."""
+    return [record.ready_ns for record in records if record.ready_ns is not None]
 
 
-def spread_ns(values: Iterable[int | None]) -> int | None:
-    """Return highest minus lowest of the values that there are, in ns; None when there are none."""
-    present = [value for value in values if value is not None]
-    return max(present) - min(present) if present else None
+def median_ready_ns(records: Iterable[BootRecord]) -> int | None:
+    """Return the median of the times to ready, in ns; None when no boot was ready."""
+    times = ready_times(records)
+    return median_ns(times) if times else None
 
 
 def median_boot(records: Sequence[BootRecord]) -> BootRecord:

@@ -44,6 +44,7 @@ def key_figure(name: str, kind: str, figure: Content, unit: str, note: Content) 
 
 
 def key_figures(*figures: Content) -> Html:
+    """Return the figures of `key_figure` in a row."""
     return tag("dl", *figures, class_="keys")
 
 
@@ -159,6 +160,7 @@ def scroll(label: str, content: Content, kind: str = "") -> Html:
 
 
 def fold(title: Content, *content: Content, opened: bool = False) -> Html:
+    """Return content that opens under its title."""
     return tag("details", tag("summary", title), *content, open=opened)
 
 

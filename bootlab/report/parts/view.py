@@ -31,5 +31,7 @@ class View:
     """None for a kind of run that has none."""
     good: bool = True
     """Whether the exit code is 0: what was found is what the user hopes for."""
+    markdown: Callable[[], str] | None = None
+    """What --markdown prints; None for a kind of run that has no tables of that form."""
     more: "View | None" = None
     """What is shown below it, with a page of its own; --json leaves it out."""

@@ -17,7 +17,7 @@ _LARGEST: Final = 256 * 1024
 
 def data_link(name: str, text: str, kind: str = "text/plain") -> Html:
     """Return a link that saves `text` as a file called `name`; nothing when it is too large to be carried."""
-    raw = text.encode()
+    raw = text.encode(errors="backslashreplace")
     if len(raw) > _LARGEST:
         return Html()
     packed = base64.b64encode(raw).decode()

@@ -19,26 +19,26 @@ from bootlab.report.profile.charts import BINS, ChartSpan, areas, legend, strip
 from bootlab.report.profile.downloads import csv_link, data_link
 from bootlab.report.profile.table_columns import code, columns_of, milliseconds, number
 
-_SLOWEST = 30
+_LONGEST = 30
 _LEAST_SHARE = 0.001
 _THREADS = 40
 BAR_KINDS = {"initcall": "kernel", "module": "module", "probe": "entry"}
 
 
 def initcalls(value: InitcallTable, end_ns: int) -> Html:
-    """Return the boot graph up to `end_ns`, the slowest initcalls, and all calls behind folds."""
-    slowest = sorted(value.initcalls, key=lambda one: (-one.duration_ns, one.start_ns))[:_SLOWEST]
+    """Return the boot graph up to `end_ns`, the longest initcalls, and all calls behind folds."""
+    longest = sorted(value.initcalls, key=lambda one: (-one.duration_ns, one.start_ns))[:_LONGEST]
     every = [_initcall(one) for one in value.initcalls]
     columns = _initcall_columns()
-    longest = slowest[0].duration_ns if slowest else 0
+    most_ns = longest[0].duration_ns if longest else 0
     shown = [
-        [Cell(tag("code", one.name), one.name), Cell(_bar(one.duration_ns, longest), one.duration_ns),
+        [Cell(tag("code", one.name), one.name), Cell(_bar(one.duration_ns, most_ns), one.duration_ns),
          milliseconds(one.duration_ns), milliseconds(one.cpu_ns), milliseconds(one.start_ns), Cell(one.level),
          code(one.thread)]
-        for one in slowest
+        for one in longest
     ]  # fmt: skip
     head = columns_of("initcall`", "took|", "took, ms>", "own CPU, ms>", "at, ms>", "level", "thread`")
-    caption = f"The slowest {len(shown)} of {count(len(every))} initcalls, from entry to return, virtual clock."
+    caption = f"The longest {len(shown)} of {count(len(every))} initcalls, from entry to return, virtual clock."
     return join([
         _boot_graph(value.lanes, end_ns),
         table(caption, head, shown, kind="initcalls", sortable=True) if shown else Html(),

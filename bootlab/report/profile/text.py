@@ -54,7 +54,7 @@ def profile(analysis: Analysis) -> RenderableType:
     lines += _section(f"phases up to {analysis.goal}", _phases(analysis))
     lines += _section("functions by their own instructions", _functions(analysis, total=False))
     lines += _section("functions by all that they called", _functions(analysis, total=True))
-    lines += _section("slowest initcalls", _initcalls(analysis))
+    lines += _section("longest initcalls", _initcalls(analysis))
     lines += _section("idle time, and what it waited for", _idle(analysis))
     lines += _section("longest waits", _waits(analysis))
     lines += _section("busy waits: executing only to wait", _busy_waits(analysis.activity))

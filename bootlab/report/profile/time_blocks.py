@@ -55,6 +55,7 @@ class Notes:
     numbers: dict[str, int] = field(default_factory=dict)
 
     def number(self, note: str) -> int:
+        """Return the number of a note, a new one for one that is new; 0 for an empty note."""
         return self.numbers.setdefault(note, len(self.numbers) + 1) if note else 0
 
 

@@ -13,6 +13,7 @@ from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.compressed import find_kept
 from bootlab.report.parts.console import read_consoles
 from bootlab.report.parts.view import Page, View
+from bootlab.report.profile.markdown import advice_markdown
 from bootlab.report.profile.page import differential_page, profile_page
 from bootlab.report.profile.side_by_side_text import difference, sweep
 from bootlab.report.profile.sweep_page import profile_sweep_page
@@ -33,6 +34,7 @@ def profile_view(run: Run, found: Profiled, files: Mapping[str, str] | None = No
         (profile(analysis), *(f"wrote {name}" for name in exported.values())),
         _profile_page(run, analysis, exported),
         good=analysis.record.outcome is Outcome.READY,
+        markdown=lambda: advice_markdown(analysis),
         more=_difference_view(found.before, analysis, document["difference"]) if found.before is not None else None,
     )
 
@@ -43,6 +45,7 @@ def advice_view(analysis: Analysis) -> View:
 
 
 def profile_sweep_view(run: Run, result: Sweep) -> View:
+    """Return how a sweep of profiles is shown; all is well when it is whole."""
     page = Page(lambda elsewhere: profile_sweep_page(result))
     return View(result, (sweep(result),), page, good=result.whole)
 

@@ -16,19 +16,22 @@ from bootlab.report.profile.table_columns import code, columns_of
 from bootlab.report.recording.blocks import time_block, tree_block
 from bootlab.report.recording.tree import RecordingTree, tree_of
 from bootlab.report.recording.words import (
+    FEW_BOOTS,
+    INTERVAL_BOOTS,
     RecordingRow,
     amount,
     clock_words,
+    interval_heading,
     rows_by_source,
     series_figures,
+    shown_first,
     title_of,
     total_ns,
     unit_of,
 )
-from bootlab.timeline.event import Event
 from bootlab.timeline.recording import Recording
 
-_SLOWEST: Final = 30
+_LONGEST: Final = 30
 _FUNCTIONS: Final = 40
 _EVENTS: Final = 5_000
 _LISTED: Final = 2_000
@@ -51,7 +54,7 @@ def recording_page(
         *(section(f"longest-{index}", title_of(source), _longest(one, source, rows))
           for index, (source, rows) in enumerate(rows_by_source(one).items())),
         *([section("series", "Figures of several boots", _series(one))] if one.series else []),
-        *([section("events", "Events", _events(one, one.timeline.events))] if one.timeline.events else []),
+        *([section("events", "Events", _events(one))] if one.timeline.events or one.text else []),
         *([section("files", "Files", file_links(exported))] if exported else []),
         section("provenance", "Provenance", pairs([
             *((f"{file.name}", join([f"{file.format}, {count(file.size)} bytes, sha256 ", tag("code", file.sha256)]))
@@ -72,7 +75,8 @@ def _keys(one: Recording) -> Html:
         first, last = min(phase.start_ns for phase in one.phases), max(phase.end_ns for phase in one.phases)
         figures.append(key_figure("in all", "recommended", amount(last - first, clock), unit, "first phase to last"))
     for source, rows in list(rows_by_source(one).items())[:2]:
-        note = join([tag("code", rows[0].name), f" took {amount(rows[0].took_ns, clock)} {unit}"])
+        longest = max(rows, key=lambda row: row.took_ns)
+        note = join([tag("code", longest.name), f" took {amount(longest.took_ns, clock)} {unit}"])
         figures.append(key_figure(title_of(source), "", count(len(rows)), "", note))
     if not figures:
         figures.append(key_figure("events", "", count(len(one.timeline.events)), "", one.format))
@@ -100,7 +104,7 @@ def _phases(one: Recording) -> Html:
 
 def _longest(one: Recording, source: str, rows: Sequence[RecordingRow]) -> Html:
     clock, unit = one.timeline.clock, unit_of(one.timeline.clock)
-    longest = max(rows[0].took_ns, 1)
+    longest = max(*(row.took_ns for row in rows), 1)
 
     def cells(row: RecordingRow) -> list[Cell]:
         return [
@@ -111,16 +115,16 @@ def _longest(one: Recording, source: str, rows: Sequence[RecordingRow]) -> Html:
 
     columns = columns_of(f"{source}`", "took|", f"took, {unit}>", f"at, {unit}>", "about")
     caption = (
-        f"The longest {min(len(rows), _SLOWEST)} of {count(len(rows))}, {amount(total_ns(rows), clock)} {unit} added "
-        f"up, {clock.name} clock."
+        f"The {shown_first(source)} {min(len(rows), _LONGEST)} of {count(len(rows))}, "
+        f"{amount(total_ns(rows), clock)} {unit} added up, {clock.name} clock."
     )
-    shown = table(caption, columns, [cells(row) for row in rows[:_SLOWEST]], kind="longest", sortable=True)
-    if len(rows) <= _SLOWEST:
+    shown = table(caption, columns, [cells(row) for row in rows[:_LONGEST]], kind="longest", sortable=True)
+    if len(rows) <= _LONGEST:
         return shown
     plain = [columns[0], *columns[2:]]
     every = [[one_row[0], *one_row[2:]] for one_row in map(cells, rows[:_LISTED])]
     listed = table(f"{title_of(source)}, {clock.name} clock", plain, every, kind="raw", sortable=True)
-    title = f"All {count(len(rows))}" if len(rows) <= _LISTED else f"The longest {_LISTED}"
+    title = f"All {count(len(rows))}" if len(rows) <= _LISTED else f"The {shown_first(source)} {_LISTED}"
     return join([shown, fold(title, scroll(title_of(source), listed), csv_link("longest.csv", plain, every))])
 
 
@@ -150,19 +154,30 @@ def _series(one: Recording) -> Html:
         rows.append([code(series.name), *(Cell(cell) for cell in figures.cells), Cell(figures.unit)])
         if figures.caution:
             cautions.append(tag("p", f"{series.name}: {figures.caution}", class_="caution", role="note"))
-    columns = columns_of("figure`", "boots>", "median>", "95 % of the median>", "least>", "most>", "unit")
-    caption = f"Each figure over all boots, {one.timeline.clock.name} clock."
+    columns = columns_of("figure`", "boots>", "median>", interval_heading(one.series), "least>", "most>", "unit")
+    few = f" {FEW_BOOTS}" if any(len(series.values) < INTERVAL_BOOTS for series in one.series) else ""
+    caption = f"Each figure over all boots, {one.timeline.clock.name} clock.{few}"
     return join([*cautions, table(caption, columns, rows, kind="raw", sortable=True)])
 
 
-def _events(one: Recording, events: Sequence[Event]) -> Html:
-    clock = one.timeline.clock
+def _events(one: Recording) -> Html:
+    clock, events = one.timeline.clock, one.timeline.events
     newline = Html("\n")
     lines: list[Content] = []
-    for event in events[:_EVENTS]:
-        stamp = f"{event.t_ns / 1e9:.6f}" if clock.unit == "ns" else str(event.t_ns)
-        lines.append(tag("span", tag("span", stamp.rjust(13), class_="stamp"), "  ",
-                         tag("span", event.name, class_="said"), newline, class_="line"))  # fmt: skip
+
+    def add(stamp: str, said: str) -> None:
+        lines.append(tag("span", tag("span", stamp.rjust(13), class_="stamp"), "  ", tag("span", said, class_="said"),
+                         newline, class_="line"))  # fmt: skip
+
+    texts = list(one.text[:_EVENTS])
+    texts.reverse()
+    for number, event in enumerate(events[:_EVENTS]):
+        while texts and texts[-1].after <= number:
+            add("", texts.pop().text)
+        add(f"{event.t_ns / 1e9:.6f}" if clock.unit == "ns" else str(event.t_ns), event.name)
+    while texts and (texts[-1].after <= _EVENTS or len(events) <= _EVENTS):
+        add("", texts.pop().text)
     title = f"{count(len(events))} events" + (f", the first {count(_EVENTS)}" if len(events) > _EVENTS else "")
+    title += f", {count(len(one.text))} lines without a time" if one.text else ""
     title += ", s" if clock.unit == "ns" else f", {clock.unit}"
-    return fold(title, scroll("events", tag("pre", join(lines)), "console"), opened=len(events) <= 200)
+    return fold(title, scroll("events", tag("pre", join(lines)), "console"), opened=len(lines) <= 200)

@@ -10,11 +10,16 @@ from rich.text import Text
 from bootlab.report.parts.figures import count, percent, visible
 from bootlab.report.parts.terminal_tables import CellBar, keep_whole, plain_table
 from bootlab.report.recording.words import (
+    CHAINS,
+    FEW_BOOTS,
+    INTERVAL_BOOTS,
     RecordingRow,
     amount,
     clock_words,
+    interval_heading,
     rows_by_source,
     series_figures,
+    shown_first,
     title_of,
     total_ns,
     unit_of,
@@ -32,6 +37,8 @@ def recording(one: Recording, name: str) -> RenderableType:
     lines += [Text(f"{visible(key)}: {visible(value)}", overflow="ellipsis", no_wrap=True, style="dim")
               for key, value in one.facts.items()]  # fmt: skip
     lines += [Text(f"note: {visible(note)}", style="yellow") for note in one.notes]
+    if one.text:
+        lines.append(Text(f"{count(len(one.text))} lines without a time are in the page, in their places", style="dim"))
     if one.phases:
         lines += [Text(), _phases(one)]
     for source, rows in rows_by_source(one).items():
@@ -61,8 +68,8 @@ def _phases(one: Recording) -> Table:
 
 def _longest(one: Recording, source: str, rows: Sequence[RecordingRow]) -> list[RenderableType]:
     clock, unit = one.timeline.clock, unit_of(one.timeline.clock)
-    shown = rows[:_SHOWN]
-    more = f", the longest {len(shown)}" if len(shown) < len(rows) else ""
+    shown = rows if source in CHAINS else rows[:_SHOWN]
+    more = f", the {shown_first(source)} {len(shown)}" if len(shown) < len(rows) else ""
     heading = f"{title_of(source)}: {count(len(rows))}, {amount(total_ns(rows), clock)} {unit} added up{more}"
     dated, told = any(row.start_ns is not None for row in shown), any(row.about for row in shown)
     columns = [f"took {unit}>", *([f"at {unit}>"] if dated else []), source, *(["about"] if told else [])]
@@ -93,7 +100,7 @@ def _stacks(one: Recording) -> list[RenderableType]:
 
 
 def _series(all_of_it: Sequence[Series]) -> list[RenderableType]:
-    rows = plain_table("figure", "boots>", "median>", "95 % of the median>", "least>", "most>", "unit")
+    rows = plain_table("figure", "boots>", "median>", interval_heading(all_of_it), "least>", "most>", "unit")
     keep_whole(rows, [])
     cautions: list[RenderableType] = []
     for one in all_of_it:
@@ -101,4 +108,6 @@ def _series(all_of_it: Sequence[Series]) -> list[RenderableType]:
         rows.add_row(Text(visible(one.name), overflow="fold"), *figures.cells, Text(visible(figures.unit)))
         if figures.caution:
             cautions.append(Text(f"caution: {visible(one.name)}: {figures.caution}", style="yellow"))
+    if any(len(one.values) < INTERVAL_BOOTS for one in all_of_it):
+        cautions.append(Text(FEW_BOOTS, style="dim"))
     return [Text("Figures of several boots"), rows, *cautions]

@@ -20,6 +20,14 @@ _TITLES: Final = {
 
 _IN_TIME: Final = ("critical chain", "initcall level", "manager", "startup")
 """What is listed as it happened; all else is listed by length."""
+CHAINS: Final = ("critical chain",)
+"""What means nothing in parts: it is always shown whole."""
+INTERVAL_BOOTS: Final = 6
+"""Fewer boots cannot promise 95 % (bootlab.measure.statistics.median_interval)."""
+FEW_BOOTS: Final = (
+    f"Where there are fewer than {INTERVAL_BOOTS} boots, the interval is their whole range, and promises nothing of "
+    "the median."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,21 @@ def title_of(source: str) -> str:
     return _TITLES.get(source, source[:1].upper() + source[1:])
 
 
+def shown_first(source: str) -> str:
+    """Return what the first rows of a table of one kind are: the longest of all, or the first in time."""
+    return "first" if _in_order(source) else "longest"
+
+
+def _in_order(source: str) -> bool:
+    return source in _IN_TIME or source.startswith("phases of ")
+
+
+def interval_heading(series: Iterable[Series]) -> str:
+    """Return the heading of the column of intervals: of the median where every series has boots enough for that."""
+    enough = [len(one.values) >= INTERVAL_BOOTS for one in series]
+    return "95 % of the median>" if all(enough) else "range>" if not any(enough) else "95 % of the median, or range>"
+
+
 def rows_by_source(recording: Recording) -> dict[str, list[RecordingRow]]:
     """Return what took time, by kind, the longest first; what is part of a thread's calls is left to the call tree."""
     rows: dict[str, list[RecordingRow]] = {}
@@ -45,10 +68,7 @@ def rows_by_source(recording: Recording) -> dict[str, list[RecordingRow]]:
             rows.setdefault(span.source, []).append(_of_span(span))
     for length in recording.lengths:
         rows.setdefault(length.source, []).append(_of_length(length))
-    return {
-        source: sorted(found, key=_in_time if source in _IN_TIME or source.startswith("phases of ") else _longest)
-        for source, found in rows.items()
-    }
+    return {source: sorted(found, key=_in_time if _in_order(source) else _longest) for source, found in rows.items()}
 
 
 def clock_words(recording: Recording) -> str:
@@ -74,6 +94,7 @@ def unit_of(clock: Clock) -> str:
 
 
 def total_ns(rows: Iterable[RecordingRow]) -> int:
+    """Return what all rows together took."""
     return sum(row.took_ns for row in rows)
 
 

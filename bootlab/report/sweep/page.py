@@ -33,6 +33,7 @@ from bootlab.report.sweep.words import (
     slope_words,
     spread_sentence,
     value_words,
+    values_along,
 )
 
 
@@ -59,8 +60,8 @@ def _keys(result: SweepResult) -> Html:
     places = [(cell.ready.median, cell) for cell in result.cells if cell.ready is not None]
     figures: list[Html] = []
     for title, kind, found in (
-        ("fastest", "recommended", min(places, key=lambda place: place[0])),
-        ("slowest", "", max(places, key=lambda place: place[0])),
+        ("shortest", "recommended", min(places, key=lambda place: place[0])),
+        ("longest", "", max(places, key=lambda place: place[0])),
     ):
         words = place_words(found[1].place, result.swept)
         figures.append(key_figure(title, kind, ms(found[0]), f"ms {result.clock}", words))
@@ -129,9 +130,7 @@ def _dot_words(result: SweepResult, cell: PlaceResult) -> str:
 
 
 def _trend(trend: Trend, clock_name: str) -> Html:
-    scale = 1024 if trend.axis == "memory_mib" else 1
-    places = [trend.place.model_copy(update={trend.axis: round(value * scale)}) for value in trend.values]
-    columns = [Column("phase"), *(Column(value_words(trend.axis, place), "number") for place in places)]
+    columns = [Column("phase"), *(Column(words, "number") for words in values_along(trend))]
     columns += [Column(per(trend), "number"), Column("spread", "number"), Column("straight line?")]
     rows = [
         [

@@ -19,7 +19,7 @@ from bootlab.report.sweep.words import (
     row_words,
     slope_words,
     spread_sentence,
-    value_words,
+    values_along,
 )
 
 _WHOLE = 2
@@ -72,7 +72,9 @@ def _outcome(cell: PlaceResult) -> Text:
 
 
 def _trend(trend: Trend) -> Table:
-    rows = plain_table("phase", *(f"{words}>" for words in _along(trend)), f"{per(trend)}>", "spread>", "straight line")
+    rows = plain_table(
+        "phase", *(f"{words}>" for words in values_along(trend)), f"{per(trend)}>", "spread>", "straight line"
+    )
     keep_whole(rows, rows.columns)
     for row in trend.rows:
         style = "bold" if row.name == "ready" else ""
@@ -85,7 +87,7 @@ def _trend(trend: Trend) -> Table:
 def _ready_only(result: SweepResult, along: list[Trend]) -> Table:
     axis = along[0].axis
     rows = plain_table(", ".join(TITLES[other] for other in others(result, axis)),
-                       *(f"{words}>" for words in _along(max(along, key=lambda one: len(one.values)))),
+                       *(f"{words}>" for words in values_along(max(along, key=lambda one: len(one.values)))),
                        f"{per(along[0])}>", "straight line")  # fmt: skip
     keep_whole(rows, rows.columns[1:])
     widest = max(along, key=lambda one: len(one.values)).values
@@ -95,9 +97,3 @@ def _ready_only(result: SweepResult, along: list[Trend]) -> Table:
         figures = [ms(known.get(value)) for value in widest]
         rows.add_row(Text(visible(line_name(result, axis, trend.place))), *figures, slope_words(row), fit_words(row))
     return rows
-
-
-def _along(trend: Trend) -> list[str]:
-    scale = 1024 if trend.axis == "memory_mib" else 1
-    places = [trend.place.model_copy(update={trend.axis: round(value * scale)}) for value in trend.values]
-    return [value_words(trend.axis, place) for place in places]

@@ -75,10 +75,19 @@ def fit_words(row: TrendRow) -> str:
 
 
 def per(trend: Trend) -> str:
+    """Return the unit that a trend is per, as in `per vCPU`."""
     return f"per {trend.unit}"
 
 
+def values_along(trend: Trend) -> list[str]:
+    """Return the places on a trend's axis, as its columns are called."""
+    scale = 1024 if trend.axis == "memory_mib" else 1
+    places = [trend.place.model_copy(update={trend.axis: round(value * scale)}) for value in trend.values]
+    return [value_words(trend.axis, place) for place in places]
+
+
 def clock(result: SweepResult) -> str:
+    """Return the sentence that says which clock the sweep's figures are on."""
     return clock_sentence(
         result.clock, result.ns_per_instruction, result.cpu, result.seeds if result.clock == "virtual" else [],
         result.accelerator,

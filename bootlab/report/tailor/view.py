@@ -7,4 +7,5 @@ from bootlab.report.tailor.text import tailored
 
 
 def tailor_view(run: Run, result: TailorResult) -> View:
+    """Return how a tailoring is shown; it has no page."""
     return View(result, tuple(tailored(result)))

@@ -12,10 +12,10 @@ from bootlab.report.parts.figures import count, ms, percent, ratio_words, spread
 from bootlab.report.parts.html_tables import Cell, Column, KindRow, table
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import key_figure, key_figures, minus
-from bootlab.report.trial.words import KINDS, VERDICTS, file_rows, in_order, inputs_of, kept, time_words
+from bootlab.report.trial.words import KINDS, VERDICTS, along_words, file_rows, in_order, inputs_of, kept, time_words
 from bootlab.techniques.model.verdict import Verdict
 
-_KINDS = {Verdict.FASTER: "gain", Verdict.SLOWER: "loss"}
+_KINDS = {Verdict.SHORTER: "gain", Verdict.FASTER: "gain", Verdict.LONGER: "loss", Verdict.SLOWER: "loss"}
 """The CSS classes of verdicts that moved the boot."""
 
 
@@ -33,6 +33,7 @@ def try_keys(result: TryResult) -> Html:
         note = join([
             tag("strong", f"{end.ratio:.2f}\N{MULTIPLICATION SIGN}"), f" {ratio_words(result.clock)}, ",
             f"{len(end.techniques)} technique{'' if len(end.techniques) == 1 else 's'}{_incl(result)}",
+            f"; fails with a change that means nothing: {end.unsteady}" if end.unsteady else "",
         ])  # fmt: skip
         kind = KINDS.get(stack, "recommended")
         figures.append(key_figure(stack, kind, ms(end.total_ns), _unit(result), note))
@@ -53,21 +54,24 @@ def verdict_table(result: TryResult) -> Html:
         Column("risk"),
         Column("proof"),
     ]
+    modelled = any(one.load_saved_ns is not None for one in result.alone)
+    if modelled:
+        columns[5:5] = [Column("of it load, ms", "number"), Column("without the load, ms", "number"), Column("so")]
     judged = in_order(result.alone)
     savings = [one.saved_ns or 0 for one in judged]
     axis = min(savings, default=0), max(savings, default=0)
-    rows = [_verdict_row(result, one, axis) for one in judged]
+    rows = [_verdict_row(result, one, axis, modelled) for one in judged]
     caption = (
         f"Each technique alone against the baseline: ms on the {result.clock} clock, medians over seeds"
-        f"{_incl(result)}. The grey band round zero is the spread: a saving must reach beyond it to count."
+        f"{_incl(result)}. The grey band round zero is the spread: {_counts(result)}."
     )
     return table(caption, columns, rows, kind="verdicts", sortable=True)
 
 
-def _verdict_row(result: TryResult, one: Judged, axis: tuple[int, int]) -> list[Cell]:
+def _verdict_row(result: TryResult, one: Judged, axis: tuple[int, int], modelled: bool) -> list[Cell]:
     change = largest_change(result.baseline.phases, one.phases) if one.verdict in _KINDS else None
     where = f"mostly {change[0]}: {minus(ms(change[1], sign=True))} ms" if change and change[1] else ""
-    notes = [tag("span", note, class_="detail") for note in (one.detail, where) if note]
+    notes = [tag("span", note, class_="detail") for note in (one.detail, where, along_words(one)) if note]
     measured = one.saved_ns is not None
     kind = _KINDS.get(one.verdict, "same")
     return [
@@ -76,11 +80,24 @@ def _verdict_row(result: TryResult, one: Judged, axis: tuple[int, int]) -> list[
         Cell(charts.saving(one.saved_ns, one.spread_ns, *axis, kind) if measured else "", one.saved_ns),
         Cell(minus(ms(one.saved_ns)), one.saved_ns),
         Cell(minus(percent(one.saved_ns, result.baseline.total_ns)), one.saved_ns),
+        *(_split(one) if modelled else ()),
         Cell(ms(one.spread_ns) if measured else "", one.spread_ns if measured else None),
         Cell(ms(one.total_ns), one.total_ns),
         Cell(one.layer),
         Cell(one.risk),
         Cell(one.proof),
+    ]
+
+
+def _split(one: Judged) -> list[Cell]:
+    """Return what of a saving is loading, by a model, what is not, and the verdict on that."""
+    if one.load_saved_ns is None or one.execution is None or one.saved_ns is None:
+        return [Cell("")] * 3
+    rest_ns = one.saved_ns - one.load_saved_ns
+    return [
+        Cell(minus(ms(one.load_saved_ns)), one.load_saved_ns),
+        Cell(minus(ms(rest_ns)), rest_ns),
+        Cell(_verdict(one.execution), VERDICTS.index(one.execution)),
     ]
 
 
@@ -121,6 +138,8 @@ def _rung(result: TryResult, step: Step, end_ns: int) -> list[Cell]:
     notes: list[Content] = [tag("code", step.technique)]
     if step.retried:
         notes.append(tag("span", "tried again here: alone it failed or did nothing", class_="detail"))
+    if along := along_words(step):
+        notes.append(tag("span", along, class_="detail"))
     if not kept(result, step):
         why = f": {step.detail}" if step.detail else ""
         notes.append(tag("span", _verdict(step.verdict), f"{why}; not kept", class_="detail"))
@@ -140,14 +159,20 @@ def _rung(result: TryResult, step: Step, end_ns: int) -> list[Cell]:
 
 def try_groups(result: TryResult) -> list[tuple[str, Sequence[Member]]]:
     """Return every boot of the trial as (what was booted, its boots)."""
+    rows: list[tuple[str, str, Judged]] = [(one.technique, "baseline", one) for one in result.alone]
+    rows += [(f"{one.stack} + {one.technique}", f"{one.stack} before {one.technique}", one) for one in result.stack]
+    rows += [(f"{one.stack} without {one.technique}", f"{one.stack}, whole", one) for one in result.ablation]
     groups: list[tuple[str, Sequence[Member]]] = [
         ("baseline", result.baseline.members),
         ("baseline, null change", result.baseline.null_members),
     ]
-    groups += [(one.technique, one.members) for one in result.alone]
-    groups += [(f"{step.stack} + {step.technique}", step.members) for step in result.stack]
-    groups += [(f"{one.stack} without {one.technique}", one.members) for one in result.ablation]
-    return groups
+    told: set[str] = set()
+    for after, before, one in rows:
+        groups += [(after, one.members), (f"{after}, fresh", one.fresh_members)]
+        # Several techniques are confirmed by the same boots of what stood before them.
+        groups.append((f"{before}, fresh", [boot for boot in one.fresh_before if boot.run not in told]))
+        told |= {boot.run for boot in one.fresh_before}
+    return [(what, members) for what, members in groups if members or "fresh" not in what]
 
 
 def boots_in(result: TryResult) -> str:
@@ -222,6 +247,12 @@ def _ready(result: TryResult) -> str:
 
 def _incl(result: TryResult) -> str:
     return "" if result.storage is None else f"; {time_words(result)}"
+
+
+def _counts(result: TryResult) -> str:
+    if result.clock != "virtual":
+        return "a saving must reach beyond it to count"
+    return "a saving is seen beyond it, and counts when fresh boots confirm it"
 
 
 def _unit(result: TryResult) -> str:

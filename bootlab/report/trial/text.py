@@ -12,6 +12,7 @@ from bootlab.report.parts.terminal_tables import CellBar, foot, keep_whole, plai
 from bootlab.report.trial.words import (
     VERDICTS,
     FileRow,
+    along_words,
     cost_words,
     file_rows,
     in_order,
@@ -19,9 +20,16 @@ from bootlab.report.trial.words import (
     kept,
     time_words,
 )
+from bootlab.techniques.model.evidence import Effect
 from bootlab.techniques.model.verdict import Verdict
 
-_STYLES = {Verdict.FASTER: "green", Verdict.SLOWER: "red", Verdict.BROKE_IT: "red"}
+_STYLES = {
+    Verdict.SHORTER: "green",
+    Verdict.FASTER: "green",
+    Verdict.LONGER: "red",
+    Verdict.SLOWER: "red",
+    Verdict.BROKE_IT: "red",
+}
 
 
 def try_result(result: TryResult) -> RenderableType:
@@ -36,10 +44,14 @@ def try_result(result: TryResult) -> RenderableType:
     ]
     if result.alone:
         lines += [Text(), _verdicts(result)]
-    # A ladder climbed without them has its own reasons; else a step's are those of its technique alone, or shown there.
+    # A ladder climbed without them has its own reasons; else a step has some only where its technique alone has none.
     why = [one for one in in_order(result.alone or result.stack) if one.saved_ns is None]
+    measured = {one.technique for one in result.alone if one.saved_ns is not None}
+    why += [one for one in result.stack if one.saved_ns is None and one.technique in measured]
     if why:
         lines += [Text(), _reasons(why)]
+    if along := [one for one in in_order(result.alone or result.stack) if one.also_changed]:
+        lines += [Text(), Text("what else a technique changed of the kernel's configuration"), _along(along)]
     if files := file_rows(result):
         storage = f"; {result.storage.words}, before power-on" if result.storage is not None else ""
         lines += [Text(), Text(f"sizes in KiB, times in ms from power-on{storage}"), _files(files, result)]
@@ -63,6 +75,10 @@ def try_result(result: TryResult) -> RenderableType:
                 f" {ratio_words(result.clock)}, {many}{_incl(result)}",
             )
         )  # fmt: skip
+        if end.unsteady:
+            lines.append(Text(f"{stack}: fails with a change that means nothing: {visible(end.unsteady)}", style="red"))
+    if result.wrong is not None:
+        lines.append(Text(f"of techniques that do nothing at most {result.wrong:.1%} get a verdict", style="dim"))
     clock = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds)
     host = [Text(words, style="dim")] if (words := cost_words(result)) else []
     return Group(*lines, *foot(clock, result.hashes, result.run, result.board_model), *host)
@@ -105,7 +121,9 @@ def _reasons_of_ablation(result: TryResult) -> list[RenderableType]:
 
 
 def _verdicts(result: TryResult) -> Table:
-    rows = plain_table("technique", "layer", "risk", "saved ms>", "%>", "spread>", "proof")
+    modelled = any(one.load_saved_ns is not None for one in result.alone)
+    split = ("load ms>", "without the load") if modelled else ()
+    rows = plain_table("technique", "layer", "risk", "saved ms>", "%>", *split, "spread>", "proof")
     keep_whole(rows, rows.columns[1:])
     verdict = ""
     for one in in_order(result.alone):
@@ -114,12 +132,21 @@ def _verdicts(result: TryResult) -> Table:
         if one.verdict != verdict:
             verdict = one.verdict
             rows.add_row(Text(verdict, style=f"bold {_STYLES.get(verdict, '')}".strip()))
-        proof = Text(one.proof, style="yellow" if one.proof == "no effect" else "")
+        proof = Text(one.proof, style="yellow" if one.proof == Effect.NONE else "")
         rows.add_row(
             Text(" ").append_text(_name(one)), visible(one.layer), visible(one.risk), ms(one.saved_ns),
-            percent(one.saved_ns, result.baseline.total_ns), ms(one.spread_ns), proof,
+            percent(one.saved_ns, result.baseline.total_ns), *(_split(one) if modelled else ()),
+            ms(one.spread_ns), proof,
         )  # fmt: skip
     return rows
+
+
+def _split(one: Judged) -> tuple[RenderableType, RenderableType]:
+    """Return what of a saving is loading, and the verdict on the rest with its figure."""
+    if one.load_saved_ns is None or one.execution is None or one.saved_ns is None:
+        return "", ""
+    rest = Text(f"{ms(one.saved_ns - one.load_saved_ns)} {one.execution}", style=_STYLES.get(one.execution, "dim"))
+    return ms(one.load_saved_ns), rest
 
 
 def _reasons(judged: Iterable[Judged]) -> Table:
@@ -128,6 +155,13 @@ def _reasons(judged: Iterable[Judged]) -> Table:
         style = _STYLES.get(one.verdict, "dim")
         why = Text(visible(one.detail), overflow="fold")
         rows.add_row(_name(one), visible(one.risk), Text(one.verdict, style=style), why)
+    return rows
+
+
+def _along(judged: Iterable[Judged]) -> Table:
+    rows = plain_table("technique", "risk", "besides")
+    for one in judged:
+        rows.add_row(_name(one), visible(one.risk), Text(visible(along_words(one)), overflow="fold"))
     return rows
 
 

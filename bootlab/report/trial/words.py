@@ -15,13 +15,17 @@ KINDS = {
 }
 """Stack name -> the CSS class that colours it."""
 VERDICTS = (
+    Verdict.SHORTER,
     Verdict.FASTER,
     Verdict.NO_DIFFERENCE_SHOWN,
+    Verdict.LONGER,
     Verdict.SLOWER,
     Verdict.BROKE_IT,
+    Verdict.NO_VERDICT,
     Verdict.DOES_NOT_APPLY,
 )
 """Most welcome first; the order in which verdicts are listed."""
+_NAMED = 4
 
 
 def kept(result: TryResult, step: Step) -> bool:
@@ -31,6 +35,7 @@ def kept(result: TryResult, step: Step) -> bool:
 
 
 def kept_steps(result: TryResult, stack: str) -> list[Step]:
+    """Return the steps of a stack that stayed on it, in order."""
     return [step for step in result.stack if step.stack == stack and kept(result, step)]
 
 
@@ -83,6 +88,20 @@ def file_rows(result: TryResult) -> list[FileRow]:
 def inputs_of(rows: Sequence[FileRow]) -> list[str]:
     """Return which of kernel, initramfs and rootfs any of the rows has; other disks say nothing about a boot."""
     return [name for name in ("kernel", "initramfs", "rootfs") if any(name in row.sizes for row in rows)]
+
+
+def along_words(one: Judged) -> str:
+    """Return which options of the kernel changed besides those that the technique is about; empty where none did."""
+    options = (
+        "1 other option changes" if len(one.also_changed) == 1 else f"{len(one.also_changed)} other options change"
+    )
+    if not one.also_changed:
+        return ""
+    if one.also_lost:
+        more = f" and {len(one.also_lost) - _NAMED} more" if len(one.also_lost) > _NAMED else ""
+        return f"{options}; lost: {', '.join(one.also_lost[:_NAMED])}{more}"
+    named = [f"{option} {was} -> {now}" for option, (was, now) in one.also_changed.items()]
+    return f"{options}: {', '.join(named[:_NAMED])}{', ...' if len(named) > _NAMED else ''}"
 
 
 def time_words(result: TryResult) -> str:

@@ -8,12 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bootlab.system import Accelerator, Attachment, Board, BootFiles, ClockKind, MachineType, PageSize, System
+from bootlab.targets.qemu.exact_disks import device_options, machine_options
 
 RTC_BASE = "2024-01-01T00:00:00"
 """The date in the guest's real-time clock at power-on. Any fixed one does."""
 
 _PMEM_ROOM_MIB = 1 << 16
-_DISK_DRIVERS = {Attachment.AHCI: "ide-hd", Attachment.USB: "usb-storage"}
+_DISK_DRIVERS = {
+    Attachment.VIRTIO: "virtio-blk-{transport}",
+    Attachment.SCSI: "scsi-hd",
+    Attachment.NVME: "nvme",
+    Attachment.AHCI: "ide-hd",
+    Attachment.USB: "usb-storage",
+}
+_CONTROLLERS = {Attachment.SCSI: "virtio-scsi-{transport}"}
 _BINARY = {
     "x86_64": "qemu-system-x86_64",
     "aarch64": "qemu-system-aarch64",
@@ -138,19 +146,31 @@ def _clock(system: System, accelerator: Accelerator) -> list[str]:
 
 
 def _disks(system: System, files: BootFiles) -> list[str]:
-    argv = []
+    argv: list[str] = []
+    controllers: set[str] = set()
     paths = list(files.disks)
     disks = [(f"disk{index}", disk.serial, disk.attach) for index, disk in enumerate(system.disks)]
     if system.rootfs is not None:
         disks.insert(0, ("rootfs", "rootfs", Attachment.VIRTIO))
+    transport = _transport(system)
     for (name, serial, attach), path in zip(disks, paths, strict=True):
         if name == "rootfs" and uses_pmem(system):
             argv += _nvdimm(path)
             continue
+        controller = _CONTROLLERS.get(attach, "").format(transport=transport)
+        if controller and controller not in controllers:
+            controllers.add(controller)
+            argv += _device(system, controller, "")
         argv += ["-drive", f"if=none,id={name},format=raw,snapshot=on,file={_escape(path)}"]
-        driver = _DISK_DRIVERS.get(attach, f"virtio-blk-{_transport(system)}")
-        argv += ["-device", f"{driver},drive={name},serial={serial}"]
+        driver = _DISK_DRIVERS[attach].format(transport=transport)
+        argv += _device(system, driver, f",drive={name},serial={serial}")
     return argv
+
+
+def _device(system: System, driver: str, words: str) -> list[str]:
+    if system.clock.kind is not ClockKind.VIRTUAL or not (options := device_options(driver)):
+        return ["-device", f"{driver}{words}"]
+    return [*machine_options(driver), "-device", f"{driver}{words},{options}"]
 
 
 def uses_pmem(system: System) -> bool:

@@ -4,7 +4,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bootlab.build.root.initramfs import contents
+from bootlab.build.root.initramfs import read_contents
 from bootlab.errors import InputError
 from bootlab.symbols.program import Program, belongs_to, read_program
 from bootlab.system import System
@@ -66,7 +66,7 @@ def _given_program(path: Path, data: bytes, arch: str) -> Program:
 
 
 def _executables(archive: Path | None) -> Sequence[tuple[str, bytes]]:
-    entries = contents(archive) if archive is not None else None
+    entries = read_contents(archive) if archive is not None else None
     # Modules bring their symbols along when the kernel loads them.
     return [
         (f"/{entry.path}", entry.data)

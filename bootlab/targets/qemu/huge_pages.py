@@ -30,7 +30,7 @@ def expect_pages(system: System, *, pool: Path = _POOL, shared: Path = _SHARED) 
         raise InputError(
             f'machine.memory_mib: {memory_mib} MiB is no whole number of 2 MiB pages, which page_size = "2M" needs'
         )
-    need, free = memory_mib // _MIB, free_pages(pool)
+    need, free = memory_mib // _MIB, read_free_pages(pool)
     if free < need:
         raise MissingTool(
             f'machine.page_size = "2M": {memory_mib} MiB take {need} huge pages, and this host has {free} free',
@@ -38,7 +38,7 @@ def expect_pages(system: System, *, pool: Path = _POOL, shared: Path = _SHARED) 
         )
 
 
-def free_pages(pool: Path = _POOL) -> int:
+def read_free_pages(pool: Path = _POOL) -> int:
     """Return how many huge pages are free and promised to nobody; 0 where the host has no such pages."""
     return max(0, _number(pool / "free_hugepages") - _number(pool / "resv_hugepages"))
 

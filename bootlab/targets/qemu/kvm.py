@@ -15,7 +15,7 @@ from pathlib import Path
 from bootlab.build.cache import Cache
 from bootlab.build.programs import guest
 from bootlab.errors import BootFailed, MissingTool
-from bootlab.targets.qemu.session import QemuSession, socket_folder
+from bootlab.targets.qemu.session import QemuSession, make_socket_folder
 from bootlab.targets.target import Ended
 
 PROBE_DEADLINE_S = 5.0
@@ -43,7 +43,7 @@ def probe_accelerator(accelerator: str, machine: str, cpu: str, cache: Cache) ->
     """Return whether the tiny guest does its work under `accelerator`; `machine` as platform.machine() names it."""
     if machine not in ("x86_64", "aarch64"):
         return KvmProbe(False, f"no probe guest for {machine}")
-    with socket_folder() as folder:
+    with make_socket_folder() as folder:
         image = folder / "probe.bin"
         image.write_bytes(_x86_image(cache) if machine == "x86_64" else _arm64_image())
         argv = [f"qemu-system-{machine}", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-S"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.kernel.image import inspect
-from bootlab.build.programs.symbols import program_symbols
+from bootlab.build.programs.symbols import read_program_symbols
 from bootlab.errors import InputError
 from bootlab.profile.asked.profiling import (
     DECOMPRESSOR,
@@ -65,7 +65,7 @@ def set_up_profile(
         system,
         files.initramfs or files.embedded,
         [one for one in given if decompressor is None or one[0] != decompressor.path],
-        program_symbols(system, cache),
+        read_program_symbols(system, cache),
     )
     spl, uboot = (None if path is None else Firmware(path) for path in (files.spl, files.uboot))
     stages = {

@@ -38,7 +38,7 @@ def require_qemu(binary: str) -> Path:
     return Path(found)
 
 
-def firmware_file(system: System) -> Path | None:
+def find_firmware(system: System) -> Path | None:
     """Return the firmware image that QEMU will load, or None when the machine starts the kernel itself."""
     machine = system.machine
     if system.board is not None:
@@ -59,7 +59,7 @@ def _firmware_folders(binary: str) -> tuple[Path, ...]:
 
 
 @lru_cache
-def qemu_version(program: Path) -> str:
+def probe_qemu_version(program: Path) -> str:
     """Return a QEMU program's version with its packager's, e.g. `10.0.2 (Debian 1:10.0.2+ds-2+deb13u1)`.
 
     Raises MissingTool when it is not there, ProgramFailed when it does not run.

@@ -22,7 +22,7 @@ from typing import Self
 from qemu.qmp import ConnectError, QMPClient, QMPError
 
 from bootlab.errors import BootFailed, MissingTool
-from bootlab.process import find_program
+from bootlab.process import require_program
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LineStamps
 
 # The pipe must hold a whole boot's console: if QEMU's write blocked, the guest's UART would see a busy transmitter, and
@@ -60,7 +60,7 @@ class QemuSession:
             raise MissingTool(
                 f"{self._argv[0]}: not found", hint="make setup installs it; bootlab doctor lists every tool"
             )
-        setpriv = find_program("setpriv", package="util-linux")
+        setpriv = require_program("setpriv", package="util-linux")
         read_fd, write_fd = os.pipe2(os.O_CLOEXEC)
         self._widen(write_fd)
         try:
@@ -93,6 +93,7 @@ class QemuSession:
 
     @property
     def pid(self) -> int:
+        """Return the process id of QEMU, which was started."""
         assert self._process is not None
         return self._process.pid
 
@@ -262,13 +263,13 @@ def _shutdown_reason(reason: str, *, guest: bool) -> EndReason:
 
 
 @contextlib.contextmanager
-def socket_folder() -> Iterator[Path]:
+def make_socket_folder() -> Iterator[Path]:
     """Give a short-lived private folder whose path is short enough for a Unix socket (108 bytes)."""
     with tempfile.TemporaryDirectory(prefix="bootlab-") as folder:
         yield Path(folder)
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     """Return a TCP port of this host that was free a moment ago."""
     # Another process may take the port before QEMU binds it; QEMU then says so and the boot fails at once.
     with socket.socket() as probe:

@@ -20,13 +20,14 @@ from bootlab.profile.recorded.card_reads import CARD_LOG, TRACE_EVENT
 from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
-from bootlab.system import Accelerator, BootFiles, ClockKind, KernelEntry, System
+from bootlab.system import Accelerator, BootFiles, ClockKind, System
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv, qemu_binary
+from bootlab.targets.qemu.exact_disks import CONFIG_LINE, are_exact, inexact_disks
 from bootlab.targets.qemu.huge_pages import expect_pages
 from bootlab.targets.qemu.kvm import probe_kvm
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
-from bootlab.targets.qemu.program import firmware_file, qemu_version, require_qemu
-from bootlab.targets.qemu.session import QemuSession, free_port, socket_folder
+from bootlab.targets.qemu.program import find_firmware, probe_qemu_version, require_qemu
+from bootlab.targets.qemu.session import QemuSession, find_free_port, make_socket_folder
 from bootlab.targets.target import TRACE, BootRequest, Machine, Prepared, sizes_of
 
 _NOT_ASKED_FOR = "not asked for"
@@ -49,8 +50,8 @@ class QemuPrepared(Prepared):
     @asynccontextmanager
     async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[Machine]:
         system = self.system
-        with socket_folder() as folder:
-            port = free_port() if system.network and system.network.guest_port else None
+        with make_socket_folder() as folder:
+            port = find_free_port() if system.network and system.network.guest_port else None
             wiring = Wiring(folder / "qmp", self.accelerator, port, self._plugin_files(directory))
             argv += qemu_argv(system, self.files, wiring)
             async with QemuSession(argv, wiring.qmp_socket, stderr=directory / "qemu.stderr") as session:
@@ -61,7 +62,7 @@ class QemuPrepared(Prepared):
         return self.profile.about.missing if self.profile is not None else ()
 
     def host_facts(self) -> dict[str, Any]:
-        return {"qemu": qemu_version(self.qemu), "kvm": self.kvm}
+        return {"qemu": probe_qemu_version(self.qemu), "kvm": self.kvm}
 
     def _plugin_files(self, directory: Path) -> PluginFiles | None:
         if self.plugin is None or self.plugin_config is None:
@@ -92,7 +93,7 @@ class QemuTarget:
         expect_pages(system)
         files = boot_files.prepare(shop, system)
         hashes = {**files.hashes, "qemu": file_sha256(binary)}
-        if (firmware := firmware_file(system)) is not None:
+        if (firmware := find_firmware(system)) is not None:
             hashes["firmware"] = file_sha256(firmware)
         sizes = sizes_of(system, files)
         if system.clock.kind is ClockKind.WALL:
@@ -124,6 +125,8 @@ class QemuTarget:
         symbols = _symbols(files.vmlinux, files.symbols)
         stop = system.booted.mark if system.check is None else system.check.mark
         config = _plugin_config(system, symbols, asked.watch, stop, _stages(system, files))
+        if are_exact(system):
+            config += f"{CONFIG_LINE}\n"
         profile = (
             set_up_profile(system, files, symbols, shop.cache, asked.profile) if asked.profile is not None else None
         )
@@ -147,24 +150,27 @@ class QemuTarget:
 
     def doubts(self, system: System) -> list[str]:
         """Return what makes an emulated machine depend on the host although instructions are its clock."""
-        reads_disks = system.disks and system.machine.arch == "x86_64" and system.kernel.entry is KernelEntry.IMAGE
-        if system.clock.kind is ClockKind.VIRTUAL and reads_disks and "edd=off" not in system.kernel.cmdline.split():
-            return [
-                "kernel.cmdline: without edd=off the kernel's setup code reads every disk through the firmware, and a "
-                "read completes when the host does: this boot will not repeat exactly"
-            ]
-        return []
+        return inexact_disks(system)
 
 
 def _plugin_config(
     system: System, symbols: SymbolTable | None, watch: tuple[str, ...], stop: str | None, stages: list[str]
 ) -> str:
+    if symbols is None and system.marks:
+        raise InputError(
+            f"marks: this kernel's symbols cannot be had, so {', '.join(system.marks)} would never be seen",
+            hint="kernel.symbols names its System.map or vmlinux; or leave [marks] out",
+        )
     if symbols is None:
+        if system.clock.charges:
+            raise InputError("clock.charges: the symbols of this kernel cannot be read, so its calls are not seen")
         # A kernel whose symbols cannot be had still has its guest marks.
         lines = [arch_line(system.machine.arch, None), *stages, "guestmarks", *([f"stop {stop}"] if stop else [])]
         return "".join(f"{line}\n" for line in lines)
     known = tuple(symbol for symbol in watch if symbols.address(symbol) is not None)
-    return make_plugin_config(symbols, marks=system.marks, watch=known, stop=stop, stages=stages).text
+    return make_plugin_config(
+        symbols, marks=system.marks, charges=system.clock.charges, watch=known, stop=stop, stages=stages
+    ).text
 
 
 def _stages(system: System, files: BootFiles) -> list[str]:

@@ -7,11 +7,12 @@ of what it did; whatever was recorded later than a boot that is earlier now is r
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from bootlab.errors import InputError
 from bootlab.system import System
-from bootlab.targets.replay.recordings import RecordedBoot
-from bootlab.targets.replay.script import ReplayedEnd, ScriptedAnswer
+from bootlab.targets.replay.recordings import CONSOLE, RecordedBoot
+from bootlab.targets.replay.script import SCRIPT, ReplayedEnd, ScriptedAnswer
 from bootlab.targets.target import EndReason
 from bootlab.timeline import marks as m
 
@@ -48,6 +49,7 @@ def as_recorded(recording: RecordedBoot, system: System) -> Play:
     console = tuple(_stamped(recording, system, recording.console))
     ended = {end.value: end for end in ReplayedEnd}.get(record.outcome)
     if ended is None:
+        _expect_check(recording, system)
         return _ready(console, recording.trace)
     if ended is ReplayedEnd.NOT_STARTED:
         return Play(console, None, refuses=record.detail)
@@ -66,16 +68,41 @@ def as_answered(recording: RecordedBoot, system: System, answer: ScriptedAnswer)
     if ready_ns is None or recording.record.outcome != "ready":
         if answer.end is None and not answer.later_ns:
             return as_recorded(recording, system)
-        raise InputError(f"{recording.directory}: was not ready, so it cannot be moved or end in another way")
+        raise InputError(
+            f"{_script_of(recording)}: boot {recording.directory.name!r} was not ready, so it cannot be moved or end "
+            "in another way",
+            hint="answer with a boot that was ready",
+        )
     if ready_ns + answer.later_ns <= 0:
-        raise InputError(f"later_ns: {-answer.later_ns} ns earlier would be before power-on: it was {ready_ns} ns")
+        raise InputError(
+            f"{_script_of(recording)}:later_ns: {-answer.later_ns} ns earlier would be before power-on: it was ready "
+            f"after {ready_ns} ns",
+            hint="the later_ns of all answers that hold add up",
+        )
     move = _mover(ready_ns, answer.later_ns)
     console, trace = recording.console, recording.trace
-    if answer.end is not None:
+    if answer.end is None:
+        _expect_check(recording, system)
+    else:
         console, trace = _cut(recording, system, answer, ready_ns)
     stamped = tuple((move(t_ns), data) for t_ns, data in _stamped(recording, system, console))
     trace = None if trace is None else _moved(trace, move)
     return _ending(answer, stamped, trace)
+
+
+def _expect_check(recording: RecordedBoot, system: System) -> None:
+    pattern = None if system.check is None else system.check.console
+    lines = recording.console.decode(errors="replace").split("\n")
+    if pattern is not None and not any(re.search(pattern, line) for line in lines):
+        raise InputError(
+            f"{recording.directory / CONSOLE}: cannot be replayed: no line of it is what check.console waits for, "
+            f"{pattern!r}, and the boot passed its check: cut, or of a system with another check",
+            hint="record it again, or give the system the check that it had",
+        )
+
+
+def _script_of(recording: RecordedBoot) -> Path:
+    return recording.directory.parent / SCRIPT
 
 
 def _ending(answer: ScriptedAnswer, console: tuple[tuple[int, bytes], ...], trace: str | None) -> Play:
@@ -105,7 +132,7 @@ def _mover(ready_ns: int, later_ns: int) -> Callable[[int], int]:
 
 def _moved(trace: str, move: Callable[[int], int]) -> str:
     shift, lines = 0, []
-    for line in trace.splitlines():
+    for line in trace.split("\n")[:-1]:
         words = line.split(" ")
         if words[:2] == ["clock", "virtual"]:
             shift = int(words[2])
@@ -150,17 +177,17 @@ def _cut(recording: RecordedBoot, system: System, answer: ScriptedAnswer, ready_
             break
     console = b"".join(lines)
     if failed_check:
-        console += _failed_line(system, answer)
+        console += _failed_line(recording, system, answer)
     elif answer.end is ReplayedEnd.PANICKED:
         console += f"Kernel panic - not syncing: {answer.detail}\n".encode()
     if recording.trace is None:
         return console, None
     kept = [
         line
-        for line in recording.trace.splitlines(keepends=True)
+        for line in recording.trace.split("\n")[:-1]
         if _time_of(line) < ready_ns or (failed_check and _is_ready(line, system))
     ]
-    return console, "".join(kept)
+    return console, "".join(f"{line}\n" for line in kept)
 
 
 def _says_ready(line: str, system: System) -> bool:
@@ -170,19 +197,22 @@ def _says_ready(line: str, system: System) -> bool:
     return found is not None and found[1] == system.booted.mark
 
 
-def _failed_line(system: System, answer: ScriptedAnswer) -> bytes:
+def _failed_line(recording: RecordedBoot, system: System, answer: ScriptedAnswer) -> bytes:
     line = f"bootlab: check failed: {answer.detail}"
     if system.check is None or re.search(system.check.fail, line) is None:
-        raise InputError(f"end: {system.name} has no [check] that the line {line!r} would fail")
+        raise InputError(
+            f"{_script_of(recording)}:end: {system.name} has no [check] that the line {line!r} would fail",
+            hint="give the system a [check], or the answer another end",
+        )
     return line.encode() + b"\n"
 
 
 def _time_of(line: str) -> int:
-    words = line.split()
+    words = line.split(" ")
     at = _TIME_AT.get(words[0])
     return -1 if at is None else int(words[at])
 
 
 def _is_ready(line: str, system: System) -> bool:
-    words = line.split()
+    words = line.split(" ")
     return words[0] == "guest" and words[1] == system.booted.mark

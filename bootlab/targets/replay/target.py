@@ -20,8 +20,15 @@ from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.compressed import find_kept
 from bootlab.system import Replay, System
 from bootlab.targets.replay.playing import Play, as_answered, as_recorded
-from bootlab.targets.replay.recordings import KERNEL_CONFIG, OF_EVERY_BOOT, RecordedBoot, find_recordings, recorded_key
-from bootlab.targets.replay.script import Script, ScriptedAnswer, read_script
+from bootlab.targets.replay.recordings import (
+    CONFIG,
+    KERNEL_CONFIG,
+    OF_EVERY_BOOT,
+    RecordedBoot,
+    find_recordings,
+    recorded_key,
+)
+from bootlab.targets.replay.script import SCRIPT, Script, ScriptedAnswer, read_script
 from bootlab.targets.target import (
     NO_FILES,
     TRACE,
@@ -44,6 +51,8 @@ class ReplayPrepared(Prepared):
     by_seed: Mapping[int, RecordedBoot]
     by_script: Script | None
     recordings: Mapping[str, RecordedBoot]
+    boots: Path
+    """The folder that they are in."""
     profiled: bool
 
     @asynccontextmanager
@@ -52,16 +61,19 @@ class ReplayPrepared(Prepared):
         argv += [_RUNS_ON, str(recording.directory)]
         if play.trace is not None:
             (directory / TRACE).write_text(play.trace, encoding="ascii")
+        if self.plugin_config is not None:
+            # What its trace looked for, so that what is on record of this boot is whole, too.
+            (directory / CONFIG).write_text(self.plugin_config, encoding="ascii")
         if self.profiled:
             for kept in recording.directory.iterdir():
-                if kept.name not in OF_EVERY_BOOT:
+                if kept.name not in OF_EVERY_BOOT and kept.is_file():
                     shutil.copyfile(kept, directory / kept.name)
         yield Machine(ReplaySession(play))
 
     def _chosen(self) -> tuple[RecordedBoot, Play]:
         if self.by_script is not None:
             answer = self.by_script.answer_for(self.system)
-            recording = _named(self.recordings, answer)
+            recording = _named(self.recordings, answer, self.boots)
             return recording, as_answered(recording, self.system, answer)
         found = self.by_seed.get(self.system.seed)
         if found is None:
@@ -143,14 +155,14 @@ class ReplayTarget:
             first = next(iter(by_seed.values()))
         else:
             answer = script.prepared_for(system)
-            first = _named(recordings, answer)
+            first = _named(recordings, answer, settings.boots)
             if answer.refused is not None:
                 raise InputError(answer.refused)
             if answer.unbuilt is not None:
                 raise BuildFailed(answer.unbuilt)
         if asked.profile is not None and not find_kept(first.directory / PROFILE).is_file():
             raise InputError(f"target: {first.directory} is not the boot of a profile")
-        config = settings.boots / KERNEL_CONFIG
+        config = settings.boots / (answer.kernel_config or KERNEL_CONFIG)
         files = NO_FILES.model_copy(
             update={"kernel_config": config if config.is_file() else None, "kernel_build_s": answer.build_s}
         )
@@ -165,6 +177,7 @@ class ReplayTarget:
             by_seed=by_seed,
             by_script=script,
             recordings=recordings,
+            boots=settings.boots,
             profiled=asked.profile is not None,
         )
 
@@ -208,8 +221,11 @@ def _of_this_system(system: System, recordings: Mapping[str, RecordedBoot], fold
     return {one.record.seed: one for one in found}
 
 
-def _named(recordings: Mapping[str, RecordedBoot], answer: ScriptedAnswer) -> RecordedBoot:
+def _named(recordings: Mapping[str, RecordedBoot], answer: ScriptedAnswer, folder: Path) -> RecordedBoot:
     assert answer.boot is not None
     if answer.boot not in recordings:
-        raise InputError(f"boot: {answer.boot!r} is none of the boots on record: {', '.join(recordings)}")
+        raise InputError(
+            f"{folder / SCRIPT}:boot: {answer.boot!r} is none of the boots on record: {', '.join(recordings)}",
+            hint="name the directory of a finished boot; a warm-up, or one moved aside, is none",
+        )
     return recordings[answer.boot]

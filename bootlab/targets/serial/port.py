@@ -80,9 +80,13 @@ class ByteSource(Protocol):
         """Return what has come, waiting a tenth of a second at most. Raises OSError when the line is gone."""
         ...
 
-    def write(self, data: bytes) -> None: ...
+    def write(self, data: bytes) -> None:
+        """Send bytes to the board. Raises OSError."""
+        ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Give the line up."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +137,7 @@ def open_port(name: str, settings: LineSettings) -> SerialPort:
     return SerialPort(name, _Descriptor.of(opened), "tty", options["baudrate"], settings.byte_ns(), tuple(doubts))
 
 
-def ports_here() -> list[str]:
+def find_ports() -> list[str]:
     """Return this machine's serial ports that have a device behind them, as `/dev/ttyUSB0 (what it is)`."""
     return [f"{port.device} ({port.description})" for port in sorted(list_ports.comports())]
 
@@ -194,7 +198,7 @@ def _refused(name: str, error: OSError) -> InputError:
 
 
 def _ports_hint() -> str:
-    found = ports_here()
+    found = find_ports()
     return f"ports here: {', '.join(found)}" if found else "this machine has no serial port; is the adapter plugged in?"
 
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from bootlab.errors import BootFailed
-from bootlab.process import ProgramFailed, find_program, run
+from bootlab.process import ProgramFailed, require_program, run
 from bootlab.system import SerialLine
 from bootlab.targets.serial.port import LineSettings, open_port
 from bootlab.targets.serial.reader import Chunk, Gone, SerialReader
@@ -41,7 +41,7 @@ class SerialSession:
     async def __aenter__(self) -> Self:
         try:
             if self._line.labgrid is not None:
-                find_program("labgrid-client", package="labgrid-client")
+                require_program("labgrid-client", package="labgrid-client")
                 await self._command("labgrid", self._labgrid("acquire"), self._line.power_deadline_s)
                 self._acquired = True
             await self._off()

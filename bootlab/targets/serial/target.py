@@ -68,7 +68,7 @@ class SerialTarget:
         )
 
     def lacks(self, before: System, after: System) -> str | None:
-        """Return why the board cannot become `after`: only what is brought to it can change."""
+        """Return why the board cannot become `after`, None where it can: only what is brought to it can change."""
         if before.kernel.installed:
             return "nothing is delivered to this board (target.deliver), so it boots what is on it"
         if any(getattr(before, part) != getattr(after, part) for part in System.model_fields if part not in _BROUGHT):

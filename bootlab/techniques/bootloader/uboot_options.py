@@ -44,8 +44,8 @@ TECHNIQUES = (
                 "SPL's first line is written before anything is loaded, one character after the other, by "
                 "a CPU that waits for the line: 87 microseconds each at 115200 baud."
             ),
-            cost="nothing on the console says that SPL started, or which build it is",
-            risk=Risk.NONE,
+            cost="nothing says that SPL started, or which build it is",
+            risk=Risk.FUNCTION,
             published=(none_published("U-Boot 2025.01, common/spl/spl.c: preloader_console_init()"),),
         ),
         change=Change(

@@ -9,7 +9,7 @@ from bootlab.techniques.model.technique import Applies, Apply
 
 
 def not_built(system: System) -> str | None:
-    """Say why there is no bootloader to build anew."""
+    """Say why there is no bootloader to build anew; None where there is."""
     if system.machine.type.is_real:
         return f"bootlab does not build this board's bootloader ({system.machine.type.value})"
     if system.board is None:
@@ -18,7 +18,7 @@ def not_built(system: System) -> str | None:
 
 
 def finished_medium(system: System) -> str | None:
-    """Say why bootloader, kernel, command line and initramfs of a board cannot be changed."""
+    """Say why bootloader, kernel, command line and initramfs of a board cannot be changed; None where they can."""
     if system.finished_medium is None:
         return None
     key, _ = system.finished_medium
@@ -26,7 +26,7 @@ def finished_medium(system: System) -> str | None:
 
 
 def no_uboot_proper(system: System) -> str | None:
-    """Say why options of U-Boot proper mean nothing."""
+    """Say why options of U-Boot proper mean nothing; None where they do mean something."""
     if (reason := not_built(system)) is not None:
         return reason
     if system.bootloader is not None and system.bootloader.falcon:

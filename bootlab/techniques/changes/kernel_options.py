@@ -1,12 +1,14 @@
 """The kernel built with other options of its configuration, and the proof that the image which booted has them.
 
-A technique names all that it wants. Only what is not so already is asked for: an option that this kernel has never
-heard of, or that is off anyway, is not put into the system.
+A technique names all that it wants, by the names of today. Only what is not so already is asked for, by the name that
+the kernel at hand has for it: an option that this kernel has never heard of, or that is off anyway, is not put into the
+system.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from bootlab.build.source.renamed_options import earlier_names
 from bootlab.errors import InputError
 from bootlab.system import System
 from bootlab.techniques.model.evidence import Measured, Proof
@@ -37,7 +39,7 @@ class WantedOptions:
     drops: tuple[str, ...] = ()
     """Options that no longer exist with these, so an earlier step's wish is forgotten."""
     arch: tuple[str, ...] = ()
-    """The only architectures that have the options; empty for all."""
+    """The only architectures where the options can be had so; empty for all."""
     applies: Applies = everywhere
     more: Callable[[System, Measured], Mapping[str, str]] = _no_more
     """Options that depend on the system, beside the others."""
@@ -76,11 +78,13 @@ def kernel_change(wanted: WantedOptions, *, adds: bool = False) -> Change:
     def apply(system: System, measured: Measured) -> System:
         if (reason := check(system, measured)) is not None:
             raise InputError(reason)
-        asked = {**wanted.gates, **_asked(wanted, system, measured), **wanted.more(system, measured)}
+        gates = _as_known(wanted.gates, system, measured)
+        asked = {**gates, **_asked(wanted, system, measured), **wanted.more(system, measured)}
         return _without(system, wanted.drops).with_options(**_news(system, measured, asked))
 
     knob = "kernel.build.options: " + _spelled({**wanted.gates, **wanted.options})
-    return Change(Layer.KERNEL, knob, apply, check, adds)
+    names = [one.old for option in wanted.options for one in earlier_names(option)]
+    return Change(Layer.KERNEL, knob, apply, check, adds, (*wanted.options, *names))
 
 
 def kernel_proof(wanted: WantedOptions, shows: Proof | None = None) -> Proof:
@@ -136,7 +140,19 @@ def _asked(wanted: WantedOptions, system: System, measured: Measured) -> dict[st
         for option, selectors in wanted.kept_by.items()
         if any(_value_or_off(system, measured, one) != "n" and wanted.options.get(one) != "n" for one in selectors)
     }
-    return {option: value for option, value in wanted.options.items() if option not in left}
+    asked = {option: value for option, value in wanted.options.items() if option not in left}
+    return _as_known(asked, system, measured)
+
+
+def _as_known(options: Mapping[str, str], system: System, measured: Measured) -> dict[str, str]:
+    """Return options and values by the names that the kernel at hand has for them: an older one has others."""
+    explicit = system.kernel.build.options if system.kernel.build is not None else {}
+    known = {}
+    for option, value in options.items():
+        older = next((one for one in earlier_names(option) if {one.old} & {*measured.kernel_config, *explicit}), None)
+        name, asked = (option, value) if older is None else (older.old, older.renamed_value(value))
+        known[name] = asked
+    return known
 
 
 def _news(system: System, measured: Measured, asked: Mapping[str, str]) -> dict[str, str]:

@@ -1,9 +1,14 @@
 """The machine with some of its keys changed, and what techniques ask of it: its type, its bus, is it a board."""
 
 from bootlab.system import MachineType, System
+from bootlab.techniques.changes.kernel_options import is_on, known
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.technique import Applies, Apply
 
+NO_INTERRUPTS = (
+    "without ACPI only a kernel that reads MP tables (X86_MPPARSE) finds the I/O APIC, and qboot sets up nothing else "
+    "that interrupts come through"
+)
 X86 = (MachineType.Q35, MachineType.PC, MachineType.MICROVM)
 
 
@@ -29,10 +34,15 @@ def only_on(*types: MachineType) -> Applies:
 
 
 def fixed_by_board(system: System) -> str | None:
-    """Say why CPUs and memory cannot be changed: the machine is a board."""
+    """Say why CPUs and memory cannot be changed: the machine is a board. None where it is none."""
     if system.board is None or system.board.extensible:
         return None
     return f"{system.machine.type.value} is a board, which has what it has"
+
+
+def reads_mp_tables(system: System, measured: Measured) -> bool:
+    """Return whether the kernel is known to find CPUs and the I/O APIC of a PC without ACPI."""
+    return known(system, measured) and is_on(system, measured, "X86_MPPARSE")
 
 
 def has_pci_devices(system: System) -> bool:

@@ -3,7 +3,15 @@
 from bootlab.system import MachineType, System
 from bootlab.techniques.changes.command_line import kernel_words, measured_words, x86_only
 from bootlab.techniques.model.evidence import Measured
-from bootlab.techniques.model.proofs import find_line, line_appears, never_runs, pause_shrinks
+from bootlab.techniques.model.proofs import (
+    any_of,
+    find_line,
+    line_appears,
+    line_vanishes,
+    log_says,
+    never_runs,
+    pause_shrinks,
+)
 from bootlab.techniques.model.published import (
     AGNOS,
     BOOTLIN_SLIDES,
@@ -30,9 +38,35 @@ def _lpj(system: System, measured: Measured) -> str | None:
     return f"lpj={found.group(1)}" if found else None
 
 
+def _measures_the_loop(system: System, measured: Measured) -> str | None:
+    # Where the first CPU computes it, the others may measure theirs all the same (init/calibrate.c).
+    computes = log_says(measured.facts, measured.console, r"Calibrating delay loop \(skipped\), value calculated")
+    if computes and system.machine.vcpus == 1:
+        return "the kernel computes lpj from the frequency of its timer, and measures nothing"
+    return None
+
+
+def _checks_the_timer(system: System, measured: Measured) -> str | None:
+    if (reason := x86_only(system, measured)) is not None:
+        return reason
+    if log_says(measured.facts, measured.console, _CHECK) is False:
+        return "the kernel sets up no timer behind an I/O APIC, and checks none"
+    return None
+
+
+def _times_it_slowly(system: System, measured: Measured) -> str | None:
+    if (reason := x86_only(system, measured)) is not None:
+        return reason
+    if log_says(measured.facts, measured.console, _SLOW_TIMING):
+        return None
+    return "the kernel learnt at once how fast it is, from the CPU or in the few ticks that the option does not spare"
+
+
 def _another_timer_ticks(system: System, measured: Measured) -> str | None:
     if system.machine.type is MachineType.MICROVM:
         return "Linux uses no other timer on microvm: it has no HPET, and its ACPI says there is no PIT"
+    if log_says(measured.facts, measured.console, "TSC deadline timer available"):
+        return "this CPU's timer follows its time stamp counter (TSC deadline), and is not calibrated"
     return _one_vcpu_only(system, measured)
 
 
@@ -41,18 +75,25 @@ def _tsc_khz(system: System, measured: Measured) -> str | None:
     return f"tsc_early_khz={int(found.group(1) + found.group(2))}" if found else None
 
 
+_CHECK = r"\.\.TIMER: vector="
+_SLOW_TIMING = r"tsc: (PIT calibration (matches|deviates)|[Uu]sing \w+ (reference )?calibration)"
+"""What pit_hpet_ptimer_calibrate_cpu() says (arch/x86/kernel/tsc.c)."""
+
 TECHNIQUES = (
     Technique(
         name="cmdline_lpj",
         text=Text(
             summary="presets the delay loop with the value that the baseline boot found",
             mechanism=(
-                "Without a preset calibrate_delay() counts loops over several timer ticks, up to 250 ms "
-                "for each CPU. A kernel that knows the frequency of its timer computes the value instead, "
-                "and then there is nothing to save."
+                "Without a preset calibrate_delay() (init/calibrate.c) counts loops over several timer "
+                "ticks, up to 250 ms for each CPU. A kernel that knows the frequency of its timer computes "
+                "the value of the first CPU instead, and then only further ones may measure theirs."
             ),
-            cost="a wrong value, on a faster or slower CPU, makes udelay() too short or too long",
-            risk=Risk.NONE,
+            cost=(
+                "a wrong value, on a faster or slower CPU, makes udelay() too short or too long, and drivers "
+                "that rely on it fail"
+            ),
+            risk=Risk.FUNCTION,
             published=(
                 Published("-83 ms (BeagleBone Black, Linux 6.1)", BOOTLIN_SLIDES),
                 Published("doc: up to 250 ms/CPU; no-op under KVM_GUEST", LINUX_612),
@@ -63,6 +104,7 @@ TECHNIQUES = (
             "lpj=N, with N from the baseline boot's own log",
             _lpj,
             "the baseline boot's log does not say which lpj the kernel found",
+            _measures_the_loop,
         ),
         proof=line_appears(r"\(skipped\) preset value"),
         removes=Removes("measuring of the delay loop", functions=("calibrate_delay",)),
@@ -88,8 +130,8 @@ TECHNIQUES = (
                 ),
             ),
         ),
-        change=kernel_words("no_timer_check", x86_only),
-        proof=pause_shrinks(r"\.\.TIMER: vector="),
+        change=kernel_words("no_timer_check", _checks_the_timer),
+        proof=pause_shrinks(_CHECK),
         removes=Removes("the check that timer interrupts arrive", functions=("timer_irq_works",)),
     ),
     Technique(
@@ -122,11 +164,15 @@ TECHNIQUES = (
         text=Text(
             summary="tells the kernel how fast its time stamp counter is",
             mechanism=(
-                "A CPU that does not enumerate its TSC frequency, with no hypervisor clock to tell it, has "
-                "the counter timed against the PIT before anything else. The frequency of the CPU itself "
-                "is timed all the same, so on kernels that take the one from the other nothing is saved."
+                "A CPU that does not enumerate its frequency is timed against the PIT, in some ticks, with or "
+                "without the option (quick_pit_calibrate(), arch/x86/kernel/tsc.c). Where that fails, as "
+                "without a PIT, 6.1 and 6.12 time it again against HPET or the ACPI timer, "
+                "up to three times and for as much as 50 ms each: that is what the option spares."
             ),
-            cost="a wrong value, on another CPU, makes every clock of the system wrong",
+            cost=(
+                "a wrong value, on another CPU, makes every clock of the system wrong; a CPU that does "
+                "enumerate its frequency is not asked, so that its local APIC timer may have to be measured"
+            ),
             risk=Risk.FUNCTION,
             published=(
                 Published(
@@ -139,19 +185,21 @@ TECHNIQUES = (
             "tsc_early_khz=N, with N from the baseline boot's own log",
             _tsc_khz,
             "the baseline boot's log does not say how fast the time stamp counter is",
-            x86_only,
+            _times_it_slowly,
         ),
-        proof=never_runs("native_calibrate_tsc"),
-        removes=Removes("timing of the CPU's time stamp counter", functions=("native_calibrate_tsc",)),
+        proof=any_of(never_runs("pit_hpet_ptimer_calibrate_cpu"), line_vanishes(_SLOW_TIMING)),
+        removes=Removes("slow timing of the time stamp counter", functions=("pit_hpet_ptimer_calibrate_cpu",)),
     ),
     Technique(
         name="cmdline_tsc_reliable",
         text=Text(
             summary="trusts the time stamp counter without watching it",
             mechanism=(
-                "The kernel otherwise compares the TSC with a second clock source every half second until "
-                "it believes in it, checks synchronisation between CPUs, and may fall back to a slower "
-                "clock for good."
+                "The kernel otherwise compares the TSC with a second clock source every half second "
+                "(clocksource_watchdog(), kernel/time/clocksource.c), checks at the start of each further CPU "
+                "that both count alike (check_tsc_sync_source()), and may fall back to a slower clock for "
+                "good. 6.1 and 6.12 leave the watching out by themselves on CPUs whose counter is constant, "
+                "never stops and can be adjusted."
             ),
             cost="on a machine whose TSC does drift the clock goes wrong silently",
             risk=Risk.FUNCTION,

@@ -1,12 +1,21 @@
 """What is written to the console, and how many terminals are looked for or made."""
 
+import re
+
 from bootlab.system import System
 from bootlab.techniques.changes.command_line import kernel_words
+from bootlab.techniques.changes.kernel_options import option_value
 from bootlab.techniques.model.evidence import Measured
-from bootlab.techniques.model.proofs import fact_falls, fact_is, line_appears
+from bootlab.techniques.model.proofs import any_of, console_falls_silent, fact_falls, fact_is
 from bootlab.techniques.model.published import BOOTLIN_SLIDES, CROZAT_2008, Published
 from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Risk, Technique, Text
+
+
+def _obeys_its_level(system: System, measured: Measured) -> str | None:
+    if "ignore_loglevel" in system.kernel.cmdline.split():
+        return "ignore_loglevel on the command line shows every message all the same"
+    return None
 
 
 def _has_uart_option(system: System, measured: Measured) -> str | None:
@@ -14,7 +23,10 @@ def _has_uart_option(system: System, measured: Measured) -> str | None:
     arch = system.machine.arch
     if arch != "x86_64":
         return f"the kernel looks for serial ports that nothing names on x86-64 only; this system is {arch}"
-    return None
+    if other := re.search(r"(?<!\S)console=(ttyS[1-9]\d*)", system.kernel.cmdline):
+        return f"the console is {other[1]}, and the first port alone would stay"
+    built = option_value(system, measured, "SERIAL_8250_RUNTIME_UARTS")
+    return f"SERIAL_8250_RUNTIME_UARTS is {built} already" if built in ("0", "1") else None
 
 
 def _has_legacy_ptys(system: System, measured: Measured) -> str | None:
@@ -46,8 +58,9 @@ TECHNIQUES = (
                 Published("about -2.5 s kernel and -2.5 s user", "OPV: Openvario/meta-openvario issue 265"),
             ),
         ),
-        change=kernel_words("quiet loglevel=0"),
-        proof=fact_is("printk", r"^0\b"),
+        change=kernel_words("quiet loglevel=0", _obeys_its_level),
+        # A console without stamps (PRINTK_TIME) shows nothing, and the level that the running kernel obeys does.
+        proof=any_of(console_falls_silent(), fact_is("printk", r"^0\b")),
         removes=Removes(
             "writing of messages to the console",
             functions=(
@@ -69,7 +82,10 @@ TECHNIQUES = (
                 "its own device, whether or not there is hardware. The first port stays, because the "
                 "console is there."
             ),
-            cost="a second serial port is not found",
+            cost=(
+                "on 6.1 a second serial port is not found; 6.12 finds one that the firmware names "
+                "(serial8250_register_8250_port())"
+            ),
             risk=Risk.FUNCTION,
             published=(
                 Published(
@@ -80,7 +96,7 @@ TECHNIQUES = (
             ),
         ),
         change=kernel_words("8250.nr_uarts=1", _has_uart_option),
-        proof=line_appears(r"8250/16550 driver, 1 port"),
+        proof=fact_falls("ttyS_count"),
         removes=Removes("probing of serial ports", functions=("serial8250_init",)),
     ),
     Technique(

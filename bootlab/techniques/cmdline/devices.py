@@ -4,8 +4,8 @@ from bootlab.system import System
 from bootlab.techniques.changes.command_line import kernel_words, x86_only
 from bootlab.techniques.changes.kernel_options import is_on, known
 from bootlab.techniques.changes.machine import has_pci_devices
-from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
-from bootlab.techniques.model.proofs import fact_is, line_vanishes, now_runs
+from bootlab.techniques.model.evidence import Measured
+from bootlab.techniques.model.proofs import any_of, fact_is, if_shown, line_appears, line_vanishes, never_runs, now_runs
 from bootlab.techniques.model.published import CLEAR_LINUX, FIRECRACKER, KATA, LINUX_612, Published, none_published
 from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.subjects import PCI_SEARCH
@@ -20,12 +20,15 @@ def _needs_no_pci(system: System, measured: Measured) -> str | None:
     return None
 
 
-def _says_nothing(after: Evidence, before: Evidence) -> Effect:
-    # drivers/base/dd.c keeps the timeout to itself, and what it changes is what does not happen ten seconds later.
-    return Effect.NOT_SHOWN
+def _has_a_ps2_controller(system: System, measured: Measured) -> str | None:
+    if (arch := system.machine.arch) != "x86_64":
+        return f"only a PC has a PS/2 controller; this system is {arch}"
+    return "the baseline boot found no PS/2 controller" if measured.facts.get("i8042") == "no" else None
 
 
 def _modules_could_bring_them(system: System, measured: Measured) -> str | None:
+    if system.machine.arch == "x86_64":
+        return "a device waits for what a device tree says it needs, and a PC has none"
     if known(system, measured) and not is_on(system, measured, "MODULES"):
         return "a kernel without modules does not wait (drivers/base/dd.c)"
     return None
@@ -38,8 +41,9 @@ TECHNIQUES = (
             summary="does not look for a PCI bus at all",
             mechanism=(
                 "Scanning a bus reads the configuration space of 32 slots and sizes every BAR found by "
-                "writing to it; each access is trapped by a hypervisor. With the option no host bridge is "
-                "probed."
+                "writing to it; each access is trapped by a hypervisor. With the option the kernel takes no "
+                "way to that space (pci_probe is 0, arch/x86/pci/common.c): host bridges that ACPI names "
+                "are registered, and every slot looks empty."
             ),
             cost="no PCI device works; for machines whose devices sit on virtio-mmio",
             risk=Risk.FUNCTION,
@@ -51,7 +55,7 @@ TECHNIQUES = (
             ),
         ),
         change=kernel_words("pci=off", _needs_no_pci),
-        proof=fact_is("pci_devices", "^0"),
+        proof=fact_is("pci_devices", r"^0\b"),
         removes=PCI_SEARCH,
     ),
     Technique(
@@ -63,14 +67,17 @@ TECHNIQUES = (
                 "the mouse port and the multiplexer test are most of that conversation. Under a hypervisor "
                 "each access is an exit."
             ),
-            cost="no PS/2 mouse; Ctrl-Alt-Del sent by a hypervisor may be lost with nopnp",
+            cost=(
+                "no PS/2 mouse, and a keyboard whose lights stay dark; with nopnp the usual ports are probed even "
+                "where the firmware says that there is no controller"
+            ),
             risk=Risk.FUNCTION,
             published=(
                 Published("a few tens of milliseconds", f"{FIRECRACKER}, docs/api_requests/actions.md"),
                 Published("about 8 ms (noise)", "MVM: tinylabscom/mvm issues 2292, 2299, 2574"),
             ),
         ),
-        change=kernel_words("i8042.noaux i8042.nomux i8042.nopnp i8042.dumbkbd", x86_only),
+        change=kernel_words("i8042.noaux i8042.nomux i8042.nopnp i8042.dumbkbd", _has_a_ps2_controller),
         proof=line_vanishes("i8042 AUX port"),
         removes=Removes(
             "probing of the PS/2 mouse port and multiplexer",
@@ -88,9 +95,11 @@ TECHNIQUES = (
         text=Text(
             summary="lets every driver probe its devices in a thread of its own while initcalls go on",
             mechanism=(
-                "By default only drivers that ask for it probe asynchronously (nvme, sd, some MMC hosts; "
-                "not virtio, 8250, ahci). With the option each probe is handed to a worker, so one that "
-                "sleeps holds up nobody; on one CPU only waiting overlaps."
+                "By default only drivers that ask for it probe asynchronously (nvme, sd, MMC hosts, and on "
+                "6.12 regulators; not virtio, 8250, ahci). With the option each probe is handed to a worker, "
+                "so one that sleeps holds up no other initcall; on one CPU only waiting overlaps. Init starts "
+                "when all are over, and so ends the loading of a module (do_init_module(), "
+                "kernel/module/main.c): drivers that are modules gain little."
             ),
             cost=(
                 "devices appear in another order, and a driver that relies on the order may fail; a root "
@@ -105,22 +114,31 @@ TECHNIQUES = (
             ),
         ),
         change=kernel_words("driver_async_probe=*"),
-        proof=now_runs("__driver_attach_async_helper"),
+        proof=any_of(now_runs("__driver_attach_async_helper"), now_runs("__device_attach_async_helper")),
     ),
     Technique(
         name="cmdline_deferred_probe_timeout",
         text=Text(
             summary="gives up deferred probes at the end of the initcalls",
             mechanism=(
-                "A device whose supplier has no driver is probed again and again for ten seconds, because "
-                "a module might bring one. With no timeout such devices probe without it, or fail, as soon "
-                "as the initcalls are over."
+                "A device that depends on another one without a driver (a power domain, an IOMMU, a network "
+                "PHY) is put off, and probed again with every driver that comes, because a module might "
+                "bring the one it needs; ten seconds after the last one it probes without it, or fails "
+                "(drivers/base/dd.c). With no timeout that happens as soon as the initcalls are over."
             ),
-            cost="a device whose supplier is driven by a module that loads later does not work",
+            cost=(
+                "a device whose supplier is driven by a module that loads later does not work; what a link of "
+                "the device tree holds back (fw_devlink) waits for good, because only the timeout lets it go"
+            ),
             risk=Risk.FUNCTION,
             published=(none_published(f"{LINUX_612}, drivers/base/dd.c:260"),),
         ),
         change=kernel_words("deferred_probe_timeout=0", _modules_could_bring_them),
-        proof=Proof(_says_nothing),
+        # Where something is given up the kernel says so; else only that the timeout did not run out, in a boot that
+        # took longer.
+        proof=any_of(
+            if_shown(line_appears("deferred probe timeout, ignoring dependency")),
+            never_runs("deferred_probe_timeout_work_func"),
+        ),
     ),
 )

@@ -1,10 +1,20 @@
 """Network protocols that the kernel need not register."""
 
+from bootlab.system import System
 from bootlab.techniques.changes.command_line import kernel_words
+from bootlab.techniques.changes.kernel_options import is_on, known
+from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import any_of, line_appears, never_runs
 from bootlab.techniques.model.published import none_published
 from bootlab.techniques.model.subjects import IPV6
 from bootlab.techniques.model.technique import Risk, Technique, Text
+
+
+def _has_ipv6(system: System, measured: Measured) -> str | None:
+    if known(system, measured) and not is_on(system, measured, "IPV6"):
+        return "IPV6 is off in this kernel"
+    return None
+
 
 TECHNIQUES = (
     Technique(
@@ -19,7 +29,7 @@ TECHNIQUES = (
             risk=Risk.FUNCTION,
             published=(none_published("DV: David Ventura's kernels had IPV6=n; no isolated figure read"),),
         ),
-        change=kernel_words("ipv6.disable=1"),
+        change=kernel_words("ipv6.disable=1", _has_ipv6),
         proof=any_of(line_appears("IPv6: Loaded, but administratively disabled"), never_runs("ip6_route_init")),
         removes=IPV6,
     ),

@@ -1,10 +1,14 @@
 """Initcalls that the kernel is told not to call: some by name, and the slowest that is known to be safe to lose.
 
-Only names in this file are ever skipped: nothing in the kernel checks what depends on an initcall.
+Only names in this file are ever skipped: nothing in the kernel checks what depends on an initcall. One whose missing
+makes a later call go through a null pointer is not among them: in 6.1 and 6.12 userfaultfd_init() (any program's system
+call), inet6_init() (a protocol that any program may have loaded), digsig_init(), idle_inject_init(), nvme_core_init()
+and tpm_init().
 """
 
 from bootlab.system import System
 from bootlab.techniques.changes.command_line import BLACKLIST, blacklisted, kernel_words, measured_words
+from bootlab.techniques.changes.kernel_options import is_on, known
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.proofs import WATCH_PREFIX, never_runs
 from bootlab.techniques.model.published import LINUX_612, none_published
@@ -15,31 +19,33 @@ SAFE: dict[str, str] = {
     "init_blk_tracer": "blktrace: its tracer and the events it adds to tracefs",
     "init_kprobe_trace": "kprobe events in tracefs; kprobes themselves work",
     "crypto_kdf108_init": "a self-test of the key derivation function; the function needs no registration",
-    "digsig_init": "the keyring of the kernel's own digital signature API",
     "init_encrypted": "the `encrypted` key type of keyctl",
-    "inet6_init": "IPv6",
     "hpet_late_init": "/dev/hpet",
     "pnpacpi_init": "PNP devices behind ACPI, such as a second serial port",
     "i8042_init": "the PS/2 keyboard",
     "cmos_init": "/dev/rtc0; the kernel has read the clock before",
     "latency_fsnotify_init": "the notification of the latency tracer's maximum",
-    "idle_inject_init": "forced idling against overheating",
-    "userfaultfd_init": "the userfaultfd system call",
     "ksm_init": "merging of equal pages",
     "devlink_init": "devlink's netlink family, of switches and smart network cards",
     "efi_earlycon_remap_fb": "an EFI framebuffer console of early boot",
-    "nvme_core_init": "NVMe disks",
-    "tpm_init": "TPM devices",
     "bpf_tcp_ca_kfunc_init": "TCP congestion control written in BPF",
     "bpf_dummy_struct_ops_init": "a test of BPF struct_ops",
 }
 """Initcall -> what is gone without it."""
 
 
+def _nameless(system: System, measured: Measured) -> str | None:
+    if known(system, measured) and not is_on(system, measured, "KALLSYMS"):
+        return "a kernel without KALLSYMS knows no initcall by its name"
+    return None
+
+
 def _ran(initcall: str) -> Applies:
     def applies(system: System, measured: Measured) -> str | None:
         if initcall in blacklisted(system):
             return f"the command line skips {initcall} already"
+        if (reason := _nameless(system, measured)) is not None:
+            return reason
         if measured.initcalls_ns and initcall not in measured.initcalls_ns:
             return f"the baseline boot ran no initcall {initcall}"
         return None
@@ -113,9 +119,10 @@ TECHNIQUES = (
         text=Text(
             summary="does not start the kernel's CPU-jitter random number generator",
             mechanism=(
-                "jent_mod_init() measures the CPU's timing jitter over and over, hashes each measurement "
-                "with SHA-3, and runs the health tests of SP 800-90B on it. The generator is a second seed "
-                "of the crypto API's DRBG, which goes on with the kernel's own generator."
+                "jent_mod_init() measures the CPU's timing jitter over and over, mixes each measurement into "
+                "its pool (6.12 by SHA-3, 6.1 by a shift register), and runs the health tests of SP 800-90B "
+                "on it. The generator is a second seed of the crypto API's DRBG, which goes on with the "
+                "kernel's own generator (drbg_prepare_hrng(), crypto/drbg.c)."
             ),
             cost="the crypto API's DRBG has one source of entropy instead of two; not for FIPS mode",
             risk=Risk.SECURITY,
@@ -187,6 +194,7 @@ TECHNIQUES = (
             "initcall_blacklist=NAME, with the slowest NAME of the baseline boot that is on the list of safe ones",
             _slowest,
             "the baseline boot ran no initcall that is known to be safe to skip",
+            _nameless,
         ),
         proof=Proof(_one_more_is_skipped, watch=tuple(SAFE)),
         removes=Removes("an initcall that a system can do without", functions=tuple(SAFE), each=True),

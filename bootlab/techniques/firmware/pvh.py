@@ -1,6 +1,7 @@
 """The kernel without its decompressor: entered at the address of its PVH note."""
 
 from bootlab.system import KernelEntry, System
+from bootlab.techniques.changes.kernel_options import is_on, known
 from bootlab.techniques.changes.machine import X86, only_on
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.proofs import any_of, fact_changes
@@ -17,6 +18,8 @@ _on_x86 = only_on(*X86)
 def _enters_elsewhere(system: System, measured: Measured) -> str | None:
     if system.kernel.entry is KernelEntry.PVH:
         return "kernel.entry is pvh already"
+    if known(system, measured) and not is_on(system, measured, "PVH"):
+        return "the kernel has no such entry: PVH is off"
     return _on_x86(system, measured)
 
 
@@ -42,8 +45,8 @@ TECHNIQUES = (
         text=Text(
             summary="starts the uncompressed kernel at its PVH entry, so that no decompressor runs",
             mechanism=(
-                "A bzImage carries a decompressor that unpacks the kernel in the guest, with caches barely "
-                "set up, and then relocates it. The ELF file inside can be loaded by QEMU as it is and "
+                "A bzImage carries a decompressor that unpacks the kernel in the guest and then relocates "
+                "it. The ELF file inside can be loaded by QEMU as it is and "
                 "entered in 32-bit mode at the address in its PVH note. No log shows the time saved: it "
                 "lies before the first message."
             ),

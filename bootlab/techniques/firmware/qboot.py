@@ -2,7 +2,7 @@
 
 from bootlab.system import System
 from bootlab.techniques.changes.command_line import has_words
-from bootlab.techniques.changes.machine import X86, only_on, with_machine
+from bootlab.techniques.changes.machine import NO_INTERRUPTS, X86, only_on, reads_mp_tables, with_machine
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import any_of, line_changes, line_vanishes
 from bootlab.techniques.model.published import GARZARELLA_2019, Published
@@ -15,8 +15,10 @@ _on_x86 = only_on(*X86)
 def _has_another_firmware(system: System, measured: Measured) -> str | None:
     if system.machine.firmware != "default":
         return f"machine.firmware is {system.machine.firmware} already"
-    if has_words(system, "acpi=off"):
-        return "qboot writes no MP table: with acpi=off the kernel finds no interrupt routing at all"
+    if system.machine.uses_qboot:
+        return "microvm without ACPI tables starts from qboot already"
+    if has_words(system, "acpi=off") and not reads_mp_tables(system, measured):
+        return NO_INTERRUPTS
     return _on_x86(system, measured)
 
 

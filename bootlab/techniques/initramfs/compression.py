@@ -4,6 +4,7 @@ The proof is the decompressor that ran: the kernel picks it by the archive's fir
 """
 
 from bootlab.system import Compression, System
+from bootlab.techniques.changes.kernel_options import is_on, known
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.proofs import WATCH_PREFIX
 from bootlab.techniques.model.published import BOOTLIN_SLIDES, FIRECRACKER, Published, none_published
@@ -30,6 +31,9 @@ def _packed(
             return "initramfs.path is a finished archive; bootlab packs only what it builds from a recipe"
         if system.initramfs.compression is kind:
             return f"initramfs.compression is {kind.value} already"
+        option = f"RD_{kind.value.upper()}"
+        if kind is not Compression.NONE and known(system, measured) and not is_on(system, measured, option):
+            return f"the kernel cannot unpack it: {option} is off"
         return None
 
     return Technique(
@@ -78,10 +82,10 @@ TECHNIQUES = (
         Compression.GZIP,
         summary="compresses the initramfs with gzip",
         mechanism=(
-            "gzip decodes bit by bit, so it unpacks more slowly than LZ4 and faster than xz; every "
-            "kernel can read it, and it is what distributions shipped for decades."
+            "gzip decodes one symbol at a time, by tables of its entropy code, so it unpacks more slowly "
+            "than LZ4 and faster than xz; it is what distributions shipped for decades."
         ),
-        cost="slower to unpack than lz4, larger than zstd",
+        cost="slower to unpack than lz4, larger than zstd; the kernel needs CONFIG_RD_GZIP",
         published=(none_published(BOOTLIN_SLIDES),),
     ),
     _packed(
@@ -111,7 +115,8 @@ TECHNIQUES = (
         summary="does not compress the initramfs",
         mechanism=(
             "The kernel copies the archive straight into its root file system, while every compressed "
-            "byte would first go through a single-threaded decompressor. Where loading is slower than "
+            "byte would first go through a single-threaded decompressor; it does so beside the initcalls "
+            "(initramfs_async, init/initramfs.c), so that a second CPU hides some of it. Where loading is slower than "
             "unpacking the larger file costs more than it saves: the virtual clock does not charge the "
             "host for loading."
         ),
@@ -128,7 +133,7 @@ TECHNIQUES = (
             "xz packs tightest and decodes slowest, one bit at a time through an adaptive model. It "
             "can only pay where loading each byte is slow, as on boards with slow flash."
         ),
-        cost="unpacking takes several times as long as with gzip",
+        cost="unpacking takes several times as long as with gzip; the kernel needs CONFIG_RD_XZ",
         published=(
             Published("xz 26 MB unpack 1.8 s", "IRFS: lkml 2021-03-13, msg2512012"),
             Published("xz instead of gzip: -4.8 s (12.8 %) on slow cRIO media", "NI: ni/linux pull request 266"),

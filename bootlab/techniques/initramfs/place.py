@@ -4,7 +4,7 @@ from bootlab.errors import InputError
 from bootlab.system import Content, FileSystem, MachineType, Rootfs, System
 from bootlab.techniques.changes.kernel_options import NOT_BUILT, option_value
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
-from bootlab.techniques.model.proofs import line_appears
+from bootlab.techniques.model.proofs import find_line, line_appears
 from bootlab.techniques.model.published import BOOTLIN_2019, BOOTLIN_TRAINING, Published
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 
@@ -20,6 +20,9 @@ def _lies_beside(system: System, measured: Measured) -> str | None:
 
 
 def _is_inside(after: Evidence, before: Evidence) -> Effect:
+    # A kernel that was handed an archive frees it, and says so; an x86 one says where it lay.
+    if find_line(after.facts, after.console, r"^Freeing initrd memory|^RAMDISK: \[mem") is not None:
+        return Effect.NONE
     inside, was = (bool(side.kernel_config.get(_SOURCE)) for side in (after, before))
     if not after.kernel_config or not before.kernel_config:
         return Effect.NOT_SHOWN

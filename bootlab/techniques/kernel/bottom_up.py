@@ -3,10 +3,25 @@
 from bootlab.system import MachineType, System
 from bootlab.techniques.changes.kernel_options import WantedOptions, kernel_change, kernel_proof
 from bootlab.techniques.model.evidence import Measured
+from bootlab.techniques.model.proofs import now_runs
 from bootlab.techniques.model.published import VENTURA_2024, Published, none_published
 from bootlab.techniques.model.technique import Risk, Technique, Text
 
 _GROWN = (none_published(f"{VENTURA_2024}: a part of what his kernel has, grown from tinyconfig"),)
+
+_RUNS = {
+    "kernel_add_cgroups": "cgroup_init",
+    "kernel_add_devtmpfs": "devtmpfs_init",
+    "kernel_add_ext4": "ext4_init_fs",
+    "kernel_add_futex": "futex_init",
+    "kernel_add_ip_pnp": "ip_auto_config",
+    "kernel_add_network": "inet_init",
+    "kernel_add_printk": "vprintk_emit",
+    "kernel_add_proc_sysfs": "proc_root_init",
+    "kernel_add_smp": "cpu_stop_init",
+    "kernel_add_virtio_blk": "virtio_blk_init",
+}
+"""Technique -> a function of the kernel that runs in a boot only with what it gives."""
 
 
 def _adds(
@@ -19,7 +34,8 @@ def _adds(
     published: tuple[Published, ...] = _GROWN,
 ) -> Technique:
     text = Text(summary, mechanism, cost, Risk.NONE, published)
-    return Technique(name, text, kernel_change(wanted, adds=True), kernel_proof(wanted))
+    shows = now_runs(_RUNS[name]) if name in _RUNS else None
+    return Technique(name, text, kernel_change(wanted, adds=True), kernel_proof(wanted, shows))
 
 
 def _virtio_bus(system: System, measured: Measured) -> dict[str, str]:
@@ -38,7 +54,7 @@ TECHNIQUES = (
         WantedOptions({"BUG": "y"}, gates={"EXPERT": "y"}),
         summary="gives the kernel its assertions and their reports",
         mechanism=(
-            "A check that fails stops the task or the kernel with a report, instead of going on with broken data."
+            "A check that fails stops the task or the kernel with a report, instead of dying or hanging without one."
         ),
         cost="a table of places, and the checks themselves",
     ),

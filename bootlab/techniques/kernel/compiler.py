@@ -1,10 +1,20 @@
 """How the kernel's code is compiled: for size or speed, in which instructions."""
 
-from bootlab.techniques.changes.kernel_options import WantedOptions, choice, off, rebuilt_kernel
+from bootlab.system import System
+from bootlab.techniques.changes.kernel_options import WantedOptions, choice, is_on, rebuilt_kernel
+from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.published import BOOTLIN_2019, BOOTLIN_SLIDES, Published
 from bootlab.techniques.model.technique import Risk, Text
 
 _LEVELS = ("CC_OPTIMIZE_FOR_SIZE", "CC_OPTIMIZE_FOR_PERFORMANCE")
+
+
+def _in_arm_instructions(system: System, measured: Measured) -> str | None:
+    # UNWINDER_FRAME_POINTER depends on !THUMB2_KERNEL (arch/arm/Kconfig.debug): it would undo that, unasked.
+    if is_on(system, measured, "THUMB2_KERNEL"):
+        return "the kernel is compiled for Thumb-2 (THUMB2_KERNEL), whose stacks are unwound by tables only"
+    return None
+
 
 TECHNIQUES = (
     rebuilt_kernel(
@@ -15,8 +25,8 @@ TECHNIQUES = (
                 "A smaller kernel is read and unpacked sooner and fits caches better; the code itself "
                 "takes more instructions, so a boot that does not wait for storage gets longer."
             ),
-            cost="the whole system runs slower",
-            risk=Risk.NONE,
+            cost="all that the kernel does takes longer, after the boot too; programs are compiled as before",
+            risk=Risk.FUNCTION,
             published=(
                 Published(
                     "-4 ms to user space, -5.7 % of kernel; SAMA5D3 (3.10): -44 ms to init, +1.815 s to login",
@@ -66,14 +76,14 @@ TECHNIQUES = (
                 "The tables by which a stack is unwound are a few percent of the image, to be read and "
                 "unpacked; frame pointers cost an instruction or two a function instead."
             ),
-            cost="slightly slower code in every function",
+            cost="slightly slower code in every function; not with Thumb-2, whose stacks only the tables unwind",
             risk=Risk.NONE,
             published=(Published("-24 KB (-1.1 %) of compressed kernel, +0.8 ms to user space", BOOTLIN_2019),),
         ),
         WantedOptions(
             choice("UNWINDER_FRAME_POINTER", ("UNWINDER_FRAME_POINTER", "UNWINDER_ARM")),
-            gates=off("THUMB2_KERNEL"),
             arch=("armv7",),
+            applies=_in_arm_instructions,
         ),
     ),
 )

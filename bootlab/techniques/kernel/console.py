@@ -134,7 +134,7 @@ TECHNIQUES = (
             needs=("TTY",),
             applies=_is_said_without,
         ),
-        shows=initcalls_gone("tty_init"),
+        shows=initcalls_gone("tty_class_init", "pty_init"),
         removes=Removes(
             "terminals",
             functions=(

@@ -48,11 +48,12 @@ TECHNIQUES = (
             mechanism=(
                 "Caches and initial namespaces are set up, and each subsystem registers what it does for a new one."
             ),
-            cost="containers do not work without them",
-            risk=Risk.FUNCTION,
+            cost="containers do not work without them; services run without the isolation that they ask for",
+            risk=Risk.SECURITY,
             published=(none_published(f"{LINUX_612}, init/Kconfig"),),
         ),
         WantedOptions(off("NAMESPACES"), gates={"EXPERT": "y"}),
+        shows=initcalls_gone("user_namespaces_init", "pid_namespaces_init"),
         removes=Removes("namespaces", functions=("user_namespaces_init", "pid_namespaces_init", "utsname_sysctl_init")),
     ),
 )

@@ -3,7 +3,7 @@
 from bootlab.system import System
 from bootlab.techniques.changes.kernel_options import WantedOptions, off, option_value, rebuilt_kernel
 from bootlab.techniques.model.evidence import Measured
-from bootlab.techniques.model.proofs import initcalls_gone
+from bootlab.techniques.model.proofs import if_shown, initcalls_gone, line_appears
 from bootlab.techniques.model.published import BOOTLIN_2019, LINUX_612, VENTURA_2024, Published, none_published
 from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Risk, Text
@@ -45,7 +45,13 @@ TECHNIQUES = (
                 ),
             ),
         ),
-        WantedOptions(off("SMP"), drops=("NR_CPUS", "MAXSMP", "DEFERRED_STRUCT_PAGE_INIT"), applies=_one_cpu),
+        WantedOptions(
+            off("SMP"),
+            drops=("NR_CPUS", "MAXSMP", "DEFERRED_STRUCT_PAGE_INIT"),
+            # arm64 is always built for several.
+            arch=("x86_64", "armv7", "riscv64"),
+            applies=_one_cpu,
+        ),
         shows=initcalls_gone("cpu_stop_init"),
         removes=Removes(
             "starting of further CPUs, and waiting for RCU among them",
@@ -75,6 +81,7 @@ TECHNIQUES = (
             published=(none_published(f"{LINUX_612}, arch/x86/Kconfig"),),
         ),
         WantedOptions({"NR_CPUS": "8"}, gates=off("MAXSMP"), needs=("SMP",), applies=_has_many),
+        shows=if_shown(line_appears(r"NR_CPUS[:=]8 ")),
     ),
     rebuilt_kernel(
         "kernel_cpu_vendors",
@@ -85,7 +92,7 @@ TECHNIQUES = (
                 "not in the image. It is as near as 6.12 comes to leaving out microcode loading, which is "
                 "no option any more."
             ),
-            cost="CPUs of Hygon, Centaur and Zhaoxin run without their quirks",
+            cost="CPUs of Hygon, Centaur and Zhaoxin run without their quirks, and without mitigations of their own",
             risk=Risk.FUNCTION,
             published=(none_published(f"{VENTURA_2024}, kernel without them; no isolated figure"),),
         ),
@@ -103,7 +110,7 @@ TECHNIQUES = (
                 "Banks of each CPU are initialised and cleared through model-specific registers, each of "
                 "which a hypervisor must emulate; devices and a pool follow in initcalls."
             ),
-            cost="hardware errors are not reported; for virtual machines",
+            cost="hardware errors are not reported; for virtual machines, unless Intel TDX is to protect them",
             risk=Risk.FUNCTION,
             published=(none_published(f"{VENTURA_2024}, kernel without it; no isolated figure"),),
         ),

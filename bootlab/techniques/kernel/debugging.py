@@ -11,12 +11,12 @@ TECHNIQUES = (
     rebuilt_kernel(
         "kernel_bug_off",
         Text(
-            summary="builds without the checks that stop the kernel when something is impossible",
+            summary="builds without the words of the checks that stop the kernel when something is impossible",
             mechanism=(
-                "BUG() and WARN() compile to nothing, with the table of their places, so there is less "
-                "code to load, unpack and run."
+                "WARN() compiles to nothing and BUG() to a bare trap or an endless loop, without the table "
+                "of their places and their words, so there is less code to load, unpack and run."
             ),
-            cost="the kernel goes on after an error that it would have noticed, and may destroy data",
+            cost="no warning of what goes wrong; where the kernel must stop, it dies or hangs and does not say where",
             risk=Risk.FUNCTION,
             published=(Published("-118 KB (-5.8 %) of compressed kernel, together with PRINTK", BOOTLIN_2019),),
         ),
@@ -31,8 +31,11 @@ TECHNIQUES = (
                 "tests of their own; tables of messages and of dynamic debugging are set up and make the "
                 "image larger."
             ),
-            cost="errors in the kernel are noticed later or not at all",
-            risk=Risk.FUNCTION,
+            cost=(
+                "errors in the kernel are noticed later or not at all, and so is who makes use of them: KFENCE and "
+                "the check of the stack's end go too"
+            ),
+            risk=Risk.SECURITY,
             published=(
                 Published(
                     "-6 ms to user space, -38 KB (-1.7 %) of compressed kernel, with debug information", BOOTLIN_2019
@@ -87,6 +90,8 @@ TECHNIQUES = (
                 "PRINTK_INDEX",
             ),
             gates={"EXPERT": "y"},
+            # Until 6.6, and so on Debian 12, it is the check that the other one asks for.
+            kept_by={"DEBUG_LIST": ("BUG_ON_DATA_CORRUPTION",)},
         ),
         removes=Removes(
             "checks of kernel hacking",
@@ -94,6 +99,7 @@ TECHNIQUES = (
                 "dynamic_debug_init",
                 "debug_vm_pgtable",
                 "slab_sysfs_init",
+                "slab_late_init",
                 "kfence_init",
                 "kmemleak_init",
                 "boot_params_ksysfs_init",
@@ -125,6 +131,7 @@ TECHNIQUES = (
                 "SUNRPC_DEBUG",
             ),
         ),
+        shows=initcalls_gone("debugfs_init"),
         removes=Removes(
             "files in debugfs",
             functions=(
@@ -157,7 +164,9 @@ TECHNIQUES = (
                 ("DEBUG_INFO_NONE", "DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT", "DEBUG_INFO_DWARF4", "DEBUG_INFO_DWARF5"),
             ),
             gates=off("DEBUG_INFO_BTF"),
+            needs=("DEBUG_INFO",),
         ),
+        shows=initcalls_gone("btf_vmlinux_init"),
     ),
     rebuilt_kernel(
         "kernel_debug_wx_off",
@@ -168,7 +177,7 @@ TECHNIQUES = (
                 "isolation, to warn of mappings both writable and executable."
             ),
             cost="a mistake in the protection of kernel memory is not reported",
-            risk=Risk.NONE,
+            risk=Risk.FUNCTION,
             published=(none_published(f"{LINUX_612}, mm/Kconfig.debug"),),
         ),
         WantedOptions(off("DEBUG_WX", "DEBUG_RODATA_TEST", "PTDUMP_DEBUGFS")),

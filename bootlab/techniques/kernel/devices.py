@@ -87,7 +87,7 @@ TECHNIQUES = (
                 "The i8042 driver resets a controller and waits for ports that do not answer, virtual "
                 "terminals allocate screens, and drivers of HID devices and graphics register."
             ),
-            cost="no screen, keyboard and mouse; Ctrl-Alt-Del from the host does nothing",
+            cost="no screen, keyboard and mouse; Ctrl-Alt-Del and the power button from the host do nothing",
             risk=Risk.FUNCTION,
             published=(
                 Published('i8042: "a few tens of milliseconds"', f"{FIRECRACKER}, docs"),
@@ -161,10 +161,16 @@ TECHNIQUES = (
             published=(none_published(f"{LINUX_612}, kernel/power/Kconfig"),),
         ),
         WantedOptions(off("SUSPEND", "HIBERNATION"), gates=off("XEN_DOM0")),
-        shows=initcalls_gone("software_resume_initcall"),
+        shows=initcalls_gone("software_resume_initcall", "software_resume"),
         removes=Removes(
             "sleeping states",
-            functions=("software_resume_initcall", "pm_disk_init", "acpi_sleep_init", "snapshot_device_init"),
+            functions=(
+                "software_resume_initcall",
+                "software_resume",
+                "pm_disk_init",
+                "acpi_sleep_init",
+                "snapshot_device_init",
+            ),
         ),
     ),
 )

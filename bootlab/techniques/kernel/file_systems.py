@@ -22,8 +22,11 @@ TECHNIQUES = (
                 "Every subsystem enters its files and sysctl tables into /proc in its initcalls; without "
                 "it those calls are empty, and so is the code behind them."
             ),
-            cost="no /proc: most programs, and bootlab's own facts about the guest, do without much of what they read",
-            risk=Risk.FUNCTION,
+            cost=(
+                "no /proc: most programs, and bootlab's own facts about the guest, do without much of what they read; "
+                "no sysctl, so settings that protect (fs.protected_symlinks) stay at the kernel's default"
+            ),
+            risk=Risk.SECURITY,
             published=(
                 Published("-48 KB of LZO-compressed kernel; the application did not run without it", BOOTLIN_2019),
             ),
@@ -49,8 +52,11 @@ TECHNIQUES = (
                 "Tables of tunables are registered one by one in early initialisation and in initcalls; "
                 "without /proc/sys no names are sorted into its tree."
             ),
-            cost="no sysctl, no smaps, no clear_refs and no pagemap",
-            risk=Risk.FUNCTION,
+            cost=(
+                "no sysctl, so settings that protect (fs.protected_symlinks) stay at the kernel's default; no smaps, "
+                "no clear_refs and no pagemap"
+            ),
+            risk=Risk.SECURITY,
             published=(Published("-9 KB of compressed kernel, no noticeable change of boot time", BOOTLIN_2019),),
         ),
         WantedOptions(
@@ -70,8 +76,11 @@ TECHNIQUES = (
                 "and a file for each attribute: thousands of small allocations that most small systems "
                 "never read."
             ),
-            cost="no /sys: udev, and all that finds devices through it, does not work",
-            risk=Risk.FUNCTION,
+            cost=(
+                "no /sys: udev, and all that finds devices through it, does not work; no security modules, which are "
+                "controlled there"
+            ),
+            risk=Risk.SECURITY,
             published=(Published("-35 ms to user space, -22 KB of LZO-compressed kernel", BOOTLIN_2019),),
         ),
         WantedOptions(
@@ -86,6 +95,8 @@ TECHNIQUES = (
                     "STM",
                     "TARGET_CORE",
                     "TSM_REPORTS",
+                    "TDX_GUEST_DRIVER",
+                    "SEV_GUEST",
                 ),
             },
         ),

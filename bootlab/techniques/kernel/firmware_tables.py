@@ -19,8 +19,6 @@ def _needs_no_acpi(system: System, measured: Measured) -> str | None:
         return "the firmware of this machine is asked for devices through a device tree or ACPI alike"
     if has_mmio_devices(system):
         return 'the disks and network of microvm are found through ACPI: machine.options acpi = "off" comes first'
-    if system.machine.uses_qboot:
-        return "qboot writes no MP table: without ACPI the kernel finds no interrupt routing at all"
     return None
 
 
@@ -36,9 +34,9 @@ TECHNIQUES = (
             ),
             cost=(
                 "no soft power-off and hotplug; devices are found through the MP table, the command line "
-                "and old ports only"
+                "and old ports only; EFI, IOMMUs and encrypted memory (AMD) go with it"
             ),
-            risk=Risk.FUNCTION,
+            risk=Risk.SECURITY,
             published=(none_published(f"{VENTURA_2024}, a part of 35.5 -> 9.1 ms"),),
         ),
         WantedOptions(off("ACPI"), gates={"X86_MPPARSE": "y"}, arch=("x86_64",), applies=_needs_no_acpi),
@@ -69,11 +67,15 @@ TECHNIQUES = (
                 "The stub makes the image larger, and initcalls look for tables and services that a kernel "
                 "started without EFI does not have."
             ),
-            cost="does not boot from EFI firmware by itself",
-            risk=Risk.FUNCTION,
+            cost=(
+                "does not boot from EFI firmware by itself; lockdown by secure boot, clearing of memory after a reset "
+                "and encrypted memory (AMD) go with it"
+            ),
+            risk=Risk.SECURITY,
             published=(none_published(f"{LINUX_612}, arch/x86/Kconfig"),),
         ),
-        WantedOptions(off("EFI")),
+        # A riscv64 kernel has it on unless it is for one machine only (NONPORTABLE).
+        WantedOptions(off("EFI"), arch=("x86_64", "aarch64", "armv7")),
         shows=initcalls_gone("efisubsys_init"),
         removes=Removes(
             "EFI",
@@ -113,19 +115,21 @@ TECHNIQUES = (
         Text(
             summary="builds without the search for the table by which old PCs describe their CPUs",
             mechanism=(
-                "The first megabyte is searched for a signature in steps of 16 bytes; with ACPI nothing in "
-                "the table is wanted."
+                "The first KiB, the last one of the base memory and 64 KiB of the BIOS are searched for a "
+                "signature in steps of 16 bytes; with ACPI nothing in the table is wanted."
             ),
             cost="the kernel does not boot with several CPUs or an I/O APIC where there is no ACPI",
             risk=Risk.FUNCTION,
             published=(none_published(f"{LINUX_612}, arch/x86/Kconfig"),),
         ),
         WantedOptions(off("X86_MPPARSE"), needs=("ACPI",), arch=("x86_64",)),
-        shows=never_runs("mpparse_find_mptable"),
+        # The second name is that of kernels before 6.9.
+        shows=never_runs("mpparse_find_mptable", "default_find_smp_config"),
         removes=Removes(
             "search for the MP table",
             functions=(
                 "mpparse_find_mptable",
+                "default_find_smp_config",
                 "smp_scan_config",
                 "mpparse_get_smp_config",
                 "mpparse_parse_smp_config",

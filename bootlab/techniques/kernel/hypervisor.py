@@ -1,6 +1,7 @@
 """What a guest asks of its host."""
 
 from bootlab.techniques.changes.kernel_options import WantedOptions, rebuilt_kernel
+from bootlab.techniques.model.proofs import if_shown, line_appears
 from bootlab.techniques.model.published import LINUX_612, none_published
 from bootlab.techniques.model.technique import Risk, Text
 
@@ -19,5 +20,6 @@ TECHNIQUES = (
             published=(none_published(f"{LINUX_612}, arch/x86/kernel/kvm.c and kvmclock.c"),),
         ),
         WantedOptions({"HYPERVISOR_GUEST": "y", "PARAVIRT": "y", "KVM_GUEST": "y"}, arch=("x86_64",)),
+        shows=if_shown(line_appears(r"kvm-clock: Using msrs")),
     ),
 )

@@ -9,6 +9,7 @@ from bootlab.techniques.model.technique import Risk, Technique, Text
 
 KINDS = ("GZIP", "BZIP2", "LZMA", "XZ", "LZO", "LZ4", "ZSTD")
 """The kernel's own names: options KERNEL_<KIND>."""
+_NOT_ON_ARM = ("BZIP2", "ZSTD")
 
 
 def _unpacked_by_nobody(system: System, measured: Measured) -> str | None:
@@ -20,8 +21,8 @@ def _unpacked_by_nobody(system: System, measured: Measured) -> str | None:
 def _packed(kind: str, *, summary: str, mechanism: str, cost: str, published: tuple[Published, ...]) -> Technique:
     wanted = WantedOptions(
         choice(f"KERNEL_{kind}", [f"KERNEL_{one}" for one in KINDS]),
-        # arm64 has no decompressor: its Image.gz is the boot loader's to unpack.
-        arch=("x86_64", "armv7"),
+        # arm64 has no decompressor: its Image.gz is the boot loader's to unpack. 32-bit arm has five of the seven.
+        arch=("x86_64",) if kind in _NOT_ON_ARM else ("x86_64", "armv7"),
         applies=_unpacked_by_nobody,
     )
     return rebuilt_kernel(
@@ -60,7 +61,7 @@ TECHNIQUES = (
             "The Burrows-Wheeler transform is undone block by block with memory accesses all over it: "
             "the slowest but one, and no smaller than LZMA."
         ),
-        cost="the slowest but one to unpack; kept for comparison",
+        cost="the slowest but one to unpack; kept for comparison; not on 32-bit arm",
         published=(_NOT_ON_THE_BOARD,),
     ),
     _packed(

@@ -1,7 +1,7 @@
 """How the kernel describes and hands out memory: its nodes, its tables, its allocator, its caching."""
 
 from bootlab.techniques.changes.kernel_options import WantedOptions, off, rebuilt_kernel
-from bootlab.techniques.model.proofs import any_of, initcalls_gone, line_appears, never_runs, now_runs
+from bootlab.techniques.model.proofs import any_of, if_shown, initcalls_gone, line_appears, never_runs, now_runs
 from bootlab.techniques.model.published import BOOTLIN_2019, LINUX_612, VENTURA_2024, Published, none_published
 from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Risk, Text
@@ -22,7 +22,12 @@ TECHNIQUES = (
                 Published("-4 to -49 % of boot with several threads", "PAD: lkml 2005.3/04718"),
             ),
         ),
-        WantedOptions({"DEFERRED_STRUCT_PAGE_INIT": "y"}, gates={"SPARSEMEM_VMEMMAP": "y"}, needs=("SMP",)),
+        WantedOptions(
+            {"DEFERRED_STRUCT_PAGE_INIT": "y"},
+            gates={"SPARSEMEM_VMEMMAP": "y"},
+            needs=("SMP",),
+            arch=("x86_64", "aarch64", "riscv64"),
+        ),
         shows=any_of(line_appears("deferred pages initialised"), now_runs("deferred_init_memmap")),
     ),
     rebuilt_kernel(
@@ -53,10 +58,13 @@ TECHNIQUES = (
             summary="builds the slab allocator without per-CPU caches and debugging",
             mechanism=(
                 "There is less of it to set up: no per-CPU slabs for each cache, no debugging, no files "
-                "for each cache. It is what is left of the choice among SLAB, SLUB and SLOB."
+                "for each cache. It is what is left of the choice among SLAB, SLUB and SLOB; since 6.2."
             ),
-            cost="one lock for each cache: allocation is slower, above all on several CPUs",
-            risk=Risk.FUNCTION,
+            cost=(
+                "one lock for each cache: allocation is slower, above all on several CPUs; free lists are neither "
+                "randomised nor checked"
+            ),
+            risk=Risk.SECURITY,
             published=(
                 Published(
                     "SLOB instead of SLAB: +1.43 s, -5 KB; SLUB: +2 ms, +4 KB; both choices are gone", BOOTLIN_2019
@@ -64,8 +72,11 @@ TECHNIQUES = (
             ),
         ),
         WantedOptions({"SLUB_TINY": "y"}, gates={"EXPERT": "y"}),
-        shows=initcalls_gone("slab_sysfs_init", "slab_debugfs_init"),
-        removes=Removes("files of the slab allocator", functions=("slab_sysfs_init", "slab_debugfs_init")),
+        # The last one is for both, in newer ones (6.12.117).
+        shows=initcalls_gone("slab_sysfs_init", "slab_debugfs_init", "slab_late_init"),
+        removes=Removes(
+            "files of the slab allocator", functions=("slab_sysfs_init", "slab_debugfs_init", "slab_late_init")
+        ),
     ),
     rebuilt_kernel(
         "kernel_small_tables",
@@ -75,11 +86,12 @@ TECHNIQUES = (
                 "Hash tables of fixed size and other structures of the core are made for few processes; "
                 "there is less to clear at boot."
             ),
-            cost="slower with many processes; the limit of process ids is 4096",
+            cost="slower with many processes; process ids end at 4096 unless kernel.pid_max says otherwise",
             risk=Risk.FUNCTION,
             published=(none_published(f"{LINUX_612}, init/Kconfig"),),
         ),
         WantedOptions({"BASE_SMALL": "y"}, gates={"EXPERT": "y"}),
+        shows=if_shown(line_appears(r"pid_max: default: 4096 ")),
     ),
     rebuilt_kernel(
         "kernel_x86_5level_off",

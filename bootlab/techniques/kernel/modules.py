@@ -3,9 +3,13 @@
 from bootlab.system import System
 from bootlab.techniques.changes.kernel_options import WantedOptions, off, rebuilt_kernel
 from bootlab.techniques.model.evidence import Measured
+from bootlab.techniques.model.proofs import initcalls_gone
 from bootlab.techniques.model.published import BOOTLIN_2019, Published
 from bootlab.techniques.model.subjects import MODULE_LOADING
 from bootlab.techniques.model.technique import Risk, Text
+
+_NOT_ASKED_FOR = {"SCSI_MOD"}
+"""Without a prompt, and on wherever SCSI is no module (drivers/scsi/Kconfig)."""
 
 
 def _no_modules(system: System, measured: Measured) -> str | None:
@@ -17,7 +21,8 @@ def _no_modules(system: System, measured: Measured) -> str | None:
 
 def _what_is_modular(system: System, measured: Measured) -> dict[str, str]:
     # With MODULES off, kconfig would build every module in.
-    return {option: "n" for option, value in measured.kernel_config.items() if value == "m"}
+    modular = {option for option, value in measured.kernel_config.items() if value == "m"}
+    return {option: "n" for option in measured.kernel_config if option in modular - _NOT_ASKED_FOR}
 
 
 TECHNIQUES = (
@@ -30,11 +35,15 @@ TECHNIQUES = (
                 "probes are given up after initcalls instead of ten seconds later, since no module can "
                 "bring a driver any more."
             ),
-            cost="what was built as a module is gone; each further driver needs a new kernel",
-            risk=Risk.FUNCTION,
+            cost=(
+                "what was built as a module is gone, packet filters and disk encryption with it where they were; each "
+                "further driver needs a new kernel"
+            ),
+            risk=Risk.SECURITY,
             published=(Published("-20 ms of total boot time, -82 KB of compressed kernel", BOOTLIN_2019),),
         ),
         WantedOptions(off("MODULES"), applies=_no_modules, more=_what_is_modular),
+        shows=initcalls_gone("proc_modules_init"),
         removes=MODULE_LOADING,
     ),
 )

@@ -7,7 +7,7 @@ from bootlab.system import System
 from bootlab.techniques.changes.command_line import word_value
 from bootlab.techniques.changes.kernel_options import WantedOptions, kernel_change, kernel_proof, off, rebuilt_kernel
 from bootlab.techniques.model.evidence import Measured
-from bootlab.techniques.model.proofs import initcalls_gone
+from bootlab.techniques.model.proofs import initcalls_gone, never_runs
 from bootlab.techniques.model.published import LINUX_612, VENTURA_2024, Published, none_published
 from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.subjects import IPV6
@@ -85,8 +85,11 @@ TECHNIQUES = (
                 "inet6_init() registers protocols, sockets, sysctls and routing tables for each network "
                 "namespace; all that looks at IPv6 headers elsewhere goes with it."
             ),
-            cost="no IPv6; programs that open an IPv6 socket fail, and many listen on one",
-            risk=Risk.FUNCTION,
+            cost=(
+                "no IPv6; programs that open an IPv6 socket fail, and many listen on one; nftables refuses a rule set "
+                "of the family inet, and with it the firewall for IPv4"
+            ),
+            risk=Risk.SECURITY,
             published=(none_published(f"{VENTURA_2024}, kernels had it off; no isolated figure"),),
         ),
         WantedOptions(off("IPV6")),
@@ -106,10 +109,11 @@ TECHNIQUES = (
             published=(none_published(f"{LINUX_612}, net/Kconfig"),),
         ),
         WantedOptions(off("NETFILTER")),
-        shows=initcalls_gone("netfilter_log_init", "nf_conntrack_standalone_init"),
+        shows=never_runs("netfilter_init"),
         removes=Removes(
             "packet filters",
             functions=(
+                "netfilter_init",
                 "netfilter_log_init",
                 "nf_conntrack_standalone_init",
                 "nfnetlink_init",

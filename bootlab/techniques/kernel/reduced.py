@@ -58,10 +58,10 @@ TECHNIQUES = (
                 "configuration by itself on x86-64."
             ),
             cost=(
-                "whatever the fragments forget does not work: other devices, file systems, programs; they "
-                "are kept by hand"
+                "whatever the fragments forget does not work: other devices, file systems, programs; protections "
+                "are off unless they ask for them; they are kept by hand"
             ),
-            risk=Risk.FUNCTION,
+            risk=Risk.SECURITY,
             published=(
                 none_published('DV: David Ventura, "Minimizing Linux boot times", 2024, began so, with tinyconfig'),
             ),

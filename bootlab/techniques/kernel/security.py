@@ -2,7 +2,7 @@
 
 from bootlab.techniques.changes.kernel_options import WantedOptions, choice, off, rebuilt_kernel
 from bootlab.techniques.model.evidence import Effect, Evidence, Proof
-from bootlab.techniques.model.proofs import fact_is, initcalls_gone, line_appears, never_runs
+from bootlab.techniques.model.proofs import fact_is, if_shown, initcalls_gone, line_appears, never_runs
 from bootlab.techniques.model.published import LINUX_612, VENTURA_2024, Published, none_published
 from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Risk, Text
@@ -24,10 +24,10 @@ TECHNIQUES = (
     rebuilt_kernel(
         "kernel_audit_off",
         Text(
-            summary="builds without the audit subsystem",
+            summary="builds without the audit subsystem, and without the security modules that report to it",
             mechanism="No socket, thread and lists for rules, and no test in the path of each system call.",
-            cost="no audit records; SELinux needs it",
-            risk=Risk.FUNCTION,
+            cost="no audit records, and no SELinux, AppArmor or integrity measurement (IMA), which need it",
+            risk=Risk.SECURITY,
             published=(none_published(f"{LINUX_612}, init/Kconfig"),),
         ),
         WantedOptions(off("AUDIT"), gates=off("SECURITY_SELINUX", "SECURITY_APPARMOR", "IMA", "INTEGRITY_AUDIT")),
@@ -97,6 +97,7 @@ TECHNIQUES = (
             published=(none_published(f"{VENTURA_2024}, kernel without it; moot for a kernel booted through PVH"),),
         ),
         WantedOptions(off("RELOCATABLE"), gates=off("RANDOMIZE_BASE", "EFI_STUB", "EFI"), arch=("x86_64",)),
+        shows=if_shown(Proof(_no_slide)),
         removes=_RANDOM_MEMORY,
     ),
     rebuilt_kernel(
@@ -113,6 +114,7 @@ TECHNIQUES = (
             published=(Published("rcu_barrier on this path, a part of 14 ms (6.7.3)", VENTURA_2024),),
         ),
         WantedOptions(off("STRICT_KERNEL_RWX"), arch=("armv7",)),
+        shows=if_shown(line_appears("Kernel memory protection not selected by kernel config")),
     ),
     rebuilt_kernel(
         "kernel_init_on_alloc_off",
@@ -154,7 +156,8 @@ TECHNIQUES = (
             summary="builds the slab and page allocators without randomised and checked free lists",
             mechanism=(
                 "Each new cache draws a random sequence, each new slab is threaded in that order, free "
-                "pointers are encoded, kmalloc caches exist sixteen times, and free pages are shuffled."
+                "pointers are encoded, kmalloc caches exist sixteen times (6.6), those for sizes that users "
+                "choose apart (6.11), and free pages are shuffled."
             ),
             cost="a heap overflow in the kernel is easier to use",
             risk=Risk.SECURITY,

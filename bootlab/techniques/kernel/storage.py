@@ -53,7 +53,10 @@ TECHNIQUES = (
         "kernel_initrd_off",
         Text(
             summary="builds without the unpacking of an initramfs and its decompressors",
-            mechanism="Five or six decompressors leave the image, and only the empty built-in archive is unpacked.",
+            mechanism=(
+                "Up to seven decompressors leave the image, and in place of the built-in archive, empty but "
+                "unpacked all the same, three entries are made (/dev, /dev/console, /root)."
+            ),
             cost="an initramfs cannot be used",
             risk=Risk.FUNCTION,
             published=(none_published(f"{LINUX_612}, init/Kconfig"),),

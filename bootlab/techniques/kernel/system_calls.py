@@ -48,7 +48,7 @@ TECHNIQUES = (
             gates={"EXPERT": "y"},
             kept_by={
                 "IO_URING": ("BLK_DEV_UBLK",),
-                "EVENTFD": ("MEMCG", "KVM_COMMON", "VFIO_VIRQFD"),
+                "EVENTFD": ("MEMCG", "KVM_COMMON", "HAVE_KVM_EVENTFD", "VFIO_VIRQFD"),
                 "KCMP": ("DRM", "CHECKPOINT_RESTORE"),
             },
         ),
@@ -73,8 +73,11 @@ TECHNIQUES = (
                 "The verifier, its iterators and the type information of the whole kernel are set up in "
                 "initcalls; the type information alone is megabytes of the image."
             ),
-            cost="no BPF programs: systemd's firewalling, tracing and some container networks use them",
-            risk=Risk.FUNCTION,
+            cost=(
+                "no BPF programs: systemd's limits of services to addresses and devices, security policies, tracing "
+                "and some container networks are such"
+            ),
+            risk=Risk.SECURITY,
             published=(none_published(f"{LINUX_612}, kernel/bpf/Kconfig"),),
         ),
         WantedOptions(off("BPF_SYSCALL"), gates=off("DEBUG_INFO_BTF", "BPF_PRELOAD", "BPF_LSM", "AF_KCM")),

@@ -1,6 +1,7 @@
 """How often the timer ticks, whether it stops, and how precise timers are."""
 
 from bootlab.techniques.changes.kernel_options import WantedOptions, choice, off, rebuilt_kernel
+from bootlab.techniques.model.proofs import never_runs
 from bootlab.techniques.model.published import LINUX_612, VENTURA_2024, none_published
 from bootlab.techniques.model.technique import Risk, Technique, Text
 
@@ -53,6 +54,7 @@ TECHNIQUES = (
             published=(none_published(f"{VENTURA_2024}, kernel with HZ_PERIODIC; no isolated figure"),),
         ),
         WantedOptions(choice("HZ_PERIODIC", ("HZ_PERIODIC", "NO_HZ_IDLE", "NO_HZ_FULL")), gates=off("NO_HZ")),
+        shows=never_runs("tick_nohz_idle_enter"),
     ),
     rebuilt_kernel(
         "kernel_high_res_timers",
@@ -77,7 +79,7 @@ TECHNIQUES = (
                 "event go away; short sleeps last until the next tick instead, so a boot with many of them "
                 "gets longer."
             ),
-            cost="sleeps are rounded up to a tick",
+            cost="sleeps are rounded up to a tick; a 6.1 kernel cannot run guests (KVM) without them",
             risk=Risk.FUNCTION,
             published=(none_published(f"{LINUX_612}, kernel/time/Kconfig"),),
         ),

@@ -16,8 +16,11 @@ TECHNIQUES = (
                 "ring buffers and reads the event tables of every subsystem, and each traced function "
                 "begins with a patched call."
             ),
-            cost="no ftrace, no kprobe or uprobe events, no perf trace points",
-            risk=Risk.FUNCTION,
+            cost=(
+                "no ftrace, no kprobe or uprobe events, no perf trace points, no live patches; no security policies "
+                "in BPF"
+            ),
+            risk=Risk.SECURITY,
             published=(
                 Published("about -550 ms of boot time, -217 KB of kernel", BOOTLIN_2019),
                 Published("-100 to -200 ms with other debugging (SDM845)", AGNOS),
@@ -50,7 +53,7 @@ TECHNIQUES = (
                 "The compressed names of all functions are a large part of a small image, to be loaded and "
                 "unpacked; tracing by name goes with them."
             ),
-            cost="addresses instead of names in a crash; no kprobes and no function tracing",
+            cost="addresses instead of names in a crash; no kprobes, no function tracing and no live patches",
             risk=Risk.FUNCTION,
             published=(
                 Published("-107 KB (-5.7 %) of compressed kernel; part of -190 ms with PRINTK and BUG", BOOTLIN_2019),
@@ -96,5 +99,6 @@ TECHNIQUES = (
             ),
         ),
         WantedOptions(off("PROFILING")),
+        shows=initcalls_gone("create_proc_profile"),
     ),
 )

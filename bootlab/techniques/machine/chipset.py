@@ -124,7 +124,10 @@ TECHNIQUES = (
                 "interrupts, and probed by a built-in driver that waits for answers; without SMM the "
                 "firmware need not relocate it."
             ),
-            cost="no SATA disks, PS/2 keyboard, USB devices, SMBus sensors or legacy timer and interrupt controller",
+            cost=(
+                "no SATA disks, PS/2 keyboard, USB devices, SMBus sensors or System Management Mode; on microvm no "
+                "legacy timer and interrupt controller"
+            ),
             risk=Risk.FUNCTION,
             published=(
                 none_published(

@@ -5,7 +5,7 @@ from bootlab.techniques.changes.machine import fixed_by_board, with_machine
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import fact_falls, fact_rises
 from bootlab.techniques.model.published import VENTURA_2024, Published
-from bootlab.techniques.model.subjects import FURTHER_CPUS
+from bootlab.techniques.model.subjects import FURTHER_CPUS, ONE_STREAM
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 
 
@@ -26,8 +26,9 @@ TECHNIQUES = (
             summary="gives the guest one virtual CPU",
             mechanism=(
                 "Further CPUs are started one after the other: woken, waited for, synchronised, each with "
-                "its own per-CPU memory, idle task, timers and worker threads. With one CPU the kernel "
-                "also patches its locks out."
+                "its own per-CPU memory, idle task, timers and worker threads (6.12 can wake those of "
+                "x86-64 together). With one CPU an x86-64 kernel also patches the bus locks out of its code. "
+                f"{ONE_STREAM}"
             ),
             cost="no parallel work in the guest until a CPU is added, if hotplug is possible at all",
             risk=Risk.FUNCTION,

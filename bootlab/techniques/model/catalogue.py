@@ -36,7 +36,7 @@ def load_catalogue() -> tuple[Technique, ...]:
     return tuple(sorted(found, key=lambda one: (order.index(one.change.layer), one.name)))
 
 
-def find_techniques(catalogue: Iterable[Technique], names: Sequence[str] | None) -> tuple[Technique, ...]:
+def require_techniques(catalogue: Iterable[Technique], names: Sequence[str] | None) -> tuple[Technique, ...]:
     """Return the techniques of these names in the order given, or for None all that can make a boot shorter.
 
     Raises InputError that lists every name that is not in the catalogue.

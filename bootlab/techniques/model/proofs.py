@@ -8,11 +8,13 @@ import itertools
 import re
 from collections.abc import Callable, Mapping
 
+from bootlab.build.source.renamed_options import earlier_names
 from bootlab.techniques.model.evidence import Effect, Evidence, Proof
 
 WATCH_PREFIX = "watch:"
 _STAMP = re.compile(r"^(?:<\d+>)?\[\s*\d+\.\d+\](?:\[[ \d A-Z]+\])? ?")
 _FIRST_LINE = "Linux version "
+_NUMBERS = {"0": "n", "1": "y"}
 
 
 def kernel_log(facts: Mapping[str, str], console: str) -> list[str]:
@@ -21,8 +23,15 @@ def kernel_log(facts: Mapping[str, str], console: str) -> list[str]:
 
 
 def find_line(facts: Mapping[str, str], console: str, pattern: str) -> re.Match[str] | None:
-    """Return the first match of a regular expression in the kernel's messages."""
+    """Return the first match of a regular expression in the kernel's messages; None when none matches."""
     return next((found for line in kernel_log(facts, console) if (found := re.search(pattern, line))), None)
+
+
+def log_says(facts: Mapping[str, str], console: str, pattern: str) -> bool | None:
+    """Return whether the kernel said so; None when it is not there and the log does not begin at its beginning."""
+    if find_line(facts, console, pattern) is not None:
+        return True
+    return False if find_line(facts, console, _FIRST_LINE) is not None else None
 
 
 def line_appears(pattern: str) -> Proof:
@@ -73,6 +82,21 @@ def pause_shrinks(pattern: str) -> Proof:
     return Proof(prove)
 
 
+def console_falls_silent() -> Proof:
+    """The kernel writes at most a quarter of the stamped lines to the console that it wrote before."""
+    return Proof(_console_falls_silent)
+
+
+def _console_falls_silent(after: Evidence, before: Evidence) -> Effect:
+    # What the guest prints of its log as facts begins with its own word, and is not counted.
+    new, old = (len(_stamped_lines(side.console)) for side in (after, before))
+    if not old or not after.console:
+        return Effect.NOT_SHOWN
+    if new * 4 <= old:
+        return Effect.PROVEN
+    return Effect.NONE if new >= old else Effect.NOT_SHOWN
+
+
 def never_runs(*symbols: str) -> Proof:
     """Watched kernel functions that ran before no longer run."""
 
@@ -111,6 +135,24 @@ def fact_is(key: str, wanted: str) -> Proof:
         return Effect.PROVEN
 
     return Proof(prove)
+
+
+def more_is_vulnerable() -> Proof:
+    """The kernel says of more of the CPU's vulnerabilities that it does nothing against them."""
+    return Proof(_more_is_vulnerable)
+
+
+def _more_is_vulnerable(after: Evidence, before: Evidence) -> Effect:
+    # /sys/devices/system/cpu/vulnerabilities is what the kernel did, not what it was told.
+    new, old = (_vulnerable(side) for side in (after, before))
+    if new is None or old is None:
+        return Effect.NOT_SHOWN
+    return Effect.PROVEN if new > old else Effect.NONE
+
+
+def _vulnerable(evidence: Evidence) -> int | None:
+    states = [value for key, value in evidence.facts.items() if key.startswith("vulnerabilities.")]
+    return sum("Vulnerable" in state for state in states) if states else None
 
 
 def modules_refused() -> Proof:
@@ -212,7 +254,16 @@ def if_shown(proof: Proof) -> Proof:
 
 def _built_with(evidence: Evidence, options: Mapping[str, str]) -> bool | None:
     config = evidence.kernel_config
-    return all(config.get(option, "n") == value for option, value in options.items()) if config else None
+    return all(_has(config, option, value) for option, value in options.items()) if config else None
+
+
+def _has(config: Mapping[str, str], option: str, value: str) -> bool:
+    # Older kernels have other names for some, and BASE_SMALL was a number there (until 6.10).
+    earlier = earlier_names(option)
+    if (older := next((one for one in earlier if one.old in config), None)) is not None:
+        return config[older.old] == older.renamed_value(value)
+    got = config.get(option, "n")
+    return (_NUMBERS.get(got, got) if earlier else got) == value
 
 
 def _stamped_log(facts: Mapping[str, str], console: str) -> list[str]:
@@ -221,6 +272,10 @@ def _stamped_log(facts: Mapping[str, str], console: str) -> list[str]:
     )
     if numbered:
         return [value for _, value in numbered]
+    return _stamped_lines(console)
+
+
+def _stamped_lines(console: str) -> list[str]:
     return [line.strip() for line in console.splitlines() if _STAMP.match(line.strip())]
 
 

@@ -1,9 +1,16 @@
-"""What techniques of different layers take away alike: one value a subject, to which a technique may add its own.
+"""What techniques of different layers take away or say alike: one value a subject, to which one may add its own.
 
 A subject that only one technique removes, or that two remove with nothing in common, stands with the technique.
 """
 
 from bootlab.techniques.model.removed_work import Removes
+
+ONE_STREAM_IN_BRIEF = "on the virtual clock all vCPUs are one stream, which adds up what they do at the same time"
+ONE_STREAM = (
+    "On the virtual clock all CPUs are one stream of instructions: what the others do at the same time, waiting "
+    "included, is added up, so that each costs far more there than on real ones."
+)
+"""What a reader must know who sets our figures about CPUs beside published ones."""
 
 ACPI = Removes(
     "ACPI: tables, interpreter, devices found through it",

@@ -37,7 +37,7 @@ class Risk(StrEnum):
 
     NONE = "none"
     FUNCTION = "function"
-    """A device, a log or a feature is gone; safe where nobody needs it."""
+    """A device, a log, a feature or the system's own speed is lost; safe where nobody needs it."""
     SECURITY = "security"
     """A protection is gone."""
 
@@ -78,6 +78,8 @@ class Change:
     """None when the technique applies to the system, else why it does not."""
     adds: bool = False
     """It gives the system a feature, and the boot pays for it: tried where it is named, never on every system."""
+    options: tuple[str, ...] = ()
+    """The options of the kernel's configuration that it is about; what else changes with them is told in its row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,21 +6,19 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
+from bootlab.document import Document
 from bootlab.errors import InputError
-from bootlab.techniques.model.verdict import Verdict
+from bootlab.techniques.model.evidence import Effect
+from bootlab.techniques.model.verdict import Verdict, in_words_of_the_clock
 
 SCHEMA: Final = "bootlab.measured/1"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
-
-
-class MeasuredFigure(_Frozen):
+class MeasuredFigure(Document):
     """What one technique did alone on one system."""
 
     technique: str
@@ -31,16 +29,39 @@ class MeasuredFigure(_Frozen):
     """`virtual` or `wall`."""
     baseline_ns: int
     saved_ns: int | None
-    """Negative is slower; None when it broke the boot."""
+    """Negative is longer; None when it broke the boot."""
     spread_ns: int
     verdict: Verdict
     kernel_bytes_saved: int | None
     """None when the kernel is the same file, or a size is not known."""
     command: str
     """What measures it again."""
+    load_saved_ns: int | None = None
+    """Of `saved_ns`, what loading smaller files saves by `model`; None without a model."""
+    execution: Verdict | None = None
+    """The verdict on the rest; None without a model."""
+    model: str = ""
+    """What a storage or board model says that loading takes; empty without one."""
+    proof: Effect | Literal[""] = ""
+    """Empty where nothing was booted, and in older figures."""
+    seeds: list[int] = []
+    nulls: int | None = None
+    fresh: tuple[int, int] = (0, 0)
+    """Fresh boots before and after that the verdict rests on."""
+    wrong: float | None = None
+    """Of techniques that do nothing, the share that would get a verdict, at most; None in older figures."""
+    cpu: str = ""
+    ns_per_instruction: int | None = None
+    hashes: dict[str, str] = {}
+    """sha256 of what the baseline booted from."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _verdict_of_the_clock(cls, data: Any) -> Any:
+        return in_words_of_the_clock(data, data.get("clock") if isinstance(data, dict) else None)
 
 
-class MeasuredFigures(_Frozen):
+class MeasuredFigures(Document):
     """The file: every figure, by technique and system."""
 
     schema_: Literal["bootlab.measured/1"] = Field(default=SCHEMA, alias="schema")
@@ -70,10 +91,15 @@ def merge_measured(old: MeasuredFigures, new: Iterable[MeasuredFigure]) -> Measu
 def figure_words(one: MeasuredFigure) -> str:
     """Return a figure for a reader, as in `-12.3 ms of 61.6 ms, kernel -188 KB (microvm, 6.12.117, virtual clock)`."""
     where = f"{one.system}, {one.kernel}, {one.clock} clock"
-    if one.saved_ns is None or one.verdict not in (Verdict.FASTER, Verdict.SLOWER):
+    if one.saved_ns is None or not (one.verdict.saves or one.verdict.costs):
         saved = one.verdict if one.saved_ns is None else f"{one.verdict} ({_ms(-one.saved_ns)}, {_why_not(one)})"
     else:
         saved = f"{_ms(-one.saved_ns)} of {_whole(one.baseline_ns)}"
+    if one.load_saved_ns is not None and one.saved_ns is not None and one.execution is not None:
+        rest_ns = one.saved_ns - one.load_saved_ns
+        saved += f", of it {_ms(-one.load_saved_ns)} load by {one.model}, {_ms(-rest_ns)} execution: {one.execution}"
+    if one.proof == Effect.NOT_SHOWN:
+        saved += ", no boot shows that it took effect"
     size = f", kernel {-one.kernel_bytes_saved / 1000:+.0f} KB" if one.kernel_bytes_saved else ""
     return f"{saved}{size} ({where})"
 

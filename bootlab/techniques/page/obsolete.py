@@ -27,13 +27,15 @@ OBSOLETE = (
     ),
     Obsolete("BASE_FULL", "no option of Linux 6.12: BASE_SMALL is a choice of its own, `kernel_small_tables`"),
     Obsolete(
-        "RANDOM_TRUST_CPU", "no option of Linux 6.12: trust is the default, and `cmdline_random_trust` says so aloud"
+        "RANDOM_TRUST_CPU", "no option since Linux 6.2: trust is the default; `cmdline_random_trust` is for older ones"
     ),
     Obsolete("MICROCODE", "no choice of its own on x86 in Linux 6.12: it follows the CPU makers, `kernel_cpu_vendors`"),
-    Obsolete("RCU_EXPEDITE_BOOT", "no option of Linux 6.12: `cmdline_rcu_expedited` does it at run time"),
+    Obsolete(
+        "RCU_EXPEDITE_BOOT",
+        "no option of Linux 6.1 and 6.12: they do it until init; `cmdline_rcu_expedited` goes on with it",
+    ),
     Obsolete("KERNEL_UNCOMPRESSED", "not on x86: its uncompressed kernel is the ELF file through PVH, `firmware_pvh`"),
     Obsolete("STRICT_KERNEL_RWX off", "no choice on x86-64 and arm64: `cmdline_rodata_off` is what there is there"),
-    Obsolete("noreplace-smp", "for 32-bit x86 only in Linux 6.12: on x86-64 the word does nothing"),
     Obsolete("LTO, CFI", "need clang; kernels here are built with gcc"),
 )
 """Checked against the Kconfig files and the command-line parameters of Linux 6.12.117."""

@@ -39,4 +39,5 @@ def _row(row: PublishedRow, measured: Sequence[MeasuredFigure]) -> str:
         for name in row.techniques
         for words in figures_of(name, measured) or [NOT_MEASURED]
     ]
-    return f"| {row.row} | {row.figure} | {here} | {'; '.join(ours)} |\n"
+    caveat = f" ({row.caveat})" if row.caveat else ""
+    return f"| {row.row} | {row.figure} | {here} | {'; '.join(ours)}{caveat} |\n"

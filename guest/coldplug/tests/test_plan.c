@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Tests how a plan's text is read: whole ones, wrong lines, and plans with bytes changed at random. */
 #include "../plan.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Adds the units that PID 1 does itself to those that the system's files describe. */
 #include "builtin.h"
 
 #include <limits.h>
@@ -7,7 +8,11 @@
 
 #include "early.h"
 #include "network.h"
+#include "shared/clock.h"
 #include "shared/files.h"
+
+/* A file system that has to be mended takes its time. */
+enum { CHECK_TIMEOUT_S = 15 * 60 };
 
 #define NETWORK "networking ifupdown"
 #define AFTER_NETWORK "loopback modules"
@@ -86,6 +91,8 @@ static void add_work(struct units *units, size_t which)
 	unit->builtin = BUILTINS[which].work;
 	unit->builtin_waits = BUILTINS[which].waits;
 	unit->is_network = BUILTINS[which].work == network_addresses;
+	if (BUILTINS[which].work == early_file_systems)
+		unit->start_timeout_ns = CHECK_TIMEOUT_S * NS_PER_S;
 }
 
 /* It runs on: a lease ends. */

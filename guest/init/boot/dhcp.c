@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Gets an address for one network interface from a DHCP server, and keeps it renewed. */
 #include "dhcp.h"
 
 #include <errno.h>

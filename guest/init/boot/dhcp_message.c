@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes DHCP's requests as bytes, and reads a server's answers, trusting nothing in them. */
 #include "dhcp_message.h"
 
 #include <errno.h>

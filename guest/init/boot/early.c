@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Does the work of early boot that scripts do elsewhere: host name, limits, folders, seed, sysctl, modules. */
 #include "early.h"
 
 #include <errno.h>
@@ -9,13 +10,13 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "fstab.h"
+#include "process/limits.h"
 #include "shared/files.h"
 #include "shared/text.h"
 #include "state/log.h"
@@ -58,9 +59,19 @@ int early_complain_word(const struct setting *setting, size_t word, int r, int f
 
 /* ---- Kernel file systems and device nodes ------------------------------------------------------------------------------ */
 
+/* By whoever was here before: a program of an initramfs, whose files a new mount would hide. */
+static bool is_mount_point(const char *folder)
+{
+	char above[PATH_BYTES];
+	struct stat own, other;
+
+	return snprintf(above, sizeof above, "%s/..", folder) < (int)sizeof above && stat(folder, &own) == 0 &&
+	       stat(above, &other) == 0 && own.st_dev != other.st_dev;
+}
+
 static int mount_kernel_fs(const char *type, const char *folder, unsigned long flags, const char *options)
 {
-	if (mount(type, folder, type, flags, options) == 0 || errno == EBUSY || errno == ENODEV)
+	if (is_mount_point(folder) || mount(type, folder, type, flags, options) == 0 || errno == EBUSY || errno == ENODEV)
 		return 0;
 	/* A root that cannot be written to has the folders, or goes without. */
 	if (errno != ENOENT || mkdir(folder, 0755))
@@ -116,11 +127,13 @@ int early_basics(void)
 	mkdir("/dev/shm", 0755);
 	n = mount_kernel_fs("devpts", "/dev/pts", MS_NOSUID | MS_NOEXEC, "gid=5,mode=620,ptmxmode=666");
 	n |= mount_kernel_fs("tmpfs", "/dev/shm", MS_NOSUID | MS_NODEV, "mode=1777");
+	if (file_exists("/sys/fs/cgroup"))
+		n |= mount_kernel_fs("cgroup2", "/sys/fs/cgroup", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 	r = mount_kernel_fs("tmpfs", "/run", MS_NOSUID | MS_NODEV, "mode=0755");
 	first = first ? first : r;
 	mkdir("/run/lock", 01777);
 	mkdir("/run/bootlab", 0755);
-	(void)n; /* terminals and shared memory are missed by those who use them */
+	(void)n; /* terminals, shared memory and cgroups are missed by those who use them */
 	return first;
 }
 
@@ -157,10 +170,9 @@ int early_limits(void)
 	while ((setting = early_next_setting("limit-files", &at))) {
 		int64_t number;
 		int r = parse_number(slice_of(setting->words[0]), 64, 1 << 30, &number);
-		struct rlimit limit = { (rlim_t)number, (rlim_t)number };
 
-		if (!r && setrlimit(RLIMIT_NOFILE, &limit))
-			r = -errno;
+		if (!r)
+			r = limits_set_files((rlim_t)number);
 		first = early_complain(setting, r, first);
 	}
 	return first;
@@ -317,11 +329,14 @@ int early_sysctl(void)
 	size_t at = 0;
 	int first = 0;
 
-	if (!folder_list("/etc/sysctl.d", &arena, &files))
+	if (!folder_list("/etc/sysctl.d", &arena, &files)) {
+		if (files.left_out > 0)
+			log_say(LOG_FAILURE, "/etc/sysctl.d: no room for %zu of its names: they are left out", files.left_out);
 		for (size_t i = 0; i < files.n; i++)
 			if (slice_ends(slice_of(files.names[i]), ".conf") &&
 			    snprintf(path, sizeof path, "/etc/sysctl.d/%s", files.names[i]) < (int)sizeof path)
 				read_sysctl_file(path);
+	}
 	read_sysctl_file("/etc/sysctl.conf");
 	while ((setting = early_next_setting("sysctl", &at)))
 		first = early_complain(setting,

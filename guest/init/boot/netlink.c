@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Sets interfaces up, and gives them addresses and a default route, by messages to the kernel. */
 #include "netlink.h"
 
 #include <errno.h>

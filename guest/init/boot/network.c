@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Brings the network up: the loopback, fixed addresses from init.conf, and DHCP. */
 #include "network.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes a forked child into a unit's process: descriptors, user, limits, folders, terminal, then its program. */
 #include "child.h"
 
 #include <errno.h>
@@ -14,11 +15,13 @@
 #include <unistd.h>
 
 #include "environment.h"
+#include "limits.h"
 #include "loop.h"
 #include "passwd.h"
 #include "shared/files.h"
+#include "shared/text.h"
 
-enum { EXIT_NOT_EXECUTED = 127, FIRST_FD = 3 };
+enum { EXIT_NOT_EXECUTED = 127, FIRST_FD = 3, CLOSE_BYTES = 1 << 21 };
 
 __attribute__((noreturn))
 static void give_up(const struct child *child, enum child_step step, int error)
@@ -31,6 +34,27 @@ static void give_up(const struct child *child, enum child_step step, int error)
 	_exit(EXIT_NOT_EXECUTED);
 }
 
+/* Before Linux 5.9. What is open is listed, where there is /proc; else all that could be. */
+static void close_each(unsigned from, unsigned to)
+{
+	static char names[CLOSE_BYTES];
+	struct arena arena = { .bytes = names, .size = sizeof names };
+	struct listing open_ones;
+	struct rlimit limit;
+	int64_t fd;
+
+	if (folder_list("/proc/self/fd", &arena, &open_ones) == 0 && open_ones.left_out == 0) {
+		for (size_t i = 0; i < open_ones.n; i++)
+			if (!parse_number(slice_of(open_ones.names[i]), from, (int64_t)to - 1, &fd))
+				close((int)fd);
+		return;
+	}
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < to)
+		to = (unsigned)limit.rlim_cur;
+	for (; from < to; from++)
+		close((int)from);
+}
+
 void child_close_others(const int *kept, size_t n_kept)
 {
 	unsigned from = FIRST_FD, next;
@@ -40,8 +64,8 @@ void child_close_others(const int *kept, size_t n_kept)
 		for (size_t i = 0; i < n_kept; i++)
 			if (kept[i] >= (int)from && kept[i] < (int)next)
 				next = (unsigned)kept[i];
-		if (next > from)
-			syscall(SYS_close_range, from, next - 1, 0);
+		if (next > from && syscall(SYS_close_range, from, next - 1, 0) && errno == ENOSYS)
+			close_each(from, next);
 	}
 }
 
@@ -124,6 +148,8 @@ static void set_limits(const struct child *child)
 
 		if (setrlimit(RLIMIT_NOFILE, &limit))
 			give_up(child, STEP_LIMIT, errno);
+	} else {
+		limits_give_back();
 	}
 	if (unit->nice != 0 && setpriority(PRIO_PROCESS, 0, unit->nice))
 		give_up(child, STEP_LIMIT, errno);
@@ -168,7 +194,7 @@ static void become_user(const struct child *child, const struct identity *identi
 {
 	const struct unit *unit = child->unit;
 
-	if (!unit->user && !unit->group)
+	if ((!unit->user && !unit->group) || child->command->as_root)
 		return;
 	if (setgroups(identity->n_groups, identity->groups) || setgid(identity->gid))
 		give_up(child, STEP_GROUP, errno);
@@ -177,18 +203,19 @@ static void become_user(const struct child *child, const struct identity *identi
 }
 
 /* Returns only when it cannot be executed, with errno set. systemd's services may name a program without its folder. */
-static void execute(const char *const *argv, char *const *environment)
+static void execute(const char *const *argv, bool renamed, char *const *environment)
 {
+	char *const *told = (char *const *)argv + renamed;
 	static const char *const FOLDERS[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin" };
 	char path[PATH_MAX];
 
 	if (strchr(argv[0], '/')) {
-		execve(argv[0], (char *const *)argv, environment);
+		execve(argv[0], told, environment);
 		return;
 	}
 	for (size_t i = 0; i < sizeof FOLDERS / sizeof FOLDERS[0]; i++) {
 		if (snprintf(path, sizeof path, "%s/%s", FOLDERS[i], argv[0]) < (int)sizeof path)
-			execve(path, (char *const *)argv, environment);
+			execve(path, told, environment);
 		if (errno != ENOENT && errno != ENOTDIR)
 			return;
 	}
@@ -205,7 +232,7 @@ void child_run(const struct child *given)
 
 	/* Its own session first: a signal for the unit is one for its process group, and PID 1's are still blocked. */
 	setsid();
-	umask(022);
+	umask(unit->umask);
 	for (unsigned i = 0; i < child.n_sockets; i++)
 		sockets[i] = move_up(&child, child.sockets[i]);
 	/* Closed by exec too, but until then they count against the limit. */
@@ -216,19 +243,19 @@ void child_run(const struct child *given)
 		open_null(&child);
 	place_descriptors(&child, sockets);
 	set_limits(&child);
-	environment = environment_build(unit, child.main, child.notify_name, child.n_sockets);
+	find_identity(&child, &identity);
+	environment = environment_build(unit, &identity, child.main, child.notify_name, child.n_sockets);
 	if (!environment)
-		give_up(&child, STEP_ENVIRONMENT, E2BIG);
-	if (unit->origin == ORIGIN_SYSTEMD)
+		give_up(&child, STEP_ENVIRONMENT, errno);
+	if (unit->origin == ORIGIN_SYSTEMD && !child.command->literal)
 		argv = environment_expand(argv, environment);
 	if (!argv)
 		give_up(&child, STEP_ENVIRONMENT, E2BIG);
-	find_identity(&child, &identity);
 	make_run_folders(&child, &identity);
 	if (chdir(unit->directory ? unit->directory : "/"))
 		give_up(&child, STEP_DIRECTORY, errno);
 	become_user(&child, &identity);
 	loop_become_child();
-	execute(argv, environment);
+	execute(argv, child.command->renamed, environment);
 	give_up(&child, STEP_EXEC, errno);
 }

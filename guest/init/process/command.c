@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Runs the command that a unit is at, and signals the processes that came of it. */
 #include "command.h"
 
 #include <errno.h>
@@ -6,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cgroups.h"
 #include "sockets.h"
 #include "state/log.h"
+#include "state/pids.h"
 
 bool command_is_daemon(const struct unit *unit)
 {
@@ -44,7 +47,7 @@ int command_run(const struct units *units, unit_id id, const struct spawn_watche
 	int r = run->phase == PHASE_START ? sockets_open(units, id, ret_address) : 0;
 
 	if (r < 0 && !is_for_want(r)) {
-		run->spawn_again = false;
+		runs_set_spawn_again(id, false);
 		return r;
 	}
 	sockets_there = r == 0;
@@ -53,16 +56,42 @@ int command_run(const struct units *units, unit_id id, const struct spawn_watche
 			    spawn_builtin(units, id, watchers) :
 			    spawn_command(units, id, command_current(units, id), run->phase == PHASE_START && command_is_daemon(unit),
 					  watchers);
-	run->spawn_again = r < 0;
+	runs_set_spawn_again(id, r < 0);
 	if (r < 0 && !tried)
 		log_say(LOG_FAILURE, "%s: no %s for it (%s): trying again", unit->name, sockets_there ? "process" : "socket",
 			strerror(-r));
 	return 0;
 }
 
-bool command_is_alive(const struct run *run)
+static bool takes_all(const struct unit *unit)
+{
+	return unit->kill_mode != KILL_MAIN && unit->origin != ORIGIN_LSB && unit->origin != ORIGIN_BUILTIN;
+}
+
+/* Without a cgroup: what a start command has left in its own process group, whose number is nobody else's as long as it is there. */
+static pid_t left_group(const struct unit *unit, unit_id id)
+{
+	pid_t group = runs[id].session;
+
+	if (unit->readiness != READY_FORK || unit->pidfile || group <= 0 || pids_owner(group) != NO_UNIT || kill(-group, 0))
+		return 0;
+	return group;
+}
+
+bool command_has_process(const struct run *run)
 {
 	return run->pid > 0 || run->main > 0;
+}
+
+bool command_is_alive(const struct units *units, unit_id id)
+{
+	const struct unit *unit = &units->unit[id];
+
+	if (command_has_process(&runs[id]))
+		return true;
+	if (!takes_all(unit))
+		return false;
+	return cgroups_is_there(id) ? cgroups_is_populated(id) : left_group(unit, id) > 0;
 }
 
 static void signal_process(pid_t pid, int number)
@@ -70,15 +99,31 @@ static void signal_process(pid_t pid, int number)
 	if (pid <= 0)
 		return;
 	/* Most lead their own group; a daemon that was adopted by its pid file may not. */
-	if (getpgid(pid) == pid)
-		kill(-pid, number);
-	kill(pid, number);
+	kill(getpgid(pid) == pid ? -pid : pid, number);
 	if (number == SIGTERM)
 		kill(pid, SIGCONT);
 }
 
-void command_signal(const struct run *run, int number)
+void command_signal_helper(const struct run *run, int number)
 {
 	signal_process(run->pid, number);
-	signal_process(run->main, number);
+}
+
+void command_signal(const struct units *units, unit_id id, int number)
+{
+	const struct unit *unit = &units->unit[id];
+	bool all = takes_all(unit) && (number == SIGKILL || unit->kill_mode == KILL_ALL);
+	pid_t group = all ? left_group(unit, id) : 0;
+
+	if (all && cgroups_is_there(id)) {
+		cgroups_signal(id, number);
+		/* One that has moved to another place is still the unit's. */
+		if (runs[id].main > 0 && !cgroups_has(id, runs[id].main))
+			signal_process(runs[id].main, number);
+		return;
+	}
+	command_signal_helper(&runs[id], number);
+	signal_process(runs[id].main, number);
+	if (group > 0)
+		kill(-group, number);
 }

@@ -23,10 +23,12 @@ bool command_find(const struct units *units, unit_id id, uint16_t from);
  */
 int command_run(const struct units *units, unit_id id, const struct spawn_watchers *watchers, const char **ret_address);
 
-/* Whether a process of the unit is left. */
-bool command_is_alive(const struct run *run);
+/* Whether one of the two processes that the unit holds is there; whether anything is that it has started. */
+bool command_has_process(const struct run *run);
+bool command_is_alive(const struct units *units, unit_id id);
 
-/* Send signal `number` to all of them, with their groups. */
-void command_signal(const struct run *run, int number);
+/* Send signal `number` to all of them, with their groups; or only to what runs beside the daemon. */
+void command_signal(const struct units *units, unit_id id, int number);
+void command_signal_helper(const struct run *run, int number);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/* Builds the environment of a unit's program, and puts variables into its words. */
 #include "environment.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "shared/files.h"
-#include "units/lsb_unit.h"
 #include "units/words.h"
 
 enum { MAX_VARIABLES = 256, MAX_ARGUMENTS = 256, TEXT_BYTES = 1 << 16 };
@@ -41,44 +42,106 @@ static bool add_pair(const char *name, const char *value)
 	return variable && add(variable);
 }
 
-/* A file that cannot be read is not there. */
-static bool add_file(const char *path)
+static bool is_name_character(char c)
+{
+	return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/*
+ * NAME=VALUE to the end of the line, as systemd.exec(5) has it: quotes keep what is in them and go, a backslash takes what follows
+ * as it is, blanks at the end are none of the value. NULL when it is no such line, or does not fit.
+ */
+static const char *read_variable(struct slice line)
+{
+	char *variable = arena_take(&text, line.size + 1);
+	size_t at = 0, used = 0, solid;
+	char quote = 0;
+
+	while (at < line.size && is_name_character(line.at[at]))
+		at++;
+	if (!variable || at == 0 || at == line.size || line.at[at] != '=')
+		return NULL;
+	memcpy(variable, line.at, ++at);
+	used = solid = at;
+	while (at < line.size && (line.at[at] == ' ' || line.at[at] == '\t'))
+		at++;
+	for (; at < line.size; at++) {
+		char c = line.at[at];
+
+		if (quote && c == quote) {
+			quote = 0;
+		} else if (!quote && (c == '"' || c == '\'')) {
+			quote = c;
+		} else if (c == '\\' && quote != '\'' && at + 1 < line.size) {
+			variable[used++] = line.at[++at];
+		} else {
+			variable[used++] = c;
+			if (!quote && (c == ' ' || c == '\t'))
+				continue;
+		}
+		solid = used;
+	}
+	variable[solid] = '\0';
+	return variable;
+}
+
+/* 0 or -errno. */
+static int add_file(const char *path)
 {
 	static char content[FILE_BYTES];
-	ssize_t size = file_read(path, content, sizeof content);
+	bool may_be_missing = path[0] == '-';
+	ssize_t size = file_read(path + may_be_missing, content, sizeof content);
 	struct lines lines = lines_of(content, size > 0 ? (size_t)size : 0);
 	struct slice line;
 
+	if (size < 0)
+		return may_be_missing ? 0 : (int)size;
+	if (size == sizeof content)
+		return -EFBIG;
 	while (line_next(&lines, &line)) {
-		const char *words[MAX_WORDS];
-		int n;
+		const char *variable;
 
 		line = slice_trim(line);
 		if (line.size == 0 || line.at[0] == '#' || line.at[0] == ';')
 			continue;
-		n = words_parse(&text, line, words, MAX_WORDS);
-		for (int i = 0; i < n; i++)
-			if (!add(words[i]))
-				return false;
+		variable = read_variable(line);
+		if (variable && !add(variable))
+			return -E2BIG;
 	}
-	return true;
+	return 0;
 }
 
-char *const *environment_build(const struct unit *unit, pid_t main, const char *notify_name, unsigned n_sockets)
+static bool add_user(const struct unit *unit, const struct identity *identity)
 {
+	if (!unit->user || !*identity->name)
+		return add("HOME=/");
+	return add_pair("HOME=", *identity->home ? identity->home : "/") && add_pair("USER=", identity->name) &&
+	       add_pair("LOGNAME=", identity->name) && add_pair("SHELL=", *identity->shell ? identity->shell : "/bin/sh");
+}
+
+char *const *environment_build(const struct unit *unit, const struct identity *identity, pid_t main, const char *notify_name,
+			       unsigned n_sockets)
+{
+	const char level[2] = { unit->runlevel, '\0' };
 	char number[16];
-	bool fits = add("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") && add("HOME=/") &&
+	bool fits = add("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") && add_user(unit, identity) &&
 		    add_pair("TERM=", unit->tty ? "linux" : "dumb");
 
 	snprintf(number, sizeof number, "%d", (int)main);
-	if (unit->origin == ORIGIN_LSB)
-		fits = fits && add("PREVLEVEL=N") && add(unit->levels & (1u << LEVEL_S) ? "RUNLEVEL=S" : "RUNLEVEL=2");
+	if (unit->runlevel)
+		fits = fits && add("PREVLEVEL=N") && add_pair("RUNLEVEL=", level);
 	if (main > 0)
 		fits = fits && add_pair("MAINPID=", number);
 	for (const char *const *variable = unit->environment; variable && *variable; variable++)
 		fits = fits && add(*variable);
-	if (unit->environment_file)
-		fits = fits && add_file(unit->environment_file);
+	for (const char *const *file = unit->environment_files; file && *file; file++) {
+		int r = add_file(*file);
+
+		if (r) {
+			errno = -r;
+			return NULL;
+		}
+	}
 	if (notify_name)
 		fits = fits && add_pair("NOTIFY_SOCKET=@", notify_name);
 	if (n_sockets > 0) {
@@ -87,6 +150,7 @@ char *const *environment_build(const struct unit *unit, pid_t main, const char *
 		snprintf(number, sizeof number, "%u", n_sockets);
 		fits = fits && add_pair("LISTEN_FDS=", number);
 	}
+	errno = E2BIG;
 	return fits ? variables : NULL;
 }
 
@@ -98,33 +162,29 @@ static const char *value_of(struct slice name, char *const *environment)
 	return "";
 }
 
-static bool is_name_character(char c)
-{
-	return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-/* ${NAME} anywhere in the word. */
+/* ${NAME} anywhere in the word, and $$ for a dollar. */
 static const char *expand_word(const char *word, char *const *environment)
 {
 	static char made[FILE_BYTES];
-	const char *open, *close;
 	size_t used = 0;
 
-	while ((open = strstr(word, "${")) && (close = strchr(open, '}'))) {
-		const char *value = value_of((struct slice){ open + 2, (size_t)(close - open - 2) }, environment);
-		size_t before = (size_t)(open - word);
+	while (*word) {
+		const char *close = word[0] == '$' && word[1] == '{' ? strchr(word, '}') : NULL, *value = word;
+		size_t size = 1;
 
-		if (used + before + strlen(value) >= sizeof made)
+		if (close) {
+			value = value_of((struct slice){ word + 2, (size_t)(close - word - 2) }, environment);
+			size = strlen(value);
+			word = close + 1;
+		} else {
+			word += word[0] == '$' && word[1] == '$' ? 2 : 1;
+		}
+		if (used + size >= sizeof made)
 			return NULL;
-		memcpy(made + used, word, before);
-		memcpy(made + used + before, value, strlen(value));
-		used += before + strlen(value);
-		word = close + 1;
+		memcpy(made + used, value, size);
+		used += size;
 	}
-	if (used + strlen(word) >= sizeof made)
-		return NULL;
-	memcpy(made + used, word, strlen(word));
-	return arena_text(&text, made, used + strlen(word));
+	return arena_text(&text, made, used);
 }
 
 const char *const *environment_expand(const char *const *argv, char *const *environment)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Waits for descriptors, signals and deadlines, the one place in which PID 1 ever waits. */
 #include "loop.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@ enum { EVENTS = 32, MAX_POLLED = 256, LONGEST_MS = 60000 };
 static struct {
 	loop_fn *fn;
 	unsigned argument;
+	bool paused;
 } watches[MAX_FDS];
 static int epoll_fd = -1, highest = -1;
 static volatile sig_atomic_t came[MAX_SIGNAL + 1];
@@ -71,8 +73,30 @@ int loop_watch(int fd, loop_fn *fn, unsigned argument)
 	}
 	watches[fd].fn = fn;
 	watches[fd].argument = argument;
+	watches[fd].paused = false;
 	highest = fd > highest ? fd : highest;
 	return 0;
+}
+
+static bool is_watched(int fd)
+{
+	return fd >= 0 && fd < MAX_FDS && watches[fd].fn;
+}
+
+void loop_pause(int fd)
+{
+	if (!is_watched(fd) || watches[fd].paused)
+		return;
+	watches[fd].paused = true;
+	/* Not just no events: the end of a pipe would be told over and over. */
+	if (epoll_fd >= 0)
+		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+void loop_resume(int fd)
+{
+	if (is_watched(fd) && watches[fd].paused)
+		loop_watch(fd, watches[fd].fn, watches[fd].argument);
 }
 
 void loop_close(int *fd)
@@ -91,7 +115,7 @@ void loop_close(int *fd)
 
 static void call(int fd)
 {
-	if (fd >= 0 && fd < MAX_FDS && watches[fd].fn)
+	if (is_watched(fd) && !watches[fd].paused)
 		watches[fd].fn(fd, watches[fd].argument);
 }
 
@@ -106,7 +130,7 @@ static void wait_polling(int timeout_ms)
 	for (int i = 0; i <= highest && n < MAX_POLLED; i++) {
 		int fd = (next + i) % (highest + 1);
 
-		if (watches[fd].fn)
+		if (watches[fd].fn && !watches[fd].paused)
 			polled[n++] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	}
 	if (n == MAX_POLLED)
@@ -121,7 +145,7 @@ static void wait_polling(int timeout_ms)
 void loop_wait(int64_t deadline_ns)
 {
 	struct epoll_event events[EVENTS];
-	int64_t left_ns = deadline_ns == INT64_MAX ? INT64_MAX : deadline_ns - clock_now_ns();
+	int64_t left_ns = deadline_ns == INT64_MAX ? INT64_MAX : deadline_ns - clock_awake_ns();
 	int timeout_ms = LONGEST_MS, n;
 
 	if (left_ns < LONGEST_MS * NS_PER_MS)

@@ -11,7 +11,8 @@
 
 typedef void loop_fn(int fd, unsigned argument);
 
-enum { MAX_FDS = 4096, MAX_SIGNAL = 64 };
+/* Pages of the table that nothing touches are not there. */
+enum { MAX_FDS = 1 << 16, MAX_SIGNAL = 64 };
 
 /* Block signals, and count those that PID 1 answers to. `use_epoll` false: as on a kernel without it. */
 void loop_init(bool use_epoll);
@@ -21,6 +22,10 @@ void loop_become_child(void);
 
 /* Call `fn` whenever `fd` can be read or has ended. 0 or -errno. */
 int loop_watch(int fd, loop_fn *fn, unsigned argument);
+
+/* Leave `fd` alone for a while, and take it up again; what is not watched, or not paused, stays as it is. */
+void loop_pause(int fd);
+void loop_resume(int fd);
 
 /* Forget and close `*fd`, and make it -1. */
 void loop_close(int *fd);

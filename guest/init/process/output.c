@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the pipes of units' processes and puts their lines into the log. */
 #include "output.h"
 
 #include <errno.h>
@@ -11,6 +12,9 @@
 
 enum { READ_BYTES = 4096 };
 
+/* Of what a unit writes in a window, as much is taken; then it has to wait, and PID 1 has time for others. */
+enum { WINDOW_LINES = 1000, WINDOW_BYTES = 1 << 17 };
+
 static void finish_line(unit_id id)
 {
 	struct run *run = &runs[id];
@@ -18,7 +22,8 @@ static void finish_line(unit_id id)
 	if (run->line_size == 0)
 		return;
 	run->line[run->line_size] = '\0';
-	log_say(LOG_LINE, "%s: %s", runs_units()->unit[id].name, run->line);
+	log_line(id, runs_units()->unit[id].name, run->line);
+	run->taken_lines++;
 	/* Its beginning, to be shown should the unit fail. */
 	run->line[run->line_size < sizeof run->last_line ? run->line_size : sizeof run->last_line - 1] = '\0';
 	strcpy(run->last_line, run->line);
@@ -51,6 +56,12 @@ void output_readable(int fd, unsigned id)
 	struct run *run = &runs[id];
 	ssize_t got = take(fd, (unit_id)id);
 
+	if (got > 0) {
+		runs_open_window((unit_id)id);
+		run->taken_bytes += (uint32_t)got;
+		if (run->taken_lines > WINDOW_LINES || run->taken_bytes > WINDOW_BYTES)
+			loop_pause(fd);
+	}
 	if (got > 0 || got == -EAGAIN)
 		return;
 	finish_line((unit_id)id);

@@ -6,13 +6,16 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { MAX_GROUPS = 64 };
+enum { MAX_GROUPS = 1024 };
+
+enum { MAX_PASSWD_TEXT = 256 };
 
 struct identity {
 	uid_t uid;
 	gid_t gid;
 	gid_t groups[MAX_GROUPS]; /* with the first */
 	size_t n_groups;
+	char name[MAX_PASSWD_TEXT], home[MAX_PASSWD_TEXT], shell[MAX_PASSWD_TEXT]; /* empty: not known */
 };
 
 /* 0 or -errno; -ENOENT when there is no such user. */

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: MIT */
+/* Hears when a unit's processes say that they are ready, in each of the ways there are. */
 #include "ready.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "adoption.h"
 #include "loop.h"
-#include "shared/clock.h"
-#include "shared/files.h"
 #include "state/log.h"
 #include "state/runs.h"
 
-enum { MESSAGE_BYTES = 4096, MAX_PASSED = 253, MESSAGES_AT_ONCE = 32, PID_BYTES = 32, MAX_PID = 4194304 };
+enum { MESSAGE_BYTES = 4096, MAX_PASSED = 253, MESSAGES_AT_ONCE = 32, PID_BYTES = 32, MAX_PID = 4194304, WINDOW_REFUSED = 128 };
 
 int ready_open_notify(unit_id id, loop_fn *readable)
 {
@@ -57,11 +55,42 @@ int ready_open_notify(unit_id id, loop_fn *readable)
 	return 0;
 }
 
-bool ready_is_child(int pid)
+static void refuse(unit_id id, const char *what, int pid, const char *why)
 {
-	siginfo_t info;
+	if (pid > 0)
+		log_say(LOG_FAILURE, "%s: %s: process %d %s: refused", runs_units()->unit[id].name, what, pid, why);
+	else
+		log_say(LOG_FAILURE, "%s: %s %s: refused", runs_units()->unit[id].name, what, why);
+}
 
-	return pid > 1 && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+bool ready_adopt_announced(unit_id id)
+{
+	struct run *run = &runs[id];
+	const char *why;
+	enum adoption adoption = adoption_try(id, run->next_main, run->next_main_by, &why);
+
+	if (adoption == ADOPTION_REFUSED)
+		refuse(id, "MAINPID", run->next_main, why);
+	run->next_main = 0;
+	return adoption == ADOPTION_DONE;
+}
+
+/* What becomes our child later is kept in mind until the main process has ended. */
+static void announce(unit_id id, pid_t pid, uid_t by)
+{
+	const char *why;
+
+	switch (adoption_try(id, pid, by, &why)) {
+	case ADOPTION_LATER:
+		runs[id].next_main = pid;
+		runs[id].next_main_by = by;
+		break;
+	case ADOPTION_REFUSED:
+		refuse(id, "MAINPID", pid, why);
+		break;
+	default:
+		break;
+	}
 }
 
 /* Root, a process of the unit's session, or one with the same user as its main process. */
@@ -70,13 +99,13 @@ static bool may_notify(unit_id id, const struct ucred *from)
 	struct stat status;
 	char path[PID_BYTES];
 
-	if (from->uid == 0 || from->pid == runs[id].main || (from->pid > 0 && getsid(from->pid) == runs[id].main))
+	if (from->uid == 0 || from->pid == runs[id].main || (from->pid > 0 && runs[id].session > 0 && getsid(from->pid) == runs[id].session))
 		return true;
 	snprintf(path, sizeof path, "/proc/%d", (int)runs[id].main);
 	return runs[id].main > 0 && stat(path, &status) == 0 && status.st_uid == from->uid;
 }
 
-static void obey(unit_id id, struct slice line, ready_fn *ready)
+static void obey(unit_id id, struct slice line, uid_t by, ready_fn *ready)
 {
 	int64_t number;
 
@@ -84,10 +113,7 @@ static void obey(unit_id id, struct slice line, ready_fn *ready)
 		ready(id);
 	} else if (slice_starts(line, "MAINPID=") &&
 		   !parse_number(slice_from(line, strlen("MAINPID=")), 2, MAX_PID, &number)) {
-		if (ready_is_child((int)number))
-			runs[id].main = (pid_t)number;
-		else
-			runs[id].next_main = (pid_t)number;
+		announce(id, (pid_t)number, by);
 	} else if (slice_starts(line, "EXTEND_TIMEOUT_USEC=") &&
 		   !parse_number(slice_from(line, strlen("EXTEND_TIMEOUT_USEC=")), 1, INT64_C(1) << 40, &number)) {
 		runs_extend(id, number * 1000);
@@ -156,8 +182,10 @@ static bool take_message(unit_id id, ready_fn *ready)
 		struct slice line;
 
 		while (line_next(&lines, &line))
-			obey(id, line, ready);
+			obey(id, line, from.uid, ready);
 	}
+	else
+		runs[id].refused_messages++;
 	/* After what the message says is done: a barrier is released by this. */
 	close_passed(&message);
 	return true;
@@ -165,9 +193,14 @@ static bool take_message(unit_id id, ready_fn *ready)
 
 void ready_drain_notify(unit_id id, ready_fn *ready)
 {
-	/* A unit that floods its socket gets its turn and no more. */
+	/* A unit that floods its socket gets its turn and no more; somebody else who does is left to wait. */
 	for (int i = 0; i < MESSAGES_AT_ONCE && runs[id].notify_fd >= 0 && take_message(id, ready); i++)
 		;
+	if (runs[id].refused_messages == 0)
+		return;
+	runs_open_window(id);
+	if (runs[id].refused_messages > WINDOW_REFUSED)
+		loop_pause(runs[id].notify_fd);
 }
 
 enum ready_line ready_read_line(unit_id id)
@@ -183,20 +216,53 @@ enum ready_line ready_read_line(unit_id id)
 	return got > 0 ? LINE_WRITTEN : LINE_MISSING;
 }
 
+/* -ELOOP for a link, -EINVAL for what is no plain file; `*ret_by` is who could have written it. */
+static ssize_t read_pidfile(const char *path, char *text, uid_t *ret_by)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+	struct stat status;
+	ssize_t size;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
+		close(fd);
+		return -EINVAL;
+	}
+	/* Root's own, but by a name that somebody else has given it, or open to others: nobody's word. */
+	*ret_by = status.st_uid == 0 && (status.st_nlink > 1 || (status.st_mode & (S_IWGRP | S_IWOTH))) ? (uid_t)-1 :
+													    status.st_uid;
+	size = read(fd, text, PID_BYTES);
+	close(fd);
+	return size;
+}
+
+static void refuse_pidfile(unit_id id, const char *path, pid_t pid, const char *why)
+{
+	if (!runs[id].pidfile_refused)
+		refuse(id, path, pid, why);
+	runs[id].pidfile_refused = true;
+}
+
 bool ready_look_at_pidfile(unit_id id)
 {
 	const char *path = runs_units()->unit[id].pidfile;
 	char text[PID_BYTES];
-	ssize_t size = path ? file_read(path, text, sizeof text) : -ENOENT;
+	uid_t by = 0;
+	ssize_t size = path ? read_pidfile(path, text, &by) : -ENOENT;
 	struct slice rest = { text, size > 0 ? (size_t)size : 0 }, line;
 	struct lines lines = lines_of(rest.at, rest.size);
+	enum adoption adoption;
+	const char *why;
 	int64_t pid;
 
+	if (size == -ELOOP || size == -EINVAL)
+		refuse_pidfile(id, path, 0, "is no plain file, but a link or something else");
 	if (!line_next(&lines, &line) || parse_number(slice_trim(line), 2, MAX_PID, &pid))
 		return false;
-	/* Written by whoever the unit runs as, so it is believed only about our own children. */
-	if (!ready_is_child((int)pid))
-		return false;
-	runs[id].main = (pid_t)pid;
-	return true;
+	adoption = adoption_try(id, (pid_t)pid, by, &why);
+	/* It may be one of the last life, and be written anew. */
+	if (adoption == ADOPTION_REFUSED)
+		refuse_pidfile(id, path, (pid_t)pid, why);
+	return adoption == ADOPTION_DONE;
 }

@@ -27,10 +27,10 @@ enum ready_line { LINE_AWAITED, LINE_WRITTEN, LINE_MISSING };
 /* What has come through runs[id].ready_fd, which is closed unless the line is still awaited. */
 enum ready_line ready_read_line(unit_id id);
 
-/* Whether the pid file names a process of ours: that becomes the unit's main process. */
+/* Whether the pid file names a process that the unit may have: that becomes its main process. */
 bool ready_look_at_pidfile(unit_id id);
 
-/* Whether `pid` is a child of PID 1 that has not been reaped. */
-bool ready_is_child(int pid);
+/* Whether the process that was announced as the next main one has become our child, and may be it: then it is. */
+bool ready_adopt_announced(unit_id id);
 
 #endif

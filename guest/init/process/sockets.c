@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Opens the sockets of units and keeps them open while their programs come and go. */
 #include "sockets.h"
 
 #include <errno.h>

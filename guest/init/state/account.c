@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: MIT */
+/* Notes what happened to each unit and when, in memory, and writes it out when it is asked for. */
 #include "account.h"
 
 #include <string.h>
 
 #include "shared/clock.h"
 
-enum { MAX_RECORDS = 16384 };
+/* For ten thousand units; a small system keeps fewer, and so has them in fewer pages. */
+enum { MAX_RECORDS = 1 << 17, RECORDS_AT_LEAST = 1 << 14, RECORDS_A_UNIT = 10 };
 
 static struct account_record records[MAX_RECORDS];
 static struct account_header header;
+static uint32_t most;
 
 void account_begin(int64_t begun_ns)
 {
-	header.begun_ns = begun_ns;
+	header = (struct account_header){ .begun_ns = begun_ns };
+	most = RECORDS_AT_LEAST;
+}
+
+void account_expect(size_t n_units)
+{
+	uint32_t wanted = n_units * RECORDS_A_UNIT < MAX_RECORDS ? (uint32_t)n_units * RECORDS_A_UNIT : MAX_RECORDS;
+
+	most = wanted > RECORDS_AT_LEAST ? wanted : RECORDS_AT_LEAST;
 }
 
 void account_add(enum account_kind kind, unit_id unit, uint32_t pid, uint8_t detail, uint64_t value)
@@ -22,7 +33,7 @@ void account_add(enum account_kind kind, unit_id unit, uint32_t pid, uint8_t det
 	if (kind == ACCOUNT_GOAL && header.goal_ns == 0)
 		header.goal_ns = now_ns;
 	/* The boot is what it is for: what is full stays as it is. */
-	if (header.n_records == MAX_RECORDS) {
+	if (header.n_records == most) {
 		header.lost++;
 		return;
 	}

@@ -9,6 +9,10 @@
 #include "units/units.h"
 
 void account_begin(int64_t begun_ns);
+
+/* There are so many units: keep room for what happens to each. */
+void account_expect(size_t n_units);
+
 void account_add(enum account_kind kind, unit_id unit, uint32_t pid, uint8_t detail, uint64_t value);
 
 /* The whole account as bytes; their number, or 0 when `size` is too small. */

@@ -12,7 +12,6 @@
 enum log_level {
 	LOG_FAILURE, /* on the console always */
 	LOG_NOTE,    /* on the console unless it is quiet */
-	LOG_LINE,    /* a line that some unit has written: kept alone */
 	LOG_PLAIN,   /* on the console, and nothing before it: marks */
 };
 
@@ -25,10 +24,13 @@ void log_become_child(int fd);
 __attribute__((format(printf, 2, 3)))
 void log_say(enum log_level level, const char *format, ...);
 
-/* Write what waits for the console; true when some of it still does. */
-bool log_flush(void);
+/* A line that a unit has written: kept, and not shown. */
+void log_line(unsigned unit, const char *name, const char *text);
 
-/* The kept lines, oldest first; the number of bytes put into `ret`. */
+/* Write what waits for the console; in how many ms to try again, 0: nothing waits. */
+unsigned log_flush(void);
+
+/* The kept lines, oldest first, of all together; the number of bytes put into `ret`. */
 size_t log_copy(char *ret, size_t size);
 
 #endif

@@ -29,19 +29,25 @@ struct run {
 	uint8_t after_stop;   /* the state that stopping ends in */
 	bool stop_wanted;     /* by the user, or at shutdown */
 	bool start_wanted;    /* again, when it is down */
-	bool takes_slot;      /* counts as starting */
+	bool wait_wanted;     /* for what it needs, when it is down: that has gone of itself */
 	bool spawn_again;     /* there was no process to be had: try once more soon */
-	bool poll_pidfile;
+	bool poll_pidfile;    /* look for it again */
+	bool poll_leftovers;  /* look whether all that it has started is gone; all three change by their runs_set_ alone */
+	bool pidfile_refused; /* which has been said */
+	bool window_open;
 	uint16_t command;     /* of the phase, that runs now */
-	pid_t pid;	      /* of that command */
+	pid_t pid;	      /* of that command; both change by runs_set_ alone */
 	pid_t main;	      /* the daemon */
 	pid_t next_main;      /* announced, and not yet our child */
+	uid_t next_main_by;   /* who announced it */
+	pid_t session;	      /* that its start command has begun */
 	int exec_fd, output_fd, ready_fd, notify_fd;
 	int helper_fd;	      /* what a command beside the daemon writes: its own pipe stays the daemon's */
-	int64_t deadline_ns;  /* of what it is doing; 0: none */
+	int64_t deadline_ns;  /* of what it is doing; 0: none. Changes by runs_set_deadline alone */
 	int64_t since_ns;     /* in this state */
 	int64_t up_ns;	      /* when it was ready, last */
 	uint32_t restarts;
+	uint32_t taken_lines, taken_bytes, refused_messages; /* in this window (runs_open_window) */
 	char why[160];	      /* of the last failure; empty: none */
 	char notify_name[8];  /* of the socket, without its leading NUL */
 	char last_line[120];  /* that it has written */
@@ -61,8 +67,30 @@ const struct units *runs_units(void);
 /* Be in `state` from now on, without a deadline. */
 void runs_enter(unit_id id, enum state state);
 
-/* How many units are starting. */
-unsigned runs_starting(void);
+/* Until when it may do what it is doing; 0: for ever. */
+void runs_set_deadline(unit_id id, int64_t deadline_ns);
+
+/* Look at it again soon, as long as one of them is set. */
+enum { RUNS_POLL_MS = 20 };
+void runs_set_spawn_again(unit_id id, bool again);
+void runs_set_poll_pidfile(unit_id id, bool poll);
+void runs_set_poll_leftovers(unit_id id, bool poll);
+
+/*
+ * What a unit may have PID 1 do is counted in windows of RUNS_WINDOW_MS. One begins when none is open; at its end what was
+ * counted is forgotten, and descriptors that were paused are read on (lifecycle_window_over).
+ */
+enum { RUNS_WINDOW_MS = 100 };
+void runs_open_window(unit_id id);
+void runs_close_window(unit_id id);
+
+/* The processes that it has; 0: none. */
+void runs_set_pid(unit_id id, pid_t pid);
+void runs_set_main(unit_id id, pid_t pid);
+
+/* How many units are in this state; how many are starting that want nothing else to start meanwhile. */
+unsigned runs_count(enum state state);
+unsigned runs_serial_starting(void);
 
 /* What it is doing may take until `more_ns` from now. */
 void runs_extend(unit_id id, int64_t more_ns);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Decides what a process that has ended means for its unit. */
 #include "exits.h"
 
 #include <signal.h>
@@ -11,6 +12,7 @@
 #include "process/command.h"
 #include "process/ready.h"
 #include "state/account.h"
+#include "state/pids.h"
 
 enum { LSB_NOT_INSTALLED = 5, LSB_NOT_CONFIGURED = 6, HOW_BYTES = 100 };
 
@@ -69,11 +71,8 @@ static void main_ended(unit_id id, int status, int exec_error, const char *step)
 	char how[HOW_BYTES];
 
 	/* It handed over to a process that has become ours by its end. */
-	if (run->next_main > 0 && ready_is_child(run->next_main) && run->state != STATE_STOPPING) {
-		run->main = run->next_main;
-		run->next_main = 0;
+	if (run->next_main > 0 && run->state != STATE_STOPPING && ready_adopt_announced(id))
 		return;
-	}
 	how_it_ended(how, status);
 	if (units->unit[id].builtin_daemon && WIFEXITED(status))
 		snprintf(how, sizeof how, "%s", strerror(WEXITSTATUS(status)));
@@ -96,19 +95,9 @@ static void main_ended(unit_id id, int status, int exec_error, const char *step)
 	}
 }
 
-static unit_id find_unit(pid_t pid)
-{
-	size_t n = runs_units()->n_units;
-
-	for (size_t i = 0; i < n; i++)
-		if (runs[i].pid == pid || runs[i].main == pid)
-			return (unit_id)i;
-	return NO_UNIT;
-}
-
 void exits_zombie(pid_t pid)
 {
-	unit_id id = find_unit(pid);
+	unit_id id = pids_owner(pid);
 
 	/* Not after a start command: what that leaves behind is the daemon. */
 	if (id != NO_UNIT && runs[id].main == pid && getpgid(pid) == pid && command_is_daemon(&runs_units()->unit[id]) &&
@@ -120,7 +109,7 @@ void exits_reaped(pid_t pid, int status, const struct rusage *used)
 {
 	uint64_t cpu_us = (uint64_t)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000000 +
 			  (uint64_t)(used->ru_utime.tv_usec + used->ru_stime.tv_usec);
-	unit_id id = find_unit(pid);
+	unit_id id = pids_owner(pid);
 	const char *step = "";
 	int exec_error;
 	struct run *run;
@@ -133,10 +122,10 @@ void exits_reaped(pid_t pid, int status, const struct rusage *used)
 	account_add(ACCOUNT_EXIT, id, (uint32_t)pid, (uint8_t)(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)),
 		    (cpu_us & UINT32_MAX) | (uint64_t)used->ru_maxrss << 32);
 	if (run->pid == pid) {
-		run->pid = 0;
+		runs_set_pid(id, 0);
 		command_ended(id, status, exec_error, step);
 	} else {
-		run->main = 0;
+		runs_set_main(id, 0);
 		main_ended(id, status, exec_error, step);
 	}
 }

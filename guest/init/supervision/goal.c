@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Sees when all that the goal needs is up, or can no longer be, and announces it. */
 #include "goal.h"
 
 #include <stdio.h>
@@ -20,6 +21,9 @@ static char first_why[160];
 void goal_init(const struct units *all, const struct config *config)
 {
 	units = all;
+	n_goals = 0;
+	reached = failed = failure_taken = settled = false;
+	first_failed = NO_UNIT;
 	for (size_t i = 0; i < config->n_goals; i++) {
 		unit_id id = units_find(all, slice_of(config->goals[i]));
 
@@ -80,14 +84,11 @@ static void say_settled(void)
 {
 	size_t count[STATE_BLOCKED + 1] = { 0 };
 
-	for (size_t i = 0; i < units->n_units; i++) {
-		enum state state = runs[i].state;
-
-		if (state == STATE_WAITING || state == STATE_ELIGIBLE || state == STATE_STARTING)
-			return;
+	if (runs_count(STATE_WAITING) > 0 || runs_count(STATE_ELIGIBLE) > 0 || runs_count(STATE_STARTING) > 0)
+		return;
+	for (size_t i = 0; i < units->n_units; i++)
 		if (units->unit[i].origin != ORIGIN_FACILITY && units->unit[i].origin != ORIGIN_BUILTIN)
-			count[state]++;
-	}
+			count[runs[i].state]++;
 	settled = true;
 	if (n_goals == 0)
 		account_add(ACCOUNT_GOAL, NO_UNIT, 0, 0, 0);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Takes one unit from state to state: begin, ready, failed, stopping, down. */
 #include "lifecycle.h"
 
 #include <signal.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "goal.h"
+#include "process/cgroups.h"
 #include "process/command.h"
 #include "process/output.h"
 #include "process/ready.h"
@@ -39,7 +41,7 @@ static void down(unit_id id, enum state state)
 {
 	const struct unit *unit = &units->unit[id];
 	struct run *run = &runs[id];
-	int64_t now_ns = clock_now_ns();
+	int64_t now_ns = clock_awake_ns();
 
 	/* Somebody wanted it stopped while it was ending of itself. */
 	if (run->stop_wanted && state == STATE_BACKOFF)
@@ -55,13 +57,15 @@ static void down(unit_id id, enum state state)
 		sockets_close(units, id);
 	if (state == STATE_BACKOFF) {
 		/* What fails without a process could fail again at once, for ever, and leave no time for anything else. */
-		int64_t least_ns = LIFECYCLE_RETRY_MS * NS_PER_MS;
+		int64_t least_ns = RUNS_POLL_MS * NS_PER_MS;
 		int64_t delay_ns = unit->restart_delay_ns > least_ns ? unit->restart_delay_ns : least_ns;
+		/* Of a file that asks for more patience than a minute it is never less. */
+		int64_t most_ns = delay_ns > MAX_BACKOFF_S * NS_PER_S ? delay_ns : MAX_BACKOFF_S * NS_PER_S;
 
-		for (uint32_t i = 0; i < run->restarts && i < MAX_DOUBLINGS && delay_ns < MAX_BACKOFF_S * NS_PER_S; i++)
+		for (uint32_t i = 0; i < run->restarts && i < MAX_DOUBLINGS && delay_ns < most_ns; i++)
 			delay_ns *= 2;
 		run->restarts++;
-		run->deadline_ns = now_ns + (delay_ns < MAX_BACKOFF_S * NS_PER_S ? delay_ns : MAX_BACKOFF_S * NS_PER_S);
+		runs_set_deadline(id, now_ns + (delay_ns < most_ns ? delay_ns : most_ns));
 	}
 	settled(id);
 }
@@ -77,28 +81,47 @@ static void finish_stop(unit_id id)
 	/* What else of it writes writes into the void. */
 	loop_close(&run->output_fd);
 	loop_close(&run->helper_fd);
-	run->next_main = 0;
+	run->next_main = run->session = 0;
+	cgroups_remove(id);
 	down(id, run->after_stop);
 }
 
 void lifecycle_gone(unit_id id)
 {
-	if (!command_is_alive(&runs[id]))
+	if (!command_is_alive(units, id))
 		finish_stop(id);
+	else if (!command_has_process(&runs[id]))
+		runs_set_poll_leftovers(id, true); /* nothing tells of them */
 }
 
 static void terminate(unit_id id)
 {
-	struct run *run = &runs[id];
-
-	if (!command_is_alive(run)) {
-		finish_stop(id);
-		return;
-	}
-	command_signal(run, SIGTERM);
+	if (command_is_alive(units, id))
+		command_signal(units, id, SIGTERM);
+	lifecycle_gone(id);
 }
 
 /* ---- Up ------------------------------------------------------------------------------------------------------------------ */
+
+static void group_is_empty(unit_id id)
+{
+	if (runs[id].state == STATE_UP && runs[id].main <= 0)
+		lifecycle_ended(id, false, "all that it has started has ended");
+}
+
+/* It is up as long as something of it runs; where that cannot be seen, until it is stopped. */
+static void watch_group(unit_id id)
+{
+	static bool told;
+
+	if (cgroups_watch(id, group_is_empty) || told)
+		return;
+	told = true;
+	log_say(LOG_FAILURE,
+		"%s names no pid file, and there is no cgroup v2: such units are up until they are stopped, and what leaves their "
+		"process group is not stopped with them",
+		units->unit[id].name);
+}
 
 void lifecycle_up(unit_id id)
 {
@@ -106,9 +129,11 @@ void lifecycle_up(unit_id id)
 
 	runs_enter(id, STATE_UP);
 	run->up_ns = run->since_ns;
-	account_add(ACCOUNT_READY, id, (uint32_t)(run->main > 0 ? run->main : 0), 0, runs_starting());
+	account_add(ACCOUNT_READY, id, (uint32_t)(run->main > 0 ? run->main : 0), 0, runs_count(STATE_STARTING));
 	goal_unit_up(id);
 	settled(id);
+	if (units->unit[id].readiness == READY_FORK && run->main <= 0)
+		watch_group(id);
 }
 
 static void run_current(unit_id id)
@@ -135,7 +160,7 @@ static void next_command(unit_id id, uint16_t from)
 		case PHASE_START:
 			/* The pid of a daemon that forks is in its file, now or soon. */
 			if (units->unit[id].readiness == READY_FORK && units->unit[id].pidfile && !ready_look_at_pidfile(id)) {
-				run->poll_pidfile = true;
+				runs_set_poll_pidfile(id, true);
 				return;
 			}
 			break;
@@ -156,7 +181,7 @@ void lifecycle_next(unit_id id)
 
 static void start_done(unit_id id)
 {
-	runs[id].poll_pidfile = false;
+	runs_set_poll_pidfile(id, false);
 	runs[id].phase = PHASE_POST;
 	next_command(id, 0);
 }
@@ -167,6 +192,7 @@ void lifecycle_begin(unit_id id)
 	struct run *run = &runs[id];
 
 	run->why[0] = run->last_line[0] = '\0';
+	run->pidfile_refused = false;
 	kills[id] = 0;
 	if (unit->builtin && !unit->builtin_waits) {
 		int r = unit->builtin();
@@ -183,7 +209,7 @@ void lifecycle_begin(unit_id id)
 	}
 	runs_enter(id, STATE_STARTING);
 	if (unit->start_timeout_ns > 0)
-		run->deadline_ns = run->since_ns + unit->start_timeout_ns;
+		runs_set_deadline(id, run->since_ns + unit->start_timeout_ns);
 	run->phase = unit->builtin_daemon ? PHASE_START : PHASE_PRE;
 	if (unit->origin == ORIGIN_BUILTIN)
 		run_current(id);
@@ -208,8 +234,11 @@ void lifecycle_stop(unit_id id, enum state after)
 	account_add(ACCOUNT_STOPPING, id, 0, 0, 0);
 	runs_enter(id, STATE_STOPPING);
 	kills[id] = 0;
-	run->deadline_ns = run->since_ns +
-			   (units->unit[id].stop_timeout_ns > 0 ? units->unit[id].stop_timeout_ns : INT64_MAX / 2);
+	if (units->unit[id].stop_timeout_ns > 0)
+		runs_set_deadline(id, run->since_ns + units->unit[id].stop_timeout_ns);
+	/* What needs it is told before it is down, which may take a while. */
+	if (was_up)
+		settled(id);
 	if (was_up && after == STATE_OFF) {
 		run->phase = PHASE_STOP;
 		next_command(id, 0);
@@ -222,21 +251,36 @@ void lifecycle_kill(unit_id id)
 {
 	struct run *run = &runs[id];
 
+	/* The stop command is the one that took too long: what it should have stopped has not been asked yet. */
+	if (run->phase == PHASE_STOP && run->main > 0) {
+		log_say(LOG_FAILURE, "%s: its stop command did not end in time, and is killed", units->unit[id].name);
+		run->phase = PHASE_STOP + 1;
+		runs_set_spawn_again(id, false);
+		command_signal_helper(run, SIGKILL);
+		command_signal(units, id, SIGTERM);
+		runs_set_deadline(id, clock_awake_ns() + units->unit[id].stop_timeout_ns);
+		return;
+	}
 	run->phase = PHASE_STOP + 1;
-	run->spawn_again = false;
+	runs_set_spawn_again(id, false);
 	if (kills[id]++ == KILLS) {
 		log_say(LOG_FAILURE, "%s: process %d cannot be killed; it is left behind", units->unit[id].name,
 			(int)(run->main > 0 ? run->main : run->pid));
-		run->pid = run->main = 0;
+		runs_set_pid(id, 0);
+		runs_set_main(id, 0);
+		finish_stop(id);
+		return;
 	}
-	if (!command_is_alive(run)) {
+	if (!command_is_alive(units, id)) {
 		finish_stop(id);
 		return;
 	}
 	if (kills[id] == 1)
 		log_say(LOG_FAILURE, "%s did not stop in time, and is killed", units->unit[id].name);
-	command_signal(run, SIGKILL);
-	run->deadline_ns = clock_now_ns() + KILL_AGAIN_S * NS_PER_S;
+	command_signal(units, id, SIGKILL);
+	if (!command_has_process(run))
+		runs_set_poll_leftovers(id, true);
+	runs_set_deadline(id, clock_awake_ns() + KILL_AGAIN_S * NS_PER_S);
 }
 
 static enum state after_failure(unit_id id)
@@ -291,6 +335,18 @@ void lifecycle_poll(unit_id id)
 		run_current(id);
 	if (runs[id].poll_pidfile && ready_look_at_pidfile(id) && runs[id].state == STATE_STARTING)
 		start_done(id);
+	else if (runs[id].poll_leftovers && runs[id].state == STATE_STOPPING)
+		lifecycle_gone(id);
+	else if (runs[id].poll_pidfile)
+		runs_set_poll_pidfile(id, true);
+}
+
+void lifecycle_window_over(unit_id id)
+{
+	runs_close_window(id);
+	loop_resume(runs[id].output_fd);
+	loop_resume(runs[id].helper_fd);
+	loop_resume(runs[id].notify_fd);
 }
 
 static void executed(unit_id id)
@@ -304,7 +360,7 @@ static void executed(unit_id id)
 	if (unit->readiness == READY_EXEC)
 		start_done(id);
 	if (unit->readiness == READY_PIDFILE)
-		run->poll_pidfile = true;
+		runs_set_poll_pidfile(id, true);
 }
 
 static void exec_readable(int fd, unsigned id)

@@ -9,9 +9,7 @@
 #include "state/runs.h"
 #include "units/units.h"
 
-enum { LIFECYCLE_RETRY_MS = 20 };
-
-/* Called when a unit is up, or down: others may have waited for that. */
+/* Called when a unit is up, or no longer, or down: others may have waited for that. */
 typedef void lifecycle_settled_fn(unit_id id);
 
 void lifecycle_init(const struct units *units, lifecycle_settled_fn *settled);
@@ -28,8 +26,11 @@ void lifecycle_kill(unit_id id);
 __attribute__((format(printf, 2, 3)))
 void lifecycle_fail(unit_id id, const char *format, ...);
 
-/* What no event tells: try again where there was no process to be had, look for a pid file. Every LIFECYCLE_RETRY_MS. */
+/* What no event tells: try again where there was no process to be had, look for a pid file. Every RUNS_POLL_MS. */
 void lifecycle_poll(unit_id id);
+
+/* A window of the unit is over: what it writes is read on. */
+void lifecycle_window_over(unit_id id);
 
 /* Take the readiness messages that wait. */
 void lifecycle_notified(unit_id id);

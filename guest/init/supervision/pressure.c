@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Decides from /proc/stat how many units may be starting at once. */
 #include "pressure.h"
 
 #include "shared/clock.h"

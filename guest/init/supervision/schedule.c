@@ -1,81 +1,199 @@
 /* SPDX-License-Identifier: MIT */
+/* Picks the unit that starts next out of those that wait for nothing any more, and sees what the others wait for. */
 #include "schedule.h"
 
 #include "pressure.h"
 #include "state/runs.h"
 
-enum verdict schedule_dependencies(const struct units *units, unit_id id, unit_id *ret)
+static const struct units *units;
+/* Eligible units, the next one first: a binary heap from place 1 on. Who is no longer eligible is left out when his turn comes. */
+static unit_id heap[MAX_UNITS + 1];
+static uint32_t n_eligible;
+static bool is_in_heap[MAX_UNITS];
+/* By which edge each unit waits, to start or to stop. */
+static edge_id start_edge[MAX_UNITS], stop_edge[MAX_UNITS];
+
+void schedule_init(const struct units *all)
 {
-	enum verdict verdict = DEPENDENCIES_THERE;
-
-	for (uint16_t e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
-		const struct edge *edge = &units->edges[e];
-		enum state state = runs[edge->to].state;
-
-		if (!(edge->when & AT_START))
-			continue;
-		if (edge->relation == RELATION_NEEDS &&
-		    (state == STATE_FAILED || state == STATE_BLOCKED || state == STATE_OFF)) {
-			*ret = edge->to;
-			return DEPENDENCIES_FAILED;
-		}
-		if (state == STATE_WAITING || state == STATE_ELIGIBLE || state == STATE_STARTING ||
-		    (edge->relation == RELATION_NEEDS && state != STATE_UP)) {
-			verdict = DEPENDENCIES_AWAITED;
-			*ret = edge->to;
-		}
+	units = all;
+	n_eligible = 0;
+	for (size_t i = 0; i < all->n_units; i++) {
+		is_in_heap[i] = false;
+		start_edge[i] = stop_edge[i] = NO_EDGE;
 	}
-	return verdict;
 }
 
-static bool comes_before(const struct unit *unit, const struct unit *other)
+/* ---- What a unit waits for ----------------------------------------------------------------------------------------------- */
+
+static bool has_failed(const struct edge *edge)
 {
+	enum state state = runs[edge->to].state;
+
+	return (edge->when & AT_START) && edge->relation == RELATION_NEEDS &&
+	       (state == STATE_FAILED || state == STATE_BLOCKED || state == STATE_OFF);
+}
+
+static bool is_awaited(const struct edge *edge)
+{
+	enum state state = runs[edge->to].state;
+
+	return (edge->when & AT_START) && (state == STATE_WAITING || state == STATE_ELIGIBLE || state == STATE_STARTING ||
+					   (edge->relation == RELATION_NEEDS && state != STATE_UP));
+}
+
+/* On from where it stood, and round: what is passed once need not be looked at again until the round is whole. */
+static enum verdict find_awaited(unit_id id, unit_id *ret)
+{
+	edge_id begin = start_edge[id] == NO_EDGE ? units->unit[id].edges_out : start_edge[id], e = begin;
+
+	while (e != NO_EDGE) {
+		if (is_awaited(&units->edges[e])) {
+			start_edge[id] = e;
+			*ret = units->edges[e].to;
+			return DEPENDENCIES_AWAITED;
+		}
+		e = units->edges[e].next_of_from;
+		if (e == NO_EDGE && begin != units->unit[id].edges_out)
+			e = units->unit[id].edges_out;
+		if (e == begin)
+			break;
+	}
+	start_edge[id] = NO_EDGE;
+	return DEPENDENCIES_THERE;
+}
+
+enum verdict schedule_dependencies(unit_id id, unit_id *ret)
+{
+	for (edge_id e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from)
+		if (has_failed(&units->edges[e])) {
+			*ret = units->edges[e].to;
+			return DEPENDENCIES_FAILED;
+		}
+	start_edge[id] = NO_EDGE;
+	return find_awaited(id, ret);
+}
+
+enum verdict schedule_dependency_changed(unit_id id, edge_id edge, unit_id *ret)
+{
+	*ret = units->edges[edge].to;
+	if (has_failed(&units->edges[edge]))
+		return DEPENDENCIES_FAILED;
+	return start_edge[id] == edge || start_edge[id] == NO_EDGE ? find_awaited(id, ret) : DEPENDENCIES_AWAITED;
+}
+
+static bool keeps_from_stopping(const struct edge *edge)
+{
+	const struct run *run = &runs[edge->from];
+
+	return (edge->when & AT_STOP) && run->stop_wanted &&
+	       (run->state == STATE_STARTING || run->state == STATE_UP || run->state == STATE_STOPPING);
+}
+
+bool schedule_can_stop(unit_id id)
+{
+	edge_id begin = stop_edge[id] == NO_EDGE ? units->unit[id].edges_in : stop_edge[id], e = begin;
+
+	while (e != NO_EDGE) {
+		if (keeps_from_stopping(&units->edges[e])) {
+			stop_edge[id] = e;
+			return false;
+		}
+		e = units->edges[e].next_of_to;
+		if (e == NO_EDGE && begin != units->unit[id].edges_in)
+			e = units->unit[id].edges_in;
+		if (e == begin)
+			break;
+	}
+	stop_edge[id] = NO_EDGE;
+	return true;
+}
+
+bool schedule_stop_awaits(unit_id id, edge_id edge)
+{
+	return stop_edge[id] == edge;
+}
+
+/* ---- Whose turn it is ---------------------------------------------------------------------------------------------------- */
+
+static bool comes_before(unit_id id, unit_id other_id)
+{
+	const struct unit *unit = &units->unit[id], *other = &units->unit[other_id];
+
 	if (unit->goal != other->goal)
 		return unit->goal;
 	if (unit->deferred != other->deferred)
 		return other->deferred;
-	return unit->height > other->height;
+	if (unit->height != other->height)
+		return unit->height > other->height;
+	return id < other_id;
 }
 
-unit_id schedule_pick(const struct units *units, unsigned starting, bool goal_pending, int64_t now_ns)
+void schedule_add(unit_id id)
 {
-	const struct unit *unit;
-	unit_id best = NO_UNIT;
+	uint32_t place;
 
-	for (size_t i = 0; i < units->n_units; i++) {
-		if (runs[i].takes_slot && units->unit[i].serial)
-			return NO_UNIT; /* it wants to be alone */
-		if (runs[i].state == STATE_ELIGIBLE && (best == NO_UNIT || comes_before(&units->unit[i], &units->unit[best])))
-			best = (unit_id)i;
+	if (is_in_heap[id])
+		return;
+	is_in_heap[id] = true;
+	for (place = ++n_eligible; place > 1 && comes_before(id, heap[place / 2]); place /= 2)
+		heap[place] = heap[place / 2];
+	heap[place] = id;
+}
+
+static void take_first(void)
+{
+	unit_id last = heap[n_eligible];
+	uint32_t place = 1, child;
+
+	is_in_heap[heap[1]] = false;
+	for (n_eligible--; (child = place * 2) <= n_eligible; place = child) {
+		if (child < n_eligible && comes_before(heap[child + 1], heap[child]))
+			child++;
+		if (!comes_before(heap[child], last))
+			break;
+		heap[place] = heap[child];
 	}
-	if (best == NO_UNIT)
-		return NO_UNIT;
-	unit = &units->unit[best];
+	heap[place] = last;
+}
+
+static unit_id first(void)
+{
+	while (n_eligible > 0 && runs[heap[1]].state != STATE_ELIGIBLE)
+		take_first();
+	return n_eligible > 0 ? heap[1] : NO_UNIT;
+}
+
+static bool has_its_turn(const struct unit *unit, bool goal_pending, int64_t now_ns)
+{
+	unsigned starting = runs_count(STATE_STARTING);
+
+	if (runs_serial_starting() > 0)
+		return false; /* it wants to be alone */
 	/* What takes no process takes no place. */
 	if (unit->n_commands == 0 && !unit->builtin_waits && (unit->goal || unit->origin != ORIGIN_BUILTIN || !goal_pending))
-		return best;
+		return true;
 	if (unit->serial && starting > 0)
-		return NO_UNIT;
+		return false;
 	if (goal_pending && !unit->goal && (unit->deferred || pressure_now(now_ns) != PRESSURE_NONE))
+		return false;
+	return starting < places_now(starting, now_ns);
+}
+
+unit_id schedule_pick(bool goal_pending, int64_t now_ns)
+{
+	unit_id id = first();
+
+	if (id == NO_UNIT || !has_its_turn(&units->unit[id], goal_pending, now_ns))
 		return NO_UNIT;
-	return starting < places_now(starting, now_ns) ? best : NO_UNIT;
+	take_first();
+	return id;
 }
 
-bool schedule_looks_again(const struct unit *unit, bool goal_pending)
+bool schedule_looks_again(bool goal_pending)
 {
-	return goal_pending && !unit->goal ? !unit->deferred : places_move();
-}
+	unit_id id = first();
 
-bool schedule_can_stop(const struct units *units, unit_id id)
-{
-	for (uint16_t e = units->unit[id].edges_in; e != NO_EDGE; e = units->edges[e].next_of_to) {
-		const struct edge *edge = &units->edges[e];
-		const struct run *run = &runs[edge->from];
-
-		if (!(edge->when & AT_STOP) || !run->stop_wanted)
-			continue;
-		if (run->state == STATE_STARTING || run->state == STATE_UP || run->state == STATE_STOPPING)
-			return false;
-	}
-	return true;
+	if (id == NO_UNIT)
+		return false;
+	return goal_pending && !units->unit[id].goal ? !units->unit[id].deferred : places_move();
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Starts and stops all units in their order, each when what it waits for is up or gone. */
 #include "supervise.h"
 
 #include <errno.h>
@@ -13,23 +14,77 @@
 #include "shared/clock.h"
 #include "state/account.h"
 #include "state/log.h"
+#include "state/timers.h"
 
 static const struct units *units;
 
 static void on_settled(unit_id id);
 
+/* What has changed and is to be seen to, and what is to be stopped: each unit once in each, in rings. */
+struct ring {
+	unit_id id[MAX_UNITS];
+	bool holds[MAX_UNITS];
+	size_t first, n;
+};
+
+static struct ring changed, stopping;
+
+static void ring_put(struct ring *ring, unit_id id)
+{
+	if (ring->holds[id])
+		return;
+	ring->holds[id] = true;
+	ring->id[(ring->first + ring->n++) % MAX_UNITS] = id;
+}
+
+static bool ring_take(struct ring *ring, unit_id *ret)
+{
+	if (ring->n == 0)
+		return false;
+	*ret = ring->id[ring->first];
+	ring->first = (ring->first + 1) % MAX_UNITS;
+	ring->n--;
+	ring->holds[*ret] = false;
+	return true;
+}
+
 void supervise_init(const struct units *all, const struct config *config)
 {
+	unit_id id;
+
 	units = all;
+	while (ring_take(&changed, &id) || ring_take(&stopping, &id))
+		;
 	runs_init(all);
 	sockets_init(all);
+	schedule_init(all);
 	lifecycle_init(all, on_settled);
 	goal_init(all, config);
 }
 
+/* It is up, or no longer. What follows for others is done when this one's own affairs are (settle_all). */
+static void on_settled(unit_id id)
+{
+	ring_put(&changed, id);
+}
+
 /* ---- Dependencies ---------------------------------------------------------------------------------------------------- */
 
-static void consider_dependents(unit_id id);
+static void take_verdict(unit_id id, enum verdict verdict, unit_id other)
+{
+	if (verdict == DEPENDENCIES_THERE) {
+		runs_enter(id, STATE_ELIGIBLE);
+		schedule_add(id);
+		account_add(ACCOUNT_ELIGIBLE, id, 0, units->unit[id].goal, 0);
+	} else if (verdict == DEPENDENCIES_FAILED) {
+		snprintf(runs[id].why, sizeof runs[id].why, "needs %s, which is %s", units->unit[other].name,
+			 runs_state_name(runs[other].state));
+		account_add(ACCOUNT_BLOCKED, id, 0, 0, 0);
+		runs_enter(id, STATE_BLOCKED);
+		sockets_close(units, id);
+		ring_put(&changed, id);
+	}
+}
 
 static void consider(unit_id id)
 {
@@ -38,25 +93,8 @@ static void consider(unit_id id)
 
 	if (runs[id].state != STATE_WAITING)
 		return;
-	verdict = schedule_dependencies(units, id, &other);
-	if (verdict == DEPENDENCIES_THERE) {
-		runs_enter(id, STATE_ELIGIBLE);
-		account_add(ACCOUNT_ELIGIBLE, id, 0, units->unit[id].goal, 0);
-	} else if (verdict == DEPENDENCIES_FAILED) {
-		snprintf(runs[id].why, sizeof runs[id].why, "needs %s, which is %s", units->unit[other].name,
-			 runs_state_name(runs[other].state));
-		account_add(ACCOUNT_BLOCKED, id, 0, 0, 0);
-		runs_enter(id, STATE_BLOCKED);
-		sockets_close(units, id);
-		consider_dependents(id);
-	}
-}
-
-/* Those that wait for `id` may go on, or never. */
-static void consider_dependents(unit_id id)
-{
-	for (uint16_t e = units->unit[id].edges_in; e != NO_EDGE; e = units->edges[e].next_of_to)
-		consider(units->edges[e].from);
+	verdict = schedule_dependencies(id, &other);
+	take_verdict(id, verdict, other);
 }
 
 /* ---- What the user, or the boot, wants --------------------------------------------------------------------------------- */
@@ -68,7 +106,7 @@ static void wait_for_start(unit_id id)
 	if (run->state != STATE_OFF && run->state != STATE_FAILED && run->state != STATE_BLOCKED &&
 	    run->state != STATE_BACKOFF)
 		return;
-	run->stop_wanted = run->start_wanted = false;
+	run->stop_wanted = run->start_wanted = run->wait_wanted = false;
 	runs_enter(id, STATE_WAITING);
 	account_add(ACCOUNT_WAITING, id, 0, 0, 0);
 	if (units->unit[id].broken)
@@ -84,21 +122,36 @@ void supervise_boot(void)
 		consider((unit_id)i);
 }
 
-static void start_with_needs(unit_id id)
+/* With all that it needs or wants, near and far, each of them once. */
+static void start_with_needs(unit_id first)
 {
-	enum state state = runs[id].state;
+	static unit_id found[MAX_UNITS];
+	static uint32_t found_in[MAX_UNITS], turn;
+	size_t n = 0;
 
-	if (state == STATE_WAITING || state == STATE_ELIGIBLE || state == STATE_STARTING || state == STATE_UP)
-		return;
-	if (state == STATE_STOPPING) {
-		runs[id].start_wanted = true;
-		return;
+	turn++;
+	found[n++] = first;
+	found_in[first] = turn;
+	for (size_t i = 0; i < n; i++) {
+		unit_id id = found[i];
+		enum state state = runs[id].state;
+
+		if (state == STATE_STOPPING)
+			runs[id].start_wanted = true;
+		if (state != STATE_OFF && state != STATE_FAILED && state != STATE_BLOCKED && state != STATE_BACKOFF)
+			continue;
+		wait_for_start(id);
+		for (edge_id e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
+			const struct edge *edge = &units->edges[e];
+
+			if (edge->relation > RELATION_WANTS || !(edge->when & AT_START) || found_in[edge->to] == turn)
+				continue;
+			found_in[edge->to] = turn;
+			found[n++] = edge->to;
+		}
 	}
-	wait_for_start(id);
-	for (uint16_t e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from)
-		if (units->edges[e].relation <= RELATION_WANTS && (units->edges[e].when & AT_START))
-			start_with_needs(units->edges[e].to);
-	consider(id);
+	while (n > 0)
+		consider(found[--n]);
 }
 
 int supervise_start(struct slice name)
@@ -114,14 +167,6 @@ int supervise_start(struct slice name)
 	return 0;
 }
 
-/* It is up or down: start it again if it was stopped for that, and look at those that wait for it. */
-static void on_settled(unit_id id)
-{
-	if (runs[id].state != STATE_UP && runs[id].start_wanted && !runs_ending)
-		start_with_needs(id);
-	consider_dependents(id);
-}
-
 static bool is_active(unit_id id)
 {
 	enum state state = runs[id].state;
@@ -129,22 +174,43 @@ static bool is_active(unit_id id)
 	return state == STATE_STARTING || state == STATE_UP;
 }
 
-/* Stop `id` and all that cannot be without it; `again`: and start those that run, or are on the way to it. */
-static void want_stop(unit_id id, bool again)
+/* What becomes of a unit once it is down. */
+enum then { THEN_REST, THEN_START, THEN_WAIT };
+
+/* False when it is to be stopped already: of a stop after a restart the stop is what counts. Only what runs is let wait. */
+static bool mark_stop(unit_id id, enum then then)
 {
 	struct run *run = &runs[id];
-	bool stops = run->stop_wanted;
+	bool was_up_for_more = run->start_wanted || run->wait_wanted;
 
-	/* Of a stop after a restart the stop is what counts. */
-	if (run->state == STATE_OFF || (stops && (again || !run->start_wanted)))
-		return;
+	if (run->state == STATE_OFF || (then == THEN_WAIT && !is_active(id)) ||
+	    (run->stop_wanted && (then != THEN_REST || !was_up_for_more)))
+		return false;
 	run->stop_wanted = true;
-	run->start_wanted = again && run->state != STATE_FAILED && run->state != STATE_BLOCKED;
-	for (uint16_t e = units->unit[id].edges_in; e != NO_EDGE; e = units->edges[e].next_of_to)
-		if (units->edges[e].relation == RELATION_NEEDS)
-			want_stop(units->edges[e].from, again);
-	if (!stops && !is_active(id) && run->state != STATE_STOPPING)
-		lifecycle_stop(id, STATE_OFF);
+	run->start_wanted = then == THEN_START && run->state != STATE_FAILED && run->state != STATE_BLOCKED;
+	run->wait_wanted = then == THEN_WAIT;
+	return true;
+}
+
+/* Stop `first` and all that cannot be without it, those first. */
+static void want_stop(unit_id first, enum then then)
+{
+	static unit_id found[MAX_UNITS];
+	size_t n = 0;
+
+	if (!mark_stop(first, then))
+		return;
+	found[n++] = first;
+	for (size_t i = 0; i < n; i++)
+		for (edge_id e = units->unit[found[i]].edges_in; e != NO_EDGE; e = units->edges[e].next_of_to)
+			if (units->edges[e].relation == RELATION_NEEDS && mark_stop(units->edges[e].from, then))
+				found[n++] = units->edges[e].from;
+	while (n-- > 0) {
+		if (is_active(found[n]))
+			ring_put(&stopping, found[n]);
+		else if (runs[found[n]].state != STATE_STOPPING)
+			lifecycle_stop(found[n], STATE_OFF);
+	}
 }
 
 int supervise_stop(struct slice name)
@@ -153,7 +219,7 @@ int supervise_stop(struct slice name)
 
 	if (id == NO_UNIT)
 		return -ENOENT;
-	want_stop(id, false);
+	want_stop(id, THEN_REST);
 	return 0;
 }
 
@@ -165,7 +231,7 @@ int supervise_restart(struct slice name)
 		return -ENOENT;
 	if (!is_active(id))
 		return supervise_start(name);
-	want_stop(id, true);
+	want_stop(id, THEN_START);
 	return 0;
 }
 
@@ -173,21 +239,84 @@ void supervise_stop_all(void)
 {
 	runs_ending = true;
 	for (size_t i = 0; i < units->n_units; i++) {
-		runs[i].start_wanted = false;
-		if (runs[i].state == STATE_OFF || runs[i].stop_wanted)
+		runs[i].start_wanted = runs[i].wait_wanted = false;
+		if (runs[i].state == STATE_OFF)
 			continue;
 		runs[i].stop_wanted = true;
-		if (!is_active((unit_id)i) && runs[i].state != STATE_STOPPING)
+		if (is_active((unit_id)i))
+			ring_put(&stopping, (unit_id)i);
+		else if (runs[i].state != STATE_STOPPING)
 			lifecycle_stop((unit_id)i, STATE_OFF);
 	}
 }
 
 bool supervise_all_down(void)
 {
-	for (size_t i = 0; i < units->n_units; i++)
-		if (is_active((unit_id)i) || runs[i].state == STATE_STOPPING)
-			return false;
-	return true;
+	return runs_count(STATE_STARTING) + runs_count(STATE_UP) + runs_count(STATE_STOPPING) == 0;
+}
+
+/* ---- What has changed ---------------------------------------------------------------------------------------------------- */
+
+static bool is_down(unit_id id)
+{
+	enum state state = runs[id].state;
+
+	return state == STATE_OFF || state == STATE_FAILED || state == STATE_BLOCKED || state == STATE_BACKOFF;
+}
+
+/* `edge` leads to a unit that is up, or no longer. */
+static void see_to_dependent(const struct edge *edge, edge_id e)
+{
+	unit_id id = edge->from, other = edge->to;
+
+	if (runs[id].state == STATE_WAITING) {
+		enum verdict verdict = schedule_dependency_changed(id, e, &other);
+
+		take_verdict(id, verdict, other);
+		return;
+	}
+	if (edge->relation != RELATION_NEEDS || !(edge->when & AT_START) || runs[other].state == STATE_UP)
+		return;
+	if (runs[id].state == STATE_ELIGIBLE) {
+		runs_enter(id, STATE_WAITING);
+		consider(id);
+	} else if (edge->binds && is_active(id) && !runs[id].stop_wanted) {
+		log_say(LOG_NOTE, "%s is stopped: it needs %s, which is %s", units->unit[id].name, units->unit[other].name,
+			runs_state_name(runs[other].state));
+		/* systemd's BindsTo= does not bring it back. */
+		want_stop(id, units->unit[id].origin == ORIGIN_SYSTEMD ? THEN_REST : THEN_WAIT);
+	}
+}
+
+static void see_to(unit_id id)
+{
+	/* Started again, if it was stopped for that. */
+	if (is_down(id) && !runs_ending && runs[id].start_wanted) {
+		start_with_needs(id);
+	} else if (is_down(id) && !runs_ending && runs[id].wait_wanted) {
+		wait_for_start(id);
+		consider(id);
+	}
+	for (edge_id e = units->unit[id].edges_in; e != NO_EDGE; e = units->edges[e].next_of_to)
+		see_to_dependent(&units->edges[e], e);
+	if (is_active(id) || runs[id].state == STATE_STOPPING)
+		return;
+	for (edge_id e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from)
+		if (schedule_stop_awaits(units->edges[e].to, e))
+			ring_put(&stopping, units->edges[e].to);
+}
+
+static void settle_all(void)
+{
+	unit_id id;
+
+	for (;;)
+		if (ring_take(&changed, &id))
+			see_to(id);
+		else if (!ring_take(&stopping, &id))
+			return;
+		else if (runs[id].stop_wanted && is_active(id) && schedule_can_stop(id))
+			lifecycle_stop(id, STATE_OFF);
 }
 
 /* ---- Time, and turns --------------------------------------------------------------------------------------------------- */
@@ -217,42 +346,40 @@ static void is_due(unit_id id)
 
 int64_t supervise_timers(int64_t now_ns)
 {
-	int64_t next_ns = INT64_MAX;
+	int64_t next_ns;
 	bool acted = false;
+	enum timer timer;
+	unit_id id;
 
-	for (size_t i = 0; i < units->n_units; i++) {
-		struct run *run = &runs[i];
-		enum state before = run->state;
+	while (timers_take(now_ns, &id, &timer)) {
+		enum state before = runs[id].state;
 
-		if (run->deadline_ns > 0 && run->deadline_ns <= now_ns)
-			is_due((unit_id)i);
-		if (run->spawn_again || run->poll_pidfile)
-			lifecycle_poll((unit_id)i);
-		acted |= run->state != before;
-		if ((run->spawn_again || run->poll_pidfile) && now_ns + LIFECYCLE_RETRY_MS * NS_PER_MS < next_ns)
-			next_ns = now_ns + LIFECYCLE_RETRY_MS * NS_PER_MS;
-		if (run->deadline_ns > 0 && run->deadline_ns < next_ns)
-			next_ns = run->deadline_ns;
-		if (run->state == STATE_ELIGIBLE && now_ns + PRESSURE_SAMPLE_MS * NS_PER_MS < next_ns &&
-		    schedule_looks_again(&units->unit[i], goal_pending()))
-			next_ns = now_ns + PRESSURE_SAMPLE_MS * NS_PER_MS;
+		if (timer == TIMER_DEADLINE)
+			is_due(id);
+		else if (timer == TIMER_POLL)
+			lifecycle_poll(id);
+		else
+			lifecycle_window_over(id);
+		acted |= runs[id].state != before;
 	}
 	/* Others may have their turn by that. */
-	return acted ? now_ns : next_ns;
+	if (acted || changed.n > 0)
+		return now_ns;
+	next_ns = timers_next_ns();
+	if (schedule_looks_again(goal_pending()) && now_ns + PRESSURE_SAMPLE_MS * NS_PER_MS < next_ns)
+		next_ns = now_ns + PRESSURE_SAMPLE_MS * NS_PER_MS;
+	return next_ns;
 }
 
 void supervise_schedule(int64_t now_ns)
 {
 	unit_id id;
 
-	for (size_t i = 0; i < units->n_units; i++)
-		if (runs[i].stop_wanted && is_active((unit_id)i) && schedule_can_stop(units, (unit_id)i)) {
-			lifecycle_stop((unit_id)i, STATE_OFF);
-			i = (size_t)-1; /* what it waited for may be free now */
-		}
-	if (runs_ending)
-		return;
-	while ((id = schedule_pick(units, runs_starting(), goal_pending(), now_ns)) != NO_UNIT)
+	settle_all();
+	while (!runs_ending && (id = schedule_pick(goal_pending(), now_ns)) != NO_UNIT) {
 		lifecycle_begin(id);
-	goal_look();
+		settle_all();
+	}
+	if (!runs_ending)
+		goal_look();
 }

@@ -49,7 +49,7 @@ static inline int relation(const char *from, const char *to, int when)
 
 	if (!unit || !other)
 		return -1;
-	for (uint16_t e = unit->edges_out; e != NO_EDGE; e = units.edges[e].next_of_from)
+	for (edge_id e = unit->edges_out; e != NO_EDGE; e = units.edges[e].next_of_from)
 		if (&units.unit[units.edges[e].to] == other && (units.edges[e].when & when))
 			return units.edges[e].relation;
 	return -1;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/* Tests the graph of units: what is wanted, what is missing, how cycles are opened, facilities, three formats at once. */
 #include "units/graph.h"
 
 #include "check.h"
 #include "units/lsb_unit.h"
 #include "units/service_file.h"
 #include "units/unit_file.h"
+
+#define S(text) text, sizeof text - 1
 
 static const char *const GOALS[] = { "app", NULL };
 
@@ -152,6 +155,72 @@ static void test_own_units_and_facilities(void)
 	CHECK(unit_named("helper")->wanted && relation("wifi", "helper", AT_START) == -1);
 }
 
+static struct unit *service(const char *name, const char *text)
+{
+	char path[64];
+	struct unit *unit;
+
+	snprintf(path, sizeof path, "%s.service", name);
+	unit = service_file_begin(&units, slice_of(name), path);
+	service_file_read(path, text, strlen(text));
+	service_file_finish();
+	return unit;
+}
+
+static const struct command *command_of(const struct unit *unit, size_t number)
+{
+	return &units.commands[unit->first_command + number];
+}
+
+static void test_systemd_to_the_letter(void)
+{
+	struct unit *unit;
+
+	begin();
+	unit = service_file_begin(&units, slice_of("a"), "a.service");
+	service_file_read("a.service",
+			  S("[Service]\nExecStart=/bin/old\nExecStart=/bin/older\nExecStop=@+/bin/stop told %n\nUMask=0077\n"
+			    "EnvironmentFile=/etc/one\nEnvironmentFile=-/etc/two\nPIDFile=%p.pid\nKillMode=process\nUser=www\n"
+			    "WorkingDirectory=%S/a\nEnvironment=A=1\n"));
+	service_file_read("a.d/x.conf", S("[Service]\nExecStart=\nExecStart=:/bin/new %t/%N 100%% $$A\nUser=\n"));
+	service_file_finish();
+	CHECK(!*complaints && !unit->broken && unit->n_commands == 2);
+	CHECK(!strcmp(command_of(unit, 0)->argv[0], "/bin/stop") && !strcmp(command_of(unit, 0)->argv[2], "a.service"));
+	CHECK(command_of(unit, 0)->as_root && command_of(unit, 0)->renamed && !command_of(unit, 0)->literal);
+	CHECK(!strcmp(command_of(unit, 1)->argv[0], "/bin/new") && !strcmp(command_of(unit, 1)->argv[1], "/run/a"));
+	CHECK(!strcmp(command_of(unit, 1)->argv[2], "100%") && command_of(unit, 1)->literal);
+	CHECK(!strcmp(unit->environment_files[0], "/etc/one") && !strcmp(unit->environment_files[1], "-/etc/two"));
+	CHECK(!strcmp(unit->pidfile, "/run/a.pid") && unit->kill_mode == KILL_MAIN && unit->umask == 077);
+	CHECK(!unit->user && !strcmp(unit->directory, "/var/lib/a"));
+}
+
+static void test_what_systemd_would_do_differently_is_refused(void)
+{
+	static const char *const TEXTS[][2] = {
+		{ "ExecStart=/a %m\n", "ExecStart: it has a specifier (%) that is not known here" },
+		{ "ExecStart=/a ; /b\n", "ExecStart: a second command behind a ;" },
+		{ "RootDirectory=/srv\nExecStart=/a\n", "RootDirectory: there is no such thing here" },
+		{ "DynamicUser=yes\nExecStart=/a\n", "DynamicUser: there is no such thing here" },
+		{ "ExecCondition=/bin/false\nExecStart=/a\n", "ExecCondition: there is no such thing here" },
+		{ "EnvironmentFile=/etc/*.conf\nExecStart=/a\n", "EnvironmentFile: expected full paths" },
+		{ "ExecStart=/a\nExecStart=/b\n", "ExecStart: a second one is for Type=oneshot alone" },
+	};
+
+	for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
+		begin();
+		CHECK(service("a", TEXTS[i][0])->broken);
+		CHECK(strstr(complaints, TEXTS[i][1]) && strstr(complaints, ": a is not started\n"));
+		CHECK(!strncmp(complaints, i == 6 ? "a.service:2: " : "a.service:1: ", 13));
+	}
+	begin();
+	CHECK(!service("a", "Type=oneshot\nDynamicUser=no\nExecStart=/a\nExecStart=/b\n")->broken && !*complaints);
+	service("b", "BindsTo=a.service\nExecStart=/a\n")->enabled = true;
+	service("c", "Requires=a.service\nAfter=a.service\nExecStart=/a\n")->enabled = true;
+	resolve(NULL, false);
+	CHECK(relation("b", "a", AT_START) == RELATION_NEEDS && units.edges[unit_named("b")->edges_out].binds);
+	CHECK(relation("c", "a", AT_START) == RELATION_NEEDS && !units.edges[unit_named("c")->edges_out].binds);
+}
+
 static void test_systemd(void)
 {
 	static const char TEXT[] = "[Unit]\nAfter=network.target db.service\nRequires=db.service\nWants=cache.service\n"
@@ -161,9 +230,9 @@ static void test_systemd(void)
 	struct unit *unit;
 
 	begin();
-	unit = service_file_parse(&units, slice_of("a"), "a.service", TEXT, sizeof TEXT - 1);
-	service_file_parse(&units, slice_of("db"), "db.service", "[Service]\nExecStart=/a\n", 23);
-	service_file_parse(&units, slice_of("cache"), "cache.service", "[Service]\nExecStart=/a\n", 23);
+	unit = service("a", TEXT);
+	service("db", "[Service]\nExecStart=/a\n");
+	service("cache", "[Service]\nExecStart=/a\n");
 	unit->enabled = true;
 	resolve(NULL, false);
 	CHECK(!strcmp(complaints, "a.service:15: ExecStop: expected a program by its full path, or by its name alone\n"
@@ -185,6 +254,8 @@ int main(void)
 	test_before_a_facility_and_all_at_stop();
 	test_own_units_and_facilities();
 	test_systemd();
+	test_systemd_to_the_letter();
+	test_what_systemd_would_do_differently_is_refused();
 	puts("test_graph: ok");
 	return 0;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Tests how init scripts are read: the header's block, what is none, names of scripts, facilities. */
 #include "units/lsb_unit.h"
 
 #include "check.h"

@@ -111,8 +111,8 @@ static void test_notifications(unit_id id)
 
 		runs[id].state = STATE_STARTING;
 		runs[id].phase = PHASE_START;
-		runs[id].deadline_ns = clock_now_ns() + NS_PER_S;
-		runs[id].main = getpid();
+		runs_set_deadline(id, clock_awake_ns() + NS_PER_S);
+		runs_set_main(id, getpid());
 		runs[id].next_main = 0;
 		send_notification(fd, &to, to_size, text, size, (int)below(3) ? 0 : (int)below(MOST_PASSED + 1));
 		lifecycle_notified(id);
@@ -128,7 +128,7 @@ static void test_notifications(unit_id id)
 	loop_close(&runs[id].notify_fd);
 	close(fd);
 	runs[id].state = STATE_OFF;
-	runs[id].main = 0;
+	runs_set_main(id, 0);
 }
 
 static void test_requests(void)

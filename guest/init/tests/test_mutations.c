@@ -75,7 +75,11 @@ static void read_one(unsigned which, const char *name, const char *text, size_t 
 								    .header_path = "b", .text = text, .size = size });
 		break;
 	case 2:
-		unit = service_file_parse(&units, slice_of(name), "c", text, size);
+		unit = service_file_begin(&units, slice_of(name), "c");
+		if (unit) {
+			service_file_read("c", text, size);
+			service_file_finish();
+		}
 		break;
 	case 3:
 		facilities_parse(&units, "d", text, size);
@@ -101,7 +105,7 @@ static bool can_be_ordered(uint8_t when)
 		for (size_t i = 0; i < units.n_units; i++) {
 			bool free = !gone[i];
 
-			for (uint16_t e = units.unit[i].edges_out; e != NO_EDGE; e = units.edges[e].next_of_from)
+			for (edge_id e = units.unit[i].edges_out; e != NO_EDGE; e = units.edges[e].next_of_from)
 				free &= !(units.edges[e].when & when) || gone[units.edges[e].to];
 			if (free) {
 				gone[i] = moved = true;

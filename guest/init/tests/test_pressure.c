@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Tests what samples of /proc/stat say, and how many units may start at once because of it. */
 #include "supervision/pressure.h"
 
 #include "check.h"

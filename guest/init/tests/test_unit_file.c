@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Tests how NAME.unit files and init.conf are read: whole ones, mistakes with their lines, sockets, no room. */
 #include "units/unit_file.h"
 
 #include "check.h"
@@ -123,7 +124,7 @@ static void test_where_sockets_listen(void)
 		unit = unit_file_parse(&units, slice_of(name), name, text, strlen(text));
 	}
 	CHECK(unit->broken && units.n_sockets == MAX_SOCKETS);
-	CHECK(!strcmp(complaints, "unit128:0: no room for more sockets: this file, and others after it, are not read in full\n"));
+	CHECK(!strcmp(complaints, "unit4096:0: no room for more than 4096 sockets of all units together: unit4096 is not started\n"));
 }
 
 static void test_a_group_needs_no_program(void)
@@ -133,19 +134,21 @@ static void test_a_group_needs_no_program(void)
 	CHECK(unit && !*complaints && !unit->broken && unit->n_commands == 0 && unit->readiness == READY_EXIT);
 }
 
-/* When a table is full, the rest is told about once, and what is there stays right. */
+/* When a table is full, each that is left out is named, and what is there stays right. */
 static void test_no_room(void)
 {
-	char name[16];
+	static const char LEFT_OUT[] = "no room for more than 16384 units, and 16777216 bytes of their texts: it is left out\n";
+	char name[16], expected[256];
 
 	begin();
-	for (int i = 0; i < MAX_UNITS + 10; i++) {
+	for (int i = 0; i < MAX_UNITS + 2; i++) {
 		snprintf(name, sizeof name, "unit%d", i);
-		unit_file_parse(&units, slice_of(name), "many", "exec /a\n", 8);
+		unit_file_parse(&units, slice_of(name), name, "exec /a\n", 8);
 	}
-	CHECK(units.n_units == MAX_UNITS);
-	CHECK(!strcmp(complaints, "many:0: no room for more units: this file, and others after it, are not read in full\n"));
-	CHECK(unit_named("unit0") && unit_named("unit1023") && !unit_named("unit1024"));
+	CHECK(units.n_units == MAX_UNITS && units.n_left_out == 2);
+	snprintf(expected, sizeof expected, "unit16384:0: %sunit16385:0: %s", LEFT_OUT, LEFT_OUT);
+	CHECK(!strcmp(complaints, expected));
+	CHECK(unit_named("unit0") && unit_named("unit16383") && !unit_named("unit16384"));
 }
 
 static void test_config(void)

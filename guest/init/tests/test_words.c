@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Tests how a command line is parted into words. */
 #include "units/words.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads init.conf into the settings that belong to no unit. */
 #include "config.h"
 
 #include <string.h>
@@ -141,6 +142,13 @@ static void read_watchdog(struct reading *reading, struct slice value)
 	reading->config->watchdog_ns = ns;
 }
 
+static bool is_mode(const char *word)
+{
+	size_t digits = strspn(word, "01234567");
+
+	return digits > 0 && digits <= 4 && word[digits] == '\0';
+}
+
 static void read_setting(struct reading *reading, struct slice value)
 {
 	struct config *config = reading->config;
@@ -149,6 +157,10 @@ static void read_setting(struct reading *reading, struct slice value)
 
 	if (n <= 0 || config->n_settings == MAX_SETTINGS) {
 		wrong(reading, n == 0 ? "a value" : n < 0 ? words_error(n) : "no more than 64 such lines");
+		return;
+	}
+	if (!strcmp(reading->key, "folder") && n > 1 && !is_mode(words[1])) {
+		wrong(reading, "a path and its mode in octal digits, as 0755");
 		return;
 	}
 	config->settings[config->n_settings++] = (struct setting){ .key = reading->key,

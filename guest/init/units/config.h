@@ -7,6 +7,9 @@
 
 enum { MAX_GOALS = 16, MAX_SETTINGS = 64 };
 
+/* Of the time for shutting down: what units have until they are ended with all other processes. */
+enum { SHUTDOWN_UNITS_PERCENT = 70 };
+
 /* What built-in early boot does; each is one line of the file, told apart by its key. */
 struct setting {
 	const char *key;

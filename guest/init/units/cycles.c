@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds circles among the units' orders and takes out the edge of each that costs least. */
 #include "cycles.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 struct walk {
 	uint8_t state[MAX_UNITS]; /* 0 new, 1 on the way, 2 done */
 	unit_id path[MAX_UNITS];
-	uint16_t next_edge[MAX_UNITS]; /* of each unit on the way */
+	edge_id next_edge[MAX_UNITS]; /* of each unit on the way */
 	size_t depth;
 };
 
@@ -19,7 +20,7 @@ static struct edge *weakest(struct units *units, const struct walk *walk, size_t
 	for (size_t i = begin; i < walk->depth; i++) {
 		unit_id from = walk->path[i], to = walk->path[i + 1 < walk->depth ? i + 1 : begin];
 
-		for (uint16_t e = units->unit[from].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
+		for (edge_id e = units->unit[from].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
 			struct edge *edge = &units->edges[e];
 
 			if (edge->to == to && !edge->dropped && (edge->when & when) &&
@@ -59,7 +60,7 @@ static bool walk_from(struct units *units, struct walk *walk, unit_id root, uint
 	walk->next_edge[walk->depth++] = units->unit[root].edges_out;
 	walk->state[root] = 1;
 	while (walk->depth > 0) {
-		uint16_t e = walk->next_edge[walk->depth - 1];
+		edge_id e = walk->next_edge[walk->depth - 1];
 		struct edge *edge;
 
 		if (e == NO_EDGE) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Resolves the names in units to edges, and marks what is wanted, what the goal needs and the longest ways there. */
 #include "graph.h"
 
 #include <string.h>
@@ -6,41 +7,63 @@
 #include "cycles.h"
 #include "lsb_unit.h"
 
-enum { NO_CURSOR = 0xffff };
+enum { NO_CURSOR = 0xffff, MAX_BUILTINS = 64 };
 
-static struct edge *add_edge(struct units *units, unit_id from, unit_id to, uint8_t relation, uint8_t when, uint16_t line)
+/* By the shorter of the two lists that it would be in: one unit may wait for thousands, or be waited for by them. */
+static edge_id find_edge(const struct units *units, unit_id from, unit_id to)
 {
-	struct edge *edge;
+	edge_id e;
+
+	if (units->unit[from].n_edges_out <= units->unit[to].n_edges_in) {
+		for (e = units->unit[from].edges_out; e != NO_EDGE && units->edges[e].to != to;)
+			e = units->edges[e].next_of_from;
+		return e;
+	}
+	for (e = units->unit[to].edges_in; e != NO_EDGE && units->edges[e].from != from;)
+		e = units->edges[e].next_of_to;
+	return e;
+}
+
+/* `from` waits for `to`, as `how` says. */
+static void add_edge(struct units *units, unit_id from, unit_id to, struct ref how)
+{
+	edge_id e;
 
 	if (from == to)
-		return NULL;
-	for (uint16_t i = units->unit[from].edges_out; i != NO_EDGE; i = units->edges[i].next_of_from)
-		if (units->edges[i].to == to) {
-			edge = &units->edges[i];
-			edge->when |= when;
-			/* The stronger of the two. */
-			if (relation < edge->relation) {
-				edge->relation = relation;
-				edge->line = line;
-			}
-			return edge;
+		return;
+	e = find_edge(units, from, to);
+	if (e != NO_EDGE) {
+		struct edge *edge = &units->edges[e];
+
+		edge->when |= how.when;
+		edge->binds |= how.binds;
+		/* The stronger of the two. */
+		if (how.relation < edge->relation) {
+			edge->relation = how.relation;
+			edge->line = how.line;
 		}
-	if (units->n_edges == MAX_EDGES) {
-		if (!units->full_told)
-			units_complain(units, units->unit[from].path, line, "no room for more dependencies");
-		units->full_told = true;
-		return NULL;
+		return;
 	}
-	edge = &units->edges[units->n_edges];
-	*edge = (struct edge){ .from = from,
-			       .to = to,
-			       .relation = relation,
-			       .when = when,
-			       .line = line,
-			       .next_of_from = units->unit[from].edges_out,
-			       .next_of_to = units->unit[to].edges_in };
-	units->unit[from].edges_out = units->unit[to].edges_in = (uint16_t)units->n_edges++;
-	return edge;
+	if (units->n_edges == MAX_EDGES) {
+		units_full(units, &units->unit[from], how.line, "dependencies", MAX_EDGES);
+		return;
+	}
+	units->edges[units->n_edges] = (struct edge){ .from = from,
+						      .to = to,
+						      .relation = how.relation,
+						      .when = how.when,
+						      .line = how.line,
+						      .binds = how.binds,
+						      .next_of_from = units->unit[from].edges_out,
+						      .next_of_to = units->unit[to].edges_in };
+	units->unit[from].edges_out = units->unit[to].edges_in = (edge_id)units->n_edges++;
+	units->unit[from].n_edges_out++;
+	units->unit[to].n_edges_in++;
+}
+
+static struct ref after_at(uint8_t when, uint16_t line)
+{
+	return (struct ref){ .relation = RELATION_AFTER, .when = when, .line = line };
 }
 
 static bool is_skipped_member(const struct units *units, const struct ref *ref, const struct graph_options *options)
@@ -58,19 +81,19 @@ static bool members_wait(struct units *units, unit_id facility, const struct ref
 {
 	bool has_members = false;
 
-	for (size_t i = 0; depth > 0 && i < units->n_refs; i++) {
-		const struct ref *member = &units->refs[i];
+	for (ref_id r = units->unit[facility].refs; depth > 0 && r != NO_REF; r = units->refs[r].next) {
+		const struct ref *member = &units->refs[r];
 		uint16_t cursor = NO_CURSOR;
 		unit_id id;
 
-		if (member->from != facility || member->relation != RELATION_MEMBER || is_skipped_member(units, member, options))
+		if (member->relation != RELATION_MEMBER || is_skipped_member(units, member, options))
 			continue;
 		while ((id = units_find_next(units, slice_of(member->name), &cursor)) != NO_UNIT) {
 			if (units->unit[id].origin == ORIGIN_FACILITY) {
 				has_members |= members_wait(units, id, ref, options, depth - 1);
 				continue;
 			}
-			add_edge(units, id, ref->from, ref->relation, ref->when, ref->line);
+			add_edge(units, id, ref->from, *ref);
 			has_members = true;
 		}
 	}
@@ -83,7 +106,7 @@ static void add_reversed(struct units *units, unit_id from, const struct ref *re
 	bool is_name = units->unit[from].origin == ORIGIN_FACILITY && units->unit[ref->from].origin != ORIGIN_SYSTEMD;
 
 	if (!is_name || !members_wait(units, from, ref, options, FACILITY_DEPTH))
-		add_edge(units, from, ref->from, ref->relation, ref->when, ref->line);
+		add_edge(units, from, ref->from, *ref);
 }
 
 /* Of several units of one name those that are wanted count; with none of them wanted, the first. */
@@ -101,20 +124,20 @@ static unsigned resolve_ref(struct units *units, const struct ref *ref, const st
 	}
 	cursor = NO_CURSOR;
 	while ((id = units_find_next(units, name, &cursor)) != NO_UNIT) {
-		uint8_t relation = ref->relation;
+		struct ref how = *ref;
 
 		if (n_wanted > 0 ? !units->unit[id].wanted : id != first)
 			continue;
-		if (relation == RELATION_PULLS)
+		if (how.relation == RELATION_PULLS)
 			continue;
 		/* Any one of several is enough. */
-		if (relation == RELATION_NEEDS && hard_taken)
-			relation = RELATION_WANTS;
-		hard_taken |= relation == RELATION_NEEDS;
+		if (how.relation == RELATION_NEEDS && hard_taken)
+			how.relation = RELATION_WANTS;
+		hard_taken |= how.relation == RELATION_NEEDS;
 		if (ref->reversed)
 			add_reversed(units, id, ref, options);
 		else
-			add_edge(units, ref->from, id, relation, ref->when, ref->line);
+			add_edge(units, ref->from, id, how);
 	}
 	return n_found;
 }
@@ -125,10 +148,12 @@ static void complain_missing(struct units *units, const struct ref *ref)
 	bool hard = ref->relation == RELATION_NEEDS || ref->hard;
 
 	/* A facility that nobody provides is satisfied. */
-	if (!ref->must_exist || ref->name[0] == '$' || !unit->wanted)
+	if (!ref->must_exist || ref->name[0] == '$')
 		return;
-	units_complain(units, unit->path, ref->line, "%s needs %s, and nothing provides it; %s", unit->name, ref->name,
-		       hard ? "it is not started" : "it is started all the same");
+	/* What nothing starts at boot may still be asked for; of the many that a distribution brings that need not be said. */
+	if (unit->wanted || unit->origin == ORIGIN_OWN)
+		units_complain(units, unit->path, ref->line, "%s needs %s, and nothing provides it; %s", unit->name, ref->name,
+			       hard ? "it is not started" : "it is started all the same");
 	if (hard) {
 		unit->broken = true;
 		unit->why_broken = "what it needs does not exist";
@@ -143,45 +168,53 @@ static void join_systemd(struct units *units)
 
 		if (pull->relation != RELATION_PULLS || !pull->hard)
 			continue;
-		for (size_t j = 0; j < units->n_refs; j++) {
-			struct ref *order = &units->refs[j];
+		for (ref_id r = units->unit[pull->from].refs; r != NO_REF; r = units->refs[r].next) {
+			struct ref *order = &units->refs[r];
 
-			if (order->from == pull->from && order->relation == RELATION_AFTER && !order->reversed &&
-			    !strcmp(order->name, pull->name))
-				order->relation = RELATION_NEEDS;
+			if (order->relation != RELATION_AFTER || order->reversed || strcmp(order->name, pull->name) != 0)
+				continue;
+			order->relation = RELATION_NEEDS;
+			order->binds |= pull->binds;
 		}
 	}
 }
 
-static void want(struct units *units, unit_id id);
-
-static void want_refs_of(struct units *units, unit_id id)
+/* The unit that a reference brings along: the first of that name, unless one of them comes anyway. */
+static unit_id brought_by(const struct units *units, const struct ref *ref)
 {
-	for (size_t i = 0; i < units->n_refs; i++) {
-		const struct ref *ref = &units->refs[i];
-		uint16_t cursor = NO_CURSOR;
-		unit_id other, first = NO_UNIT;
-		bool enabled = false;
+	uint16_t cursor = NO_CURSOR;
+	unit_id other, first = NO_UNIT;
 
-		if (ref->from != id || ref->reversed ||
-		    (ref->relation != RELATION_NEEDS && ref->relation != RELATION_WANTS && ref->relation != RELATION_PULLS))
-			continue;
-		while ((other = units_find_next(units, slice_of(ref->name), &cursor)) != NO_UNIT) {
-			first = first == NO_UNIT ? other : first;
-			enabled |= units->unit[other].wanted;
-		}
-		if (first != NO_UNIT && !enabled)
-			want(units, first);
+	if (ref->reversed ||
+	    (ref->relation != RELATION_NEEDS && ref->relation != RELATION_WANTS && ref->relation != RELATION_PULLS))
+		return NO_UNIT;
+	while ((other = units_find_next(units, slice_of(ref->name), &cursor)) != NO_UNIT) {
+		if (units->unit[other].wanted)
+			return NO_UNIT;
+		first = first == NO_UNIT ? other : first;
 	}
+	return first;
 }
 
-static void want(struct units *units, unit_id id)
+/* With all that it brings along, near and far. */
+static void want(struct units *units, unit_id first)
 {
-	/* As deep as a chain of units that nothing else brings along; a thousand at most. */
-	if (units->unit[id].wanted)
+	static unit_id found[MAX_UNITS];
+	size_t n = 0;
+
+	if (units->unit[first].wanted)
 		return;
-	units->unit[id].wanted = true;
-	want_refs_of(units, id);
+	units->unit[first].wanted = true;
+	found[n++] = first;
+	while (n > 0)
+		for (ref_id r = units->unit[found[--n]].refs; r != NO_REF; r = units->refs[r].next) {
+			unit_id other = brought_by(units, &units->refs[r]);
+
+			if (other == NO_UNIT)
+				continue;
+			units->unit[other].wanted = true;
+			found[n++] = other;
+		}
 }
 
 /* `$all`: started after every unit that is not itself after all, stopped before every one. */
@@ -196,10 +229,10 @@ static void add_all(struct units *units)
 			if (other->origin == ORIGIN_FACILITY || other->no_defaults)
 				continue;
 			if (unit->after_all && other->wanted && !other->after_all)
-				add_edge(units, (unit_id)i, (unit_id)j, RELATION_AFTER, AT_START, unit->line);
+				add_edge(units, (unit_id)i, (unit_id)j, after_at(AT_START, unit->line));
 			/* Scripts that nothing has started are stopped by none, but others are ordered through them. */
 			if (unit->stops_first && (other->wanted || other->origin == ORIGIN_LSB) && !other->stops_first)
-				add_edge(units, (unit_id)i, (unit_id)j, RELATION_AFTER, AT_STOP, unit->line);
+				add_edge(units, (unit_id)i, (unit_id)j, after_at(AT_STOP, unit->line));
 		}
 	}
 }
@@ -209,7 +242,12 @@ static void add_all(struct units *units)
 static void add_defaults(struct units *units)
 {
 	static const char *const BASICS[] = { "basics", "loopback" };
+	unit_id builtins[MAX_BUILTINS];
+	size_t n_builtins = 0;
 
+	for (size_t i = 0; i < units->n_units && n_builtins < MAX_BUILTINS; i++)
+		if (units->unit[i].origin == ORIGIN_BUILTIN && !units->unit[i].is_network)
+			builtins[n_builtins++] = (unit_id)i;
 	for (size_t i = 0; i < units->n_units; i++) {
 		const struct unit *unit = &units->unit[i];
 		bool names_something = unit->edges_out != NO_EDGE;
@@ -219,17 +257,16 @@ static void add_defaults(struct units *units)
 		if (unit->origin == ORIGIN_LSB && !(unit->levels & (1u << LEVEL_S)) && !names_something)
 			for (size_t j = 0; j < units->n_units; j++)
 				if (units->unit[j].wanted && (units->unit[j].levels & (1u << LEVEL_S)))
-					add_edge(units, (unit_id)i, (unit_id)j, RELATION_AFTER, AT_START, unit->line);
+					add_edge(units, (unit_id)i, (unit_id)j, after_at(AT_START, unit->line));
 		for (size_t j = 0; j < sizeof BASICS / sizeof BASICS[0]; j++) {
 			unit_id basic = units_find(units, slice_of(BASICS[j]));
 
 			if (basic != NO_UNIT)
-				add_edge(units, (unit_id)i, basic, RELATION_AFTER, AT_START, unit->line);
+				add_edge(units, (unit_id)i, basic, after_at(AT_START, unit->line));
 		}
 		/* What systemd calls sysinit.target; the network is not of it. */
-		for (size_t j = 0; unit->origin == ORIGIN_SYSTEMD && j < units->n_units; j++)
-			if (units->unit[j].origin == ORIGIN_BUILTIN && !units->unit[j].is_network)
-				add_edge(units, (unit_id)i, (unit_id)j, RELATION_AFTER, AT_START, unit->line);
+		for (size_t j = 0; unit->origin == ORIGIN_SYSTEMD && j < n_builtins; j++)
+			add_edge(units, (unit_id)i, builtins[j], after_at(AT_START, unit->line));
 	}
 }
 
@@ -250,7 +287,7 @@ static void measure_heights(struct units *units)
 	for (; head < tail; head++) {
 		const struct unit *unit = &units->unit[queue[head]];
 
-		for (uint16_t e = unit->edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
+		for (edge_id e = unit->edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
 			struct unit *to = &units->unit[units->edges[e].to];
 
 			if (!(units->edges[e].when & AT_START))
@@ -283,7 +320,7 @@ static void mark_goals(struct units *units, const char *const *goals)
 	while (depth > 0) {
 		unit_id id = stack[--depth];
 
-		for (uint16_t e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
+		for (edge_id e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
 			struct unit *to = &units->unit[units->edges[e].to];
 
 			if ((units->edges[e].when & AT_START) && to->wanted && !to->goal) {

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds a system's unit files, .service files and init scripts, and has each read. */
 #include "load.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lsb_unit.h"
 #include "service_file.h"
+#include "shared/clock.h"
 #include "shared/files.h"
 #include "unit_file.h"
 
@@ -55,6 +59,20 @@ void load_config(struct units *units, struct config *config, const char *root)
 		config_parse(config, units, arena_text(&units->arena, path, strlen(path)), text.at, text.size);
 }
 
+/* What a folder has; false when it is not there. What there is no room for is said. */
+static bool list(struct loading *loading, const char *folder, struct listing *ret)
+{
+	char path[PATH_MAX];
+
+	rooted(path, loading->root, folder, "");
+	if (folder_list(path, &loading->units->arena, ret))
+		return false;
+	if (ret->left_out > 0)
+		units_complain(loading->units, path, 0, "no room for %zu of its %zu names: they are left out", ret->left_out,
+			       ret->left_out + ret->n);
+	return true;
+}
+
 static bool is_taken(const struct units *units, struct slice name)
 {
 	return units_find(units, name) != NO_UNIT;
@@ -66,7 +84,7 @@ static void load_own(struct loading *loading)
 	char path[PATH_MAX];
 	struct slice text;
 
-	if (folder_list(rooted(path, loading->root, "/etc/bootlab/units", ""), &loading->units->arena, &files))
+	if (!list(loading, "/etc/bootlab/units", &files))
 		return;
 	for (size_t i = 0; i < files.n; i++) {
 		struct slice name = slice_of(files.names[i]);
@@ -80,16 +98,70 @@ static void load_own(struct loading *loading)
 	}
 }
 
-/* The first of systemd's folders that has this unit file. */
+/* systemd's, the one that counts most first. */
+static const char *const SERVICE_FOLDERS[] = { "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
+					       "/usr/lib/systemd/system", "/lib/systemd/system" };
+enum { N_SERVICE_FOLDERS = sizeof SERVICE_FOLDERS / sizeof SERVICE_FOLDERS[0], MAX_DROP_INS = 64 };
+
+/* The first folder that has this unit file. */
 static bool find_service(const struct loading *loading, const char *file, char *path)
 {
-	static const char *const FOLDERS[] = { "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
-					       "/usr/lib/systemd/system", "/lib/systemd/system" };
-
-	for (size_t i = 0; i < sizeof FOLDERS / sizeof FOLDERS[0]; i++)
-		if (file_exists(rooted(path, loading->root, FOLDERS[i], file)))
+	for (size_t i = 0; i < N_SERVICE_FOLDERS; i++)
+		if (file_exists(rooted(path, loading->root, SERVICE_FOLDERS[i], file)))
 			return true;
 	return false;
+}
+
+/* A link to /dev/null: the administrator wants that there is no such unit. */
+static bool is_masked(const char *path)
+{
+	char target[sizeof "/dev/null"];
+
+	return readlink(path, target, sizeof target) == sizeof target - 1 && !memcmp(target, "/dev/null", sizeof target - 1);
+}
+
+struct drop_in {
+	const char *name;
+	size_t folder;
+};
+
+static int compare_drop_ins(const void *one, const void *other)
+{
+	return strcmp(((const struct drop_in *)one)->name, ((const struct drop_in *)other)->name);
+}
+
+/* FILE.d/NAME.conf of all folders, in the order of their names; of one name that of the folder that counts most. */
+static void read_drop_ins(struct loading *loading, const char *file)
+{
+	struct drop_in found[MAX_DROP_INS];
+	char path[PATH_MAX], folder[PATH_MAX];
+	struct listing files;
+	struct slice text;
+	size_t n = 0;
+
+	for (size_t i = 0; i < N_SERVICE_FOLDERS; i++) {
+		snprintf(folder, sizeof folder, "%s/%s.d", SERVICE_FOLDERS[i], file);
+		if (!list(loading, folder, &files))
+			continue;
+		for (size_t j = 0; j < files.n; j++) {
+			bool is_hidden = !slice_ends(slice_of(files.names[j]), ".conf");
+
+			for (size_t k = 0; k < n && !is_hidden; k++)
+				is_hidden = !strcmp(found[k].name, files.names[j]);
+			if (!is_hidden && n == MAX_DROP_INS)
+				units_complain(loading->units, folder, 0, "%s: more than %d drop-ins: it is left out", files.names[j],
+					       MAX_DROP_INS);
+			else if (!is_hidden)
+				found[n++] = (struct drop_in){ files.names[j], i };
+		}
+	}
+	qsort(found, n, sizeof found[0], compare_drop_ins);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(folder, sizeof folder, "%s/%s.d", SERVICE_FOLDERS[found[i].folder], file);
+		rooted(path, loading->root, folder, found[i].name);
+		if (!is_masked(path) && read_text(loading->units, path, &text))
+			service_file_read(path, text.at, text.size);
+	}
 }
 
 static void load_service(struct loading *loading, const char *file, bool enabled)
@@ -112,11 +184,15 @@ static void load_service(struct loading *loading, const char *file, bool enabled
 		units_complain(loading->units, file, 0, "a template (NAME@) is not supported: not started");
 		return;
 	}
-	if (!find_service(loading, file, path) || !read_text(loading->units, path, &text))
+	if (!find_service(loading, file, path) || is_masked(path) || !read_text(loading->units, path, &text))
 		return;
-	unit = service_file_parse(loading->units, name, path, text.at, text.size);
-	if (unit)
-		unit->enabled = enabled;
+	unit = service_file_begin(loading->units, name, path);
+	if (!unit)
+		return;
+	unit->enabled = enabled;
+	service_file_read(path, text.at, text.size);
+	read_drop_ins(loading, file);
+	service_file_finish();
 }
 
 static void load_systemd(struct loading *loading)
@@ -133,7 +209,7 @@ static void load_systemd(struct loading *loading)
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < sizeof WANTS / sizeof WANTS[0]; i++) {
-		if (folder_list(rooted(path, loading->root, WANTS[i], ""), &loading->units->arena, &links))
+		if (!list(loading, WANTS[i], &links))
 			continue;
 		for (size_t j = 0; j < links.n; j++)
 			load_service(loading, links.names[j], true);
@@ -164,7 +240,7 @@ static void load_facilities(struct loading *loading)
 		facilities_parse(loading->units, path, text.at, text.size);
 	else
 		facilities_default(loading->units);
-	if (folder_list(rooted(path, loading->root, "/etc/insserv.conf.d", ""), &loading->units->arena, &files))
+	if (!list(loading, "/etc/insserv.conf.d", &files))
 		return;
 	for (size_t i = 0; i < files.n; i++) {
 		rooted(path, loading->root, "/etc/insserv.conf.d", files.names[i]);
@@ -231,6 +307,7 @@ static void load_script(struct loading *loading, const char *script, uint8_t lin
 	/* The administrator's links say more than the script's wish. */
 	if (has_links)
 		unit->levels = linked;
+	unit->runlevel = unit->levels & (1u << LEVEL_S) ? 'S' : loading->config->level;
 	unit->enabled = unit->levels & (1u << LEVEL_S | 1u << (loading->config->level - '0'));
 }
 
@@ -252,16 +329,16 @@ static uint8_t levels_of_links(const struct listing *folders, const char *levels
 static void load_lsb(struct loading *loading)
 {
 	static const char LEVELS[] = "S2345";
-	struct listing scripts, folders[sizeof LEVELS - 1] = { { NULL, 0 } };
-	char path[PATH_MAX], name[] = "/etc/rcX.d";
+	struct listing scripts, folders[sizeof LEVELS - 1] = { { .n = 0 } };
+	char name[] = "/etc/rcX.d";
 	bool has_links = false;
 
 	for (size_t i = 0; LEVELS[i]; i++) {
 		name[strlen("/etc/rc")] = LEVELS[i];
-		if (!folder_list(rooted(path, loading->root, name, ""), &loading->units->arena, &folders[i]))
+		if (list(loading, name, &folders[i]))
 			has_links |= folders[i].n > 0;
 	}
-	if (folder_list(rooted(path, loading->root, "/etc/init.d", ""), &loading->units->arena, &scripts))
+	if (!list(loading, "/etc/init.d", &scripts))
 		return;
 	load_facilities(loading);
 	for (size_t i = 0; i < scripts.n; i++)
@@ -289,6 +366,23 @@ void load_units(struct units *units, const struct config *config, const char *ro
 		load_systemd(&loading);
 	if (config->lsb)
 		load_lsb(&loading);
+}
+
+void load_check_times(struct units *units, const struct config *config)
+{
+	int64_t most_ns = config->shutdown_timeout_ns / 100 * SHUTDOWN_UNITS_PERCENT;
+
+	for (size_t i = 0; i < units->n_units; i++) {
+		const struct unit *unit = &units->unit[i];
+		bool is_longer = unit->stop_timeout_ns == 0 || unit->stop_timeout_ns > most_ns;
+
+		if (unit->stop_timeout_line > 0 && is_longer)
+			units_complain(units, unit->path, unit->stop_timeout_line,
+				       "%s may take longer to stop than units have in a shutdown: %lld.%03lld s, %d %% of "
+				       "init.conf's shutdown-timeout; it is killed then",
+				       unit->name, (long long)(most_ns / NS_PER_S), (long long)(most_ns % NS_PER_S / NS_PER_MS),
+				       SHUTDOWN_UNITS_PERCENT);
+	}
 }
 
 bool load_has_network_file_systems(const struct units *units, const char *root)

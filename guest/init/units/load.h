@@ -15,6 +15,9 @@ void load_config(struct units *units, struct config *config, const char *root);
 /* Read all units of the system at `root`. Built-in units have been added before. */
 void load_units(struct units *units, const struct config *config, const char *root);
 
+/* Complain about units that may take longer to stop than a shutdown lets them. For who looks at the files before a boot. */
+void load_check_times(struct units *units, const struct config *config);
+
 /* Whether fstab at `root` has a file system that comes over the network; false, too, where no unit could ask. */
 bool load_has_network_file_systems(const struct units *units, const char *root);
 

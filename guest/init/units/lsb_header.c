@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the INIT INFO block of an init script, line by line. */
 #include "lsb_header.h"
 
 static const struct {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes a unit of an init script's header, and reads what $network and its like stand for. */
 #include "lsb_unit.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes a unit of one of systemd's .service files, and complains about what it leaves out. */
 #include "service_file.h"
 
 #include <stdio.h>
@@ -12,9 +13,9 @@ enum { LINE_MAX_BYTES = 4096, IGNORED_MAX = 200 };
 struct reading {
 	struct units *units;
 	struct unit *unit;
+	const char *path; /* of the file or drop-in that is being read */
 	unsigned line;
 	const char *key;
-	bool oneshot, restart_sec_given;
 	struct environment_words environment;
 	char ignored[IGNORED_MAX];
 	unsigned n_ignored;
@@ -32,7 +33,59 @@ static const struct {
 
 static void wrong(struct reading *reading, const char *expected)
 {
-	units_complain(reading->units, reading->unit->path, reading->line, "%s: expected %s", reading->key, expected);
+	units_complain(reading->units, reading->path, reading->line, "%s: expected %s", reading->key, expected);
+}
+
+/* systemd would do something else than what is done here: then it is not done at all. */
+static void refuse(struct reading *reading, const char *what)
+{
+	units_complain(reading->units, reading->path, reading->line, "%s: %s: %s is not started", reading->key, what,
+		       reading->unit->name);
+	reading->unit->broken = true;
+	reading->unit->why_broken = "its file asks for something that would be done differently here";
+}
+
+/*
+ * The value with systemd's specifiers filled in, as the system's manager does (systemd.unit(5)). False when there is one that only
+ * the running system knows, or a template.
+ */
+static bool fill_in(struct reading *reading, struct slice value, char *ret, size_t room, struct slice *ret_value)
+{
+	static const struct {
+		char letter;
+		const char *text;
+	} SPECIFIERS[] = { { 't', "/run" },	  { 'S', "/var/lib" }, { 'C', "/var/cache" }, { 'L', "/var/log" }, { 'E', "/etc" },
+			   { 'T', "/tmp" },	  { 'V', "/var/tmp" }, { '%', "%" },	      { 'u', "root" },	   { 'U', "0" },
+			   { 'g', "root" },	  { 'G', "0" },	       { 'h', "/root" },      { 'i', "" },	   { 'I', "" } };
+	const char *name = reading->unit->name;
+	size_t used = 0;
+
+	for (size_t at = 0; at < value.size; at++) {
+		const char *text = NULL;
+		char one[2] = { value.at[at], '\0' };
+
+		if (value.at[at] != '%') {
+			text = one;
+		} else if (++at < value.size) {
+			for (size_t i = 0; i < sizeof SPECIFIERS / sizeof SPECIFIERS[0]; i++)
+				if (SPECIFIERS[i].letter == value.at[at])
+					text = SPECIFIERS[i].text;
+			if (strchr("nNpP", value.at[at]))
+				text = name;
+		}
+		if (!text || used + strlen(text) + sizeof ".service" >= room) {
+			refuse(reading, text ? "it is too long" : "it has a specifier (%) that is not known here");
+			return false;
+		}
+		memcpy(ret + used, text, strlen(text));
+		used += strlen(text);
+		if (text == name && value.at[at] == 'n') {
+			memcpy(ret + used, ".service", strlen(".service"));
+			used += strlen(".service");
+		}
+	}
+	*ret_value = (struct slice){ ret, used };
+	return true;
 }
 
 static void read_names(struct reading *reading, struct slice value, int relation)
@@ -43,6 +96,7 @@ static void read_names(struct reading *reading, struct slice value, int relation
 		struct ref how = { .line = (uint16_t)reading->line, .relation = (uint8_t)relation, .when = AT_START | AT_STOP };
 
 		how.reversed = !strcmp(reading->key, "Before");
+		how.binds = !strcmp(reading->key, "BindsTo");
 		how.hard = !strcmp(reading->key, "Requires") || !strcmp(reading->key, "BindsTo");
 		if (slice_ends(name, ".service"))
 			name.size -= strlen(".service");
@@ -53,29 +107,51 @@ static void read_names(struct reading *reading, struct slice value, int relation
 				name = slice_of(TARGETS[i].facility);
 		how.must_exist = how.hard;
 		units_refer(reading->units, reading->unit, name, how);
+		/* What it is bound to it comes after, too: then it is one thing that needs another. */
+		if (how.binds && how.hard) {
+			how.relation = RELATION_AFTER;
+			units_refer(reading->units, reading->unit, name, how);
+		}
 	}
 }
 
 static void read_command(struct reading *reading, struct slice value, int phase)
 {
 	const char *words[MAX_WORDS];
-	bool may_fail = false;
+	struct command how = { .may_fail = false };
 	int n;
 
-	while (value.size > 0 && strchr("-+!:@", value.at[0])) {
-		may_fail |= value.at[0] == '-';
-		value = slice_from(value, 1);
+	for (; value.size > 0 && strchr("-+!:@|", value.at[0]); value = slice_from(value, 1)) {
+		how.may_fail |= value.at[0] == '-';
+		how.as_root |= value.at[0] == '+' || value.at[0] == '!';
+		how.literal |= value.at[0] == ':';
+		how.renamed |= value.at[0] == '@';
+		if (value.at[0] == '|') {
+			refuse(reading, "a command that a shell would have to run");
+			return;
+		}
 	}
 	n = words_parse(&reading->units->arena, value, words, MAX_WORDS);
 	/* A name alone is looked for in the usual folders. */
-	if (n <= 0 || (words[0][0] != '/' && strchr(words[0], '/')) || !*words[0]) {
+	if (n <= how.renamed || (words[0][0] != '/' && strchr(words[0], '/')) || !*words[0]) {
 		if (n < 0)
 			wrong(reading, words_error(n));
-		else if (value.size > 0)
+		else
 			wrong(reading, "a program by its full path, or by its name alone");
 		return;
 	}
-	units_command(reading->units, reading->unit, (enum phase)phase, words, (size_t)n, may_fail, reading->line);
+	for (int i = 0; i < n; i++)
+		if (!strcmp(words[i], ";")) {
+			refuse(reading, "a second command behind a ;");
+			return;
+		}
+	if (units_command(reading->units, reading->unit, (enum phase)phase, words, (size_t)n, how.may_fail, reading->line)) {
+		struct command *command = units_last_command(reading->units);
+
+		command->as_root = how.as_root;
+		command->literal = how.literal;
+		command->renamed = how.renamed;
+	}
 }
 
 static void read_type(struct reading *reading, struct slice value, int argument)
@@ -107,14 +183,35 @@ static void read_restart(struct reading *reading, struct slice value, int argume
 		{ "on-failure", RESTART_ON_FAILURE }, { "on-abnormal", RESTART_ON_FAILURE }, { "on-abort", RESTART_ON_FAILURE },
 		{ "on-watchdog", RESTART_NO },
 	};
+	static const char *const NAMES[] = { "never", "on-failure", "always" };
 
 	(void)argument;
 	for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++)
 		if (slice_is(value, WORDS[i].name)) {
 			reading->unit->restart = WORDS[i].restart;
+			/* The first four are what they say, but for one. */
+			if (i == 2 || i >= 4)
+				units_complain(reading->units, reading->path, reading->line, "Restart=%s: %s, here", WORDS[i].name,
+					       NAMES[WORDS[i].restart]);
 			return;
 		}
 	wrong(reading, "no, always or on-failure");
+}
+
+static void read_kill_mode(struct reading *reading, struct slice value, int argument)
+{
+	static const struct {
+		const char *name;
+		enum kill_mode mode;
+	} MODES[] = { { "control-group", KILL_ALL }, { "mixed", KILL_MIXED }, { "process", KILL_MAIN } };
+
+	(void)argument;
+	for (size_t i = 0; i < sizeof MODES / sizeof MODES[0]; i++)
+		if (slice_is(value, MODES[i].name)) {
+			reading->unit->kill_mode = MODES[i].mode;
+			return;
+		}
+	wrong(reading, "control-group, mixed or process");
 }
 
 static void read_duration(struct reading *reading, struct slice value, int argument)
@@ -128,8 +225,10 @@ static void read_duration(struct reading *reading, struct slice value, int argum
 	}
 	if (argument == 0 || argument == 2)
 		unit->start_timeout_ns = ns;
-	if (argument == 1 || argument == 2)
+	if (argument == 1 || argument == 2) {
 		unit->stop_timeout_ns = ns;
+		unit->stop_timeout_line = (uint16_t)reading->line;
+	}
 	if (argument == 3)
 		unit->restart_delay_ns = ns;
 }
@@ -145,16 +244,48 @@ static void read_number(struct reading *reading, struct slice value, int which)
 static void read_text(struct reading *reading, struct slice value, int argument)
 {
 	struct unit *unit = reading->unit;
-	const char **const places[] = { &unit->user, &unit->group, &unit->directory, &unit->environment_file, &unit->pidfile };
+	const char **const places[] = { &unit->user, &unit->group, &unit->directory, &unit->pidfile };
 	bool is_path = argument >= 2;
 
-	/* A missing file of `-PATH` is no mistake, and neither is any other for us. */
-	if (argument == 3 && slice_starts(value, "-"))
-		value = slice_from(value, 1);
-	if (value.size == 0 || (is_path && value.at[0] != '/'))
-		wrong(reading, is_path ? "a full path" : "a value");
+	if (is_path && value.at[0] != '/')
+		refuse(reading, "no full path");
 	else
 		*places[argument] = arena_text(&reading->units->arena, value.at, value.size);
+}
+
+static void read_pidfile(struct reading *reading, struct slice value, int argument)
+{
+	char path[LINE_MAX_BYTES];
+
+	if (value.at[0] == '/')
+		read_text(reading, value, argument);
+	else if (snprintf(path, sizeof path, "/run/%.*s", (int)value.size, value.at) < (int)sizeof path)
+		read_text(reading, slice_of(path), argument);
+}
+
+static void read_environment_files(struct reading *reading, struct slice value, int argument)
+{
+	const char *expected = unit_environment_files_add(reading->units, reading->unit, value);
+
+	(void)argument;
+	if (expected)
+		refuse(reading, "expected full paths, without patterns");
+}
+
+static void read_umask(struct reading *reading, struct slice value, int argument)
+{
+	const char *expected = unit_umask_set(reading->unit, value);
+
+	(void)argument;
+	if (expected)
+		wrong(reading, expected);
+}
+
+static void read_refused(struct reading *reading, struct slice value, int argument)
+{
+	(void)argument;
+	if (!slice_is(value, "no") && !slice_is(value, "false") && !slice_is(value, "null"))
+		refuse(reading, "there is no such thing here, and without it something else would be run");
 }
 
 static void read_environment(struct reading *reading, struct slice value, int argument)
@@ -210,11 +341,19 @@ static const struct {
 	{ "ExecStartPost", read_command, PHASE_POST },
 	{ "ExecStop", read_command, PHASE_STOP },
 	{ "Environment", read_environment, 0 },
-	{ "EnvironmentFile", read_text, 3 },
+	{ "EnvironmentFile", read_environment_files, 0 },
 	{ "User", read_text, 0 },
 	{ "Group", read_text, 1 },
 	{ "WorkingDirectory", read_text, 2 },
-	{ "PIDFile", read_text, 4 },
+	{ "PIDFile", read_pidfile, 3 },
+	{ "UMask", read_umask, 0 },
+	{ "RootDirectory", read_refused, 0 },
+	{ "RootImage", read_refused, 0 },
+	{ "ExecCondition", read_refused, 0 },
+	{ "DynamicUser", read_refused, 0 },
+	{ "SupplementaryGroups", read_refused, 0 },
+	{ "StandardInput", read_refused, 0 },
+	{ "KillMode", read_kill_mode, 0 },
 	{ "Restart", read_restart, 0 },
 	{ "RestartSec", read_duration, 3 },
 	{ "TimeoutStartSec", read_duration, 0 },
@@ -246,21 +385,44 @@ static void ignore(struct reading *reading, struct slice key)
 			 (int)(key.size < 40 ? key.size : 40), key.at, reading->line);
 }
 
+/* An empty value takes back what was said before, in a drop-in most of all. */
+static void reset(struct reading *reading, setting_fn *read, int argument)
+{
+	struct unit *unit = reading->unit;
+
+	if (read == read_command)
+		units_forget_commands(reading->units, unit, (enum phase)argument);
+	else if (read == read_environment)
+		reading->environment.n = 0;
+	else if (read == read_environment_files)
+		unit->environment_files = NULL;
+	else if (read == read_run_folders)
+		unit->run_folders = NULL;
+	else if (read == read_text || read == read_pidfile)
+		*(const char **const[]){ &unit->user, &unit->group, &unit->directory, &unit->pidfile }[argument] = NULL;
+}
+
 static void read_setting(struct reading *reading, struct slice line)
 {
+	static char filled[LINE_MAX_BYTES * 2];
 	const char *equals = memchr(line.at, '=', line.size);
-	struct slice key;
+	struct slice key, value;
 
 	if (!equals) {
-		units_complain(reading->units, reading->unit->path, reading->line, "expected KEY=VALUE; the line is ignored");
+		units_complain(reading->units, reading->path, reading->line, "expected KEY=VALUE; the line is ignored");
 		return;
 	}
 	key = slice_trim((struct slice){ line.at, (size_t)(equals - line.at) });
+	value = slice_trim(slice_from(line, (size_t)(equals + 1 - line.at)));
 	for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0]; i++)
 		if (slice_is(key, SETTINGS[i].name)) {
 			reading->key = SETTINGS[i].name;
-			SETTINGS[i].read(reading, slice_trim(slice_from(line, (size_t)(equals + 1 - line.at))),
-					 SETTINGS[i].argument);
+			if (SETTINGS[i].read == read_nothing)
+				return;
+			if (value.size == 0)
+				reset(reading, SETTINGS[i].read, SETTINGS[i].argument);
+			else if (fill_in(reading, value, filled, sizeof filled, &value))
+				SETTINGS[i].read(reading, value, SETTINGS[i].argument);
 			return;
 		}
 	if (!slice_starts(key, "X-"))
@@ -289,7 +451,7 @@ static bool joined_line(struct reading *reading, struct lines *lines, char *join
 		goes_on = slice_ends(line, "\\");
 		line.size -= goes_on;
 		if (size + line.size + 1 > LINE_MAX_BYTES) {
-			units_complain(reading->units, reading->unit->path, reading->line, "longer than %d bytes; the rest is ignored",
+			units_complain(reading->units, reading->path, reading->line, "longer than %d bytes; the rest is ignored",
 				       LINE_MAX_BYTES);
 			break;
 		}
@@ -303,35 +465,61 @@ static bool joined_line(struct reading *reading, struct lines *lines, char *join
 	return size > 0;
 }
 
-static void finish(struct reading *reading)
+/* systemd refuses that itself; here the second would never run. */
+static void refuse_second_program(struct reading *reading)
 {
-	struct unit *unit = reading->unit;
+	unsigned n = 0;
 
-	environment_give(reading->units, unit, &reading->environment);
-	if (reading->n_ignored > 0)
-		units_complain(reading->units, unit->path, 0, "ignored, %u in all, because they are not supported: %s%s",
-			       reading->n_ignored, reading->ignored, reading->n_ignored > 8 ? ", ..." : "");
-	if (unit->n_commands == 0) {
-		units_complain(reading->units, unit->path, 0, "no ExecStart that can be run");
-		unit->broken = true;
-		unit->why_broken = "its file has no ExecStart that can be run";
+	for (uint32_t i = 0; i < reading->unit->n_commands && reading->unit->readiness != READY_EXIT; i++) {
+		const struct command *command = &reading->units->commands[reading->unit->first_command + i];
+
+		if (command->phase != PHASE_START || n++ == 0)
+			continue;
+		reading->key = "ExecStart";
+		reading->line = command->line;
+		refuse(reading, "a second one is for Type=oneshot alone");
 	}
 }
 
-struct unit *service_file_parse(struct units *units, struct slice name, const char *path, const char *text, size_t size)
+static struct reading reading;
+
+struct unit *service_file_begin(struct units *units, struct slice name, const char *path)
 {
-	struct reading reading = { .units = units, .unit = units_add(units, ORIGIN_SYSTEMD, name, path) };
+	reading.units = units;
+	reading.unit = units_add(units, ORIGIN_SYSTEMD, name, path);
+	reading.ignored[0] = '\0';
+	reading.n_ignored = 0;
+	reading.environment.n = 0;
+	return reading.unit;
+}
+
+void service_file_read(const char *path, const char *text, size_t size)
+{
 	struct lines lines = lines_of(text, size);
 	char joined[LINE_MAX_BYTES + 1];
 	struct slice line;
 
-	if (!reading.unit)
-		return NULL;
+	reading.path = path;
 	while (joined_line(&reading, &lines, joined, &line)) {
 		if (line.at[0] == '[')
 			continue; /* sections: no key means two things */
 		read_setting(&reading, line);
 	}
-	finish(&reading);
-	return reading.unit;
+}
+
+void service_file_finish(void)
+{
+	struct unit *unit = reading.unit;
+
+	reading.path = unit->path;
+	environment_give(reading.units, unit, &reading.environment);
+	if (reading.n_ignored > 0)
+		units_complain(reading.units, unit->path, 0, "ignored, %u in all, because they are not supported: %s%s",
+			       reading.n_ignored, reading.ignored, reading.n_ignored > 8 ? ", ..." : "");
+	refuse_second_program(&reading);
+	if (unit->n_commands == 0 && !unit->broken) {
+		units_complain(reading.units, unit->path, 0, "no ExecStart that can be run");
+		unit->broken = true;
+		unit->why_broken = "its file has no ExecStart that can be run";
+	}
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads where a socket listens: a TCP or UDP port, with an address or without, or a path below /run. */
 #include "socket_address.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes a unit of a NAME.unit file, key by key. */
 #include "unit_file.h"
 
 #include <string.h>
@@ -65,7 +66,7 @@ static void read_names(struct reading *reading, struct slice value, int relation
 	struct slice name;
 
 	how.reversed = !strcmp(reading->key, "before");
-	how.must_exist = relation == RELATION_NEEDS;
+	how.must_exist = how.binds = relation == RELATION_NEEDS;
 	reading->is_group |= relation == RELATION_NEEDS || relation == RELATION_WANTS;
 	while (word_next(&value, &name))
 		units_refer(reading->units, reading->unit, name, how);
@@ -124,13 +125,36 @@ static void read_output(struct reading *reading, struct slice value, int argumen
 	wrong(reading, "log, console or null");
 }
 
+static void read_kill(struct reading *reading, struct slice value, int argument)
+{
+	static const char *const WORDS[] = { "all", "mixed", "main" };
+
+	(void)argument;
+	for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++)
+		if (slice_is(value, WORDS[i])) {
+			reading->unit->kill_mode = (enum kill_mode)i;
+			return;
+		}
+	wrong(reading, "all, mixed (SIGTERM to the main process, SIGKILL to all) or main");
+}
+
 static void read_duration(struct reading *reading, struct slice value, int argument)
 {
 	int64_t *const places[] = { &reading->unit->start_timeout_ns, &reading->unit->stop_timeout_ns,
 				    &reading->unit->restart_delay_ns };
 
-	if (parse_duration(value, places[argument]))
+	int64_t ns;
+
+	if (argument == 2 && slice_is(value, "infinity")) {
+		wrong(reading, "a time; a unit that is not to be started again says `restart no`");
+		return;
+	}
+	if (parse_duration(value, &ns))
 		wrong(reading, "a time such as 500ms, 1.5s, 2min or infinity");
+	else
+		*places[argument] = ns;
+	if (argument == 1)
+		reading->unit->stop_timeout_line = (uint16_t)reading->line;
 }
 
 static void read_number(struct reading *reading, struct slice value, int which)
@@ -154,12 +178,11 @@ static void read_flag(struct reading *reading, struct slice value, int argument)
 static void read_text(struct reading *reading, struct slice value, int argument)
 {
 	struct unit *unit = reading->unit;
-	const char **const places[] = { &unit->user, &unit->group, &unit->directory, &unit->environment_file,
-					&unit->pidfile, &unit->tty, &unit->mark };
+	const char **const places[] = { &unit->user, &unit->group, &unit->directory, &unit->pidfile, &unit->tty, &unit->mark };
 
 	if (value.size == 0)
 		wrong(reading, "a value");
-	else if (argument >= 2 && argument <= 5 && value.at[0] != '/')
+	else if (argument >= 2 && argument <= 4 && value.at[0] != '/')
 		wrong(reading, "a full path");
 	else
 		*places[argument] = keep(reading, value);
@@ -170,6 +193,24 @@ static void read_environment(struct reading *reading, struct slice value, int ar
 	(void)argument;
 	if (!environment_add(reading->units, &reading->environment, value))
 		wrong(reading, "NAME=VALUE, in quotes if there are blanks in it");
+}
+
+static void read_environment_files(struct reading *reading, struct slice value, int argument)
+{
+	const char *expected = unit_environment_files_add(reading->units, reading->unit, value);
+
+	(void)argument;
+	if (expected)
+		wrong(reading, expected);
+}
+
+static void read_umask(struct reading *reading, struct slice value, int argument)
+{
+	const char *expected = unit_umask_set(reading->unit, value);
+
+	(void)argument;
+	if (expected)
+		wrong(reading, expected);
 }
 
 static void read_run_folders(struct reading *reading, struct slice value, int argument)
@@ -233,6 +274,7 @@ static const struct {
 	{ "ready", read_ready, 0 },
 	{ "restart", read_restart, 0 },
 	{ "output", read_output, 0 },
+	{ "kill", read_kill, 0 },
 	{ "timeout", read_duration, 0 },
 	{ "stop-timeout", read_duration, 1 },
 	{ "restart-delay", read_duration, 2 },
@@ -247,10 +289,11 @@ static const struct {
 	{ "user", read_text, 0 },
 	{ "group", read_text, 1 },
 	{ "directory", read_text, 2 },
-	{ "env-file", read_text, 3 },
-	{ "pidfile", read_text, 4 },
-	{ "tty", read_text, 5 },
-	{ "mark", read_text, 6 },
+	{ "env-file", read_environment_files, 0 },
+	{ "umask", read_umask, 0 },
+	{ "pidfile", read_text, 3 },
+	{ "tty", read_text, 4 },
+	{ "mark", read_text, 5 },
 	{ "env", read_environment, 0 },
 	{ "listen", read_listen, 0 },
 	{ "run-folder", read_run_folders, 0 },
@@ -272,14 +315,18 @@ static void read_line(struct reading *reading, struct slice line)
 		       (int)(key.size < UNIT_NAME_MAX ? key.size : UNIT_NAME_MAX), key.at);
 }
 
-static bool has_program(const struct reading *reading)
+/* The exec line after so many others, or NULL. */
+static const struct command *program(const struct reading *reading, unsigned others)
 {
 	const struct unit *unit = reading->unit;
 
-	for (unsigned i = 0; i < unit->n_commands; i++)
-		if (reading->units->commands[unit->first_command + i].phase == PHASE_START)
-			return true;
-	return false;
+	for (unsigned i = 0; i < unit->n_commands; i++) {
+		const struct command *command = &reading->units->commands[unit->first_command + i];
+
+		if (command->phase == PHASE_START && others-- == 0)
+			return command;
+	}
+	return NULL;
 }
 
 /* What only the whole file shows. */
@@ -294,7 +341,12 @@ static void finish(struct reading *reading)
 	}
 	if (!reading->readiness_given && unit->n_commands == 0)
 		unit->readiness = READY_EXIT;
-	if (unit->n_sockets > 0 && !has_program(reading)) {
+	if (unit->readiness != READY_EXIT && unit->readiness != READY_FORK && program(reading, 1)) {
+		units_complain(reading->units, unit->path, program(reading, 1)->line,
+			       "exec: a program that runs on is one line; only those of `ready exit` and `ready fork` follow each other");
+		break_unit(unit, "it has a second exec line, which would never run");
+	}
+	if (unit->n_sockets > 0 && !program(reading, 0)) {
 		units_complain(reading->units, unit->path, 0, "listen: no exec line, whose program would get the sockets");
 		break_unit(unit, "its sockets are for nobody");
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Sets what unit files of several formats can ask for: environment, folders, numbers, flags. */
 #include "unit_settings.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@ void environment_give(struct units *units, struct unit *unit, const struct envir
 		unit->environment = units_words(units, environment->word, environment->n);
 }
 
-void unit_names_add(struct units *units, const struct unit *unit, struct slice value, const char *suffix, unsigned line)
+void unit_names_add(struct units *units, struct unit *unit, struct slice value, const char *suffix, unsigned line)
 {
 	struct slice name;
 
@@ -48,6 +49,39 @@ const char *unit_run_folders_set(struct units *units, struct unit *unit, struct 
 	if (n <= 0)
 		return "names of folders below /run";
 	unit->run_folders = units_words(units, words, (size_t)n);
+	return NULL;
+}
+
+const char *unit_environment_files_add(struct units *units, struct unit *unit, struct slice value)
+{
+	const char *words[MAX_WORDS];
+	size_t n = 0;
+	int added;
+
+	for (const char *const *file = unit->environment_files; file && *file; file++)
+		words[n++] = *file;
+	added = words_parse(&units->arena, value, words + n, MAX_WORDS - n);
+	if (added <= 0)
+		return "full paths of files";
+	for (size_t i = n; i < n + (size_t)added; i++)
+		if (words[i][words[i][0] == '-'] != '/' || strpbrk(words[i], "*?["))
+			return "full paths of files, without patterns";
+	unit->environment_files = units_words(units, words, n + (size_t)added);
+	return NULL;
+}
+
+const char *unit_umask_set(struct unit *unit, struct slice value)
+{
+	uint16_t mask = 0;
+
+	for (size_t i = 0; i < value.size; i++) {
+		if (value.at[i] < '0' || value.at[i] > '7')
+			return "octal digits, as 0077";
+		mask = (uint16_t)(mask * 8 + (value.at[i] - '0'));
+	}
+	if (value.size == 0 || value.size > 4 || mask > 0777)
+		return "octal digits, as 0077";
+	unit->umask = mask;
 	return NULL;
 }
 

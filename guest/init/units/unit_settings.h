@@ -17,10 +17,17 @@ bool environment_add(struct units *units, struct environment_words *environment,
 void environment_give(struct units *units, struct unit *unit, const struct environment_words *environment);
 
 /* Words that the unit answers to, without `suffix` where they end so. */
-void unit_names_add(struct units *units, const struct unit *unit, struct slice value, const char *suffix, unsigned line);
+void unit_names_add(struct units *units, struct unit *unit, struct slice value, const char *suffix, unsigned line);
 
 /* Folders below /run that are made before it starts. NULL, or what was expected instead. */
 const char *unit_run_folders_set(struct units *units, struct unit *unit, struct slice value);
+
+/* Files of variables behind those that are there, each by its full path, with a - before it if it may be missing. NULL, or what was
+ * expected instead. */
+const char *unit_environment_files_add(struct units *units, struct unit *unit, struct slice value);
+
+/* Octal digits. NULL, or what was expected instead. */
+const char *unit_umask_set(struct unit *unit, struct slice value);
 
 enum unit_number { NUMBER_NICE, NUMBER_OOM, NUMBER_OPEN_FILES, NUMBER_RESTART_LIMIT };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Keeps the units and every name that a file mentions, and finds them by name. */
 #include "units.h"
 
 #include <stdarg.h>
@@ -14,7 +15,8 @@ void units_init(struct units *units, complain_fn *complain, void *context)
 	units->n_units = units->n_names = units->n_refs = units->n_edges = units->n_commands =
 		units->n_sockets = 0;
 	units->n_complaints = 0;
-	units->full_told = false;
+	units->n_left_out = 0;
+	units->left_out = NULL;
 	units->complain = complain;
 	units->complain_context = context;
 	units->arena = (struct arena){ .bytes = units->memory, .size = sizeof units->memory };
@@ -33,12 +35,15 @@ void units_complain(struct units *units, const char *path, unsigned line, const 
 	units->complain(units->complain_context, path, line, message);
 }
 
-static void complain_full(struct units *units, const char *path, const char *what)
+void units_full(struct units *units, struct unit *unit, unsigned line, const char *what, size_t most)
 {
-	if (!units->full_told)
-		units_complain(units, path, 0, "no room for more %s: this file, and others after it, are not read in full",
-			       what);
-	units->full_told = true;
+	units->n_left_out++;
+	if (units->left_out != unit->name)
+		units_complain(units, unit->path, line, "no room for more than %zu %s of all units together: %s is not started", most,
+			       what, unit->name);
+	units->left_out = unit->name;
+	unit->broken = true;
+	unit->why_broken = "there is no room for all that its file says";
 }
 
 static bool is_name(struct slice name)
@@ -64,7 +69,9 @@ struct unit *units_add(struct units *units, enum origin origin, struct slice nam
 	text = arena_text(&units->arena, name.at, name.size);
 	where = arena_text(&units->arena, path, strlen(path));
 	if (units->n_units == MAX_UNITS || !text || !where) {
-		complain_full(units, path, "units");
+		units->n_left_out++;
+		units_complain(units, path, 0, "no room for more than %d units, and %d bytes of their texts: it is left out",
+			       MAX_UNITS, ARENA_BYTES);
 		return NULL;
 	}
 	unit = &units->unit[units->n_units++];
@@ -72,14 +79,17 @@ struct unit *units_add(struct units *units, enum origin origin, struct slice nam
 		.name = text,
 		.path = where,
 		.origin = origin,
-		.first_command = (uint16_t)units->n_commands,
+		.first_command = (uint32_t)units->n_commands,
 		.first_socket = (uint16_t)units->n_sockets,
+		.refs = NO_REF,
+		.last_ref = NO_REF,
 		.edges_out = NO_EDGE,
 		.edges_in = NO_EDGE,
 		.start_timeout_ns = START_TIMEOUT_S * NS_PER_S,
 		.stop_timeout_ns = STOP_TIMEOUT_S * NS_PER_S,
 		.restart_delay_ns = NS_PER_S / 10,
 		.ready_fd = -1,
+		.umask = 022,
 	};
 	units_name(units, unit, name, 0);
 	return unit;
@@ -99,7 +109,7 @@ static unsigned bucket_of(const struct units *units, struct slice name)
 	return hash % (sizeof units->buckets / sizeof units->buckets[0]);
 }
 
-void units_name(struct units *units, const struct unit *unit, struct slice name, unsigned line)
+void units_name(struct units *units, struct unit *unit, struct slice name, unsigned line)
 {
 	uint16_t *link = &units->buckets[bucket_of(units, name)];
 	unit_id id = units_id(units, unit);
@@ -115,7 +125,7 @@ void units_name(struct units *units, const struct unit *unit, struct slice name,
 			return;
 	text = arena_text(&units->arena, name.at, name.size);
 	if (units->n_names == MAX_NAMES || !text) {
-		complain_full(units, unit->path, "names");
+		units_full(units, unit, line, "names", MAX_NAMES);
 		return;
 	}
 	units->names[units->n_names] = (struct name){ .text = text, .unit = id, .next = NO_NAME };
@@ -141,16 +151,19 @@ unit_id units_find(const struct units *units, struct slice name)
 	return units_find_next(units, name, &cursor);
 }
 
-bool units_refer(struct units *units, const struct unit *unit, struct slice name, struct ref how)
+bool units_refer(struct units *units, struct unit *unit, struct slice name, struct ref how)
 {
 	const char *text = arena_text(&units->arena, name.at, name.size);
 
 	if (units->n_refs == MAX_REFS || !text) {
-		complain_full(units, unit->path, "dependencies");
+		units_full(units, unit, how.line, "dependencies", MAX_REFS);
 		return false;
 	}
 	how.name = text;
 	how.from = units_id(units, unit);
+	how.next = NO_REF;
+	*(unit->last_ref == NO_REF ? &unit->refs : &units->refs[unit->last_ref].next) = (ref_id)units->n_refs;
+	unit->last_ref = (ref_id)units->n_refs;
 	units->refs[units->n_refs++] = how;
 	return true;
 }
@@ -172,7 +185,7 @@ bool units_command(struct units *units, struct unit *unit, enum phase phase, con
 	const char *const *argv = units_words(units, words, n_words);
 
 	if (units->n_commands == MAX_COMMANDS || !argv) {
-		complain_full(units, unit->path, "commands");
+		units_full(units, unit, line, "commands", MAX_COMMANDS);
 		return false;
 	}
 	units->commands[units->n_commands++] = (struct command){
@@ -182,10 +195,26 @@ bool units_command(struct units *units, struct unit *unit, enum phase phase, con
 	return true;
 }
 
+struct command *units_last_command(struct units *units)
+{
+	return &units->commands[units->n_commands - 1];
+}
+
+void units_forget_commands(struct units *units, struct unit *unit, enum phase phase)
+{
+	uint32_t kept = unit->first_command;
+
+	for (uint32_t i = unit->first_command; i < unit->first_command + unit->n_commands; i++)
+		if (units->commands[i].phase != phase)
+			units->commands[kept++] = units->commands[i];
+	unit->n_commands = (uint16_t)(kept - unit->first_command);
+	units->n_commands = kept;
+}
+
 bool units_socket(struct units *units, struct unit *unit, const struct socket_address *address)
 {
 	if (units->n_sockets == MAX_SOCKETS) {
-		complain_full(units, unit->path, "sockets");
+		units_full(units, unit, 0, "sockets", MAX_SOCKETS);
 		return false;
 	}
 	units->sockets[units->n_sockets++] = *address;

@@ -2,7 +2,7 @@
 /*
  * Units as the files describe them: what runs, what it needs, and when it counts as ready. Filled once by the readers of
  * the file formats (unit_file.c, lsb_unit.c, service_file.c, builtin.c), then resolved by graph.c. What a unit is doing at
- * the moment is not here but in supervise.h.
+ * the moment is not here but in state/runs.h.
  *
  * A mistake in a file is complained about with its path and line, and costs that line or that unit, never the boot.
  */
@@ -18,22 +18,29 @@
 #include "socket_address.h"
 
 enum {
-	MAX_UNITS = 1024,
-	MAX_NAMES = 4096,
-	MAX_REFS = 8192,
-	MAX_EDGES = 16384,
-	MAX_COMMANDS = 4096,
-	MAX_SOCKETS = 128,
+	/* Pages of these tables that nothing touches are never handed out: large ones cost a small system nothing. */
+	MAX_UNITS = 1 << 14,
+	MAX_NAMES = (1 << 16) - 1,
+	MAX_REFS = 1 << 18,
+	MAX_EDGES = 1 << 18,
+	MAX_COMMANDS = 1 << 16,
+	MAX_SOCKETS = 1 << 12,
 	MAX_UNIT_SOCKETS = 16,
 	FIRST_SOCKET_FD = 3, /* SD_LISTEN_FDS_START */
 	MAX_WORDS = 64, /* of one command, one environment */
-	ARENA_BYTES = 1 << 20,
+	ARENA_BYTES = 1 << 24,
 	UNIT_NAME_MAX = 100,
 	MESSAGE_MAX = 400,
 };
 
 typedef uint16_t unit_id;
 enum { NO_UNIT = 0xffff };
+
+typedef uint32_t edge_id; /* of units.edges */
+#define NO_EDGE UINT32_MAX
+
+typedef uint32_t ref_id; /* of units.refs */
+#define NO_REF UINT32_MAX
 
 enum origin { ORIGIN_OWN, ORIGIN_LSB, ORIGIN_SYSTEMD, ORIGIN_BUILTIN, ORIGIN_FACILITY };
 
@@ -48,6 +55,9 @@ enum readiness {
 
 enum restart { RESTART_NO, RESTART_ON_FAILURE, RESTART_ALWAYS };
 
+/* Who gets the signals when it is stopped: all that it has started; SIGTERM its main process alone; that one alone at all. */
+enum kill_mode { KILL_ALL, KILL_MIXED, KILL_MAIN };
+
 enum output { OUTPUT_LOG, OUTPUT_CONSOLE, OUTPUT_NULL };
 
 enum phase { PHASE_PRE, PHASE_START, PHASE_POST, PHASE_STOP };
@@ -56,6 +66,9 @@ struct command {
 	const char *const *argv;
 	uint8_t phase;
 	bool may_fail;
+	bool as_root; /* whatever user the unit is run as */
+	bool renamed; /* argv[0] is the program, and argv[1] what it is told that it is called */
+	bool literal; /* no variables are put in */
 	uint16_t line;
 };
 
@@ -79,6 +92,8 @@ struct ref {
 	bool reversed;	/* the other one waits for us: before, X-Start-Before */
 	bool must_exist; /* say so if nothing has this name */
 	bool hard;	/* RELATION_PULLS that brings the unit down if it is missing */
+	bool binds;	/* as in struct edge */
+	ref_id next;	/* of the same unit */
 };
 
 /* `from` waits for `to`. */
@@ -87,10 +102,9 @@ struct edge {
 	uint16_t line;
 	uint8_t relation, when;
 	bool dropped; /* it was part of a cycle */
-	uint16_t next_of_from, next_of_to;
+	bool binds;   /* RELATION_NEEDS: when the other one ends of itself, too */
+	edge_id next_of_from, next_of_to;
 };
-
-enum { NO_EDGE = 0xffff };
 
 struct unit {
 	const char *name, *path;
@@ -98,6 +112,7 @@ struct unit {
 	enum readiness readiness;
 	enum restart restart;
 	enum output output;
+	enum kill_mode kill_mode;
 	bool enabled;	  /* of its own, at boot */
 	bool wanted;	  /* enabled, or comes along with one that is */
 	bool goal;	  /* the goal, or before it on the way there */
@@ -108,16 +123,22 @@ struct unit {
 	bool deferred;	  /* not before the goal is ready */
 	bool no_defaults; /* does not wait for the built-in basics */
 	const char *why_broken;
-	uint16_t first_command, n_commands, line;
+	uint32_t first_command;
+	uint16_t n_commands, line;
 	uint16_t first_socket, n_sockets;
-	uint16_t edges_out, edges_in; /* heads of the lists through edges */
+	ref_id refs, last_ref;	      /* list through refs */
+	edge_id edges_out, edges_in; /* heads of the lists through edges */
+	uint32_t n_edges_out, n_edges_in;
 	uint16_t height;	      /* longest way from here to a unit that nothing waits for */
 	uint8_t levels;		      /* LSB: bit 0..6 of runlevels, bit 7: S */
 	uint8_t stop_levels;
+	char runlevel; /* that its script is told; 0: it is no script */
+	uint16_t stop_timeout_line; /* where its file says it; 0: nowhere */
 	const char *user, *group, *directory, *pidfile, *tty, *mark;
 	const char *const *environment;
 	const char *const *run_folders; /* below /run, made before it starts, its user's */
-	const char *environment_file;
+	const char *const *environment_files; /* each with a - before it if it may be missing */
+	uint16_t umask;
 	int64_t start_timeout_ns, stop_timeout_ns, restart_delay_ns;
 	uint32_t restart_limit;
 	int ready_fd, nice, oom;
@@ -145,14 +166,15 @@ struct units {
 	struct edge edges[MAX_EDGES];
 	struct command commands[MAX_COMMANDS];
 	struct socket_address sockets[MAX_SOCKETS];
-	uint16_t buckets[1024];
+	uint16_t buckets[1 << 13];
 	size_t n_units, n_names, n_refs, n_edges, n_commands, n_sockets;
 	struct arena arena;
 	char memory[ARENA_BYTES];
 	complain_fn *complain;
 	void *complain_context;
 	unsigned n_complaints;
-	bool full_told;
+	unsigned n_left_out;   /* that there was no room for */
+	const char *left_out;  /* the last unit of which that was said */
 };
 
 void units_init(struct units *units, complain_fn *complain, void *context);
@@ -160,24 +182,31 @@ void units_init(struct units *units, complain_fn *complain, void *context);
 __attribute__((format(printf, 4, 5)))
 void units_complain(struct units *units, const char *path, unsigned line, const char *format, ...);
 
+/* There is no room for more than `most` of `what`, which is a part of `unit`: it is said once a unit, which cannot be started. */
+void units_full(struct units *units, struct unit *unit, unsigned line, const char *what, size_t most);
+
 /* A new unit with defaults, or NULL (complained about) when there is no room or the name is no name. */
 struct unit *units_add(struct units *units, enum origin origin, struct slice name, const char *path);
 
 unit_id units_id(const struct units *units, const struct unit *unit);
 
 /* Another name that `unit` answers to. */
-void units_name(struct units *units, const struct unit *unit, struct slice name, unsigned line);
+void units_name(struct units *units, struct unit *unit, struct slice name, unsigned line);
 
 /* The first unit of this name, or NO_UNIT; the next one of the same name after `*cursor`. */
 unit_id units_find(const struct units *units, struct slice name);
 unit_id units_find_next(const struct units *units, struct slice name, uint16_t *cursor);
 
 /* What `unit` mentions; false when there is no room for it. */
-bool units_refer(struct units *units, const struct unit *unit, struct slice name, struct ref how);
+bool units_refer(struct units *units, struct unit *unit, struct slice name, struct ref how);
 
 /* A command of the unit that was added last. `words` holds NULL-terminated text in the arena. */
 bool units_command(struct units *units, struct unit *unit, enum phase phase, const char *const *words, size_t n_words,
 		   bool may_fail, unsigned line);
+
+/* The command added last, for what else is to be said of it. And: forget those of the unit added last that are of this phase. */
+struct command *units_last_command(struct units *units);
+void units_forget_commands(struct units *units, struct unit *unit, enum phase phase);
 
 /* A socket of the unit that was added last; false when there is no room for it. */
 bool units_socket(struct units *units, struct unit *unit, const struct socket_address *address);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Parts a command line into words, by quotes and backslashes. */
 #include "words.h"
 
 #include <errno.h>
@@ -54,6 +55,8 @@ int words_parse(struct arena *arena, struct slice text, const char **ret, size_t
 		if (size < 0)
 			return size;
 		word[size] = '\0';
+		/* Each had room for all of the rest: a line of many words would take that many times its size. */
+		arena_keep(arena, word, (size_t)size + 1);
 		ret[n++] = word;
 	}
 }

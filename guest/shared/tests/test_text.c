@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Tests how pieces of text are read: durations, numbers, lines. */
 #include "shared/text.h"
 
 #include <errno.h>

@@ -12,6 +12,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -19,8 +20,9 @@ from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.cli.terminal.speech import BootProgress, boot_progress, err, out
 from bootlab.errors import BootlabError, InputError
-from bootlab.experiments.engine import Engine, Job, finished_boot
-from bootlab.experiments.family import NULL_WORD
+from bootlab.experiments.engine import Engine, Job, find_finished_boot
+from bootlab.experiments.family import Family
+from bootlab.experiments.family_boots import FamilyBoots
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.findings.analysis import read_recorded
 from bootlab.measure.boot import boot
@@ -33,10 +35,10 @@ from bootlab.profile.recorded.compressed import find_kept
 from bootlab.system import System, read_system
 from bootlab.targets.target import Prepared
 from tests.bench.inits.own_cost import Shares, by_program
-from tests.bench.inits.table import ALL_READY, Row, page
+from tests.bench.inits.table import ALL_READY, GROUPS, Row, page, wanted_boots
 
 EXAMPLES: Final = Path(__file__).resolve().parents[3] / "examples" / "inits"
-INITS: Final = ("systemd", "sysvinit", "openrc", "runit", "finit", "bootlab", "units")
+INITS: Final = tuple(name for group in GROUPS.values() for name in group)
 NAME: Final = "inits"
 """What its runs are called in place of a system."""
 _PATIENCE: Final = 4.0
@@ -58,7 +60,7 @@ class Bench:
             self._progress.note(f"profile of {name}")
             directory = self.run.path / "boots" / f"{name}-profile"
             prepared = self._prepare(system, ProfileRequest())
-            record = finished_boot(directory, prepared)
+            record = find_finished_boot(directory, prepared)
             if record is None or not find_kept(directory / PROFILE).is_file():
                 record = boot(prepared, self.run.boot_directory(directory.name), patience=_PATIENCE)
             self._progress.booted(directory.name)
@@ -67,23 +69,22 @@ class Bench:
             found[name] = by_program(profile, record.marks[ALL_READY])
         return found
 
-    def families(self, seeds: int, nulls: int) -> dict[str, tuple[list[BootRecord], list[BootRecord]]]:
-        """Return the boots of each system with every seed, and its null changes."""
-        jobs = []
-        for name, system in self.systems.items():
-            prepared = self._prepare(system)
-            jobs += [Job(f"{name}-s{seed}", prepared.with_seed(seed)) for seed in range(1, seeds + 1)]
-            for number in range(1, nulls + 1):
-                null = self._prepare(system.with_cmdline(f"{NULL_WORD}={number}"))
-                jobs.append(Job(f"{name}-null{number}", null.with_seed((number - 1) % seeds + 1)))
-        records = self._boot(f"{seeds} seeds and {nulls} null changes of each", jobs)
-        return {
-            name: (
-                [record for label, record in records.items() if label.startswith(f"{name}-s")],
-                [record for label, record in records.items() if label.startswith(f"{name}-null")],
-            )
-            for name in self.systems
-        }
+    def families(self, seeds: int, nulls: int) -> dict[str, Family]:
+        """Return the boots of each system: every seed, its null changes, and the fresh ones that verdicts take."""
+        self._progress.note(f"{seeds} seeds and {nulls} null changes of each")
+        boots = FamilyBoots(self._engine(), self._shop(), range(1, seeds + 1), wall=False)
+        found = {name: boots.family(name, system, nulls=nulls) for name, system in self.systems.items()}
+        while jobs := {
+            name: boots.fresh_jobs(found[name], self.systems[name], number)
+            for name, number in wanted_boots(found).items()
+        }:
+            for name, asked in jobs.items():
+                more = self._boot(f"{len(asked)} fresh boots of {name}", asked)
+                found[name] = replace(found[name], fresh=(*found[name].fresh, *more.values()))
+        for family in found.values():
+            for record in family.boots:
+                expect_whole(record)
+        return found
 
     def wall(self, turns: int) -> dict[str, list[BootRecord]]:
         """Return boots on the wall clock, two processors, each system in its turn; the first turn warms up."""
@@ -109,12 +110,17 @@ class Bench:
         return {name: records[f"{name}-delay{delay_ms}"] for name in self.systems}
 
     def _prepare(self, system: System, profile: ProfileRequest | None = None) -> Prepared:
-        return prepare(Workshop(self._cache, tell=self._progress.note), system, profile=profile)
+        return prepare(self._shop(), system, profile=profile)
+
+    def _shop(self) -> Workshop:
+        return Workshop(self._cache, tell=self._progress.note)
+
+    def _engine(self) -> Engine:
+        return Engine(self.run, reuse=True, watcher=lambda done: self._progress.booted(done.job.label))
 
     def _boot(self, what: str, jobs: Sequence[Job]) -> dict[str, BootRecord]:
         self._progress.note(what)
-        engine = Engine(self.run, reuse=True, watcher=lambda done: self._progress.booted(done.job.label))
-        records = engine.boot_all(jobs)
+        records = self._engine().boot_all(jobs)
         for record in records:
             expect_whole(record)
         return dict(zip((job.label for job in jobs), records, strict=True))
@@ -132,16 +138,14 @@ def expect_whole(record: BootRecord) -> None:
 def _run(store: Store, *, new: bool) -> Run:
     # Whatever was asked of it: a boot that is on record there is not booted again.
     earlier = [] if new else [one for one in store.runs() if (one.kind, one.system) == (RunKind.MEASURE, NAME)]
-    run = earlier[-1] if earlier else store.start(RunKind.MEASURE, NAME, {})
+    run = store.find(str(earlier[-1].path)) if earlier else store.start(RunKind.MEASURE, NAME, {})
     err.print(f"  {'going on with' if earlier else 'new run'} {run.path}", soft_wrap=True)
     return run
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--inits", default=",".join(INITS), help="which, the last is compared with the others (%(default)s)"
-    )
+    parser.add_argument("--inits", default=",".join(INITS), help="which (%(default)s)")
     parser.add_argument("--seeds", type=int, default=3, help="exact boots of each (%(default)s)")
     parser.add_argument("--nulls", type=int, default=3, help="null changes of each (%(default)s)")
     parser.add_argument("--wall", type=int, default=5, help="boots of each on the wall clock; 0: none (%(default)s)")
@@ -165,8 +169,7 @@ def main() -> int:
         rows = [
             Row(
                 name,
-                members=families[name][0],
-                null=families[name][1],
+                family=families[name],
                 shares=shares[name],
                 console=(Path(read_record(run.path / "boots" / f"{name}-profile").run) / "console.log").read_text(
                     encoding="utf-8", errors="replace"

@@ -1,27 +1,35 @@
 """The boots of all inits as one page of Markdown: what docs/cases/inits.md shows."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median, median_low
 from typing import Any, Final
 
 from bootlab.errors import InputError
-from bootlab.experiments.verdict import virtual_verdict
+from bootlab.experiments.family import Family
+from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS, Judgement, Times, virtual_verdict
 from bootlab.measure.record import BootRecord
+from bootlab.measure.statistics.series import spread_ns
 from bootlab.timeline import marks as m
 from tests.bench.inits.own_cost import Shares
 
 ALL_READY: Final = "all-ready"
-_FEWEST: Final = 3
-"""Seeds on each side of a verdict, besides null changes."""
+GROUPS: Final = {
+    "Debian's own init scripts started by each": ("sysvinit", "openrc", "runit", "bootlab"),
+    "Each with units or settings of its own": ("systemd", "systemd-tuned", "finit", "units"),
+}
+"""What is compared with what: the last of a group with each of the others."""
 _PROCESS: Final = re.compile(r"^bootlab: process (\d+) (\S+) rss (\d+) pss (\d+) KiB", re.MULTILINE)
 _BINARY: Final = re.compile(r"^bootlab: (?:program|library) (\S+) (\d+) bytes", re.MULTILINE)
 _SCRIPTS: Final = r"/etc/.*|.*/(?:dash|bash|sh|run-parts)"
 _OURS: Final = r"/(?:usr/)?s?bin/(?:init|bootlab-init|bootlab-ctl)"
 
+_SYSTEMD: Final = r"/(?:usr/)?(?:lib/systemd/(?!systemd-(?:udevd|logind)).*|s?bin/(?:init|system.*|journalctl))"
+
 OWN: Final = {
-    "systemd": r"/(?:usr/)?(?:lib/systemd/(?!systemd-(?:udevd|logind)).*|s?bin/(?:init|system.*|journalctl))",
+    "systemd": _SYSTEMD,
+    "systemd-tuned": _SYSTEMD,
     "sysvinit": r"/(?:usr/)?(?:s?bin/(?:init|telinit|startpar)|etc/init\.d/rcS?)",
     "openrc": r"/(?:usr/)?(?:s?bin/(?:init|openrc.*|rc-.*|start-stop-daemon)|lib/rc/.*|etc/init\.d/rcS?)",
     "runit": r"/(?:usr/)?(?:s?bin/(?:init|runit.*|runsv.*|sv|chpst|svlogd|update-service)|lib/runit/.*|etc/runit/.*)",
@@ -34,11 +42,10 @@ OWN: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One init: its exact boots, null changes, what its programs executed, and what it said after all-ready."""
+    """One init: its exact boots, what its programs executed, and what it said after all-ready."""
 
     name: str
-    members: list[BootRecord]
-    null: list[BootRecord]
+    family: Family
     shares: Shares
     console: str
     slow: BootRecord | None
@@ -46,7 +53,7 @@ class Row:
 
     def times(self, mark: str, records: Sequence[BootRecord] | None = None) -> list[int]:
         """Return ns to `mark` in each boot of the family, or of `records`."""
-        return [record.marks[mark] for record in (self.members if records is None else records)]
+        return times(mark, self.family.members if records is None else records)
 
     @property
     def pid_1(self) -> int:
@@ -87,7 +94,7 @@ class Row:
         """Return all that the page is made of."""
         return {
             "init": self.name,
-            "boots": [one.run for one in (*self.members, *self.null, *self.wall)],
+            "boots": [one.run for one in (*self.family.boots, *self.wall)],
             "goal_ns": self.times(m.READY),
             "all_ready_ns": self.times(ALL_READY),
             "programs": [asdict(share) for share in self.shares.programs],
@@ -97,12 +104,12 @@ class Row:
 
 
 def page(rows: Sequence[Row], delay_ms: int) -> str:
-    """Return the tables; the last row is compared with each of the others."""
-    first = rows[0].members[0]
+    """Return the tables, those of the comparisons first."""
+    first = rows[0].family.members[0]
     parts = [
         f"Virtual clock: ms of instructions + idle since power-on, median of seeds "
-        f"{', '.join(str(one.seed) for one in rows[0].members)}; CPU model {first.cpu}.",
-        _exact(rows),
+        f"{', '.join(str(one.seed) for one in rows[0].family.members)}; CPU model {first.cpu}.",
+        *_exact(rows),
         "Own cost, 10^6 instructions of the boot with seed 1 up to all-ready; memory after it.",
         _costs(rows),
     ]
@@ -113,37 +120,67 @@ def page(rows: Sequence[Row], delay_ms: int) -> str:
         parts += [f"Wall clock, multi-threaded TCG, two processors; ms, medians of {turns} boots in turn.", _wall(rows)]
     same = [(name, digest[:12]) for name, digest in first.hashes.items() if name != "rootfs"]
     parts.append(", ".join(f"{name} {digest}" for name, digest in same))
-    parts.append("; ".join(f"root of {row.name} {row.members[0].hashes['rootfs'][:12]}" for row in rows))
+    parts.append("; ".join(f"root of {row.name} {row.family.members[0].hashes['rootfs'][:12]}" for row in rows))
     return "\n\n".join(parts) + "\n"
 
 
-def _exact(rows: Sequence[Row]) -> str:
-    ours = rows[-1]
-    lines = []
-    for row in rows:
-        cells = [row.name, _ms(row.shares.init_ns)]
-        for mark in (m.READY, ALL_READY):
-            cells += [_ms(median_low(row.times(mark))), _ms(_spread(row, mark)), _against(row, ours, mark)]
-        lines.append(cells)
+def _exact(rows: Sequence[Row]) -> Iterator[str]:
     titles = ["init", "init executed", "goal", "moves by", "ours", "all ready", "moves by", "ours"]
-    return _table(titles, lines)
+    for title, names in GROUPS.items():
+        group = [row for row in rows if row.name in names]
+        lines = []
+        for row in group:
+            cells = [row.name, _ms(row.shares.init_ns)]
+            for mark in (m.READY, ALL_READY):
+                cells += [_ms(median_low(row.times(mark))), _ms(_spread(row, mark)), _against(row, group[-1], mark)]
+            lines.append(cells)
+        if lines:
+            yield f"{title}:\n\n{_table(titles, lines)}"
 
 
 def _against(row: Row, ours: Row, mark: str) -> str:
     if row is ours:
         return ""
-    null = [*row.times(mark), *row.times(mark, row.null)]
     ratio = median_low(row.times(mark)) / median_low(ours.times(mark))
     theirs_ns, ours_ns = (median_low(one.times(mark)) - one.shares.init_ns for one in (row, ours))
     words = f"{ratio:.2f} x ({theirs_ns / ours_ns:.2f} x from init on)"
-    if len(row.members) < _FEWEST or not row.null:
+    if not enough(row.family, ours.family):
         return words
-    return f"{words}, {virtual_verdict(null, row.times(mark), ours.times(mark)).verdict.value}"
+    return f"{words}, {judgement_at(mark, row.family, ours.family).verdict.value}"
+
+
+def judgement_at(mark: str, before: Family, after: Family) -> Judgement:
+    """Return what the boots of two families say of the time to a mark."""
+    sides = [Times(times(mark, one.members), times(mark, one.null), times(mark, one.fresh)) for one in (before, after)]
+    return virtual_verdict(*sides)
+
+
+def enough(*families: Family) -> bool:
+    """Return whether families have the boots without which no verdict is said."""
+    return all(len(one.members) >= FEWEST_SEEDS and len(one.null) >= FEWEST_NULLS for one in families)
+
+
+def wanted_boots(families: Mapping[str, Family]) -> dict[str, int]:
+    """Return how many fresh boots which family still takes, for the verdicts on the last of each group."""
+    wanted: dict[str, int] = {}
+    for names in GROUPS.values():
+        *others, ours = [name for name in names if name in families] or [""]
+        for name in others:
+            sides = families[name], families[ours]
+            wants = [judgement_at(mark, *sides).wants for mark in (m.READY, ALL_READY) if enough(*sides)]
+            for own, other in wants:
+                wanted[name] = max(wanted.get(name, 0), own)
+                wanted[ours] = max(wanted.get(ours, 0), other)
+    return {name: number for name, number in wanted.items() if number}
+
+
+def times(mark: str, records: Sequence[BootRecord]) -> list[int]:
+    """Return ns to `mark` in each boot."""
+    return [record.marks[mark] for record in records]
 
 
 def _spread(row: Row, mark: str) -> int:
-    every = [*row.times(mark), *row.times(mark, row.null)]
-    return max(every) - min(every)
+    return spread_ns(row.times(mark, row.family.boots))
 
 
 def _costs(rows: Sequence[Row]) -> str:

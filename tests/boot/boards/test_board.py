@@ -13,11 +13,11 @@ from bootlab.build import boot_files
 from bootlab.build.workshop import Workshop
 from bootlab.cli.app import run
 from bootlab.errors import InputError
-from bootlab.experiments.series import identical
+from bootlab.experiments.series import are_identical
 from bootlab.findings.technique_evidence import evidence_of
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
-from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.model.catalogue import load_catalogue, require_techniques
 from bootlab.techniques.model.evidence import Effect, Measured
 from bootlab.timeline import marks as m
 
@@ -28,7 +28,7 @@ NOTHING = Measured(facts={}, initcalls_ns={}, marks={}, console="")
 
 
 def with_techniques(system: System, *names: str) -> System:
-    for technique in find_techniques(load_catalogue(), names):
+    for technique in require_techniques(load_catalogue(), names):
         assert technique.change.applies(system, NOTHING) is None
         system = technique.change.apply(system, NOTHING)
     return system
@@ -60,7 +60,7 @@ def test_three_boots_of_the_board_are_one(run_boot: Callable[[System], BootRecor
     records = [run_boot(falcon) for _ in range(3)]
     for record in records:
         assert record.outcome is Outcome.READY, record.detail
-    assert identical(records) and len({record.key for record in records}) == 1
+    assert are_identical(records) and len({record.key for record in records}) == 1
     assert len({console(record) for record in records}) == 1
 
 
@@ -108,7 +108,7 @@ def test_a_kernel_finds_the_device_tree_behind_itself(
         assert b"OF: fdt: Machine model: Xunlong Orange Pi PC" in console(record)
         assert b"Kernel command line: console=ttyS0,115200 panic=-1" in console(record)
     assert (
-        find_techniques(load_catalogue(), ["kernel_appended_dtb"])[0].proof.prove(
+        require_techniques(load_catalogue(), ["kernel_appended_dtb"])[0].proof.prove(
             evidence_of(after), evidence_of(before)
         )
         is Effect.PROVEN

@@ -11,7 +11,7 @@ import pytest
 
 from bootlab.build.workshop import Workshop
 from bootlab.experiments.engine import Engine, Job
-from bootlab.experiments.series import identical
+from bootlab.experiments.series import are_identical
 from bootlab.experiments.store import RunKind, Store
 from bootlab.measure.line_and_card_cost import BoardTerms, board_terms
 from bootlab.measure.prepare import prepare
@@ -50,14 +50,14 @@ def test_the_first_frame_comes_within_half_a_second_exactly(fast: System, shop: 
     prepared = prepare(shop, fast)
     run = Store(tmp_path).start(RunKind.MEASURE, fast.name, {})
     records = Engine(run).boot_all([Job(str(number), prepared) for number in range(3)])
-    assert identical(records)
+    assert are_identical(records)
     ready_ns, terms = _ready(records[0])
     assert ready_ns < 500 * _MS
     assert "uboot_entry" not in records[0].marks, "in Falcon mode U-Boot proper never runs"
     # A card of 14.9 MiB/s: the kernel alone takes so long, of which SPL's own copying is a part.
     assert terms.loader_card_ns is not None
     assert 0 < terms.loader_card_ns < records[0].sizes["kernel"] * 10**9 // (14.9 * 2**20)
-    assert records[0].facts["application.linked"] == "static"
+    assert records[0].facts["application.linked"] == "static" and records[0].facts["application.libc"] == "glibc"
 
 
 def test_another_picture_fails_the_check(fast: System, run_boot: Boot) -> None:

@@ -10,11 +10,11 @@ import pytest
 
 from bootlab.build import boot_files
 from bootlab.build.workshop import Workshop
-from bootlab.experiments.series import identical
+from bootlab.experiments.series import are_identical
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
-from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.model.catalogue import load_catalogue, require_techniques
 from bootlab.techniques.model.evidence import Measured
 from bootlab.timeline import marks as m
 
@@ -30,7 +30,7 @@ ODD = r"""a="b c" d='e' f=$g;h i=j\k l=m\\'n"""
 def quick() -> System:
     """The example without what U-Boot waits and looks for."""
     system = read_system(EXAMPLE)
-    for technique in find_techniques(load_catalogue(), ("bootloader_no_delay", "bootloader_no_scan")):
+    for technique in require_techniques(load_catalogue(), ("bootloader_no_delay", "bootloader_no_scan")):
         assert technique.change.applies(system, NOTHING) is None
         system = technique.change.apply(system, NOTHING)
     return system
@@ -44,7 +44,7 @@ def test_three_boots_are_one_through_every_stage(run_boot: Callable[[System], Bo
     records = [run_boot(quick.with_cmdline(ODD)) for _ in range(3)]
     for record in records:
         assert record.outcome is Outcome.READY, record.detail
-    assert identical(records) and len({record.key for record in records}) == 1
+    assert are_identical(records) and len({record.key for record in records}) == 1
     assert len({console(record) for record in records}) == 1
     first = records[0]
     stages = [m.SPL_ENTRY, m.OPENSBI_ENTRY, m.UBOOT_ENTRY, m.KERNEL_LOAD, m.KERNEL_JUMP, m.IMAGE_ENTRY, m.KERNEL_ENTRY]

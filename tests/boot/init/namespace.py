@@ -30,7 +30,7 @@ class InitNamespace:
         (root / "etc/bootlab/init.conf").write_text(f"early no\nlsb no\nconsole info\n{conf}")
 
     def __enter__(self) -> Self:
-        self._console = (self.root / "console").open("wb")
+        self._console = self.standard_output.open("wb")
         self._child = subprocess.Popen(
             ["unshare", "--pid", "--fork", "--mount", "--kill-child=KILL", "chroot", self.root, "/sbin/bootlab-init"],
             env={"container": "test", "PATH": os.environ["PATH"], **self.environment()},
@@ -46,6 +46,10 @@ class InitNamespace:
         self._child.kill()
         self._child.wait()
         self._console.close()
+
+    @property
+    def standard_output(self) -> Path:
+        return self.root / "console"
 
     def environment(self) -> dict[str, str]:
         """More words of PID 1's environment."""
@@ -109,7 +113,7 @@ class InitNamespace:
             time.sleep(0.01)
 
     def console(self) -> str:
-        return (self.root / "console").read_text(errors="replace")
+        return self.standard_output.read_text(errors="replace")
 
     def descriptors(self) -> int:
         return len(os.listdir(f"/proc/{self.pid}/fd"))

@@ -15,7 +15,7 @@ from bootlab.build.debian.packages import fetch
 from bootlab.build.formats import cpio
 from bootlab.build.programs import guest
 from bootlab.build.workshop import Workshop
-from bootlab.targets.qemu.session import socket_folder
+from bootlab.targets.qemu.session import make_socket_folder
 from bootlab.targets.target import EndReason
 from tests.boot.init.guest_console import watch
 
@@ -54,7 +54,7 @@ GUESTS = {
     [pytest.param("x86_64", marks=pytest.mark.promise("guest programs")), "aarch64", "armv7", "riscv64"],
 )
 def test_the_programs_are_static_and_small(arch: str, cache: Cache) -> None:
-    for path, program in guest.runtime(arch, cache).items():
+    for path, program in guest.compile_runtime(arch, cache).items():
         with program.open("rb") as file:
             elf = ELFFile(file)
             assert elf["e_machine"] == MACHINES[arch]
@@ -69,13 +69,13 @@ def test_the_programs_are_static_and_small(arch: str, cache: Cache) -> None:
 def test_it_starts_units_and_powers_off(arch: str, tmp_path: Path, cache: Cache) -> None:
     has = GUESTS[arch]
     (kernel,) = fetch(Workshop(cache), has.kernel, has.suite, arch).tree.glob("boot/vmlinu[xz]-*")
-    programs = {path.lstrip("/"): file.read_bytes() for path, file in guest.runtime(arch, cache).items()}
+    programs = {path.lstrip("/"): file.read_bytes() for path, file in guest.compile_runtime(arch, cache).items()}
     files = {**{name: text.encode() for name, text in FILES.items()}, **programs, "init": programs["sbin/bootlab-init"]}
     folders = {str(parent) for name in files for parent in Path(name).parents} - {"."} | {"dev", "proc", "sys", "run"}
     entries = [cpio.Entry(name, stat.S_IFDIR | 0o755) for name in folders]
     entries += [cpio.Entry(name, stat.S_IFREG | 0o755, data) for name, data in files.items()]
     (tmp_path / "initrd").write_bytes(cpio.write(sorted(entries, key=cpio.path_order)))
-    with socket_folder() as sockets:
+    with make_socket_folder() as sockets:
         argv = [has.qemu, "-M", "virt", "-cpu", has.cpu, "-m", "256", "-nodefaults", "-display", "none"]
         argv += ["-no-reboot", "-S", "-icount", "shift=0,sleep=off", "-kernel", str(kernel)]
         argv += ["-initrd", str(tmp_path / "initrd"), "-append", f"console={has.console} panic=-1 cryptomgr.notests"]

@@ -20,7 +20,7 @@ from bootlab.measure.prepare import prepare
 from bootlab.process import run
 from bootlab.system import System, read_system
 from bootlab.targets.qemu.argv import Wiring, qemu_argv
-from bootlab.targets.qemu.session import QemuSession, free_port, socket_folder
+from bootlab.targets.qemu.session import QemuSession, find_free_port, make_socket_folder
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason
 from tests.boot.conftest import EXAMPLES
 
@@ -68,8 +68,8 @@ def live(mode: str, cache: Cache, folder: Path, seed: int = 1) -> Life:
     image = folder / "root.ext4"
     run(["cp", "--sparse=always", "--reflink=auto", shared, image], deadline_s=300)
     image.chmod(0o644)
-    with socket_folder() as sockets:
-        wiring = Wiring(sockets / "qmp", host_port=free_port())
+    with make_socket_folder() as sockets:
+        wiring = Wiring(sockets / "qmp", host_port=find_free_port())
         argv = [
             word.replace(f"snapshot=on,file={shared}", f"snapshot=off,file={image}").replace("sleep=off", "sleep=on")
             for word in qemu_argv(prepared.system, prepared.files, wiring)

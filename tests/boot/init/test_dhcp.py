@@ -12,12 +12,12 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
-from bootlab.importers.init_account import AccountEventKind, find_account
+from bootlab.importers.init_account import AccountEventKind, require_account
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
 from bootlab.targets.qemu.argv import Wiring, qemu_argv
-from bootlab.targets.qemu.session import free_port, socket_folder
+from bootlab.targets.qemu.session import find_free_port, make_socket_folder
 from bootlab.targets.target import EndReason
 from tests.boot.init.dhcp_server import ACK, DISCOVER, NAK, OFFER, REQUEST, Asked, DhcpServer, Reply
 from tests.boot.init.guest_console import watch
@@ -97,13 +97,13 @@ def console_of(record: BootRecord) -> str:
 def test_an_address_of_qemus_own_server_for_who_waits_for_it(tmp_path: Path, shop: Workshop, debian: str) -> None:
     units = {**UNITS, "over": "exec /sbin/bootlab-ctl poweroff\nneeds account\n"}
     prepared = prepare(shop, write_system(tmp_path, units, CONF, debian))
-    with socket_folder() as sockets:
+    with make_socket_folder() as sockets:
         argv = qemu_argv(prepared.system, prepared.files, Wiring(sockets / "qmp"))
         watching = watch(argv, sockets / "qmp", tmp_path / "stderr")
         console, reason = asyncio.run(asyncio.wait_for(watching, DEADLINE_S))
     assert "inet 10.0.2.15/24" in console
     assert "default via 10.0.2.2 dev eth0" in console and "nameserver 10.0.2.3" in console
-    ready = find_account(console).first_ns(AccountEventKind.READY)
+    ready = require_account(console).first_ns(AccountEventKind.READY)
     assert ready["alone"] < ready["dhcp-eth0"] < ready["shown"]
     assert reason is EndReason.GUEST_SHUTDOWN, console[-2000:]
 
@@ -136,9 +136,9 @@ async def live(system: System, folder: Path, cache: Cache) -> tuple[str, list[As
     prepared = prepare(Workshop(cache), system)
     loop = asyncio.get_running_loop()
     transport, server = await loop.create_datagram_endpoint(lambda: DhcpServer(decide), ("127.0.0.1", 0))
-    ends = {"local": free_port(), "remote": transport.get_extra_info("sockname")[1]}
+    ends = {"local": find_free_port(), "remote": transport.get_extra_info("sockname")[1]}
     cable = ",".join(f"{end}.type=inet,{end}.host=127.0.0.1,{end}.port={port}" for end, port in ends.items())
-    with socket_folder() as sockets:
+    with make_socket_folder() as sockets:
         words = qemu_argv(prepared.system, prepared.files, Wiring(sockets / "qmp"))
         argv = [f"dgram,id=net0,{cable}" if word.startswith("user,id=net0") else word for word in words]
         assert argv != words

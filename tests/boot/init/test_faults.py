@@ -28,7 +28,7 @@ SHUTDOWN_S = 10
 @pytest.fixture(scope="module")
 def programs() -> dict[str, Path]:
     cache, arch = Cache.default(), platform.machine()
-    return {**guest.runtime(arch, cache), "/bin/worker": compile_static(UNITS / "worker.c", arch, cache)}
+    return {**guest.compile_runtime(arch, cache), "/bin/worker": compile_static(UNITS / "worker.c", arch, cache)}
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.build.programs import guest
-from bootlab.importers.init_account import AccountEventKind, InitAccount, find_account
+from bootlab.importers.init_account import AccountEventKind, InitAccount, require_account
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.profile.recorded.trace import read_trace
 from bootlab.system import System, read_system
@@ -83,7 +83,7 @@ def read_services(root: Path) -> System:
 
 def account_of(record: BootRecord) -> InitAccount:
     assert record.outcome is Outcome.READY, record.detail
-    return find_account(Path(record.run, "console.log").read_text(errors="replace"))
+    return require_account(Path(record.run, "console.log").read_text(errors="replace"))
 
 
 def test_200_units_take_the_critical_path_and_the_work(
@@ -141,5 +141,5 @@ def test_the_example_is_small_and_quick_to_its_application(
     took = trace.guest_marks["application"].instructions - trace.marks["first_user_instruction"].instructions
     print(f"first instruction of PID 1 to main of the application: {took:,} instructions")
     assert took < 1_000_000
-    programs = guest.runtime("x86_64", cache)
+    programs = guest.compile_runtime("x86_64", cache)
     assert programs[guest.INIT].stat().st_size < 200_000

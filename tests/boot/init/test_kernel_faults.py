@@ -11,7 +11,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.measure.prepare import prepare
 from bootlab.system import read_system
 from bootlab.targets.qemu.argv import Wiring, qemu_argv
-from bootlab.targets.qemu.session import socket_folder
+from bootlab.targets.qemu.session import make_socket_folder
 from bootlab.targets.target import EndReason
 from tests.boot.init.guest_console import watch
 from tests.boot.init.unruly_units import BEHAVIOURS
@@ -37,7 +37,7 @@ def trouble(cache: Cache, folder: Path, count: int, seed: int) -> tuple[str, End
     (units.parent / "init.conf").write_text(f"lsb no\nshutdown-timeout {SHUTDOWN_S}s\n")
     system = read_system(SYSTEM).with_part("rootfs", directory=folder / "root").with_seed(seed)
     prepared = prepare(Workshop(cache), system)
-    with socket_folder() as sockets:
+    with make_socket_folder() as sockets:
         wiring = Wiring(sockets / "qmp")
         argv = qemu_argv(prepared.system, prepared.files, wiring)
         watching = watch(argv, wiring.qmp_socket, folder / "stderr")

@@ -13,9 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.cache import Cache
-from bootlab.build.programs import guest
-from bootlab.build.programs.static_program import compile_static
 from bootlab.importers.init_account import AccountEventKind, parse_account
 from tests.boot.init.namespace import InitNamespace
 
@@ -23,14 +20,7 @@ pytestmark = [
     pytest.mark.boot,
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root for a PID namespace of its own"),
 ]
-WORKER = Path(__file__).parent / "units" / "worker.c"
 _FILLED_KIB = 8192
-
-
-@pytest.fixture(scope="module")
-def programs() -> dict[str, Path]:
-    cache, arch = Cache.default(), platform.machine()
-    return {**guest.runtime(arch, cache), "/bin/worker": compile_static(WORKER, arch, cache)}
 
 
 @pytest.mark.promise("process 1")

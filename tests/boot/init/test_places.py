@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.importers.init_account import AccountEventKind, InitAccount, find_account
+from bootlab.importers.init_account import AccountEventKind, InitAccount, require_account
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
 
@@ -69,7 +69,7 @@ def boot(folder: Path, run_boot: Callable[[System], BootRecord], load: str, star
     (folder / "system.toml").write_text(SYSTEM)
     record = run_boot(read_system(folder / "system.toml"))
     assert record.outcome is Outcome.READY, record.detail
-    account = find_account(Path(record.run, "console.log").read_text(errors="replace"))
+    account = require_account(Path(record.run, "console.log").read_text(errors="replace"))
     assert set(names) <= set(account.first_ns(AccountEventKind.READY))
     return account
 

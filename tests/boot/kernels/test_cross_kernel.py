@@ -13,7 +13,7 @@ from bootlab.build.kernel.build import build_kernel
 from bootlab.build.kernel.image import ImageKind, inspect
 from bootlab.build.workshop import Workshop
 from bootlab.measure.record import BootRecord, Outcome
-from bootlab.process import find_program
+from bootlab.process import require_program
 from bootlab.symbols.table import read_symbols
 from bootlab.system import KernelBuild, System, read_system
 
@@ -82,7 +82,7 @@ def test_an_armv7_kernel_starts(shop: Workshop) -> None:
     with built.vmlinux.open("rb") as file:
         assert ELFFile(file)["e_machine"] == "EM_ARM"
     # A system file has no machine for it yet; QEMU alone has.
-    words = [find_program("qemu-system-arm"), "-machine", "virt", "-m", "64", "-nodefaults", "-display", "none"]
+    words = [require_program("qemu-system-arm"), "-machine", "virt", "-m", "64", "-nodefaults", "-display", "none"]
     words += ["-serial", "stdio", "-no-reboot", "-kernel", str(built.image), "-append", "console=ttyAMA0 panic=-1"]
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=20)

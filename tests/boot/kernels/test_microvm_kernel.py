@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.workshop import Workshop
-from bootlab.experiments.series import identical
+from bootlab.experiments.series import are_identical
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
@@ -46,7 +46,7 @@ def test_the_web_server_does_its_work_and_its_boots_are_identical(
     # READY: past its check, a page that says what the disk, the cgroup and the ping did.
     records = three_boots(read_system(EXAMPLES / "microvm.toml"))
     assert [record.outcome for record in records] == [Outcome.READY] * 3, [record.detail for record in records]
-    assert identical(records)
+    assert are_identical(records)
     assert records[0].instructions is not None and records[0].instructions <= MOST_INSTRUCTIONS
 
 
@@ -84,6 +84,6 @@ def test_the_smallest_programs_are_heard(
     records = three_boots(read_system(MICROVM / f"{name}.toml"))
     # The program ends, and with it the machine: that comes after ready, and is no failure.
     assert [record.outcome for record in records] == [Outcome.READY] * 3, [record.detail for record in records]
-    assert identical(records)
+    assert are_identical(records)
     assert records[0].instructions is not None and records[0].instructions <= MOST_INSTRUCTIONS
     assert line in console(records[0])

@@ -19,8 +19,8 @@ import pytest
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.kernel.build import BuiltKernel, build_kernel, kernel_key, objects_of
 from bootlab.build.source.configure import configure
-from bootlab.build.source.origin import find_source
-from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.source.origin import require_source
+from bootlab.build.source.toolchain import require_toolchain
 from bootlab.build.workshop import Workshop
 from bootlab.cli.app import run
 from bootlab.errors import InputError
@@ -48,7 +48,7 @@ def system(tiny: BuiltKernel) -> System:
 
 def forgotten(build: KernelBuild, cache: Cache) -> None:
     """Take a kernel out of the cache if it is there; what a finished configuration is made of stays."""
-    source, toolchain = find_source(Workshop(cache), build), find_toolchain("x86_64")
+    source, toolchain = require_source(Workshop(cache), build), require_toolchain("x86_64")
     key = kernel_key(source, configure(Workshop(cache), build, source, toolchain), toolchain, None)
     if (entry := cache.find("kernel", key)) is not None:
         shutil.rmtree(entry)
@@ -116,7 +116,7 @@ def test_a_build_on_old_objects_and_a_clean_one_give_the_same_bytes(tiny: BuiltK
     again = build_kernel(Workshop(cache), TINY, "x86_64")
     assert not again.from_cache
     # The objects are gone, ccache has them.
-    toolchain, source = find_toolchain("x86_64"), find_source(Workshop(cache), TINY)
+    toolchain, source = require_toolchain("x86_64"), require_source(Workshop(cache), TINY)
     folder = objects_of(TINY, source, toolchain, cache)
     with folder.locked():
         shutil.rmtree(folder.objects)
@@ -142,7 +142,7 @@ def test_a_killed_build_is_done_again_from_the_start(tiny: BuiltKernel, cache: C
     assert child.stdout.readline()
     child.send_signal(signal.SIGKILL)
     child.wait()
-    folder = objects_of(changed, find_source(Workshop(cache), TINY), find_toolchain("x86_64"), cache)
+    folder = objects_of(changed, require_source(Workshop(cache), TINY), require_toolchain("x86_64"), cache)
     assert (folder.root / "building").exists()
     deadline = time.monotonic() + 10
     while _makes_in(folder.objects) and time.monotonic() < deadline:
@@ -184,7 +184,7 @@ def test_an_option_that_does_not_survive_is_told_with_its_reason(
 ) -> None:
     build = with_options(**options)
     with pytest.raises(InputError) as caught:
-        configure(shop, build, find_source(shop, build), find_toolchain("x86_64"))
+        configure(shop, build, require_source(shop, build), require_toolchain("x86_64"))
     assert re.search(told, caught.value.message)
 
 
@@ -193,7 +193,7 @@ def test_of_a_choice_two_fragments_cannot_have_both(shop: Workshop, tmp_path: Pa
     other.write_text("CONFIG_KERNEL_XZ=y\n")
     build = KernelBuild.model_validate({**dict(TINY), "fragments": (*TINY.fragments, other)})
     with pytest.raises(InputError) as caught:
-        configure(shop, build, find_source(shop, build), find_toolchain("x86_64"))
+        configure(shop, build, require_source(shop, build), require_toolchain("x86_64"))
     told = r"tiny\.config:\d+: CONFIG_KERNEL_LZ4=y did not survive, .* KERNEL_XZ was taken"
     assert re.search(told, caught.value.message)
 
@@ -201,7 +201,7 @@ def test_of_a_choice_two_fragments_cannot_have_both(shop: Workshop, tmp_path: Pa
 def test_an_option_overrules_what_a_fragment_takes_of_a_choice(cache: Cache) -> None:
     build, lines = with_options(KERNEL_XZ="y"), list[str]()
     made = configure(
-        Workshop(cache, tell=lines.append), build, find_source(Workshop(cache), build), find_toolchain("x86_64")
+        Workshop(cache, tell=lines.append), build, require_source(Workshop(cache), build), require_toolchain("x86_64")
     )
     assert (made.options.get("KERNEL_XZ"), made.options.get("KERNEL_LZ4")) == ("y", None)
     assert "kernel.build.options overrules what fragments ask for: KERNEL_LZ4" in lines

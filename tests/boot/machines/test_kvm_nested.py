@@ -26,7 +26,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
-from bootlab.process import find_program, run
+from bootlab.process import require_program, run
 from bootlab.system import System, read_system
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
@@ -103,7 +103,7 @@ class HostTree:
 
     def add_qemu(self) -> None:
         """Copy QEMU, what starts it, and the firmware of its x86 machines."""
-        programs = [Path(find_program(name)) for name in ("qemu-system-x86_64", "setpriv")]
+        programs = [Path(require_program(name)) for name in ("qemu-system-x86_64", "setpriv")]
         self.add_binaries(programs)
         for folder in run([programs[0], "-L", "help"]).text.splitlines():
             for path in (Path(folder, name) for name in FIRMWARE):

@@ -21,7 +21,7 @@ from bootlab.profile.asked.profiling import FUNCTIONS, read_functions
 from bootlab.profile.recorded.record_types import Integers
 from bootlab.system import read_system
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
-from bootlab.targets.qemu.session import QemuSession, socket_folder
+from bootlab.targets.qemu.session import QemuSession, make_socket_folder
 from bootlab.targets.target import Ended, EndReason
 from tests.boot.conftest import ROOT, ProfileBoot, Profiled
 
@@ -59,7 +59,7 @@ async def count_blocks(system: Path, cache: Cache, plugin: Path, folder: Path) -
     (folder / "plugin.conf").write_text(prepared.plugin_config)
     # Ours beside it ends the boot at the very instruction where the profile ends.
     marks = PluginFiles(prepared.plugin, folder / "plugin.conf", folder / "trace.txt")
-    with socket_folder() as sockets:
+    with make_socket_folder() as sockets:
         wiring = Wiring(sockets / "qmp", plugin=marks)
         argv = [*qemu_argv(prepared.system, prepared.files, wiring), "-plugin", f"{plugin},out={folder}/counts"]
         async with QemuSession(argv, wiring.qmp_socket, stderr=folder / "stderr") as session:

@@ -11,7 +11,7 @@ import pytest
 
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import read_system
-from bootlab.targets.qemu.session import free_port
+from bootlab.targets.qemu.session import find_free_port
 from tests.boot.conftest import EXAMPLES, Boot
 
 pytestmark = [
@@ -35,7 +35,7 @@ exec /sbin/nfs_client
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     """Where the example's own server listens, which ends with the tests."""
-    port = free_port()
+    port = find_free_port()
     with subprocess.Popen([str(MICROVM / "nfs-server"), str(port)], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         assert server.stdout.readline() == f"nfs-server: 127.0.0.1:{port}, export /export\n"
@@ -68,6 +68,6 @@ def test_it_does_its_job_against_the_server(run_boot: Boot, tmp_path: Path, port
 
 
 def test_without_a_server_its_check_fails(run_boot: Boot, tmp_path: Path) -> None:
-    record = boot_client(run_boot, tmp_path, free_port())
+    record = boot_client(run_boot, tmp_path, find_free_port())
     assert record.outcome is Outcome.CHECK_FAILED
     assert "mount 10.0.2.2:/export" in record.detail

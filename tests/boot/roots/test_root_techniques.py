@@ -17,7 +17,7 @@ SYSTEM = Path(__file__).parent / "tiny_root" / "root.toml"
 
 def test_every_technique_of_a_root_takes_effect(tmp_path: Path) -> None:
     names = ["rootfs_squashfs", "rootfs_erofs", "rootfs_no_journal", "rootfs_initramfs", "rootfs_direct_init"]
-    words = [sys.executable, "-m", "bootlab", "try", str(SYSTEM), *names, "--seeds", "2", "--nulls", "1", "--json"]
+    words = [sys.executable, "-m", "bootlab", "try", str(SYSTEM), *names, "--seeds", "3", "--nulls", "3", "--json"]
     done = subprocess.run([*words, "--runs", str(tmp_path / "runs")], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     rows = {row["technique"]: row for row in json.loads(done.stdout)["alone"]}

@@ -12,7 +12,7 @@ from elftools.elf.elffile import ELFFile
 from bootlab.build.cache import Cache
 from bootlab.build.programs import guest
 from bootlab.build.programs.static_program import compile_static, with_programs
-from bootlab.build.programs.symbols import program_symbols
+from bootlab.build.programs.symbols import read_program_symbols
 from bootlab.errors import InputError
 from bootlab.system import Booted, Initramfs, Kernel, Machine, MachineType, System
 from tests.boot.conftest import EXAMPLES
@@ -45,14 +45,14 @@ def test_the_linker_names_what_a_stripped_program_is_made_of(cache: Cache, arch:
     source = EXAMPLES / "services" / "application.c"
     recipe = Initramfs(bootlab_init=True, files={"bin/application": source})
     system = SYSTEM.model_copy(update={"initramfs": recipe, "machine": Machine(type=kind, architecture=arch)})
-    found = program_symbols(system, cache)
+    found = read_program_symbols(system, cache)
     assert {"main", "__libc_start_main"} <= {function.name for function in found["/bin/application"].functions}
     assert {"main", "units_socket"} <= {function.name for function in found[guest.INIT].functions}
     assert {"main"} <= {function.name for function in found[guest.CTL].functions}
 
 
 def test_every_call_of_a_program_is_to_a_function_that_the_linker_named(cache: Cache) -> None:
-    program = guest.runtime("x86_64", cache)[guest.INIT]
+    program = guest.compile_runtime("x86_64", cache)[guest.INIT]
     with program.open("rb") as file:
         text = ELFFile(file).get_section_by_name(".text")
         shift = text["sh_addr"] - text["sh_offset"]
@@ -61,7 +61,7 @@ def test_every_call_of_a_program_is_to_a_function_that_the_linker_named(cache: C
     )
     called = {int(line.split()[2], 16) - shift for line in listing.stdout.splitlines() if "\tcall   0x" in line}
     system = SYSTEM.model_copy(update={"initramfs": Initramfs(bootlab_init=True)})
-    starts = {function.address for function in program_symbols(system, cache)[guest.INIT].functions}
+    starts = {function.address for function in read_program_symbols(system, cache)[guest.INIT].functions}
     print(f"{len(called & starts)} of {len(called)}")
     assert len(called) > 300 and called <= starts
 

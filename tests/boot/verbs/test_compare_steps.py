@@ -29,20 +29,22 @@ def test_three_systems_are_compared_step_by_step(tmp_path: Path, capsys: pytest.
     steps = document("compare", str(loud), str(quiet), str(loud), "-n", "3")
     assert steps["schema"] == "bootlab.compare-steps/1"
     there, back = steps["steps"]
-    assert (there["verdict"], back["verdict"]) == ("faster", "slower")
+    assert (there["verdict"], back["verdict"]) == ("shorter", "longer")
     assert there["saved_ns"] == -back["saved_ns"] > 0
     assert (steps["whole"]["saved_ns"], steps["whole"]["verdict"]) == (0, "no difference shown")
     assert there["differences"] == ["kernel command line, only after: quiet"]
     first = Path(there["before_runs"][0]).parent
     labels = sorted(path.name for path in first.iterdir())
     assert [label for label in labels if "null" in label] == [
-        f"{side}-null{number}-001-s{number}" for side in "ab" for number in (1, 2, 3)
+        f"{side}-null{number}-s{(number - 1) % 3 + 1}" for side in "ab" for number in (1, 2, 3, 4, 5)
     ]
-    assert len(labels) == 3 * 3 + 2 * 3
+    # The third is the first again: only what confirms the step to it is booted for it.
+    assert [label for label in labels if label.startswith("c-")] == ["c-fresh1-s4", "c-fresh2-s5"]
+    assert len(labels) == 2 * 3 + 2 * 5 + 2
     assert document("report", "1") == steps
-    # Two of them, with the same boots: the verdict is that of the step.
+    # Two of them, with the same seeds: the verdict is that of the step, whatever else confirms it.
     pair = document("compare", str(loud), str(quiet), "-n", "3")
-    where = {"before_runs", "after_runs"}
+    where = {"before_runs", "after_runs", "null_runs", "fresh_before_runs", "fresh_after_runs"}
     assert {key: pair[key] for key in pair.keys() - where} == {key: there[key] for key in there.keys() - where}
     page = (first.parent / "report.html").read_text()
     assert there["detail"] in page and back["detail"] in page

@@ -12,7 +12,7 @@ import pytest
 
 from bootlab.errors import BootlabError
 from bootlab.system import System, read_system
-from bootlab.targets.qemu.huge_pages import expect_pages, free_pages
+from bootlab.targets.qemu.huge_pages import expect_pages, read_free_pages
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
@@ -76,7 +76,7 @@ def test_host_pages_change_no_count_on_the_virtual_clock(tmp_path: Path) -> None
         expect_pages(machine("4K"))
     except BootlabError as error:
         pytest.skip(error.message)
-    sizes = ["auto", "4K", *(["2M"] if free_pages() >= 64 else [])]
+    sizes = ["auto", "4K", *(["2M"] if read_free_pages() >= 64 else [])]
     swept = bootlab("sweep", SYSTEM, "--memory", "128M", "--page-size", ",".join(sizes), "--seeds", "1", runs=tmp_path)
     assert swept["page_sizes_equal"] is True
     assert [cell["outcome"] for cell in swept["cells"]] == ["ready"] * len(sizes)
@@ -84,7 +84,7 @@ def test_host_pages_change_no_count_on_the_virtual_clock(tmp_path: Path) -> None
 
 
 def test_huge_pages_that_are_not_there_are_asked_for_before_a_boot(tmp_path: Path) -> None:
-    need = free_pages() + 8
+    need = read_free_pages() + 8
     sizes = f"{2 * need}M,{2 * need + 2}M" if 2 * need >= 128 else "128M,256M"
     said = bootlab("sweep", SYSTEM, "--memory", sizes, "--page-size", "2M", "--seeds", "1", runs=tmp_path, expect=3)
     assert "huge pages, and this host has" in said and "sysctl vm.nr_hugepages=" in said

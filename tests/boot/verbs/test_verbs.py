@@ -48,10 +48,10 @@ def test_a_trial_gives_the_same_answers_twice_and_can_be_resumed(tmp_path: Path)
     assert first["schema"] == "bootlab.try/1"
     by_name = {judged["technique"]: judged for judged in first["alone"]}
     tests_off = by_name["cmdline_cryptomgr_notests"]
-    assert (tests_off["verdict"], tests_off["proof"]) == ("faster", "proven")
+    assert (tests_off["verdict"], tests_off["proof"]) == ("shorter", "proven")
     assert tests_off["saved_ns"] > first["baseline"]["ready_ns"] // 10
     assert first["final"]["recommended"]["techniques"][0] == "cmdline_cryptomgr_notests"
-    stack = [step for step in first["stack"] if step["verdict"] == "faster"]
+    stack = [step for step in first["stack"] if step["verdict"] == "shorter"]
     assert all(before["ready_ns"] > after["ready_ns"] for before, after in zip(stack, stack[1:], strict=False))
     assert (Path(first["run"]) / "report.html").stat().st_size > 50_000
 
@@ -87,7 +87,7 @@ def test_series_comparison_and_report(tmp_path: Path) -> None:
     assert told["verdict"] == "no verdict", "two boots of one seed are no family"
     compared = bootlab("compare", SYSTEM, str(quiet), "-n", "3", runs=tmp_path)
     assert compared["schema"] == "bootlab.compare/1"
-    assert compared["verdict"] == "faster"
+    assert compared["verdict"] == "shorter"
     assert any("cryptomgr.notests" in difference for difference in compared["differences"])
     assert not any(difference.startswith("kernel:") for difference in compared["differences"])
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.build.debian.install import Commands, installed_root
+from bootlab.build.debian.install import Commands, install_root
 from bootlab.build.debian.root import DebianRoot
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
@@ -31,7 +31,7 @@ def _mmdebstrap(folder: Path, script: str) -> None:
 def _root(local: LocalArchive, names: tuple[str, ...] = ("bash",), *, refresh: bool = False) -> DebianRoot:
     cache = Cache(local.root.parent / "cache")
     key = "rootfs.packages"
-    return installed_root(Workshop(cache, refresh=refresh, apt=local.apt), names, "bookworm", "x86_64", key=key)
+    return install_root(Workshop(cache, refresh=refresh, apt=local.apt), names, "bookworm", "x86_64", key=key)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_it_is_installed_once_and_its_packages_are_known(local: LocalArchive, tm
 def test_commands_are_run_in_it_and_are_part_of_what_it_is(local: LocalArchive, tmp_path: Path) -> None:
     def made(commands: Commands | None) -> DebianRoot:
         cache = Cache(tmp_path / "cache")
-        return installed_root(
+        return install_root(
             Workshop(cache, apt=local.apt), ("bash",), "bookworm", "x86_64", key="rootfs.packages", after=commands
         )
 
@@ -88,7 +88,7 @@ def test_a_command_that_fails_is_named(local: LocalArchive, tmp_path: Path) -> N
     _mmdebstrap(tmp_path / "bin", f"chroot() {{ false; }}; {{ {hook}; }} >&2")
     cache, words = Cache(tmp_path / "cache"), Commands(('echo "it\'s" && false',))
     with pytest.raises(BootlabError, match=r"run: failed: echo \"it's\" && false"):
-        installed_root(
+        install_root(
             Workshop(cache, apt=local.apt), ("bash",), "bookworm", "x86_64", key="rootfs.packages", after=words
         )
 

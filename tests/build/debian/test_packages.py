@@ -11,7 +11,8 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.build.debian import packages
-from bootlab.build.debian.apt import Unreachable
+from bootlab.build.debian.apt import LISTS, Unreachable
+from bootlab.build.debian.package_records import PACKAGES, ROOTS, Wanted, known
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
 from tests.build.conftest import LocalArchive
@@ -93,6 +94,16 @@ def test_a_refresh_takes_the_new_version_and_says_so(archive: LocalArchive) -> N
     assert ["is now" in note and "6.1.1" in note for note in package.notes] == [True]
 
 
+def test_without_what_was_looked_up_the_new_version_is_taken(archive: LocalArchive) -> None:
+    """As docs/building.md and a hint say."""
+    _fetch("linux-image-6.1.0-1-cloud-amd64", archive)
+    archive.add("linux-image-6.1.0-1-cloud-amd64", "6.1.2", {"boot/vmlinuz-6.1.0-1": "kernel two"})
+    archive.publish()
+    for name in (LISTS, PACKAGES, ROOTS):
+        shutil.rmtree(archive.root.parent / "cache" / name, ignore_errors=True)
+    assert _fetch("linux-image-6.1.0-1-cloud-amd64", archive).version == "6.1.2"
+
+
 def test_a_version_that_is_gone_is_looked_up_again(archive: LocalArchive) -> None:
     _fetch("busybox-static", archive)  # the lists are now here, and good for a day
     archive.add("linux-image-6.1.0-1-cloud-amd64", "6.1.2", {"boot/vmlinuz-6.1.0-1": "kernel two"})
@@ -170,7 +181,8 @@ def test_a_damaged_package_is_refused(archive: LocalArchive) -> None:
 
 
 def test_the_suite_of_this_machine() -> None:
-    assert packages.machine_suite("kernel.package").isalpha()
+    assert packages.require_suite(None, "kernel.package").isalpha()
+    assert packages.require_suite("trixie", "kernel.package") == "trixie"
 
 
 @pytest.mark.network
@@ -180,3 +192,8 @@ def test_the_real_archive(tmp_path: Path, arch: str) -> None:
     suite, folder = ("trixie", "usr/bin") if arch == "riscv64" else ("bookworm", "bin")
     package = packages.fetch(Workshop(Cache(tmp_path)), "busybox-static", suite, arch)
     assert os.access(package.tree / folder / "busybox", os.X_OK)
+
+
+def test_a_cache_that_is_no_folder_has_no_record() -> None:
+    """It is told where something is to be kept in it; to look there is no mistake."""
+    assert known(Wanted("busybox-static", "bookworm", "amd64", "package", "package"), Cache(Path(os.devnull))) is None

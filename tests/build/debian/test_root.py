@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.build.debian.root import DebianRoot, debian_root
+from bootlab.build.debian.apt import LISTS
+from bootlab.build.debian.package_records import PACKAGES, ROOTS
+from bootlab.build.debian.root import DebianRoot, fetch_root
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.root.file_tree import FileTree
 from bootlab.build.workshop import Workshop
@@ -39,7 +41,7 @@ def archive(make_archive: Callable[[], LocalArchive]) -> LocalArchive:
 
 def _root(names: list[str], local: LocalArchive, *, refresh: bool = False) -> DebianRoot:
     cache = Cache(local.root.parent / "cache")
-    return debian_root(
+    return fetch_root(
         Workshop(cache, refresh=refresh, apt=local.apt), names, "bookworm", "x86_64", key="rootfs.packages"
     )
 
@@ -79,6 +81,19 @@ def test_a_refresh_takes_the_new_version(archive: LocalArchive) -> None:
     assert _files(_root(["tool"], archive, refresh=True))["lib/libtool.so"].data == b"another library"
 
 
+def test_without_what_was_looked_up_the_new_version_is_taken(archive: LocalArchive) -> None:
+    """As docs/building.md and a hint say; what was downloaded is still there."""
+    first = _root(["tool"], archive)
+    archive.add("libtool", "2.2", {"lib/libtool.so": "another library"})
+    archive.publish()
+    cache = archive.root.parent / "cache"
+    for name in (LISTS, PACKAGES, ROOTS):
+        shutil.rmtree(cache / name, ignore_errors=True)
+    second = _root(["tool"], archive)
+    assert [(one.name, one.version) for one in second.packages] == [("libtool", "2.2"), ("tool", "1.0")]
+    assert len({*first.identity} & {*second.identity}) == 1, "the tool is the one from the cache"
+
+
 def test_what_apt_cannot_put_together_is_told_by_key(archive: LocalArchive) -> None:
     with pytest.raises(InputError, match=r"rootfs\.packages: Debian bookworm \(amd64\): .*nosuch"):
         _root(["nosuch"], archive)
@@ -88,3 +103,5 @@ def test_what_apt_cannot_put_together_is_told_by_key(archive: LocalArchive) -> N
         _root(["other"], archive)
     with pytest.raises(InputError, match=r'rootfs\.packages: "Bad Name" is not'):
         _root(["Bad Name"], archive)
+    with pytest.raises(InputError, match=r'rootfs\.suite: "../x" is not a Debian suite'):
+        fetch_root(Workshop(Cache(archive.root)), ["tool"], "../x", "x86_64", key="rootfs.packages")

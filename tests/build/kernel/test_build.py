@@ -16,8 +16,8 @@ import pytest
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.kernel.build import BuiltKernel, build_kernel, objects_of
 from bootlab.build.source.make import BuildFailed
-from bootlab.build.source.origin import find_source
-from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.source.origin import require_source
+from bootlab.build.source.toolchain import require_toolchain
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import KernelBuild
@@ -40,6 +40,7 @@ tinyconfig:
 olddefconfig:
 \tgrep -v CONFIG_LOST $(O)/.config >$(O)/.new; mv $(O)/.new $(O)/.config
 \tgrep -q CONFIG_SMP=y $(O)/.config || sed -i /CONFIG_NUMA/d $(O)/.config
+\tgrep -q CONFIG_CPU_MITIGATIONS $(O)/.config || echo CONFIG_CPU_MITIGATIONS=y >>$(O)/.config
 bzImage: vmlinux
 vmlinux: $(O)/vmlinux
 $(O)/init/main.o: init/main.c init/value.h $(O)/.config
@@ -57,7 +58,8 @@ $(O)/vmlinux: $(O)/init/main.o
 FILES = {
     "Makefile": MAKEFILE,
     "Kconfig": "".join(
-        f'config {name}\n\tbool "{name}"\n' for name in ("64BIT", "SMP", "DEBUG_INFO", "KERNEL_GZIP", "LOST")
+        f'config {name}\n\tbool "{name}"\n'
+        for name in ("64BIT", "SMP", "DEBUG_INFO", "KERNEL_GZIP", "LOST", "CPU_MITIGATIONS")
     )
     + 'config LOCALVERSION_AUTO\n\tbool "auto"\nconfig NUMA\n\tbool "NUMA"\n\tdepends on SMP\n',
     "scripts/kconfig/Makefile": "",
@@ -184,11 +186,66 @@ def test_options_overrule_what_fragments_ask_for_with_all_that_follows(
         configured(NUMA="y")
 
 
+def test_a_configuration_of_an_older_kernel_loses_nothing_unsaid(tree: Path, tmp_path: Path, cache: Cache) -> None:
+    config = tmp_path / "old.config"
+    config.write_text(
+        "CONFIG_64BIT=y\nCONFIG_KERNEL_GZIP=y\n# CONFIG_SPECULATION_MITIGATIONS is not set\nCONFIG_HAVE_OLD=y\n"
+    )
+    told: list[str] = []
+    shop = Workshop(cache, tell=told.append)
+
+    def built(**options: str) -> BuiltKernel:
+        return build_kernel(shop, KernelBuild(source=tree, config=config, options=options), "x86_64")
+
+    kernel = built()
+    named = [(one.option, one.renamed, one.is_lost) for one in kernel.unknown]
+    assert named == [("SPECULATION_MITIGATIONS", "CPU_MITIGATIONS", True), ("HAVE_OLD", None, False)]
+    assert kernel.unknown[0].by == f"{config}:3"
+    assert [line for line in told if "kernel.build.config: " in line or str(config) in line] == [
+        "kernel.build.config: Linux 6.12.0 does not know 2 options: 1 renamed and lost, 1 set",
+        f"{config}:3: SPECULATION_MITIGATIONS=n is lost: since Linux 6.9 the option is CPU_MITIGATIONS, and here that "
+        "is y; kernel.build.options: CPU_MITIGATIONS=n asks for it",
+        f"set and unknown: HAVE_OLD=y ({config}:4)",
+    ]
+    assert "SPECULATION_MITIGATIONS=n (CPU_MITIGATIONS since 6.9, here y)" in kernel.remarks[0]
+    # From the cache it is known again, and not told again; by both names it is as it was meant.
+    told.clear()
+    assert built().unknown == kernel.unknown
+    assert not told
+    by_both = built(CPU_MITIGATIONS="n")
+    assert not by_both.unknown[0].is_lost and by_both.remarks == ()
+
+
+def test_an_option_by_its_old_name_is_refused_with_the_new_one(tree: Path, tmp_path: Path, cache: Cache) -> None:
+    said = "no option CONFIG_SPECULATION_MITIGATIONS in this tree; since Linux 6.9 it is CPU_MITIGATIONS, and this "
+    with pytest.raises(InputError, match=rf"options\.SPECULATION_MITIGATIONS: {said}CONFIG_CPU_MITIGATIONS=n"):
+        build(tree, cache, SPECULATION_MITIGATIONS="n")
+    fragment = tmp_path / "mine.config"
+    fragment.write_text("\n# CONFIG_SPECULATION_MITIGATIONS is not set\n")
+    asked = KernelBuild(source=tree, base="tinyconfig", fragments=(fragment,))
+    with pytest.raises(InputError, match=rf"mine\.config:2: {said}CONFIG_CPU_MITIGATIONS=n"):
+        build_kernel(Workshop(cache), asked, "x86_64")
+
+
+def test_a_defconfig_of_the_tree_is_read_itself(tree: Path, cache: Cache) -> None:
+    # make leaves out what it does not know.
+    defconfig = tree / "arch/x86/configs/stale_defconfig"
+    defconfig.parent.mkdir()
+    defconfig.write_text("CONFIG_GONE=y\n")
+    edit(tree / "Makefile", MAKEFILE.replace("tinyconfig:", "tinyconfig stale_defconfig:"))
+    # Neither an example of the language nor a test of kconfig is an option of the tree.
+    for place in ("Documentation/kbuild/Kconfig.example", "scripts/kconfig/tests/choice/Kconfig"):
+        (tree / place).parent.mkdir(parents=True)
+        (tree / place).write_text('config GONE\n\tbool "not here"\n')
+    kernel = build_kernel(Workshop(cache), KernelBuild(source=tree, base="stale_defconfig"), "x86_64")
+    assert [(one.option, one.by) for one in kernel.unknown] == [("GONE", "arch/x86/configs/stale_defconfig:1")]
+
+
 def test_an_edited_fragment_keeps_its_objects_and_another_base_has_its_own(
     tree: Path, tmp_path: Path, cache: Cache
 ) -> None:
     fragment = tmp_path / "mine.config"
-    source, toolchain = find_source(Workshop(cache), KernelBuild(source=tree)), find_toolchain("x86_64")
+    source, toolchain = require_source(Workshop(cache), KernelBuild(source=tree)), require_toolchain("x86_64")
     roots = []
     for text, base in (("CONFIG_SMP=y\n", "tinyconfig"), ("", "tinyconfig"), ("", "defconfig")):
         fragment.write_text(text)

@@ -18,22 +18,22 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, rea
 
 @pytest.mark.parametrize("arch", _MACHINES)
 def test_the_mark_program_is_static_and_repeatable(tmp_path: Path, arch: str) -> None:
-    program = guest.programs(arch, Cache(tmp_path / "first"))[guest.MARK]
+    program = guest.compile_programs(arch, Cache(tmp_path / "first"))[guest.MARK]
     with program.open("rb") as file:
         elf = ELFFile(file)
         assert elf["e_machine"] == _MACHINES[arch]
         assert elf["e_type"] == "ET_EXEC"
         assert [part["p_type"] for part in elf.iter_segments() if part["p_type"] in ("PT_INTERP", "PT_DYNAMIC")] == []
-    again = guest.programs(arch, Cache(tmp_path / "second"))[guest.MARK]
+    again = guest.compile_programs(arch, Cache(tmp_path / "second"))[guest.MARK]
     assert again.read_bytes() == program.read_bytes()
 
 
 @pytest.mark.skipif(platform.machine() not in _MACHINES, reason="runs the program on this machine's CPU")
 def test_the_mark_program_runs(tmp_path: Path) -> None:
-    program = guest.programs(platform.machine(), Cache(tmp_path))[guest.MARK]
+    program = guest.compile_programs(platform.machine(), Cache(tmp_path))[guest.MARK]
     assert subprocess.run([program], check=False, stderr=subprocess.DEVNULL).returncode != 0
 
 
 def test_facts_are_a_script_for_busybox(tmp_path: Path) -> None:
-    facts = guest.programs("x86_64", Cache(tmp_path))[guest.FACTS]
+    facts = guest.compile_programs("x86_64", Cache(tmp_path))[guest.FACTS]
     assert facts.read_text(encoding="utf-8").startswith("#!")

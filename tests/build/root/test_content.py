@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.build.debian.root import DebianRoot, debian_root
+from bootlab.build.debian.root import DebianRoot, fetch_root
 from bootlab.build.formats import cpio
 from bootlab.build.root.content import BUSYBOX, Ingredients, collect, identity
 from bootlab.build.workshop import Workshop
@@ -43,7 +43,7 @@ def _root(make_archive: Callable[[], LocalArchive], tmp_path: Path) -> DebianRoo
     archive.add("coreutils", "9", files)
     archive.publish()
     cache = Cache(tmp_path / "cache")
-    return debian_root(Workshop(cache, apt=archive.apt), ["coreutils"], "bookworm", "x86_64", key="rootfs.packages")
+    return fetch_root(Workshop(cache, apt=archive.apt), ["coreutils"], "bookworm", "x86_64", key="rootfs.packages")
 
 
 @_needs_apt

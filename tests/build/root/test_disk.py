@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.build.root.disk import fresh_ext4
-from bootlab.process import find_program, run
+from bootlab.build.root.disk import make_empty_ext4
+from bootlab.process import require_program, run
 
 pytestmark = pytest.mark.skipif(
     shutil.which("mke2fs", path="/usr/sbin:/sbin:/usr/bin") is None, reason="needs e2fsprogs"
@@ -17,12 +17,12 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.mark.parametrize("size_mib", [1, 16, 64])
 def test_a_fresh_disk_is_a_clean_file_system_of_its_size(tmp_path: Path, size_mib: int) -> None:
-    image = fresh_ext4(size_mib, Cache(tmp_path))
+    image = make_empty_ext4(size_mib, Cache(tmp_path))
     assert image.stat().st_size == size_mib << 20
-    run([find_program("e2fsck"), "-f", "-n", image])
+    run([require_program("e2fsck"), "-f", "-n", image])
 
 
 def test_the_bytes_do_not_depend_on_the_time(tmp_path: Path) -> None:
-    first = fresh_ext4(16, Cache(tmp_path / "first")).read_bytes()
+    first = make_empty_ext4(16, Cache(tmp_path / "first")).read_bytes()
     time.sleep(1.1)  # the file system's times count seconds
-    assert fresh_ext4(16, Cache(tmp_path / "second")).read_bytes() == first
+    assert make_empty_ext4(16, Cache(tmp_path / "second")).read_bytes() == first

@@ -40,7 +40,7 @@ def _build(folder: Path, recipe: Initramfs, tree: Path | None = None) -> Path:
 
 
 def _listing(path: Path) -> dict[str, tuple[str, bytes]]:
-    entries = initramfs.contents(path)
+    entries = initramfs.read_contents(path)
     assert entries is not None
     return {entry.path: (stat.filemode(entry.mode), entry.data) for entry in entries}
 
@@ -116,7 +116,7 @@ def test_contents_of_a_cut_archive_name_the_file(tmp_path: Path) -> None:
     path = tmp_path / "cut.gz"
     path.write_bytes(_build(tmp_path, _recipe(tmp_path, compression="gzip")).read_bytes()[:-100])
     with pytest.raises(InputError, match=r"cut\.gz: cut short"):
-        initramfs.contents(path)
+        initramfs.read_contents(path)
 
 
 def test_applets_are_read_from_the_binary() -> None:

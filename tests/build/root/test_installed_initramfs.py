@@ -45,7 +45,7 @@ def _installed(path: Path, files: dict[str, bytes]) -> DebianRoot:
 
 def _names(recipe: Initramfs, root: DebianRoot, kernel: Path | None, cache: Path) -> set[str]:
     made_of = Ingredients("initramfs", "x86_64", installed=root, kernel_tree=kernel)
-    entries = initramfs.contents(initramfs.build(Workshop(Cache(cache)), recipe, made_of))
+    entries = initramfs.read_contents(initramfs.build(Workshop(Cache(cache)), recipe, made_of))
     assert entries is not None
     return {Path(entry.path).name for entry in entries if entry.data}
 
@@ -71,8 +71,10 @@ def test_what_is_no_module_is_named(root: DebianRoot, kernel_package: MakePackag
 def test_one_of_another_kernel_is_refused(kernel_package: MakePackage, tmp_path: Path) -> None:
     recipe, kernel = Initramfs(installed=True, busybox=False), kernel_package(tmp_path / "kernel")
     other = _installed(tmp_path / "other.tar", {"boot/initrd.img-6.12.1": b""})
-    with pytest.raises(InputError, match=r"initramfs.installed: the kernel is 6.1.0-test, and \[rootfs\] has 6.12.1"):
+    kernels = r"initramfs.installed: the kernel is 6.1.0-test, and \[rootfs\] has 6.12.1"
+    with pytest.raises(InputError, match=kernels) as caught:
         _names(recipe, other, kernel, tmp_path / "cache")
+    assert caught.value.hint is not None and "remove apt, packages and roots in the cache's folder" in caught.value.hint
     with pytest.raises(InputError, match=r"initramfs.installed: the packages of \[rootfs\] made none in /boot"):
         _names(recipe, _installed(tmp_path / "none.tar", {}), kernel, tmp_path / "cache")
 

@@ -16,7 +16,7 @@ from bootlab.build.root import rootfs
 from bootlab.build.root.content import Ingredients
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
-from bootlab.process import find_program, run
+from bootlab.process import require_program, run
 from bootlab.system import Compression, FileSystem, Rootfs
 
 _ADMIN = "/usr/sbin:/sbin:/usr/bin:/bin"
@@ -58,13 +58,13 @@ def _build(folder: Path, cache: Cache, tell: Callable[[str], None] = lambda line
 
 
 def _ext4(image: Path, command: str) -> str:
-    return run([find_program("debugfs"), "-R", command, image]).text
+    return run([require_program("debugfs"), "-R", command, image]).text
 
 
 @_needs_ext4
 def test_ext4_holds_every_kind_of_file(folder: Path, tmp_path: Path) -> None:
     image = _build(folder, Cache(tmp_path / "cache"))
-    run([find_program("e2fsck"), "-f", "-n", image])
+    run([require_program("e2fsck"), "-f", "-n", image])
     assert _ext4(image, "cat /etc/motd") == _ext4(image, "cat /etc/same") == "hello\n"
     assert _ext4(image, 'cat "/etc/with blank/a ""quoted"" name"') == "odd\n"
     assert _ext4(image, "cat /etc/text").encode() == _TEXT
@@ -84,7 +84,7 @@ def test_ext4_has_more_hard_links_than_a_block_of_their_folder_holds(folder: Pat
     for number in range(300):
         (folder / f"etc/one of many names of motd, {number:03}").hardlink_to(folder / "etc/motd")
     image = _build(folder, Cache(tmp_path / "cache"))
-    run([find_program("e2fsck"), "-f", "-n", image])
+    run([require_program("e2fsck"), "-f", "-n", image])
     assert _ext4(image, 'cat "/etc/one of many names of motd, 299"') == "hello\n"
 
 
@@ -112,7 +112,7 @@ def test_ext4_keeps_owners_and_device_numbers_of_packages(tmp_path: Path) -> Non
     ]
     image = tmp_path / "image"
     ext4.make_from(sorted(entries, key=lambda entry: entry.path), image, None, journal=False)
-    run([find_program("e2fsck"), "-f", "-n", image])
+    run([require_program("e2fsck"), "-f", "-n", image])
     assert re.search(r"User:\s+0\s+Group:\s+42\s", _ext4(image, "stat /shadow"))
     assert re.search(r"User:\s+1000\s+Group:\s+100000\s", _ext4(image, "stat /mine"))
     disk = _ext4(image, "stat /disk")
@@ -155,12 +155,12 @@ def test_erofs_holds_every_kind_of_file(folder: Path, tmp_path: Path, how: Compr
         assert how not in (Compression.NONE, Compression.LZ4)
         assert f"cannot pack with {how.value}" in error.message and "it can with lz4" in (error.hint or "")
         return
-    run([find_program("fsck.erofs"), image])
+    run([require_program("fsck.erofs"), image])
     out = tmp_path / "out"
-    run(["fakeroot", "--", find_program("fsck.erofs"), "--extract=" + str(out), image])
+    run(["fakeroot", "--", require_program("fsck.erofs"), "--extract=" + str(out), image])
     assert (out / "etc/text").read_bytes() == _TEXT
     assert (out / "etc/same").read_text() == "hello\n" and (out / "etc/soft").readlink() == Path("motd")
-    told = run([find_program("dump.erofs"), "--path=/etc/secret", image]).text
+    told = run([require_program("dump.erofs"), "--path=/etc/secret", image]).text
     assert re.search(r"Uid: 0\s+Gid: 0\s+Access: 4?0?600|Access: 4600", told), told
     assert (image.stat().st_size < len(_TEXT) / 2) == (how is not Compression.NONE)
 

@@ -9,6 +9,7 @@ from bootlab.build.source.config_text import (
     Asked,
     collect_kernel,
     merge,
+    named_options,
     parse_config,
     read_fragment,
     same_value,
@@ -151,3 +152,12 @@ def test_what_is_asked_for_replaces_the_base_and_stands_last() -> None:
 )
 def test_numbers_are_compared_as_numbers_and_off_is_absent(asked: str, got: str | None, kind: str, same: bool) -> None:
     assert same_value(asked, got, kind) is same
+
+
+def test_a_whole_configuration_names_what_is_not_set_too() -> None:
+    named = named_options(BASE, "old.config")
+    assert [one.option for one in named] == [
+        *("CC_VERSION_TEXT", "64BIT", "SMP", "HZ", "PHYSICAL_START", "EXT4_FS", "CMDLINE", "DEFAULT_HOSTNAME")
+    ]
+    assert named[2] == Asked("SMP", "n", "old.config:6")
+    assert named[0].value == "gcc (Debian) 12.2.0"

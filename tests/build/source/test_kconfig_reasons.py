@@ -6,7 +6,7 @@ import pytest
 
 from bootlab.build.source.kconfig_reasons import Refusal, explain
 from bootlab.build.source.origin import SourceTree
-from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.source.toolchain import require_toolchain
 
 KCONFIG = """
 mainmenu "Test"
@@ -123,9 +123,9 @@ def source(tmp_path: Path) -> SourceTree:
     ],
 )
 def test_the_reason_is_named(source: SourceTree, option: str, asked: str, config: str, reason: str) -> None:
-    assert explain([Refusal(option, asked)], config, source, find_toolchain("x86_64")) == {option: reason}
+    assert explain([Refusal(option, asked)], config, source, require_toolchain("x86_64")) == {option: reason}
 
 
 def test_a_tree_in_another_language_still_refuses(source: SourceTree) -> None:
     (source.tree / "Kconfig").write_text("config A\n\tboolean maybe nonsense ((\n")
-    assert "kconfig decided otherwise" in explain([Refusal("A", "y")], "", source, find_toolchain("x86_64"))["A"]
+    assert "kconfig decided otherwise" in explain([Refusal("A", "y")], "", source, require_toolchain("x86_64"))["A"]

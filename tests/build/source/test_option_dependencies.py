@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.source.option_dependencies import KconfigTree, parsed
+from bootlab.build.source.option_dependencies import KconfigTree, load_kconfig
 from bootlab.build.source.origin import SourceTree
-from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.source.toolchain import require_toolchain
 from bootlab.errors import InputError
 
 KCONFIG = """
@@ -59,7 +59,7 @@ def tree(tmp_path: Path, config: str) -> KconfigTree:
     (tmp_path / "Kconfig").write_text(KCONFIG)
     (tmp_path / "net").mkdir()
     (tmp_path / "net" / "Kconfig").write_text(NETWORK)
-    with parsed(config, SourceTree(tmp_path, "id", "6.12"), find_toolchain("x86_64")) as kconf:
+    with load_kconfig(config, SourceTree(tmp_path, "id", "6.12"), require_toolchain("x86_64")) as kconf:
         return KconfigTree(kconf)
 
 
@@ -114,6 +114,24 @@ def test_a_tree_that_cannot_be_read(tmp_path: Path) -> None:
     source = SourceTree(tmp_path, "id", "6.12")
     with (
         pytest.raises(InputError, match=r"Linux 6.12: its Kconfig files"),
-        parsed("", source, find_toolchain("x86_64")),
+        load_kconfig("", source, require_toolchain("x86_64")),
     ):
         pass
+
+
+def test_what_several_options_change_together(tmp_path: Path) -> None:
+    found = tree(tmp_path, "CONFIG_NET=y\nCONFIG_IPV6=y\nCONFIG_EXPERT=y\nCONFIG_HZ=100\n")
+    before = found.on
+    assert found.changes({"NET": "n", "HZ": "250", "FULL": "y", "NONE": "n", "NO_SUCH_OPTION": "y"}) == {
+        "FULL": ("n", "y"),
+        "HZ": ("100", "250"),
+        "IPV6": ("y", "n"),
+        "LIBRARY": ("y", "n"),
+        "NET": ("y", "n"),
+        "NONE": ("y", "n"),
+    }
+    # Nothing of it stays, and what is not granted changes nothing.
+    assert found.changes({}) == {}
+    assert found.closure("NET").lost == {"NET", "IPV6", "LIBRARY"}
+    assert found.on == before
+    assert found.changes({"LIBRARY": "n"}) == {}

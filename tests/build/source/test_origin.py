@@ -10,8 +10,8 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.build.source.make import BuildFailed, ObjectFolder, first_error
-from bootlab.build.source.origin import find_source
-from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.source.origin import require_source
+from bootlab.build.source.toolchain import require_toolchain
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import KernelBuild
@@ -68,7 +68,7 @@ def from_tree(tree: Path, *patches: Path) -> KernelBuild:
 
 
 def test_a_tree_is_used_where_it_is(tree: Path, shop: Workshop) -> None:
-    source = find_source(shop, from_tree(tree))
+    source = require_source(shop, from_tree(tree))
     assert source.tree == tree
     assert source.version == "6.12.107-rc1"
     assert source.in_place is not None
@@ -78,12 +78,12 @@ def test_the_same_files_at_another_place_are_the_same_source(tree: Path, tmp_pat
     copy = make_tree(tmp_path / "other/place")
     (copy / ".git").mkdir()
     (copy / ".git/HEAD").write_text("ref: refs/heads/main\n")
-    assert find_source(shop, from_tree(copy)).identity == find_source(shop, from_tree(tree)).identity
+    assert require_source(shop, from_tree(copy)).identity == require_source(shop, from_tree(tree)).identity
 
 
 @pytest.mark.parametrize("change", ["text", "same size and time", "mode", "new", "gone", "link"])
 def test_any_change_makes_another_source_and_undoing_it_the_same(tree: Path, shop: Workshop, change: str) -> None:
-    before = find_source(shop, from_tree(tree)).identity
+    before = require_source(shop, from_tree(tree)).identity
     main = tree / "init/main.c"
     facts = main.stat()
     if change == "text":
@@ -100,10 +100,10 @@ def test_any_change_makes_another_source_and_undoing_it_the_same(tree: Path, sho
     else:
         (tree / "init/link.c").unlink()
         (tree / "init/link.c").symlink_to("other.c")
-    assert find_source(shop, from_tree(tree)).identity != before
+    assert require_source(shop, from_tree(tree)).identity != before
     shutil.rmtree(tree)
     make_tree(tree)
-    assert find_source(shop, from_tree(tree)).identity == before
+    assert require_source(shop, from_tree(tree)).identity == before
 
 
 @pytest.mark.parametrize(("suffix", "option"), [(".tar", ""), (".tar.xz", "J"), (".tar.gz", "z"), (".tgz", "z")])
@@ -111,11 +111,11 @@ def test_a_tarball_is_unpacked_once(tree: Path, tmp_path: Path, cache: Cache, su
     tarball = tmp_path / f"linux-6.12{suffix}"
     subprocess.run(["tar", f"-c{option}f", tarball, "-C", tmp_path, "linux"], check=True)
     lines: list[str] = []
-    first = find_source(Workshop(cache, tell=lines.append), from_tree(tarball))
+    first = require_source(Workshop(cache, tell=lines.append), from_tree(tarball))
     assert lines == [f"unpacking {tarball.name}"]
     assert (first.tree / "init/main.c").read_text() == MAIN
     moved = tarball.rename(tmp_path / f"moved{suffix}")
-    assert find_source(Workshop(cache, tell=lines.append), from_tree(moved)) == first
+    assert require_source(Workshop(cache, tell=lines.append), from_tree(moved)) == first
     assert len(lines) == 1
 
 
@@ -124,7 +124,7 @@ def test_a_damaged_tarball_is_told(tree: Path, tmp_path: Path, cache: Cache) -> 
     subprocess.run(["tar", "-cJf", tarball, "-C", tmp_path, "linux"], check=True)
     tarball.write_bytes(tarball.read_bytes()[:-40])
     with pytest.raises(InputError, match=r"kernel\.build\.source: .*linux\.tar\.xz: cannot be unpacked"):
-        find_source(Workshop(cache), from_tree(tarball))
+        require_source(Workshop(cache), from_tree(tarball))
     assert not [path for path in (cache.root / "kernel-source").glob("*") if not path.name.startswith(".")]
 
 
@@ -136,10 +136,10 @@ def test_patches_are_applied_to_a_copy(tree: Path, tmp_path: Path, shop: Worksho
     if kind == "tarball":
         named = tmp_path / "linux.tar"
         subprocess.run(["tar", "-cf", named, "-C", tmp_path, "linux"], check=True)
-    source = find_source(shop, from_tree(named, patch))
+    source = require_source(shop, from_tree(named, patch))
     assert "return 1" in (source.tree / "init/main.c").read_text()
     assert (tree / "init/main.c").read_text() == MAIN
-    assert source.identity != find_source(shop, from_tree(named)).identity
+    assert source.identity != require_source(shop, from_tree(named)).identity
 
 
 def test_a_patch_that_does_not_apply_names_its_hunk(tree: Path, tmp_path: Path, shop: Workshop) -> None:
@@ -147,7 +147,7 @@ def test_a_patch_that_does_not_apply_names_its_hunk(tree: Path, tmp_path: Path, 
     good.write_text(PATCH)
     bad.write_text(PATCH.replace("return 0;", "return 7;").replace("return 1;", "return 8;"))
     with pytest.raises(InputError) as caught:
-        find_source(shop, from_tree(tree, good, bad))
+        require_source(shop, from_tree(tree, good, bad))
     assert caught.value.message.splitlines() == [
         f"kernel.build.patches[1]: {bad}: does not apply to this source",
         "  init/main.c: Hunk #1 FAILED at 1.",
@@ -158,22 +158,22 @@ def test_a_patch_applied_twice_is_told(tree: Path, tmp_path: Path, shop: Worksho
     patch = tmp_path / "one.patch"
     patch.write_text(PATCH)
     with pytest.raises(InputError, match=r"patches\[1\].*\n.*previously applied"):
-        find_source(shop, from_tree(tree, patch, patch))
+        require_source(shop, from_tree(tree, patch, patch))
 
 
 def test_what_is_no_kernel_is_told(tmp_path: Path, shop: Workshop) -> None:
     (tmp_path / "music").mkdir()
     with pytest.raises(InputError, match="not a tree of the Linux kernel: it has no Makefile, Kconfig"):
-        find_source(shop, from_tree(tmp_path / "music"))
+        require_source(shop, from_tree(tmp_path / "music"))
     (tmp_path / "song.mp3").write_bytes(b"ID3")
     with pytest.raises(InputError, match="neither a kernel tree nor a tarball"):
-        find_source(shop, from_tree(tmp_path / "song.mp3"))
+        require_source(shop, from_tree(tmp_path / "song.mp3"))
 
 
 def test_a_tree_that_was_built_in_place_is_told_how_to_clean(tree: Path, shop: Workshop) -> None:
     (tree / ".config").write_text("CONFIG_64BIT=y\n")
     with pytest.raises(InputError, match="was configured or built in place") as caught:
-        find_source(shop, from_tree(tree))
+        require_source(shop, from_tree(tree))
     assert caught.value.hint is not None and "mrproper" in caught.value.hint
 
 
@@ -182,7 +182,9 @@ class TestObjects:
 
     @staticmethod
     def folder(tree: Path, cache: Cache) -> ObjectFolder:
-        return ObjectFolder(cache, find_source(Workshop(cache), from_tree(tree)), find_toolchain("x86_64"), "build")
+        return ObjectFolder(
+            cache, require_source(Workshop(cache), from_tree(tree)), require_toolchain("x86_64"), "build"
+        )
 
     def test_they_stay_when_a_file_gets_newer(self, tree: Path, cache: Cache) -> None:
         with self.folder(tree, cache).locked():

@@ -23,8 +23,8 @@ def the_rest(system: System) -> dict[str, object]:
     return value | {"rootfs": system.rootfs.model_dump(mode="json", exclude=own)}
 
 
-def test_there_are_six_and_ours_twice() -> None:
-    assert set(INITS) == {"systemd", "sysvinit", "openrc", "runit", "finit", "bootlab", "units"}
+def test_there_are_six_systemd_and_ours_twice() -> None:
+    assert set(INITS) == {"systemd", "systemd-tuned", "sysvinit", "openrc", "runit", "finit", "bootlab", "units"}
 
 
 @pytest.mark.parametrize("name", INITS)

@@ -10,7 +10,6 @@ def test_a_service_line_by_line() -> None:
     unit = convert_service("web", "web.service", SERVICE)
     assert lines_of(unit) == [
         "description Web server",
-        "env-file /etc/default/web",
         "restart on-failure",
         "stop-timeout 90s",
         "timeout infinity",
@@ -23,6 +22,7 @@ def test_a_service_line_by_line() -> None:
         "after $network db $local_fs sysctl modules hostname folders limits seed",
         "provides $named httpd",
         "before other",
+        "env-file -/etc/default/web",
         "needs db",
         "brings cache",
     ]
@@ -47,6 +47,13 @@ def test_a_service_line_by_line() -> None:
 )
 def test_commands(line: str, written: str) -> None:
     assert written in lines_of(convert_service("a", "a.service", f"[Service]\n{line}\n"))
+
+
+def test_settings_of_the_process() -> None:
+    text = "[Service]\nExecStart=/a\nEnvironmentFile=/etc/a\nEnvironmentFile=-/etc/b\nKillMode=process\nUMask=0077\n"
+    unit = convert_service("a", "a.service", text)
+    assert {"env-file /etc/a -/etc/b", "kill main", "umask 0077"} <= set(lines_of(unit))
+    assert unit.problems == ()
 
 
 @pytest.mark.parametrize(

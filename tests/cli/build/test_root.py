@@ -17,7 +17,7 @@ from bootlab.build.cache import file_sha256
 from bootlab.build.root import initramfs
 from bootlab.cli.app import run
 from bootlab.errors import BootlabError, InputError, MissingTool, StoreError
-from bootlab.process import find_program
+from bootlab.process import require_program
 from bootlab.process import run as run_program
 
 _ADMIN = "/usr/sbin:/sbin:/usr/bin:/bin"
@@ -51,7 +51,7 @@ def test_an_initramfs_from_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert (document["part"], document["filesystem"], document["compression"]) == ("initramfs", "newc", "xz")
     path = Path(document["path"])
     assert (document["bytes"], document["sha256"]) == (path.stat().st_size, file_sha256(path))
-    entries = initramfs.contents(path)
+    entries = initramfs.read_contents(path)
     assert entries is not None
     assert {"init", "etc/motd", "sbin/bootlab-mark"} <= {entry.path for entry in entries}
     assert not document["from_cache"]
@@ -78,8 +78,8 @@ def test_ext4_options(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["rootfs", "--directory", "root", "--no-busybox", "--size-mib", "5", "--no-journal", "--without", "/mnt"]
     document = _json(capsys, *words)
     assert document["bytes"] == 5 << 20 and document["filesystem"] == "ext4"
-    run_program([find_program("e2fsck"), "-f", "-n", document["path"]])
-    assert "mnt" not in run_program([find_program("debugfs"), "-R", "ls /", document["path"]]).text
+    run_program([require_program("e2fsck"), "-f", "-n", document["path"]])
+    assert "mnt" not in run_program([require_program("debugfs"), "-R", "ls /", document["path"]]).text
 
 
 def test_a_system_file_says_what_to_build_and_its_boots_use_the_same(capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,7 +49,7 @@ def test_the_document_of_a_profile(document: dict[str, Any], profile_run: Run) -
 def test_the_page_and_the_terminal(profile_run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["report", "1", "--runs", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    for words in ("made-up  ready  4.00 ms virtual", "account closed", "phases up to ready", "slowest initcalls"):
+    for words in ("made-up  ready  4.00 ms virtual", "account closed", "phases up to ready", "longest initcalls"):
         assert words in out
     assert "self-tests of the crypto API" in out
     assert str(profile_run.path / "report.html") in out

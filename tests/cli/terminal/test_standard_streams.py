@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.experiments.store import Run
+from bootlab.experiments.store import Run, Store
 from bootlab.measure.record import Outcome
+from bootlab.measure.record_files import read_record
 from tests.cli.conftest import write_profile_run
+from tests.targets.replay.record_boots import DATA, SMALL
 
 ROOT = Path(__file__).parents[3]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -33,6 +35,25 @@ def test_a_full_disk_is_an_error_in_words(words: str, profile_run: Run, tmp_path
     assert done.stderr.splitlines()[0] == "bootlab: error: standard output: No space left on device"
     assert done.stderr.splitlines()[1].startswith("  hint: ")
     assert len(done.stderr.splitlines()) == 2
+
+
+def test_a_full_disk_under_a_live_console_loses_no_boot(tmp_path: Path) -> None:
+    """The boot goes on, and what is said of it, that it is on record, is so."""
+    (tmp_path / "boots").symlink_to(DATA / "virtual")
+    (tmp_path / "init").write_text("")
+    system = tmp_path / "small.toml"
+    system.write_text(f'{SMALL.read_text()}\n[target]\nkind = "replay"\nboots = "boots"\n')
+    done = shell(f"bootlab boot {system} > /dev/full", tmp_path)
+    assert done.returncode == 1
+    assert "bootlab: error: standard output: No space left on device" in done.stderr
+    (run,) = Store(tmp_path).runs()
+    assert run.finished and read_record(run.path / "boots/1").outcome is Outcome.READY
+
+
+def test_no_standard_input_is_an_error_in_words(tmp_path: Path) -> None:
+    done = shell("bootlab import - <&-", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0] == "bootlab: error: -: standard input is closed"
 
 
 @pytest.mark.parametrize("words", ["profile 1", "advise 1 --json"])

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.kernel.makefiles import Makefiles
-from bootlab.build.source.option_dependencies import KconfigTree, parsed
+from bootlab.build.source.option_dependencies import KconfigTree, load_kconfig
 from bootlab.build.source.origin import SourceTree
-from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.source.toolchain import require_toolchain
 from bootlab.experiments.tailor.attempts import Attempts, find_attempts
 from bootlab.experiments.tailor.ifdef_use import Guarded
 from bootlab.experiments.tailor.kernel_use import Use
@@ -75,8 +75,8 @@ def find(
 ) -> tuple[Attempts, frozenset[str]]:
     (folder / "Kconfig").write_text(KCONFIG)
     (folder / "Kbuild").write_text(MAKEFILE)
-    with parsed(
-        "".join(f"CONFIG_{option}=y\n" for option in ON), SourceTree(folder, "id", "6.12"), find_toolchain("x86_64")
+    with load_kconfig(
+        "".join(f"CONFIG_{option}=y\n" for option in ON), SourceTree(folder, "id", "6.12"), require_toolchain("x86_64")
     ) as kconf:
         tree = KconfigTree(kconf)
     hook = Guarded(names=frozenset({(kernel.index("hook"), "hook")}))

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from bootlab.build.source.option_dependencies import KconfigTree, parsed
+from bootlab.build.source.option_dependencies import KconfigTree, load_kconfig
 from bootlab.build.source.origin import SourceTree
-from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.source.toolchain import require_toolchain
 from bootlab.experiments.tailor.kernel_use import Use
 from bootlab.experiments.tailor.reasons import Needed, every_followed, every_kept
 from bootlab.experiments.tailor.unused_options import Drop, Kept
@@ -37,7 +37,7 @@ def test_every_option_that_stays_has_one_reason() -> None:
     kept = every_kept(
         {"EXT4", "USB", "PCI", "NET", "NO_TESTS"},
         [*looked_at, Kept("PCI", "selected by X", "selected")],
-        [Needed("NET", "check failed: no page"), Needed("TURNED_ON", "slower")],
+        [Needed("NET", "check failed: no page"), Needed("TURNED_ON", "longer")],
         [drop("NO_TESTS", value="y", why="takes out tests by being on"), drop("SOUND")],
     )
     assert {one.option: (one.kind, one.why) for one in kept} == {
@@ -53,7 +53,7 @@ def test_every_option_that_stays_has_one_reason() -> None:
 def test_what_went_with_several_others_says_with_which(tmp_path: Path) -> None:
     (tmp_path / "Kconfig").write_text(KCONFIG)
     config = "CONFIG_CIPHER=y\nCONFIG_HASH=y\nCONFIG_DRIVER=y\n"
-    with parsed(config, SourceTree(tmp_path, "id", "6.12"), find_toolchain("x86_64")) as kconf:
+    with load_kconfig(config, SourceTree(tmp_path, "id", "6.12"), require_toolchain("x86_64")) as kconf:
         before = KconfigTree(kconf)
     drops = [drop("CIPHER"), drop("HASH")]
     followed = every_followed(before, {"DRIVER", "BOTH_OFF"}, drops)

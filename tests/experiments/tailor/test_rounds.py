@@ -4,7 +4,6 @@ make, the compiler and kconfig really build each kernel, of four small parts and
 record, and say that the job ran none of the parts.
 """
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -101,11 +100,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small(folder: Path, tree: Path, *answers: Answer) -> System:
     """Return the recorded system with the kernel of parts; every boot is that of a profile."""
     system = replayed(folder, *answers)
-    recorded = folder / "recorded" / "ready-s1"
-    copied = shutil.copytree(recorded, folder / "copied")
-    recorded.unlink()
-    copied.rename(recorded)
-    record_profile(recorded)
+    record_profile(folder / "recorded" / "ready-s1")
     build = KernelBuild(source=tree, base="tinyconfig")
     return system.with_part("kernel", package=None, suite=None, build=build)
 
@@ -129,7 +124,34 @@ def test_what_the_job_did_not_use_goes_at_once(shop: Workshop, tree: Path, tmp_p
     assert labels(result) == [("as it is", True), ("cut 1", True)]
     assert {drop.option for drop in result.drops} >= set(PARTS)
     assert not result.on_after & set(PARTS)
-    assert (result.comparison.verdict, result.comparison.saved_ns) == ("faster", 4 * MS)
+    assert (result.comparison.verdict, result.comparison.saved_ns) == ("shorter", 4 * MS)
+
+
+NEAR = [without(name, later_ns=-25_000) for name in PARTS]
+"""All four save twice what the system moves by itself."""
+
+
+def test_a_near_difference_is_confirmed_with_null_builds_of_both_kernels(
+    shop: Workshop, tree: Path, tmp_path: Path
+) -> None:
+    result = tailored(shop, small(tmp_path, tree, *NEAR), new_run(tmp_path)).comparison
+    assert (result.verdict, result.saved_ns) == ("shorter", 100_000)
+    ends = [f"fresh{number}-build{(number - 1) % 2 + 1}-s{number + 3}" for number in range(1, 9)]
+    assert [Path(path).name for path in result.fresh_before_runs] == [f"steady-{end}" for end in ends]
+    assert [Path(path).name for path in result.fresh_after_runs] == [f"tailored-{end}" for end in ends[:5]]
+
+
+@pytest.mark.parametrize("of", [r'"ALPHA": "n"', r'^(?!.*"ALPHA": "n")'], ids=["what it came to", "what it began with"])
+def test_a_killed_fresh_boot_is_booted_again_by_a_resumed_tailoring(
+    of: str, shop: Workshop, tree: Path, tmp_path: Path
+) -> None:
+    died = answer({"kernel.build": of, "kernel.cmdline": r"bootlab\.null=102"}, end="target died")
+    system, run = small(tmp_path, tree, *NEAR, died), new_run(tmp_path)
+    with pytest.raises(BootFailed) as caught:
+        tailored(shop, system, run)
+    assert caught.value.hint is not None and "--resume" in caught.value.hint
+    rewrite(tmp_path, *NEAR)
+    assert tailored(shop, system, run).comparison.verdict == "shorter"
 
 
 def test_what_a_check_needs_is_found_by_halving(shop: Workshop, tree: Path, tmp_path: Path) -> None:
@@ -158,13 +180,13 @@ def test_an_option_that_the_failure_names_is_not_looked_for(shop: Workshop, tree
     assert [drop.option for drop in result.drops] == ["ALPHA", "BETA", "DELTA"]
 
 
-def test_what_makes_the_boot_slower_stays(shop: Workshop, tree: Path, tmp_path: Path) -> None:
+def test_what_makes_the_boot_longer_stays(shop: Workshop, tree: Path, tmp_path: Path) -> None:
     """By more than the system moves by itself, of which each boot here has 50 us."""
     system = small(tmp_path, tree, without("BETA", later_ns=3 * MS), without("GAMMA", later_ns=20_000))
     result = tailored(shop, system, new_run(tmp_path))
     assert [drop.option for drop in result.drops] == ["ALPHA", "DELTA", "GAMMA"]
     (needed,) = result.needed
-    assert needed.option == "BETA" and needed.detail.startswith("slower: ready at 739.5")
+    assert needed.option == "BETA" and needed.detail.startswith("longer: ready at 739.5")
 
 
 def test_when_no_build_is_left_the_rest_is_untried_and_stays(shop: Workshop, tree: Path, tmp_path: Path) -> None:

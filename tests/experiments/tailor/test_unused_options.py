@@ -6,9 +6,9 @@ import pytest
 
 from bootlab.build.kernel.makefiles import Makefiles
 from bootlab.build.kernel.objects import KernelObject, KernelObjects
-from bootlab.build.source.option_dependencies import KconfigTree, parsed
+from bootlab.build.source.option_dependencies import KconfigTree, load_kconfig
 from bootlab.build.source.origin import SourceTree
-from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.source.toolchain import require_toolchain
 from bootlab.experiments.tailor.ifdef_use import Guarded
 from bootlab.experiments.tailor.kernel_use import FunctionUse, KernelUse, Use
 from bootlab.experiments.tailor.protected import Policy
@@ -102,7 +102,7 @@ def cut(
     (tmp_path / "Kbuild").write_text(MAKEFILE)
     options = "DRIVER BUS DISK FUTEX EXT4 SECCOMP FILTER MULTIUSER NFS STATS INNER UNSEEN".split()
     config = "".join(f"CONFIG_{option}=y\n" for option in options)
-    with parsed(config, SourceTree(tmp_path, "id", "6.12"), find_toolchain("x86_64")) as kconf:
+    with load_kconfig(config, SourceTree(tmp_path, "id", "6.12"), require_toolchain("x86_64")) as kconf:
         tree = KconfigTree(kconf)
     objects = tuple(KernelObject(f"{name}.o", f"{name}.c", frozenset(), 100) for name in uses)
     functions = tuple(

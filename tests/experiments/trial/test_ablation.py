@@ -31,8 +31,8 @@ def test_each_is_left_out_by_itself_with_all_others_in(tmp_path: Path) -> None:
     system = replayed(tmp_path, ONE, TWO, answer_to_all("one", "two", later_ns=-1 * MS))
     result = trial(tmp_path, system, [word("two"), word("idle"), word("one")], ablation=True, watcher=booted).run()
     assert contributions(result) == {
-        ("recommended", "one"): ("faster", 6 * MS, 5 * MS),
-        ("recommended", "two"): ("faster", 4 * MS, 3 * MS),
+        ("recommended", "one"): ("shorter", 6 * MS, 5 * MS),
+        ("recommended", "two"): ("shorter", 4 * MS, 3 * MS),
     }
     # What is shown is the stack without it.
     assert only_row(result, "one").ready_ns == READY_NS - 3 * MS
@@ -48,19 +48,19 @@ def test_what_a_later_one_made_useless_is_seen_to_save_nothing(tmp_path: Path) -
     result = trial(tmp_path, system, [word(name) for name in ("one", "two", "three")], ablation=True).run()
     assert contributions(result) == {
         ("recommended", "one"): ("no difference shown", 0, 5 * MS),
-        ("recommended", "two"): ("faster", 3 * MS, 3 * MS),
-        ("recommended", "three"): ("faster", 2 * MS, 2 * MS),
+        ("recommended", "two"): ("shorter", 3 * MS, 3 * MS),
+        ("recommended", "three"): ("shorter", 2 * MS, 2 * MS),
     }
     assert len(only_row(result, "one").members) == 1, "settled by one boot"
 
 
-def test_what_a_stack_would_be_faster_without_costs_something_there(tmp_path: Path) -> None:
+def test_what_a_stack_would_be_shorter_without_costs_something_there(tmp_path: Path) -> None:
     ladder = Plan("ladder", "", None, by_gain=False, keep_all=True)
     system = replayed(tmp_path, ONE, answer("slow", later_ns=4 * MS))
     result = trial(tmp_path, system, [word("slow"), word("one")], plan=ladder, ablation=True).run()
     assert contributions(result) == {
-        ("ladder", "slow"): ("slower", -4 * MS, -4 * MS),
-        ("ladder", "one"): ("faster", 5 * MS, 5 * MS),
+        ("ladder", "slow"): ("longer", -4 * MS, -4 * MS),
+        ("ladder", "one"): ("shorter", 5 * MS, 5 * MS),
     }
 
 
@@ -75,7 +75,7 @@ def test_a_stack_that_breaks_without_one_needs_it(tmp_path: Path) -> None:
     assert (row.verdict, row.saved_ns, row.alone_ns) == ("broke it", None, 5 * MS)
     assert row.detail.startswith("the stack needs it: without it panicked: kernel panic: two needs one")
     # What broke the boot alone saved nothing alone.
-    assert contributions(result)["recommended", "two"] == ("faster", 3 * MS, None)
+    assert contributions(result)["recommended", "two"] == ("shorter", 3 * MS, None)
 
 
 def test_a_stack_that_cannot_be_made_without_one_has_a_row_for_it(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_stack_that_cannot_be_made_without_one_has_a_row_for_it(tmp_path: Path
     assert result.final[StackName.RECOMMENDED].techniques == ["one", "three", "two"]
     row = only_row(result, "one")
     assert (row.verdict, row.detail) == ("does not apply", "the stack cannot be made without it: two: needs one")
-    assert contributions(result)["recommended", "two"] == ("faster", 3 * MS, None)
+    assert contributions(result)["recommended", "two"] == ("shorter", 3 * MS, None)
     assert not booted.of("recommended-without-one")
 
 
@@ -121,7 +121,7 @@ def test_a_stack_that_is_the_same_without_one_is_not_booted(tmp_path: Path) -> N
     result = trial(tmp_path, system, techniques, plan=ladder, ablation=True, watcher=booted).run()
     assert contributions(result) == {
         ("ladder", "memory-512"): ("does not apply", None, 5 * MS),
-        ("ladder", "memory-384"): ("faster", 4 * MS, 9 * MS),
+        ("ladder", "memory-384"): ("shorter", 4 * MS, 9 * MS),
     }
     assert only_row(result, "memory-512").detail == "the stack without it is the same system"
     assert not booted.of("ladder-without-memory-512")
@@ -131,9 +131,9 @@ def test_the_stack_with_risks_is_taken_apart_too(tmp_path: Path) -> None:
     system = replayed(tmp_path, ONE, answer("bold", later_ns=-3 * MS))
     techniques = [word("one"), word("bold", risk=Risk.FUNCTION)]
     assert contributions(trial(tmp_path, system, techniques, ablation=True).run()) == {
-        ("recommended", "one"): ("faster", 5 * MS, 5 * MS),
-        ("with risks", "one"): ("faster", 5 * MS, 5 * MS),
-        ("with risks", "bold"): ("faster", 3 * MS, 3 * MS),
+        ("recommended", "one"): ("shorter", 5 * MS, 5 * MS),
+        ("with risks", "one"): ("shorter", 5 * MS, 5 * MS),
+        ("with risks", "bold"): ("shorter", 3 * MS, 3 * MS),
     }
 
 
@@ -157,7 +157,7 @@ def test_a_machine_killed_without_one_is_not_a_need_and_a_resumed_trial_finds_th
     rewrite(tmp_path, ONE, TWO, three)
     booted = Booted()
     result = trial(tmp_path, system, techniques, ablation=True, run=first.engine.run, watcher=booted).run()
-    assert contributions(result)["recommended", "one"] == ("faster", 5 * MS, 5 * MS)
+    assert contributions(result)["recommended", "one"] == ("shorter", 5 * MS, 5 * MS)
     assert booted.labels[0] == "recommended-without-one-s1"
 
 

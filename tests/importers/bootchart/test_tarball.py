@@ -118,3 +118,16 @@ def test_a_header_that_claims_four_gigabytes_is_not_believed() -> None:
 def test_what_is_no_chart_is_refused(data: bytes) -> None:
     with pytest.raises(FormatError, match="^x: expected"):
         read_text(bootchart.IMPORTER, data)
+
+
+def test_a_process_that_was_seen_before_it_says_it_began() -> None:
+    one = chart(
+        proc_ps_log="100\n" + process(7, "x", started=900) + "\n\n200\n" + process(7, "x", started=900) + "\n\n"
+    )
+    (span,) = one.timeline.spans
+    assert (span.start_ns, span.end_ns) == (1_000_000_000, 2_000_000_000)
+
+
+def test_a_kernel_log_without_initcalls_gets_no_note_of_their_clock() -> None:
+    one = chart(proc_ps_log="100\n" + process(7, "x") + "\n\n", dmesg="[    0.000000] Linux version 6\n")
+    assert not any("printk's clock" in note for note in one.notes)

@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -45,7 +46,7 @@ def test_a_boards_boot_agrees_with_the_exact_trace_of_it() -> None:
 @pytest.mark.parametrize("name", STASHES)
 def test_the_stash_says_what_the_report_says(name: str) -> None:
     console = (DATA / name.replace(".stash", "-console.log")).read_text()
-    assert parse_stash((DATA / name).read_bytes()) == parse_report(console)
+    assert parse_stash((DATA / name).read_bytes()) == replace(parse_report(console), console=())
 
 
 @pytest.mark.parametrize("name", STASHES)
@@ -130,4 +131,5 @@ def test_a_console_without_a_report() -> None:
 def test_a_row_without_end_is_cut() -> None:
     # Found by `make fuzz`: a host's stamp was looked for at every place of it.
     text = (DATA / "uboot" / "qemu-x86-console.log").read_text()
-    assert parse_report("[1.5 x" * 20_000 + "\n" + text) == parse_report(text)
+    cut, whole = parse_report("[1.5 x" * 20_000 + "\n" + text), parse_report(text)
+    assert cut.stages == whole.stages and cut.console[1:] == whole.console

@@ -61,3 +61,20 @@ def test_a_table_that_lies_is_no_table() -> None:
             recording_of(table)
     with pytest.raises(FormatError, match="expected the timestamps of cbmem"):
         recording_of(b"3 entries total:\n\n" + b"9" * 5000 + b":x 1\n")
+
+
+def test_a_prompt_before_it_and_rows_that_are_missing() -> None:
+    text = (DATA / "coreboot" / "cbmem-t.txt").read_text()
+    whole = recording_of(f"root@box:~# cbmem -t\n{text}".encode())
+    assert whole.format == "cbmem" and whole.timeline == sample("coreboot/cbmem-t.txt").timeline
+    rows = text.split("\n")
+    assert not any("missing" in note for note in sample("coreboot/cbmem-t.txt").notes)
+    cut = recording_of("\n".join(rows[:10]).encode())
+    # Of the rows that are left, one is the head, one is empty, and one is the base, which is no entry.
+    assert any("The head states 19 entries, and 12 of them are missing." in note for note in cut.notes)
+
+
+def test_rows_without_their_head() -> None:
+    rows = (DATA / "coreboot" / "cbmem-t.txt").read_text().split("\n")[4:]
+    one = recording_of("\n".join(rows).encode())
+    assert one.format == "cbmem" and len(one.timeline.events) == 19 - (rows[0].startswith("  12"))

@@ -40,3 +40,10 @@ def test_a_sum_that_does_not_fit_is_told() -> None:
 def test_a_title_without_rows() -> None:
     with pytest.raises(FormatError, match="expected a table of kern.boottrace.log"):
         recording_of("\n".join(TEXT.split("\n")[:3]).encode())
+
+
+def test_rows_behind_an_ellipsis_have_no_title() -> None:
+    rows = TEXT.split("\n")[5:9]
+    boot = recording_of("\n".join(["[...]", *rows]).encode())
+    assert boot.format == "boottrace" and len(boot.timeline.events) == 4
+    assert any("left out" in note and "[...]" in note for note in boot.notes)

@@ -114,3 +114,11 @@ def test_a_boot_whose_counter_was_set_back_within_its_line() -> None:
     boot = rows("0x2 5000 ENTER x\n0x0 4000 ENTER loader\n0x1 3000 ENTER mi_startup\n0x1 3500 EXIT mi_startup\n")
     assert all(one.own_ns >= 0 for one in boot.stacks)
     assert own_ns(boot)["boot;mi_startup"] == 500
+
+
+@pytest.mark.parametrize(
+    ("thread", "name"), [("0xfffff80001000000", "machdep.tsc_freq"), ("0xffff000001000000", "kern.timecounter.tc")]
+)
+def test_the_hint_names_a_sysctl_that_this_processor_has(thread: str, name: str) -> None:
+    one = recording_of(f"{thread} 100 ENTER mi_startup\n{thread} 200 EXIT mi_startup\n".encode())
+    assert any(f"which sysctl {name} prints" in note for note in one.notes)

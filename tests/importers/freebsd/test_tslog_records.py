@@ -1,6 +1,7 @@
 """Rows of TSLOG as records."""
 
 from bootlab.importers.freebsd.tslog_records import Record, RecordKind, TslogProcess, parse_rows
+from bootlab.importers.reading.tally import Tally
 
 
 def test_rows_of_records() -> None:
@@ -15,7 +16,8 @@ def test_rows_of_records() -> None:
                 '9 7 10 20 "a \\"b\\"" "/bin/"c"',
             ],
             start=1,
-        )
+        ),
+        Tally(),
     )
     assert dump.records == [
         Record(0xFFFFFFFF81F00000, 123, RecordKind.ENTER, "relocate_file1 ef->rela"),

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.importers.kernel.dmesg import PRINTK, KernelLine, KernelLog, LoggedInitcall, parse
+from bootlab.importers.kernel.dmesg import PRINTK, KernelLog, LoggedInitcall, parse
+from bootlab.importers.kernel.line import KernelLine
 from bootlab.importers.kernel.log import recording_of
 
 LEVELS = ("emerg", "alert", "crit", "err", "warn", "notice", "info", "debug")

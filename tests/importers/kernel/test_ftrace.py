@@ -12,7 +12,7 @@ from bootlab.importers.kernel import ftrace
 from bootlab.importers.kernel.ftrace_graph import is_graph_row
 from bootlab.importers.reading.source import FormatError, open_source
 from tests.importers.kernel.traces import text_of
-from tests.importers.samples import read_text, sample
+from tests.importers.samples import DATA, read_text, recording_of, sample
 
 MB = 1_000_000
 
@@ -69,14 +69,13 @@ def test_names_with_blanks_and_every_column(row: str) -> None:
 
 
 def test_lost_and_overwritten_events_are_said() -> None:
-    one = read_text(
-        ftrace.IMPORTER,
-        "# tracer: nop\n# entries-in-buffer/entries-written: 100/5100   #P:2\nCPU:1 [LOST 77 EVENTS]\n"
-        "  a-1     [000] .....     1.000000: x: y\nnonsense\n",
+    one = recording_of(
+        b"# tracer: nop\n# entries-in-buffer/entries-written: 100/5100   #P:2\nCPU:1 [LOST 77 EVENTS]\n"
+        b"  a-1     [000] .....     1.000000: x: y\nnonsense\n"
     )
     assert any("overwrote 5000 events" in note for note in one.notes)
     assert any("77 events were lost" in note for note in one.notes)
-    assert any("1 lines are none" in note for note in one.notes)
+    assert any(note == "1 of 5 lines left out: no line of this format; the first: nonsense." for note in one.notes)
 
 
 def test_cycles_stay_cycles_until_somebody_knows_their_rate() -> None:
@@ -123,3 +122,28 @@ def test_a_row_of_blanks_is_looked_at_once() -> None:
     assert not is_graph_row(" 0)" + " " * 60_000)
     assert not is_graph_row(" " * 60_000 + "|")
     assert time.process_time() - began < 0.2
+
+
+@pytest.mark.parametrize("name", ["trace-cmd-report.txt", "perf-script.txt"])
+def test_other_tools_texts_of_the_same_events(name: str) -> None:
+    # By the file itself: the stamps of the initcall's two events, and of the two switches.
+    rows = (DATA / "traces" / name).read_text().splitlines()
+    at = {}
+    for row in rows:
+        for event in ("initcall_start", "initcall_finish"):
+            if f"{event}:" in row:
+                at[event] = float(row.split("]")[1].split(":")[0])
+    switches = [float(row.split("]")[1].split(":")[0]) for row in rows if "sched_switch:" in row]
+    one = sample(f"traces/{name}")
+    spans = {span.source: span for span in one.timeline.spans}
+    assert spans["initcall"].duration_ns == round((at["initcall_finish"] - at["initcall_start"]) * 1e9)
+    assert (spans["running"].name, spans["running"].duration_ns) == (
+        "kworker/0:1-31", round((switches[1] - switches[0]) * 1e9),
+    )  # fmt: skip
+    assert any(event.name == "exec /sbin/init" for event in one.timeline.events)
+
+
+def test_a_call_graph_in_trace_cmds_events() -> None:
+    stacks = {stack.frames[1:]: stack.own_ns for stack in sample("traces/trace-cmd-report.txt").stacks}
+    assert stacks[("do_one_initcall", "mutex_lock")] == 537
+    assert stacks[("do_one_initcall",)] == 700_000 - 537

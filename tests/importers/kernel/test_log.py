@@ -89,6 +89,50 @@ def test_deferred_probes_are_named() -> None:
     )  # fmt: skip
 
 
+def test_an_end_without_its_beginning_is_as_long_as_the_kernel_says() -> None:
+    # What `dmesg | grep "initcall.*after"` leaves; by awk: '/returned/ {print $(NF - 1)}'.
+    rows = (DATA / "kernel-logs" / "only-returns.log").read_text().splitlines()
+    expected = {row.split("initcall ")[1].partition("+")[0]: int(row.split()[-2]) * 1000 for row in rows}
+    one = sample("kernel-logs/only-returns.log")
+    assert {length.name: length.took_ns for length in one.lengths} == expected and len(expected) == 4
+    assert one.phases == () and not any("ring buffer" in note or "jiffies" in note for note in one.notes)
+
+
+def test_lines_that_a_mail_has_broken_are_joined() -> None:
+    one = sample("kernel-logs/mail-wrapped.txt")
+    assert figures(one) == [
+        ("of_platform_default_populate_init", 100_000_000, 350_500_000), ("imx_drm_init", 400_000_000, 900_000_000),
+    ]  # fmt: skip
+    assert [line.text for line in one.text] == ["Hi all,", "on my board these take longest:", "Regards"]
+
+
+@pytest.mark.parametrize(("language", "probes"), [("german", 2), ("japanese", 0)])
+def test_a_journals_excerpt_in_any_language_is_read_for_lengths(language: str, probes: int) -> None:
+    name = f"kernel-logs/syslog-{language}.log"
+    rows = (DATA / name).read_text().splitlines()
+    one = sample(name)
+    assert one.format == "dmesg" and one.timeline.events == ()
+    assert sorted(length.took_ns // 1000 for length in one.lengths) == sorted(int(row.split()[-2]) for row in rows)
+    assert sum(length.source == "probe" for length in one.lengths) == probes
+    # EPROBE_DEFER without its sign.
+    assert sum("deferred" in length.about for length in one.lengths) == probes // 2
+
+
+def test_kernels_before_5_18_count_jiffies_in_units_of_1024_ns() -> None:
+    (call, *_) = sample("kernel-logs/upstart-3.2.log").timeline.spans
+    assert (call.name, call.about) == ("init_hw_perf_events", "kernel: 3906 us in jiffies")
+
+
+def test_a_line_without_a_stamp_is_kept_in_its_place() -> None:
+    one = sample("consoles/rockchip-console.log")
+    rows = [row for row in (DATA / "consoles" / "rockchip-console.log").read_text().splitlines() if row]
+    shown, events = [], [event.name for event in one.timeline.events]
+    for number in range(len(events) + 1):
+        shown += [line.text for line in one.text if line.after == number]
+        shown += events[number : number + 1]
+    assert shown == [row.partition("] ")[2] if row.startswith("[") else row for row in rows]
+
+
 def test_initcall_levels_where_the_kernel_names_them() -> None:
     one = read(
         "[    0.000000] Linux version 6.18\n[    0.100000] entering initcall level: fs\n"
@@ -135,7 +179,8 @@ def test_addresses_and_power_management() -> None:
         "[    0.300000] calling  i2c-3+ @ 2475, parent: 0000:00:02.0\n"
         "[    0.400000] call i2c-3+ returned 0 after 0 usecs\n"
     )
-    assert figures(one) == [("0xffffffff81a0b0c0", 100_000_000, 200_000_000)]
+    assert figures(one) == [("0xffffffff81a0b0c0", 100_000_000, 200_000_000), ("i2c-3", 300_000_000, 400_000_000)]
+    assert [span.source for span in one.timeline.spans] == ["initcall", "device callback"]
 
 
 def test_a_stamp_that_was_torn_is_no_stamp() -> None:

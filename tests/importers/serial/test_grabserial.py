@@ -4,7 +4,7 @@ import pytest
 
 from bootlab.importers.reading.source import FormatError
 from bootlab.importers.serial import grabserial
-from tests.importers.samples import read_text, sample
+from tests.importers.samples import DATA, phases_ms, read_text, recording_of, sample
 
 OFFSET_NS = 1_471_594_300
 SINCE_NS = 3_211_212_000
@@ -56,3 +56,18 @@ def test_few_stamped_lines_are_said_to_be_too_few() -> None:
 def test_what_has_no_stamps_is_refused() -> None:
     with pytest.raises(FormatError, match="^x: no line starts with"):
         read_text(grabserial.IMPORTER, "hello\n")
+
+
+def test_what_its_own_patterns_matched_is_kept() -> None:
+    text = (DATA / "grabserial-match.log").read_text()
+    said = [row for row in text.splitlines() if row.startswith("The inlinepat")]
+    assert sample("grabserial-match.log").facts["grabserial"] == "; ".join(said) and said
+
+
+def test_a_kernel_that_does_not_name_its_init_ends_all_the_same() -> None:
+    one = recording_of(
+        b"[0.000001 0.000000] Linux version 3.2\n[1.000001 1.000000] Freeing init memory: 184K\n"
+        b"[9.000001 8.000000] login:\n"
+    )
+    assert phases_ms(one) == {"kernel": 1000.0, "user space, as far as logged": 8000.0}
+    assert not any("nothing has a time" in note or "Linux version" in note for note in one.notes)

@@ -4,7 +4,7 @@ import pytest
 
 from bootlab.importers.reading.source import FormatError
 from bootlab.importers.systemd import analyze_text as systemd_text
-from tests.importers.samples import DATA, read_text, sample
+from tests.importers.samples import DATA, phases_ms, read_text, recording_of, sample
 from tests.importers.systemd.printed import MS, printed_blame
 
 
@@ -94,3 +94,12 @@ def test_all_three_in_one_file_share_a_clock() -> None:
     assert one.timeline.clock.name == "monotonic"
     ssh = next(span for span in one.timeline.spans if span.name == "ssh.service")
     assert ssh.start_ns == (7_170 + 19_476) * MS
+
+
+def test_a_container_has_no_kernel_to_count_an_initramfs_to() -> None:
+    one = recording_of(b"Startup finished in 2.5s (userspace) = 2.5s\n")
+    assert one.notes == () and phases_ms(one) == {"userspace": 2500.0}
+
+
+def test_the_target_is_kept() -> None:
+    assert sample("debian-13/systemd-analyze-time.txt").facts == {"target": "graphical.target"}

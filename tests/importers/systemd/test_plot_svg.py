@@ -42,3 +42,19 @@ def test_the_scale_is_the_axis_own() -> None:
     )
     (span,) = read_text(systemd_svg.IMPORTER, text).timeline.spans
     assert (span.name, span.start_ns, span.end_ns) == ("a&b\\x2dc.service", 2_000 * MS, 2_500 * MS)
+
+
+def test_a_drawing_that_is_cut_says_how_much_is_missing() -> None:
+    raw = lzma.decompress((DATA / "debian-13" / "systemd-analyze-plot.svg.xz").read_bytes()).decode()
+    whole = sample("debian-13/systemd-analyze-plot.svg.xz")
+    assert not any("cut off" in note for note in whole.notes)
+    assert whole.facts == {
+        "system": "Debian GNU/Linux 13 (trixie)", "machine": "x86-64 qemu", "target": "graphical.target",
+        "kernel": "6.12.107+deb13-cloud-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.12.107-1 (2026-08-29)",
+    }  # fmt: skip
+    rows = raw.split("\n")
+    names = [number for number, row in enumerate(rows) if '<text class="left"' in row or '<text class="right"' in row]
+    # 97 rows are drawn, and 6 of the legend; the first 40 of them are left.
+    assert len(names) == 103
+    cut = read_text(systemd_svg.IMPORTER, "\n".join(rows[: names[40]]))
+    assert "The drawing is cut off: 57 of its 97 rows are missing." in cut.notes

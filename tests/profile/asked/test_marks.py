@@ -156,3 +156,11 @@ def test_every_wrong_mark_is_named_by_its_key() -> None:
 def test_an_architecture_the_plugin_does_not_know_is_refused() -> None:
     with pytest.raises(InputError, match="loongarch64"):
         make({}, "loongarch64")
+
+
+def test_charges_are_lines_of_their_own_and_an_unknown_function_is_named() -> None:
+    config = make(X86_64, charges={"start_kernel": 2500})
+    assert f"charge start_kernel {X86_64['start_kernel']:x} " in config.text and " 2500\n" in config.text
+    assert "charge" not in make(X86_64).text
+    with pytest.raises(InputError, match=r"clock\.charges\.no_such: this kernel has no function 'no_such'"):
+        make(X86_64, charges={"no_such": 1})

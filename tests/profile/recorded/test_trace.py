@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.profile.recorded.trace import PluginTrace, Stamp, TracedCall, parse_trace, read_trace
+from bootlab.profile.recorded.trace import DISKS, Charge, PluginTrace, Stamp, TracedCall, parse_trace, read_trace
 
 # Begin and end of a real boot (Debian 6.1 cloud kernel, microvm).
 WHOLE = """\
@@ -53,6 +53,35 @@ def test_the_host_clock_counts_no_instructions() -> None:
 def test_a_killed_qemu_leaves_a_trace_at_every_byte(size: int) -> None:
     trace = parse_trace(WHOLE[:size])
     assert (trace.end is not None) == (size == len(WHOLE))
+
+
+def test_what_was_asked_for_and_what_came_of_it() -> None:
+    head = "bootlab-trace 1\nclock virtual 0\n"
+    trace = parse_trace(f"{head}exact disks\nrefused device ide-hd is asked in another way\nsettled 309 2\nend 5 5\n")
+    assert trace.exact == [DISKS] and trace.refused == {"device": "ide-hd is asked in another way"}
+    assert trace.settled == (309, 2) and trace.asked_for(DISKS)
+    refused = parse_trace(f"{head}refused disks this QEMU does not export aio_poll\n")
+    assert refused.asked_for(DISKS) and not refused.exact
+    assert not parse_trace(head).asked_for(DISKS)
+    with pytest.raises(InputError, match="trace:3: not a record: 'refused disks'"):
+        parse_trace(f"{head}refused disks\n")
+
+
+def test_what_was_charged_to_the_clock_is_no_idle_time() -> None:
+    text = (
+        "bootlab-trace 1\nclock virtual 0 charged\nexact charges\nmark a 100 100 0\ncall initcall 150 150 0 ff\n"
+        "console 160 160 0 5\ncharged serial 2 5000\nguest ready 5260 200 5000\ncharged serial 3 7500\n"
+        "end 7800 240 7500\n"
+    )
+    trace = parse_trace(text)
+    assert trace.guest_marks["ready"] == Stamp(5260, 200, 5000) and trace.charges == {"serial": Charge(3, 7500)}
+    assert [trace.idle_ns(stamp) for stamp in (trace.marks["a"], trace.guest_marks["ready"])] == [0, 60]
+    assert trace.calls == [TracedCall("initcall", 150, 150, 255)] and trace.console == [(Stamp(160, 160), 5)]
+    for damaged in ("mark a 100 100\n", "mark a 100 100 101\n", "charged serial 0 0\n", "charged serial 1\n"):
+        with pytest.raises(InputError, match="trace:3"):
+            parse_trace("bootlab-trace 1\nclock virtual 0 charged\n" + damaged)
+    with pytest.raises(InputError, match="expected the clock"):
+        parse_trace("bootlab-trace 1\nclock virtual 0 free\n")
 
 
 def test_nothing_is_the_trace_of_a_qemu_killed_as_it_began() -> None:

@@ -99,9 +99,21 @@ def test_what_is_off_is_said(profile_writer: Any) -> None:
     assert account.ready.attributed_instructions == 1000
     assert account.faults == (
         "up to ready: 12 of 1012 instructions are in no task or stage",
-        "up to ready: 3 of 1015 ns are neither executed nor idle",
+        "up to ready: 3 of 1015 ns are neither executed nor idle nor charged",
         "the idle stretches add up to 5 ns, the plugin counted 9 ns",
     )
+
+
+def test_what_was_charged_to_the_clock_closes_the_account(profile_writer: Any) -> None:
+    writer = profile_writer
+    writer.task("swapper/0", 0)
+    writer.spend("swapper/0-0;start_kernel", 1000)
+    writer.add(ChunkKind.CHARGED, writer.t_ns, writer.t_ns + 2500, writer.node("swapper/0-0;start_kernel"), 0, 0)
+    writer.t_ns += 2500
+    writer.cut("ready")
+    account = make_account(parse(writer.end()))
+    assert account.closed and account.ready.charged_ns == 2500 and account.ready.idle_ns == 0
+    assert account.as_json()["charged_ns"] == 2500 and account.ready.virtual_ns == 3500
 
 
 def test_a_cut_off_profile_says_so(profile_writer: Any) -> None:

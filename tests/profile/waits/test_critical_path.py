@@ -135,7 +135,7 @@ def test_a_sleep_of_the_one_waited_for_counts_from_its_start(profile_writer: Any
     assert sleep.wait is not None and sleep.wait.waker is not None
     assert (sleep.wait.kind, sleep.wait.function, sleep.wait.caller) == (WaitKind.SLEEP, "msleep", "bring_up")
     assert (sleep.wait.context, sleep.wait.waker.kind) == ("bring_up", WakeKind.TIMER)
-    assert "something_else" not in str(path.as_json()), "it would not have been faster without"
+    assert "something_else" not in str(path.as_json()), "it would not have been shorter without"
 
 
 def test_work_that_a_timer_hands_out_is_waited_for_by_the_waiter(profile_writer: Any) -> None:

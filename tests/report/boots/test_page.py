@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.experiments.comparing import compare_steps
+from bootlab.experiments.family import Family
 from bootlab.measure.record import BootRecord
 from bootlab.report.boots.page import boot_page, compare_page, series_page, try_page
 from bootlab.report.boots.steps_page import steps_page
 from bootlab.report.parts.console import Console, read_console
 from bootlab.report.parts.markup import Html, join, tag
 from bootlab.system import BoardModel
-from tests.report.steps import four_steps, four_systems, with_a_failure
-from tests.report.trials import loaded_trial, trial
+from tests.report.steps import four_steps, four_systems, steps_of, with_a_failure
+from tests.report.trials import confirmed_trial, loaded_trial, trial
 
 DATA = Path(__file__).parents[2] / "data" / "report"
 HOSTILE = "</script><script>window.stolen=1</script><img src=x onerror=stolen()>\"'&\x00\x1b[31m\u202e\N{SNOWMAN}"
@@ -41,10 +41,11 @@ def consoles() -> list[Console]:
 PAGES = {
     "try": try_page(trial(), consoles()),
     "try with load": try_page(loaded_trial(), consoles()),
+    "try with fresh boots": try_page(confirmed_trial(), consoles()),
     "boot": boot_page(series("series-before.json")[0], consoles()[:1]),
     "panicked": boot_page(series("series-panicked.json")[0], consoles()[:1]),
     "series": series_page(series("series-before.json") + series("series-panicked.json"), consoles()[:1]),
-    "comparison": compare_page(series("series-before.json"), series("series-after.json"), "faster", consoles()),
+    "comparison": compare_page(series("series-before.json"), series("series-after.json"), "shorter", consoles()),
     "steps": steps_page(four_steps(), four_systems(), consoles()),
     "steps with a failure": steps_page(*with_a_failure()),
 }
@@ -129,6 +130,31 @@ def test_every_technique_step_and_boot_is_there() -> None:
         assert digest in said
 
 
+def test_a_fresh_boot_is_there_once_whoever_was_confirmed_by_it() -> None:
+    said, result = "".join(Reader(PAGES["try with fresh boots"]).said), confirmed_trial()
+    for one in (*result.alone[0].fresh_before, *result.alone[0].fresh_members, *result.alone[1].fresh_members):
+        assert said.count(one.run) == 1
+    assert "baseline, fresh" in said and f"{result.alone[0].technique}, fresh" in said
+    before = len([*trial().baseline.members, *trial().baseline.null_members])
+    rows = [*trial().alone, *trial().stack, result.stack[-1]]
+    assert f"All {before + sum(len(row.members) for row in rows) + 10} boots" in said
+    assert "fresh" not in "".join(Reader(PAGES["try"]).said).replace("fresh boots confirm it", "")
+
+
+def test_a_stack_that_is_not_steady_and_a_step_that_broke_on_it_say_why() -> None:
+    said = "".join(Reader(PAGES["try with fresh boots"]).said)
+    assert "fails with a change that means nothing: runs/1/boots/stack-null4-s1: panicked" in said
+    assert "with a change that means nothing: hung: not ready after 5 s (runs/1/boots/stack-null1-s1); not kept" in said
+
+
+def test_verdicts_have_their_colour_in_the_words_of_either_clock() -> None:
+    style = PAGES["try"][PAGES["try"].index("<style>") : PAGES["try"].index("</style>")]
+    for word in ("shorter", "longer", "faster", "slower", "broke-it"):
+        assert f".verdict.{word}" in style
+    assert 'class="verdict shorter"' in PAGES["try"] and 'class="verdict longer"' in PAGES["try"]
+    assert 'class="verdict faster"' not in PAGES["try"] and 'class="verdict slower"' not in PAGES["try"]
+
+
 def test_a_ladder_climbed_alone_has_no_table_of_techniques_alone() -> None:
     page = try_page(trial().model_copy(update={"alone": []}))
     assert "What each technique saves alone" in PAGES["try"]
@@ -209,7 +235,7 @@ def test_a_board_model_stands_beside_the_hashes_of_every_page() -> None:
     said = "".join(Reader(compare_page(before, after)).said)
     assert f"The board models differ, {slow.label} and {quick.label}" in said
     sides = [before, after, after]
-    steps = "".join(Reader(steps_page(compare_steps([(side, []) for side in sides]), sides)).said)
+    steps = "".join(Reader(steps_page(steps_of([Family(tuple(side)) for side in sides]), sides)).said)
     assert f"board model: {slow.label} -> {quick.label}" in steps
     assert "board model" not in PAGES["try"] + PAGES["comparison"]
 

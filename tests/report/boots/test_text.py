@@ -14,11 +14,12 @@ from bootlab.errors import InputError
 from bootlab.experiments.trial.result import StackName
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.report.boots import text
+from bootlab.report.boots.page import try_page
 from bootlab.report.boots.steps_text import steps
 from bootlab.report.trial.text import try_result
 from bootlab.system import BoardModel, Storage
 from tests.report.steps import four_steps, four_systems, with_a_failure
-from tests.report.trials import loaded_trial, trial
+from tests.report.trials import confirmed_trial, loaded_trial, trial
 
 DATA = Path(__file__).parents[2] / "data" / "report"
 
@@ -65,9 +66,9 @@ def test_try_lists_every_technique_under_its_verdict_and_keeps_names_whole() -> 
     out = printed(try_result(trial()))
     for one in trial().alone:
         assert one.technique in out
-    assert out.index("\nfaster") < out.index("\nno difference shown") < out.index("\nslower")
+    assert out.index("\nshorter") < out.index("\nno difference shown") < out.index("\nlonger")
     assert "recommended: 613.28 ms virtual, 2.50x fewer instructions + idle, 3 techniques" in out
-    assert "faster instructions" not in out
+    assert "faster" not in out and "slower" not in out, "it is on the virtual clock"
 
 
 def test_try_says_what_was_not_kept_and_what_was_tried_again() -> None:
@@ -77,6 +78,30 @@ def test_try_says_what_was_not_kept_and_what_was_tried_again() -> None:
     assert "no difference shown" in rungs
     assert "broke it" in rungs
     assert "* tried again here" in rungs
+
+
+def test_try_says_what_broke_on_a_stack_only_and_which_stack_is_not_steady() -> None:
+    out = " ".join(printed(try_result(confirmed_trial())).split())
+    name = confirmed_trial().alone[1].technique
+    assert f"{name} none broke it with a change that means nothing: hung: not ready after 5 s" in out
+    assert "recommended: fails with a change that means nothing: runs/1/boots/stack-null4-s1: panicked" in out
+    assert "means nothing" not in printed(try_result(trial()))
+
+
+def test_try_says_in_short_what_else_a_technique_changed() -> None:
+    one = trial().alone[0]
+    lost = {"SECURITY": ("y", "n"), "AUDIT": ("y", "n"), "IMA": ("y", "n"), "EVM": ("y", "n"), "KEYS": ("y", "n")}
+    for changed, named, said in (
+        ({"EXPERT": ("n", "y"), "NR_CPUS": ("8", "4")}, [], "2 other options change: EXPERT n -> y, NR_CPUS 8 -> 4"),
+        ({"EXPERT": ("n", "y")}, [], "1 other option changes: EXPERT n -> y"),
+        (lost, list(lost), "5 other options change; lost: SECURITY, AUDIT, IMA, EVM and 1 more"),
+    ):
+        told = one.model_copy(update={"also_changed": changed, "also_lost": named, "risk": "security"})
+        result = trial().model_copy(update={"alone": [told, *trial().alone[1:]]})
+        out = " ".join(printed(try_result(result)).split())
+        assert f"configuration technique risk besides {one.technique} security {said}" in out
+        assert said.replace(">", "&gt;") in try_page(result)
+    assert "besides" not in printed(try_result(trial()))
 
 
 def test_try_names_the_storage_model_with_every_time_that_includes_it() -> None:
@@ -114,7 +139,7 @@ def test_a_ladder_climbed_alone_lists_its_steps_with_their_sizes_and_no_verdicts
     steps.append(absent)
     result = loaded.model_copy(update={"alone": [], "ablation": [], "stack": steps, "final": {StackName.LADDER: end}})
     out = printed(try_result(result))
-    assert "\nfaster" not in out
+    assert "\nshorter" not in out
     assert "does not apply no such CPU" in " ".join(out.split())
     sizes = out[out.index("sizes in KiB") : out.index("stacks, plan")]
     listed = [line.split()[1] for line in sizes.splitlines() if line.startswith("+ ")]
@@ -198,10 +223,10 @@ def test_steps_show_each_saving_and_its_verdict_and_what_they_come_to() -> None:
     out = printed(steps(four_steps(), four_systems()))
     ladder = out[: out.index("2 against 1")].splitlines()[2:]
     assert ladder[0].split() == ["1", "fixture-debian-cloud", "1534.22"]
-    assert ladder[3].split() == ["4", "slower", "743.02", "-90.00", "0.00", "51.6", "slower"]
+    assert ladder[3].split() == ["4", "longer", "743.02", "-90.00", "0.00", "51.6", "longer"]
     loud = " ".join(out.split())
     assert "3 against 2: no difference shown" in loud
-    assert "in all: 1534.22 -> 743.02 ms virtual, 2.06x fewer instructions + idle; faster: +791.200 ms saved" in loud
+    assert "in all: 1534.22 -> 743.02 ms virtual, 2.06x fewer instructions + idle; shorter: +791.200 ms saved" in loud
     phases = out[out.index("phases, ms virtual") :]
     assert phases.splitlines()[1].split() == ["phase", "1", "2", "3", "4"]
 

@@ -4,13 +4,15 @@ import re
 
 import pytest
 
+from bootlab.measure.record import Outcome
 from bootlab.report.parts.figures import (
     clock_sentence,
     flat,
-    median_ns,
+    median_ready_ns,
     model_lines,
     ms,
     percent,
+    ready_times,
     spread_words,
     visible,
 )
@@ -57,10 +59,14 @@ def test_tcg_wall_time_is_never_offered_as_speed() -> None:
     assert "never quote" not in clock_sentence("wall", None, "host", [1], "kvm")
 
 
-def test_median_of_what_is_there() -> None:
-    assert median_ns([3, None, 1, 2]) == 2
-    assert median_ns([1, 4]) == 2
-    assert median_ns([None]) is None
+def test_only_boots_that_were_ready_have_a_median() -> None:
+    """Of two middles the mean, rounded down, as everywhere: 3.5 is 3."""
+    boot = series("series-before.json")[0]
+    slow, fast = (boot.model_copy(update={"marks": {"ready": ready_ns}}) for ready_ns in (5, 2))
+    failed = boot.model_copy(update={"outcome": Outcome.HUNG})
+    assert ready_times([slow, failed, fast]) == [5, 2]
+    assert median_ready_ns([slow, failed, fast]) == 3
+    assert median_ready_ns([failed]) is None
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def pages(small: Profile, long_boot: Profile, tmp_path_factory: pytest.TempPathF
         "small": profile_page(analysis, console, {"folded stacks": "profile.folded"}),
         "long": profile_page(analysis_of(long_boot)),
         "cut off": profile_page(analysis_of(small_profile(folder, whole=False))),
-        "difference": differential_page(analysis, analysis_of(small_profile(folder, extra=4_000), system="slower")),
+        "difference": differential_page(analysis, analysis_of(small_profile(folder, extra=4_000), system="longer")),
     }
 
 

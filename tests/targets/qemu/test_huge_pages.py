@@ -6,7 +6,7 @@ import pytest
 
 from bootlab.errors import InputError, MissingTool
 from bootlab.system import System
-from bootlab.targets.qemu.huge_pages import expect_pages, free_pages
+from bootlab.targets.qemu.huge_pages import expect_pages, read_free_pages
 
 
 def system(page_size: str, memory_mib: int = 256) -> System:
@@ -29,7 +29,7 @@ def pool(tmp_path: Path) -> Path:
 
 
 def test_enough_pages(pool: Path) -> None:
-    assert free_pages(pool) == 120
+    assert read_free_pages(pool) == 120
     expect_pages(system("2M", 240), pool=pool)
 
 

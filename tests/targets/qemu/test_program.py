@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import MissingTool
-from bootlab.targets.qemu.program import qemu_version
+from bootlab.targets.qemu.program import probe_qemu_version
 
 
 def fake_qemu(folder: Path, first_line: str) -> Path:
@@ -17,13 +17,13 @@ def fake_qemu(folder: Path, first_line: str) -> Path:
 
 def test_version_with_its_packagers(tmp_path: Path) -> None:
     program = fake_qemu(tmp_path, "QEMU emulator version 10.0.2 (Debian 1:10.0.2+ds-2+deb13u1)")
-    assert qemu_version(program) == "10.0.2 (Debian 1:10.0.2+ds-2+deb13u1)"
+    assert probe_qemu_version(program) == "10.0.2 (Debian 1:10.0.2+ds-2+deb13u1)"
 
 
 def test_version_without_a_packager(tmp_path: Path) -> None:
-    assert qemu_version(fake_qemu(tmp_path, "QEMU emulator version 9.2.0")) == "9.2.0"
+    assert probe_qemu_version(fake_qemu(tmp_path, "QEMU emulator version 9.2.0")) == "9.2.0"
 
 
 def test_a_missing_qemu_is_named(tmp_path: Path) -> None:
     with pytest.raises(MissingTool, match="program not found"):
-        qemu_version(tmp_path / "qemu-system-none")
+        probe_qemu_version(tmp_path / "qemu-system-none")

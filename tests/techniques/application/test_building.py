@@ -5,12 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from bootlab.system import Instructions, Libc, System
-from bootlab.techniques.model.catalogue import load_catalogue
-from bootlab.techniques.model.evidence import Effect, Evidence, Measured
+from bootlab.techniques.model.evidence import Effect, Evidence
+from tests.techniques.asking import ALL, NOTHING
 
 Make = Callable[..., Evidence]
-ALL = {technique.name: technique for technique in load_catalogue()}
-NOTHING = Measured({}, {}, {}, "")
 FFMPEG = "/usr/bin/ffmpeg"
 
 
@@ -64,8 +62,9 @@ def test_says_why_not(camera: System, system: System) -> None:
         ("application_reduced", {"bytes": "17000000"}, {"bytes": "18000000"}, Effect.NONE),
         ("application_thumb2", {"bytes": "84"}, {"bytes": "100"}, Effect.PROVEN),
         ("application_thumb2", {"bytes": "99"}, {"bytes": "100"}, Effect.NONE),
-        ("application_musl", {"compiler": "clang version 21"}, {"compiler": "gcc 12"}, Effect.PROVEN),
-        ("application_musl", {"compiler": "gcc 12"}, {"compiler": "gcc 12"}, Effect.NONE),
+        ("application_musl", {"libc": "another"}, {"libc": "glibc"}, Effect.PROVEN),
+        ("application_musl", {"libc": "glibc", "compiler": "clang version 21"}, {"libc": "glibc"}, Effect.NONE),
+        ("application_musl", {"compiler": "clang version 21"}, {"compiler": "gcc 12"}, Effect.NOT_SHOWN),
     ],
 )
 def test_the_program_that_ran_proves_it(

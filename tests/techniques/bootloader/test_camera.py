@@ -3,12 +3,10 @@
 from collections.abc import Callable
 
 from bootlab.system import System
-from bootlab.techniques.model.catalogue import load_catalogue
-from bootlab.techniques.model.evidence import Effect, Evidence, Measured
+from bootlab.techniques.model.evidence import Effect, Evidence
+from tests.techniques.asking import ALL, NOTHING
 
 Make = Callable[..., Evidence]
-ALL = {technique.name: technique for technique in load_catalogue()}
-NOTHING = Measured({}, {}, {}, "")
 
 
 def test_the_camera_is_powered_by_the_first_stage(camera: System, system: System, evidence: Make) -> None:

@@ -1,28 +1,16 @@
 """Falcon mode: when it applies, what it changes, and what proves it."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from bootlab.system import System
 from bootlab.techniques.bootloader.falcon import PATCH
-from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
-from bootlab.techniques.model.evidence import Effect, Evidence, Measured
-from bootlab.techniques.model.technique import Technique
-
-STANDARD = {"power_on": 0, "spl_entry": 2, "uboot_entry": 40, "kernel_load": 60, "image_entry": 90}
-
-
-def technique(name: str) -> Technique:
-    return find_techniques(load_catalogue(), [name])[0]
-
-
-def evidence(console: str = "", marks: Mapping[str, int] = STANDARD, loaded: int | None = None) -> Evidence:
-    read = {} if loaded is None else {"kernel load": loaded}
-    return Evidence({}, {}, marks, console, None, sizes={"kernel": 2_500_000}, read_bytes=read)
+from bootlab.techniques.model.evidence import Effect, Measured
+from tests.techniques.asking import ALL
+from tests.techniques.board_evidence import STANDARD, evidence
 
 
 def test_falcon_mode_brings_its_patch_once(board: System, measured: Measured) -> None:
-    falcon = technique("bootloader_falcon")
+    falcon = ALL["bootloader_falcon"]
     changed = falcon.change.apply(board, measured)
     assert changed.bootloader is not None and changed.bootloader.falcon
     assert changed.bootloader.patches == (PATCH,) and PATCH.is_file()
@@ -32,7 +20,7 @@ def test_falcon_mode_brings_its_patch_once(board: System, measured: Measured) ->
 
 
 def test_falcon_mode_takes_an_initramfs_into_the_kernel(camera: System, measured: Measured) -> None:
-    falcon = technique("bootloader_falcon")
+    falcon = ALL["bootloader_falcon"]
     assert camera.initramfs is not None and not camera.initramfs.embedded
     assert falcon.change.applies(camera, measured) is None
     changed = falcon.change.apply(camera, measured)
@@ -43,15 +31,15 @@ def test_falcon_mode_takes_an_initramfs_into_the_kernel(camera: System, measured
 
 def test_falcon_mode_loads_no_initramfs_beside_a_kernel_that_is_not_built(board: System, measured: Measured) -> None:
     packaged = board.with_part("initramfs", embedded=False).with_part("kernel", build=None, package="linux-image-armmp")
-    reason = technique("bootloader_falcon").change.applies(packaged, measured)
+    reason = ALL["bootloader_falcon"].change.applies(packaged, measured)
     assert reason is not None and reason.startswith("SPL loads no initramfs beside a kernel (initramfs.embedded), and ")
     assert "the kernel is not built from source (kernel.build)" in reason
     without = packaged.model_copy(update={"initramfs": None})
-    assert technique("bootloader_falcon").change.applies(without, measured) is None
+    assert ALL["bootloader_falcon"].change.applies(without, measured) is None
 
 
 def test_falcon_mode_is_proved_by_uboot_proper_that_never_runs() -> None:
-    prove = technique("bootloader_falcon").proof.prove
+    prove = ALL["bootloader_falcon"].proof.prove
     without = {name: t_ns for name, t_ns in STANDARD.items() if name != "uboot_entry"}
     assert prove(evidence(marks=without), evidence()) is Effect.PROVEN
     assert prove(evidence(), evidence()) is Effect.NONE

@@ -1,21 +1,14 @@
 """U-Boot with other options: which board has one to change, and what its console proves."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from bootlab.system import Booted, Kernel, Machine, MachineType, System
-from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
-from bootlab.techniques.model.evidence import Effect, Evidence, Measured
-from bootlab.techniques.model.technique import Technique
+from bootlab.system import System
+from bootlab.techniques.model.evidence import Effect, Measured
+from tests.techniques.asking import ALL
+from tests.techniques.board_evidence import PC, evidence
 
-PC = System(
-    name="pc",
-    machine=Machine(type=MachineType.Q35),
-    kernel=Kernel(image=Path("vmlinuz")),
-    booted=Booted(mark="ready"),
-)
 SERIAL_BOARD = System.model_validate(
     {
         "name": "real",
@@ -24,45 +17,33 @@ SERIAL_BOARD = System.model_validate(
         "booted": {"console": "login:"},
     }
 )
-STANDARD = {"power_on": 0, "spl_entry": 2, "uboot_entry": 40, "kernel_load": 60, "image_entry": 90}
 COUNTDOWN = "Net:   eth0\r\nHit any key to stop autoboot:  2 \b\b\b 1 \b\b\b 0 \r\n"
-
-
-def technique(name: str) -> Technique:
-    return find_techniques(load_catalogue(), [name])[0]
-
-
-def evidence(console: str = "", marks: Mapping[str, int] = STANDARD, loaded: int | None = None) -> Evidence:
-    read = {} if loaded is None else {"kernel load": loaded}
-    return Evidence({}, {}, marks, console, None, sizes={"kernel": 2_500_000}, read_bytes=read)
 
 
 @pytest.mark.parametrize(
     "name", ["bootloader_falcon", "bootloader_no_banner", "bootloader_no_delay", "bootloader_no_scan"]
 )
 def test_only_a_board_has_a_bootloader_to_change(board: System, name: str, measured: Measured) -> None:
-    assert technique(name).change.applies(PC, measured) == "machine.type 'q35' has no bootloader"
-    assert technique(name).change.applies(board, measured) is None
+    assert ALL[name].change.applies(PC, measured) == "machine.type 'q35' has no bootloader"
+    assert ALL[name].change.applies(board, measured) is None
     assert (
-        technique(name).change.applies(SERIAL_BOARD, measured)
+        ALL[name].change.applies(SERIAL_BOARD, measured)
         == "bootlab does not build this board's bootloader (armv7-board)"
     )
     finished = board.with_part("card", path=Path("card.img"))
-    assert technique(name).change.applies(finished, measured) == "what the board boots from is finished (card.path)"
+    assert ALL[name].change.applies(finished, measured) == "what the board boots from is finished (card.path)"
 
 
 def test_what_uboot_proper_does_matters_only_where_it_runs(board: System, measured: Measured) -> None:
-    falcon = technique("bootloader_falcon").change.apply(board, measured)
-    assert (
-        technique("bootloader_no_delay").change.applies(falcon, measured) == "in Falcon mode U-Boot proper never runs"
-    )
-    changed = technique("bootloader_no_delay").change.apply(board, measured)
-    assert technique("bootloader_no_delay").change.applies(changed, measured) == "bootloader.options say so already"
-    assert technique("bootloader_no_scan").change.applies(changed, measured) is None
+    falcon = ALL["bootloader_falcon"].change.apply(board, measured)
+    assert ALL["bootloader_no_delay"].change.applies(falcon, measured) == "in Falcon mode U-Boot proper never runs"
+    changed = ALL["bootloader_no_delay"].change.apply(board, measured)
+    assert ALL["bootloader_no_delay"].change.applies(changed, measured) == "bootloader.options say so already"
+    assert ALL["bootloader_no_scan"].change.applies(changed, measured) is None
 
 
 def test_a_board_with_a_flash_chip_is_looked_at_nowhere_else(riscv_board: System, measured: Measured) -> None:
-    scan, falcon = technique("bootloader_no_scan"), technique("bootloader_falcon")
+    scan, falcon = ALL["bootloader_no_scan"], ALL["bootloader_falcon"]
     assert scan.change.applies(riscv_board, measured) is None
     changed = scan.change.apply(riscv_board, measured)
     assert changed.bootloader is not None and changed.board is not None
@@ -74,11 +55,11 @@ def test_a_board_with_a_flash_chip_is_looked_at_nowhere_else(riscv_board: System
     finished = riscv_board.with_part("flash", path=Path("flash.img"))
     assert scan.change.applies(finished, measured) == "what the board boots from is finished (flash.path)"
     # Its machine is QEMU's own, whose CPUs and memory are a choice.
-    assert technique("machine_two_vcpus").change.applies(riscv_board, measured) is None
+    assert ALL["machine_two_vcpus"].change.applies(riscv_board, measured) is None
 
 
 def test_the_console_proves_what_uboot_proper_left_out() -> None:
-    delay, scan = (technique(name).proof.prove for name in ("bootloader_no_delay", "bootloader_no_scan"))
+    delay, scan = (ALL[name].proof.prove for name in ("bootloader_no_delay", "bootloader_no_scan"))
     short = evidence("Hit any key to stop autoboot:  0 \r\n")
     assert delay(short, evidence(COUNTDOWN)) is Effect.PROVEN
     assert delay(evidence(COUNTDOWN), evidence(COUNTDOWN)) is Effect.NONE
@@ -88,7 +69,7 @@ def test_the_console_proves_what_uboot_proper_left_out() -> None:
 
 
 def test_spl_says_nothing_in_falcon_mode_too(board: System, measured: Measured) -> None:
-    one = technique("bootloader_no_banner")
+    one = ALL["bootloader_no_banner"]
     falcon = board.with_part("bootloader", falcon=True)
     assert one.change.applies(falcon, measured) is None
     changed = one.change.apply(falcon, measured)

@@ -14,9 +14,9 @@ from bootlab.techniques.changes.bootloader import (
     options_applies,
     with_bootloader_options,
 )
-from bootlab.techniques.model.evidence import Effect, Evidence, Measured
+from bootlab.techniques.model.evidence import Effect, Evidence
+from tests.techniques.asking import NOTHING
 
-NOTHING = Measured({}, {}, {}, "")
 DELAY = {"BOOTDELAY": "0", "CMD_USB": "n"}
 
 

@@ -14,8 +14,7 @@ from bootlab.techniques.changes.command_line import (
 )
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.technique import Layer
-
-NOTHING = Measured({}, {}, {}, "")
+from tests.techniques.asking import NOTHING
 
 
 def lpj(system: System, measured: Measured) -> str | None:

@@ -100,3 +100,22 @@ def test_a_technique_of_options_is_put_together(built: System) -> None:
     # What may be left as it is proves nothing.
     without, before = (Evidence({}, {}, {}, "", None, config) for config in ({"KCMP": "y"}, {"SMP": "y"}))
     assert one.proof.prove(without, before) is Effect.PROVEN
+
+
+def test_an_older_kernel_is_asked_by_the_names_that_it_knows(built: System) -> None:
+    older = measured(RETHUNK="y", CPU_SRSO="y", RETPOLINE="y")
+    one = change(off("MITIGATION_RETHUNK"), gates=off("MITIGATION_SRSO", "MITIGATION_ITS"))
+    assert options(one, built, older) == {"RETHUNK": "n", "CPU_SRSO": "n"}
+    assert options(one, built, measured(MITIGATION_RETHUNK="y")) == {"MITIGATION_RETHUNK": "n"}
+    assert one.applies(one.apply(built, older), older) == "RETHUNK is off already"
+    # The other way round: until 6.10 it was the large tables that had a name of their own.
+    small = change({"BASE_SMALL": "y"})
+    assert options(small, built, measured(BASE_FULL="y", BASE_SMALL="0")) == {"BASE_FULL": "n"}
+    assert options(small, built, measured(SMP="y")) == {"BASE_SMALL": "y"}
+
+
+def test_what_a_technique_is_about_are_its_options_by_every_name() -> None:
+    assert change(off("CPU_MITIGATIONS"), gates={"EXPERT": "y"}).options == (
+        "CPU_MITIGATIONS",
+        "SPECULATION_MITIGATIONS",
+    )

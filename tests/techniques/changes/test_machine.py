@@ -12,9 +12,7 @@ from bootlab.techniques.changes.machine import (
     with_machine,
     with_options,
 )
-from bootlab.techniques.model.evidence import Measured
-
-NOTHING = Measured({}, {}, {}, "")
+from tests.techniques.asking import NOTHING
 
 
 def test_keys_are_set_and_the_others_stay(system: System) -> None:

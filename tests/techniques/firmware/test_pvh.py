@@ -1,13 +1,13 @@
 """The PVH entry: the decompressor that is missing proves it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from bootlab.system import KernelEntry, System
-from bootlab.techniques.model.catalogue import load_catalogue
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured
+from tests.techniques.asking import ALL
 
 Make = Callable[..., Evidence]
-ALL = {technique.name: technique for technique in load_catalogue()}
 
 
 def apply(name: str, system: System, measured: Measured) -> System:
@@ -24,3 +24,5 @@ def test_pvh_is_proven_by_the_missing_decompressor(system: System, measured: Mea
     assert prove(boot(700_000_000), boot(700_000_000)) is Effect.NONE
     assert prove(evidence(boot_protocol="0x020c"), evidence(boot_protocol="0x020f")) is Effect.PROVEN
     assert apply("firmware_pvh", system, measured).kernel.entry is KernelEntry.PVH
+    without = replace(measured, kernel_config={"SMP": "y"})
+    assert ALL["firmware_pvh"].change.applies(system, without) == "the kernel has no such entry: PVH is off"

@@ -1,13 +1,13 @@
-"""qboot: what proves it, and that it has no MP table."""
+"""qboot: what proves it, and which kernels find their interrupts after it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from bootlab.system import System
-from bootlab.techniques.model.catalogue import load_catalogue
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured
+from tests.techniques.asking import ALL
 
 Make = Callable[..., Evidence]
-ALL = {technique.name: technique for technique in load_catalogue()}
 
 
 def apply(name: str, system: System, measured: Measured) -> System:
@@ -26,10 +26,21 @@ def test_qboot_is_seen_in_what_the_firmware_says_of_itself(evidence: Make, silen
     assert prove(seabios, seabios) is Effect.NONE
 
 
-def test_firmware_without_an_mp_table_needs_acpi(system: System, measured: Measured) -> None:
-    assert "MP table" in (ALL["firmware_qboot"].change.applies(system.with_cmdline("acpi=off"), measured) or "")
+def test_a_kernel_that_cannot_read_mp_tables_needs_acpi_after_qboot(system: System, measured: Measured) -> None:
+    def why_not(name: str, changed: System, config: Mapping[str, str]) -> str:
+        return ALL[name].change.applies(changed, replace(measured, kernel_config=config)) or ""
+
+    without = system.with_cmdline("acpi=off")
     qboot = apply("firmware_qboot", system, measured)
-    assert "MP table" in (ALL["cmdline_acpi_off"].change.applies(qboot, measured) or "")
+    for config in ({}, {"SMP": "y"}):
+        assert "X86_MPPARSE" in why_not("firmware_qboot", without, config)
+        assert "X86_MPPARSE" in why_not("cmdline_acpi_off", qboot, config)
+    reads = {"X86_MPPARSE": "y"}
+    assert why_not("firmware_qboot", without, reads) == why_not("cmdline_acpi_off", qboot, reads) == ""
+
+
+def test_a_microvm_without_acpi_tables_has_neither_to_spare(system: System, measured: Measured) -> None:
     alone = system.model_copy(update={"disks": (), "network": None})
     microvm = alone.with_part("machine", type="microvm", options={"acpi": "off"})
-    assert "MP table" in (ALL["cmdline_acpi_off"].change.applies(microvm, measured) or "")
+    assert "has no ACPI" in (ALL["cmdline_acpi_off"].change.applies(microvm, measured) or "")
+    assert "starts from qboot already" in (ALL["firmware_qboot"].change.applies(microvm, measured) or "")

@@ -1,13 +1,13 @@
 """How an initramfs is compressed: the decompressor that ran proves it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from bootlab.system import Compression, System
-from bootlab.techniques.model.catalogue import load_catalogue
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured
+from tests.techniques.asking import ALL
 
 Make = Callable[..., Evidence]
-ALL = {technique.name: technique for technique in load_catalogue()}
 
 
 def test_a_finished_archive_is_not_packed_again(system: System, measured: Measured) -> None:
@@ -35,3 +35,11 @@ def test_the_decompressor_that_ran_proves_the_compression(system: System, eviden
     assert (
         ALL["initramfs_none"].change.apply(system, Measured({}, {}, {}, "")).initramfs.compression is Compression.NONE
     )  # type: ignore[union-attr]
+
+
+def test_a_kernel_that_cannot_unpack_it_is_told(system: System, measured: Measured) -> None:
+    gzip_only = replace(measured, kernel_config={"RD_GZIP": "y"})
+    assert ALL["initramfs_lz4"].change.applies(system, gzip_only) == "the kernel cannot unpack it: RD_LZ4 is off"
+    both = replace(measured, kernel_config={"RD_LZ4": "y"})
+    assert ALL["initramfs_lz4"].change.applies(system, both) is None
+    assert ALL["initramfs_none"].change.applies(system, both) is None

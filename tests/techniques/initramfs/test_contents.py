@@ -4,10 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bootlab.system import System
-from bootlab.techniques.model.catalogue import load_catalogue
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured
-
-ALL = {technique.name: technique for technique in load_catalogue()}
+from tests.techniques.asking import ALL, NOTHING
 
 
 def apply(name: str, system: System, measured: Measured) -> System:
@@ -51,7 +49,6 @@ def test_a_direct_init_must_be_offered(system: System, measured: Measured) -> No
 
 
 Make = Callable[..., Evidence]
-NOTHING = Measured({}, {}, {}, "")
 
 
 def test_only_what_the_application_needs_is_left_once_it_is_init(camera: System, evidence: Make) -> None:

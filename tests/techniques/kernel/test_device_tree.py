@@ -1,33 +1,15 @@
 """The device tree behind the kernel: where it can be, and what proves it."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
-from bootlab.system import Booted, Kernel, Machine, MachineType, System
-from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
-from bootlab.techniques.model.evidence import Effect, Evidence, Measured
-from bootlab.techniques.model.technique import Technique
-
-PC = System(
-    name="pc",
-    machine=Machine(type=MachineType.Q35),
-    kernel=Kernel(image=Path("vmlinuz")),
-    booted=Booted(mark="ready"),
-)
-STANDARD = {"power_on": 0, "spl_entry": 2, "uboot_entry": 40, "kernel_load": 60, "image_entry": 90}
-
-
-def technique(name: str) -> Technique:
-    return find_techniques(load_catalogue(), [name])[0]
-
-
-def evidence(console: str = "", marks: Mapping[str, int] = STANDARD, loaded: int | None = None) -> Evidence:
-    read = {} if loaded is None else {"kernel load": loaded}
-    return Evidence({}, {}, marks, console, None, sizes={"kernel": 2_500_000}, read_bytes=read)
+from bootlab.system import Booted, Machine, MachineType, System
+from bootlab.techniques.model.evidence import Effect, Measured
+from tests.techniques.asking import ALL
+from tests.techniques.board_evidence import PC, STANDARD, evidence
 
 
 def test_the_device_tree_is_appended_wherever_it_is_separate(camera: System) -> None:
-    appended = technique("kernel_appended_dtb")
+    appended = ALL["kernel_appended_dtb"]
     # Its kernel has both options on already (sunxi_defconfig); its card has a tree of its own all the same.
     on = Measured({}, {}, {}, "", {"ARM_APPENDED_DTB": "y", "ARM_ATAG_DTB_COMPAT": "y"})
     for known, asked in ((on, {}), (Measured({}, {}, {}, "", {"SMP": "y"}), dict(on.kernel_config))):
@@ -44,14 +26,14 @@ def test_the_device_tree_is_appended_wherever_it_is_separate(camera: System) -> 
 
 
 def test_in_falcon_mode_nobody_passes_atags(board: System, measured: Measured) -> None:
-    falcon, appended = technique("bootloader_falcon"), technique("kernel_appended_dtb")
+    falcon, appended = ALL["bootloader_falcon"], ALL["kernel_appended_dtb"]
     build = appended.change.apply(falcon.change.apply(board, measured), measured).kernel.build
     assert build is not None and build.options == {"ARM_APPENDED_DTB": "y"}
     assert falcon.change.applies(appended.change.apply(board, measured), measured) is None
 
 
 def test_where_no_device_tree_can_be_appended(board: System, riscv_board: System, measured: Measured) -> None:
-    applies = technique("kernel_appended_dtb").change.applies
+    applies = ALL["kernel_appended_dtb"].change.applies
     finished = board.with_part("card", path=Path("card.img"))
     assert applies(finished, measured) == "what the board boots from is finished (card.path)"
     arm64 = System(
@@ -64,7 +46,7 @@ def test_where_no_device_tree_can_be_appended(board: System, riscv_board: System
 
 
 def test_an_appended_tree_is_proved_by_one_that_nobody_hands_over() -> None:
-    prove = technique("kernel_appended_dtb").proof.prove
+    prove = ALL["kernel_appended_dtb"].proof.prove
     handed = evidence("## Flattened Device Tree blob at 43000000\r\n   Booting using the fdt blob at 0x43000000\r\n")
     assert prove(evidence("Starting kernel ..."), handed) is Effect.PROVEN
     assert prove(handed, handed) is Effect.NONE

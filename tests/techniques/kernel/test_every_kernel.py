@@ -6,25 +6,17 @@ from dataclasses import replace
 import pytest
 
 from bootlab.system import System
-from bootlab.techniques.model.catalogue import load_catalogue
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured
-from bootlab.techniques.model.technique import Layer, Technique
+from bootlab.techniques.model.technique import Technique
+from tests.techniques.asking import KERNEL, NOTHING, asked
 
 Make = Callable[..., Evidence]
-KERNEL = {technique.name: technique for technique in load_catalogue() if technique.change.layer is Layer.KERNEL}
-EMPTY = Measured({}, {}, {}, "")
 every = pytest.mark.parametrize("technique", KERNEL.values(), ids=KERNEL.keys())
-
-
-def asked(technique: Technique, system: System, measured: Measured = EMPTY) -> dict[str, str]:
-    build = technique.change.apply(system, measured).kernel.build
-    assert build is not None
-    return build.options
 
 
 @every
 def test_changes_nothing_but_the_build(technique: Technique, built: System) -> None:
-    if (reason := technique.change.applies(built, EMPTY)) is not None:
+    if (reason := technique.change.applies(built, NOTHING)) is not None:
         assert technique.name in (
             "kernel_appended_dtb",
             "kernel_arm_frame_pointers",
@@ -35,16 +27,16 @@ def test_changes_nothing_but_the_build(technique: Technique, built: System) -> N
         )
         assert "32-bit arm" in reason or "ip=" in reason or "kernel.build.reduced" in reason
         return
-    changed = technique.change.apply(built, EMPTY)
+    changed = technique.change.apply(built, NOTHING)
     assert changed.kernel.build != built.kernel.build
     assert changed.model_copy(update={"kernel": built.kernel}) == built
-    assert technique.change.applies(changed, EMPTY) is not None, "stacked twice it would be a build for nothing"
+    assert technique.change.applies(changed, NOTHING) is not None, "stacked twice it would be a build for nothing"
 
 
 @every
 def test_the_configuration_proves_it(technique: Technique, built: System, evidence: Make) -> None:
     system = built.with_cmdline("ip=10.0.2.15")
-    if technique.change.applies(system, EMPTY) is not None:
+    if technique.change.applies(system, NOTHING) is not None:
         return
     wanted = asked(technique, system)
     on = {option: value for option, value in wanted.items() if value != "n"}

@@ -6,12 +6,10 @@ from pathlib import Path
 
 from bootlab.experiments.trial.plan import PLANS
 from bootlab.system import System, read_system
-from bootlab.techniques.model.catalogue import load_catalogue
-from bootlab.techniques.model.evidence import Effect, Evidence, Measured
+from bootlab.techniques.model.evidence import Effect, Evidence
+from tests.techniques.asking import ALL, NOTHING
 
 Make = Callable[..., Evidence]
-ALL = {technique.name: technique for technique in load_catalogue()}
-NOTHING = Measured({}, {}, {}, "")
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
 

@@ -3,15 +3,10 @@
 from pathlib import Path
 
 from bootlab.system import Compression, Initramfs, System
-from bootlab.techniques.model.catalogue import load_catalogue
-from bootlab.techniques.model.evidence import Measured
-from bootlab.techniques.model.technique import Layer
-
-KERNEL = {technique.name: technique for technique in load_catalogue() if technique.change.layer is Layer.KERNEL}
-EMPTY = Measured({}, {}, {}, "")
+from tests.techniques.asking import KERNEL, NOTHING
 
 
 def test_an_initramfs_keeps_what_unpacks_it(built: System) -> None:
     holds = built.model_copy(update={"initramfs": Initramfs(init=Path("init"), compression=Compression.NONE)})
-    assert KERNEL["kernel_initrd_off"].change.applies(holds, EMPTY) == "the system has an initramfs"
-    assert "not over an initramfs" in (KERNEL["kernel_devtmpfs_mount"].change.applies(holds, EMPTY) or "")
+    assert KERNEL["kernel_initrd_off"].change.applies(holds, NOTHING) == "the system has an initramfs"
+    assert "not over an initramfs" in (KERNEL["kernel_devtmpfs_mount"].change.applies(holds, NOTHING) or "")

@@ -8,8 +8,8 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.build.source.configure import configure, option_kinds
-from bootlab.build.source.origin import SourceTree, find_source
-from bootlab.build.source.toolchain import find_toolchain
+from bootlab.build.source.origin import SourceTree, require_source
+from bootlab.build.source.toolchain import require_toolchain
 from bootlab.build.workshop import Workshop
 from bootlab.system import Booted, Kernel, KernelBuild, Machine, MachineType, System
 from bootlab.techniques.kernel.network import PATCH
@@ -31,7 +31,7 @@ def cache() -> Cache:
 
 @pytest.fixture(scope="module")
 def source(cache: Cache) -> SourceTree:
-    return find_source(Workshop(cache), PACKAGE)
+    return require_source(Workshop(cache), PACKAGE)
 
 
 def system(base: str, options: dict[str, str]) -> System:
@@ -47,7 +47,7 @@ def system(base: str, options: dict[str, str]) -> System:
 def configured(value: System, source: SourceTree, cache: Cache) -> Mapping[str, str]:
     assert value.kernel.build is not None
     # Raises where an option that was asked for is not granted.
-    return configure(Workshop(cache), value.kernel.build, source, find_toolchain("x86_64")).options
+    return configure(Workshop(cache), value.kernel.build, source, require_toolchain("x86_64")).options
 
 
 def stacked(value: System, techniques: Iterable[Technique], config: Mapping[str, str]) -> tuple[System, list[str]]:
@@ -68,6 +68,25 @@ def test_a_default_configuration_grants_them_all(source: SourceTree, cache: Cach
     final = configured(value, source, cache)
     for option in ("SMP", "MODULES", "PCI", "ACPI", "FTRACE", "PRINTK", "CPU_MITIGATIONS", "SYSFS", "PROC_FS"):
         assert option not in final
+
+
+@pytest.mark.parametrize(("suite", "package"), [("bookworm", "linux-source-6.1"), ("trixie", "linux-source-6.12")])
+def test_a_distributions_configuration_grants_them_all(suite: str, package: str, cache: Cache) -> None:
+    build = KernelBuild(package=package, suite=suite, config_package="linux-image-cloud-amd64")
+    base = system("x86_64_defconfig", {}).with_part("kernel", build=build)
+    source = require_source(Workshop(cache), build)
+    kinds = option_kinds(source, cache)
+    # What only newer kernels have is refused by name: SLUB_TINY is of 6.2.
+    there = [one for one in TECHNIQUES if not one.change.adds and (set(one.change.options) & set(kinds))]
+    # A trial asks it of the kernel that the others have left; here it would be told of this one's modules.
+    alone = [one for one in there if one.name == "kernel_modules_off"]
+    config = configured(base, source, cache)
+    value, names = stacked(base, [one for one in there if one not in alone], config)
+    assert {"kernel_sysfs_off", "kernel_debug_checks_off", "kernel_small_tables"} <= set(names)
+    final = configured(value, source, cache)
+    for option in ("SYSFS", "SECURITY", "AUDIT", "SLUB_DEBUG", "CPU_MITIGATIONS", "RETHUNK", "BASE_FULL"):
+        assert option not in final
+    assert "m" not in configured(stacked(base, alone, config)[0], source, cache).values()
 
 
 def test_the_smallest_configuration_grows_by_each_feature(source: SourceTree, cache: Cache) -> None:

@@ -1,10 +1,8 @@
 """Another machine: what must come along, and what must not be there."""
 
 from bootlab.system import Machine, MachineType, System
-from bootlab.techniques.model.catalogue import load_catalogue
 from bootlab.techniques.model.evidence import Measured
-
-ALL = {technique.name: technique for technique in load_catalogue()}
+from tests.techniques.asking import ALL
 
 
 def apply(name: str, system: System, measured: Measured) -> System:

@@ -7,7 +7,7 @@ import pytest
 
 from bootlab.errors import InputError
 from bootlab.techniques.model import catalogue
-from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.model.catalogue import load_catalogue, require_techniques
 from bootlab.techniques.model.technique import Layer
 
 
@@ -31,16 +31,16 @@ def test_is_sorted_by_layer_and_name() -> None:
 
 def test_finds_by_name_in_the_order_given() -> None:
     names = ["firmware_pvh", "cmdline_quiet", "firmware_pvh"]
-    assert [one.name for one in find_techniques(load_catalogue(), names)] == ["firmware_pvh", "cmdline_quiet"]
-    assert find_techniques(load_catalogue(), None) == tuple(one for one in load_catalogue() if not one.change.adds)
+    assert [one.name for one in require_techniques(load_catalogue(), names)] == ["firmware_pvh", "cmdline_quiet"]
+    assert require_techniques(load_catalogue(), None) == tuple(one for one in load_catalogue() if not one.change.adds)
 
 
 def test_what_adds_a_feature_is_found_by_name_only() -> None:
-    assert [one.name for one in find_techniques(load_catalogue(), ["kernel_add_ext4"])] == ["kernel_add_ext4"]
+    assert [one.name for one in require_techniques(load_catalogue(), ["kernel_add_ext4"])] == ["kernel_add_ext4"]
     assert all("_add_" in one.name for one in load_catalogue() if one.change.adds)
 
 
 def test_an_unknown_name_suggests_a_known_one() -> None:
     with pytest.raises(InputError, match="no such technique: cmdline_quite") as caught:
-        find_techniques(load_catalogue(), ["cmdline_quite"])
+        require_techniques(load_catalogue(), ["cmdline_quite"])
     assert "did you mean cmdline_quiet" in (caught.value.hint or "")

@@ -8,13 +8,13 @@ import pytest
 from bootlab.errors import BootlabError
 from bootlab.techniques.cmdline import clocks, console
 from bootlab.techniques.model import catalogue
-from bootlab.techniques.model.catalogue import find_techniques, load_catalogue
+from bootlab.techniques.model.catalogue import load_catalogue, require_techniques
 from bootlab.techniques.model.entry_checks import complaints_about
 from bootlab.techniques.model.published import Published
 from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Layer, Technique
 
-GOOD = find_techniques(load_catalogue(), ["cmdline_quiet"])[0]
+GOOD = require_techniques(load_catalogue(), ["cmdline_quiet"])[0]
 FILE = "cmdline/console.py"
 ELSEWHERE = "TECHNIQUES: techniques stand in a file of their layer's folder, one of machine, "
 

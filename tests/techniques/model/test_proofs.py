@@ -51,6 +51,25 @@ def test_line_vanishes(after: tuple[str, ...], before: tuple[str, ...], effect: 
     assert proofs.line_vanishes("i8042 AUX").prove(evidence(*after), evidence(*before)) is effect
 
 
+def test_a_log_says_yes_no_or_nothing() -> None:
+    whole, cut = {"dmesg.1": f"[    0.1] {VERSION}", "dmesg.2": "[    0.2] a"}, {"dmesg.9": "[    9.0] a"}
+    assert proofs.log_says(whole, "", "^a$") is True and proofs.log_says(whole, "", "b") is False
+    assert proofs.log_says(cut, "", "^a$") is True and proofs.log_says(cut, "", "b") is None
+
+
+@pytest.mark.parametrize(
+    ("after", "before", "effect"),
+    [(0, 20, Effect.PROVEN), (5, 20, Effect.PROVEN), (12, 20, Effect.NOT_SHOWN), (20, 20, Effect.NONE)],
+)
+def test_a_console_that_falls_silent(after: int, before: int, effect: Effect, evidence: Make) -> None:
+    def boot(lines: int) -> Evidence:
+        return replace(evidence(), console="firmware\r\n" + "[    0.000001] line\r\n" * lines)
+
+    prove = proofs.console_falls_silent().prove
+    assert prove(boot(after), boot(before)) is effect
+    assert prove(boot(0), boot(0)) is Effect.NOT_SHOWN
+
+
 def test_line_changes(evidence: Make) -> None:
     prove = proofs.line_changes(r"entries: (\d+)").prove
     assert prove(evidence("entries: 4"), evidence("entries: 8")) is Effect.PROVEN
@@ -171,3 +190,30 @@ def test_what_only_speaks_for_the_knob_never_speaks_against_it(evidence: Make) -
     prove = proofs.if_shown(line_appears("mounted")).prove
     assert prove(evidence(VERSION, "mounted"), evidence(VERSION)) is Effect.PROVEN
     assert prove(evidence(VERSION), evidence(VERSION)) is Effect.NOT_SHOWN
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "before", "after"),
+    [
+        ("MITIGATION_RETHUNK", "n", {"RETHUNK": "y"}, {"A": "y"}),
+        ("BASE_SMALL", "y", {"BASE_FULL": "y", "BASE_SMALL": "0"}, {"BASE_SMALL": "1"}),
+        ("CPU_MITIGATIONS", "n", {"SPECULATION_MITIGATIONS": "y"}, {"A": "y"}),
+    ],
+)
+def test_an_older_kernels_configuration_proves_by_its_own_names(
+    option: str, value: str, before: dict[str, str], after: dict[str, str], evidence: Make
+) -> None:
+    was, now = (replace(evidence(), kernel_config=config) for config in (before, after))
+    assert configured({option: value}).prove(now, was) is Effect.PROVEN
+    assert configured({option: value}).prove(was, was) is Effect.NONE
+
+
+def test_more_of_the_cpus_vulnerabilities_are_open(evidence: Make) -> None:
+    safe = evidence(**{"vulnerabilities.retbleed": "Mitigation: IBRS", "vulnerabilities.mds": "Not affected"})
+    bare = evidence(**{"vulnerabilities.retbleed": "Vulnerable", "vulnerabilities.mds": "Not affected"})
+    prove = proofs.more_is_vulnerable().prove
+    assert (prove(bare, safe), prove(safe, safe), prove(evidence(), safe)) == (
+        Effect.PROVEN,
+        Effect.NONE,
+        Effect.NOT_SHOWN,
+    )

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from bootlab.techniques.model.verdict import Verdict
 from bootlab.techniques.page.measured_figures import (
     MeasuredFigure,
     MeasuredFigures,
@@ -18,22 +19,32 @@ FIGURE = MeasuredFigure(
     baseline_ns=10_000_000,
     saved_ns=-2_500_000,
     spread_ns=1000,
-    verdict="slower",
+    verdict="longer",
     kernel_bytes_saved=None,
     command="bootlab try microvm.toml kernel_smp_off",
 )
 
 
-def test_says_slower_with_a_plus_and_what_is_within_the_spread() -> None:
+def test_says_longer_with_a_plus_and_what_is_within_the_spread() -> None:
     assert figure_words(FIGURE) == "+2.5 ms of 10 ms (microvm, 6.12.117, virtual clock)"
-    none = FIGURE.model_copy(update={"saved_ns": 500, "verdict": "no difference shown"})
+    none = FIGURE.model_copy(update={"saved_ns": 500, "verdict": Verdict.NO_DIFFERENCE_SHOWN})
     assert figure_words(none).startswith("no difference shown (-0.0005 ms, within +-0.001 ms)")
     far = none.model_copy(update={"saved_ns": -1_500_000_000})
     assert "(+1500 ms, not with every seed beyond +-0.001 ms)" in figure_words(far)
-    broke = FIGURE.model_copy(update={"saved_ns": None, "verdict": "broke it"})
+    broke = FIGURE.model_copy(update={"saved_ns": None, "verdict": Verdict.BROKE_IT})
     assert figure_words(broke).startswith("broke it (microvm")
     small = FIGURE.model_copy(update={"kernel_bytes_saved": -4000})
     assert "kernel +4 KB" in figure_words(small)
+
+
+def test_a_figure_of_0_1_is_read_in_the_words_of_its_clock() -> None:
+    old = {**FIGURE.model_dump(mode="json"), "verdict": "slower"}
+    assert MeasuredFigure.model_validate(old) == FIGURE
+    assert figure_words(MeasuredFigure.model_validate({**old, "verdict": "faster", "saved_ns": 12_300_000})).startswith(
+        "-12.3 ms of 10 ms"
+    )
+    on_wall = MeasuredFigure.model_validate({**old, "clock": "wall"})
+    assert on_wall.verdict is Verdict.SLOWER and figure_words(on_wall).startswith("+2.5 ms of 10 ms")
 
 
 def test_a_new_figure_replaces_the_old_of_the_same_system() -> None:

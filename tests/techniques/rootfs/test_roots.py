@@ -7,13 +7,11 @@ from pathlib import Path
 import pytest
 
 from bootlab.system import Compression, FileSystem, Initramfs, Rootfs, System
-from bootlab.techniques.model.catalogue import load_catalogue
-from bootlab.techniques.model.evidence import Effect, Evidence, Measured
+from bootlab.techniques.model.evidence import Effect, Evidence
 from bootlab.techniques.model.technique import Layer
+from tests.techniques.asking import ALL, NOTHING, applied, why_not
 
 Make = Callable[..., Evidence]
-ALL = {technique.name: technique for technique in load_catalogue()}
-NOTHING = Measured({}, {}, {}, "")
 
 
 @pytest.fixture
@@ -21,17 +19,6 @@ def rooted(built: System) -> System:
     """A microVM whose kernel, built from source, mounts an ext4 root with packages."""
     root = Rootfs(packages=("dash",), init=Path("init"), files={"/sbin/init-direct": Path("program")})
     return built.model_copy(update={"rootfs": root}).with_cmdline("root=/dev/vda rootfstype=ext4 ro")
-
-
-def _apply(name: str, system: System, measured: Measured = NOTHING) -> System:
-    assert ALL[name].change.applies(system, measured) is None
-    changed = ALL[name].change.apply(system, measured)
-    assert ALL[name].change.applies(changed, measured) is not None, "stacked twice it would be a boot for nothing"
-    return changed
-
-
-def _why_not(name: str, system: System, measured: Measured = NOTHING) -> str:
-    return ALL[name].change.applies(system, measured) or ""
 
 
 def _sized(evidence: Evidence, **sizes: int) -> Evidence:
@@ -48,7 +35,7 @@ def test_all_of_them_say_why_not_without_a_root(built: System) -> None:
 def test_a_read_only_root_brings_its_driver_into_the_kernel(
     kind: str, option: str, rooted: System, evidence: Make
 ) -> None:
-    changed = _apply(f"rootfs_{kind}", rooted)
+    changed = applied(f"rootfs_{kind}", rooted)
     assert changed.rootfs is not None and changed.kernel.build is not None
     assert (changed.rootfs.filesystem.value, changed.rootfs.compression) == (kind, Compression.LZ4)
     assert f"rootfstype={kind}" in changed.kernel.cmdline and "ext4" not in changed.kernel.cmdline
@@ -58,26 +45,26 @@ def test_a_read_only_root_brings_its_driver_into_the_kernel(
     prove = ALL[f"rootfs_{kind}"].proof.prove
     assert prove(mounted, ext4) is Effect.PROVEN
     assert prove(ext4, ext4) is Effect.NOT_SHOWN and prove(mounted, mounted) is Effect.NOT_SHOWN
-    assert "rw on the command line" in _why_not(f"rootfs_{kind}", rooted.with_cmdline("rw"))
+    assert "rw on the command line" in why_not(f"rootfs_{kind}", rooted.with_cmdline("rw"))
 
 
 def test_a_finished_kernel_must_have_the_driver(rooted: System) -> None:
     stock = rooted.with_part("kernel", build=None, package="linux-image-cloud-amd64")
-    assert _why_not("rootfs_squashfs", stock, replace(NOTHING, kernel_config={"EXT4_FS": "y"})) == (
+    assert why_not("rootfs_squashfs", stock, replace(NOTHING, kernel_config={"EXT4_FS": "y"})) == (
         "the kernel is built without SQUASHFS, SQUASHFS_LZ4"
     )
     modular = replace(NOTHING, kernel_config={"SQUASHFS": "m", "SQUASHFS_LZ4": "y"})
-    assert "no initramfs loads it" in _why_not("rootfs_squashfs", stock, modular)
+    assert "no initramfs loads it" in why_not("rootfs_squashfs", stock, modular)
     loading = stock.model_copy(update={"initramfs": Initramfs(init=Path("init"), modules=("squashfs",))})
-    changed = _apply("rootfs_squashfs", loading, modular)
+    changed = applied("rootfs_squashfs", loading, modular)
     assert changed.kernel.build is None
 
 
 def test_without_a_journal_none_is_loaded(rooted: System, evidence: Make) -> None:
-    changed = _apply("rootfs_no_journal", rooted)
+    changed = applied("rootfs_no_journal", rooted)
     assert changed.rootfs is not None and not changed.rootfs.journal
     squashed = rooted.with_part("rootfs", filesystem="squashfs")
-    assert _why_not("rootfs_no_journal", squashed) == "the root is squashfs, which has no journal"
+    assert why_not("rootfs_no_journal", squashed) == "the root is squashfs, which has no journal"
     prove = ALL["rootfs_no_journal"].proof.prove
     loads, silent = evidence(ran=("jbd2_journal_load",)), evidence()
     assert prove(silent, loads) is Effect.PROVEN and prove(loads, loads) is Effect.NONE
@@ -86,9 +73,9 @@ def test_without_a_journal_none_is_loaded(rooted: System, evidence: Make) -> Non
 
 
 def test_an_uncompressed_root_is_larger_or_unpacks_nothing(rooted: System, evidence: Make) -> None:
-    assert _why_not("rootfs_uncompressed", rooted) == "the root is not compressed already"
+    assert why_not("rootfs_uncompressed", rooted) == "the root is not compressed already"
     packed = rooted.with_part("rootfs", filesystem="erofs", compression="lz4")
-    changed = _apply("rootfs_uncompressed", packed)
+    changed = applied("rootfs_uncompressed", packed)
     assert changed.rootfs is not None and changed.rootfs.filesystem is FileSystem.EROFS
     prove = ALL["rootfs_uncompressed"].proof.prove
     small, large = _sized(evidence(), rootfs=100), _sized(evidence(), rootfs=300)
@@ -97,25 +84,25 @@ def test_an_uncompressed_root_is_larger_or_unpacks_nothing(rooted: System, evide
 
 
 def test_a_root_becomes_an_initramfs_with_the_same_content(rooted: System, evidence: Make) -> None:
-    changed = _apply("rootfs_initramfs", rooted)
+    changed = applied("rootfs_initramfs", rooted)
     assert changed.rootfs is None and changed.initramfs is not None and rooted.rootfs is not None
     assert (changed.initramfs.packages, changed.initramfs.init) == (("dash",), rooted.rootfs.init)
     assert changed.kernel.cmdline == "console=ttyS0", "what the recipe calls init is /init here and there"
     installed = rooted.with_part("rootfs", init=None)
-    assert _apply("rootfs_initramfs", installed).kernel.cmdline == "console=ttyS0 rdinit=/sbin/init"
+    assert applied("rootfs_initramfs", installed).kernel.cmdline == "console=ttyS0 rdinit=/sbin/init"
     own = rooted.with_cmdline("init=/bin/app")
-    assert _apply("rootfs_initramfs", own).kernel.cmdline == "console=ttyS0 rdinit=/bin/app"
+    assert applied("rootfs_initramfs", own).kernel.cmdline == "console=ttyS0 rdinit=/bin/app"
     mounted = evidence("VFS: Mounted root (ext4 filesystem) readonly on device 254:0.")
     prove = ALL["rootfs_initramfs"].proof.prove
     assert prove(evidence("Linux version 6.12"), mounted) is Effect.PROVEN and prove(mounted, mounted) is Effect.NONE
 
 
 def test_busybox_takes_the_packages_place(rooted: System) -> None:
-    changed = _apply("rootfs_busybox", rooted)
+    changed = applied("rootfs_busybox", rooted)
     assert changed.rootfs is not None and changed.rootfs.packages == () and changed.rootfs.busybox
-    assert "init is one of the packages" in _why_not("rootfs_busybox", rooted.with_part("rootfs", init=None))
+    assert "init is one of the packages" in why_not("rootfs_busybox", rooted.with_part("rootfs", init=None))
 
 
 def test_the_application_becomes_init_of_the_root(rooted: System) -> None:
-    assert _apply("rootfs_direct_init", rooted).kernel.cmdline.endswith(" init=/sbin/init-direct")
-    assert "offers no program" in _why_not("rootfs_direct_init", rooted.with_part("rootfs", files={}))
+    assert applied("rootfs_direct_init", rooted).kernel.cmdline.endswith(" init=/sbin/init-direct")
+    assert "offers no program" in why_not("rootfs_direct_init", rooted.with_part("rootfs", files={}))

@@ -104,6 +104,29 @@ static void flood(void)
 			return;
 }
 
+/* As a daemon of old: so many children live on when this one has ended, in sessions of their own if they `leave`. The pid of the
+ * last is in a file. */
+static int become_daemons(long n, const char *path, int leave)
+{
+	FILE *file = path ? fopen(path, "w") : NULL;
+
+	for (long i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return 1;
+		if (pid == 0) {
+			if (leave)
+				setsid();
+			for (;;)
+				pause();
+		}
+		if (file && i == n - 1)
+			fprintf(file, "%d\n", (int)pid);
+	}
+	return file && fclose(file);
+}
+
 /* As many requests to a disk, one after the other, past all caches. */
 static int read_disk(const char *path, long requests)
 {
@@ -151,6 +174,17 @@ static int fill(size_t bytes)
 	return memory[bytes / 2] != 1;
 }
 
+extern char **environ;
+
+static const char *told_path;
+
+static void tell(int number)
+{
+	int fd = open(told_path, O_WRONLY | O_CREAT, 0644);
+
+	_exit(fd < 0 ? 1 : number == SIGTERM ? 0 : 2);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -167,10 +201,40 @@ int main(int argc, char **argv)
 		return fill((size_t)first << 10);
 	if (!strcmp(what, "read") && argc > 3)
 		return read_disk(argv[2], second);
+	/* As fsck is called; the name of the device says how it ends. */
+	if (!strcmp(what, "-a") && argc > 2)
+		return strstr(argv[2], "bad") ? 4 : 1;
 	if (!strcmp(what, "serve"))
 		return serve(first);
 	if (!strcmp(what, "say"))
 		return argc < 3 || puts(argv[2]) < 0;
+	if (!strcmp(what, "daemon"))
+		return become_daemons(first, argc > 3 ? argv[3] : NULL, 1);
+	if (!strcmp(what, "lingers"))
+		return become_daemons(first, NULL, 0);
+	if (!strcmp(what, "deaf-daemon")) {
+		signal(SIGTERM, SIG_IGN);
+		return become_daemons(first, NULL, 1);
+	}
+	/* It runs on, and what it has started does, too, far away. */
+	if (!strcmp(what, "parent"))
+		become_daemons(first, argc > 3 ? argv[3] : NULL, 1);
+	if (!strcmp(what, "environment"))
+		for (char **variable = environ; *variable; variable++)
+			puts(*variable);
+	if (!strcmp(what, "limits"))
+		printf("%ld %ld\n", (long)getuid(), (long)getgid());
+	if (!strcmp(what, "environment") || !strcmp(what, "limits"))
+		return fflush(stdout);
+	if (!strcmp(what, "yes"))
+		for (;;)
+			if (write(1, "y\ny\ny\ny\ny\ny\ny\ny\n", 16) < 0)
+				return 1;
+	/* It makes a file when it is asked to end. */
+	if (!strcmp(what, "tells") && argc > 2) {
+		told_path = argv[2];
+		signal(SIGTERM, tell);
+	}
 	if (!strcmp(what, "deaf"))
 		signal(SIGTERM, SIG_IGN);
 	if (!strcmp(what, "children"))
@@ -181,6 +245,18 @@ int main(int argc, char **argv)
 		return 1;
 	if (!strcmp(what, "garbage"))
 		garbage();
+	if (!strcmp(what, "claim")) {
+		char text[64];
+		FILE *file = first ? NULL : fopen(argv[2], "r");
+		int size;
+
+		if (!first && (!file || fscanf(file, "%ld", &first) != 1))
+			return 1;
+		size = snprintf(text, sizeof text, "MAINPID=%ld\nREADY=1\n", first);
+
+		if (send_message(text, (size_t)size, -1))
+			return 1;
+	}
 	if (!strcmp(what, "flood"))
 		flood();
 	if (!strcmp(what, "fd") && write((int)first, "up\n", 3) != 3)

@@ -1,0 +1,284 @@
+"""`bootlab gate SYSTEM --against BASE`: has a system become longer by more than it may?"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+
+from bootlab.cli.ledger import Ledger, ledger_folder
+from bootlab.cli.options.arguments import (
+    Json,
+    Parallel,
+    Runs,
+    SystemFile,
+    complete_system,
+    naming,
+    open_shop,
+    open_store,
+)
+from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, start_run
+from bootlab.cli.terminal.showing import show
+from bootlab.cli.terminal.speech import boot_progress, err, out, print_text
+from bootlab.errors import BootlabError, InputError, Interrupted
+from bootlab.experiments.engine import Engine, Job
+from bootlab.experiments.family import DEFAULT_NULLS, Family
+from bootlab.experiments.family_boots import FamilyBoots, wall_clock
+from bootlab.experiments.series import recorded_boots
+from bootlab.experiments.store import Run, RunKind, Store
+from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS, FEWEST_WALL
+from bootlab.ledger.file import choose, read_history
+from bootlab.ledger.gate.boots import AFTER, BEFORE, Held, hold_exact, hold_noisy
+from bootlab.ledger.gate.figures import GateBaseline, parse_figures
+from bootlab.ledger.gate.judging import GateVerdict, Limit, parse_limit
+from bootlab.ledger.gate.making import make_result
+from bootlab.measure.prepare import prepare
+from bootlab.measure.record_files import write_json
+from bootlab.profile.asked.request import ProfileRequest
+from bootlab.report.gate.forms import FORMS
+from bootlab.report.gate.view import gate_view
+from bootlab.report.profile.side_by_side_text import difference
+from bootlab.system import System, read_system
+from bootlab.targets.target import WARM_UP
+
+
+class GateForm(StrEnum):
+    """What --format takes: words for people, or one of `FORMS`."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    JUNIT = "junit"
+    OPENMETRICS = "openmetrics"
+    BENCHER = "bencher"
+
+
+CODES = {
+    GateVerdict.UNCHANGED: 0,
+    GateVerdict.SHORTER: 0,
+    GateVerdict.LONGER: 1,
+    GateVerdict.CANNOT_SAY: 2,
+    GateVerdict.BROKEN: 3,
+}
+"""Exit codes, of which 2 and 3 are also those of bad input and of a missing tool, as everywhere."""
+_LEDGER = "ledger"
+_WALL_BOOTS = 15
+
+
+def gate(
+    system: SystemFile,
+    against: Annotated[
+        str,
+        typer.Option(
+            "--against",
+            metavar="BASE",
+            help="A system file, which is booted as well; a run; `ledger`, its last entry; or `ledger:COMMIT`.",
+            autocompletion=complete_system,
+        ),
+    ],
+    limit: Annotated[
+        str | None,
+        typer.Option(
+            "--limit", metavar="TIME|SHARE", help="How much longer it may be: 2ms, 1%. [default: what can be seen]"
+        ),
+    ] = None,
+    on: Annotated[
+        str, typer.Option("--on", metavar="FIGURE[,FIGURE...]", help="Which figures: ready, phase:initcalls, ...")
+    ] = "ready",
+    seeds: Annotated[
+        int | None,
+        typer.Option("--seeds", min=FEWEST_SEEDS, max=999, help="Boots a side. [default: 3 virtual, 15 wall]"),
+    ] = None,
+    nulls: Annotated[
+        int, typer.Option("--nulls", min=FEWEST_NULLS, max=20, help="Null changes a side (virtual clock).")
+    ] = DEFAULT_NULLS,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain/--no-explain", help="Where it is longer than a system file: which functions grew."),
+    ] = True,
+    form: Annotated[GateForm, typer.Option("--format", help="How the answer is printed.")] = GateForm.TEXT,
+    ledger: Ledger = None,
+    parallel: Parallel = None,
+    json: Json = False,
+    runs: Runs = None,
+) -> int:
+    """Boot a system, hold it against what it was, and stop what is longer by more than it may be.
+
+    A limit below the smallest change that can be seen on this system is refused with that figure: "cannot say". Near
+    the limit fresh boots of both sides decide. Exit code 0: unchanged or shorter; 1: longer; 2: cannot say; 3: broken,
+    a boot was not ready and well.
+    """
+    if json and form is not GateForm.TEXT:
+        raise InputError(f"--json: goes without --format {form.value}", hint="--json is the whole answer")
+    figures = {what: parse_limit(limit) if limit is not None else Limit() for what in parse_figures(on)}
+    with _an_answer_of_its_own():
+        return _gate(
+            system, against, figures, (seeds, nulls, parallel), _Shown(form, json, explain), ledger, open_store(runs)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """How the answer is shown."""
+
+    form: GateForm
+    json: bool
+    explain: bool
+
+
+@contextmanager
+def _an_answer_of_its_own() -> Iterator[None]:
+    # 1 is "longer" here: what keeps a gate from an answer must not be read as one.
+    try:
+        yield
+    except BootlabError as error:
+        if error.exit_code != 1:
+            raise
+        raise InputError(error.message, hint=error.hint) from error
+
+
+def _gate(
+    system: Path,
+    against: str,
+    figures: dict[str, Limit],
+    sizes: tuple[int | None, int, int | None],
+    shown: _Shown,
+    ledger: Path | None,
+    store: Store,
+) -> int:
+    after = read_system(system)
+    before = read_system(Path(against)) if against.endswith(".toml") else _recorded(store, against, after, ledger)
+    _expect_one_clock(after, before, against)
+    if isinstance(before, GateBaseline):
+        for what in figures:
+            before.times(what)
+    quiet = shown.json or shown.form is not GateForm.TEXT
+    with naming(system):
+        prepare(open_shop(silent=quiet), after)
+    if isinstance(before, System):
+        with naming(Path(against)):
+            prepare(open_shop(silent=quiet), before)
+    run = store.start(RunKind.GATE, after.name, {"against": against, "on": list(figures)})
+    with run.locked():
+        held = _held(run, after, before, figures, sizes, silent=quiet)
+        result = make_result(held, str(run.path))
+        write_json(run.result, result.model_dump(mode="json", by_alias=True))
+        if shown.form is not GateForm.TEXT:
+            print_text(FORMS[shown.form.value](result))
+        else:
+            show(run, gate_view(run, result), json=shown.json)
+    if shown.explain and isinstance(before, System) and result.verdict is GateVerdict.LONGER and not wall_clock(after):
+        _explain(store, (before, Path(against)), (after, system), silent=quiet)
+    return CODES[result.verdict]
+
+
+def _recorded(store: Store, against: str, system: System, ledger: Path | None) -> GateBaseline:
+    name, _, commit = against.partition(":")
+    if name != _LEDGER:
+        return GateBaseline(against, recorded_boots(store.find(against)))
+    history = read_history(ledger_folder(ledger), system.name)
+    for remark in history.remarks:
+        err.print(f"bootlab: warning: {remark}", soft_wrap=True)
+    ready = [one for one in history.entries if one.ready_ns is not None and one.clock == system.clock.kind.value]
+    if not ready:
+        clock = system.clock.kind.value
+        raise InputError(f"--against {against}: no entry of {system.name} on the {clock} clock was ready")
+    if not commit and ready[-1] is not history.entries[-1]:
+        last = history.entries[-1]
+        words = f"{last.outcome} ({last.clock} clock)"
+        err.print(f"bootlab: warning: the last entry of {system.name} is {words}: held against the last that does")
+    return GateBaseline(against, entry=choose(history, commit) if commit else ready[-1])
+
+
+def _expect_one_clock(after: System, before: System | GateBaseline, against: str) -> None:
+    if isinstance(before, System):
+        clock = before.clock.kind.value
+    elif before.entry is not None:
+        clock = before.entry.clock
+    else:
+        assert before.family is not None
+        clock = before.family.members[0].clock
+    if clock != after.clock.kind.value:
+        raise InputError(
+            f"--against {against}: is on the {clock} clock, {after.name} on the {after.clock.kind.value} clock",
+            hint="both need the same clock.kind",
+        )
+    if wall_clock(after) and not isinstance(before, System):
+        raise InputError(
+            f"--against {against}: on a noisy clock both sides are booted in turn, so what is on record does not do",
+            hint="--against a system file",
+        )
+
+
+def _held(
+    run: Run,
+    after: System,
+    before: System | GateBaseline,
+    figures: dict[str, Limit],
+    sizes: tuple[int | None, int, int | None],
+    *,
+    silent: bool,
+) -> Held:
+    seeds, nulls, parallel = sizes
+    with boot_progress(None, silent=silent) as progress:
+        engine = Engine(run, parallel=parallel, reuse=True, watcher=lambda done: progress.booted(done.job.label))
+        if isinstance(before, System) and wall_clock(after):
+            number = seeds or _WALL_BOOTS
+            if number < FEWEST_WALL:
+                raise InputError(f"--seeds {number}: a noisy clock needs at least {FEWEST_WALL} boots a side")
+            progress.note(f"{number} boots a side on the wall clock, in turn")
+            sides = _in_turn(engine, before, after, number)
+            return hold_noisy(GateBaseline(before.name, sides[0]), sides[1], figures)
+        boots = FamilyBoots(engine, open_shop(silent=True), _seeds(before, after, seeds), wall=False)
+        progress.note(f"{len(boots.seeds)} seeds and {nulls} null changes on the virtual clock")
+        return hold_exact(boots, after, before, figures, nulls, progress.note)
+
+
+def _seeds(before: System | GateBaseline, after: System, number: int | None) -> list[int]:
+    if isinstance(before, GateBaseline):
+        recorded = before.entry.seeds if before.entry is not None else []
+        if before.family is not None:
+            recorded = [one.seed for one in before.family.members]
+        if number is not None and number != len(recorded):
+            raise InputError(f"--seeds {number}: what is on record has {len(recorded)}", hint="leave it out")
+        return recorded
+    return list(range(after.seed, after.seed + (number or FEWEST_SEEDS)))
+
+
+def _in_turn(engine: Engine, before: System, after: System, number: int) -> tuple[Family, Family]:
+    shop = open_shop(silent=True)
+    prepared = {BEFORE: prepare(shop, before), AFTER: prepare(shop, after)}
+    engine.boot_all([Job(f"{side}-{WARM_UP}", one) for side, one in prepared.items()])
+    turns = [(side, index) for index in range(1, number + 1) for side in prepared]
+    records = engine.boot_all([Job(f"{side}-{index}", prepared[side].with_seed(index)) for side, index in turns])
+    return Family(tuple(records[::2]), label=BEFORE), Family(tuple(records[1::2]), label=AFTER)
+
+
+def _explain(store: Store, before: tuple[System, Path], after: tuple[System, Path], *, silent: bool) -> None:
+    """Profile both sides and print which functions grew: to stderr where stdout is for a program.
+
+    The answer stands whatever becomes of it.
+    """
+    try:
+        (err if silent else out).print(_grown(store, before, after, silent=silent))
+    except Interrupted:
+        raise
+    except BootlabError as error:
+        err.print(f"bootlab: warning: no profile says why: {error.message}", soft_wrap=True)
+
+
+def _grown(store: Store, before: tuple[System, Path], after: tuple[System, Path], *, silent: bool) -> RenderableType:
+    subjects = {side: Subject(one, path, ProfileRequest()) for side, (one, path) in ((BEFORE, before), (AFTER, after))}
+    prepared = {side: prepare_profile(subject, silent=silent) for side, subject in subjects.items()}
+    run = start_run(store, RunKind.PROFILE, {"1": subjects[AFTER], "against": subjects[BEFORE]}, {})
+    with run.locked():
+        found = {
+            side: profile_boot(subjects[side], prepared[side], run, label, silent=silent)
+            for side, label in ((AFTER, "1"), (BEFORE, "against"))
+        }
+    return difference(found[BEFORE], found[AFTER])

@@ -1,0 +1,73 @@
+"""A console of boot loaders alone, stamped by nobody else: boot ROM, SPL, OpenSBI, U-Boot -> Recording.
+
+Which program wrote which lines is told by their banners. U-Boot of some vendors stamps its lines, on a clock of its
+own, which each program may begin anew; without those the lines are text.
+"""
+
+from typing import Final
+
+from bootlab.importers.importer import Importer, Options
+from bootlab.importers.kernel.line import is_kernel_line, without_control
+from bootlab.importers.reading.source import Head, Source
+from bootlab.importers.reading.text_in_place import LONGEST_TEXT, in_place
+from bootlab.importers.serial.boot_programs import own_stamps_ns, program_of, programs_before_linux
+from bootlab.timeline.clock import Clock
+from bootlab.timeline.event import Event, Span
+from bootlab.timeline.recording import MOST_SPANS, Recording
+from bootlab.timeline.timeline import Timeline
+
+LOADER: Final = Clock("loader", 1_000_000)
+
+
+def recognise(head: Head) -> str:
+    """Return the first banner of a loader, on a console without a kernel's log, which would say more."""
+    if any(map(is_kernel_line, head.rows)):
+        return ""
+    return next((row for row in head.rows if program_of(row) is not None), "")
+
+
+def read(source: Source, options: Options) -> Recording:
+    """Return the programs on a console. Raises FormatError when none of them names itself."""
+    rows: list[str] = []
+    lines: list[tuple[int | None, str]] = []
+    events: list[Event] = []
+    for _, row in source.rows():
+        text = without_control(row)
+        rows.append(text)
+        stamp = next(own_stamps_ns([text]), None)
+        if stamp is not None and (not events or stamp[0] >= events[-1].t_ns) and len(events) < MOST_SPANS:
+            source.tally.used("lines with the loader's own stamp")
+            events.append(Event(stamp[0], "loader", stamp[1][:LONGEST_TEXT]))
+            lines.append((stamp[0], ""))
+        elif text.strip() and len(lines) < 2 * MOST_SPANS:
+            source.tally.text("lines without a time")
+            lines.append((None, text))
+        elif text.strip():
+            source.tally.leave_out(f"more than {2 * MOST_SPANS} of their kind")
+    programs = programs_before_linux(rows)
+    if not programs:
+        raise source.expected("a loader's banner, such as `U-Boot SPL 2024.01 (...)` or `OpenSBI v1.4`")
+    spans = [
+        Span(one.t_ns, other.t_ns, "until", other.name)
+        for one, other in zip(events, events[1:], strict=False)
+        if other.t_ns > one.t_ns
+    ]
+    return Recording(
+        format=IMPORTER.name,
+        tool=", ".join(dict.fromkeys(program.name for program in programs)),
+        timeline=Timeline.of(LOADER, events, spans),
+        about_clock="the loader's own stamps" if events else "there is none: no line has a stamp",
+        text=in_place(lines),
+        facts={"programs": ", ".join(f"{program.name} ({program.lines} lines)" for program in programs)},
+        notes=()
+        if events
+        else (
+            "No line has a time: bootlab watch, grabserial -t or a terminal program with time stamps gives them one.",
+        ),
+    )
+
+
+IMPORTER: Final = Importer(
+    "loader-console", "a console of U-Boot, SPL, OpenSBI and other loaders alone, without a host's stamps",
+    recognise, read,
+)  # fmt: skip

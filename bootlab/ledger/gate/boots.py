@@ -1,0 +1,88 @@
+"""Boots what a gate takes: both sides on the virtual clock, and fresh boots only where an answer is near its limit."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from bootlab.experiments.family import Family
+from bootlab.experiments.family_boots import FamilyBoots
+from bootlab.ledger.gate.figures import GateBaseline, times_of
+from bootlab.ledger.gate.judging import GateJudgement, GateVerdict, Limit, judge_exact, judge_noisy
+from bootlab.measure.statistics.series import median_ns
+from bootlab.system import System
+
+BEFORE, AFTER = "before", "after"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A system held against what it was: its boots, those before, and what is said of each figure."""
+
+    before: GateBaseline
+    after: Family
+    judged: dict[str, GateJudgement]
+
+
+def hold_exact(
+    boots: FamilyBoots,
+    system: System,
+    against: GateBaseline | System,
+    figures: dict[str, Limit],
+    nulls: int,
+    note: Callable[[str], None],
+) -> Held:
+    """Boot a system, and what it is held against where that is a system, too, until every figure has its answer."""
+    again = against if isinstance(against, System) else None
+    if isinstance(against, GateBaseline):
+        before = against
+    else:
+        before = GateBaseline(against.name, boots.family(BEFORE, against, nulls=nulls))
+    after = boots.family(AFTER, system, nulls=nulls)
+    while True:
+        if after.failed is not None or (before.family is not None and before.family.failed is not None):
+            return Held(before, after, {})
+        before.expect_like(after)
+        judged = {
+            what: judge_exact(
+                before.times(what), times_of(after, what), _limit(before, what, limit), fresh_before=again is not None
+            )
+            for what, limit in figures.items()
+        }
+        own, other = (max(one.wants[side] for one in judged.values()) for side in (0, 1))
+        if (own and again is None) or not (own or other):
+            return Held(before, after, _final(judged))
+        note(f"near the limit: {own + other} fresh boots")
+        if own and again is not None:
+            assert before.family is not None
+            before = GateBaseline(before.name, _freshly(boots, before.family, again, own))
+        after = _freshly(boots, after, system, other)
+
+
+def hold_noisy(before: GateBaseline, after: Family, figures: dict[str, Limit]) -> Held:
+    """Return what boots on a noisy clock say; they were booted in turn."""
+    if after.failed is not None or (before.family is not None and before.family.failed is not None):
+        return Held(before, after, {})
+    before.expect_like(after)
+    judged = {}
+    for what, limit in figures.items():
+        sides = before.times(what).seeds, times_of(after, what).seeds
+        judged[what] = judge_noisy(*sides, _limit(before, what, limit))
+    return Held(before, after, judged)
+
+
+def _limit(before: GateBaseline, what: str, limit: Limit) -> int | None:
+    return limit.of(median_ns(before.times(what).seeds))
+
+
+def _freshly(boots: FamilyBoots, family: Family, system: System, number: int) -> Family:
+    if not number:
+        return family
+    records = boots.engine.boot_all(boots.fresh_jobs(family, system, number))
+    return replace(family, fresh=(*family.fresh, *records))
+
+
+def _final(judged: dict[str, GateJudgement]) -> dict[str, GateJudgement]:
+    why = "near the limit, and what it is held against is on record: it cannot be booted afresh"
+    return {
+        what: replace(one, verdict=GateVerdict.CANNOT_SAY, why=why) if any(one.wants) else one
+        for what, one in judged.items()
+    }

@@ -1,0 +1,79 @@
+"""The figures that a gate watches: how long to ready, and how long each phase, in every boot of a family."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bootlab.errors import InputError
+from bootlab.experiments.family import Family
+from bootlab.experiments.verdict import Times
+from bootlab.ledger.commit import Commit
+from bootlab.ledger.entry import LedgerEntry, entry_of, expect_comparable
+from bootlab.measure.record import BootRecord
+
+READY = "ready"
+_PHASE = "phase:"
+
+
+@dataclass(frozen=True, slots=True)
+class GateBaseline:
+    """What a system is held against: boots, or an entry of a ledger. `name`: how the user named it."""
+
+    name: str
+    family: Family | None = None
+    entry: LedgerEntry | None = None
+
+    def expect_like(self, after: Family) -> None:
+        """Raise InputError where figures of the two do not compare: another CPU model, rate or storage model."""
+        entry = self.entry if self.entry is not None else entry_of(_some(self.family), Commit(), "gate")
+        expect_comparable(entry, entry_of(after, Commit(), "gate"))
+
+    def times(self, what: str) -> Times:
+        """Return the times of a figure. Raises InputError where there are none."""
+        if self.family is not None:
+            return times_of(self.family, what)
+        assert self.entry is not None
+        if what != READY:
+            raise InputError(
+                f"--on {what}: a ledger has the phases of one boot, and a gate needs those of all",
+                hint="--against a system file or a run",
+            )
+        if self.entry.ready_ns is None:
+            raise InputError(f"{self.name}: was not ready: {self.entry.outcome}", hint="name an entry that was")
+        return self.entry.times
+
+
+def times_of(family: Family, what: str) -> Times:
+    """Return a figure of all boots of a family. Raises InputError for one that a boot has not."""
+    return Times(*(_times(part, what) for part in (family.members, family.null, family.fresh)))
+
+
+def parse_figures(words: str) -> list[str]:
+    """Return the figures of `--on`. Raises InputError for a word that names none."""
+    figures = [word.strip() for word in words.split(",")]
+    for one in figures:
+        if one != READY and (not one.startswith(_PHASE) or one == _PHASE):
+            raise InputError(
+                f"--on {one or words}: not a figure", hint=f"{READY}, or {_PHASE}NAME as in phase:initcalls"
+            )
+    return list(dict.fromkeys(figures))
+
+
+def _some(family: Family | None) -> Family:
+    # A side has boots or an entry.
+    assert family is not None
+    return family
+
+
+def _times(records: Sequence[BootRecord], what: str) -> list[int]:
+    if what == READY:
+        return [one.total_ns for one in records if one.total_ns is not None]
+    name = what.removeprefix(_PHASE)
+    found = []
+    for record in records:
+        phases = {phase.name: phase.duration_ns for phase in record.phases}
+        if name not in phases:
+            raise InputError(
+                f"--on {what}: a boot of {record.system} has no such phase", hint=f"it has {', '.join(phases)}"
+            )
+        found.append(phases[name])
+    return found

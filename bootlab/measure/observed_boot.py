@@ -1,0 +1,44 @@
+"""One boot as it is observed: what it was prepared as, and what its console and its plugin have shown so far."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bootlab.measure.guest.heard_console import HeardConsole
+from bootlab.profile.recorded.trace import PluginTrace, read_trace
+from bootlab.system import System
+from bootlab.targets.target import TRACE, Prepared
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedBoot:
+    """A boot in `directory`. `patience` multiplies the deadlines of its system."""
+
+    prepared: Prepared
+    directory: Path
+    heard: HeardConsole
+    patience: float = 1.0
+
+    @property
+    def system(self) -> System:
+        return self.prepared.system
+
+    @property
+    def ready_deadline_s(self) -> float:
+        """Return the host seconds in which it has to be ready."""
+        return self.system.booted.deadline_s * self.patience
+
+    @property
+    def check_deadline_s(self) -> float:
+        """Return the host seconds that its check may take from ready on; 0 where it has none."""
+        check = self.system.check
+        return 0.0 if check is None else check.deadline_s * self.patience
+
+    def trace(self) -> PluginTrace | None:
+        """Return what the plugin has written by now; None where there is no plugin. Raises InputError for damage."""
+        path = self.directory / TRACE
+        return read_trace(path) if path.exists() else None
+
+    def has_traced(self, mark: str | None) -> bool:
+        """Return whether the trace has this mark of the guest; false where nothing traces it."""
+        trace = self.trace() if self.prepared.traced else None
+        return trace is not None and mark in trace.guest_marks

@@ -1,0 +1,152 @@
+"""Fills a boot's record from what was observed: the plugin's trace where there is one, else the console's stamps."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bootlab.measure.board_stages import phase_records, stage_records
+from bootlab.measure.causes.board import board_remarks
+from bootlab.measure.causes.ending import Ending
+from bootlab.measure.guest.clock import HOST, VIRTUAL, place_guest_clock
+from bootlab.measure.host.facts import read_host_facts
+from bootlab.measure.observed_boot import ObservedBoot
+from bootlab.measure.record import BootRecord, ConsoleStamps, GuestClock, InitcallRecord, Outcome
+from bootlab.profile.asked.marks import marks_looked_for
+from bootlab.profile.recorded.trace import DISKS, PluginTrace, Stamp
+from bootlab.system import ClockKind
+from bootlab.targets.target import LineStamps, Names
+from bootlab.timeline import marks as m
+
+
+@dataclass(frozen=True, slots=True)
+class HostRun:
+    """What the host did for a boot. `started`: ISO 8601, UTC; `wall_s`: from start to end of the boot."""
+
+    argv: list[str]
+    started: str
+    wall_s: float
+    doubts: tuple[str, ...] = ()
+    """What may have spoilt the boot or its times, as its session says."""
+    stamps: LineStamps | None = None
+
+
+def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun) -> BootRecord:
+    """Return the record of a boot that has ended. Raises InputError for a trace that is damaged."""
+    prepared, system, heard = seen.prepared, seen.system, seen.heard
+    virtual = system.clock.kind is ClockKind.VIRTUAL
+    trace = seen.trace() if virtual else None
+    ready = _find_ready_stamp(seen, trace)
+    marks = _collect_marks(heard.guest.marks, trace, ready)
+    if ending.outcome is Outcome.READY:
+        # A PID 1 that ends after all that was asked for: the host's timing decides whether it still gets there.
+        marks.pop(m.PANIC, None)
+    if ending.outcome is Outcome.READY and m.READY not in marks:
+        ending = Ending(Outcome.NOT_READY, "the console said ready, but the plugin saw neither mark nor line")
+    return BootRecord(
+        system=system.name,
+        clock=system.clock.kind.value,
+        accelerator=prepared.runs_on,
+        ns_per_instruction=1 << system.clock.shift if virtual else None,
+        cpu=system.machine.cpu,
+        seed=system.seed,
+        outcome=ending.outcome,
+        detail="; ".join([ending.detail, *run.doubts]).strip("; "),
+        remarks=[
+            *prepared.files.remarks,
+            *([] if trace is None else _refusals(trace)),
+            *board_remarks(system, marks.keys(), heard.text, marks_looked_for(prepared.plugin_config or "")),
+        ],
+        instructions=ready.instructions if ready is not None else None,
+        idle_ns=trace.idle_ns(ready) if trace is not None and ready is not None else None,
+        charged_ns=ready.charged_ns if ready is not None else 0,
+        marks=marks,
+        phases=phase_records(marks, seen.directory, system.booted.mark),
+        bootstage=stage_records(heard.text),
+        initcalls=[] if trace is None else cut_initcalls(trace, prepared.symbols, marks),
+        guest_clock=_place_clock(seen, trace),
+        exact_disks=DISKS in trace.exact if trace is not None and trace.asked_for(DISKS) else None,
+        kaslr_slide=trace.slide if trace is not None else None,
+        facts=heard.guest.facts,
+        console_sha256=hashlib.sha256(heard.raw[: heard.ready_offset]).hexdigest(),
+        key=prepared.key,
+        hashes=prepared.hashes,
+        sizes=prepared.sizes,
+        load_ns=prepared.load_ns,
+        storage=system.storage,
+        stamps=_keep_stamps(run.stamps),
+        board_model=system.board_model,
+        host={**read_host_facts(), **prepared.host_facts()},
+        argv=run.argv,
+        started=run.started,
+        wall_s=round(run.wall_s, 3),
+        run=str(seen.directory),
+    )
+
+
+def cut_initcalls(trace: PluginTrace, symbols: Names | None, marks: Mapping[str, int]) -> list[InitcallRecord]:
+    """Return the initcalls of a boot up to ready, each ending where the next begins; none without `symbols`.
+
+    Modules loaded by the check are initcalls too, but what comes after ready is not measured, and does not repeat.
+    """
+    if symbols is None:
+        return []
+    until = marks.get(m.READY)
+    calls = [call for call in trace.calls if until is None or call.t_ns < until]
+    initcalls_end = marks.get(m.INITCALLS_END, 0)
+    records = []
+    ends = [call.t_ns for call in calls[1:]] + [until or initcalls_end]
+    for call, end in zip(calls, ends, strict=False):
+        if call.t_ns < initcalls_end:
+            end = min(end, initcalls_end)
+        name = symbols.name_at(call.argument) or f"{call.argument:#x}"
+        records.append(InitcallRecord(name=name, start_ns=call.t_ns, duration_ns=max(0, end - call.t_ns)))
+    return records
+
+
+def _find_ready_stamp(seen: ObservedBoot, trace: PluginTrace | None) -> Stamp | None:
+    if trace is None:
+        return None
+    if seen.system.booted.mark in trace.guest_marks:
+        return trace.guest_marks[seen.system.booted.mark]
+    # Said on the console only: by pattern, or by a script that wrote the mark's line itself.
+    offset = seen.heard.ready_offset
+    return trace.console_stamp(offset) if offset is not None else None
+
+
+def _collect_marks(said: Mapping[str, int], trace: PluginTrace | None, ready: Stamp | None) -> dict[str, int]:
+    marks = {m.POWER_ON: 0}
+    if trace is None:
+        marks.update(said)
+    else:
+        # A guest may name a mark as it likes, but not move one of ours.
+        marks.update({name: mark.t_ns for name, mark in trace.guest_marks.items() if name not in m.OWN})
+        marks.update({name: mark.t_ns for name, mark in trace.marks.items()})
+        if ready is not None:
+            marks[m.READY] = ready.t_ns
+    return dict(sorted(marks.items(), key=lambda item: item[1]))
+
+
+def _refusals(trace: PluginTrace) -> list[str]:
+    told = [f"exact {feature}: refused: {why}" for feature, why in trace.refused.items()]
+    if trace.settled[1]:
+        told.append(f"exact disks: of {trace.settled[0]} waits for a disk {trace.settled[1]} were given up")
+    return [f"{line}: this boot may not repeat exactly" for line in told]
+
+
+def _place_clock(seen: ObservedBoot, trace: PluginTrace | None) -> GuestClock | None:
+    lines = seen.heard.lines_to_ready()
+    if trace is None:
+        sent = [(line.t_ns - seen.heard.zero_ns, line.text) for line in lines]
+    else:
+        ends = dict(trace.console_ends())
+        sent = [(ends[line.end_offset].t_ns, line.text) for line in lines if line.end_offset in ends]
+    placed = place_guest_clock(sent, HOST if trace is None else VIRTUAL)
+    if placed is None:
+        return None
+    return GuestClock(offset_ns=placed.offset_ns, uncertainty_ns=placed.uncertainty_ns, since_ns=placed.since_ns)
+
+
+def _keep_stamps(stamps: LineStamps | None) -> ConsoleStamps | None:
+    if stamps is None:
+        return None
+    return ConsoleStamps(byte_ns=stamps.byte_ns, late_ns=stamps.late_ns, power_ns=stamps.power_ns)

@@ -1,0 +1,79 @@
+"""A gate's answer for a terminal: each figure with its limit, where the time went, and which inputs differ."""
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from bootlab.ledger.gate.judging import GateVerdict
+from bootlab.ledger.gate.result import GateResult
+from bootlab.report.parts.figures import clock_sentence, ms, percent, visible
+from bootlab.report.parts.terminal_tables import foot, keep_whole, plain_table
+
+STYLES = {
+    GateVerdict.LONGER: "bold red",
+    GateVerdict.BROKEN: "bold red",
+    GateVerdict.CANNOT_SAY: "yellow",
+    GateVerdict.UNCHANGED: "green",
+    GateVerdict.SHORTER: "green",
+}
+
+
+def gate(result: GateResult) -> RenderableType:
+    """Return the answer."""
+    head = Text.assemble((visible(result.system), "bold"), f" against {visible(named(result))}: ")
+    head.append(result.verdict.value, style=STYLES[result.verdict])
+    lines: list[RenderableType] = [head]
+    if result.why:
+        lines.append(Text(visible(result.why), style="red", overflow="fold"))
+    if result.broken_run:
+        lines.append(Text(f"its console: {visible(result.broken_run)}/console.log", overflow="fold"))
+    if result.figures:
+        rows = plain_table(
+            "figure", "before ms>", "after ms>", "longer ms>", "%>", "limit ms>", "seen from>", "verdict"
+        )
+        keep_whole(rows, rows.columns[1:7])
+        for one in result.figures:
+            rows.add_row(
+                Text(visible(one.what)),
+                ms(one.before_ns),
+                ms(one.after_ns),
+                ms(one.longer_ns, sign=True),
+                percent(one.longer_ns, one.before_ns, sign=True),
+                ms(one.limit_ns),
+                ms(one.smallest_ns),
+                Text(one.verdict.value, style=STYLES[one.verdict]),
+            )
+        lines += [Text(), rows]
+        lines += [Text(visible(f"{one.what}: {one.why}"), style="yellow") for one in result.figures if one.why]
+    lines += _why(result)
+    lines.append(Text())
+    lines.append(Text(rate_words(result), style="dim"))
+    clock = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds, result.accelerator)
+    return Group(*lines, *foot(clock, result.hashes, result.run))
+
+
+def named(result: GateResult) -> str:
+    """Return what it was held against, with the commit where there is one."""
+    return f"{result.against} ({result.against_commit[:12]})" if result.against_commit else result.against
+
+
+def rate_words(result: GateResult) -> str:
+    """Return how many boots the answer rests on, and how often a change that does nothing is stopped."""
+    return (
+        f"{result.boots_before} boots before, {result.boots_after} after; of changes that do nothing at most "
+        f"{result.wrong:.1%} are stopped"
+    )
+
+
+def _why(result: GateResult) -> list[RenderableType]:
+    lines: list[RenderableType] = []
+    if result.changed:
+        lines += [Text(), Text(visible(f"differs: {', '.join(result.changed)}"))]
+    moved = [one for one in result.phases if one.before_ns != one.after_ns]
+    if moved and result.verdict is not GateVerdict.UNCHANGED:
+        rows = plain_table("phase of the median boot", "before ms>", "after ms>", "longer ms>")
+        keep_whole(rows, rows.columns[1:])
+        for one in sorted(moved, key=lambda phase: phase.before_ns - phase.after_ns):
+            longer = ms(one.after_ns - one.before_ns, sign=True)
+            rows.add_row(Text(visible(one.name)), ms(one.before_ns), ms(one.after_ns), longer)
+        lines += [Text(), rows]
+    return lines

@@ -1,0 +1,78 @@
+"""A sweep in Markdown: what each place takes, and what one more of each axis costs, phase by phase."""
+
+from collections.abc import Sequence
+
+from bootlab.experiments.sweep.result import SweepResult, Trend
+from bootlab.report.parts.figures import ms, short_hashes
+from bootlab.report.parts.markdown import markdown_table, plain, prose
+from bootlab.report.sweep.words import (
+    TITLES,
+    clock,
+    figure_words,
+    fit_words,
+    line_name,
+    others,
+    per,
+    place_words,
+    row_words,
+    slope_words,
+    spread_sentence,
+    values_along,
+)
+
+
+def sweep_markdown(result: SweepResult) -> str:
+    """Return every place, then the lines along each axis, the first of them phase by phase."""
+    parts = [_places(result), prose(f"{spread_sentence(result).capitalize()}.")]
+    for axis in result.swept:
+        along = [trend for trend in result.trends if trend.axis == axis]
+        if len(along) > 1:
+            parts += [f"To ready by {TITLES[axis]}, ms:", _ready(result, along)]
+        for trend in along[:1]:
+            of = f", {plain(line_name(result, axis, trend.place))}" if others(result, axis) else ""
+            parts += [f"Phases by {TITLES[axis]}{of}, ms:", _phases(trend)]
+    parts += [prose(f"Caution: {plain(caution)}") for caution in result.cautions]
+    several = len(result.hashes) > 1
+    inputs = [
+        f"{plain(name)}: {short_hashes(one)}" if several else short_hashes(one) for name, one in result.hashes.items()
+    ]
+    parts.append(prose(f"{plain(result.system)}, {clock(result)}. {'; '.join(inputs)}."))
+    return "\n\n".join(parts) + "\n"
+
+
+def _places(result: SweepResult) -> str:
+    rows = []
+    for cell in result.cells:
+        figures = [ms(cell.ready.median), ms(cell.ready.low), ms(cell.ready.high)] if cell.ready else [""] * 3
+        idle = ms(cell.idle.median) if cell.idle else ""
+        outcome = cell.outcome if cell.ready else f"{cell.outcome}: {plain(cell.detail)}"
+        rows.append([plain(place_words(cell.place, result.swept)), *figures, idle, outcome])
+    where = ", ".join(TITLES[axis] for axis in result.swept)
+    return markdown_table([where, "ready ms>", "from>", "to>", "idle ms>", "outcome"], rows)
+
+
+def _ready(result: SweepResult, along: Sequence[Trend]) -> str:
+    widest = max(along, key=lambda trend: len(trend.values))
+    rows = []
+    for trend in along:
+        row = trend.row("ready")
+        known = dict(zip(trend.values, row.values, strict=True))
+        figures = [ms(known.get(value)) for value in widest.values]
+        rows.append([plain(line_name(result, trend.axis, trend.place)), *figures, slope_words(row), fit_words(row)])
+    titles = ["", *(f"{words}>" for words in values_along(widest)), f"{per(widest)}>", "straight line"]
+    return markdown_table(titles, rows)
+
+
+def _phases(trend: Trend) -> str:
+    titles = ["phase", *(f"{words}>" for words in values_along(trend)), f"{per(trend)}>", "spread>", "straight line"]
+    rows = [
+        [
+            plain(row_words(row)),
+            *(figure_words(value) for value in row.values),
+            slope_words(row),
+            figure_words(row.spread),
+            fit_words(row),
+        ]
+        for row in trend.rows
+    ]
+    return markdown_table(titles, rows)

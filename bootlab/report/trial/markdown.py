@@ -1,0 +1,75 @@
+"""A trial in Markdown: its stacks step by step, or its techniques alone where nothing was stacked."""
+
+from bootlab.experiments.trial.result import Judged, StackName, TryResult
+from bootlab.report.parts.figures import clock_sentence, ms, ratio_words, short_hashes
+from bootlab.report.parts.markdown import bold, code, markdown_table, plain, prose
+from bootlab.report.trial.words import in_order, kept_steps, time_words
+
+_END = {
+    StackName.RECOMMENDED: "recommended",
+    StackName.WITH_RISKS: "with named risks",
+    StackName.LADDER: "the ladder's end",
+}
+
+
+def try_markdown(result: TryResult) -> str:
+    """Return the tables of a trial, and under each what it says."""
+    parts = [_stacks(result)] if result.stack else []
+    if result.alone and not result.stack:
+        parts.append(_alone(result))
+    rows = in_order(result.alone or result.stack)
+    if result.stack:
+        others = [one for one in rows if not one.verdict.saves]
+    else:
+        others = [one for one in rows if one.saved_ns is None]
+    return "\n\n".join([*parts, *_others(others), _measured_on(result)]) + "\n"
+
+
+def _stacks(result: TryResult) -> str:
+    rows = [["baseline", "", ms(result.baseline.total_ns)]]
+    for stack, end in result.final.items():
+        steps = kept_steps(result, stack)
+        for number, step in enumerate(steps, 1):
+            reached = ms(step.total_ns)
+            if number == len(steps):
+                ratio = f"{end.ratio:.2f}x {ratio_words(result.clock)}"
+                reached = f"{bold(reached)} {_END.get(StackName(stack), stack)}: {ratio}"
+            rows.append([code(step.technique), ms(step.saved_ns), reached])
+    return markdown_table(["step, each on top of those above", "saved ms>", f"{time_words(result)} ms>"], rows)
+
+
+def _alone(result: TryResult) -> str:
+    modelled = any(one.load_saved_ns is not None for one in result.alone)
+    split = ["of it load ms>", "without the load ms>", "and that is"] if modelled else []
+    rows = []
+    for one in in_order(result.alone):
+        if one.saved_ns is None:
+            continue
+        cells = [code(one.technique), one.verdict.value, ms(one.saved_ns)]
+        if modelled and one.load_saved_ns is not None and one.execution is not None:
+            cells += [ms(one.load_saved_ns), ms(one.saved_ns - one.load_saved_ns), one.execution.value]
+        elif modelled:
+            cells += ["", "", ""]
+        rows.append([*cells, ms(one.spread_ns), one.proof])
+    return markdown_table(["technique alone", "verdict", "saved ms>", *split, "spread ms>", "proof"], rows)
+
+
+def _others(others: list[Judged]) -> list[str]:
+    by_verdict: dict[str, list[str]] = {}
+    for one in others:
+        by_verdict.setdefault(one.verdict.value, []).append(code(one.technique))
+    return [prose(f"{verdict[0].upper()}{verdict[1:]}: {', '.join(names)}.") for verdict, names in by_verdict.items()]
+
+
+def _measured_on(result: TryResult) -> str:
+    base = result.baseline
+    boots = len(base.members) + len(base.null_members)
+    words = [
+        f"{plain(result.system)}, {clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds)}"
+    ]
+    words.append(f"the baseline moves by {ms(base.spread_ns)} ms for no reason, over {boots} boots")
+    if result.wrong is not None:
+        words.append(f"of techniques that do nothing at most {result.wrong:.1%} get a verdict")
+    if result.board_model is not None:
+        words.append(f"board model {plain(result.board_model.label)}")
+    return prose(f"{'; '.join(words)}. {short_hashes(result.hashes)}.")

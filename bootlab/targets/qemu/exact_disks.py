@@ -1,0 +1,65 @@
+"""Which disks answer at once on the virtual clock, and what QEMU's devices are told for it.
+
+The plugin waits for a disk inside of the store that rings its doorbell (plugin/internals/block_io.h). That repeats
+exactly for one request at a time, and for a doorbell that lies in memory: a device rung by port is not seen.
+
+    virtio-blk-pci,drive=disk0,serial=disk0,disable-legacy=on,ioeventfd=off,num-queues=1,queue-size=4,indirect_desc=off
+"""
+
+from typing import Final
+
+from bootlab.system import Attachment, ClockKind, System
+
+CONFIG_LINE: Final = "exactdisks"
+"""What the plugin is told (plugin/trace_format.h)."""
+
+# A request takes three descriptors: a ring of four holds one.
+_ONE_AT_A_TIME = "num-queues=1,queue-size=4,indirect_desc=off"
+_STORE = "disable-legacy=on,ioeventfd=off"
+# The guest itself keeps to one command a disk, if the controller says so.
+_ONE_COMMAND = "num_queues=1,cmd_per_lun=1"
+_OPTIONS = {
+    "virtio-blk-pci": f"{_STORE},{_ONE_AT_A_TIME}",
+    "virtio-blk-device": _ONE_AT_A_TIME,
+    "virtio-scsi-pci": f"{_STORE},{_ONE_COMMAND}",
+    "virtio-scsi-device": _ONE_COMMAND,
+    # `mqes` counts from 0: a queue of two entries, one of which stays free.
+    "nvme": "max_ioqpairs=1,mqes=1",
+}
+# Of virtio-mmio it is the slot, not the device, that leaves a doorbell to QEMU's main loop.
+_SLOT = ["-global", "virtio-mmio.ioeventfd=off"]
+_GLOBALS = {"virtio-blk-device": _SLOT, "virtio-scsi-device": _SLOT}
+
+_WHY_INEXACT = {
+    Attachment.AHCI: "an AHCI port takes up to 32 requests at once, and their answers come in the host's order",
+    Attachment.USB: "a USB controller is asked through transfer rings, and not by a store that names a disk",
+}
+
+
+def are_exact(system: System) -> bool:
+    """Return whether disks of this system answer at once: on the virtual clock, those on virtio and NVMe."""
+    root = system.rootfs is not None and system.rootfs.device == "virtio-blk"
+    disks = any(disk.attach not in _WHY_INEXACT for disk in system.disks)
+    return system.clock.kind is ClockKind.VIRTUAL and (root or disks)
+
+
+def device_options(driver: str) -> str:
+    """Return what a QEMU device must be told to take one request at a time; "" for one that cannot be."""
+    return _OPTIONS.get(driver, "")
+
+
+def machine_options(driver: str) -> list[str]:
+    """Return the words of QEMU's command line that such a device needs besides."""
+    return list(_GLOBALS.get(driver, []))
+
+
+def inexact_disks(system: System) -> list[str]:
+    """Return why each disk that does not answer at once on the virtual clock does not, by its key."""
+    if system.clock.kind is not ClockKind.VIRTUAL:
+        return []
+    return [
+        f'disks.{index}.attach = "{disk.attach.value}": {_WHY_INEXACT[disk.attach]}: a boot that reads it before '
+        f'ready will not repeat exactly; attach = "virtio" does'
+        for index, disk in enumerate(system.disks)
+        if disk.attach in _WHY_INEXACT
+    ]

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Puts a callback behind each store that may ring a disk's doorbell, and waits there for the disk. */
+#include "disks.h"
+
+#include <stdio.h>
+
+#include "code/instructions.h"
+#include "recording.h"
+
+void disks_open(void)
+{
+	char message[512];
+
+	if (!recording.config.exact_disks)
+		return;
+	if (recording.machine.shift < 0)
+		snprintf(message, sizeof message, "needs the virtual clock, -icount shift=0,sleep=off");
+	else if (!block_io_open(message, sizeof message, &recording.disks))
+		recording.disks_exact = true;
+	pthread_mutex_lock(&recording.lock);
+	if (recording.disks_exact)
+		writer_exact(&recording.writer, "disks");
+	else
+		writer_refused(&recording.writer, "disks", message);
+	pthread_mutex_unlock(&recording.lock);
+	if (!recording.disks_exact || !block_io_find_inexact(&recording.disks, message, sizeof message))
+		return;
+	pthread_mutex_lock(&recording.lock);
+	writer_refused(&recording.writer, "device", message);
+	pthread_mutex_unlock(&recording.lock);
+}
+
+static void on_store(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
+{
+	const struct qemu_plugin_hwaddr *at = qemu_plugin_get_hwaddr(info, address);
+
+	(void)vcpu;
+	(void)userdata;
+	if (at && qemu_plugin_hwaddr_is_io(at) && block_io_rings(qemu_plugin_hwaddr_device_name(at), address))
+		block_io_settle(&recording.disks);
+}
+
+/*
+ * Under -icount a device's register is written by the last instruction of a block: where that is not so, QEMU translates the
+ * block again and ends it there (cpu_io_recompile()). Calls end blocks, too, and store no more than a return address.
+ */
+void disks_watch(struct qemu_plugin_tb *tb, size_t n_insns)
+{
+	struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, n_insns - 1);
+	struct flow_target target;
+	uint8_t code[16];
+
+	if (!recording.disks_exact)
+		return;
+	if (recording.config.arch == ARCH_X86_64 &&
+	    x86_flow(code, qemu_plugin_insn_data(last, code, sizeof code), &target) != FLOW_NONE)
+		return;
+	qemu_plugin_register_vcpu_mem_cb(last, on_store, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, NULL);
+}

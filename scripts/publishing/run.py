@@ -1,0 +1,85 @@
+"""Command line of `scripts/publish`: measures tables anew, writes them into their documents, keeps the record."""
+
+import argparse
+import shlex
+import subprocess
+import sys
+import tempfile
+
+from scripts.publishing.tables import (
+    ROOT,
+    Published,
+    find_faults,
+    first_tables,
+    inputs_now,
+    read_published,
+    text_hash,
+    with_text,
+    write_published,
+)
+
+BOOTLAB = ".venv/bin/bootlab"
+
+
+def _main() -> int:
+    parser = argparse.ArgumentParser(prog="scripts/publish", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--from", dest="run", metavar="RUN", help="a run on record: its path, number, or last")
+    parser.add_argument("--list", action="store_true", help="the tables there are, and what measures each")
+    parser.add_argument("--check", action="store_true", help="whether they still are what was measured")
+    asked = parser.parse_args()
+    tables = read_published()
+    if asked.list:
+        for name, table in tables.items():
+            print(f"{name}  {table.document}  bootlab {shlex.join(table.command)}")
+        return 0
+    if asked.check:
+        faults = list(find_faults(tables))
+        print("\n".join(faults) or f"all {len(tables)} published tables are what was measured")
+        return 1 if faults else 0
+    unknown = [name for name in asked.names if name not in tables]
+    if unknown or not asked.names:
+        known = ", ".join(tables)
+        print(f"publish: error: {', '.join(unknown) or 'no table named'}; there are: {known}", file=sys.stderr)
+        return 2
+    if asked.run and len(asked.names) != 1:
+        print("publish: error: --from is for one table", file=sys.stderr)
+        return 2
+    measured: dict[str, str] = {}
+    try:
+        for name in asked.names:
+            table, inputs = tables[name], inputs_now(tables[name])
+            command = shlex.join(table.command)
+            if command not in measured:
+                measured[command] = _reported(asked.run) if asked.run else _measured(table)
+            tables[name] = _written(name, table, measured[command], inputs)
+            write_published(tables)
+    except subprocess.CalledProcessError as error:
+        print(f"publish: error: {shlex.join(error.cmd)} ended with {error.returncode}: {name} stays", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _measured(table: Published) -> str:
+    """Return the tables of a new run of the command."""
+    with tempfile.TemporaryDirectory() as folder:
+        print(f"publish: bootlab {shlex.join(table.command)}", flush=True)
+        subprocess.run([BOOTLAB, *table.command, "--runs", folder], check=True, cwd=ROOT)
+        return _reported("last", "--runs", folder)
+
+
+def _reported(run: str, *where: str) -> str:
+    words = [BOOTLAB, "report", run, "--markdown", *where]
+    return subprocess.run(words, check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
+
+
+def _written(name: str, table: Published, said: str, inputs: dict[str, str]) -> Published:
+    text = f"`bootlab {shlex.join(table.command)}`:\n\n{first_tables(said, table.tables)}"
+    path = ROOT / table.document
+    path.write_text(with_text(name, path.read_text(encoding="utf-8"), text), encoding="utf-8")
+    print(f"publish: {name}: written into {table.document}")
+    return table.model_copy(update={"inputs": inputs, "text_sha256": text_hash(text)})
+
+
+if __name__ == "__main__":
+    sys.exit(_main())

@@ -1,0 +1,95 @@
+"""A published table: where it stands, what measures it, and whether it is still what was measured."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+ROOT: Final = Path(__file__).parents[2]
+RECORD: Final = ROOT / "docs" / "published.json"
+
+
+class Published(BaseModel):
+    """What is known of one table. `inputs` are empty as long as nobody has measured it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    document: str
+    command: list[str]
+    """The words after `bootlab`."""
+    files: list[str]
+    """Globs of the files of the tree that decide its figures."""
+    tables: int | None = None
+    """How many of the run's tables stand there, from its first; all of them if not given."""
+    inputs: dict[str, str] = {}
+    """File -> sha256, when it was measured."""
+    text_sha256: str = ""
+    """Of what stands between the two comments."""
+
+
+def read_published(record: Path = RECORD) -> dict[str, Published]:
+    """Return name -> table, as the record has them."""
+    document = json.loads(record.read_text(encoding="utf-8"))
+    return {name: Published.model_validate(one) for name, one in document.items()}
+
+
+def write_published(tables: Mapping[str, Published], record: Path = RECORD) -> None:
+    """Write the record anew."""
+    document = {name: tables[name].model_dump(mode="json") for name in sorted(tables)}
+    record.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+def inputs_now(table: Published, root: Path = ROOT) -> dict[str, str]:
+    """Return file -> sha256 of what decides the table's figures, as it lies in the tree now."""
+    found = sorted({path for pattern in table.files for path in root.glob(pattern) if path.is_file()})
+    return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+
+
+def text_of(name: str, document: str) -> str | None:
+    """Return what stands between the two comments of a table; None where they are missing or stand twice."""
+    found = re.findall(rf"<!-- measured: {re.escape(name)} -->\n(.*?)<!-- end: {re.escape(name)} -->", document, re.S)
+    return found[0] if len(found) == 1 else None
+
+
+def with_text(name: str, document: str, text: str) -> str:
+    """Return a document with `text` between the two comments of a table. Raises ValueError where they are missing."""
+    if text_of(name, document) is None:
+        raise ValueError(
+            f"{name}: the document has no <!-- measured: {name} --> ... <!-- end: {name} -->, or has it twice"
+        )
+    before, rest = document.split(f"<!-- measured: {name} -->\n", 1)
+    _, after = rest.split(f"<!-- end: {name} -->", 1)
+    return f"{before}<!-- measured: {name} -->\n{text}<!-- end: {name} -->{after}"
+
+
+def first_tables(said: str, tables: int | None) -> str:
+    """Return what a run says in Markdown with its first `tables` tables alone, or as it is where that is None."""
+    blocks = said.strip().split("\n\n")
+    left = [index for index, block in enumerate(blocks) if block.startswith("|")][tables:] if tables is not None else []
+    return "\n\n".join(block for index, block in enumerate(blocks) if index not in left) + "\n"
+
+
+def text_hash(text: str) -> str:
+    """Return the hash that the record has of a table's text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def find_faults(tables: Mapping[str, Published], root: Path = ROOT) -> Iterator[str]:
+    """Yield what is wrong with the published tables: edited by hand, older than their inputs, or without a record."""
+    for name, table in tables.items():
+        text = text_of(name, (root / table.document).read_text(encoding="utf-8"))
+        if text is None:
+            yield f"{name}: {table.document} has no such table between its two comments"
+        elif text_hash(text) != table.text_sha256:
+            yield f"{name}: {table.document}: the table is not what was measured: scripts/publish {name}"
+        now = inputs_now(table, root)
+        changed = sorted(path for path in {*now, *table.inputs} if now.get(path) != table.inputs.get(path))
+        if changed:
+            yield f"{name}: {table.document}: older than {', '.join(changed)}: scripts/publish {name}"
+    for path in sorted({root / "README.md", *(root / "docs").rglob("*.md")}):
+        for name in re.findall(r"<!-- measured: (.*?) -->", path.read_text(encoding="utf-8")):
+            if name not in tables or root / tables[name].document != path:
+                yield f"{name}: {path.relative_to(root)}: docs/published.json does not know this table"

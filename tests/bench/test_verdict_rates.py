@@ -1,0 +1,102 @@
+"""How often a verdict is wrong: trials of useless techniques, drawn from laws of noise and from real boots.
+
+`pytest -s -m bench tests/bench/test_verdict_rates.py` prints the table of docs/measuring.md, two minutes on one core.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
+from bootlab.experiments.engine import Engine
+from bootlab.experiments.store import RunKind, Store
+from bootlab.experiments.trial.plan import PLANS
+from bootlab.experiments.trial.procedure import Trial
+from bootlab.experiments.trial.result import StackName
+from bootlab.experiments.trial.task import TrialTask
+from bootlab.system import read_system
+from bootlab.techniques.model.verdict import Verdict
+from tests.bench.real_boots import EXAMPLE, read_real_boots
+from tests.replayed import word
+from tests.simulated_boots import LAWS, Noise, RealNoise, Sizes, useless_techniques
+
+pytestmark = pytest.mark.bench
+
+REAL = Path(__file__).parents[1] / "data" / "real-boots.json"
+TECHNIQUES = 50
+TRIALS = 2000
+SIZES = {
+    "alone: 3 seeds, 5 null changes": Sizes(),
+    "the fewest: 3 seeds, 3 null changes": Sizes(nulls=3),
+    "a step: 3 seeds, 1 null change, the baseline known": Sizes(nulls=1, baseline_known=True),
+}
+MOST = 0.001
+"""Of useless techniques, whatever the sizes and the law; the documents promise one in a thousand."""
+MOST_TRIALS = 0.05
+"""Of trials of 50 useless techniques, those that call any of them shorter or longer."""
+
+
+def real_noise() -> RealNoise | None:
+    """Return the noise of real boots; None, and a word of it, where nobody has booted them yet."""
+    if not REAL.exists():
+        print(f"\nno real boots: python -m tests.bench.real_boots {REAL.relative_to(REAL.parents[2])} boots them")
+        return None
+    real = read_real_boots(REAL)
+    return RealNoise(f"{sum(map(len, real.ready_ns))} real boots", real.ready_ns)
+
+
+def noises() -> list[Noise]:
+    real = real_noise()
+    return [*LAWS, *([real] if real is not None else [])]
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_useless_techniques_seldom_get_a_verdict(name: str) -> None:
+    print(f"\n{name}; {TRIALS:,} trials of {TECHNIQUES} useless techniques\n")
+    print("| noise | wrong verdicts | trials with any | most in one trial |")
+    print("|---|---:|---:|---:|")
+    rates = {}
+    for noise in noises():
+        wrong = useless_techniques(noise, trials=TRIALS, techniques=TECHNIQUES, seed=11, sizes=SIZES[name])
+        rate, trials = sum(wrong) / TRIALS / TECHNIQUES, sum(one > 0 for one in wrong) / TRIALS
+        rates[noise.name] = rate, trials
+        print(f"| {noise.name} | {rate:.3%} | {trials:.1%} | {max(wrong)} |")
+    assert all(rate <= MOST and trials <= MOST_TRIALS for rate, trials in rates.values()), rates
+
+
+def test_real_savings_are_found() -> None:
+    sizes = (2, 3, 4, 6, 8, 12)
+    print("\nverdicts on a true saving, in standard deviations of the noise (of real boots: in ms)\n")
+    print(f"| noise | {' | '.join(map(str, sizes))} |")
+    print(f"|---|{'---:|' * len(sizes)}")
+    for noise in noises():
+        found = [sum(useless_techniques(noise, trials=500, techniques=1, seed=5, saved=size)) / 500 for size in sizes]
+        print(f"| {noise.name} | {' | '.join(f'{share:.0%}' for share in found)} |")
+        if noise.name == "normal":
+            assert found[sizes.index(8)] > 0.95
+
+
+def test_a_hundred_null_trials_of_real_boots_say_at_most_one_wrong_verdict() -> None:
+    """Every trial with a baseline of its own; and as many trials of ten useless techniques, as the demo has ten."""
+    real = real_noise()
+    if real is None:
+        pytest.skip("no real boots on record: python -m tests.bench.real_boots tests/data/real-boots.json")
+    for techniques in (1, 10):
+        wrong = useless_techniques(real, trials=100, techniques=techniques, seed=2)
+        print(f"{real.name}: 100 trials of {techniques} useless techniques: {sum(wrong)} wrong verdicts")
+        assert sum(wrong) <= 1
+
+
+def test_ten_useless_techniques_for_real(tmp_path: Path) -> None:
+    """A whole trial of real boots, as the demo is one: each technique is a meaningless word."""
+    run = Store(tmp_path).start(RunKind.TRY, "null", {})
+    task = TrialTask([word(f"bootlab.useless={number}") for number in range(1, 11)], PLANS["demo"], [1, 2, 3])
+    result = Trial(Workshop(Cache.default(), tell=print), read_system(EXAMPLE), task, Engine(run, reuse=True)).run()
+    for one in result.alone:
+        fresh = f"{len(one.fresh_before)}+{len(one.fresh_members)}"
+        print(f"{one.technique}: {one.verdict}, {(one.saved_ns or 0) / 1e6:+.3f} ms, fresh {fresh}")
+    assert result.cost is not None
+    print(f"baseline moves by {result.baseline.spread_ns / 1e6:.3f} ms; {result.cost.boots} boots")
+    assert [one.technique for one in result.alone if one.verdict is not Verdict.NO_DIFFERENCE_SHOWN] == []
+    assert result.final[StackName.RECOMMENDED].techniques == []

@@ -1,0 +1,191 @@
+"""`bootlab gate` on recorded boots: what passes, what is stopped, what cannot be told, and in which forms."""
+
+import json
+import xml.etree.ElementTree as xml
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bootlab.cli.app import run
+from bootlab.errors import InputError
+from bootlab.experiments.store import Store
+from tests.cli.test_compare import Place, placed
+from tests.replayed import answer
+
+SLOWER, NEARLY = answer("slower", later_ns=5_000_000), answer("nearly", later_ns=300_000)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("BOOTLAB_LEDGER", str(tmp_path / "ledger"))
+    monkeypatch.chdir(tmp_path)
+    return placed(tmp_path, SLOWER, NEARLY, answer({"kernel.cmdline": "dies", "seed": "^2$"}, end="hung"))
+
+
+def gate(place: Place, system: str, against: str, *words: str) -> tuple[int, dict[str, Any]]:
+    """Return the exit code of a gate and what it has on record."""
+    code = run(["gate", system, "--against", against, "--no-explain", *words, "--runs", str(place.runs)])
+    found: dict[str, Any] = json.loads(Store(place.runs).find("last").result_text())
+    return code, found
+
+
+@pytest.mark.promise("bootlab gate")
+def test_what_is_longer_is_stopped_and_what_is_not_passes(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    base, slower = place.system("base"), place.system("slower", "slower")
+    code, found = gate(place, slower, base)
+    assert (code, found["verdict"]) == (1, "longer")
+    (figure,) = found["figures"]
+    assert (figure["what"], figure["longer_ns"]) == ("ready", 5_000_000)
+    assert figure["smallest_ns"] == 4 * figure["spread_ns"] == figure["limit_ns"]
+    said = " ".join(capsys.readouterr().out.split())
+    assert "slower against base: longer" in said
+    assert "+5.00" in said
+    assert gate(place, base, slower)[0] == 0
+    assert gate(place, base, base)[1]["verdict"] == "unchanged"
+    assert gate(place, slower, base, "--limit", "20ms")[1]["verdict"] == "unchanged"
+
+
+def test_a_limit_below_what_can_be_seen_is_no_answer(place: Place) -> None:
+    base = place.system("base")
+    code, found = gate(place, base, base, "--limit", "1us")
+    assert (code, found["verdict"]) == (2, "cannot say")
+    assert "below what can be seen" in found["figures"][0]["why"]
+
+
+def test_near_the_limit_fresh_boots_of_both_sides_decide(place: Place) -> None:
+    code, found = gate(place, place.system("nearly", "nearly"), place.system("base"))
+    (figure,) = found["figures"]
+    assert figure["longer_ns"] > figure["limit_ns"], "by the seeds it is longer"
+    assert figure["longer_ns"] - figure["limit_ns"] < 5 * figure["spread_ns"], "and not plainly so"
+    assert (code, found["verdict"]) == (1, "longer")
+    assert (found["boots_before"], found["boots_after"]) == (3 + 5 + 8, 3 + 5 + 5)
+
+
+def test_what_is_on_record_is_held_against_and_not_booted_again(place: Place) -> None:
+    base, slower = place.system("base"), place.system("slower", "slower")
+    place.on_record("try", base, "cmdline_quiet", "--no-stack")
+    on_record = str(Store(place.runs).find("last").path)
+    code, found = gate(place, slower, on_record)
+    assert (code, found["boots_before"]) == (1, 8)
+    booted = [path.name for path in Store(place.runs).find("last").records()]
+    assert booted and not any(name.startswith("before") for name in booted)
+    code, found = gate(place, place.system("nearly", "nearly"), on_record, "--limit", "1%")
+    assert found["figures"][0]["smallest_ns"] == 7 * found["figures"][0]["spread_ns"]
+
+
+def test_a_ledger_is_held_against(place: Place) -> None:
+    slower = place.system("small", "slower")
+    place.on_record("try", place.system("small"), "cmdline_quiet", "--no-stack")
+    assert run(["ledger", "add", "--label", "v1", "--runs", str(place.runs)]) == 0
+    slower = place.system("small", "slower")
+    for against in ("ledger", "ledger:v1"):
+        code, found = gate(place, slower, against)
+        assert (code, found["against_commit"]) == (1, "v1")
+        assert found["phases"]
+    with pytest.raises(InputError, match="a ledger has the phases of one boot"):
+        gate(place, slower, "ledger", "--on", "phase:initcalls")
+    with pytest.raises(InputError, match="no entry of small has such a commit"):
+        gate(place, slower, "ledger:v9")
+
+
+def test_phases_are_watched_by_name(place: Place) -> None:
+    base, slower = place.system("base"), place.system("slower", "slower")
+    code, found = gate(place, slower, base, "--on", "ready,phase:user space,phase:firmware")
+    verdicts = {one["what"]: one["verdict"] for one in found["figures"]}
+    assert (code, verdicts["phase:firmware"], verdicts["ready"]) == (1, "unchanged", "longer")
+    with pytest.raises(InputError, match=r"--on phase:lunch: a boot of .* has no such phase"):
+        gate(place, slower, base, "--on", "phase:lunch")
+    with pytest.raises(InputError, match="--on lunch: not a figure"):
+        gate(place, slower, base, "--on", "lunch")
+
+
+def test_a_boot_that_fails_breaks_the_gate(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    base, dies = place.system("base"), place.system("dies", "dies")
+    code, found = gate(place, dies, base)
+    assert (code, found["verdict"], found["figures"]) == (3, "broken", [])
+    assert "hung" in found["why"]
+    code, found = gate(place, base, dies)
+    assert (code, found["verdict"]) == (3, "broken")
+    assert "dies, which it is held against" in found["why"]
+    capsys.readouterr()
+    assert run(["gate", dies, "--against", base, "--format", "junit", "--runs", str(place.runs)]) == 3
+    (suite,) = [xml.fromstring(capsys.readouterr().out)]
+    assert suite.get("errors") == "1"
+
+
+@pytest.mark.parametrize("form", ["markdown", "github", "gitlab", "junit", "openmetrics", "bencher"])
+def test_every_form_says_the_same(form: str, place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    base, slower = place.system("base"), place.system("slower", "slower")
+    words = ["gate", slower, "--against", base, "--format", form, "--no-explain", "--runs", str(place.runs)]
+    capsys.readouterr()
+    assert run(words) == 1
+    said = capsys.readouterr().out
+    if form == "junit":
+        (case,) = xml.fromstring(said).findall("testcase")
+        assert "longer" in (case.find("failure").get("message") or "")  # type: ignore[union-attr]
+    elif form == "gitlab":
+        (finding,) = json.loads(said)
+        assert (finding["severity"], finding["check_name"]) == ("major", "boot time: ready")
+    elif form == "bencher":
+        ((name, measures),) = json.loads(said).items()
+        assert name == "slower ready" and measures["latency"]["lower_value"] < measures["latency"]["value"]
+    elif form == "openmetrics":
+        assert 'bootlab_boot_longer_seconds{system="slower",figure="ready",clock="virtual"} 0.005000000' in said
+        assert said.endswith("# EOF\n")
+    elif form == "github":
+        assert said.startswith("::error title=boot time of slower::ready longer: ")
+        assert "%25" in said and said.count("\n") == 1
+    else:
+        assert said.startswith("**longer**: slower against base.")
+
+
+def test_what_is_held_against_must_have_the_boots_of_an_answer(place: Place) -> None:
+    base = place.system("base")
+    place.on_record("boot", base)
+    code, found = gate(place, place.system("nearly", "nearly"), str(Store(place.runs).find("last").path))
+    assert (code, found["verdict"]) == (2, "cannot say")
+    assert "held against 1 seeds and 0 null changes" in found["figures"][0]["why"]
+
+
+def test_figures_of_another_kind_are_not_held_against(place: Place) -> None:
+    place.on_record("try", place.system("small"), "cmdline_quiet", "--no-stack")
+    assert run(["ledger", "add", "--label", "v1", "--runs", str(place.runs)]) == 0
+    path = place.folder / "ledger" / "small.jsonl"
+    path.write_text(path.read_text().replace('"cpu":"max"', '"cpu":"qemu64"'))
+    with pytest.raises(InputError, match="entries of another CPU model do not compare"):
+        gate(place, place.system("small"), "ledger")
+
+
+def test_an_explanation_that_fails_leaves_the_answer(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    base, slower = place.system("base"), place.system("slower", "slower")
+    assert run(["gate", slower, "--against", base, "--runs", str(place.runs)]) == 1
+    assert "no profile says why" in capsys.readouterr().err
+
+
+def test_what_keeps_it_from_an_answer_is_not_read_as_longer(place: Place) -> None:
+    place.on_record("try", place.system("small"), "cmdline_quiet", "--no-stack")
+    assert run(["ledger", "add", "--label", "v1", "--runs", str(place.runs)]) == 0
+    path = place.folder / "ledger" / "small.jsonl"
+    path.write_text(f"<<<<<<< HEAD\n{path.read_text()}")
+    with pytest.raises(InputError, match="a merge has left a conflict"):
+        gate(place, place.system("small"), "ledger")
+
+
+def test_a_gates_run_is_no_baseline(place: Place) -> None:
+    base = place.system("base")
+    gate(place, base, base)
+    with pytest.raises(InputError, match="is a comparison"):
+        gate(place, base, str(Store(place.runs).find("last").path))
+
+
+def test_wrong_words_are_told(place: Place) -> None:
+    base = place.system("base")
+    with pytest.raises(InputError, match="not a time or a share"):
+        gate(place, base, base, "--limit", "soon")
+    with pytest.raises(InputError, match="no such run"):
+        gate(place, base, "nothing-such")
+    with pytest.raises(InputError, match="no ledger there"):
+        gate(place, base, "ledger")
+    with pytest.raises(InputError, match="no such file"):
+        gate(place, base, "nothing-such.toml")

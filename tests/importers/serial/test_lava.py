@@ -1,0 +1,45 @@
+"""Logs of test labs: the lab's stamps, across midnight, with the lab's own words beside the board's."""
+
+import json
+from datetime import datetime
+
+import pytest
+
+from bootlab.importers.reading.source import FormatError
+from bootlab.importers.serial import lava
+from tests.importers.samples import DATA, phases_ms, read_text, recording_of, sample
+
+
+def test_phases_and_events_of_lavas_yaml_by_its_own_stamps() -> None:
+    rows = [json.loads(row[2:]) for row in (DATA / "lab" / "lava.yaml").read_text().splitlines()]
+    stamps = [(datetime.fromisoformat(row["dt"]) - datetime.fromisoformat(rows[0]["dt"])) for row in rows]
+    expected = sorted(round(stamp.total_seconds() * 1e9) for stamp in stamps)
+    one = sample("lab/lava.yaml")
+    assert [event.t_ns for event in one.timeline.events] == expected
+    assert [event.source for event in one.timeline.events].count("lab") == 2
+    assert list(phases_ms(one)) == ["U-Boot SPL", "U-Boot", "kernel", "user space, as far as logged"]
+    assert phases_ms(one)["U-Boot SPL"] == 500.0
+
+
+def test_a_time_of_day_goes_on_over_midnight() -> None:
+    one = sample("lab/kernelci.txt")
+    assert [event.t_ns // 10**6 for event in one.timeline.events] == [0, 1800, 2000, 2010, 2050, 3000, 3800]
+    # An old kernel does not name its init.
+    assert phases_ms(one) == {"U-Boot": 2010.0, "kernel": 990.0, "user space, as far as logged": 800.0}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x\n", '- {"dt": "2024-03-04T10:00:00.000000", "lvl": "info", "msg": "start"}\n', '- {"dt": "x'],
+)
+def test_a_log_without_a_board_is_refused(text: str) -> None:
+    with pytest.raises(FormatError, match="expected lines of a board"):
+        read_text(lava.IMPORTER, text)
+
+
+def test_a_record_that_is_cut_is_left_out_with_a_note() -> None:
+    text = (
+        DATA / "lab" / "lava.yaml"
+    ).read_text() + '- {"dt": "2024-03-05T00:00:04.000000", "lvl": "target", "msg": "cu'
+    (note,) = [note for note in recording_of(text.encode()).notes if "left out" in note]
+    assert note.startswith("1 of 49 lines left out: no line of this format")

@@ -1,0 +1,66 @@
+"""Entries: their figures, what they are keyed and sorted by, and which of them compare."""
+
+from pathlib import Path
+
+import pytest
+
+from bootlab.errors import InputError
+from bootlab.experiments.family import Family
+from bootlab.ledger.commit import Commit
+from bootlab.ledger.entry import LedgerEntry, entry_of, expect_comparable
+from bootlab.measure.record import Outcome
+from tests.ledger.entries import entry
+from tests.report.steps import series
+
+
+def test_a_family_becomes_figures_that_need_no_run() -> None:
+    boots = series("series-before.json")
+    made = entry_of(Family(tuple(boots), tuple(boots[:1])), Commit("c" * 40, "2026-01-01T00:00:00+00:00"), "measure")
+    assert made.ready_ns == sorted(one.total_ns or 0 for one in boots)[1]
+    assert made.seeds == [one.seed for one in boots]
+    assert made.null_ns == [boots[0].total_ns]
+    assert sum(one.duration_ns for one in made.phases) == made.ready_ns
+    assert made.inputs == boots[0].hashes
+    assert made.host == {}, "on the virtual clock the host does not matter"
+    assert LedgerEntry.model_validate_json(made.model_dump_json()) == made
+
+
+def test_a_boot_that_failed_makes_an_entry_that_says_so() -> None:
+    boots = series("series-before.json")
+    hung = boots[1].model_copy(update={"outcome": Outcome.HUNG, "detail": "nothing for 5 s"})
+    made = entry_of(Family((boots[0], hung)), Commit(), "measure")
+    assert (made.outcome, made.detail, made.ready_ns, made.spread_ns) == ("hung", "nothing for 5 s", None, None)
+    assert made.phases == [] and made.seeds_ns == []
+
+
+def test_one_key_is_one_measurement() -> None:
+    first = entry("a", 10)
+    again = entry("a", 10, measured="2026-03-01T00:00:00+00:00", note="once more")
+    assert first.key == again.key
+    for other in (entry("b", 10), entry("a", 10, dirty=True), entry("a", 10, cpu="host"), entry("a", 10, inputs={})):
+        assert other.key != first.key
+
+
+def test_on_a_noisy_clock_every_measurement_is_its_own() -> None:
+    first = entry("a", 10, clock="wall")
+    assert entry("a", 10, clock="wall", measured="2026-03-01T00:00:00+00:00").key != first.key
+
+
+def test_entries_are_sorted_by_their_commits() -> None:
+    late, early = entry("b", 1, measured="2026-01-01T00:00:00+00:00"), entry("a", 1)
+    assert sorted([late, early], key=lambda one: one.order) == [early, late]
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        ({"clock": "wall"}, "clock"),
+        ({"ns_per_instruction": 2}, "ns an instruction"),
+        ({"cpu": "host"}, "CPU model"),
+        ({"models": "storage slow"}, "storage or board model"),
+    ],
+)
+def test_figures_of_another_kind_do_not_compare(other: dict[str, object], what: str, tmp_path: Path) -> None:
+    expect_comparable(entry("a", 1), entry("b", 1))
+    with pytest.raises(InputError, match=f"entries of another {what} do not compare"):
+        expect_comparable(entry("a", 1), entry("b", 1, **other))

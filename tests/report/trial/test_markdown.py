@@ -1,0 +1,48 @@
+"""A trial in Markdown: every technique is told once, figures stand to the right, nothing of a run is markup."""
+
+from bootlab.report.trial.markdown import try_markdown
+from bootlab.techniques.model.verdict import Verdict
+from tests.report.trials import loaded_trial, trial
+
+
+def test_the_stacks_with_where_each_ends_and_what_was_measured_on() -> None:
+    text = try_markdown(trial())
+    lines = text.splitlines()
+    assert lines[:4] == [
+        "| step, each on top of those above | saved ms | ready ms |",
+        "|---|---:|---:|",
+        "| baseline | | 1534.16 |",
+        "| `cmdline_cryptomgr_notests` | 881.04 | 653.12 |",
+    ]
+    assert "| `firmware_qboot` | 3.87 | **613.28** recommended: 2.50x fewer instructions + idle |" in lines
+    assert (
+        "| `cmdline_mitigations_off` | 15.48 | **317.62** with named risks: 4.83x fewer instructions + idle |" in lines
+    )
+    assert "Does not apply: `cmdline_i8042_noaux`, `machine_vcpus_4`." in lines
+    assert "the baseline moves by 0.36 ms for no reason, over 9 boots. kernel 130d157a6488" in " ".join(lines)
+    assert max(map(len, (line for line in lines if not line.startswith("|")))) <= 120
+
+
+def test_each_alone_where_nothing_was_stacked() -> None:
+    lines = try_markdown(trial().model_copy(update={"stack": []})).splitlines()
+    assert lines[0] == "| technique alone | verdict | saved ms | spread ms | proof |"
+    assert "| `machine_memory_1024` | longer | -6.32 | 0.36 | proven |" in lines
+    assert not any(line.startswith("Longer") for line in lines), "the table has it"
+    assert "Broke it: `cmdline_pci_off`, `machine_uncompressed_pvh`." in lines
+
+
+def test_a_load_by_a_model_stands_apart_with_a_verdict_on_the_rest() -> None:
+    first, *others = trial().alone
+    split = first.model_copy(update={"load_saved_ns": first.saved_ns + 1_500_000, "execution": Verdict.LONGER})
+    result = loaded_trial().model_copy(update={"stack": [], "alone": [split, *others]})
+    lines = try_markdown(result).splitlines()
+    assert lines[0].startswith(
+        "| technique alone | verdict | saved ms | of it load ms | without the load ms | and that is |"
+    )
+    row = next(line for line in lines if first.technique in line)
+    assert "| -1.50 | longer |" in row
+
+
+def test_what_a_run_says_is_no_markup() -> None:
+    result = trial().model_copy(update={"system": "a|b`<script>\x1b[31m"})
+    assert "a\\|b'&lt;script>, virtual clock" in try_markdown(result)

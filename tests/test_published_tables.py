@@ -1,0 +1,72 @@
+"""Tables of figures in the documents: each is what a command measured, of what lies in the tree now."""
+
+from pathlib import Path
+
+import pytest
+
+from scripts.publishing.tables import (
+    Published,
+    find_faults,
+    first_tables,
+    inputs_now,
+    read_published,
+    text_hash,
+    with_text,
+)
+
+TEXT = "| a |\n|---|\n| 1 |\n"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "system.toml").write_text("name = 'x'\n")
+    (tmp_path / "README.md").write_text(f"# x\n\n<!-- measured: x -->\n{TEXT}<!-- end: x -->\n")
+    return tmp_path
+
+
+def table(tree: Path) -> Published:
+    bare = Published(document="README.md", command=["try", "x"], files=["*.toml"])
+    return bare.model_copy(update={"inputs": inputs_now(bare, tree), "text_sha256": text_hash(TEXT)})
+
+
+def test_the_tables_of_this_tree_are_what_was_measured() -> None:
+    assert list(find_faults(read_published())) == []
+
+
+def test_a_table_that_was_edited_by_hand_is_a_fault(tree: Path) -> None:
+    tables = {"x": table(tree)}
+    assert list(find_faults(tables, tree)) == []
+    readme = tree / "README.md"
+    readme.write_text(readme.read_text().replace("| 1 |", "| 2 |"))
+    assert list(find_faults(tables, tree)) == ["x: README.md: the table is not what was measured: scripts/publish x"]
+
+
+def test_a_table_older_than_what_it_was_measured_on_is_a_fault(tree: Path) -> None:
+    tables = {"x": table(tree)}
+    (tree / "system.toml").write_text("name = 'y'\n")
+    assert list(find_faults(tables, tree)) == ["x: README.md: older than system.toml: scripts/publish x"]
+    (tree / "other.toml").write_text("")
+    assert "older than other.toml, system.toml" in next(iter(find_faults(tables, tree)))
+
+
+def test_a_table_without_a_record_or_without_a_place_is_a_fault(tree: Path) -> None:
+    assert list(find_faults({}, tree)) == ["x: README.md: docs/published.json does not know this table"]
+    moved = table(tree).model_copy(update={"document": "docs/y.md"})
+    (tree / "docs" / "y.md").write_text("")
+    faults = list(find_faults({"x": moved}, tree))
+    assert faults[0] == "x: docs/y.md has no such table between its two comments"
+
+
+def test_a_document_may_have_the_first_tables_of_a_run_alone() -> None:
+    said = f"Words.\n\n{TEXT}\nBetween.\n\n{TEXT.replace('1', '2')}\nWhat on.\n"
+    assert first_tables(said, None) == said
+    assert first_tables(said, 1) == f"Words.\n\n{TEXT}\nBetween.\n\nWhat on.\n"
+    assert first_tables(said, 0) == "Words.\n\nBetween.\n\nWhat on.\n"
+
+
+def test_a_new_text_replaces_the_old_one_and_nothing_else() -> None:
+    document = f"before\n<!-- measured: x -->\n{TEXT}<!-- end: x -->\nafter <!-- measured: y -->\n"
+    assert with_text("x", document, "new\n") == document.replace(TEXT, "new\n")
+    with pytest.raises(ValueError, match="has it twice"):
+        with_text("y", document, "new\n")

@@ -1,0 +1,64 @@
+"""What may skip where every tool can be installed: hardware and figures of other packages, and nothing else."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TESTS = """
+import pytest
+
+@pytest.mark.hardware
+def test_hardware():
+    pytest.skip("no /dev/kvm")
+
+@pytest.mark.rolling
+def test_rolling():
+    pytest.skip("no expected figures for kernel 0123; measured: 42")
+
+def test_tool():
+    pytest.skip("lzop: not found")
+"""
+EMPTY = """
+import pytest
+
+@pytest.mark.parametrize("nothing", [])
+def test_of_an_empty_list(nothing):
+    pass
+"""
+
+
+def outcome(folder: Path, required: str, tests: str, name: str) -> str:
+    """Return what pytest says of one of the tests above."""
+    file = folder / "test_skips.py"
+    file.write_text(tests)
+    words = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "tests.conftest", "-p", "no:cacheprovider", "-c",
+             str(ROOT / "pyproject.toml"), "--rootdir", str(folder)]  # fmt: skip
+    environment = {**os.environ, "BOOTLAB_REQUIRE": required, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [*words, f"{file}::{name}"], capture_output=True, text=True, env=environment, cwd=folder,
+        check=False,
+    )  # fmt: skip
+    return done.stdout + done.stderr
+
+
+def test_a_tool_that_is_required_may_not_be_missing(tmp_path: Path) -> None:
+    assert "1 failed" in outcome(tmp_path, "all", TESTS, "test_tool")
+    assert "1 failed" in outcome(tmp_path, "lzop", TESTS, "test_tool")
+    assert "1 skipped" in outcome(tmp_path, "xz", TESTS, "test_tool")
+
+
+@pytest.mark.parametrize("name", ["test_hardware", "test_rolling"])
+def test_hardware_and_rolling_packages_may_and_say_so(name: str, tmp_path: Path) -> None:
+    said = outcome(tmp_path, "all", TESTS, name)
+    assert "1 skipped" in said
+    assert "no /dev/kvm" in said or "measured: 42" in said
+
+
+def test_a_test_over_an_empty_list_does_not_pass(tmp_path: Path) -> None:
+    said = outcome(tmp_path, "", EMPTY, "test_of_an_empty_list")
+    assert "error" in said
+    assert "Empty parameter set" in said
