@@ -24,6 +24,9 @@ _DOWNLOAD_DEADLINE_S = 1200.0
 _PACKAGE = "apt"
 _NO_SUCH_SUITE = re.compile(r"does not have a Release file|/dists/\S+\s+(404 |File not found)")
 
+_MIRROR_CHANGES = "Mirror sync in progress?"
+"""What apt says of a package list that is not the one in the signed list of lists."""
+
 
 class Unreachable(BootlabError):
     """The archive did not answer, so what it has is not known."""
@@ -267,6 +270,8 @@ class PrivateApt:
                 hint="apt-get install debian-archive-keyring",
             )
         hint = "is there a network? a package fetched once stays in the cache and needs none"
+        if _MIRROR_CHANGES in error.stderr:
+            hint = "this mirror's package lists are not those that it has signed: try again later, or another mirror"
         return Unreachable(f"{where}: could not be fetched\n  {error.message}", hint=hint)
 
 
