@@ -9,6 +9,7 @@
 
 #include "console.h"
 #include "instrument.h"
+#include "network/wire.h"
 #include "recording.h"
 
 /* What an executed guest mark is: a NOP that no compiler emits (guest/README.md). */
@@ -48,6 +49,13 @@ const uint64_t *marks_slide(void)
 	return marks.slide_known ? &marks.slide : NULL;
 }
 
+/* What follows from a mark outside of the recording waits until its lock is given back. */
+static void unlock(void)
+{
+	pthread_mutex_unlock(&recording.lock);
+	network_tell_mark();
+}
+
 /* Called with the lock held, after the record of `name` is written. */
 static void stop_if_asked(const char *name, struct stamp at)
 {
@@ -68,6 +76,14 @@ static void log_mark(const char *name)
 	qemu_plugin_outs(text);
 }
 
+/* With the lock held, behind the record of the mark. */
+static void follow_mark(const char *name, struct stamp at)
+{
+	log_mark(name);
+	instrument_cut(name, at);
+	stop_if_asked(name, at);
+}
+
 static void record_mark(const char *name, struct stamp at)
 {
 	for (size_t i = 0; i < recording.config.n_probes; i++)
@@ -77,9 +93,8 @@ static void record_mark(const char *name, struct stamp at)
 		marks.user_after_recorded = true;
 	charges_report(&recording.charges, &recording.writer);
 	writer_mark(&recording.writer, name, at);
-	log_mark(name);
-	instrument_cut(name, at);
-	stop_if_asked(name, at);
+	network_keep_mark(name, at);
+	follow_mark(name, at);
 }
 
 /* With the lock held, at the start of the block that is charged for. */
@@ -106,7 +121,7 @@ static void on_time(void *opaque)
 	pthread_mutex_lock(&recording.lock);
 	if (!recording.stopped)
 		record_mark(mark->name, machine_now(&recording.machine, 0));
-	pthread_mutex_unlock(&recording.lock);
+	unlock();
 }
 
 static void on_probe(unsigned int vcpu, void *userdata)
@@ -134,7 +149,7 @@ static void on_probe(unsigned int vcpu, void *userdata)
 		record_mark(probe->name, machine_now(&recording.machine, userdata_n_insns(userdata)));
 	}
 out:
-	pthread_mutex_unlock(&recording.lock);
+	unlock();
 }
 
 static void on_low_block(unsigned int vcpu, void *userdata)
@@ -146,7 +161,7 @@ static void on_low_block(unsigned int vcpu, void *userdata)
 		marks.user_recorded = true;
 		record_mark(recording.config.user_name, machine_now(&recording.machine, userdata_n_insns(userdata)));
 	}
-	pthread_mutex_unlock(&recording.lock);
+	unlock();
 }
 
 static void on_guest_mark(unsigned int vcpu, void *userdata)
@@ -167,9 +182,22 @@ static void on_guest_mark(unsigned int vcpu, void *userdata)
 
 		charges_report(&recording.charges, &recording.writer);
 		writer_guest(&recording.writer, name, at);
-		log_mark(name);
-		instrument_cut(name, at);
-		stop_if_asked(name, at);
+		network_keep_mark(name, at);
+		follow_mark(name, at);
+	}
+	unlock();
+}
+
+void marks_answered(const char *name)
+{
+	struct stamp at;
+
+	pthread_mutex_lock(&recording.lock);
+	if (!recording.stopped) {
+		at = machine_now(&recording.machine, 0);
+		charges_report(&recording.charges, &recording.writer);
+		writer_answered(&recording.writer, name, at);
+		follow_mark(name, at);
 	}
 	pthread_mutex_unlock(&recording.lock);
 }

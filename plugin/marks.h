@@ -26,6 +26,9 @@ int marks_open(void);
  */
 void marks_start(void);
 
+/* The network's peer has made a mark: it is reached now. From a vCPU's thread, holding no lock of ours. */
+void marks_answered(const char *name);
+
 /* The probe that finds the kernel's or an image's entry at `address`, where a block starts; NULL: none does. */
 const struct probe *marks_find_entry(uint64_t address);
 

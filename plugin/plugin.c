@@ -7,9 +7,11 @@
 
 #include "config/read.h"
 #include "console.h"
-#include "disks.h"
+#include "doorbells.h"
+#include "halts.h"
 #include "instrument.h"
 #include "marks.h"
+#include "network/wire.h"
 #include "qemu_plugin_api.h"
 #include "recording.h"
 
@@ -26,7 +28,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		started = true;
 		machine_start(&recording.machine);
 		pthread_mutex_unlock(&recording.lock);
-		disks_open();
+		doorbells_open();
+		network_open(marks_answered);
 		marks_start();
 		pthread_mutex_lock(&recording.lock);
 	}
@@ -36,7 +39,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 			instrument_block(tb, marks_find_entry(qemu_plugin_tb_vaddr(tb)), marks_slide());
 		marks_watch(tb);
 		console_watch(tb, qemu_plugin_tb_n_insns(tb));
-		disks_watch(tb, qemu_plugin_tb_n_insns(tb));
+		doorbells_watch(tb, qemu_plugin_tb_n_insns(tb));
+		halts_watch(tb, qemu_plugin_tb_n_insns(tb));
 	}
 	pthread_mutex_unlock(&recording.lock);
 }

@@ -23,7 +23,7 @@ void recording_end(struct stamp at)
 
 	recording.stopped = true;
 	charges_report(&recording.charges, &recording.writer);
-	if (recording.disks_exact)
+	if (recording.devices_settle)
 		writer_settled(&recording.writer, recording.disks.settled, recording.disks.unsettled);
 	writer_end(&recording.writer, at);
 	r = instrument_close(at);

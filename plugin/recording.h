@@ -27,7 +27,8 @@ struct recording {
 	struct registers registers;
 	struct writer writer;
 	struct block_io disks;
-	bool disks_exact; /* `disks` is open */
+	bool devices_settle; /* `disks` is open */
+	bool disks_exact; /* and disks are waited for, as they were to be */
 	struct charged_clock clock;
 	bool clock_charged; /* `clock` is open */
 	struct charges charges;

@@ -25,6 +25,8 @@
  *                                           one line a NAME
  *   at NS NAME                              NAME is the moment at which the virtual clock comes to NS, decimal
  *   exactdisks                              finish what a disk is asked for inside of the store that asks for it
+ *   network FD NETDEV                       the guest's card is on QEMU's netdev of this name, and what it sends is answered by
+ *                                           a peer behind the socket FD, which QEMU inherits (network/protocol.h)
  *
  * And for the profile (profile_format.h), which needs the first of them; without profile=FILE they are read and ignored:
  *
@@ -71,16 +73,18 @@
  *   slide HEX                               run-time minus link-time kernel address, once known
  *   mark NAME T_NS INSTRUCTIONS             at entry of the instruction, before it executes; all vCPUs' instructions.
  *   guest NAME T_NS INSTRUCTIONS            INSTRUCTIONS is -1 under `clock host`
+ *   answered NAME T_NS INSTRUCTIONS         a mark of the peer: the guest answered what it was asked over its network
  *   call NAME T_NS INSTRUCTIONS ARGUMENT    ARGUMENT is hexadecimal, minus the slide (modulo 2**64)
  *   console T_NS INSTRUCTIONS SIZE          SIZE more bytes went out on the UART; the last of them, a line feed (or the last
  *                                           before the end), at T_NS
- *   exact FEATURE                           what the config asked for was proved to work here: `disks` (exactdisks), `charges`
- *                                           (charge) or `timers` (at). Stands, as the next one, ahead of all that the guest did
+ *   exact FEATURE                           what the config asked for was proved to work here: `disks` (exactdisks), `network`,
+ *                                           `charges` (charge) or `timers` (at). Stands, as the next one, ahead of all that the
+ *                                           guest did; but `refused network` wherever the peer was lost
  *   refused FEATURE WHY                     it was not, and is not done; WHY is the rest of the line. `device`: done, but a
  *                                           device of this machine does not repeat even so
  *   charged NAME COUNT NS                   what was charged for NAME up to the next record: so often, and so much altogether;
  *                                           ahead of marks, guest marks and the end, where it has changed
- *   settled COUNT UNSETTLED                 ahead of the end, with exact disks: how often they were waited for, and how often
+ *   settled COUNT UNSETTLED                 ahead of the end, with exact disks or network: how often they were waited for, how often
  *                                           that was given up
  *   end T_NS INSTRUCTIONS                   the end: at the stop mark exactly; otherwise when QEMU exits, and then T_NS is not
  *                                           repeatable (QEMU may still jump to the next timer after the guest's reset)

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "bootlab"
 RANKS = (
     ("checkout", "document", "errors"),
     ("kept_file", "process", "symbols", "system", "timeline"),
-    ("importers", "profile", "build"),
+    ("importers", "profile", "build", "network"),
     ("techniques", "targets"),
     ("measure",),
     ("findings",),

@@ -64,7 +64,7 @@ async def _boot(seen: ObservedBoot, cancelled: Callable[[], bool]) -> BootRecord
         compress_kept(seen.directory / kept)
     run = HostRun(argv, started, time.monotonic() - begun)
     if session is not None:
-        run = replace(run, doubts=session.doubts, stamps=session.stamps())
+        run = replace(run, doubts=session.doubts, remarks=session.remarks, stamps=session.stamps())
     record = fill_record(seen, ending, run)
     write_whole(seen.directory / "record.json", record.model_dump_json(by_alias=True, indent=1) + "\n")
     return record

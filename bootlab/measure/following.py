@@ -14,7 +14,7 @@ from bootlab.measure.observed_boot import ObservedBoot
 from bootlab.measure.record import Outcome
 from bootlab.measure.session_events import SessionEvents
 from bootlab.system import Check
-from bootlab.targets.target import ConsoleBytes, Ended, EndReason, Machine, Session
+from bootlab.targets.target import ConsoleBytes, Ended, EndReason, Machine, MarkReached, Session
 
 _AFTER_PANIC_S = 1.0
 """How long a panicked guest may still print before it is stopped; panic=-1 ends most at once."""
@@ -92,6 +92,8 @@ class _Followed:
                 heard.look_for_prompt()
             elif isinstance(event, Ended):
                 return self._take_end(event)
+            elif isinstance(event, MarkReached):
+                guest.ready = guest.ready or event.name == self.seen.system.booted.mark
             else:
                 heard.feed(event.data, event.t_ns)
                 if guest.panic is not None and not guest.ready:
@@ -116,7 +118,7 @@ class _Followed:
         try:
             async with asyncio.timeout(_AFTER_PANIC_S):
                 while not isinstance(event := await self.events.next(), Ended):
-                    if event is not None:
+                    if isinstance(event, ConsoleBytes):
                         self.seen.heard.feed(event.data, event.t_ns)
                 return event
         except TimeoutError:
@@ -133,7 +135,7 @@ class _Followed:
                 break
             if isinstance(event, Ended):
                 heard.finish()
-            else:
+            elif isinstance(event, ConsoleBytes):
                 heard.feed(event.data, event.t_ns)
 
     def _find_failure(self, check: Check) -> Ending | None:

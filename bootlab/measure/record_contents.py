@@ -27,6 +27,8 @@ class HostRun:
     wall_s: float
     doubts: tuple[str, ...] = ()
     """What may have spoilt the boot or its times, as its session says."""
+    remarks: tuple[str, ...] = ()
+    """What was around the machine and does not spoil its times, as its session says."""
     stamps: LineStamps | None = None
 
 
@@ -54,6 +56,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun) -> BootRecord:
         remarks=[
             *prepared.files.remarks,
             *([] if trace is None else _refusals(trace)),
+            *run.remarks,
             *board_remarks(system, marks.keys(), heard.text, marks_looked_for(prepared.plugin_config or "")),
         ],
         instructions=ready.instructions if ready is not None else None,

@@ -16,10 +16,10 @@ from bootlab.system.machine import (
     Disk,
     Machine,
     MachineType,
-    Network,
     PageSize,
     Storage,
 )
+from bootlab.system.network import Network, NetworkPeer, NetworkProbe
 from bootlab.system.part import Part
 from bootlab.system.source_build import SourceBuild
 from bootlab.system.source_program import Instructions, Libc, SourceProgram
@@ -58,6 +58,8 @@ __all__ = [
     "Machine",
     "MachineType",
     "Network",
+    "NetworkPeer",
+    "NetworkProbe",
     "PageSize",
     "Part",
     "Replay",

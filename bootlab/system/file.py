@@ -14,7 +14,7 @@ from bootlab.system.value import LONGEST_NAME, System, complaints
 
 _LARGEST = 8 << 20
 _EXAMPLE = "examples/debian-cloud.toml is a whole system file, docs/systems.md describes every key"
-_FOLDERS = ("directory", "boots")
+_FOLDERS = ("directory", "boots", "metadata")
 """Keys that hold the path of a folder; every other path is a file's."""
 
 
@@ -100,6 +100,7 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
         ("card", table(document.get("card")), ("path", "dtb")),
         ("flash", table(document.get("flash")), ("path",)),
         ("target", table(document.get("target")), ("boots",)),
+        ("network", table(document.get("network")), ("metadata",)),
         ("initramfs", table(document.get("initramfs")), ("path", "init", "directory")),
         ("rootfs", table(document.get("rootfs")), ("path", "init", "directory")),
     ):

@@ -169,13 +169,6 @@ class Disk(Part):
         return self
 
 
-class Network(Part):
-    """A virtio network card on QEMU's user-mode network (guest 10.0.2.15, host 10.0.2.2)."""
-
-    guest_port: int | None = Field(default=None, ge=1, le=65535)
-    """TCP port in the guest that the host must reach; the host's port is chosen free."""
-
-
 class Storage(Part):
     """The storage that kernel, initramfs and device tree are loaded from: a stated model, for a clock that has none.
 

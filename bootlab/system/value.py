@@ -24,10 +24,10 @@ from bootlab.system.machine import (
     Disk,
     Machine,
     MachineType,
-    Network,
     PageSize,
     Storage,
 )
+from bootlab.system.network import Network
 from bootlab.system.part import EXPLAINED, Part, brief, matching
 from bootlab.system.target import SerialLine, Target, is_real_target
 
@@ -115,6 +115,8 @@ class System(Part):
             )
         if self.check is not None and self.check.mark is not None and self.check.mark == self.booted.mark:
             raise ValueError("check.mark is booted.mark: a system that is ready would have passed its check, too")
+        if self.network is not None and self.network.probes and self.clock.kind is not ClockKind.VIRTUAL:
+            raise ValueError('network.probes are asked at times of the virtual clock: clock.kind = "virtual"')
         asks = self.check is not None and self.check.send is not None
         if asks and (self.network is None or self.network.guest_port is None):
             raise ValueError("check.send needs network.guest_port: the port that the host connects to")

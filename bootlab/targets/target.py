@@ -54,6 +54,13 @@ class ConsoleBytes:
 
 
 @dataclass(frozen=True, slots=True)
+class MarkReached:
+    """A mark that the machine's console does not say: what it was asked from outside, it has answered."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """The machine is gone; the last event of a session. `detail` is a line for a reader, empty when all is well."""
 
@@ -88,11 +95,16 @@ class Session(Protocol):
         """What may have spoilt this boot or its times, for the user to read."""
         ...
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a user should know of what was around the machine, once it has ended."""
+        ...
+
     async def power_on(self) -> int:
         """Let the machine run; returns the host's monotonic time in ns at which it was let go. Raises BootFailed."""
         ...
 
-    def events(self) -> AsyncIterator[ConsoleBytes | Ended]:
+    def events(self) -> AsyncIterator[ConsoleBytes | MarkReached | Ended]:
         """Yield what the machine does, in order; ends after `Ended`.
 
         Raises TimeoutError, once, where the target knows that nothing will come before `stop`: the deadline passes.

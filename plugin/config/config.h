@@ -83,6 +83,8 @@ struct config {
 	uint16_t uart_port; /* 0: do not watch the console */
 	char stop[TRACE_NAME_MAX + 1]; /* empty: never */
 	bool exact_disks;
+	int network_fd; /* a socket to the peer (network/protocol.h); -1: there is none */
+	char network_name[TRACE_NAME_MAX + 1]; /* of QEMU's netdev */
 	struct timed_mark *timed_marks;
 	size_t n_timed_marks;
 	/* The rest is for the profile. */

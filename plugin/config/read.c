@@ -9,7 +9,7 @@
 #include "line.h"
 #include "profile_lines.h"
 
-enum { LINE_MAX_SIZE = 4096 };
+enum { LINE_MAX_SIZE = 4096, FD_MAX = 1 << 20 };
 
 static const uint64_t SPAN_NS = 20000;
 
@@ -193,6 +193,23 @@ static int read_exactdisks(struct line *line, struct config *config)
 	return 0;
 }
 
+static int read_network(struct line *line, struct config *config)
+{
+	uint64_t fd;
+	int r;
+
+	if (line->n_words != 3)
+		return line_complain(line, "expected: network FD NETDEV");
+	if (config->network_fd >= 0)
+		return line_complain(line, "a second network line");
+	if ((r = line_read_decimal(line, line->words[1], &fd)) || (r = line_read_name(line, line->words[2], config->network_name)))
+		return r;
+	if (fd > FD_MAX)
+		return line_complain(line, "network %s: not a file descriptor", line->words[1]);
+	config->network_fd = (int)fd;
+	return 0;
+}
+
 static const struct {
 	const char *word;
 	int (*read)(struct line *line, struct config *config);
@@ -200,7 +217,7 @@ static const struct {
 	{ "arch", read_arch },	 { "mark", read_mark }, { "entry", read_entry },	   { "image", read_image },
 	{ "calls", read_calls }, { "user", read_user }, { "guestmarks", read_guestmarks }, { "stop", read_stop },
 	{ "uart", read_uart },	 { "moved", read_moved }, { "exactdisks", read_exactdisks },
-	{ "charge", read_charge }, { "at", read_at },
+	{ "charge", read_charge }, { "at", read_at },	{ "network", read_network },
 };
 
 static int read_line(struct line *line, struct config *config)
@@ -237,7 +254,7 @@ static int check_names(struct line *line, const struct config *config)
 		return line_complain(line, "user %s %s: there is no mark %s", config->user_name, config->user_after, config->user_after);
 	if (config->cut_lines && !config->uart_port)
 		return line_complain(line, "cutlines: there is no uart line");
-	if (config->stop[0] && !config->guest_marks && !mark_exists(config, config->stop))
+	if (config->stop[0] && !config->guest_marks && config->network_fd < 0 && !mark_exists(config, config->stop))
 		return line_complain(line, "stop %s: there is no mark %s, and no guestmarks line", config->stop, config->stop);
 	return 0;
 }
@@ -245,7 +262,7 @@ static int check_names(struct line *line, const struct config *config)
 int config_read(FILE *file, const char *path, char *message, size_t message_size, struct config *ret)
 {
 	struct line line = { .path = path, .message = message, .message_size = message_size };
-	struct config config = { .arch = ARCH_NONE, .span_ns = SPAN_NS };
+	struct config config = { .arch = ARCH_NONE, .span_ns = SPAN_NS, .network_fd = -1 };
 	char text[LINE_MAX_SIZE], whole[LINE_MAX_SIZE];
 	int r = 0;
 

@@ -244,6 +244,12 @@ bool block_io_find_inexact(const struct block_io *io, char *message, size_t mess
 	return found;
 }
 
+bool block_io_rings_slot(const char *region, uint64_t address)
+{
+	/* Registers that share a page with another device's, as the slots of virtio-mmio do: QEMU names no such region. */
+	return !strncmp(region, "anon", 4) && address % MMIO_SLOT == MMIO_QUEUE_NOTIFY;
+}
+
 bool block_io_rings(const char *region, uint64_t address)
 {
 	static const char *const doorbells[] = { "virtio-pci-notify-virtio-blk", "virtio-pci-notify-virtio-scsi", "nvme" };
@@ -251,6 +257,5 @@ bool block_io_rings(const char *region, uint64_t address)
 	for (size_t i = 0; i < sizeof doorbells / sizeof *doorbells; i++)
 		if (!strcmp(region, doorbells[i]))
 			return true;
-	/* Registers that share a page with another device's, as the slots of virtio-mmio do: QEMU names no such region. */
-	return !strncmp(region, "anon", 4) && address % MMIO_SLOT == MMIO_QUEUE_NOTIFY;
+	return block_io_rings_slot(region, address);
 }

@@ -43,5 +43,7 @@ bool block_io_find_inexact(const struct block_io *io, char *message, size_t mess
 
 /* Whether a store to `address` in QEMU's memory region of this name can ask a disk for something; not each that may does. */
 bool block_io_rings(const char *region, uint64_t address);
+/* Of these, one to a slot of virtio-mmio: QEMU does not name the device in it. */
+bool block_io_rings_slot(const char *region, uint64_t address);
 
 #endif

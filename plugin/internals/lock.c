@@ -44,6 +44,14 @@ void lock_take(const struct qemu_lock *lock)
 	lock->take("bootlab-plugin", 0);
 }
 
+bool lock_take_unless_held(const struct qemu_lock *lock)
+{
+	if (lock->is_held())
+		return false;
+	lock_take(lock);
+	return true;
+}
+
 void lock_give(const struct qemu_lock *lock)
 {
 	lock->give();

@@ -21,6 +21,8 @@ struct qemu_lock {
 int lock_open(char *message, size_t message_size, struct qemu_lock *ret);
 
 void lock_take(const struct qemu_lock *lock);
+/* Take it unless this thread holds it already; returns whether it was taken, and so has to be given back. */
+bool lock_take_unless_held(const struct qemu_lock *lock);
 void lock_give(const struct qemu_lock *lock);
 
 #endif

@@ -3,7 +3,9 @@
 #include "virtual_timer.h"
 
 #include <errno.h>
+#include <stdalign.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,6 +17,13 @@ enum {
 	SCALE_NS = 1,
 	/* QEMUTimer has 48 bytes in QEMU 10.0; QEMU's own functions alone look into it. */
 	TIMER_SIZE = 1024,
+};
+
+/* A timer that is gone once it has been due: QEMU forgets it before it calls. */
+struct call {
+	alignas(max_align_t) unsigned char timer[TIMER_SIZE];
+	void (*function)(void *opaque);
+	void *opaque;
 };
 
 /* Far behind the end of any boot: three years. */
@@ -67,15 +76,27 @@ int virtual_timers_open(char *message, size_t message_size, struct virtual_timer
 	return -ENOTSUP;
 }
 
+static void on_due(void *opaque)
+{
+	struct call call = *(struct call *)opaque;
+
+	free(opaque);
+	call.function(call.opaque);
+}
+
 int virtual_timers_add(const struct virtual_timers *timers, int64_t t_ns, void (*function)(void *opaque), void *opaque)
 {
-	void *timer = calloc(1, TIMER_SIZE);
+	struct call *call = calloc(1, sizeof *call);
+	bool taken;
 
-	if (!timer)
+	if (!call)
 		return -ENOMEM;
-	lock_take(&timers->lock);
-	timers->init(timer, NULL, QEMU_CLOCK_VIRTUAL, SCALE_NS, 0, function, opaque);
-	timers->set(timer, t_ns);
-	lock_give(&timers->lock);
+	call->function = function;
+	call->opaque = opaque;
+	taken = lock_take_unless_held(&timers->lock);
+	timers->init(call->timer, NULL, QEMU_CLOCK_VIRTUAL, SCALE_NS, 0, on_due, call);
+	timers->set(call->timer, t_ns);
+	if (taken)
+		lock_give(&timers->lock);
 	return 0;
 }

@@ -23,7 +23,7 @@ struct virtual_timers {
 /* Find them, and prove that a timer holds the time that it was given. 0, or -ENOTSUP with one line in `message`. */
 int virtual_timers_open(char *message, size_t message_size, struct virtual_timers *ret);
 
-/* Call `function` once, at `t_ns`; at once if that is over. From where the guest runs. 0 or -ENOMEM. */
+/* Call `function` once, at `t_ns`; at once if that is over. From a vCPU's thread or from such a call. 0 or -ENOMEM. */
 int virtual_timers_add(const struct virtual_timers *timers, int64_t t_ns, void (*function)(void *opaque), void *opaque);
 
 #endif

@@ -79,6 +79,11 @@ void writer_guest(struct writer *writer, const char *name, struct stamp at)
 	put_named(writer, "guest", name, at, "");
 }
 
+void writer_answered(struct writer *writer, const char *name, struct stamp at)
+{
+	put_named(writer, "answered", name, at, "");
+}
+
 void writer_call(struct writer *writer, const char *name, struct stamp at, uint64_t argument)
 {
 	char rest[24];

@@ -30,6 +30,8 @@ int writer_close(struct writer *writer);
 void writer_slide(struct writer *writer, uint64_t slide);
 void writer_mark(struct writer *writer, const char *name, struct stamp at);
 void writer_guest(struct writer *writer, const char *name, struct stamp at);
+/* A mark that the network's peer made. */
+void writer_answered(struct writer *writer, const char *name, struct stamp at);
 void writer_call(struct writer *writer, const char *name, struct stamp at, uint64_t argument);
 void writer_console(struct writer *writer, struct stamp at, uint64_t size);
 /* A feature that was asked for works on this machine, or why it does not. */

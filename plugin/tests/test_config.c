@@ -21,6 +21,7 @@ static const char WHOLE[] = "# made by bootlab\n"
 			    "exactdisks\n"
 			    "charge serial ffffffff81003000 e8db9106004155b9 2500\n"
 			    "at 500000000 half_a_second\n"
+			    "network 7 net0\n"
 			    "functions /a path/with  blanks/kernel.txt\n"
 			    "hook switch ffffffff81001000\n"
 			    "hook console_initcalls ffffffff81002000\n"
@@ -64,6 +65,7 @@ static void test_whole(void)
 	CHECK(config.probes[6].kind == PROBE_CHARGE && config.probes[6].ns == 2500 && probe_repeats(&config.probes[6]));
 	CHECK(config.n_timed_marks == 1 && config.timed_marks[0].t_ns == 500000000);
 	CHECK(!strcmp(config.timed_marks[0].name, "half_a_second"));
+	CHECK(config.network_fd == 7 && !strcmp(config.network_name, "net0"));
 	CHECK(!strcmp(config.user_name, "first_user_instruction") && !strcmp(config.user_after, "init_exec"));
 	CHECK(config.guest_marks && !strcmp(config.stop, "ready"));
 	CHECK(!strcmp(config.functions, "/a path/with  blanks/kernel.txt"));
@@ -77,6 +79,7 @@ static void test_whole(void)
 	CHECK(!strcmp(config.objects[1].name, "[firmware]") && !strcmp(config.objects[1].path, "f"));
 	config_deinit(&config);
 	CHECK(read_text("arch aarch64\n", message, &config) == 0 && config.span_ns == 20000 && !config.functions);
+	CHECK(config.network_fd == -1);
 	config_deinit(&config);
 }
 
@@ -117,6 +120,10 @@ static void test_bad_lines(void)
 		{ "arch aarch64\ncharge a 1 00112233 5\ncharge a 2 00112233 5\n", "boot.conf:3: charge a: a second line" },
 		{ "arch aarch64\nat 5\n", "boot.conf:2: expected: at NS NAME" },
 		{ "arch aarch64\nat 9223372036854775808 a\n", "boot.conf:2: at 9223372036854775808: too late for a clock of 63 bits" },
+		{ "arch aarch64\nnetwork 3\n", "boot.conf:2: expected: network FD NETDEV" },
+		{ "arch aarch64\nnetwork -1 net0\n", "boot.conf:2: '-1' must be a decimal number" },
+		{ "arch aarch64\nnetwork 99999999 net0\n", "boot.conf:2: network 99999999: not a file descriptor" },
+		{ "arch aarch64\nnetwork 3 net0\nnetwork 4 net0\n", "boot.conf:3: a second network line" },
 		{ "arch aarch64\nstop\n", "boot.conf:2: expected: stop NAME" },
 		{ "arch aarch64\nstop a\n", "boot.conf:2: stop a: there is no mark a" },
 		{ "arch aarch64\ncalls a 1 00112233\nstop a\n", "boot.conf:3: stop a: there is no mark a" },

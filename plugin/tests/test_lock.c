@@ -52,7 +52,7 @@ int main(void)
 	CHECK(qemu.held);
 	lock_give(&lock);
 	CHECK(!qemu.held);
-	qemu.held = true;
+	CHECK(lock_take_unless_held(&lock) && qemu.held && !lock_take_unless_held(&lock) && qemu.held);
 	check_refused("QEMU's lock is held where the guest runs");
 	qemu.never_takes = true;
 	check_refused("bql_lock_impl does not take the lock");

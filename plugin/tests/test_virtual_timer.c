@@ -99,9 +99,13 @@ int main(void)
 	CHECK(virtual_timers_open(message, sizeof message, &timers) == 0 && !qemu.held);
 	CHECK(virtual_timers_add(&timers, 500000000, fire, &qemu.fired) == 0 && !qemu.held);
 	CHECK(qemu.latest->t_ns == 500000000 && qemu.fired == 0);
-	qemu.latest->function(qemu.latest->opaque);
+	qemu.latest->function(qemu.latest->opaque); /* and the timer is gone */
 	CHECK(qemu.fired == 1);
-	free(qemu.latest);
+	qemu.held = true; /* as it is where a timer is due */
+	CHECK(virtual_timers_add(&timers, 500000001, fire, &qemu.fired) == 0 && qemu.held);
+	qemu.held = false;
+	qemu.latest->function(qemu.latest->opaque);
+	CHECK(qemu.fired == 2);
 	qemu.rounds = true;
 	check_refused();
 	qemu.rounds = false;

@@ -77,11 +77,12 @@ def test_a_panic_after_all_that_was_asked_for_is_no_mark(tmp_path: Path) -> None
 def test_doubts_stand_behind_the_detail(tmp_path: Path) -> None:
     seen = observed(tmp_path, clock="wall")
     seen.heard.feed(b"bootlab: mark ready\n", 5)
-    run = HostRun([], "", 0.0, ("the host was busy",), LineStamps(byte_ns=87, late_ns=None, power_ns=4))
+    run = HostRun([], "", 0.0, ("the host was busy",), stamps=LineStamps(byte_ns=87, late_ns=None, power_ns=4))
     record = fill_record(seen, READY, run)
     assert record.detail == "the host was busy"
     assert record.stamps is not None and (record.stamps.byte_ns, record.stamps.power_ns) == (87, 4)
     assert fill_record(seen, Ending(Outcome.HUNG, "not ready"), run).detail == "not ready; the host was busy"
+    assert fill_record(seen, READY, HostRun([], "", 0.0, remarks=("network: x",))).remarks == ["network: x"]
 
 
 def test_disks_that_answer_at_once_are_told_and_those_that_could_not_are_a_remark(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ DISKS: Final = "disks"
 
 _VERSION: Final = 1
 _WORDS: Mapping[str, int] = {"slide": 1, "exact": 1, "settled": 2, "charged": 3}
-_STAMPED: Mapping[str, int] = {"mark": 3, "guest": 3, "call": 4, "console": 3, "end": 2}
+_STAMPED: Mapping[str, int] = {"mark": 3, "guest": 3, "answered": 3, "call": 4, "console": 3, "end": 2}
 _SHIFT_MAX = 32
 
 
@@ -59,7 +59,8 @@ class TracedCall:
 class PluginTrace:
     """What one boot recorded, each mapping and list in the order of time.
 
-    `shift`: one instruction is 2**shift ns; None on the host clock. `guest_marks`: the first of each name.
+    `shift`: one instruction is 2**shift ns; None on the host clock. `guest_marks`: the first of each name, that
+    the guest said itself or by answering what it was asked over its network.
     `console`: when the last of so many more console bytes was sent, a line or what was left of one.
     `slide`: run-time minus link address of the kernel; None if the kernel never ran.
     `end`: None when QEMU was killed. It is exact only where a stop mark ended the boot.
@@ -201,7 +202,7 @@ class _TraceReader:
             last_ns, self.last_ns = self.last_ns, 0
             trace.console.append((self._stamp(words[:size]), length))
             self.last_ns = max(last_ns, self.last_ns)
-        elif kind == "guest":
+        elif kind in ("guest", "answered"):
             stamp = self._stamp(words[1:])
             trace.guest_marks.setdefault(words[0], stamp)
         elif words[0] in trace.marks:

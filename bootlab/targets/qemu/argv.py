@@ -7,12 +7,15 @@ idle, a fixed real-time clock, a seed for every random number the guest can read
 from dataclasses import dataclass
 from pathlib import Path
 
+from bootlab.network.addresses import GUEST_MAC, mac_words
 from bootlab.system import Accelerator, Attachment, Board, BootFiles, ClockKind, MachineType, PageSize, System
-from bootlab.targets.qemu.exact_disks import device_options, machine_options
+from bootlab.targets.qemu.exact_devices import device_options, machine_options
 
 RTC_BASE = "2024-01-01T00:00:00"
 """The date in the guest's real-time clock at power-on. Any fixed one does."""
 
+NETDEV = "net0"
+"""QEMU's name for the guest's wire."""
 _PMEM_ROOM_MIB = 1 << 16
 _DISK_DRIVERS = {
     Attachment.VIRTIO: "virtio-blk-{transport}",
@@ -54,6 +57,8 @@ class Wiring:
     host_port: int | None = None
     """Host TCP port forwarded to `network.guest_port`."""
     plugin: PluginFiles | None = None
+    wire: int | None = None
+    """The descriptor of bootlab's network peer, which QEMU inherits; None where QEMU's own network answers."""
 
 
 def qemu_binary(system: System) -> str:
@@ -75,7 +80,7 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
     for device in system.machine.devices:
         argv += ["-device", device]
     argv += _disks(system, files)
-    argv += _network(system, wiring.host_port)
+    argv += _network(system, wiring)
     if wiring.plugin is not None:
         plugin = wiring.plugin
         words = f"{_escape(plugin.plugin)},config={_escape(plugin.config)},out={_escape(plugin.out)}"
@@ -168,9 +173,10 @@ def _disks(system: System, files: BootFiles) -> list[str]:
 
 
 def _device(system: System, driver: str, words: str) -> list[str]:
-    if system.clock.kind is not ClockKind.VIRTUAL or not (options := device_options(driver)):
+    if system.clock.kind is not ClockKind.VIRTUAL:
         return ["-device", f"{driver}{words}"]
-    return [*machine_options(driver), "-device", f"{driver}{words},{options}"]
+    options = device_options(driver)
+    return [*machine_options(driver), "-device", f"{driver}{words}{',' if options else ''}{options}"]
 
 
 def uses_pmem(system: System) -> bool:
@@ -184,13 +190,18 @@ def _nvdimm(path: Path) -> list[str]:
     return ["-object", backend, "-device", "nvdimm,memdev=rootfs"]
 
 
-def _network(system: System, host_port: int | None) -> list[str]:
+def _network(system: System, wiring: Wiring) -> list[str]:
     if system.network is None:
         return []
+    host_port = wiring.host_port
+    if wiring.wire is not None:
+        netdev = ["-netdev", f"stream,id={NETDEV},server=off,addr.type=fd,addr.str={wiring.wire}"]
+        words = f",netdev={NETDEV},mac={mac_words(GUEST_MAC)}"
+        return [*netdev, *_device(system, f"virtio-net-{_transport(system)}", words)]
     forward = ""
     if system.network.guest_port is not None and host_port is not None:
         forward = f",hostfwd=tcp:127.0.0.1:{host_port}-:{system.network.guest_port}"
-    return ["-netdev", f"user,id=net0{forward}", "-device", f"virtio-net-{_transport(system)},netdev=net0"]
+    return ["-netdev", f"user,id={NETDEV}{forward}", "-device", f"virtio-net-{_transport(system)},netdev={NETDEV}"]
 
 
 def _transport(system: System) -> str:

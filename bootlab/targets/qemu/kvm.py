@@ -16,7 +16,7 @@ from bootlab.build.cache import Cache
 from bootlab.build.programs import guest
 from bootlab.errors import BootFailed, MissingTool
 from bootlab.targets.qemu.session import QemuSession, make_socket_folder
-from bootlab.targets.target import Ended
+from bootlab.targets.target import ConsoleBytes, Ended
 
 PROBE_DEADLINE_S = 5.0
 _ANSWER = b"K"
@@ -64,7 +64,7 @@ async def _ask(session: QemuSession) -> KvmProbe:
                 async for event in session.events():
                     if isinstance(event, Ended):
                         return KvmProbe(False, f"the probe guest ended early: {event.detail or event.reason.value}")
-                    if _ANSWER in event.data:
+                    if isinstance(event, ConsoleBytes) and _ANSWER in event.data:
                         break
         except TimeoutError:
             return KvmProbe(

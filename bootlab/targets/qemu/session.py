@@ -23,7 +23,7 @@ from qemu.qmp import ConnectError, QMPClient, QMPError
 
 from bootlab.errors import BootFailed, MissingTool
 from bootlab.process import require_program
-from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LineStamps
+from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LineStamps, MarkReached
 
 # The pipe must hold a whole boot's console: if QEMU's write blocked, the guest's UART would see a busy transmitter, and
 # the exact clock would depend on how fast we read.
@@ -37,24 +37,27 @@ logging.getLogger("qemu.qmp").setLevel(logging.CRITICAL)
 class QemuSession:
     """One QEMU process from start to end. `argv` comes from qemu_argv() with `wiring.qmp_socket` = `qmp_socket`.
 
-    Its console comes through a pipe: no line delays it.
+    Its console comes through a pipe: no line delays it. `inherited`: descriptors that QEMU has as well.
     """
 
     byte_ns = 0
 
-    def __init__(self, argv: Sequence[str], qmp_socket: Path, *, stderr: Path) -> None:
+    def __init__(self, argv: Sequence[str], qmp_socket: Path, *, stderr: Path, inherited: Sequence[int] = ()) -> None:
         self._argv = list(argv)
         self._socket = qmp_socket
         self._stderr = stderr
+        self._inherited = tuple(inherited)
         self._process: asyncio.subprocess.Process | None = None
         self._qmp = QMPClient("bootlab")
-        self._queue: asyncio.Queue[ConsoleBytes | Ended] = asyncio.Queue()
+        self._queue: asyncio.Queue[ConsoleBytes | MarkReached | Ended] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
         self._reason: EndReason | None = None
         self._stopping = False
         self.doubts: tuple[str, ...] = ()
+        self.remarks: tuple[str, ...] = ()
 
     async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
         program = shutil.which(self._argv[0])
         if program is None:
             raise MissingTool(
@@ -72,6 +75,7 @@ class QemuSession:
                     stderr=errors,
                     # Ctrl-C in a terminal goes to the whole foreground group; QEMU must die by our hand, in order.
                     start_new_session=True,
+                    pass_fds=self._inherited,
                 )
         except BaseException:
             os.close(read_fd)
@@ -91,6 +95,12 @@ class QemuSession:
     ) -> None:
         await self._end()
 
+    def tell_mark(self, name: str) -> None:
+        """Say in `events()` that a mark was reached. From any thread."""
+        with contextlib.suppress(RuntimeError):
+            # The loop is gone where the boot is over.
+            self._loop.call_soon_threadsafe(self._queue.put_nowait, MarkReached(name))
+
     @property
     def pid(self) -> int:
         """Return the process id of QEMU, which was started."""
@@ -106,7 +116,7 @@ class QemuSession:
             raise BootFailed(f"{self._argv[0]}: lost before its first instruction: {self.error_text()}") from error
         return t_ns
 
-    async def events(self) -> AsyncIterator[ConsoleBytes | Ended]:
+    async def events(self) -> AsyncIterator[ConsoleBytes | MarkReached | Ended]:
         while True:
             event = await self._queue.get()
             yield event

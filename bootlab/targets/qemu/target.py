@@ -22,9 +22,10 @@ from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
 from bootlab.system import Accelerator, BootFiles, ClockKind, System
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv, qemu_binary
-from bootlab.targets.qemu.exact_disks import CONFIG_LINE, are_exact, inexact_disks
+from bootlab.targets.qemu.exact_devices import CONFIG_LINE, are_exact, inexact_disks
 from bootlab.targets.qemu.huge_pages import expect_pages
 from bootlab.targets.qemu.kvm import probe_kvm
+from bootlab.targets.qemu.network import connect_network, network_hashes
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
 from bootlab.targets.qemu.program import find_firmware, probe_qemu_version, require_qemu
 from bootlab.targets.qemu.session import QemuSession, find_free_port, make_socket_folder
@@ -52,10 +53,22 @@ class QemuPrepared(Prepared):
         system = self.system
         with make_socket_folder() as folder:
             port = find_free_port() if system.network and system.network.guest_port else None
-            wiring = Wiring(folder / "qmp", self.accelerator, port, self._plugin_files(directory))
+            wire = connect_network(system, directory, port)
+            plugin = self._plugin_files(directory, "" if wire is None else wire.config_line)
+            wiring = Wiring(folder / "qmp", self.accelerator, port, plugin, None if wire is None else wire.descriptor)
             argv += qemu_argv(system, self.files, wiring)
-            async with QemuSession(argv, wiring.qmp_socket, stderr=directory / "qemu.stderr") as session:
-                yield Machine(session, port)
+            inherited = () if wire is None else wire.inherited
+            session = QemuSession(argv, wiring.qmp_socket, stderr=directory / "qemu.stderr", inherited=inherited)
+            if wire is None:
+                async with session:
+                    yield Machine(session, port)
+                return
+            with wire.serve(session.tell_mark):
+                async with session:
+                    wire.let_go()
+                    yield Machine(session, port)
+            session.doubts += wire.doubts
+            session.remarks += wire.remarks
 
     @property
     def unseen(self) -> tuple[str, ...]:
@@ -64,11 +77,11 @@ class QemuPrepared(Prepared):
     def host_facts(self) -> dict[str, Any]:
         return {"qemu": probe_qemu_version(self.qemu), "kvm": self.kvm}
 
-    def _plugin_files(self, directory: Path) -> PluginFiles | None:
+    def _plugin_files(self, directory: Path, more: str) -> PluginFiles | None:
         if self.plugin is None or self.plugin_config is None:
             return None
         config = directory / "plugin.conf"
-        text, profile = self.plugin_config, None
+        text, profile = self.plugin_config + more, None
         if self.profile is not None:
             text += write_profile_config(self.profile, directory)
             profile = directory / PROFILE
@@ -95,6 +108,7 @@ class QemuTarget:
         hashes = {**files.hashes, "qemu": file_sha256(binary)}
         if (firmware := find_firmware(system)) is not None:
             hashes["firmware"] = file_sha256(firmware)
+        hashes |= network_hashes(system)
         sizes = sizes_of(system, files)
         if system.clock.kind is ClockKind.WALL:
             if asked.profile is not None:

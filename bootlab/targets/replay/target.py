@@ -86,6 +86,7 @@ class ReplaySession:
 
     byte_ns = 0
     doubts: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def __init__(self, play: Play) -> None:
         self._play = play

@@ -34,6 +34,7 @@ class SerialSession:
         port = open_port(line.port, LineSettings(line.baud, line.format, line.flow))
         self.byte_ns = port.byte_ns
         self.doubts = port.doubts
+        self.remarks: tuple[str, ...] = ()
         self._power_ns = 0
         self._reader = SerialReader([port], look=True)
         self._acquired = False

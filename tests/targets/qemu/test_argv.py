@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.system import Accelerator, BootFiles, System
+from bootlab.system import Accelerator, BootFiles, NetworkPeer, System
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
 
 DATA = Path(__file__).parents[2] / "data" / "argv"
@@ -85,6 +85,18 @@ CASES = {
         PLUGIN,
         Accelerator.TCG,
     ),
+    "q35-virtual-peer": (
+        {"machine": {"type": "q35"}, **WITH_DISK, "network": {"peer": "bootlab"}},
+        FILES,
+        PLUGIN,
+        Accelerator.TCG,
+    ),
+    "microvm-virtual-peer": (
+        {"machine": {"type": "microvm"}, **WITH_DISK, "network": {"peer": "bootlab"}},
+        FILES,
+        PLUGIN,
+        Accelerator.TCG,
+    ),
     "q35-wall-kvm": (
         {"machine": {"type": "q35", "cpu": "host"}, "clock": {"kind": "wall"}, **WITH_DISK},
         FILES,
@@ -107,7 +119,8 @@ def test_argv(name: str) -> None:
         }
     )
     port = 40000 if system.network else None
-    argv = qemu_argv(system, files, Wiring(Path("/tmp/q,1/qmp"), accelerator, port, plugin))
+    wire = 9 if system.network is not None and system.network.peer is NetworkPeer.BOOTLAB else None
+    argv = qemu_argv(system, files, Wiring(Path("/tmp/q,1/qmp"), accelerator, port, plugin, wire))
     text = "\n".join(argv) + "\n"
     golden = DATA / f"{name}.txt"
     if os.environ.get("BOOTLAB_GOLDEN") == "write":

@@ -1,4 +1,4 @@
-"""Which disks answer at once on the virtual clock, and what QEMU's devices are told for it.
+"""Which disks and network cards do their work at once on the virtual clock, and what QEMU's devices are told for it.
 
 The plugin waits for a disk inside of the store that rings its doorbell (plugin/internals/block_io.h). That repeats
 exactly for one request at a time, and for a doorbell that lies in memory: a device rung by port is not seen.
@@ -25,10 +25,13 @@ _OPTIONS = {
     "virtio-scsi-device": _ONE_COMMAND,
     # `mqes` counts from 0: a queue of two entries, one of which stays free.
     "nvme": "max_ioqpairs=1,mqes=1",
+    # Each frame is sent inside of the store, whatever is in the ring.
+    "virtio-net-pci": _STORE,
+    "virtio-net-device": "",
 }
 # Of virtio-mmio it is the slot, not the device, that leaves a doorbell to QEMU's main loop.
 _SLOT = ["-global", "virtio-mmio.ioeventfd=off"]
-_GLOBALS = {"virtio-blk-device": _SLOT, "virtio-scsi-device": _SLOT}
+_GLOBALS = {"virtio-blk-device": _SLOT, "virtio-scsi-device": _SLOT, "virtio-net-device": _SLOT}
 
 _WHY_INEXACT = {
     Attachment.AHCI: "an AHCI port takes up to 32 requests at once, and their answers come in the host's order",

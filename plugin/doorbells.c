@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Puts a callback behind each store that may ring a disk's doorbell, and waits there for the disk. */
-#include "disks.h"
+/* Puts a callback behind each store that may ring a device's doorbell, and waits there for the device. */
+#include "doorbells.h"
 
 #include <stdio.h>
 
 #include "code/instructions.h"
+#include "network/wire.h"
 #include "recording.h"
 
-void disks_open(void)
+void doorbells_open(void)
 {
 	char message[512];
 
@@ -16,7 +17,7 @@ void disks_open(void)
 	if (recording.machine.shift < 0)
 		snprintf(message, sizeof message, "needs the virtual clock, -icount shift=0,sleep=off");
 	else if (!block_io_open(message, sizeof message, &recording.disks))
-		recording.disks_exact = true;
+		recording.disks_exact = recording.devices_settle = true;
 	pthread_mutex_lock(&recording.lock);
 	if (recording.disks_exact)
 		writer_exact(&recording.writer, "disks");
@@ -33,24 +34,32 @@ void disks_open(void)
 static void on_store(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
 {
 	const struct qemu_plugin_hwaddr *at = qemu_plugin_get_hwaddr(info, address);
+	const char *region;
+	bool is_card;
 
 	(void)vcpu;
 	(void)userdata;
-	if (at && qemu_plugin_hwaddr_is_io(at) && block_io_rings(qemu_plugin_hwaddr_device_name(at), address))
+	if (!at || !qemu_plugin_hwaddr_is_io(at))
+		return;
+	region = qemu_plugin_hwaddr_device_name(at);
+	is_card = network_rings(region, address);
+	if (is_card || (recording.disks_exact && block_io_rings(region, address)))
 		block_io_settle(&recording.disks);
+	if (is_card)
+		network_rung();
 }
 
 /*
  * Under -icount a device's register is written by the last instruction of a block: where that is not so, QEMU translates the
  * block again and ends it there (cpu_io_recompile()). Calls end blocks, too, and store no more than a return address.
  */
-void disks_watch(struct qemu_plugin_tb *tb, size_t n_insns)
+void doorbells_watch(struct qemu_plugin_tb *tb, size_t n_insns)
 {
 	struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, n_insns - 1);
 	struct flow_target target;
 	uint8_t code[16];
 
-	if (!recording.disks_exact)
+	if (!recording.devices_settle)
 		return;
 	if (recording.config.arch == ARCH_X86_64 &&
 	    x86_flow(code, qemu_plugin_insn_data(last, code, sizeof code), &target) != FLOW_NONE)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bootlab.system import System
-from bootlab.targets.qemu.exact_disks import are_exact, device_options, inexact_disks, machine_options
+from bootlab.targets.qemu.exact_devices import are_exact, device_options, inexact_disks, machine_options
 
 KERNEL = {"kernel": {"image": "k"}, "booted": {"mark": "ready"}}
 ROOT = {"path": "root.img"}

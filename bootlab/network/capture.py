@@ -1,0 +1,25 @@
+"""Keeps every frame with its time since power-on, in the form that Wireshark and tcpdump read."""
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Final
+
+from dpkt import pcap
+
+CAPTURE: Final = "network.pcap"
+"""Its name in a boot's directory."""
+
+
+class Capture:
+    """A pcap file in ns that grows by a frame at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb")
+        self._writer = pcap.Writer(self._file, nano=True)
+
+    def add(self, t_ns: int, frame: bytes) -> None:
+        """Keep a frame, sent or given at `t_ns`."""
+        self._writer.writepkt(frame, Decimal(t_ns) / 10**9)
+
+    def close(self) -> None:
+        self._file.close()
