@@ -88,6 +88,7 @@ def boot_alike(system: System, shop: Workshop, folder: Path, times: int = 2) -> 
     ("machine", "changes"),
     [
         pytest.param("q35", [], marks=pytest.mark.promise("exact network")),
+        ("q35", [('type = "q35"', 'type = "q35"\nvcpus = 2')]),
         ("microvm", []),
         ("virt", ARM64),
     ],
