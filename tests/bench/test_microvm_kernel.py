@@ -20,8 +20,8 @@ PEER = "ventura-no-smp.config"
 # Waiting for the local APIC's timer, which a KVM guest skips: both sides are also shown without it.
 CALIBRATION = "setup_boot_APIC_clock"
 MOST_INSTRUCTIONS = 15_000_000
-# The peer as it was published, without mitigations.
-LEAST_RATIO = 14.0
+# The peer as it was published, without mitigations, ticked as ours is.
+LEAST_RATIO = 2.1
 MOST_SAME_MACHINE = 18_500_000
 
 
