@@ -12,11 +12,13 @@ from typing import Final
 
 from bootlab.errors import InputError
 from bootlab.network.tcp import Connection, Serve
+from bootlab.system.part import brief
 
 PORT: Final = 80
 _TOKEN_PATH: Final = "/latest/api/token"
 _TOKEN: Final = b"bootlab"
 _DATE: Final = "Mon, 01 Jan 2024 00:00:00 GMT"
+_FOUND: Final = 200
 _MOST_BYTES: Final = 1 << 24
 _HEAD_MOST: Final = 1 << 16
 
@@ -37,8 +39,8 @@ def read_folder(folder: Path) -> dict[str, bytes]:
     return files
 
 
-def serve_files(files: Mapping[str, bytes], tell: Callable[[str], None]) -> Serve:
-    """Return what answers each connection with these files; `tell` gets a line for each request."""
+def serve_files(files: Mapping[str, bytes], tell: Callable[[str], object]) -> Serve:
+    """Return what answers each connection with these files; `tell` gets a line for each request that has none."""
 
     def serve(connection: Connection) -> Callable[[bytes], None]:
         return _Requests(connection, files, tell).take
@@ -49,7 +51,7 @@ def serve_files(files: Mapping[str, bytes], tell: Callable[[str], None]) -> Serv
 class _Requests:
     """The requests of one connection, each answered when it is whole."""
 
-    def __init__(self, connection: Connection, files: Mapping[str, bytes], tell: Callable[[str], None]) -> None:
+    def __init__(self, connection: Connection, files: Mapping[str, bytes], tell: Callable[[str], object]) -> None:
         self._connection, self._files, self._tell = connection, files, tell
         self._asked = bytearray()
 
@@ -61,7 +63,8 @@ class _Requests:
         while (size := _request_size(self._asked)) is not None:
             request, self._asked = bytes(self._asked[:size]), self._asked[size:]
             answered = _Answer(request, self._files)
-            self._tell(answered.line)
+            if answered.status != _FOUND:
+                self._tell(answered.line)
             self._connection.send(answered.said)
             if answered.close_connection:
                 self._connection.close()
@@ -102,7 +105,7 @@ class _Answer(BaseHTTPRequestHandler):
     @property
     def line(self) -> str:
         """Return what was asked, and the status of the answer."""
-        return f"HTTP {self.requestline or 'unreadable'}: {self.status}"
+        return f"HTTP {brief(self.requestline) or 'unreadable'}: {self.status}"
 
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]

@@ -3,6 +3,7 @@
 The same frames at the same times have the same answers. What nobody answers is counted, by what it was.
 """
 
+import struct
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -27,18 +28,18 @@ from bootlab.network.probes import Probes
 from bootlab.network.tcp import Connection, Connections
 from bootlab.system import Network
 
+_MOST_SORTS = 12
+"""So many sorts of what nobody answered are named."""
 _GROUPS_LISTENED = (143, 131, 132)
 """Multicast listener reports: the guest says which groups it is in, and wants nothing."""
 
 
 @dataclass
 class FrameAccount:
-    """What became of the guest's frames: how many came, and of those that nobody answered, how many of each sort."""
+    """What became of the guest's frames: how many came, and what had no answer, how many of each sort."""
 
     frames: int = 0
     unanswered: Counter[str] = field(default_factory=Counter)
-    requests: list[str] = field(default_factory=list)
-    """What it asked for over HTTP, and the status of each answer."""
 
 
 class Peer:
@@ -50,7 +51,7 @@ class Peer:
         self._hostname = network.hostname
         self._ipv6 = network.ipv6
         self._delay_ns = network.delay_us * 1000
-        serve = metadata.serve_files(files, self.account.requests.append)
+        serve = metadata.serve_files(files, self._leave)
         served = {(address, metadata.PORT): serve for address in (METADATA, ROUTER)} if files else {}
         self._connections = Connections(served, self._delay_ns)
         self._probes = Probes(network.probes, self._connections, self._delay_ns)
@@ -72,7 +73,7 @@ class Peer:
         self.account.frames += 1
         try:
             replies = self._answer(ethernet.Ethernet(frame), t_ns)
-        except (dpkt.UnpackError, ValueError, IndexError):
+        except (dpkt.Error, struct.error, ValueError, IndexError):
             replies = self._leave("damaged frames")
         return self._with_marks(replies, t_ns)
 
@@ -88,8 +89,10 @@ class Peer:
         """Return what a user should know of this boot's network, a line each."""
         told = [f"network: probe {line}" for line in self._probes.unanswered()]
         if self.account.unanswered:
-            most = ", ".join(f"{what} ({count})" for what, count in self.account.unanswered.most_common())
-            told.append(f"network: not answered: {most}")
+            sorts = self.account.unanswered.most_common()
+            most = ", ".join(f"{what} ({count})" for what, count in sorts[:_MOST_SORTS])
+            rest = f", and {len(sorts) - _MOST_SORTS} sorts more" if len(sorts) > _MOST_SORTS else ""
+            told.append(f"network: not answered: {most}{rest}")
         if self._connections.resent:
             told.append(f"network: {self._connections.resent} TCP segments were sent again: the guest dropped them")
         return told
@@ -133,7 +136,11 @@ class Peer:
         if isinstance(inner, icmp.ICMP) and inner.type == icmp.ICMP_ECHO and to in OURS:
             said = icmp.ICMP(type=icmp.ICMP_ECHOREPLY, data=inner.data)
             return [Give(t_ns + self._delay_ns, ipv4_frame(to, GUEST, ip.IP_PROTO_ICMP, said))]
-        if isinstance(inner, icmp.ICMP) and inner.type == icmp.ICMP_ECHOREPLY:
+        if (
+            isinstance(inner, icmp.ICMP)
+            and inner.type == icmp.ICMP_ECHOREPLY
+            and isinstance(inner.data, icmp.ICMP.Echo)
+        ):
             self._probes.take_echo(inner)
             return []
         return self._leave(f"IPv4 protocol {packet.p} to {to}")

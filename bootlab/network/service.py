@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from bootlab.network.addresses import ROUTER
-from bootlab.network.capture import Capture
+from bootlab.network.capture import CAPTURE, Capture
 from bootlab.network.frames import Give, Mark, Reply, Wake
 from bootlab.network.peer import Peer
 from bootlab.network.plugin_side import LAST, QUESTION_MOST, VERSION, answer_bytes, read_question
@@ -81,6 +81,13 @@ class NetworkService:
         for one in (*self._carried, *([self._listener] if self._listener is not None else [])):
             one.close()
         self._capture.close()
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return what a user should know of this boot's network, a line each."""
+        left_out = self._capture.left_out
+        cut = [f"network: {CAPTURE} is full: {left_out} frames more are not in it"] if left_out else []
+        return [*self._peer.remarks(), *cut]
 
     def let_go(self) -> None:
         """QEMU has its ends of the pairs: only it holds them now, so that its death is seen."""

@@ -8,6 +8,8 @@ from dpkt import ethernet, icmp, ip
 from bootlab.network.addresses import METADATA, ROUTER
 from tests.network.guest import arp_question, datagram, frame, given, ipv4, lease_question, peer, segment
 
+IPV6 = b"\x60\0\0\0\0\x18\0\x40" + bytes.fromhex("fe80") + bytes(13) + b"\1" + bytes.fromhex("fe80") + bytes(13) + b"\2"
+
 
 def test_an_echo_takes_as_long_as_it_is_asked_for() -> None:
     asked = icmp.ICMP(type=icmp.ICMP_ECHO, data=icmp.ICMP.Echo(id=1, seq=2, data=b"x"))
@@ -37,6 +39,14 @@ def test_whatever_nobody_answers_is_counted_by_its_sort() -> None:
     assert told.startswith("network: not answered: UDP to 10.0.2.2 port 123 (2), damaged frames (2), ")
 
 
+def test_many_sorts_are_counted_and_a_few_named() -> None:
+    one = peer()
+    for port in range(1000, 1050):
+        one.take(datagram(ROUTER, port, b"x"), 1)
+    (told,) = one.remarks()
+    assert told.count("UDP to") == 12 and told.endswith(", and 38 sorts more")
+
+
 def test_metadata_is_served_where_clouds_serve_it_and_only_where_there_is_some() -> None:
     (refused,) = given(peer().take(segment((METADATA, 80), 2, 1), 5))
     assert refused.data.flags & 4
@@ -62,8 +72,14 @@ def test_no_frame_upsets_it() -> None:
         segment((ROUTER, 80), 2, 9),
         segment((ROUTER, 80), 0x18, 10, 1001, b"GET / HTTP/1.1\r\n\r\n"),
         frame(b"\x60" + b"\0" * 60, ethernet.ETH_TYPE_IP6),
+        # A hop-by-hop header and a fragment's ahead of ICMPv6.
+        frame(IPV6 + b"\x2c\0\5\2\0\0\1\0\x3a\0\0\1\0\0\0\7\x85\0\0\0\0\0\0\0", ethernet.ETH_TYPE_IP6),
+        ipv4(ROUTER, ip.IP_PROTO_ICMP, icmp.ICMP(type=0, data=icmp.ICMP.Echo(id=1, seq=1, data=b"bootlab"))),
+        ipv4(ROUTER, ip.IP_PROTO_ICMP, icmp.ICMP(type=3, data=icmp.ICMP.Unreach())),
     ]
-    one = peer({"/x": b"y"})
+    one = peer({"/x": b"y"}, probes={"up": {"ping": True}, "web": {"tcp": 80, "expect": "x"}})
+    one.begin()
+    one.wake(0)
     for number in range(20_000):
         bad = bytearray(rng.choice(good))
         for _ in range(rng.randrange(1, 5)):

@@ -4,12 +4,16 @@ from bootlab.experiments.trial.result import Judged, StackName, TryResult
 from bootlab.report.parts.figures import clock_sentence, ms, ratio_words, short_hashes
 from bootlab.report.parts.markdown import bold, code, markdown_table, plain, prose
 from bootlab.report.trial.words import in_order, kept_steps, time_words
+from bootlab.techniques.model.verdict import Verdict
 
 _END = {
     StackName.RECOMMENDED: "recommended",
     StackName.WITH_RISKS: "with named risks",
     StackName.LADDER: "the ladder's end",
 }
+
+_MOST_INAPPLICABLE = 12
+"""So many techniques that do not apply are named: in a document, more say nothing of the system."""
 
 
 def try_markdown(result: TryResult) -> str:
@@ -19,7 +23,9 @@ def try_markdown(result: TryResult) -> str:
         parts.append(_alone(result))
     rows = in_order(result.alone or result.stack)
     if result.stack:
-        others = [one for one in rows if not one.verdict.saves]
+        kept = {step.technique for stack in result.final for step in kept_steps(result, stack)}
+        # What did nothing alone may have been kept on a stack, where it did something.
+        others = [one for one in rows if not one.verdict.saves and one.technique not in kept]
     else:
         others = [one for one in rows if one.saved_ns is None]
     return "\n\n".join([*parts, *_others(others), _measured_on(result)]) + "\n"
@@ -58,6 +64,9 @@ def _others(others: list[Judged]) -> list[str]:
     by_verdict: dict[str, list[str]] = {}
     for one in others:
         by_verdict.setdefault(one.verdict.value, []).append(code(one.technique))
+    inapplicable = by_verdict.get(Verdict.DOES_NOT_APPLY.value, [])
+    if len(inapplicable) > _MOST_INAPPLICABLE:
+        by_verdict[Verdict.DOES_NOT_APPLY.value] = [f"{len(inapplicable)} techniques, which the run's own report names"]
     return [prose(f"{verdict[0].upper()}{verdict[1:]}: {', '.join(names)}.") for verdict, names in by_verdict.items()]
 
 

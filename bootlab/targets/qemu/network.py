@@ -21,7 +21,6 @@ class Wire:
     """The wire of one boot. `descriptor`: QEMU's end of it; `inherited`: all that QEMU has to have."""
 
     service: NetworkService
-    peer: Peer
 
     @property
     def descriptor(self) -> int:
@@ -44,7 +43,7 @@ class Wire:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        return tuple(self.peer.remarks())
+        return tuple(self.service.remarks)
 
     @contextmanager
     def serve(self, told: Callable[[str], None]) -> Iterator[None]:
@@ -73,7 +72,7 @@ def connect_network(system: System, directory: Path, port: int | None) -> Wire |
             service.listen(port, network.guest_port)
     except OSError as error:
         raise BootFailed(f"network: {error.strerror or error}") from error
-    return Wire(service, peer)
+    return Wire(service)
 
 
 def network_hashes(system: System) -> dict[str, str]:

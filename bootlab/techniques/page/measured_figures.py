@@ -100,6 +100,8 @@ def figure_words(one: MeasuredFigure) -> str:
         saved += f", of it {_ms(-one.load_saved_ns)} load by {one.model}, {_ms(-rest_ns)} execution: {one.execution}"
     if one.proof == Effect.NOT_SHOWN:
         saved += ", no boot shows that it took effect"
+    if one.wrong is None and (one.verdict.saves or one.verdict.costs):
+        saved += ", not confirmed by fresh boots"
     size = f", kernel {-one.kernel_bytes_saved / 1000:+.0f} KB" if one.kernel_bytes_saved else ""
     return f"{saved}{size} ({where})"
 

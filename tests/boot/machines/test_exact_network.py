@@ -25,6 +25,7 @@ from bootlab.targets.qemu.session import QemuSession
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
 SOURCES = Path(__file__).parent / "network_work"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "distribution" / "on-disk.toml"
 LARGE = random.Random(1).randbytes(300_000)
 ARM64 = [("linux-image-cloud-amd64", "linux-image-cloud-arm64"), ("ttyS0", "ttyAMA0")]
 OVER_TCP = '[check]\nconsole = "network: listens"\nsend = "ping\\n"\nexpect = "^pong"\n'
@@ -88,6 +89,7 @@ def boot_alike(system: System, shop: Workshop, folder: Path, times: int = 2) -> 
     ("machine", "changes"),
     [
         pytest.param("q35", [], marks=pytest.mark.promise("exact network")),
+        ("q35", [('type = "q35"', 'type = "q35"\nvcpus = 2')]),
         ("microvm", []),
         ("virt", ARM64),
     ],
@@ -150,3 +152,19 @@ def test_boots_repeat_although_qemu_is_kept_busy(
     monkeypatch.setattr(QemuSession, "power_on", power_on_and_ask)
     boot_alike(network_work(tmp_path / "system", ('"q35"', '"microvm"')), shop, tmp_path, times=4)
     assert len(busy) == 4
+
+
+def test_a_whole_debian_on_a_disk_repeats_until_its_server_answers(shop: Workshop, tmp_path: Path) -> None:
+    """Its initramfs, udev, systemd, ifupdown and nginx: ext4 on virtio-blk, and booted is an answer from outside."""
+    prepared = prepare(shop, read_system(EXAMPLE))
+    seen = []
+    for number in (1, 2):
+        directory = tmp_path / str(number)
+        directory.mkdir()
+        record = boot(prepared, directory)
+        assert record.outcome is Outcome.READY, record.detail
+        assert record.marks["ready"] == record.marks["web"]
+        to_ready, found, _ = (directory / "trace.txt").read_text().partition("answered web ")
+        assert found and "exact disks\nexact network\n" in to_ready
+        seen.append((to_ready, record.marks, record.console_sha256))
+    assert seen[0] == seen[1]

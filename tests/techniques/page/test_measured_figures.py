@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from bootlab.techniques.model.catalogue import load_catalogue
 from bootlab.techniques.model.verdict import Verdict
 from bootlab.techniques.page.measured_figures import (
     MeasuredFigure,
@@ -22,6 +23,7 @@ FIGURE = MeasuredFigure(
     verdict="longer",
     kernel_bytes_saved=None,
     command="bootlab try microvm.toml kernel_smp_off",
+    wrong=0.01,
 )
 
 
@@ -45,6 +47,19 @@ def test_a_figure_of_0_1_is_read_in_the_words_of_its_clock() -> None:
     )
     on_wall = MeasuredFigure.model_validate({**old, "clock": "wall"})
     assert on_wall.verdict is Verdict.SLOWER and figure_words(on_wall).startswith("+2.5 ms of 10 ms")
+
+
+def test_an_older_figure_says_that_nothing_confirmed_it() -> None:
+    older = FIGURE.model_copy(update={"wrong": None})
+    assert figure_words(older) == "+2.5 ms of 10 ms, not confirmed by fresh boots (microvm, 6.12.117, virtual clock)"
+    none = older.model_copy(update={"saved_ns": 500, "verdict": Verdict.NO_DIFFERENCE_SHOWN})
+    assert "confirmed" not in figure_words(none)
+
+
+def test_every_figure_in_docs_is_of_a_technique_that_there_is() -> None:
+    known = {one.name for one in load_catalogue()}
+    figures = read_measured(Path(__file__).parents[3] / "docs" / "measured.json").results
+    assert {one.technique for one in figures} - known == set()
 
 
 def test_a_new_figure_replaces_the_old_of_the_same_system() -> None:
