@@ -1,5 +1,6 @@
 """`bootlab bisect SYSTEM --good A --bad B`: which commits between two changed the boot time?"""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -29,12 +30,15 @@ from bootlab.ledger.bisect.search import most_measured
 from bootlab.ledger.bisect.state import BisectState, Unusable
 from bootlab.ledger.gate.figures import READY, parse_figures
 from bootlab.ledger.gate.judging import Limit, parse_limit
+from bootlab.ledger.git import git
 from bootlab.measure.record_files import write_json
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.bisect.view import bisect_view, plan_view
 from bootlab.system.file import read_text
 
 _LOGS = "builds"
+_OF_ANOTHER_REPOSITORY = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
+"""What git sets for a hook: a build in the checkout, and our own questions, would ask that repository instead."""
 
 
 class _BisectRequest(Document):
@@ -57,12 +61,32 @@ class _BisectRequest(Document):
     rebuild: bool
 
 
+def complete_revision(incomplete: str) -> list[str]:
+    """Return the branches and tags of the repository here that begin with what was typed."""
+    try:
+        names = git(Path(), "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
+    except BootlabError:
+        return []
+    return [name for name in names.split() if name.startswith(incomplete)]
+
+
 def bisect(
     system: SystemFile,
     good: Annotated[
-        str | None, typer.Option("--good", metavar="COMMIT", help="The older end: a commit, tag or branch.")
+        str | None,
+        typer.Option(
+            "--good",
+            metavar="COMMIT",
+            help="The older end: a commit, tag or branch.",
+            autocompletion=complete_revision,
+        ),
     ] = None,
-    bad: Annotated[str | None, typer.Option("--bad", metavar="COMMIT", help="The newer end. [default: HEAD]")] = None,
+    bad: Annotated[
+        str | None,
+        typer.Option(
+            "--bad", metavar="COMMIT", help="The newer end. [default: HEAD]", autocompletion=complete_revision
+        ),
+    ] = None,
     repo: Annotated[
         Path | None, typer.Option("--repo", metavar="DIR", help="A folder of the repository. [default: the one here]")
     ] = None,
@@ -115,13 +139,15 @@ def bisect(
     searched on. Commits that do not build, boot or pass their check are passed over. Nothing of the repository's own
     working tree is used or changed. Exit code 0: each change has its commit; 1: some of it has not.
     """
+    for name in _OF_ANOTHER_REPOSITORY:
+        os.environ.pop(name, None)
     store, text = open_store(runs), read_text(system)
     if resume is None and good is None:
         raise InputError("--good: missing", hint="the older end, for example --good v1.0 --bad HEAD")
     if limit is not None:
         parse_limit(limit)
     history = GitHistory(_repository(store, resume) or repo or Path())
-    value = Recipe(system.resolve(), text).system(history.top)
+    value = Recipe(_absolute(system), text).system(history.top)
     if wall_clock(value):
         raise InputError(
             f"{system}: clock.kind: a bisection needs boots that repeat: the virtual clock",
@@ -185,7 +211,7 @@ class _Call:
         """Return what makes the systems of commits; their builds' logs go into a run."""
         asked = self._asked
         recipe = Recipe(
-            self._system.resolve(),
+            _absolute(self._system),
             self._text,
             asked.from_commit,
             asked.command,
@@ -274,6 +300,11 @@ class _Call:
 
     def _warn(self, line: str) -> None:
         err.print(f"bootlab: warning: {line}", soft_wrap=True)
+
+
+def _absolute(system: Path) -> Path:
+    """Return where a system file lies. One that is a link lies where the link does: its paths are read from there."""
+    return system.parent.resolve() / system.name
 
 
 def _figure(on: str | None) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.cli.app import run
+from bootlab.cli.bisect import complete_revision
 from bootlab.errors import BootFailed, InputError, Interrupted
 from bootlab.experiments.store import Store
 from tests.ledger.bisect.repository import Repository, subjects
@@ -304,3 +305,35 @@ def test_a_noisy_clock_is_refused(tmp_path: Path) -> None:
     made.system.write_text(made.system.read_text() + '\n[clock]\nkind = "wall"\n')
     with pytest.raises(InputError, match="a bisection needs boots that repeat"):
         made.bisect(*made.ends(0))
+
+
+def test_a_commit_on_another_machine_is_passed_over(tmp_path: Path) -> None:
+    made = Repository(tmp_path, later_us={}, commits=3)
+    text = made.system.read_text()
+    made.system.write_text(text.replace("[machine]", '[machine]\ncpu = "Nehalem"'))
+    made.commit("change 3")
+    made.system.write_text(text)
+    made.later_us = 700
+    made.write_state()
+    made.commit("change 4")
+    code, found = made.bisect(*made.ends(2), "--system-from-commit")
+    assert (code, [step["kind"] for step in found["steps"]]) == (1, ["range"])
+    assert "another CPU model do not compare" in found["skipped"][0]["reason"]
+
+
+def test_it_is_not_fooled_by_the_repository_of_a_hook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Repository(tmp_path, later_us={2: 800}, commits=4)
+    ends = made.ends(0)
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "nothing"))
+    assert made.bisect(*ends)[0] == 0
+
+
+def test_branches_and_tags_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Repository(tmp_path, later_us={}, commits=1)
+    made.git("tag", "v1.0")
+    made.git("branch", "v2-work")
+    monkeypatch.chdir(made.folder)
+    assert complete_revision("v") == ["v2-work", "v1.0"]
+    monkeypatch.chdir(tmp_path)
+    assert complete_revision("v") == []

@@ -16,6 +16,8 @@ from bootlab.errors import StoreError
 from bootlab.ledger.git import git, last_line
 from bootlab.process import ProgramFailed
 
+_WHOLE = ("-c", "core.sparseCheckout=false")
+"""A user who keeps some folders only still builds from all of them."""
 _ELSEWHERE = "BOOTLAB_CACHE=/path/with/space names another folder for the cache"
 
 
@@ -54,9 +56,19 @@ class Checkout:
         try:
             if not self.path.exists():
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                git(self._repository, "worktree", "add", "--quiet", "--force", "--detach", str(self.path), commit)
+                git(
+                    self._repository,
+                    *_WHOLE,
+                    "worktree",
+                    "add",
+                    "--quiet",
+                    "--force",
+                    "--detach",
+                    str(self.path),
+                    commit,
+                )
             else:
-                git(self.path, "checkout", "--quiet", "--force", "--detach", commit)
+                git(self.path, *_WHOLE, "checkout", "--quiet", "--force", "--detach", commit)
                 if clean:
                     # Twice -f: a repository that a build has cloned there goes, too.
                     git(self.path, "clean", "-ffdxq")

@@ -50,7 +50,7 @@ class Recipe:
 
     def system(self, top: Path) -> System:
         """Return the caller's system as it stands; what lies below `top` need not be there. Raises InputError."""
-        return parse_system(self.text, self.file, lambda key, path: None if path.is_relative_to(top) else path)
+        return parse_system(self.text, self.file, lambda key, path: path if _within(top, path) is None else None)
 
 
 class CommitSystems:
@@ -133,10 +133,11 @@ class CommitSystems:
         named: dict[str, Path] = {}
 
         def look(key: str, path: Path) -> Path | None:
-            if path.is_relative_to(top):
-                named[key] = path.relative_to(top)
-                return None
-            return path
+            place = _within(top, path)
+            if place is None:
+                return path
+            named[key] = place
+            return None
 
         try:
             parse_system(text, file, look)
@@ -147,9 +148,10 @@ class CommitSystems:
 
     def _moved(self, top: Path, made: Path) -> Moved:
         def move(key: str, path: Path) -> Path:
-            if not path.is_relative_to(top):
+            place = _within(top, path)
+            if place is None:
                 return path
-            return (self._checkout.path if key.endswith(_SOURCE) else made) / path.relative_to(top)
+            return (self._checkout.path if key.endswith(_SOURCE) else made) / place
 
         return move
 
@@ -163,6 +165,8 @@ class CommitSystems:
         kept = {path: key for key, path in named.items() if not key.endswith(_SOURCE)}
         for path, key in kept.items():
             if not (self._checkout.path / path).exists():
+                # Its build may have left anything there.
+                self._checkout.forget()
                 why = "its build did not make it" if self._recipe.command else "this commit has no such file"
                 raise Unusable(state, f"{key}: {path}: {why}", str(self._log(state)) if self._recipe.command else "")
 
@@ -216,6 +220,14 @@ class CommitSystems:
 
     def _log(self, state: BisectState) -> Path:
         return self._logs / f"{state.name[:12]}.log"
+
+
+def _within(top: Path, path: Path) -> Path | None:
+    """Return an absolute path relative to `top`; None where it lies elsewhere, links of its folders followed."""
+    for one in (path, path.parent.resolve() / path.name):
+        if one.is_relative_to(top):
+            return one.relative_to(top)
+    return None
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -225,7 +225,7 @@ class Bisection:
         if error.state.name in self._skipped or error.state.name in (line[0].name, line[-1].name):
             # An end of the line: there is nothing to go on with.
             self._note_skipped(error)
-            if line[0].name == self._question.line[0].name:
+            if line is self._question.line:
                 raise BootFailed(
                     f"{error.state.name[:12]}: was well, and is not any more: {error.reason}",
                     hint="name a neighbour of it as --good or --bad",

@@ -14,6 +14,7 @@ from bootlab.report.parts.terminal_tables import foot, keep_whole, plain_table
 _FUNCTIONS = 8
 _PHASES = 4
 _SKIPS = 10
+_ROWS = 40
 
 
 def bisection(result: BisectResult) -> RenderableType:
@@ -33,7 +34,7 @@ def bisection(result: BisectResult) -> RenderableType:
         lines.append(Text(account_words(result), style="bold" if result.explained else "bold yellow"))
     lines += [Text(words, style="dim", overflow="fold") for words in bounds(result)]
     if result.measured:
-        lines += [Text(), _measured(result)]
+        lines += [Text(), *_measured(result)]
     lines += _skipped(result)
     lines += [Text(), Text(work_words(result), style="dim")]
     clock = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds, result.accelerator)
@@ -89,14 +90,20 @@ def _functions(functions: list[GrownFunction]) -> Table:
     return rows
 
 
-def _measured(result: BisectResult) -> Table:
+def _measured(result: BisectResult) -> list[RenderableType]:
+    sides = {result.good.name, result.bad.name}
+    sides |= {state.name for step in result.steps for state in (step.before, step.after)}
+    few = len(result.measured) <= _ROWS
+    shown = [one for one in result.measured if few or one.state.name in sides]
     rows = plain_table("measured", f"{visible(result.figure)} ms>", "boots>", "")
     keep_whole(rows, rows.columns[:3])
-    for one in result.measured:
+    for one in shown:
         place = "in a merge" if one.position is None else f"{one.position:>4}"
         subject = Text(visible(one.state.subject), style="dim", overflow="ellipsis", no_wrap=True)
         rows.add_row(Text(f"{place} {short(one.state)}"), ms(one.time_ns), str(one.boots), subject)
-    return rows
+    if few:
+        return [rows]
+    return [rows, Text(f"and {len(result.measured) - len(shown)} more, which --json has", style="dim")]
 
 
 def _skipped(result: BisectResult) -> list[RenderableType]:

@@ -55,14 +55,16 @@ class Images:
     def git(self, *words: str) -> str:
         return subprocess.run(["git", "-C", self.folder, *words], capture_output=True, text=True, check=True).stdout
 
-    def words(self, *more: str) -> list[str]:
-        command = [sys.executable, "-m", "bootlab", "bisect", str(self.folder / "tiny.toml")]
-        return [*command, *more, "--json", "--runs", str(self.runs)]
-
     @property
     def build(self) -> str:
         pack = [sys.executable, "-m", "bootlab", "build", "initramfs", "recipe.toml", "-o", "out/initramfs.cpio"]
         return f"mkdir out && PYTHONPATH={shlex.quote(str(ROOT))} {shlex.join(pack)}"
+
+
+def words(made: Images, *more: str) -> list[str]:
+    """Return the command line of a bisection."""
+    command = [sys.executable, "-m", "bootlab", "bisect", str(made.folder / "tiny.toml")]
+    return [*command, *more, "--json", "--runs", str(made.runs)]
 
 
 @pytest.mark.promise("bootlab bisect")
@@ -70,7 +72,7 @@ def test_two_commits_among_64_are_found_and_a_run_goes_on(tmp_path: Path) -> Non
     made = Images(tmp_path, 65)
     asked = ["--good", "HEAD~64", "--bad", "HEAD", "--repo", str(made.folder), "--build", made.build]
     begun = subprocess.Popen(
-        made.words(*asked), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+        words(made, *asked), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
     )
     deadline = time.monotonic() + 400
     while len(list(made.runs.glob("*/boots/*/record.json"))) < 18 and begun.poll() is None:
@@ -84,7 +86,7 @@ def test_two_commits_among_64_are_found_and_a_run_goes_on(tmp_path: Path) -> Non
     kept = {path: path.stat().st_mtime_ns for path in made.runs.glob("*/boots/*/record.json")}
 
     done = subprocess.run(
-        made.words("--resume", "last"), cwd=ROOT, capture_output=True, text=True, check=False, timeout=400
+        words(made, "--resume", "last"), cwd=ROOT, capture_output=True, text=True, check=False, timeout=400
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
