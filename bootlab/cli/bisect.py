@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, open_cache, open_shop, open_store
+from bootlab.build.workshop import Workshop
+from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, open_cache, open_store
 from bootlab.cli.profile.boots import Subject, profile_both
 from bootlab.cli.resuming import Resume, digest, kept, settle
 from bootlab.cli.terminal.showing import answer, show
@@ -146,6 +147,8 @@ def bisect(
         raise InputError("--good: missing", hint="the older end, for example --good v1.0 --bad HEAD")
     if limit is not None:
         parse_limit(limit)
+    if build is not None and not build.strip():
+        raise InputError("--build: empty", hint="leave it out where a commit's own files boot as they are")
     history = GitHistory(_repository(store, resume) or repo or Path())
     value = Recipe(_absolute(system), text).system(history.top)
     if wall_clock(value):
@@ -236,13 +239,12 @@ class _Call:
                     watcher=lambda done: progress.booted(done.job.label),
                 )
                 source.tell = progress.note
-                booted = StatesBooted(engine, open_shop(silent=True), source, self._figures())
+                booted = StatesBooted(engine, Workshop(self._cache, tell=progress.note), source, self._figures())
                 booted.note = progress.note
                 progress.note(f"{len(line)} commits, {most_measured(len(line) - 1, 1)} of them to find one change")
                 question = BisectQuestion(
                     system=run.system,
-                    of="commits",
-                    where=self._asked.repository,
+                    repository=self._asked.repository,
                     line=line,
                     asked=self._figures(),
                     thorough=self._asked.thorough,

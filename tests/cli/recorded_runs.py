@@ -228,7 +228,7 @@ def bisect_run(store: Store) -> Run:
         functions=[GrownFunction(name="slow_init", before_ns=0, after_ns=9, total_before_ns=0, total_after_ns=9)],
     )  # fmt: skip
     result = BisectResult(
-        system="made-up", of="commits", where="/repository", good=good, bad=bad, figure="ready", clock="virtual",
+        system="made-up", repository="/repository", good=good, bad=bad, figure="ready", clock="virtual",
         ns_per_instruction=1, cpu="max", accelerator="tcg", seeds=[1, 2, 3], verdict=GateVerdict.LONGER,
         good_ns=10_000_000, bad_ns=11_000_000, longer_ns=1_000_000, limit_ns=40_000, smallest_ns=40_000,
         spread_ns=10_000, steps=[step], unexplained_ns=0, states=5, thorough=False, not_looked_into=1,

@@ -310,7 +310,7 @@ def test_a_noisy_clock_is_refused(tmp_path: Path) -> None:
 def test_a_commit_on_another_machine_is_passed_over(tmp_path: Path) -> None:
     made = Repository(tmp_path, later_us={}, commits=3)
     text = made.system.read_text()
-    made.system.write_text(text.replace("[machine]", '[machine]\ncpu = "Nehalem"'))
+    made.system.write_text(text.replace('"max"', '"Nehalem"'))
     made.commit("change 3")
     made.system.write_text(text)
     made.later_us = 700

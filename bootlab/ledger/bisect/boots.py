@@ -86,6 +86,11 @@ class StatesBooted:
         """Return how many kernels bootlab built for the states."""
         return sum(one.built for one in self._boots.values())
 
+    @property
+    def kernels_build_s(self) -> float:
+        """Return the host seconds that these took."""
+        return sum(one.build_s for one in self._boots.values())
+
     def system(self, state: BisectState) -> System:
         """Return the system of a state that was measured."""
         return self._systems[state.name]

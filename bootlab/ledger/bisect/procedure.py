@@ -24,11 +24,10 @@ _DEEPEST = 8
 
 @dataclass(frozen=True, slots=True)
 class BisectQuestion:
-    """What is bisected: a line of states, the first good and the last bad; the rest is what the result says of it."""
+    """What is bisected: a line of states, the first good and the last bad."""
 
     system: str
-    of: str
-    where: str
+    repository: str
     line: Sequence[BisectState]
     asked: Sampling
     thorough: bool = False
@@ -71,8 +70,7 @@ class Bisection:
         record = before.median
         return BisectResult(
             system=question.system,
-            of="packages" if question.of == "packages" else "commits",
-            where=question.where,
+            repository=question.repository,
             good=good,
             bad=bad,
             command=question.command,
@@ -99,7 +97,7 @@ class Bisection:
             measured=self._measured(),
             skipped=list(self._skipped.values()),
             builds=self._source.builds + self._booted.kernels_built,
-            build_s=self._source.build_s,
+            build_s=self._source.build_s + self._booted.kernels_build_s,
             boots=len(engine.run.records()),
             hashes=record.hashes,
             host=record.host,

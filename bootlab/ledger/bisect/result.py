@@ -81,12 +81,12 @@ class BisectResult(Document):
 
     schema_: Literal["bootlab.bisect/1"] = Field(default=SCHEMA, alias="schema")
     system: str
-    of: Literal["commits", "packages"]
-    where: str
-    """The repository, or the package."""
+    repository: str
+    """Its topmost folder."""
     good: BisectState
     bad: BisectState
     command: str | None = None
+    """What built each commit; None where a commit's own files boot."""
     figure: str
     clock: str
     ns_per_instruction: int | None

@@ -1,4 +1,4 @@
-"""A state of what is bisected: a commit, or a version of a package; and where its system comes from."""
+"""A state of what is bisected, a commit, and where its system comes from."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,7 +8,7 @@ from bootlab.system import System
 
 
 class BisectState(Document):
-    """One commit or version. `name`: the whole hash, or the version; the rest is empty where nobody says it."""
+    """One commit; `name` is its whole hash. What it does not say is empty."""
 
     name: str
     subject: str = ""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from bootlab.ledger.bisect.result import BisectResult, BisectStep
-from bootlab.report.bisect.words import account_words, bounds, head_words, short, step_words, work_words
+from bootlab.report.bisect.words import account_words, bounds, head_words, one_line, short, step_words, work_words
 from bootlab.report.parts.figures import clock_sentence, ms, short_hashes
 from bootlab.report.parts.markdown import bold, code, markdown_table, plain, prose
 
@@ -25,7 +25,7 @@ def bisection_markdown(result: BisectResult) -> str:
             titles = [f"function across {short(step.after)}", "before ms>", "after ms>", "change ms>"]
             parts.append(markdown_table(titles, grown))
     if result.skipped:
-        rows = [[short(one.state), plain(one.reason.replace("\n", " "))] for one in result.skipped]
+        rows = [[short(one.state), plain(one_line(one.reason))] for one in result.skipped]
         parts.append(markdown_table(["passed over", "why"], rows))
     clock = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds, result.accelerator)
     said = [account_words(result)] if result.steps else []

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from bootlab.ledger.bisect.result import BisectResult, BisectStep, GrownFunction
 from bootlab.ledger.gate.judging import GateVerdict
-from bootlab.report.bisect.words import account_words, bounds, head_words, short, step_words, work_words
+from bootlab.report.bisect.words import account_words, bounds, head_words, one_line, short, step_words, work_words
 from bootlab.report.gate.text import STYLES
 from bootlab.report.parts.figures import clock_sentence, ms, visible
 from bootlab.report.parts.terminal_tables import foot, keep_whole, plain_table
@@ -109,7 +109,8 @@ def _measured(result: BisectResult) -> list[RenderableType]:
 def _skipped(result: BisectResult) -> list[RenderableType]:
     lines: list[RenderableType] = []
     for one in result.skipped[:_SKIPS]:
-        lines.append(Text(f"passed over: {short(one.state)} {visible(one.reason)}", style="yellow", overflow="fold"))
+        words = f"passed over: {short(one.state)} {one_line(one.reason)}"
+        lines.append(Text(words, style="yellow", overflow="fold"))
         if one.log:
             lines.append(Text(f"  see {visible(one.log)}", style="dim", overflow="fold"))
     if len(result.skipped) > _SKIPS:

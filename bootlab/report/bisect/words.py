@@ -14,11 +14,16 @@ def short(state: BisectState) -> str:
     return visible(state.name)[:12]
 
 
+def one_line(words: str) -> str:
+    """Return the lines of a reason as one."""
+    return visible(" ".join(words.split()))
+
+
 def head_words(result: BisectResult) -> str:
     """Return the whole difference in a sentence."""
     change = f"{ms(result.good_ns)} -> {ms(result.bad_ns)} ms, {ms(result.longer_ns, sign=True)} ms"
     share = percent(result.longer_ns, result.good_ns, sign=True)
-    return f"{result.verdict.value}: {result.figure} {change} ({share} %), {result.states - 1} {result.of}"
+    return f"{result.verdict.value}: {result.figure} {change} ({share} %), {result.states - 1} commits"
 
 
 def step_words(step: BisectStep) -> str:
@@ -46,7 +51,7 @@ def bounds(result: BisectResult) -> Iterator[str]:
     yield f"{limit}; boots move by {ms(result.spread_ns)} ms for no reason"
     if result.not_looked_into and not result.thorough:
         yield (
-            f"{result.not_looked_into} {result.of} lie between two that are alike: changes there that cancel each other"
+            f"{result.not_looked_into} commits lie between two that are alike: changes there that cancel each other"
             " are not looked for (--thorough does)"
         )
     if result.verdict is GateVerdict.UNCHANGED and result.thorough:
@@ -57,7 +62,7 @@ def work_words(result: BisectResult) -> str:
     """Return what the answer has cost."""
     built = f"{result.builds} builds in {result.build_s:.0f} s" if result.builds else "no build"
     skipped = f", {len(result.skipped)} passed over" if result.skipped else ""
-    return f"{len(result.measured)} {result.of} measured{skipped}; {built}; {result.boots} boots on record"
+    return f"{len(result.measured)} commits measured{skipped}; {built}; {result.boots} boots on record"
 
 
 def plan_sentences(line: list[BisectState]) -> list[str]:
