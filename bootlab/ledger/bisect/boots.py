@@ -11,6 +11,7 @@ from bootlab.errors import BootlabError, InputError, Interrupted, MissingTool, S
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.family import Family, expect_not_killed
 from bootlab.experiments.family_boots import FamilyBoots
+from bootlab.experiments.verdict import PLAIN
 from bootlab.ledger.bisect.state import BisectState, StateSource, Unusable
 from bootlab.ledger.gate.figures import GateBaseline, time_of, times_of
 from bootlab.ledger.gate.judging import NEAR_SPREADS, GateJudgement, GateVerdict, Limit, judge_either_way
@@ -20,8 +21,8 @@ from bootlab.system import System
 from bootlab.targets.target import Prepared
 
 _MadeT = TypeVar("_MadeT")
-NOISE_SPREADS: Final = 2
-"""By so many spreads the difference of two single boots may miss that of their states: each side by one."""
+NOISE_SPREADS: Final = 1.25
+"""By so many spreads two single boots may differ by chance, or miss a difference: the verdict's own figure."""
 _STOPS: Final = (Interrupted, MissingTool, StoreError, Unreachable)
 """What says nothing about a state, and would be the same of the next one."""
 
@@ -43,6 +44,10 @@ class Scale:
     spread_ns: int
     smallest_ns: int
     limit_ns: int
+    alike_ns: int
+    """Two single boots that differ by no more are of states that do not differ by the limit."""
+    plain_ns: int
+    """Two that differ by more are of states that do."""
 
 
 class _StateBoots(FamilyBoots):
@@ -128,16 +133,19 @@ class StatesBooted:
         spread = max(spread_ns([*one.seeds, *one.null]) for one in ends)
         smallest_ns = max(1, NEAR_SPREADS * spread)
         limit_ns = self._asked.limit.of(median_ns(ends[0].seeds))
-        return Scale(spread, smallest_ns, smallest_ns if limit_ns is None else limit_ns)
+        noise_ns = round(NOISE_SPREADS * spread)
+        if limit_ns is None:
+            return Scale(spread, smallest_ns, smallest_ns, smallest_ns - noise_ns, PLAIN * spread)
+        return Scale(spread, smallest_ns, limit_ns, limit_ns - noise_ns, max(limit_ns + noise_ns, PLAIN * spread))
 
     def differ(self, before: BisectState, after: BisectState, scale: Scale) -> bool:
         """Return whether two states differ by more than the limit: by one boot of each where that is plain."""
         if (before.name, after.name) not in self._judged:
             one, other = (time_of(self.first(state), self._asked.figure) or 0 for state in (before, after))
-            by_ns, noise_ns = abs(other - one), NOISE_SPREADS * scale.spread_ns
-            if by_ns > scale.limit_ns + noise_ns:
+            by_ns = abs(other - one)
+            if by_ns > scale.plain_ns:
                 return True
-            if by_ns <= scale.limit_ns - noise_ns:
+            if by_ns <= scale.alike_ns:
                 return False
             self.note(f"near the limit: more boots of {before.name[:12]} and {after.name[:12]}")
         judged = self.judged(before, after)

@@ -1,7 +1,8 @@
 """A working tree of bootlab's own for a user's repository, moved from commit to commit; the user's stays as it is.
 
 It is a git worktree in the cache, at one place for each repository: a build that knows its tree by its path finds the
-objects of the last commit again. It goes when the bisection ends, however that happens; after a kill, at the next one.
+objects of the last commit again. It goes when the bisection ends, however that happens; after a kill, at the next one
+of any repository.
 """
 
 import hashlib
@@ -40,6 +41,7 @@ class Checkout:
         """
         with self._cache.lock(self._lock, on_wait=on_wait):
             self._remove()
+            self._remove_abandoned()
             try:
                 yield
             finally:
@@ -94,3 +96,19 @@ class Checkout:
             shutil.rmtree(self.path, ignore_errors=True)
         with suppress(ProgramFailed):
             git(self._repository, "worktree", "prune")
+
+    def _remove_abandoned(self) -> None:
+        """Remove what killed bisections of other repositories have left; their git forgets it by itself."""
+        for left in self.path.parent.parent.glob("*/checkout"):
+            if left == self.path:
+                continue
+            with suppress(_Busy), self._cache.lock(f"bisect-{left.parent.name}", on_wait=_is_busy):
+                shutil.rmtree(left, ignore_errors=True)
+
+
+class _Busy(Exception):
+    """Another bisection holds the lock."""
+
+
+def _is_busy() -> None:
+    raise _Busy

@@ -17,8 +17,8 @@ pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 
 ROOT = Path(__file__).parents[3]
 TINY = ROOT / "tests/boot/tiny_kernel"
-TURNS = {0: 300, 23: 800, 46: 550}
-"""Commit -> how often init's loop turns from there on."""
+TURNS = {0: 100, 23: 186, 46: 143}
+"""Commit -> how often init's loop turns from there on: 86 turns of busybox sh take a millisecond."""
 INIT = """#!/bin/busybox sh
 # As of change {number}.
 turn=0
@@ -39,6 +39,8 @@ class Images:
         self.git("config", "user.name", "Ada Example")
         self.git("config", "user.email", "ada@example.org")
         kernel = (TINY / "tiny.toml").read_text().replace('"tiny.config"', f'"{TINY}/tiny.config"')
+        # A null change is a word on the command line, which is printed otherwise, letter by letter.
+        kernel = kernel.replace('cmdline = "', 'cmdline = "quiet ')
         (self.folder / "recipe.toml").write_text(kernel)
         packed = kernel.replace('init = "init"\ncompression = "none"', 'path = "out/initramfs.cpio"')
         assert packed != kernel
@@ -86,7 +88,7 @@ def test_two_commits_among_64_are_found_and_a_run_goes_on(tmp_path: Path) -> Non
     kept = {path: path.stat().st_mtime_ns for path in made.runs.glob("*/boots/*/record.json")}
 
     done = subprocess.run(
-        words(made, "--resume", "last"), cwd=ROOT, capture_output=True, text=True, check=False, timeout=400
+        words(made, "--resume", "last"), cwd=ROOT, capture_output=True, text=True, check=False, timeout=500
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -99,8 +101,8 @@ def test_two_commits_among_64_are_found_and_a_run_goes_on(tmp_path: Path) -> Non
     assert abs(found["unexplained_ns"]) <= found["limit_ns"]
     # Both ends, six halvings for the first and five for the second; the first call has built some of them.
     assert len(found["measured"]) <= 13 and found["builds"] < 13
-    # Whole families of both ends and of both sides of both steps, one boot of every other.
-    assert found["boots"] <= 6 * 8 + 7
+    # Whole families of both ends and of both sides of both steps, one boot of every other; some more where it is near.
+    assert found["boots"] <= 6 * 8 + 7 + 13
     assert all(step["functions"] for step in found["steps"]), "a profile of both sides says what grew"
     assert made.git("worktree", "list").count("\n") == 1
     assert made.git("status", "--porcelain") == ""

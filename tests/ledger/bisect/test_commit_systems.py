@@ -156,3 +156,12 @@ def test_nothing_that_could_differ_is_refused(place: Place) -> None:
     with pytest.raises(InputError, match="names no file in the repository"):
         place.systems().expect_moved()
     place.systems(from_commit=True).expect_moved()
+
+
+def test_what_a_killed_bisection_of_another_repository_left_goes_and_one_at_work_stays(place: Place) -> None:
+    left, at_work = (place.cache.root / "bisect" / name / "checkout" for name in ("1" * 16, "2" * 16))
+    for folder in (left, at_work):
+        folder.mkdir(parents=True)
+        (folder / "file").touch()
+    with place.cache.lock(f"bisect-{'2' * 16}"), place.checkout.opened(lambda: None):
+        assert not left.exists() and (at_work / "file").exists()
