@@ -23,7 +23,7 @@ def head_words(result: BisectResult) -> str:
     """Return the whole difference in a sentence."""
     change = f"{ms(result.good_ns)} -> {ms(result.bad_ns)} ms, {ms(result.longer_ns, sign=True)} ms"
     share = percent(result.longer_ns, result.good_ns, sign=True)
-    return f"{result.verdict.value}: {result.figure} {change} ({share} %), {result.states - 1} commits"
+    return f"{result.verdict.value}: {result.figure} {change} ({share} %), {_commits(result.states - 1)}"
 
 
 def step_words(step: BisectStep) -> str:
@@ -51,7 +51,7 @@ def bounds(result: BisectResult) -> Iterator[str]:
     yield f"{limit}; boots move by {ms(result.spread_ns)} ms for no reason"
     if result.not_looked_into and not result.thorough:
         yield (
-            f"{result.not_looked_into} commits lie between two that are alike: changes there that cancel each other"
+            f"among {_commits(result.not_looked_into)} between two that are alike, changes that cancel each other"
             " are not looked for (--thorough does)"
         )
     if result.verdict is GateVerdict.UNCHANGED and result.thorough:
@@ -60,15 +60,15 @@ def bounds(result: BisectResult) -> Iterator[str]:
 
 def work_words(result: BisectResult) -> str:
     """Return what the answer has cost."""
-    built = f"{result.builds} builds in {result.build_s:.0f} s" if result.builds else "no build"
+    built = f"{_number(result.builds, 'build')} in {result.build_s:.0f} s" if result.builds else "no build"
     skipped = f", {len(result.skipped)} passed over" if result.skipped else ""
-    return f"{len(result.measured)} commits measured{skipped}; {built}; {result.boots} boots on record"
+    return f"{_commits(len(result.measured))} measured{skipped}; {built}; {result.boots} boots on record"
 
 
 def plan_sentences(line: list[BisectState]) -> list[str]:
     """Return how many builds a bisection takes at most."""
     between = len(line) - 1
-    lines = [f"{between} commits, {short(line[0])}..{short(line[-1])}; at most, where every one builds and boots:"]
+    lines = [f"{_commits(between)}, {short(line[0])}..{short(line[-1])}; at most, where every one builds and boots:"]
     counts = [(changes, most_measured(between, changes)) for changes in (1, 2, 3) if changes <= between]
     lines += [f"  {changes} {'change' if changes == 1 else 'changes'}: {most} builds" for changes, most in counts]
     lines.append(f"  every commit, with --thorough: {between + 1} builds")
@@ -76,3 +76,11 @@ def plan_sentences(line: list[BisectState]) -> list[str]:
     if merges:
         lines.append(f"{merges} of them are merges; one that changes the time takes more (--first-parent does not)")
     return lines
+
+
+def _commits(number: int) -> str:
+    return _number(number, "commit")
+
+
+def _number(number: int, of: str) -> str:
+    return f"1 {of}" if number == 1 else f"{number} {of}s"
