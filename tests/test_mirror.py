@@ -44,6 +44,10 @@ VERBS = {
 }
 # What is shown: the words, tables and pages of one view, seen in what that view prints.
 SHOWN = {
+    "report/bisect/markdown.py": "cli/test_bisect.py",
+    "report/bisect/text.py": "cli/test_bisect.py",
+    "report/bisect/view.py": "cli/test_bisect.py",
+    "report/bisect/words.py": "cli/test_bisect.py",
     "report/boots/steps_page.py": "report/boots/test_page.py",
     "report/boots/steps_text.py": "report/boots/test_text.py",
     "report/boots/steps_words.py": "report/boots/test_text.py",
@@ -103,6 +107,13 @@ PARTS = {
     "build/board/device_tree.py": "build/board/test_card.py",
     "build/debian/apt.py": "build/debian/test_packages.py",
     "build/debian/package_records.py": "build/debian/test_packages.py",
+    "ledger/bisect/boots.py": "cli/test_bisect.py",
+    "ledger/bisect/checkout.py": "ledger/bisect/test_commit_systems.py",
+    "ledger/bisect/explaining.py": "boot/verbs/test_bisect.py",
+    "ledger/bisect/kept_skips.py": "cli/test_bisect.py",
+    "ledger/bisect/procedure.py": "cli/test_bisect.py",
+    "ledger/bisect/result.py": "cli/test_bisect.py",
+    "ledger/git.py": "ledger/test_commit.py",
     "ledger/gate/figures.py": "cli/test_gate.py",
     "ledger/gate/making.py": "cli/test_gate.py",
     "build/formats/ext4.py": "build/root/test_rootfs.py",

@@ -38,6 +38,7 @@ VERBS: Final = {
     "report": "report:report",
     "ledger": "ledger:app",
     "gate": "gate:gate",
+    "bisect": "bisect:bisect",
     "doctor": "doctor:doctor",
 }
 """Verb -> its module in cli and its function there, or the group of its own verbs; in the order of --help."""

@@ -21,7 +21,7 @@ from bootlab.cli.options.arguments import (
     open_shop,
     open_store,
 )
-from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, start_run
+from bootlab.cli.profile.boots import Subject, profile_both
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import boot_progress, err, out, print_text
 from bootlab.errors import BootlabError, InputError, Interrupted
@@ -273,12 +273,7 @@ def _explain(store: Store, before: tuple[System, Path], after: tuple[System, Pat
 
 
 def _grown(store: Store, before: tuple[System, Path], after: tuple[System, Path], *, silent: bool) -> RenderableType:
-    subjects = {side: Subject(one, path, ProfileRequest()) for side, (one, path) in ((BEFORE, before), (AFTER, after))}
-    prepared = {side: prepare_profile(subject, silent=silent) for side, subject in subjects.items()}
-    run = start_run(store, RunKind.PROFILE, {"1": subjects[AFTER], "against": subjects[BEFORE]}, {})
-    with run.locked():
-        found = {
-            side: profile_boot(subjects[side], prepared[side], run, label, silent=silent)
-            for side, label in ((AFTER, "1"), (BEFORE, "against"))
-        }
-    return difference(found[BEFORE], found[AFTER])
+    one, other = (Subject(system, path, ProfileRequest()) for system, path in (before, after))
+    found = profile_both(store, one, other, silent=silent)
+    assert found.before is not None
+    return difference(found.before, found.analysis)

@@ -62,7 +62,7 @@ def recorded_boots(run: Run) -> Family:
     directories = [path for path in run.records() if not path.name.endswith(WARM_UP)]
     if run.kind is RunKind.TRY:
         directories = [path for path in directories if path.name.startswith("baseline-")]
-    elif run.kind in (RunKind.COMPARE, RunKind.GATE):
+    elif run.kind in (RunKind.COMPARE, RunKind.GATE, RunKind.BISECT):
         raise InputError(f"{run.path}: is a comparison; name one of the runs or systems that it compared")
     kinds: dict[str, list[BootRecord]] = {"": [], NULL: [], FRESH: []}
     for path in directories:

@@ -75,6 +75,7 @@ class RunKind(StrEnum):
     UNUSED = "unused"
     COLDPLUG = "coldplug"
     GATE = "gate"
+    BISECT = "bisect"
 
 
 _RESUMED_BY: Final = {
@@ -82,6 +83,7 @@ _RESUMED_BY: Final = {
     RunKind.SWEEP: "bootlab sweep",
     RunKind.STUDY: "bootlab study compression",
     RunKind.TAILOR: "bootlab tailor",
+    RunKind.BISECT: "bootlab bisect",
 }
 """The kinds that go on where they were interrupted, and the verb whose --resume does it."""
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from bootlab.errors import InputError
-from bootlab.process import ProgramFailed, run
+from bootlab.ledger.git import git, last_line
+from bootlab.process import ProgramFailed
 
 _FORMAT: Final = "%H %ct"
 _NO_COMMIT: Final = ("not a git repository", "Needed a single revision", "unknown revision")
@@ -32,14 +33,14 @@ def find_commit(repository: Path, revision: str | None, ledger: Path | None = No
     try:
         # Whatever a user types is a revision here, and no option of git's.
         asked = "HEAD" if revision is None else revision
-        commit = _git(repository, "rev-parse", "--verify", "--end-of-options", f"{asked}^{{commit}}")
-        said = _git(repository, "log", "-1", f"--format={_FORMAT}", commit)
+        commit = git(repository, "rev-parse", "--verify", "--end-of-options", f"{asked}^{{commit}}")
+        said = git(repository, "log", "-1", f"--format={_FORMAT}", commit)
     except ProgramFailed as error:
         if revision is None and any(words in error.stderr for words in _NO_COMMIT):
             return Commit()
         what = f"--commit {revision}: no commit" if revision is not None else "--repo: no commit to be read"
         raise InputError(
-            f"{what} of a repository at {repository.absolute()}: {_last_line(error.stderr)}",
+            f"{what} of a repository at {repository.absolute()}: {last_line(error.stderr)}",
             hint="--repo names the repository; --label names a state that is no commit",
         ) from error
     name, _, seconds = said.partition(" ")
@@ -49,11 +50,11 @@ def find_commit(repository: Path, revision: str | None, ledger: Path | None = No
 
 def _differs(repository: Path, ledger: Path | None) -> bool:
     try:
-        top = Path(_git(repository, "rev-parse", "--show-toplevel"))
+        top = Path(git(repository, "rev-parse", "--show-toplevel"))
         but = []
         if ledger is not None and ledger.resolve().is_relative_to(top):
             but = [":(top)", f":(top,exclude,literal){ledger.resolve().relative_to(top)}"]
-        return bool(_git(repository, "status", "--porcelain", "--untracked-files=no", "--", *but))
+        return bool(git(repository, "status", "--porcelain", "--untracked-files=no", "--", *but))
     except ProgramFailed:
         # A repository without files: nothing can differ.
         return False
@@ -65,11 +66,3 @@ def _utc(seconds: str) -> str:
     except (ValueError, OverflowError, OSError):
         # Git takes any number for a date.
         return ""
-
-
-def _last_line(text: str) -> str:
-    return (text.strip().splitlines() or [""])[-1]
-
-
-def _git(folder: Path, *words: str) -> str:
-    return run(["git", "-C", folder, *words], package="git").text.strip()

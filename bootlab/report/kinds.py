@@ -20,7 +20,9 @@ from bootlab.experiments.tailor.result import TailorResult
 from bootlab.experiments.trial.result import TryResult
 from bootlab.findings.coldplug_result import ColdplugResult
 from bootlab.findings.unused_result import UnusedResult
+from bootlab.ledger.bisect.result import BisectResult
 from bootlab.ledger.gate.result import GateResult
+from bootlab.report.bisect.view import bisect_view
 from bootlab.report.boots.view import boot_view, compare_view, series_view
 from bootlab.report.compression.view import compression_view
 from bootlab.report.findings.view import audit_view, coldplug_view, unused_view
@@ -54,6 +56,7 @@ KINDS: Final[Mapping[RunKind, Callable[[Run], View]]] = {
     RunKind.UNUSED: _kind(partial(read_result, form=UnusedResult), unused_view),
     RunKind.COLDPLUG: _kind(partial(read_result, form=ColdplugResult), coldplug_view),
     RunKind.GATE: _kind(partial(read_result, form=GateResult), gate_view),
+    RunKind.BISECT: _kind(partial(read_result, form=BisectResult), bisect_view),
 }
 """Kind -> what reads a run of it and returns its view. Raises InputError for an interrupted run, StoreError for a
 damaged one."""

@@ -1,8 +1,9 @@
 """TOML -> System, with file:key for every mistake at once."""
 
+import os
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ _EXAMPLE = "examples/debian-cloud.toml is a whole system file, docs/systems.md d
 _FOLDERS = ("directory", "boots", "metadata")
 """Keys that hold the path of a folder; every other path is a file's."""
 
+Moved = Callable[[str, Path], Path | None]
+"""Where a path of a system file is to be looked for: key and absolute path -> path; None: it is not made yet."""
+
 
 def read_system(path: Path) -> System:
     """Return the System that a TOML file describes; relative paths are relative to the file.
@@ -24,12 +28,17 @@ def read_system(path: Path) -> System:
     Raises InputError that names file:key for every mistake at once: syntax, unknown key, wrong type, missing file,
     contradictory options.
     """
+    return parse_system(read_text(path), path)
+
+
+def read_text(path: Path) -> bytes:
+    """Return the bytes of a system file, nothing of which is understood yet. Raises InputError."""
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
         raise InputError(f"{ascii(str(path))[1:-1]}: its name is not UTF-8", hint="give it another name") from error
     try:
-        document = tomllib.loads(_read(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n"))
+        return _read(path)
     except FileNotFoundError as error:
         raise InputError(
             f"{path}: no such file", hint="bootlab boot examples/debian-cloud.toml boots a shipped example"
@@ -38,10 +47,19 @@ def read_system(path: Path) -> System:
         raise InputError(f"{path}: is a directory, expected a TOML system file", hint=_EXAMPLE) from error
     except PermissionError as error:
         raise InputError(f"{path}: permission denied", hint="name a file that you may read") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text, expected a TOML system file", hint=_EXAMPLE) from error
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}", hint=_EXAMPLE) from error
+
+
+def parse_system(data: bytes, path: Path, moved: Moved | None = None) -> System:
+    """Return the System that the bytes of a file describe, with the file at `path`, its paths `moved` elsewhere.
+
+    Raises InputError as `read_system`.
+    """
+    try:
+        document = tomllib.loads(data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n"))
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text, expected a TOML system file", hint=_EXAMPLE) from error
     except RecursionError as error:
         raise InputError(f"{path}: not TOML: nested too deeply", hint=_EXAMPLE) from error
     except tomllib.TOMLDecodeError as error:
@@ -50,7 +68,7 @@ def read_system(path: Path) -> System:
         # What is left is a number of more digits than Python reads.
         raise InputError(f"{path}: not TOML: a number with more digits than any can have", hint=_EXAMPLE) from error
     document.setdefault("name", re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._")[:LONGEST_NAME] or "system")
-    missing = _resolve_paths(document, path)
+    missing = _resolve_paths(document, path, moved)
     try:
         system = System.model_validate(document)
     except ValidationError as error:
@@ -75,12 +93,17 @@ def _read(path: Path) -> bytes:
     return data
 
 
-def _resolve_paths(document: dict[str, Any], file: Path) -> list[str]:
+def _resolve_paths(document: dict[str, Any], file: Path, moved: Moved | None) -> list[str]:
     # Also of a document that is wrong elsewhere: what is not text where a path belongs is left to the check of types.
     missing = []
     for key, holder, name in list(_places_of_paths(document)):
         if isinstance(holder[name], str):
             holder[name] = str(file.parent / holder[name])
+            if moved is not None:
+                there = moved(key, Path(os.path.abspath(holder[name])))
+                if there is None:
+                    continue
+                holder[name] = str(there)
             wanted = "folder" if name in _FOLDERS else "file"
             if not _is_there(Path(holder[name]), name):
                 missing.append(f"{brief(key)}: no such {wanted}: {brief(holder[name])}")

@@ -26,9 +26,11 @@ from bootlab.findings.unused_result import File, UnusedPart, UnusedResult
 from bootlab.importers.importer import Options
 from bootlab.importers.reading.source import open_source
 from bootlab.importers.registry import read_recording
+from bootlab.ledger.bisect.result import BisectResult, BisectStep, GrownFunction, MeasuredState, SkippedState
+from bootlab.ledger.bisect.state import BisectState
 from bootlab.ledger.gate.boots import Held
 from bootlab.ledger.gate.figures import GateBaseline, times_of
-from bootlab.ledger.gate.judging import judge_exact
+from bootlab.ledger.gate.judging import GateVerdict, judge_exact
 from bootlab.ledger.gate.making import make_result
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import write_json
@@ -215,6 +217,28 @@ def gate_run(store: Store) -> Run:
     return keep(run, make_result(Held(GateBaseline("before.toml", before), before, {"ready": judged}), str(run.path)))
 
 
+def bisect_run(store: Store) -> Run:
+    run = store.start(RunKind.BISECT, "made-up", {"good": "a" * 40, "bad": "c" * 40})
+    good, culprit, bad = (
+        BisectState(name=one * 40, subject=f"Change {one}", author="Ada", date="2026-01-02") for one in "abc"
+    )
+    step = BisectStep(
+        before=good, after=culprit, kind="commit", longer_ns=1_000_000, share=1.0, verdict=GateVerdict.LONGER,
+        spread_ns=10_000, phases={"initcalls": 1_000_000}, changed=["kernel"],
+        functions=[GrownFunction(name="slow_init", before_ns=0, after_ns=9, total_before_ns=0, total_after_ns=9)],
+    )  # fmt: skip
+    result = BisectResult(
+        system="made-up", repository="/repository", good=good, bad=bad, figure="ready", clock="virtual",
+        ns_per_instruction=1, cpu="max", accelerator="tcg", seeds=[1, 2, 3], verdict=GateVerdict.LONGER,
+        good_ns=10_000_000, bad_ns=11_000_000, longer_ns=1_000_000, limit_ns=40_000, smallest_ns=40_000,
+        spread_ns=10_000, steps=[step], unexplained_ns=0, states=5, thorough=False, not_looked_into=1,
+        measured=[MeasuredState(state=good, position=0, time_ns=10_000_000, boots=8)],
+        skipped=[SkippedState(state=culprit, reason="does not build")], builds=3, build_s=12.0, boots=20,
+        hashes={"kernel": "0" * 64}, run=str(run.path),
+    )  # fmt: skip
+    return keep(run, result)
+
+
 RUNS: dict[RunKind, Callable[[Store], Run]] = {
     RunKind.BOOT: boot_run,
     RunKind.MEASURE: measure_run,
@@ -229,5 +253,6 @@ RUNS: dict[RunKind, Callable[[Store], Run]] = {
     RunKind.UNUSED: unused_run,
     RunKind.COLDPLUG: coldplug_run,
     RunKind.GATE: gate_run,
+    RunKind.BISECT: bisect_run,
 }
 """Kind -> what writes a run of it into a store."""

@@ -15,7 +15,7 @@ from bootlab.report.kinds import KINDS
 from tests.cli.conftest import write_profile_run
 from tests.cli.recorded_runs import AUDIT, RUNS, coldplug_run, unused_run
 
-WITHOUT_A_PAGE = {RunKind.GATE, RunKind.AUDIT, RunKind.TAILOR, RunKind.UNUSED, RunKind.COLDPLUG}
+WITHOUT_A_PAGE = {RunKind.GATE, RunKind.BISECT, RunKind.AUDIT, RunKind.TAILOR, RunKind.UNUSED, RunKind.COLDPLUG}
 TITLES = {
     RunKind.BOOT: "ms virtual",
     RunKind.MEASURE: "boots ready",
@@ -30,6 +30,7 @@ TITLES = {
     RunKind.UNUSED: "2 of 40 files were never opened",
     RunKind.COLDPLUG: "devices that a module could be for",
     RunKind.GATE: "of changes that do nothing at most",
+    RunKind.BISECT: "slow_init (new)",
 }
 """What the terminal view of a kind says, and that of no other need say."""
 

@@ -6,6 +6,7 @@ import pytest
 
 from bootlab.errors import InputError
 from bootlab.system import ClockKind, read_system
+from bootlab.system.file import parse_system, read_text
 from tests.system.files import GOOD, write
 
 
@@ -138,3 +139,22 @@ def test_what_never_ends_is_not_read_for_ever(endless: str) -> None:
 def test_a_file_that_no_record_can_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="udcff.toml: its name is not UTF-8"):
         read_system(tmp_path / "\udcff.toml")
+
+
+def test_paths_are_looked_for_elsewhere_where_they_were_moved(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    file = write(tmp_path / "here", GOOD + '\n[initramfs]\npath = "made later"\n')
+    (tmp_path / "there").mkdir()
+    (file.parent / "vmlinuz").rename(tmp_path / "there/image")
+    asked: dict[str, Path] = {}
+
+    def move(key: str, path: Path) -> Path | None:
+        asked[key] = path
+        return tmp_path / "there/image" if key == "kernel.image" else None
+
+    system = parse_system(read_text(file), file, move)
+    assert system.kernel.image == tmp_path / "there/image"
+    assert system.initramfs is not None and system.initramfs.path == file.parent / "made later"
+    assert asked == {"kernel.image": file.parent / "vmlinuz", "initramfs.path": file.parent / "made later"}
+    with pytest.raises(InputError, match="kernel.image: no such file: .*nowhere"):
+        parse_system(read_text(file), file, lambda key, path: tmp_path / "nowhere")

@@ -2,7 +2,7 @@
 
 import json as json_module
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.showing import write_page
 from bootlab.cli.terminal.speech import err
 from bootlab.errors import BootFailed, InputError, MissingTool, StoreError
-from bootlab.experiments.recorded_profiles import Profiled, place_of
+from bootlab.experiments.recorded_profiles import AGAINST, LABEL, Profiled, place_of
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.findings.analysis import Analysis, analyse
 from bootlab.measure import boot as one_boot
@@ -91,6 +91,28 @@ def profile_boot(subject: Subject, prepared: Prepared, run: Run, label: str, *, 
     if not silent:
         err.print("reading the profile")
     return analyse(system, record, Path(record.run), run=str(run.path))
+
+
+def profile_both(
+    store: Store,
+    before: Subject,
+    after: Subject,
+    *,
+    silent: bool,
+    ready: Callable[[Subject], None] = lambda subject: None,
+) -> Profiled:
+    """Return the profiles of two systems, in a run of their own that shows the second against the first.
+
+    `ready` is called before a side is prepared. Raises as preparing and profiling each does.
+    """
+    sides, prepared = {LABEL: after, AGAINST: before}, {}
+    for label, subject in sides.items():
+        ready(subject)
+        prepared[label] = prepare_profile(subject, silent=silent)
+    run = start_run(store, RunKind.PROFILE, sides, {})
+    with run.locked():
+        one, other = (profile_boot(sides[label], prepared[label], run, label, silent=silent) for label in sides)
+        return Profiled(one, other)
 
 
 def save_profile(run: Run, found: Profiled) -> Path | None:

@@ -64,16 +64,18 @@ def _some(family: Family | None) -> Family:
     return family
 
 
-def _times(records: Sequence[BootRecord], what: str) -> list[int]:
+def time_of(record: BootRecord, what: str) -> int | None:
+    """Return a figure of one boot; None where it was not ready. Raises InputError for a phase that it has not."""
     if what == READY:
-        return [one.total_ns for one in records if one.total_ns is not None]
+        return record.total_ns
     name = what.removeprefix(_PHASE)
-    found = []
-    for record in records:
-        phases = {phase.name: phase.duration_ns for phase in record.phases}
-        if name not in phases:
-            raise InputError(
-                f"--on {what}: a boot of {record.system} has no such phase", hint=f"it has {', '.join(phases)}"
-            )
-        found.append(phases[name])
-    return found
+    phases = {phase.name: phase.duration_ns for phase in record.phases}
+    if name not in phases:
+        raise InputError(
+            f"--on {what}: a boot of {record.system} has no such phase", hint=f"it has {', '.join(phases)}"
+        )
+    return phases[name]
+
+
+def _times(records: Sequence[BootRecord], what: str) -> list[int]:
+    return [time_ns for record in records if (time_ns := time_of(record, what)) is not None]

@@ -84,6 +84,27 @@ def judge_exact(before: Times, after: Times, limit_ns: int | None, *, fresh_befo
     return said
 
 
+def judge_either_way(before: Times, after: Times, limit_ns: int | None) -> GateJudgement:
+    """Judge a figure of two sides that can both be booted again: longer or shorter, by more than `limit_ns` if given.
+
+    What a gate lets pass is none of its changes; here each one counts that gets a verdict. Raises InputError when a
+    side has no boot.
+    """
+    spread = spread_ns([*before.seeds, *before.null])
+    smallest_ns = max(1, NEAR_SPREADS * spread)
+    allowed_ns = smallest_ns if limit_ns is None else limit_ns
+    judged = virtual_verdict(before, after)
+    said = GateJudgement(GateVerdict.UNCHANGED, -judged.saved_ns, allowed_ns, smallest_ns, spread)
+    if allowed_ns < smallest_ns:
+        return replace(said, verdict=GateVerdict.CANNOT_SAY, why=_too_small(spread))
+    if any(judged.wants):
+        return replace(said, verdict=GateVerdict.CANNOT_SAY, why="near the limit", wants=judged.wants)
+    if limit_ns is not None and abs(judged.saved_ns) <= limit_ns:
+        return said
+    verdicts = {Verdict.LONGER: GateVerdict.LONGER, Verdict.SHORTER: GateVerdict.SHORTER}
+    return replace(said, verdict=verdicts.get(judged.verdict, GateVerdict.UNCHANGED))
+
+
 def judge_noisy(before: Sequence[int], after: Sequence[int], limit_ns: int | None) -> GateJudgement:
     """Judge a figure on a noisy clock: longer or not where the 95 % interval leaves the limit out, else no answer.
 

@@ -6,7 +6,7 @@ import pytest
 
 from bootlab.errors import InputError
 from bootlab.experiments.verdict import Times
-from bootlab.ledger.gate.judging import GateVerdict, Limit, judge_exact, judge_noisy, parse_limit
+from bootlab.ledger.gate.judging import GateVerdict, Limit, judge_either_way, judge_exact, judge_noisy, parse_limit
 
 MS = 1_000_000
 
@@ -116,3 +116,22 @@ def test_a_share_is_of_what_it_was() -> None:
 def test_what_is_no_limit_is_refused(words: str) -> None:
     with pytest.raises(InputError, match="not a time or a share"):
         parse_limit(words)
+
+
+def test_either_way_a_change_that_gets_a_verdict_counts() -> None:
+    before = Times([100, 110, 105], [103, 108, 101])
+    for change, verdict in ((500, GateVerdict.LONGER), (-60, GateVerdict.SHORTER), (3, GateVerdict.UNCHANGED)):
+        after = Times([one + change for one in before.seeds], [one + change for one in before.null])
+        judged = judge_either_way(before, after, None)
+        assert (judged.verdict, judged.longer_ns, judged.smallest_ns) == (verdict, change, 40)
+
+
+def test_either_way_what_is_near_wants_fresh_boots_and_a_limit_leaves_out_what_is_less() -> None:
+    before = Times([100, 110, 105], [103, 108, 101])
+    near = judge_either_way(before, Times([125, 130, 126]), None)
+    assert (near.verdict, near.wants) == (GateVerdict.CANNOT_SAY, (8, 5))
+    fresh = Times(before.seeds, before.null, [100, 101, 102, 103, 104, 105, 106, 107])
+    for limit, verdict in ((None, GateVerdict.LONGER), (50, GateVerdict.UNCHANGED), (20, GateVerdict.CANNOT_SAY)):
+        judged = judge_either_way(fresh, Times([125, 130, 126], [], [127, 128, 129, 125, 126]), limit)
+        assert (judged.verdict, judged.wants) == (verdict, (0, 0))
+    assert "below what can be seen" in judged.why

@@ -1,0 +1,326 @@
+"""`bootlab bisect SYSTEM --good A --bad B`: which commits between two changed the boot time?"""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bootlab.build.workshop import Workshop
+from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, open_cache, open_store
+from bootlab.cli.profile.boots import Subject, profile_both
+from bootlab.cli.resuming import Resume, digest, kept, settle
+from bootlab.cli.terminal.showing import answer, show
+from bootlab.cli.terminal.speech import boot_progress, err
+from bootlab.document import Document
+from bootlab.errors import BootlabError, InputError, Interrupted
+from bootlab.experiments.engine import Engine
+from bootlab.experiments.family import DEFAULT_NULLS
+from bootlab.experiments.family_boots import wall_clock
+from bootlab.experiments.store import Run, RunKind, Store
+from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS
+from bootlab.ledger.bisect.boots import Sampling, StatesBooted
+from bootlab.ledger.bisect.checkout import Checkout
+from bootlab.ledger.bisect.commit_systems import CommitSystems, Recipe
+from bootlab.ledger.bisect.explaining import grown_functions
+from bootlab.ledger.bisect.history import GitHistory
+from bootlab.ledger.bisect.kept_skips import SKIPS, keep_skips, read_skips
+from bootlab.ledger.bisect.procedure import Bisection, BisectQuestion
+from bootlab.ledger.bisect.result import BisectResult, BisectStep
+from bootlab.ledger.bisect.search import most_measured
+from bootlab.ledger.bisect.state import BisectState, Unusable
+from bootlab.ledger.gate.figures import READY, parse_figures
+from bootlab.ledger.gate.judging import Limit, parse_limit
+from bootlab.ledger.git import git
+from bootlab.measure.record_files import write_json
+from bootlab.profile.asked.request import ProfileRequest
+from bootlab.report.bisect.view import bisect_view, plan_view
+from bootlab.system.file import read_text
+
+_LOGS = "builds"
+_OF_ANOTHER_REPOSITORY = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
+"""What git sets for a hook: a build in the checkout, and our own questions, would ask that repository instead."""
+
+
+class _BisectRequest(Document):
+    """What a bisection was asked, as its run keeps it."""
+
+    system: str
+    digest: str
+    repository: str
+    good: str
+    bad: str
+    command: str | None
+    figure: str
+    limit: str | None
+    seeds: list[int]
+    nulls: int
+    first_parent: bool
+    thorough: bool
+    from_commit: bool
+    incremental: bool
+    rebuild: bool
+
+
+def complete_revision(incomplete: str) -> list[str]:
+    """Return the branches and tags of the repository here that begin with what was typed."""
+    try:
+        names = git(Path(), "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
+    except BootlabError:
+        return []
+    return [name for name in names.split() if name.startswith(incomplete)]
+
+
+def bisect(
+    system: SystemFile,
+    good: Annotated[
+        str | None,
+        typer.Option(
+            "--good",
+            metavar="COMMIT",
+            help="The older end: a commit, tag or branch.",
+            autocompletion=complete_revision,
+        ),
+    ] = None,
+    bad: Annotated[
+        str | None,
+        typer.Option(
+            "--bad", metavar="COMMIT", help="The newer end. [default: HEAD]", autocompletion=complete_revision
+        ),
+    ] = None,
+    repo: Annotated[
+        Path | None, typer.Option("--repo", metavar="DIR", help="A folder of the repository. [default: the one here]")
+    ] = None,
+    build: Annotated[
+        str | None,
+        typer.Option("--build", metavar="CMD", help="What makes the system's files of a commit, run in its checkout."),
+    ] = None,
+    on: Annotated[
+        str | None, typer.Option("--on", metavar="FIGURE", help="Which figure: ready, phase:NAME. [default: ready]")
+    ] = None,
+    limit: Annotated[
+        str | None,
+        typer.Option(
+            "--limit", metavar="TIME|SHARE", help="The smallest change: 2ms, 1%. [default: the smallest that is seen]"
+        ),
+    ] = None,
+    first_parent: Annotated[
+        bool, typer.Option("--first-parent", help="Name a merge, and do not look into what it merged.")
+    ] = False,
+    thorough: Annotated[
+        bool, typer.Option("--thorough", help="Measure every commit: finds changes that cancel each other, too.")
+    ] = False,
+    system_from_commit: Annotated[
+        bool,
+        typer.Option("--system-from-commit", help="Read SYSTEM as each commit has it. [default: as it is now]"),
+    ] = False,
+    incremental: Annotated[
+        bool, typer.Option("--incremental", help="Build on what the last commit left. [default: on the commit alone]")
+    ] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Build what the cache has as well.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Say how many builds it may take, and do nothing.")] = False,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", min=FEWEST_SEEDS, max=999, help="Seeds of a family of boots. [default: 3]")
+    ] = None,
+    nulls: Annotated[
+        int | None,
+        typer.Option("--nulls", min=FEWEST_NULLS, max=20, help=f"Null changes of one. [default: {DEFAULT_NULLS}]"),
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain/--no-explain", help="Profile both sides of a step: which functions grew.")
+    ] = True,
+    resume: Resume = None,
+    parallel: Parallel = None,
+    json: Json = False,
+    runs: Runs = None,
+) -> int:
+    """Find every commit between two that changed the boot time by more than can be seen.
+
+    Both ends are measured; where the ends of a stretch differ its middle is, and both halves that still differ are
+    searched on. Commits that do not build, boot or pass their check are passed over. Nothing of the repository's own
+    working tree is used or changed. Exit code 0: each change has its commit; 1: some of it has not.
+    """
+    for name in _OF_ANOTHER_REPOSITORY:
+        os.environ.pop(name, None)
+    store, text = open_store(runs), read_text(system)
+    if resume is None and good is None:
+        raise InputError("--good: missing", hint="the older end, for example --good v1.0 --bad HEAD")
+    if limit is not None:
+        parse_limit(limit)
+    if build is not None and not build.strip():
+        raise InputError("--build: empty", hint="leave it out where a commit's own files boot as they are")
+    history = GitHistory(_repository(store, resume) or repo or Path())
+    value = Recipe(_absolute(system), text).system(history.top)
+    if wall_clock(value):
+        raise InputError(
+            f"{system}: clock.kind: a bisection needs boots that repeat: the virtual clock",
+            hint="on this clock bootlab gate SYSTEM --against OTHER holds two states against each other",
+        )
+    now = _BisectRequest(
+        system=str(system),
+        digest=digest(value),
+        repository=str(history.top),
+        good=history.commit(good, "--good") if good is not None else "",
+        bad=history.commit(bad or "HEAD", "--bad") if resume is None else "",
+        command=build,
+        figure=_figure(on),
+        limit=limit,
+        seeds=list(range(value.seed, value.seed + (seeds or FEWEST_SEEDS))),
+        nulls=nulls or DEFAULT_NULLS,
+        first_parent=first_parent,
+        thorough=thorough,
+        from_commit=system_from_commit,
+        incremental=incremental,
+        rebuild=rebuild,
+    )
+    given = [good, bad, repo, build, on, limit, seeds, nulls]
+    flags = [one or None for one in (first_parent, thorough, system_from_commit, incremental, rebuild, plan)]
+    asking = settle(store, resume, RunKind.BISECT, value.name, now, [*given, *flags])
+    asking.expect_unchanged(asking.asked.digest, now.digest)
+    line = history.between(asking.asked.good, asking.asked.bad)
+    call = _Call(system, text, asking.asked, history, parallel, silent=json)
+    call.source(Path()).expect_moved()
+    if plan:
+        return answer(plan_view(line), json=json)
+    run = asking.begin(store, asking.asked, file=str(system))
+    with kept(run, system):
+        result = call.bisect(run, line, store if explain else None)
+    return show(run, bisect_view(run, result), json=json)
+
+
+class _Call:
+    """One call of the verb, once it is settled what is asked."""
+
+    def __init__(
+        self,
+        system: Path,
+        text: bytes,
+        asked: _BisectRequest,
+        history: GitHistory,
+        parallel: int | None,
+        *,
+        silent: bool,
+    ) -> None:
+        self._system = system
+        self._text = text
+        self._asked = asked
+        self._history = history
+        self._parallel = parallel
+        self._silent = silent
+        self._cache = open_cache()
+        self._checkout = Checkout(history.top, history.common, self._cache)
+
+    def source(self, run: Path) -> CommitSystems:
+        """Return what makes the systems of commits; their builds' logs go into a run."""
+        asked = self._asked
+        recipe = Recipe(
+            _absolute(self._system),
+            self._text,
+            asked.from_commit,
+            asked.command,
+            asked.incremental,
+            str(run.absolute()) if asked.rebuild else "",
+        )
+        return CommitSystems(
+            self._history, self._checkout, recipe, self._cache, run / _LOGS, first_parent=asked.first_parent
+        )
+
+    def bisect(self, run: Run, line: list[BisectState], store: Store | None) -> BisectResult:
+        """Return what the search found, on record; explained by profiles where there is a store for them."""
+        source = self.source(run.path)
+        if self._history.is_dirty():
+            self._warn("the working tree has changes that are in no commit: they are not looked at")
+        with self._checkout.opened(lambda: self._tell("waiting: another bisection of this repository is at work")):
+            with boot_progress(None, silent=self._silent) as progress:
+                engine = Engine(
+                    run,
+                    parallel=self._parallel,
+                    reuse=True,
+                    watcher=lambda done: progress.booted(done.job.label),
+                )
+                source.tell = progress.note
+                booted = StatesBooted(engine, Workshop(self._cache, tell=progress.note), source, self._figures())
+                booted.note = progress.note
+                progress.note(f"{len(line)} commits, {most_measured(len(line) - 1, 1)} of them to find one change")
+                question = BisectQuestion(
+                    system=run.system,
+                    repository=self._asked.repository,
+                    line=line,
+                    asked=self._figures(),
+                    thorough=self._asked.thorough,
+                    command=self._asked.command,
+                )
+                kept_skips = run.path / SKIPS
+                bisection = Bisection(
+                    question,
+                    source,
+                    booted,
+                    skipped=read_skips(kept_skips),
+                    keep=lambda skipped: keep_skips(kept_skips, skipped),
+                )
+                result = bisection.run(engine)
+            # What was found stands, whatever becomes of its explanation.
+            _write(run, result)
+            if store is not None and result.steps:
+                steps = [self._explained(step, store, source, booted) for step in result.steps]
+                result = result.model_copy(update={"steps": steps})
+                _write(run, result)
+        return result
+
+    def _figures(self) -> Sampling:
+        asked = self._asked
+        limit = parse_limit(asked.limit) if asked.limit is not None else Limit()
+        return Sampling(asked.figure, limit, tuple(asked.seeds), asked.nulls)
+
+    def _explained(self, step: BisectStep, store: Store, source: CommitSystems, booted: StatesBooted) -> BisectStep:
+        inside = [self._explained(one, store, source, booted) for one in step.inside]
+        step = step.model_copy(update={"inside": inside})
+        states = (step.before, step.after)
+        one, other = (Subject(booted.system(state), self._system, ProfileRequest()) for state in states)
+        self._tell(f"profiling {step.before.name[:12]} and {step.after.name[:12]}")
+        try:
+            found = profile_both(
+                store,
+                one,
+                other,
+                silent=True,
+                ready=lambda subject: source.ready(step.before if subject is one else step.after),
+            )
+        except Interrupted:
+            raise
+        except (BootlabError, Unusable) as error:
+            self._warn(f"no profile says why: {error}")
+            return step
+        assert found.before is not None
+        functions = grown_functions(found.before, found.analysis)
+        profile = str(Path(found.analysis.record.run).parents[1])
+        return step.model_copy(update={"functions": functions, "profile": profile})
+
+    def _tell(self, line: str) -> None:
+        if not self._silent:
+            err.print(f"  {line}", soft_wrap=True)
+
+    def _warn(self, line: str) -> None:
+        err.print(f"bootlab: warning: {line}", soft_wrap=True)
+
+
+def _absolute(system: Path) -> Path:
+    """Return where a system file lies. One that is a link lies where the link does: its paths are read from there."""
+    return system.parent.resolve() / system.name
+
+
+def _figure(on: str | None) -> str:
+    figures = parse_figures(on or READY)
+    if len(figures) > 1:
+        raise InputError(f"--on {on}: one figure at a time", hint="--on ready, or --on phase:initcalls")
+    return figures[0]
+
+
+def _repository(store: Store, resume: str | None) -> Path | None:
+    """Return the repository of a run that goes on; None for a new one."""
+    said = store.find(resume).asked.get("repository") if resume is not None else None
+    return Path(said) if isinstance(said, str) else None
+
+
+def _write(run: Run, result: BisectResult) -> None:
+    write_json(run.result, result.model_dump(mode="json", by_alias=True))

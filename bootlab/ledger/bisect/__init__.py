@@ -1,0 +1,1 @@
+"""Bisection: which commits changed the boot time between two of them."""
