@@ -33,12 +33,28 @@ static void answer(int fd, const char *text)
 		return; /* who asked has gone */
 }
 
+static const char *why_refused(int r)
+{
+	switch (r) {
+	case -ENOENT:
+		return "no such unit; bootlab-ctl status lists them";
+	case -ENOTCONN:
+		return "it is not up, so there is nothing to reload";
+	case -EALREADY:
+		return "it is being reloaded already";
+	case -EOPNOTSUPP:
+		return "its file has no line reload or reload-signal";
+	default:
+		return strerror(-r);
+	}
+}
+
 static void act(int fd, struct slice verb, struct slice name)
 {
 	static const struct {
 		const char *verb;
 		int (*act)(struct slice name);
-	} ACTIONS[] = { { "start", supervise_start }, { "stop", supervise_stop }, { "restart", supervise_restart } };
+	} ACTIONS[] = { { "start", supervise_start }, { "stop", supervise_stop }, { "restart", supervise_restart }, { "reload", supervise_reload } };
 	static const struct {
 		const char *verb;
 		enum ending ending;
@@ -50,7 +66,7 @@ static void act(int fd, struct slice verb, struct slice name)
 			int r = ACTIONS[i].act(name);
 
 			snprintf(text, sizeof text, r ? "error: %.*s: %s\n" : "ok\n", (int)name.size, name.at,
-				 r == -ENOENT ? "no such unit; bootlab-ctl status lists them" : strerror(-r));
+				 why_refused(r));
 			answer(fd, text);
 			return;
 		}

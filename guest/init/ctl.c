@@ -19,6 +19,7 @@ static const char USAGE[] =
 	"  status              every unit: state, for how long, pid, what went wrong\n"
 	"  why UNIT            why it is not up: what it waits for, and its last words\n"
 	"  start|stop|restart UNIT   (with what it needs; with what needs it); asks, and does not wait\n"
+	"  reload UNIT         have it read its configuration anew, as its file says\n"
 	"  chart               the boot, a line a unit: waiting, starting, ready; ms since PID 1 began\n"
 	"  log [UNIT]          what happened, and what units wrote, as far as it is kept; of one unit\n"
 	"  account [--console] the boot as data (docs/init.md): on standard output, or in lines on the console\n"

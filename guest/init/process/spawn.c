@@ -23,7 +23,7 @@
 enum { NONBLOCKING_TRIES = 8 };
 
 static const char *const STEPS[] = { "",	   "tty",	 "descriptor", "limit",	      "group",
-				     "user", "run-folder", "directory",  "environment", "exec" };
+				     "user", "run-folder", "directory",  "environment", "capabilities", "exec" };
 
 struct spawn_pipes {
 	int exec[2], output[2], ready[2];

@@ -35,6 +35,7 @@ struct run {
 	bool poll_leftovers;  /* look whether all that it has started is gone; all three change by their runs_set_ alone */
 	bool pidfile_refused; /* which has been said */
 	bool window_open;
+	bool reload_failed;   /* the last time */
 	uint16_t command;     /* of the phase, that runs now */
 	pid_t pid;	      /* of that command; both change by runs_set_ alone */
 	pid_t main;	      /* the daemon */

@@ -41,6 +41,14 @@ static void command_ended(unit_id id, int status, int exec_error, const char *st
 			lifecycle_gone(id);
 		return;
 	}
+	if (run->state == STATE_UP && run->phase == PHASE_RELOAD) {
+		if (exec_error)
+			snprintf(how, sizeof how, "could not be executed: %s: %s", step, strerror(-exec_error));
+		else
+			how_it_ended(how, status);
+		lifecycle_reloaded(id, code == 0 || (command->may_fail && !exec_error) ? NULL : how);
+		return;
+	}
 	if (run->state != STATE_STARTING)
 		return;
 	if (unit->origin == ORIGIN_BUILTIN) {

@@ -235,6 +235,13 @@ int supervise_restart(struct slice name)
 	return 0;
 }
 
+int supervise_reload(struct slice name)
+{
+	unit_id id = units_find(units, name);
+
+	return id == NO_UNIT ? -ENOENT : lifecycle_reload(id);
+}
+
 void supervise_stop_all(void)
 {
 	runs_ending = true;
@@ -338,6 +345,9 @@ static void is_due(unit_id id)
 	case STATE_BACKOFF:
 		wait_for_start(id);
 		consider(id);
+		break;
+	case STATE_UP:
+		lifecycle_reload_late(id);
 		break;
 	default:
 		run->deadline_ns = 0;

@@ -20,6 +20,9 @@ int supervise_start(struct slice name);
 int supervise_stop(struct slice name);
 int supervise_restart(struct slice name);
 
+/* Have it read its configuration anew; errors as lifecycle_reload's. */
+int supervise_reload(struct slice name);
+
 /* Begin to stop everything, whatever it is doing; nothing is started any more. */
 void supervise_stop_all(void);
 bool supervise_all_down(void);

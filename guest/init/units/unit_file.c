@@ -3,7 +3,10 @@
 #include "unit_file.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
+#include "confinement.h"
+#include "signals.h"
 #include "unit_settings.h"
 #include "words.h"
 
@@ -12,7 +15,7 @@ struct reading {
 	struct unit *unit;
 	unsigned line;
 	const char *key;
-	bool readiness_given, is_group;
+	bool readiness_given, is_group, is_reloaded;
 	unsigned command_lines;
 	struct environment_words environment;
 };
@@ -24,6 +27,12 @@ typedef void key_fn(struct reading *reading, struct slice value, int argument);
 static void wrong(struct reading *reading, const char *expected)
 {
 	units_complain(reading->units, reading->unit->path, reading->line, "%s: expected %s", reading->key, expected);
+}
+
+static void expect(struct reading *reading, const char *expected)
+{
+	if (expected)
+		wrong(reading, expected);
 }
 
 static const char *keep(struct reading *reading, struct slice value)
@@ -57,7 +66,8 @@ static void read_command(struct reading *reading, struct slice value, int phase)
 	} else {
 		units_command(reading->units, reading->unit, (enum phase)phase, words, (size_t)n, may_fail, reading->line);
 	}
-	reading->command_lines++;
+	reading->is_reloaded |= phase == PHASE_RELOAD;
+	reading->command_lines += phase != PHASE_RELOAD;
 }
 
 static void read_names(struct reading *reading, struct slice value, int relation)
@@ -159,20 +169,15 @@ static void read_duration(struct reading *reading, struct slice value, int argum
 
 static void read_number(struct reading *reading, struct slice value, int which)
 {
-	const char *expected = unit_number_set(reading->unit, value, (enum unit_number)which);
-
-	if (expected)
-		wrong(reading, expected);
+	expect(reading, unit_number_set(reading->unit, value, (enum unit_number)which));
 }
 
 static void read_flag(struct reading *reading, struct slice value, int argument)
 {
 	bool *const places[] = { &reading->unit->enabled, &reading->unit->serial, &reading->unit->deferred,
 				 &reading->unit->no_defaults };
-	const char *expected = unit_flag_set(places[argument], value, argument == 3);
 
-	if (expected)
-		wrong(reading, expected);
+	expect(reading, unit_flag_set(places[argument], value, argument == 3));
 }
 
 static void read_text(struct reading *reading, struct slice value, int argument)
@@ -197,29 +202,56 @@ static void read_environment(struct reading *reading, struct slice value, int ar
 
 static void read_environment_files(struct reading *reading, struct slice value, int argument)
 {
-	const char *expected = unit_environment_files_add(reading->units, reading->unit, value);
-
 	(void)argument;
-	if (expected)
-		wrong(reading, expected);
+	expect(reading, unit_environment_files_add(reading->units, reading->unit, value));
 }
 
 static void read_umask(struct reading *reading, struct slice value, int argument)
 {
-	const char *expected = unit_umask_set(reading->unit, value);
-
 	(void)argument;
-	if (expected)
-		wrong(reading, expected);
+	expect(reading, unit_umask_set(reading->unit, value));
 }
 
 static void read_run_folders(struct reading *reading, struct slice value, int argument)
 {
-	const char *expected = unit_run_folders_set(reading->units, reading->unit, value);
+	(void)argument;
+	expect(reading, unit_run_folders_set(reading->units, reading->unit, value));
+}
+
+static void read_limit(struct reading *reading, struct slice value, int which)
+{
+	expect(reading, confinement_limit_set(reading->units, reading->unit, value, which));
+}
+
+static void read_group(struct reading *reading, struct slice value, int which)
+{
+	expect(reading, confinement_group_set(reading->units, reading->unit, value, (enum group_limit)which));
+}
+
+/* Without what was meant to be taken away the program could do more than its file wants. */
+static void read_capabilities(struct reading *reading, struct slice value, int which)
+{
+	const char *expected =
+		confinement_capabilities_set(reading->units, reading->unit, value, (enum capability_set)which);
+
+	expect(reading, expected);
+	if (expected)
+		break_unit(reading->unit, "a line in its file about capabilities is wrong");
+}
+
+static void read_privileges(struct reading *reading, struct slice value, int argument)
+{
+	const char *expected = confinement_privileges_set(reading->units, reading->unit, value);
 
 	(void)argument;
+	expect(reading, expected);
 	if (expected)
-		wrong(reading, expected);
+		break_unit(reading->unit, "a line in its file about privileges is wrong");
+}
+
+static void read_signal(struct reading *reading, struct slice value, int argument)
+{
+	expect(reading, signal_parse(value, argument ? &reading->unit->reload_signal : &reading->unit->stop_signal));
 }
 
 static void read_listen(struct reading *reading, struct slice value, int argument)
@@ -280,7 +312,7 @@ static const struct {
 	{ "restart-delay", read_duration, 2 },
 	{ "nice", read_number, NUMBER_NICE },
 	{ "oom", read_number, NUMBER_OOM },
-	{ "files", read_number, NUMBER_OPEN_FILES },
+	{ "files", read_limit, RLIMIT_NOFILE },
 	{ "restart-limit", read_number, NUMBER_RESTART_LIMIT },
 	{ "enable", read_flag, 0 },
 	{ "serial", read_flag, 1 },
@@ -297,6 +329,31 @@ static const struct {
 	{ "env", read_environment, 0 },
 	{ "listen", read_listen, 0 },
 	{ "run-folder", read_run_folders, 0 },
+	{ "reload", read_command, PHASE_RELOAD },
+	{ "stop-signal", read_signal, 0 },
+	{ "reload-signal", read_signal, 1 },
+	{ "no-new-privileges", read_privileges, 0 },
+	{ "capabilities", read_capabilities, CAPABILITIES_BOUNDING },
+	{ "ambient-capabilities", read_capabilities, CAPABILITIES_AMBIENT },
+	{ "memory-max", read_group, GROUP_MEMORY_MAX },
+	{ "cpu-weight", read_group, GROUP_CPU_WEIGHT },
+	{ "pids-max", read_group, GROUP_PIDS_MAX },
+	{ "limit-cpu", read_limit, RLIMIT_CPU },
+	{ "limit-fsize", read_limit, RLIMIT_FSIZE },
+	{ "limit-data", read_limit, RLIMIT_DATA },
+	{ "limit-stack", read_limit, RLIMIT_STACK },
+	{ "limit-core", read_limit, RLIMIT_CORE },
+	{ "limit-rss", read_limit, RLIMIT_RSS },
+	{ "limit-nproc", read_limit, RLIMIT_NPROC },
+	{ "limit-nofile", read_limit, RLIMIT_NOFILE },
+	{ "limit-memlock", read_limit, RLIMIT_MEMLOCK },
+	{ "limit-as", read_limit, RLIMIT_AS },
+	{ "limit-locks", read_limit, RLIMIT_LOCKS },
+	{ "limit-sigpending", read_limit, RLIMIT_SIGPENDING },
+	{ "limit-msgqueue", read_limit, RLIMIT_MSGQUEUE },
+	{ "limit-nice", read_limit, RLIMIT_NICE },
+	{ "limit-rtprio", read_limit, RLIMIT_RTPRIO },
+	{ "limit-rttime", read_limit, RLIMIT_RTTIME },
 };
 
 static void read_line(struct reading *reading, struct slice line)
@@ -329,6 +386,25 @@ static const struct command *program(const struct reading *reading, unsigned oth
 	return NULL;
 }
 
+static void check_confinement(struct reading *reading)
+{
+	struct unit *unit = reading->unit;
+	const struct confinement *confinement = unit->confinement;
+
+	if (confinement && confinement->bounding_given && (confinement->ambient & ~confinement->bounding)) {
+		units_complain(reading->units, unit->path, 0, "ambient-capabilities: one of them is not among its `capabilities`");
+		break_unit(unit, "it is to keep a capability that it cannot have");
+	}
+	if (unit->reload_signal && (unit->readiness == READY_EXIT || !program(reading, 0))) {
+		units_complain(reading->units, unit->path, 0, "reload-signal: it has no main process, which would get the signal");
+		unit->reload_signal = 0;
+	}
+	if (unit->n_commands > 0 && !program(reading, 0) && reading->is_reloaded) {
+		units_complain(reading->units, unit->path, 0, "reload: no exec line, whose program would be told");
+		units_forget_commands(reading->units, unit, PHASE_RELOAD);
+	}
+}
+
 /* What only the whole file shows. */
 static void finish(struct reading *reading)
 {
@@ -355,6 +431,7 @@ static void finish(struct reading *reading)
 			       FIRST_SOCKET_FD, FIRST_SOCKET_FD + unit->n_sockets - 1);
 		break_unit(unit, "a socket and its readiness want the same descriptor");
 	}
+	check_confinement(reading);
 	if (unit->readiness == READY_PIDFILE && !unit->pidfile) {
 		units_complain(reading->units, unit->path, 0, "ready pidfile needs a pidfile line; ready exec is taken");
 		unit->readiness = READY_EXEC;
@@ -374,7 +451,7 @@ struct unit *unit_file_parse(struct units *units, struct slice name, const char 
 
 	reading.units = units;
 	reading.unit = units_add(units, ORIGIN_OWN, name, path);
-	reading.readiness_given = reading.is_group = false;
+	reading.readiness_given = reading.is_group = reading.is_reloaded = false;
 	reading.command_lines = 0;
 	reading.environment.n = 0;
 	if (!reading.unit)
