@@ -172,6 +172,16 @@ class _Service:
             raise NotWritten(f"{value!r} has no counterpart; it is left out")
         self.unit.set(key, value)
 
+    def _add_condition(self, value: str, setting: Setting) -> None:
+        value = fill_in(value, self.unit.name)
+        found = re.fullmatch(r"(!?)\s*(\S+)", value)
+        if not value:
+            self.unit.unset("condition")
+        elif found is None or value.startswith("|"):
+            raise NotWritten(f"{value!r} has no counterpart; it is left out")
+        else:
+            self.unit.add("condition", f"{'not ' if found[1] else ''}{_CONDITIONS[setting.key]} {found[2]}")
+
     def _set_capabilities(self, value: str, setting: Setting) -> None:
         # An empty value leaves none; names on several lines are one set; ~ takes names out of it, or of all.
         key, names = _CAPABILITIES[setting.key], value.removeprefix("~").lower().split()
@@ -347,6 +357,11 @@ _RESOURCES = (
     "CPU FSIZE DATA STACK CORE RSS NPROC NOFILE MEMLOCK AS LOCKS SIGPENDING MSGQUEUE NICE RTPRIO RTTIME".split()
 )
 _LIMITS = {f"Limit{name}": f"limit-{name.lower()}" for name in _RESOURCES}
+_CONDITIONS = {
+    "ConditionPathExists": "path",
+    "ConditionKernelCommandLine": "kernel-word",
+    "ConditionArchitecture": "architecture",
+}
 _CAPABILITIES = {"CapabilityBoundingSet": "capabilities", "AmbientCapabilities": "ambient-capabilities"}
 _WORDS = {
     "KillSignal": ("stop-signal", r"(SIG)?[A-Z0-9+]+"),
@@ -363,6 +378,7 @@ _READERS: dict[str, Callable[[_Service, str, Setting], None]] = {
     **dict.fromkeys(_NUMBERS, _Service._set_number),
     **dict.fromkeys(_WORDS, _Service._set_word),
     **dict.fromkeys(_CAPABILITIES, _Service._set_capabilities),
+    **dict.fromkeys(_CONDITIONS, _Service._add_condition),
     "Type": _Service._set_type,
     "Restart": _Service._set_restart,
     "Environment": _Service._add_environment,

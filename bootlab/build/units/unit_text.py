@@ -40,6 +40,10 @@ class UnitText:
         self.unset(key)
         self._lines.append((key, value))
 
+    def add(self, key: str, value: str) -> None:
+        """Give a key one more line."""
+        self._lines.append((key, value))
+
     def unset(self, key: str) -> None:
         """Take back what a key was given."""
         self._lines = [one for one in self._lines if one[0] != key]

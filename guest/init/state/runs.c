@@ -12,7 +12,7 @@ struct run runs[MAX_UNITS];
 bool runs_ending;
 
 static const struct units *units;
-static unsigned counts[STATE_BLOCKED + 1], serial_starting;
+static unsigned counts[STATES], serial_starting;
 
 void runs_init(const struct units *all)
 {
@@ -128,7 +128,7 @@ void runs_extend(unit_id id, int64_t more_ns)
 const char *runs_state_name(enum state state)
 {
 	static const char *const NAMES[] = { "off",	 "waiting", "eligible", "starting", "up",
-					     "stopping", "backoff", "failed",	"blocked" };
+					     "stopping", "backoff", "failed",	"blocked", "left-out" };
 
 	return NAMES[state];
 }

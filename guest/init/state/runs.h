@@ -22,6 +22,8 @@ enum state {
 	STATE_BACKOFF, /* until it is started again */
 	STATE_FAILED,
 	STATE_BLOCKED, /* what it needs is not there */
+	STATE_LEFT_OUT, /* by its condition */
+	STATES
 };
 
 struct run {

@@ -17,6 +17,7 @@
 #include "shared/clock.h"
 #include "state/account.h"
 #include "state/log.h"
+#include "units/conditions.h"
 
 enum { MAX_BACKOFF_S = 60, MAX_DOUBLINGS = 12, STEADY_S = 10, KILL_AGAIN_S = 1, KILLS = 3 };
 
@@ -196,6 +197,23 @@ static void start_done(unit_id id)
 	next_command(id, 0);
 }
 
+static bool is_left_out(unit_id id)
+{
+	const struct condition *unmet = condition_unmet(&units->unit[id]);
+	struct run *run = &runs[id];
+
+	if (!unmet)
+		return false;
+	if (unmet->must) {
+		lifecycle_fail(id, "line %u: what must hold does not: %s", unmet->line, unmet->said);
+		return true;
+	}
+	snprintf(run->why, sizeof run->why, "its condition does not hold: %s (line %u)", unmet->said, unmet->line);
+	log_say(LOG_NOTE, "%s is left out by its condition: %s (line %u)", units->unit[id].name, unmet->said, unmet->line);
+	down(id, STATE_LEFT_OUT);
+	return true;
+}
+
 void lifecycle_begin(unit_id id)
 {
 	const struct unit *unit = &units->unit[id];
@@ -204,6 +222,8 @@ void lifecycle_begin(unit_id id)
 	run->why[0] = run->last_line[0] = '\0';
 	run->pidfile_refused = false;
 	kills[id] = 0;
+	if (unit->conditions && is_left_out(id))
+		return;
 	if (unit->builtin && !unit->builtin_waits) {
 		int r = unit->builtin();
 

@@ -30,7 +30,7 @@ static bool has_failed(const struct edge *edge)
 	enum state state = runs[edge->to].state;
 
 	return (edge->when & AT_START) && edge->relation == RELATION_NEEDS &&
-	       (state == STATE_FAILED || state == STATE_BLOCKED || state == STATE_OFF);
+	       (state == STATE_FAILED || state == STATE_BLOCKED || state == STATE_OFF || (state == STATE_LEFT_OUT && edge->binds));
 }
 
 static bool is_awaited(const struct edge *edge)
@@ -38,7 +38,7 @@ static bool is_awaited(const struct edge *edge)
 	enum state state = runs[edge->to].state;
 
 	return (edge->when & AT_START) && (state == STATE_WAITING || state == STATE_ELIGIBLE || state == STATE_STARTING ||
-					   (edge->relation == RELATION_NEEDS && state != STATE_UP));
+					   (edge->relation == RELATION_NEEDS && state != STATE_UP && state != STATE_LEFT_OUT));
 }
 
 /* On from where it stood, and round: what is passed once need not be looked at again until the round is whole. */

@@ -99,12 +99,19 @@ static void consider(unit_id id)
 
 /* ---- What the user, or the boot, wants --------------------------------------------------------------------------------- */
 
+static bool is_down(unit_id id)
+{
+	enum state state = runs[id].state;
+
+	return state == STATE_OFF || state == STATE_FAILED || state == STATE_BLOCKED || state == STATE_BACKOFF ||
+	       state == STATE_LEFT_OUT;
+}
+
 static void wait_for_start(unit_id id)
 {
 	struct run *run = &runs[id];
 
-	if (run->state != STATE_OFF && run->state != STATE_FAILED && run->state != STATE_BLOCKED &&
-	    run->state != STATE_BACKOFF)
+	if (!is_down(id))
 		return;
 	run->stop_wanted = run->start_wanted = run->wait_wanted = false;
 	runs_enter(id, STATE_WAITING);
@@ -138,7 +145,7 @@ static void start_with_needs(unit_id first)
 
 		if (state == STATE_STOPPING)
 			runs[id].start_wanted = true;
-		if (state != STATE_OFF && state != STATE_FAILED && state != STATE_BLOCKED && state != STATE_BACKOFF)
+		if (!is_down(id))
 			continue;
 		wait_for_start(id);
 		for (edge_id e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
@@ -263,13 +270,6 @@ bool supervise_all_down(void)
 }
 
 /* ---- What has changed ---------------------------------------------------------------------------------------------------- */
-
-static bool is_down(unit_id id)
-{
-	enum state state = runs[id].state;
-
-	return state == STATE_OFF || state == STATE_FAILED || state == STATE_BLOCKED || state == STATE_BACKOFF;
-}
 
 /* `edge` leads to a unit that is up, or no longer. */
 static void see_to_dependent(const struct edge *edge, edge_id e)

@@ -393,6 +393,12 @@ static void read_setting(struct service_reading *reading, struct slice line)
 				SETTINGS[i].read(reading, value, SETTINGS[i].argument);
 			return;
 		}
+	if (slice_starts(key, "Condition") || slice_starts(key, "Assert")) {
+		if (value.size > 0 && !service_fill_in(reading, value, filled, sizeof filled, &value))
+			return;
+		if (service_read_condition(reading, key, value))
+			return;
+	}
 	if (!slice_starts(key, "X-"))
 		ignore(reading, key);
 }

@@ -4,7 +4,9 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "conditions.h"
 #include "confinement.h"
 #include "signals.h"
 
@@ -65,6 +67,22 @@ void service_read_no_kill(struct service_reading *reading, struct slice value, i
 	expect(reading, unit_flag_set(&kills, value, false));
 	if (!kills)
 		service_refuse(reading, "what does not end in time gets SIGKILL here");
+}
+
+bool service_read_condition(struct service_reading *reading, struct slice key, struct slice value)
+{
+	struct condition how = { .line = (uint16_t)reading->line, .must = slice_starts(key, "Assert") };
+	const char *expected = NULL;
+
+	/* One of them that is empty takes back all. */
+	if (value.size == 0)
+		reading->unit->conditions = NULL;
+	else if (!condition_add_service(reading->units, reading->unit,
+					slice_from(key, strlen(how.must ? "Assert" : "Condition")), value, how, &expected))
+		return false;
+	reading->key = "Condition";
+	expect(reading, expected);
+	return true;
 }
 
 bool service_process_reset(struct service_reading *reading, service_setting_fn *read, int argument)

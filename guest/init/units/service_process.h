@@ -18,6 +18,9 @@ void service_read_signal(struct service_reading *reading, struct slice value, in
 void service_read_hang_up(struct service_reading *reading, struct slice value, int argument);
 void service_read_no_kill(struct service_reading *reading, struct slice value, int argument);
 
+/* Condition...= and Assert...=: false when there is no such condition here. */
+bool service_read_condition(struct service_reading *reading, struct slice key, struct slice value);
+
 /* An empty value takes back what was said before; false when `read` is none of these. */
 bool service_process_reset(struct service_reading *reading, service_setting_fn *read, int argument);
 

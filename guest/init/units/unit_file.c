@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "conditions.h"
 #include "confinement.h"
 #include "signals.h"
 #include "unit_settings.h"
@@ -254,6 +255,17 @@ static void read_signal(struct reading *reading, struct slice value, int argumen
 	expect(reading, signal_parse(value, argument ? &reading->unit->reload_signal : &reading->unit->stop_signal));
 }
 
+/* What it was to depend on is not known: it is not started blindly. */
+static void read_condition(struct reading *reading, struct slice value, int argument)
+{
+	const char *expected = condition_add(reading->units, reading->unit, value, reading->line);
+
+	(void)argument;
+	expect(reading, expected);
+	if (expected)
+		break_unit(reading->unit, "a condition in its file is wrong");
+}
+
 static void read_listen(struct reading *reading, struct slice value, int argument)
 {
 	struct socket_address address;
@@ -329,6 +341,7 @@ static const struct {
 	{ "env", read_environment, 0 },
 	{ "listen", read_listen, 0 },
 	{ "run-folder", read_run_folders, 0 },
+	{ "condition", read_condition, 0 },
 	{ "reload", read_command, PHASE_RELOAD },
 	{ "stop-signal", read_signal, 0 },
 	{ "reload-signal", read_signal, 1 },

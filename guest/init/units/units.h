@@ -108,6 +108,7 @@ struct edge {
 	edge_id next_of_from, next_of_to;
 };
 
+struct condition;
 struct confinement;
 
 struct unit {
@@ -151,6 +152,7 @@ struct unit {
 	uint8_t stop_signal;	/* 0: SIGTERM */
 	uint8_t reload_signal;	/* for its main process; 0: none */
 	struct confinement *confinement; /* NULL: none */
+	struct condition *conditions;	 /* a list; NULL: none */
 	int (*builtin)(void);
 	bool builtin_waits; /* for disks or devices: so it is done in a process of its own */
 	int (*builtin_daemon)(const char *about, int ready_fd); /* or it runs on, and says by a line that it is ready */

@@ -73,13 +73,16 @@ def test_settings_of_the_process() -> None:
         ("TasksMax=7", "pids-max 7"),
         ("KillSignal=SIGQUIT", "stop-signal SIGQUIT"),
         ("Type=notify-reload", "reload-signal HUP"),
+        ("ConditionPathExists=!/etc/off", "condition not path /etc/off"),
+        ("ConditionKernelCommandLine=a=b", "condition kernel-word a=b"),
+        ("ConditionArchitecture=arm64\nConditionArchitecture=", None),
     ],
 )
 def test_what_a_process_may_do(text: str, written: str | None) -> None:
     unit = convert_service("a", "a.service", f"[Service]\nExecStart=/a\n{text}\n")
     assert not unit.problems
     assert written is None or written in lines_of(unit)
-    assert written is not None or not any(line.startswith("limit") for line in lines_of(unit))
+    assert written is not None or not any(line.startswith(("limit", "condition")) for line in lines_of(unit))
 
 
 @pytest.mark.parametrize(
