@@ -339,6 +339,7 @@ _DURATIONS = {
     "RestartSec": ("restart-delay",),
     "TimeoutStartSec": ("timeout",),
     "TimeoutStopSec": ("stop-timeout",),
+    "WatchdogSec": ("watchdog",),
     "TimeoutSec": ("timeout", "stop-timeout"),
 }
 _TEXTS = {

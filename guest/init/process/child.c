@@ -245,7 +245,8 @@ void child_run(const struct child *given)
 	place_descriptors(&child, sockets);
 	set_limits(&child);
 	find_identity(&child, &identity);
-	environment = environment_build(unit, &identity, child.main, child.notify_name, child.n_sockets);
+	environment = environment_build(unit, &identity, child.main, child.notify_name, child.n_sockets,
+					child.command->phase == PHASE_START);
 	if (!environment)
 		give_up(&child, STEP_ENVIRONMENT, errno);
 	if (unit->origin == ORIGIN_SYSTEMD && !child.command->literal)

@@ -134,7 +134,7 @@ int spawn_command(const struct units *units, unit_id id, const struct command *c
 
 	if (r)
 		return r;
-	if (as_main && unit->readiness == READY_NOTIFY) {
+	if (as_main && (unit->readiness == READY_NOTIFY || unit->watchdog_ns > 0)) {
 		r = ready_open_notify(id, watchers->notify);
 		if (r) {
 			close_all(&pipes);

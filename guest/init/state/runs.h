@@ -47,6 +47,7 @@ struct run {
 	int exec_fd, output_fd, ready_fd, notify_fd;
 	int helper_fd;	      /* what a command beside the daemon writes: its own pipe stays the daemon's */
 	int64_t deadline_ns;  /* of what it is doing; 0: none. Changes by runs_set_deadline alone */
+	int64_t watchdog_ns;  /* of its program; 0: none */
 	int64_t since_ns;     /* in this state */
 	int64_t up_ns;	      /* when it was ready, last */
 	uint32_t restarts;
@@ -97,6 +98,13 @@ unsigned runs_serial_starting(void);
 
 /* What it is doing may take until `more_ns` from now. */
 void runs_extend(unit_id id, int64_t more_ns);
+
+/* It says that it is well, or that it says so every `watchdog_ns` from now on; counts as long as it is up. */
+void runs_feed_watchdog(unit_id id);
+void runs_set_watchdog(unit_id id, int64_t watchdog_ns);
+
+/* It says that it is not well. */
+void runs_starve_watchdog(unit_id id);
 
 const char *runs_state_name(enum state state);
 

@@ -141,6 +141,8 @@ void lifecycle_up(unit_id id)
 	runs_enter(id, STATE_UP);
 	run->up_ns = run->since_ns;
 	account_add(ACCOUNT_READY, id, (uint32_t)(run->main > 0 ? run->main : 0), 0, runs_count(STATE_STARTING));
+	if (run->watchdog_ns > 0)
+		runs_feed_watchdog(id);
 	goal_unit_up(id);
 	settled(id);
 	if (units->unit[id].readiness == READY_FORK && run->main <= 0)
@@ -221,6 +223,7 @@ void lifecycle_begin(unit_id id)
 
 	run->why[0] = run->last_line[0] = '\0';
 	run->pidfile_refused = false;
+	run->watchdog_ns = unit->watchdog_ns;
 	kills[id] = 0;
 	if (unit->conditions && is_left_out(id))
 		return;
@@ -392,6 +395,20 @@ void lifecycle_kill(unit_id id)
 	if (!command_has_process(run))
 		runs_set_poll_leftovers(id, true);
 	runs_set_deadline(id, clock_awake_ns() + KILL_AGAIN_S * NS_PER_S);
+}
+
+void lifecycle_starved(unit_id id)
+{
+	int64_t limit_ns = runs[id].watchdog_ns;
+
+	/* The timer of an earlier time that it was up is not taken back. */
+	if (runs[id].state != STATE_UP || limit_ns <= 0)
+		return;
+	/* For a dump of where it hangs; its stop follows. */
+	if (runs[id].main > 0)
+		kill(runs[id].main, SIGABRT);
+	lifecycle_fail(id, "its watchdog was not fed for %lld.%03lld s, or it said that it is not well", (long long)(limit_ns / NS_PER_S),
+		       (long long)(limit_ns % NS_PER_S / NS_PER_MS));
 }
 
 static enum state after_failure(unit_id id)

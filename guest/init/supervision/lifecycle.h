@@ -42,6 +42,9 @@ void lifecycle_poll(unit_id id);
 /* A window of the unit is over: what it writes is read on. */
 void lifecycle_window_over(unit_id id);
 
+/* It has not said in time that it is well. */
+void lifecycle_starved(unit_id id);
+
 /* Take the readiness messages that wait. */
 void lifecycle_notified(unit_id id);
 

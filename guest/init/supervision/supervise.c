@@ -103,8 +103,7 @@ static bool is_down(unit_id id)
 {
 	enum state state = runs[id].state;
 
-	return state == STATE_OFF || state == STATE_FAILED || state == STATE_BLOCKED || state == STATE_BACKOFF ||
-	       state == STATE_LEFT_OUT;
+	return (1u << STATE_OFF | 1u << STATE_FAILED | 1u << STATE_BLOCKED | 1u << STATE_BACKOFF | 1u << STATE_LEFT_OUT) >> state & 1;
 }
 
 static void wait_for_start(unit_id id)
@@ -368,6 +367,8 @@ int64_t supervise_timers(int64_t now_ns)
 			is_due(id);
 		else if (timer == TIMER_POLL)
 			lifecycle_poll(id);
+		else if (timer == TIMER_WATCHDOG)
+			lifecycle_starved(id);
 		else
 			lifecycle_window_over(id);
 		acted |= runs[id].state != before;

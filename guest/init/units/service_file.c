@@ -168,6 +168,8 @@ static void read_duration(struct service_reading *reading, struct slice value, i
 	}
 	if (argument == 3)
 		unit->restart_delay_ns = ns;
+	if (argument == 4)
+		unit->watchdog_ns = ns;
 }
 
 static void read_number(struct service_reading *reading, struct slice value, int which)
@@ -297,6 +299,7 @@ static const struct {
 	{ "TimeoutStartSec", read_duration, 0 },
 	{ "TimeoutStopSec", read_duration, 1 },
 	{ "TimeoutSec", read_duration, 2 },
+	{ "WatchdogSec", read_duration, 4 },
 	{ "Nice", read_number, NUMBER_NICE },
 	{ "OOMScoreAdjust", read_number, NUMBER_OOM },
 	{ "LimitCPU", service_read_limit, RLIMIT_CPU },
@@ -324,6 +327,7 @@ static const struct {
 	{ "NoNewPrivileges", service_read_privileges, 0 },
 	{ "KillSignal", service_read_signal, SERVICE_SIGNAL_STOP },
 	{ "ReloadSignal", service_read_signal, SERVICE_SIGNAL_RELOAD },
+	{ "WatchdogSignal", service_read_signal, SERVICE_SIGNAL_WATCHDOG },
 	{ "FinalKillSignal", service_read_signal, SERVICE_SIGNAL_KILL },
 	{ "SendSIGHUP", service_read_hang_up, 0 },
 	{ "SendSIGKILL", service_read_no_kill, 0 },
@@ -455,6 +459,11 @@ void service_file_finish(void)
 		units_complain(reading.units, unit->path, 0, "ignored, %u in all, because they are not supported: %s%s",
 			       reading.n_ignored, reading.ignored, reading.n_ignored > 8 ? ", ..." : "");
 	refuse_second_program(&reading);
+	if (unit->watchdog_ns > 0 && unit->readiness == READY_FORK) {
+		reading.key = "WatchdogSec";
+		reading.line = 0;
+		service_refuse(&reading, "the watchdog of a daemon that forks is not kept here");
+	}
 	if (unit->n_commands == 0 && !unit->broken) {
 		units_complain(reading.units, unit->path, 0, "no ExecStart that can be run");
 		unit->broken = true;

@@ -45,12 +45,14 @@ void service_read_privileges(struct service_reading *reading, struct slice value
 
 void service_read_signal(struct service_reading *reading, struct slice value, int argument)
 {
-	uint8_t other = SIGKILL;
-	uint8_t *const places[] = { &reading->unit->stop_signal, &reading->unit->reload_signal, &other };
+	uint8_t last = SIGKILL, watchdog = SIGABRT;
+	uint8_t *const places[] = { &reading->unit->stop_signal, &reading->unit->reload_signal, &last, &watchdog };
 
 	expect(reading, signal_parse(value, places[argument]));
-	if (other != SIGKILL)
+	if (last != SIGKILL)
 		service_refuse(reading, "what does not end in time gets SIGKILL here");
+	if (watchdog != SIGABRT)
+		service_refuse(reading, "who does not feed its watchdog gets SIGABRT here");
 }
 
 void service_read_hang_up(struct service_reading *reading, struct slice value, int argument)

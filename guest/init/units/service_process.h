@@ -8,7 +8,7 @@
 /* Reads the value of a setting; `argument` says which of several it is. */
 typedef void service_setting_fn(struct service_reading *reading, struct slice value, int argument);
 
-enum { SERVICE_SIGNAL_STOP, SERVICE_SIGNAL_RELOAD, SERVICE_SIGNAL_KILL };
+enum { SERVICE_SIGNAL_STOP, SERVICE_SIGNAL_RELOAD, SERVICE_SIGNAL_KILL, SERVICE_SIGNAL_WATCHDOG };
 
 void service_read_limit(struct service_reading *reading, struct slice value, int argument);
 void service_read_group(struct service_reading *reading, struct slice value, int argument);

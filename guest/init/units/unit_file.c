@@ -152,7 +152,7 @@ static void read_kill(struct reading *reading, struct slice value, int argument)
 static void read_duration(struct reading *reading, struct slice value, int argument)
 {
 	int64_t *const places[] = { &reading->unit->start_timeout_ns, &reading->unit->stop_timeout_ns,
-				    &reading->unit->restart_delay_ns };
+				    &reading->unit->restart_delay_ns, &reading->unit->watchdog_ns };
 
 	int64_t ns;
 
@@ -341,6 +341,7 @@ static const struct {
 	{ "env", read_environment, 0 },
 	{ "listen", read_listen, 0 },
 	{ "run-folder", read_run_folders, 0 },
+	{ "watchdog", read_duration, 3 },
 	{ "condition", read_condition, 0 },
 	{ "reload", read_command, PHASE_RELOAD },
 	{ "stop-signal", read_signal, 0 },
@@ -407,6 +408,10 @@ static void check_confinement(struct reading *reading)
 	if (confinement && confinement->bounding_given && (confinement->ambient & ~confinement->bounding)) {
 		units_complain(reading->units, unit->path, 0, "ambient-capabilities: one of them is not among its `capabilities`");
 		break_unit(unit, "it is to keep a capability that it cannot have");
+	}
+	if (unit->watchdog_ns > 0 && (unit->readiness == READY_EXIT || unit->readiness == READY_FORK)) {
+		units_complain(reading->units, unit->path, 0, "watchdog: it has no main process, which would feed it");
+		break_unit(unit, "nothing of it could feed its watchdog");
 	}
 	if (unit->reload_signal && (unit->readiness == READY_EXIT || !program(reading, 0))) {
 		units_complain(reading->units, unit->path, 0, "reload-signal: it has no main process, which would get the signal");

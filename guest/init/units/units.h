@@ -145,6 +145,7 @@ struct unit {
 	const char *const *environment_files; /* each with a - before it if it may be missing */
 	uint16_t umask;
 	int64_t start_timeout_ns, stop_timeout_ns, restart_delay_ns;
+	int64_t watchdog_ns; /* within which it says WATCHDOG=1, again and again; 0: nothing is expected */
 	uint32_t restart_limit;
 	int ready_fd, nice, oom;
 	bool oom_given;

@@ -291,6 +291,21 @@ int main(int argc, char **argv)
 		if (send_message(text, (size_t)size, -1))
 			return 1;
 	}
+	/* Is well so often, 100 ms apart; then it hangs, or says that it does. */
+	if (!strcmp(what, "feeds")) {
+		const char *pid = getenv("WATCHDOG_PID");
+
+		if (!pid || atoi(pid) != getpid() || send_message("READY=1", 7, -1))
+			return 1;
+		printf("every %s us\n", getenv("WATCHDOG_USEC"));
+		fflush(stdout);
+		for (long i = 0; i < first; i++) {
+			sleep_ms(100);
+			send_message("WATCHDOG=1", 10, -1);
+		}
+		if (second)
+			send_message("WATCHDOG=trigger", 16, -1);
+	}
 	if (!strcmp(what, "flood"))
 		flood();
 	if (!strcmp(what, "fd") && write((int)first, "up\n", 3) != 3)
