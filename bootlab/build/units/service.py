@@ -398,7 +398,7 @@ def convert_service(name: str, path: str, text: str) -> Converted:
     """Return the unit of the service `name` (without .service). `path` is what a problem is said about."""
     service = _Service(name, path)
     if "@" in name:
-        service.unit.say(0, "a template: units have no instances; write one unit for each")
+        service.unit.say(0, "a template is not converted: write its NAME@.unit by hand, %i is the word behind the @")
         service.unit.broken = True
         return service.unit.converted()
     for setting in read_settings(text):

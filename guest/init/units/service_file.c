@@ -82,6 +82,7 @@ static void read_command(struct service_reading *reading, struct slice value, in
 	if (units_command(reading->units, reading->unit, (enum phase)phase, words, (size_t)n, how.may_fail, reading->line)) {
 		struct command *command = units_last_command(reading->units);
 
+		command->path = reading->path != reading->unit->path ? reading->path : NULL;
 		command->as_root = how.as_root;
 		command->unconfined = how.unconfined;
 		command->literal = how.literal;
@@ -387,6 +388,8 @@ static void read_setting(struct service_reading *reading, struct slice line)
 	for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0]; i++)
 		if (slice_is(key, SETTINGS[i].name)) {
 			reading->key = SETTINGS[i].name;
+			reading->is_words = SETTINGS[i].read == read_command || SETTINGS[i].read == read_environment ||
+					    SETTINGS[i].read == read_environment_files;
 			if (SETTINGS[i].read == read_nothing)
 				return;
 			if (value.size == 0)
@@ -397,6 +400,7 @@ static void read_setting(struct service_reading *reading, struct slice line)
 				SETTINGS[i].read(reading, value, SETTINGS[i].argument);
 			return;
 		}
+	reading->is_words = false;
 	if (slice_starts(key, "Condition") || slice_starts(key, "Assert")) {
 		if (value.size > 0 && !service_fill_in(reading, value, filled, sizeof filled, &value))
 			return;

@@ -2,6 +2,7 @@
 /* Reads the lines of a .service file, fills in specifiers, and says what is wrong or refused. */
 #include "service_reading.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void service_wrong(struct service_reading *reading, const char *expected)
@@ -17,6 +18,21 @@ void service_refuse(struct service_reading *reading, const char *what)
 	reading->unit->why_broken = "its file asks for something that would be done differently here";
 }
 
+/* As systemd-escape(1) writes it: a dash is a slash, and \xNN a byte. */
+static void unescape(const char *text, char *ret)
+{
+	static const char DIGITS[] = "0123456789abcdef";
+
+	for (; *text; text++) {
+		const char *high = text[0] == '\\' && text[1] == 'x' && text[2] ? strchr(DIGITS, text[2]) : NULL;
+		const char *low = high && text[3] ? strchr(DIGITS, text[3]) : NULL;
+
+		*ret++ = low ? (char)((high - DIGITS) * 16 + (low - DIGITS)) : *text == '-' ? '/' : *text;
+		text += low ? 3 : 0;
+	}
+	*ret = '\0';
+}
+
 bool service_fill_in(struct service_reading *reading, struct slice value, char *ret, size_t room, struct slice *ret_value)
 {
 	static const struct {
@@ -24,9 +40,14 @@ bool service_fill_in(struct service_reading *reading, struct slice value, char *
 		const char *text;
 	} SPECIFIERS[] = { { 't', "/run" },	  { 'S', "/var/lib" }, { 'C', "/var/cache" }, { 'L', "/var/log" }, { 'E', "/etc" },
 			   { 'T', "/tmp" },	  { 'V', "/var/tmp" }, { '%', "%" },	      { 'u', "root" },	   { 'U', "0" },
-			   { 'g', "root" },	  { 'G', "0" },	       { 'h', "/root" },      { 'i', "" },	   { 'I', "" } };
-	const char *name = reading->unit->name;
+			   { 'g', "root" },	  { 'G', "0" },	       { 'h', "/root" } };
+	const char *name = reading->unit->name, *at_sign = strchr(name, '@');
+	char instance[UNIT_NAME_MAX + 1], unescaped[UNIT_NAME_MAX + 1], prefix[UNIT_NAME_MAX + 1];
 	size_t used = 0;
+
+	snprintf(instance, sizeof instance, "%s", at_sign ? at_sign + 1 : "");
+	snprintf(prefix, sizeof prefix, "%.*s", at_sign ? (int)(at_sign - name) : (int)strlen(name), name);
+	unescape(instance, unescaped);
 
 	for (size_t at = 0; at < value.size; at++) {
 		const char *text = NULL;
@@ -38,15 +59,24 @@ bool service_fill_in(struct service_reading *reading, struct slice value, char *
 			for (size_t i = 0; i < sizeof SPECIFIERS / sizeof SPECIFIERS[0]; i++)
 				if (SPECIFIERS[i].letter == value.at[at])
 					text = SPECIFIERS[i].text;
-			if (strchr("nNpP", value.at[at]))
+			if (value.at[at] == 'n' || value.at[at] == 'N' || (value.at[at] == 'P' && !at_sign))
 				text = name;
+			if (value.at[at] == 'p')
+				text = prefix;
+			if (value.at[at] == 'i')
+				text = instance;
+			if (value.at[at] == 'I')
+				text = unescaped;
 		}
-		if (!text || used + strlen(text) + sizeof ".service" >= room) {
+		if (!text || used + 2 * strlen(text) + sizeof ".service" >= room) {
 			service_refuse(reading, text ? "it is too long" : "it has a specifier (%) that is not known here");
 			return false;
 		}
-		memcpy(ret + used, text, strlen(text));
-		used += strlen(text);
+		for (const char *c = text; *c; c++) {
+			if (text != one && reading->is_words && strchr("\\\"' ", *c))
+				ret[used++] = '\\';
+			ret[used++] = *c;
+		}
 		if (text == name && value.at[at] == 'n') {
 			memcpy(ret + used, ".service", strlen(".service"));
 			used += strlen(".service");

@@ -14,6 +14,7 @@ struct service_reading {
 	const char *path; /* of the file or drop-in that is being read */
 	unsigned line;
 	const char *key;
+	bool is_words; /* its value is words: what is filled in is part of one */
 	struct environment_words environment;
 	char ignored[SERVICE_IGNORED_BYTES];
 	unsigned n_ignored;

@@ -11,9 +11,13 @@
 #include "unit_settings.h"
 #include "words.h"
 
+enum { LINE_BYTES = 4096 };
+
 struct reading {
 	struct units *units;
 	struct unit *unit;
+	const char *path; /* of the file or drop-in that is being read */
+	struct slice instance; /* of a template: what stands behind the @ */
 	unsigned line;
 	const char *key;
 	bool readiness_given, is_group, is_reloaded;
@@ -27,7 +31,7 @@ typedef void key_fn(struct reading *reading, struct slice value, int argument);
 
 static void wrong(struct reading *reading, const char *expected)
 {
-	units_complain(reading->units, reading->unit->path, reading->line, "%s: expected %s", reading->key, expected);
+	units_complain(reading->units, reading->path, reading->line, "%s: expected %s", reading->key, expected);
 }
 
 static void expect(struct reading *reading, const char *expected)
@@ -54,18 +58,25 @@ static void break_unit(struct unit *unit, const char *why)
 
 static void read_command(struct reading *reading, struct slice value, int phase)
 {
+	bool is_drop_in = reading->path != reading->unit->path;
 	bool may_fail = slice_starts(value, "-");
 	const char *words[MAX_WORDS];
 	int n = words_parse(&reading->units->arena, may_fail ? slice_from(value, 1) : value, words, MAX_WORDS);
 
+	/* A drop-in takes back what was said before. */
+	if (is_drop_in && value.size == 0) {
+		units_forget_commands(reading->units, reading->unit, (enum phase)phase);
+		return;
+	}
 	if (n < 0) {
-		units_complain(reading->units, reading->unit->path, reading->line, "%s: %s", reading->key, words_error(n));
+		units_complain(reading->units, reading->path, reading->line, "%s: %s", reading->key, words_error(n));
 		break_unit(reading->unit, WRONG_COMMAND);
 	} else if (n == 0 || words[0][0] != '/') {
 		wrong(reading, "a program by its full path, then its arguments");
 		break_unit(reading->unit, WRONG_COMMAND);
 	} else {
-		units_command(reading->units, reading->unit, (enum phase)phase, words, (size_t)n, may_fail, reading->line);
+		if (units_command(reading->units, reading->unit, (enum phase)phase, words, (size_t)n, may_fail, reading->line))
+			units_last_command(reading->units)->path = is_drop_in ? reading->path : NULL;
 	}
 	reading->is_reloaded |= phase == PHASE_RELOAD;
 	reading->command_lines += phase != PHASE_RELOAD;
@@ -197,7 +208,9 @@ static void read_text(struct reading *reading, struct slice value, int argument)
 static void read_environment(struct reading *reading, struct slice value, int argument)
 {
 	(void)argument;
-	if (!environment_add(reading->units, &reading->environment, value))
+	if (reading->path != reading->unit->path && value.size == 0)
+		reading->environment.n = 0;
+	else if (!environment_add(reading->units, &reading->environment, value))
 		wrong(reading, "NAME=VALUE, in quotes if there are blanks in it");
 }
 
@@ -258,9 +271,13 @@ static void read_signal(struct reading *reading, struct slice value, int argumen
 /* What it was to depend on is not known: it is not started blindly. */
 static void read_condition(struct reading *reading, struct slice value, int argument)
 {
-	const char *expected = condition_add(reading->units, reading->unit, value, reading->line);
+	const char *expected = NULL;
 
 	(void)argument;
+	if (reading->path != reading->unit->path && value.size == 0)
+		reading->unit->conditions = NULL;
+	else
+		expected = condition_add(reading->units, reading->unit, value, reading->line);
 	expect(reading, expected);
 	if (expected)
 		break_unit(reading->unit, "a condition in its file is wrong");
@@ -284,7 +301,7 @@ static void read_listen(struct reading *reading, struct slice value, int argumen
 			return;
 		}
 	if (reading->unit->n_sockets == MAX_UNIT_SOCKETS) {
-		units_complain(reading->units, reading->unit->path, reading->line, "listen: expected no more than %d of them",
+		units_complain(reading->units, reading->path, reading->line, "listen: expected no more than %d of them",
 			       MAX_UNIT_SOCKETS);
 		break_unit(reading->unit, "it has too many listen lines");
 		return;
@@ -377,12 +394,13 @@ static void read_line(struct reading *reading, struct slice line)
 	if (!word_next(&line, &key) || key.at[0] == '#')
 		return;
 	for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
-		if (slice_is(key, KEYS[i].name)) {
+		/* Most are told apart by their first letter. */
+		if (key.at[0] == KEYS[i].name[0] && slice_is(key, KEYS[i].name)) {
 			reading->key = KEYS[i].name;
 			KEYS[i].read(reading, slice_trim(line), KEYS[i].argument);
 			return;
 		}
-	units_complain(reading->units, reading->unit->path, reading->line, "%.*s: unknown key; the line is ignored",
+	units_complain(reading->units, reading->path, reading->line, "%.*s: unknown key; the line is ignored",
 		       (int)(key.size < UNIT_NAME_MAX ? key.size : UNIT_NAME_MAX), key.at);
 }
 
@@ -460,25 +478,75 @@ static void finish(struct reading *reading)
 	}
 }
 
-struct unit *unit_file_parse(struct units *units, struct slice name, const char *path, const char *text, size_t size)
+/* Not all of it cleared for each of many files. */
+static struct reading reading;
+
+struct unit *unit_file_begin(struct units *units, struct slice name, const char *path)
 {
-	/* Not all of it cleared for each of many files. */
-	static struct reading reading;
-	struct lines lines = lines_of(text, size);
-	struct slice line;
+	const char *at = memchr(name.at, '@', name.size);
 
 	reading.units = units;
 	reading.unit = units_add(units, ORIGIN_OWN, name, path);
 	reading.readiness_given = reading.is_group = reading.is_reloaded = false;
 	reading.command_lines = 0;
 	reading.environment.n = 0;
-	if (!reading.unit)
-		return NULL;
-	reading.unit->enabled = true;
+	reading.instance = at ? slice_from(name, (size_t)(at + 1 - name.at)) : (struct slice){ NULL, 0 };
+	if (reading.unit)
+		reading.unit->enabled = true;
+	return reading.unit;
+}
+
+/* The line with %i as what stands behind the @ of the unit's name, %% as a percent sign; false when it gets too long. */
+static bool fill_in(struct slice *line)
+{
+	static char filled[LINE_BYTES];
+	size_t used = 0;
+
+	for (size_t at = 0; at < line->size; at++) {
+		struct slice piece = { line->at + at, 1 };
+
+		if (line->at[at] == '%' && at + 1 < line->size && (line->at[at + 1] == 'i' || line->at[at + 1] == '%')) {
+			if (line->at[++at] == 'i')
+				piece = reading.instance;
+		}
+		if (used + piece.size > sizeof filled)
+			return false;
+		memcpy(filled + used, piece.at, piece.size);
+		used += piece.size;
+	}
+	*line = (struct slice){ filled, used };
+	return true;
+}
+
+void unit_file_read(const char *path, const char *text, size_t size)
+{
+	struct lines lines = lines_of(text, size);
+	struct slice line;
+
+	reading.path = path;
 	while (line_next(&lines, &line)) {
 		reading.line = lines.number;
+		if (reading.instance.size > 0 && !fill_in(&line)) {
+			units_complain(reading.units, path, reading.line, "longer than %d bytes; the line is ignored", LINE_BYTES);
+			continue;
+		}
 		read_line(&reading, line);
 	}
+}
+
+void unit_file_finish(void)
+{
+	reading.path = reading.unit->path;
 	finish(&reading);
-	return reading.unit;
+}
+
+struct unit *unit_file_parse(struct units *units, struct slice name, const char *path, const char *text, size_t size)
+{
+	struct unit *unit = unit_file_begin(units, name, path);
+
+	if (!unit)
+		return NULL;
+	unit_file_read(unit->path, text, size);
+	unit_file_finish();
+	return unit;
 }

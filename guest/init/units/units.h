@@ -65,6 +65,7 @@ enum phase { PHASE_PRE, PHASE_START, PHASE_POST, PHASE_STOP, PHASE_TERMINATE, PH
 
 struct command {
 	const char *const *argv;
+	const char *path; /* of the drop-in that says it; NULL: of the unit */
 	uint8_t phase;
 	bool may_fail;
 	bool as_root; /* whatever user the unit is run as */
