@@ -29,6 +29,9 @@ struct ring {
 
 static struct ring changed, stopping;
 
+/* Of the boot nothing but the built-in units, so far: it has no goal, and is not settled. */
+static bool is_rescue;
+
 static void ring_put(struct ring *ring, unit_id id)
 {
 	if (ring->holds[id])
@@ -53,6 +56,7 @@ void supervise_init(const struct units *all, const struct config *config)
 	unit_id id;
 
 	units = all;
+	is_rescue = false;
 	while (ring_take(&changed, &id) || ring_take(&stopping, &id))
 		;
 	runs_init(all);
@@ -119,8 +123,24 @@ static void wait_for_start(unit_id id)
 		lifecycle_fail(id, "%s", units->unit[id].why_broken ? units->unit[id].why_broken : "its file is wrong");
 }
 
+void supervise_rescue(bool first_only)
+{
+	is_rescue = true;
+	for (size_t i = 0; i < units->n_units; i++)
+		if (units->unit[i].origin == ORIGIN_BUILTIN && (!first_only || !strcmp(units->unit[i].name, "basics")))
+			wait_for_start((unit_id)i);
+	for (size_t i = 0; i < units->n_units; i++)
+		consider((unit_id)i);
+}
+
+bool supervise_rescue_is_there(void)
+{
+	return runs_count(STATE_WAITING) + runs_count(STATE_ELIGIBLE) + runs_count(STATE_STARTING) == 0;
+}
+
 void supervise_boot(void)
 {
+	is_rescue = false;
 	for (size_t i = 0; i < units->n_units; i++)
 		if (units->unit[i].wanted)
 			wait_for_start((unit_id)i);
@@ -387,10 +407,10 @@ void supervise_schedule(int64_t now_ns)
 	unit_id id;
 
 	settle_all();
-	while (!runs_ending && (id = schedule_pick(goal_pending(), now_ns)) != NO_UNIT) {
+	while (!runs_ending && (id = schedule_pick(goal_pending() && !is_rescue, now_ns)) != NO_UNIT) {
 		lifecycle_begin(id);
 		settle_all();
 	}
-	if (!runs_ending)
+	if (!runs_ending && !is_rescue)
 		goal_look();
 }
