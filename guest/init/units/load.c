@@ -199,8 +199,12 @@ static void load_unit(struct loading *loading, const char *file, bool has_drop_i
 	struct unit *unit;
 	char path[PATH_MAX];
 
-	if (!find_file(loading, &OWN, file, path) && !find_template(loading, &OWN, file, ".unit", path))
+	if (!find_file(loading, &OWN, file, path) && !find_template(loading, &OWN, file, ".unit", path)) {
+		/* What others name and is not there is said where they name it. */
+		if (enabled)
+			units_complain(loading->units, file, 0, "a link that leads nowhere: it is no unit");
 		return;
+	}
 	if (is_masked(path) || !read_text(loading->units, path, &text))
 		return;
 	unit = unit_file_begin(loading->units, name, path);
@@ -226,6 +230,19 @@ static bool is_hidden(const struct loading *loading, size_t folder, const char *
 	return false;
 }
 
+/* Of a unit that is not there nobody reads them. */
+static void check_drop_ins(struct loading *loading, const char *folder, const char *name)
+{
+	char path[PATH_MAX], file[PATH_MAX];
+
+	if (!slice_ends(slice_of(name), ".unit.d"))
+		return;
+	snprintf(file, sizeof file, "%.*s", (int)(strlen(name) - strlen(".d")), name);
+	if (find_file(loading, &OWN, file, path) || find_template(loading, &OWN, file, ".unit", path))
+		return;
+	units_complain(loading->units, rooted(path, loading->root, folder, name), 0, "there is no %s: these drop-ins are not read", file);
+}
+
 static void load_own(struct loading *loading)
 {
 	struct listing files[N_UNIT_FOLDERS] = { { .n = 0 } };
@@ -245,11 +262,14 @@ static void load_own(struct loading *loading)
 			if (slice_ends(slice_of(name), ".unit") && name[0] != '.' && !is_template(name, ".unit") && !is_hidden(loading, i, name))
 				load_unit(loading, name, has_drop_ins, true);
 		}
+	for (size_t i = 0; has_drop_ins && i < N_UNIT_FOLDERS; i++)
+		for (size_t j = 0; j < files[i].n; j++)
+			check_drop_ins(loading, UNIT_FOLDERS[i], files[i].names[j]);
 	/* Instances that others name; refs grow while this goes on. */
 	for (size_t i = 0; has_templates && i < loading->units->n_refs; i++) {
 		const struct ref *ref = &loading->units->refs[i];
 
-		if (strchr(ref->name, '@') && !is_taken(loading->units, slice_of(ref->name)) &&
+		if (strchr(ref->name, '@') && !slice_ends(slice_of(ref->name), "@") && !is_taken(loading->units, slice_of(ref->name)) &&
 		    snprintf(file, sizeof file, "%s.unit", ref->name) < (int)sizeof file)
 			load_unit(loading, file, has_drop_ins, false);
 	}

@@ -447,7 +447,8 @@ static void finish(struct reading *reading)
 	struct unit *unit = reading->unit;
 
 	environment_give(reading->units, unit, &reading->environment);
-	if (reading->command_lines == 0 && !reading->is_group) {
+	/* Or a drop-in has taken back what there was. */
+	if ((reading->command_lines == 0 || (unit->n_commands == 0 && !unit->broken)) && !reading->is_group) {
 		units_complain(reading->units, unit->path, 0, "no exec line, and nothing that it needs or wants");
 		break_unit(unit, "its file has no exec line");
 	}

@@ -73,6 +73,27 @@ def test_drop_ins(tmp_path: Path) -> None:
     assert (f"/{_ETC}/b.unit", 1) in problems
 
 
+def test_what_no_unit_comes_of_is_said(tmp_path: Path) -> None:
+    plan = plan_of(
+        tmp_path,
+        {
+            f"{_ETC}/nowhere.unit": "-> nowhere.unit",
+            f"{_ETC}/none.unit.d/a.conf": "exec /bin/a\n",
+            f"{_ETC}/empty.unit": "exec /bin/a\n",
+            f"{_ETC}/empty.unit.d/a.conf": "exec\n",
+            f"{_ETC}/t@.unit": "exec /bin/a %i\n",
+            f"{_ETC}/t@.unit.d/a.conf": "nice 5\n",
+            f"{_ETC}/hard.unit": "exec /bin/a\nneeds t@\n",
+        },
+    )
+    assert {(problem.path, problem.line, problem.message) for problem in plan.problems} == {
+        ("nowhere.unit", 0, "a link that leads nowhere: it is no unit"),
+        (f"/{_ETC}/none.unit.d", 0, "there is no none.unit: these drop-ins are not read"),
+        (f"/{_ETC}/empty.unit", 0, "no exec line, and nothing that it needs or wants"),
+        (f"/{_ETC}/hard.unit", 2, "hard needs t@, and nothing provides it; it is not started"),
+    }
+
+
 def test_templates(tmp_path: Path) -> None:
     plan = plan_of(
         tmp_path,
