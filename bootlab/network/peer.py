@@ -130,12 +130,15 @@ class Peer:
         if packet.offset or packet.mf:
             return self._leave("fragments of IPv4 packets")
         if isinstance(inner, tcp.TCP):
+            if packet.src != GUEST.packed:
+                return self._leave(f"TCP from {IPv4Address(packet.src)}: the guest is {GUEST}")
             return self._connections.take(packet, t_ns)
         if isinstance(inner, udp.UDP):
             return self._answer_udp(to, IPv4Address(packet.src), inner, t_ns)
         if isinstance(inner, icmp.ICMP) and inner.type == icmp.ICMP_ECHO and to in OURS:
             said = icmp.ICMP(type=icmp.ICMP_ECHOREPLY, data=inner.data)
-            return [Give(t_ns + self._delay_ns, ipv4_frame(to, GUEST, ip.IP_PROTO_ICMP, said))]
+            source = IPv4Address(packet.src)
+            return [Give(t_ns + self._delay_ns, ipv4_frame(to, source, ip.IP_PROTO_ICMP, said))]
         if (
             isinstance(inner, icmp.ICMP)
             and inner.type == icmp.ICMP_ECHOREPLY
