@@ -3,7 +3,7 @@
 import random
 from ipaddress import IPv4Address
 
-from dpkt import ethernet, icmp, ip
+from dpkt import ethernet, icmp, ip, tcp
 
 from bootlab.network.addresses import METADATA, ROUTER
 from tests.network.guest import arp_question, datagram, frame, given, ipv4, lease_question, peer, segment
@@ -17,6 +17,16 @@ def test_an_echo_takes_as_long_as_it_is_asked_for() -> None:
     assert getattr(said, "t_ns", None) == 151_000
     (packet,) = given([said])
     assert (packet.data.type, packet.src, packet.data.data.data) == (icmp.ICMP_ECHOREPLY, ROUTER.packed, b"x")
+
+
+def test_a_guest_with_another_address_is_answered_there_or_counted() -> None:
+    other, one = IPv4Address("10.0.2.20"), peer()
+    asked = icmp.ICMP(type=icmp.ICMP_ECHO, data=icmp.ICMP.Echo(id=1, seq=2, data=b"x"))
+    (said,) = given(one.take(ipv4(ROUTER, ip.IP_PROTO_ICMP, asked, other), 5))
+    assert said.dst == other.packed
+    opening = tcp.TCP(sport=40001, dport=80, flags=tcp.TH_SYN)
+    assert one.take(ipv4(ROUTER, ip.IP_PROTO_TCP, opening, other), 6) == []
+    assert one.account.unanswered == {"TCP from 10.0.2.20: the guest is 10.0.2.15": 1}
 
 
 def test_whatever_nobody_answers_is_counted_by_its_sort() -> None:
