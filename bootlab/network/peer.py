@@ -15,7 +15,7 @@ from dpkt import arp, ethernet, icmp, icmp6, ip, ip6, tcp, udp
 
 from bootlab.network import leases, metadata, names
 from bootlab.network.addresses import GUEST, METADATA, NAMESERVER, NAMESERVER_6, OURS, OURS_6, ROUTER
-from bootlab.network.frames import Give, Reply, ipv4_frame, ipv6_frame
+from bootlab.network.frames import FRAME_MOST, Give, Reply, ipv4_frame, ipv6_frame
 from bootlab.network.leases import answer_lease
 from bootlab.network.names import answer_name
 from bootlab.network.neighbours import (
@@ -98,6 +98,10 @@ class Peer:
         return told
 
     def _with_marks(self, replies: list[Reply], t_ns: int) -> list[Reply]:
+        if any(isinstance(one, Give) and len(one.frame) > FRAME_MOST for one in replies):
+            # An echo of a guest with jumbo frames, say: the plugin takes none of that size.
+            self._leave(f"with more than {FRAME_MOST} bytes")
+            replies = [one for one in replies if not isinstance(one, Give) or len(one.frame) <= FRAME_MOST]
         # A probe may begin where another has its answer, and be answered at once.
         while marks := self._probes.marks():
             replies = [*replies, *marks]
@@ -129,6 +133,9 @@ class Peer:
         to, inner = IPv4Address(packet.dst), packet.data
         if packet.offset or packet.mf:
             return self._leave("fragments of IPv4 packets")
+        if packet.p == ip.IP_PROTO_IGMP:
+            # Which groups the guest is in: it wants nothing.
+            return []
         if isinstance(inner, tcp.TCP):
             if packet.src != GUEST.packed:
                 return self._leave(f"TCP from {IPv4Address(packet.src)}: the guest is {GUEST}")

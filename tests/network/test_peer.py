@@ -57,6 +57,19 @@ def test_many_sorts_are_counted_and_a_few_named() -> None:
     assert told.count("UDP to") == 12 and told.endswith(", and 38 sorts more")
 
 
+def test_an_answer_that_is_too_large_is_counted_and_not_given() -> None:
+    one = peer()
+    asked = icmp.ICMP(type=icmp.ICMP_ECHO, data=icmp.ICMP.Echo(id=1, seq=2, data=bytes(9300)))
+    assert one.take(ipv4(ROUTER, ip.IP_PROTO_ICMP, asked), 1000) == []
+    assert one.account.unanswered == {"with more than 9216 bytes": 1}
+
+
+def test_which_groups_the_guest_is_in_wants_no_answer() -> None:
+    one = peer()
+    assert one.take(ipv4(IPv4Address("224.0.0.22"), ip.IP_PROTO_IGMP, b"\x22" + bytes(15)), 5) == []
+    assert not one.account.unanswered
+
+
 def test_metadata_is_served_where_clouds_serve_it_and_only_where_there_is_some() -> None:
     (refused,) = given(peer().take(segment((METADATA, 80), 2, 1), 5))
     assert refused.data.flags & 4
