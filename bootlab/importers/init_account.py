@@ -40,6 +40,7 @@ class AccountEventKind(IntEnum):
     DOWN = 9
     BLOCKED = 10
     GOAL = 11
+    RELOAD = 12
 
 
 _KINDS = frozenset(int(kind) for kind in AccountEventKind)

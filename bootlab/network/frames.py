@@ -8,6 +8,8 @@ from dpkt import ethernet, ip, ip6
 
 from bootlab.network.addresses import BROADCAST_MAC, EVERYWHERE, GUEST_MAC, OUR_MAC
 
+FRAME_MOST = 9216
+"""The largest frame that the plugin gives to a card (plugin/network/protocol.h)."""
 _TTL = 64
 
 

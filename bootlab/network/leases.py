@@ -50,5 +50,7 @@ def _message(asked: Any, address: IPv4Address, kind: int, options: list[tuple[in
     )
     packet = udp.UDP(sport=SERVER_PORT, dport=CLIENT_PORT, data=bytes(said))
     packet.ulen = len(packet)
-    # To everywhere: a guest without an address may take nothing else, and one with an address takes that, too.
-    return ipv4_frame(ROUTER, EVERYWHERE, ip.IP_PROTO_UDP, packet)
+    # To everywhere: a guest without an address may take nothing else. One that has it, and renews it, may listen there
+    # alone, as systemd-networkd does (RFC 2131, 4.1); a refusal goes to everywhere in any case.
+    has_address = kind != dhcp.DHCPNAK and asked.ciaddr == int(GUEST)
+    return ipv4_frame(ROUTER, GUEST if has_address else EVERYWHERE, ip.IP_PROTO_UDP, packet)

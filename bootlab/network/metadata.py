@@ -8,6 +8,7 @@ import io
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from bootlab.errors import InputError
@@ -17,6 +18,7 @@ from bootlab.system.part import brief
 PORT: Final = 80
 _TOKEN_PATH: Final = "/latest/api/token"
 _TOKEN: Final = b"bootlab"
+_TTL_HEADER: Final = "X-aws-ec2-metadata-token-ttl-seconds"
 _DATE: Final = "Mon, 01 Jan 2024 00:00:00 GMT"
 _FOUND: Final = 200
 _MOST_BYTES: Final = 1 << 24
@@ -56,6 +58,9 @@ class _Requests:
         self._asked = bytearray()
 
     def take(self, data: bytes) -> None:
+        if self._connection.ending:
+            # A request behind the last one has no answer.
+            return
         self._asked += data
         if not data:
             self._connection.close()
@@ -121,7 +126,9 @@ class _Answer(BaseHTTPRequestHandler):
 
     def do_PUT(self) -> None:
         if self.path == _TOKEN_PATH:
-            self._say(200, _TOKEN)
+            # SDKs want to hear for how long: without, that of Go takes no token.
+            ttl = self.headers.get(_TTL_HEADER, "")
+            self._say(200, _TOKEN, {_TTL_HEADER: ttl} if ttl.isdecimal() else {})
         else:
             self._say(405, b"")
 
@@ -133,8 +140,10 @@ class _Answer(BaseHTTPRequestHandler):
         }
         return "\n".join(sorted(names)).encode() if names else None
 
-    def _say(self, status: int, data: bytes) -> None:
+    def _say(self, status: int, data: bytes, more: Mapping[str, str] = MappingProxyType({})) -> None:
         self.send_response(status)
+        for name, value in more.items():
+            self.send_header(name, value)
         self.send_header("Content-Type", "text/plain")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()

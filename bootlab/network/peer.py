@@ -14,8 +14,8 @@ import dpkt
 from dpkt import arp, ethernet, icmp, icmp6, ip, ip6, tcp, udp
 
 from bootlab.network import leases, metadata, names
-from bootlab.network.addresses import GUEST, METADATA, NAMESERVER, OURS, OURS_6, ROUTER
-from bootlab.network.frames import Give, Reply, ipv4_frame, ipv6_frame
+from bootlab.network.addresses import GUEST, METADATA, NAMESERVER, NAMESERVER_6, OURS, OURS_6, ROUTER
+from bootlab.network.frames import FRAME_MOST, Give, Reply, ipv4_frame, ipv6_frame
 from bootlab.network.leases import answer_lease
 from bootlab.network.names import answer_name
 from bootlab.network.neighbours import (
@@ -98,6 +98,10 @@ class Peer:
         return told
 
     def _with_marks(self, replies: list[Reply], t_ns: int) -> list[Reply]:
+        if any(isinstance(one, Give) and len(one.frame) > FRAME_MOST for one in replies):
+            # An echo of a guest with jumbo frames, say: the plugin takes none of that size.
+            self._leave(f"with more than {FRAME_MOST} bytes")
+            replies = [one for one in replies if not isinstance(one, Give) or len(one.frame) <= FRAME_MOST]
         # A probe may begin where another has its answer, and be answered at once.
         while marks := self._probes.marks():
             replies = [*replies, *marks]
@@ -129,13 +133,19 @@ class Peer:
         to, inner = IPv4Address(packet.dst), packet.data
         if packet.offset or packet.mf:
             return self._leave("fragments of IPv4 packets")
+        if packet.p == ip.IP_PROTO_IGMP:
+            # Which groups the guest is in: it wants nothing.
+            return []
         if isinstance(inner, tcp.TCP):
+            if packet.src != GUEST.packed:
+                return self._leave(f"TCP from {IPv4Address(packet.src)}: the guest is {GUEST}")
             return self._connections.take(packet, t_ns)
         if isinstance(inner, udp.UDP):
             return self._answer_udp(to, IPv4Address(packet.src), inner, t_ns)
         if isinstance(inner, icmp.ICMP) and inner.type == icmp.ICMP_ECHO and to in OURS:
             said = icmp.ICMP(type=icmp.ICMP_ECHOREPLY, data=inner.data)
-            return [Give(t_ns + self._delay_ns, ipv4_frame(to, GUEST, ip.IP_PROTO_ICMP, said))]
+            source = IPv4Address(packet.src)
+            return [Give(t_ns + self._delay_ns, ipv4_frame(to, source, ip.IP_PROTO_ICMP, said))]
         if (
             isinstance(inner, icmp.ICMP)
             and inner.type == icmp.ICMP_ECHOREPLY
@@ -152,13 +162,17 @@ class Peer:
         if inner.dport == names.PORT and to in (NAMESERVER, ROUTER):
             answer = answer_name(bytes(inner.data), self._names)
             if answer is not None:
-                packet = udp.UDP(sport=inner.dport, dport=inner.sport, data=answer)
-                packet.ulen = len(packet)
-                return [Give(t_ns + self._delay_ns, ipv4_frame(to, source, ip.IP_PROTO_UDP, packet))]
+                said = _datagram(inner, answer)
+                return [Give(t_ns + self._delay_ns, ipv4_frame(to, source, ip.IP_PROTO_UDP, said))]
         return self._leave(where)
 
     def _answer_ipv6(self, packet: Any, t_ns: int) -> list[Reply]:
         inner, to, source = packet.data, IPv6Address(packet.dst), IPv6Address(packet.src)
+        if self._ipv6 == "answered" and isinstance(inner, udp.UDP) and (to, inner.dport) == (NAMESERVER_6, names.PORT):
+            answer = answer_name(bytes(inner.data), self._names)
+            if answer is not None:
+                said = _datagram(inner, answer)
+                return [Give(t_ns + self._delay_ns, ipv6_frame(to, source, ip.IP_PROTO_UDP, said))]
         if not isinstance(inner, icmp6.ICMP6):
             port = f" port {inner.dport}" if isinstance(inner, udp.UDP | tcp.TCP) else ""
             return self._leave(f"IPv6 protocol {packet.p} to {to}{port}")
@@ -173,3 +187,9 @@ class Peer:
         if asks_for_free_neighbour(message, source):
             return []
         return self._give(answer_neighbour(message, source), t_ns, lambda: f"ICMPv6 type {inner.type} to {to}")
+
+
+def _datagram(asked: Any, data: bytes) -> Any:
+    said = udp.UDP(sport=asked.dport, dport=asked.sport, data=data)
+    said.ulen = len(said)
+    return said

@@ -24,6 +24,8 @@ class _Running:
     tries: int = 0
     done: bool = False
     connection: Connection | None = None
+    ended: bool = False
+    """The port has said all that it says on this connection."""
 
 
 class Probes:
@@ -85,14 +87,18 @@ class Probes:
             asked = icmp.ICMP(type=icmp.ICMP_ECHO, data=echo)
             return [Give(t_ns + self._delay_ns, ipv4_frame(ROUTER, GUEST, ip.IP_PROTO_ICMP, asked))]
         if one.connection is not None:
-            if one.connection.state == "open":
+            if one.connection.state == "open" and not one.ended:
                 # It listens; what it says to the question is worth waiting for.
                 return []
             self._connections.forget(one.connection)
         assert one.asked.tcp is not None
         answer = bytearray()
+        one.ended = False
 
         def taken(data: bytes) -> None:
+            if not data:
+                one.ended = True
+                connection.close()
             answer.extend(data[: _ANSWER_MOST - len(answer)])
             if not one.done and one.asked.expect and re.search(one.asked.expect, answer.decode(errors="replace")):
                 self._finish(one)

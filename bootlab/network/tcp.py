@@ -48,6 +48,8 @@ class Connection:
     _wanted: int = 0
     """The number that the guest sends next."""
     _room: int = _WINDOW
+    _segment: int = _SEGMENT
+    """The most bytes that the guest takes at once."""
     _end_sent: bool = False
     _end_taken: bool = False
     _replies: list[bytes] = field(default_factory=list)
@@ -75,7 +77,7 @@ class Connection:
         elif self.state == "answering":
             self._put(tcp.TH_SYN | tcp.TH_ACK, number=self._first_unacknowledged)
         elif self.unacknowledged:
-            self._put(tcp.TH_ACK | tcp.TH_PUSH, bytes(self.unacknowledged[:_SEGMENT]), self._first_unacknowledged)
+            self._put(tcp.TH_ACK | tcp.TH_PUSH, bytes(self.unacknowledged[: self._segment]), self._first_unacknowledged)
         elif self._end_sent and self._first_unacknowledged != self._next:
             self._put(tcp.TH_FIN | tcp.TH_ACK, number=self._first_unacknowledged)
 
@@ -98,7 +100,7 @@ class Connection:
             return
         if self.state == "listening":
             self._wanted = _plus(segment.seq, 1)
-            self._room = segment.win
+            self._room, self._segment = segment.win, _segment_size(segment)
             self.state = "answering"
             self._put(tcp.TH_SYN | tcp.TH_ACK)
             self._next += 1
@@ -106,7 +108,7 @@ class Connection:
         if self.state == "opening":
             if segment.flags & (tcp.TH_SYN | tcp.TH_ACK) != tcp.TH_SYN | tcp.TH_ACK:
                 return
-            self._wanted = _plus(segment.seq, 1)
+            self._wanted, self._segment = _plus(segment.seq, 1), _segment_size(segment)
             self._acknowledge(segment)
             self.state = "open"
             self._put(tcp.TH_ACK)
@@ -139,9 +141,13 @@ class Connection:
 
     def _take_data(self, segment: Any) -> None:
         data, is_end = bytes(segment.data), bool(segment.flags & tcp.TH_FIN)
-        if not data and not is_end:
-            return
         known = (self._wanted - segment.seq) % _MODULO
+        if not data and not is_end:
+            # A number from before is a question whether we are there still, and one that opens is from a guest that
+            # knows nothing of this connection: either wants to hear where it is (RFC 9293, 3.8.4 and 3.10.7.4).
+            if self.state == "open" and (segment.flags & tcp.TH_SYN or 0 < known < _MODULO // 2):
+                self._put(tcp.TH_ACK)
+            return
         if known > len(data) + is_end or self._end_taken:
             # Sent again, or from before our time: it only wants to hear that it has come.
             self._put(tcp.TH_ACK)
@@ -159,7 +165,7 @@ class Connection:
         if self.state != "open":
             return
         while self.unsent and len(self.unacknowledged) < self._room:
-            size = min(_SEGMENT, self._room - len(self.unacknowledged))
+            size = min(self._segment, self._room - len(self.unacknowledged))
             data = bytes(self.unsent[:size])
             del self.unsent[:size]
             self._put(tcp.TH_ACK | tcp.TH_PUSH, data)
@@ -279,6 +285,14 @@ def _refusal(ours: Address, segment: Any) -> bytes:
     said = tcp.TCP(sport=ours[1], dport=segment.sport, seq=number, ack=acknowledged, flags=flags, win=0)
     said.off = 5
     return ipv4_frame(ours[0], GUEST, ip.IP_PROTO_TCP, said)
+
+
+def _segment_size(opening: Any) -> int:
+    # dpkt gives None for an option that is cut.
+    for option in tcp.parse_opts(opening.opts):
+        if option is not None and option[0] == tcp.TCP_OPT_MSS and len(option[1]) == 2:
+            return max(1, min(_SEGMENT, int.from_bytes(option[1], "big")))
+    return _SEGMENT
 
 
 def _plus(number: int, more: int) -> int:

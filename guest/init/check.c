@@ -42,7 +42,7 @@ static void complain(void *context, const char *path, unsigned line, const char 
 
 static void print_unit(const struct unit *unit)
 {
-	static const char *const PHASES[] = { "pre", "start", "post", "stop" };
+	static const char *const PHASES[] = { "pre", "start", "post", "stop", "", "reload" };
 	unsigned id = units_id(&units, unit);
 
 	printf("unit\t%u\t%s\t%s%s%s%s%s\t%u\t", id, origin_name(unit->origin), unit->enabled ? "e" : "",

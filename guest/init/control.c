@@ -18,14 +18,23 @@
 #include "shared/text.h"
 #include "shutdown.h"
 #include "state/log.h"
+#include "state/runs.h"
 #include "supervision/supervise.h"
 
-enum { BACKLOG = 4096, MAX_CONNECTIONS = 64, PATIENCE_S = 10, SILENT_S = 2, LOOK_MS = 100, ANSWER_BYTES = 256 };
+enum { BACKLOG = 4096, MAX_CONNECTIONS = 64, MAX_WAITING = 32, PATIENCE_S = 10, SILENT_S = 2, LOOK_MS = 100, ANSWER_BYTES = 256 };
 
 static int listening = -1;
 static int connections[MAX_CONNECTIONS];
 static int64_t connected_ns[MAX_CONNECTIONS];
 static bool is_full;
+
+/* Connections whose answer waits for a unit. */
+static struct {
+	bool is_there, is_reload;
+	unit_id id;
+	enum state wanted;
+} awaited[MAX_CONNECTIONS];
+static unsigned n_awaited;
 
 static void answer(int fd, const char *text)
 {
@@ -33,12 +42,89 @@ static void answer(int fd, const char *text)
 		return; /* who asked has gone */
 }
 
-static void act(int fd, struct slice verb, struct slice name)
+static const char *why_refused(int r)
 {
+	switch (r) {
+	case -ENOENT:
+		return "no such unit; bootlab-ctl status lists them";
+	case -ENOTCONN:
+		return "it is not up, so there is nothing to reload";
+	case -EALREADY:
+		return "it is being reloaded already";
+	case -EOPNOTSUPP:
+		return "its file has no line reload or reload-signal";
+	default:
+		return strerror(-r);
+	}
+}
+
+/* The answer to this one comes later (control_step). False when it is to have it now. */
+static bool await_unit(unsigned place, struct slice name, struct slice verb)
+{
+	if (n_awaited == MAX_WAITING) {
+		answer(connections[place], "error: it is asked for, but too many wait for units already; look with bootlab-ctl status\n");
+		return false;
+	}
+	n_awaited++;
+	awaited[place].is_there = true;
+	awaited[place].is_reload = slice_is(verb, "reload");
+	awaited[place].id = units_find(runs_units(), name);
+	awaited[place].wanted = slice_is(verb, "stop") ? STATE_OFF : STATE_UP;
+	return true;
+}
+
+static void forget(unsigned place)
+{
+	if (awaited[place].is_there)
+		n_awaited--;
+	awaited[place].is_there = false;
+	loop_close(&connections[place]);
+}
+
+static bool is_settled(const struct run *run)
+{
+	switch (run->state) {
+	case STATE_WAITING:
+	case STATE_ELIGIBLE:
+	case STATE_STARTING:
+	case STATE_STOPPING:
+		return false;
+	default:
+		return !run->stop_wanted && !run->start_wanted && !run->wait_wanted && run->phase != PHASE_RELOAD;
+	}
+}
+
+/* Tell those who wait for a unit what has become of it. */
+static void answer_waiting(void)
+{
+	for (unsigned i = 0; i < MAX_CONNECTIONS; i++) {
+		const struct run *run = &runs[awaited[i].id];
+		char text[ANSWER_BYTES] = "ok\n";
+
+		if (!awaited[i].is_there || !is_settled(run))
+			continue;
+		if (run->state != awaited[i].wanted)
+			snprintf(text, sizeof text, "error: %s is %s%s%s\n", runs_units()->unit[awaited[i].id].name,
+				 runs_state_name(run->state), *run->why ? ": " : "", run->why);
+		else if (awaited[i].is_reload && run->reload_failed)
+			snprintf(text, sizeof text, "error: %s: its reload command failed; it runs on as it was\n",
+				 runs_units()->unit[awaited[i].id].name);
+		answer(connections[i], text);
+		/* A fork that writes a report may still have it. */
+		shutdown(connections[i], SHUT_RDWR);
+		forget(i);
+	}
+}
+
+/* True when the answer comes later. */
+static bool act(unsigned place, struct slice verb, struct slice name, bool waits)
+{
+	int fd = connections[place];
+
 	static const struct {
 		const char *verb;
 		int (*act)(struct slice name);
-	} ACTIONS[] = { { "start", supervise_start }, { "stop", supervise_stop }, { "restart", supervise_restart } };
+	} ACTIONS[] = { { "start", supervise_start }, { "stop", supervise_stop }, { "restart", supervise_restart }, { "reload", supervise_reload } };
 	static const struct {
 		const char *verb;
 		enum ending ending;
@@ -49,19 +135,22 @@ static void act(int fd, struct slice verb, struct slice name)
 		if (slice_is(verb, ACTIONS[i].verb)) {
 			int r = ACTIONS[i].act(name);
 
+			if (!r && waits)
+				return await_unit(place, name, verb);
 			snprintf(text, sizeof text, r ? "error: %.*s: %s\n" : "ok\n", (int)name.size, name.at,
-				 r == -ENOENT ? "no such unit; bootlab-ctl status lists them" : strerror(-r));
+				 why_refused(r));
 			answer(fd, text);
-			return;
+			return false;
 		}
 	for (size_t i = 0; i < sizeof ENDINGS / sizeof ENDINGS[0]; i++)
 		if (slice_is(verb, ENDINGS[i].verb)) {
 			answer(fd, "ok\n");
 			shutdown_begin(ENDINGS[i].ending);
-			return;
+			return false;
 		}
 	snprintf(text, sizeof text, "error: %.*s: no such verb\n", (int)verb.size, verb.at);
 	answer(fd, text);
+	return false;
 }
 
 static void report(int fd, report_fn *write_report, struct slice name)
@@ -83,10 +172,11 @@ static void report(int fd, report_fn *write_report, struct slice name)
 static void connection_readable(int fd, unsigned place)
 {
 	char request[REQUEST_BYTES_MAX];
-	ssize_t size = recv(fd, request, sizeof request, MSG_DONTWAIT);
-	struct slice rest = { request, size > 0 ? (size_t)size : 0 }, verb, name, line;
+	ssize_t size = awaited[place].is_there ? 0 : recv(fd, request, sizeof request, MSG_DONTWAIT);
+	struct slice rest = { request, size > 0 ? (size_t)size : 0 }, verb, name, option, line;
 	struct lines lines = lines_of(rest.at, rest.size);
 	report_fn *write_report;
+	bool later = false;
 
 	/* A request is one small message: what does not come whole is none. */
 	if (line_next(&lines, &line) && word_next(&line, &verb)) {
@@ -95,9 +185,11 @@ static void connection_readable(int fd, unsigned place)
 		if (write_report)
 			report(fd, write_report, name);
 		else
-			act(fd, verb, name);
+			later = act(place, verb, name, word_next(&line, &option) && slice_is(option, "wait"));
 	}
-	loop_close(&connections[place]);
+	/* Who waits and says more, or has gone, is not answered any more. */
+	if (!later)
+		forget(place);
 }
 
 /* Of those that have asked nothing for so long there is one less; false when all places are taken. */
@@ -106,8 +198,8 @@ static bool find_place(unsigned *ret)
 	int64_t now_ns = clock_awake_ns();
 
 	for (unsigned i = 0; i < MAX_CONNECTIONS; i++) {
-		if (connections[i] >= 0 && now_ns - connected_ns[i] > SILENT_S * NS_PER_S)
-			loop_close(&connections[i]);
+		if (connections[i] >= 0 && !awaited[i].is_there && now_ns - connected_ns[i] > SILENT_S * NS_PER_S)
+			forget(i);
 		if (connections[i] >= 0)
 			continue;
 		*ret = i;
@@ -143,6 +235,8 @@ int64_t control_step(int64_t now_ns)
 {
 	unsigned place;
 
+	if (n_awaited > 0)
+		answer_waiting();
 	if (!is_full)
 		return INT64_MAX;
 	if (!find_place(&place))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bootlab-ctl's side in PID 1: one request a connection, a line `VERB [UNIT]`; the answer, and the end. A report is written
+ * bootlab-ctl's side in PID 1: one request a connection, a line `VERB [UNIT [wait]]`; the answer, and the end. With `wait` the
+ * answer comes when the unit is what it was to become, or cannot. A report is written
  * by a fork, which has all of PID 1's memory as it was at that moment and may wait for its reader.
  */
 #ifndef BOOTLAB_INIT_CONTROL_H

@@ -16,14 +16,32 @@ enum { EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_NO_INIT = 3, ANSWER_BYTES = 65536,
 
 static const char USAGE[] =
 	"usage: bootlab-ctl VERB [UNIT]\n"
-	"  status              every unit: state, for how long, pid, what went wrong\n"
+	"  status [--json]     every unit: state, for how long, pid, what went wrong\n"
 	"  why UNIT            why it is not up: what it waits for, and its last words\n"
-	"  start|stop|restart UNIT   (with what it needs; with what needs it); asks, and does not wait\n"
+	"  start|stop|restart [--wait] UNIT   (with what it needs; with what needs it)\n"
+	"  reload [--wait] UNIT   have it read its configuration anew, as its file says\n"
+	"                      These ask, and return; with --wait when it is up, or down, or cannot be: then 1\n"
 	"  chart               the boot, a line a unit: waiting, starting, ready; ms since PID 1 began\n"
 	"  log [UNIT]          what happened, and what units wrote, as far as it is kept; of one unit\n"
 	"  account [--console] the boot as data (docs/init.md): on standard output, or in lines on the console\n"
+	"  names               every unit there is\n"
 	"  poweroff|reboot|halt\n"
+	"  completion          a script for bash: eval \"$(bootlab-ctl completion)\"\n"
 	"exit status: 0 done, 1 refused, 2 wrong use, 3 bootlab-init does not answer\n";
+
+static const char COMPLETION[] =
+	"_bootlab_ctl() {\n"
+	"  local word=${COMP_WORDS[COMP_CWORD]} words=\n"
+	"  case $COMP_CWORD:${COMP_WORDS[1]} in\n"
+	"    1:*) words='status why start stop restart reload chart log account names poweroff reboot halt completion' ;;\n"
+	"    *:status) words=--json ;;\n"
+	"    *:account) words=--console ;;\n"
+	"    *:why | *:log) words=$(bootlab-ctl names 2>/dev/null) ;;\n"
+	"    *:start | *:stop | *:restart | *:reload) words=\"--wait $(bootlab-ctl names 2>/dev/null)\" ;;\n"
+	"  esac\n"
+	"  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
+	"}\n"
+	"complete -F _bootlab_ctl bootlab-ctl\n";
 
 static int fail(const char *what)
 {
@@ -109,21 +127,65 @@ static int to_output(int fd)
 	return refused ? EXIT_REFUSED : 0;
 }
 
+/* What stands behind the verb. */
+struct words {
+	const char *unit, *option;
+	bool too_many;
+};
+
+static struct words words_behind(int argc, char **argv)
+{
+	struct words words = { .unit = "", .option = "" };
+
+	for (int i = 2; i < argc; i++) {
+		const char **place = !strncmp(argv[i], "--", 2) ? &words.option : &words.unit;
+
+		words.too_many |= **place != '\0';
+		*place = argv[i];
+	}
+	return words;
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+	for (; *words; words++)
+		if (!strcmp(word, *words))
+			return true;
+	return false;
+}
+
+/* Into `request` what PID 1 is asked; false when the words do not fit together. */
+static bool make_request(const char *verb, const struct words *words, char *request)
+{
+	static const char *const WAITING[] = { "start", "stop", "restart", "reload", NULL };
+	static const char *const OF_A_UNIT[] = { "start", "stop", "restart", "reload", "why", NULL };
+	bool waits = !strcmp(words->option, "--wait") && is_one_of(verb, WAITING);
+	bool json = !strcmp(words->option, "--json") && !strcmp(verb, "status");
+	bool console = !strcmp(words->option, "--console") && !strcmp(verb, "account");
+
+	if (words->too_many || (*words->option && !waits && !json && !console) || strpbrk(words->unit, " \t\n") ||
+	    (!*words->unit && is_one_of(verb, OF_A_UNIT)))
+		return false;
+	return snprintf(request, REQUEST_BYTES_MAX, "%s%s %s%s\n", verb, json ? "-json" : "", words->unit, waits ? " wait" : "") <
+	       REQUEST_BYTES_MAX;
+}
+
 int main(int argc, char **argv)
 {
-	bool console = argc == 3 && !strcmp(argv[1], "account") && !strcmp(argv[2], "--console");
+	const char *verb = argc > 1 ? argv[1] : "";
+	struct words words = words_behind(argc, argv);
 	char request[REQUEST_BYTES_MAX];
 	int fd, size;
 
-	if (argc < 2 || argc > 3 || argv[1][0] == '-') {
-		fputs(USAGE, argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) ? stdout : stderr);
-		return argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) ? 0 : EXIT_USAGE;
-	}
-	size = snprintf(request, sizeof request, "%s %s\n", argv[1], argc == 3 && !console ? argv[2] : "");
-	if (size >= (int)sizeof request) {
-		fputs("bootlab-ctl: that is no unit's name: it is too long\n", stderr);
+	if (argc == 2 && (!strcmp(verb, "--help") || !strcmp(verb, "-h")))
+		return fputs(USAGE, stdout) < 0;
+	if (argc == 2 && !strcmp(verb, "completion"))
+		return fputs(COMPLETION, stdout) < 0;
+	if (argc < 2 || verb[0] == '-' || !make_request(verb, &words, request)) {
+		fputs(USAGE, stderr);
 		return EXIT_USAGE;
 	}
+	size = (int)strlen(request);
 	/* Who has the answer already may have closed. */
 	signal(SIGPIPE, SIG_IGN);
 	fd = connect_to_init();
@@ -131,5 +193,5 @@ int main(int argc, char **argv)
 		return fail(CONTROL_PATH);
 	if (write(fd, request, (size_t)size) != size && errno != EPIPE)
 		return fail(CONTROL_PATH);
-	return console ? to_console(fd) : to_output(fd);
+	return *words.option && !strcmp(verb, "account") ? to_console(fd) : to_output(fd);
 }

@@ -20,6 +20,7 @@
 #include "process/loop.h"
 #include "process/spawn.h"
 #include "shared/clock.h"
+#include "shared/files.h"
 #include "shutdown.h"
 #include "state/account.h"
 #include "state/log.h"
@@ -38,6 +39,9 @@ static struct units units;
 static struct config config;
 static int console_fd = -1;
 static pid_t shell = -1;
+
+/* Asked for on the kernel's command line: somebody wants to look after the machine before its units are started. */
+static enum { BOOT, RESCUE, EMERGENCY } rescue = BOOT;
 
 static void complain(void *context, const char *path, unsigned line, const char *message)
 {
@@ -96,6 +100,64 @@ static void load(void)
 		log_say(LOG_FAILURE, "%u times there was no room for what unit files say: see above", units.n_left_out);
 }
 
+/* Words of the kernel's command line that it does not know itself are arguments of process 1. */
+static void read_arguments(char *const *words)
+{
+	static const char *const SINGLE[] = { "single", "rescue", "s", "S", "1" };
+
+	for (; *words; words++) {
+		for (size_t i = 0; i < sizeof SINGLE / sizeof SINGLE[0]; i++)
+			if (!strcmp(*words, SINGLE[i]) && rescue == BOOT)
+				rescue = RESCUE;
+		if (!strcmp(*words, "emergency") || !strcmp(*words, "-b"))
+			rescue = EMERGENCY;
+	}
+}
+
+/* It asks for root's password. A shell that asks nobody is opened only where init.conf names it. */
+static const char *emergency_program(void)
+{
+	static const char *const SULOGIN[] = { "/sbin/sulogin", "/usr/sbin/sulogin" };
+
+	for (size_t i = 0; !config.emergency && i < sizeof SULOGIN / sizeof SULOGIN[0]; i++)
+		if (file_exists(SULOGIN[i]))
+			config.emergency = SULOGIN[i];
+	return config.emergency;
+}
+
+static void open_shell(void)
+{
+	const char *program = emergency_program();
+
+	if (program)
+		shell = spawn_shell(program);
+	if (!program)
+		log_say(LOG_FAILURE, "no emergency shell: there is no /sbin/sulogin, and init.conf has no line `emergency PROGRAM`");
+	else if (shell < 0)
+		log_say(LOG_FAILURE, "no emergency shell: %s: %s", program, strerror(-shell));
+}
+
+static void go_on_with_boot(void)
+{
+	rescue = BOOT;
+	log_say(LOG_FAILURE, "going on with the boot");
+	supervise_boot();
+}
+
+/* The shell, once what it needs is there; without one the boot goes on: then true. */
+static bool answer_rescue(void)
+{
+	if (rescue == BOOT || shell > 0 || shutdown_has_begun() || !supervise_rescue_is_there())
+		return false;
+	log_say(LOG_FAILURE, "%s: no unit is started before the shell on the console has ended",
+		rescue == EMERGENCY ? "emergency" : "single");
+	open_shell();
+	if (shell > 0)
+		return false;
+	go_on_with_boot();
+	return true;
+}
+
 static void reap(void)
 {
 	siginfo_t info;
@@ -115,7 +177,10 @@ static void reap(void)
 			return;
 		if (pid == shell) {
 			shell = -1;
-			log_say(LOG_NOTE, "the emergency shell has ended; going on as far as possible");
+			if (rescue != BOOT && !shutdown_has_begun())
+				go_on_with_boot();
+			else
+				log_say(LOG_NOTE, "the emergency shell has ended; going on as far as possible");
 		}
 		exits_reaped(pid, status, &used);
 	}
@@ -143,10 +208,8 @@ static void answer_failure(void)
 		return;
 	if (config.on_failure == FAILURE_REBOOT)
 		shutdown_begin(END_REBOOT);
-	if (config.on_failure == FAILURE_SHELL && config.emergency)
-		shell = spawn_shell(config.emergency);
-	if (config.on_failure == FAILURE_SHELL && !config.emergency)
-		log_say(LOG_FAILURE, "no emergency shell: init.conf has no line `emergency PROGRAM`");
+	if (config.on_failure == FAILURE_SHELL)
+		open_shell();
 }
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -175,6 +238,8 @@ static void run(bool contained)
 		if (!control)
 			control = control_open() == 0;
 		answer_failure();
+		if (answer_rescue())
+			continue;
 		next_ns = earlier(next_ns, watchdog_step(config.watchdog, config.watchdog_ns, now_ns));
 		next_ns = earlier(next_ns, shutdown_step(now_ns));
 		next_ns = earlier(next_ns, control_step(now_ns));
@@ -185,7 +250,7 @@ static void run(bool contained)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const char *container = getenv("container");
 	bool contained = container && *container, owns_machine;
@@ -210,6 +275,13 @@ int main(void)
 	places_init(count_processors(), config.starting);
 	account_expect(units.n_units);
 	supervise_init(&units, &config);
-	supervise_boot();
+	if (argc > 1)
+		read_arguments(argv + 1);
+	if (config.on_crash == FAILURE_SHELL)
+		emergency_program();
+	if (rescue == BOOT)
+		supervise_boot();
+	else
+		supervise_rescue(rescue == EMERGENCY);
 	run(contained);
 }

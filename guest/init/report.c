@@ -86,6 +86,66 @@ static int write_status(int fd, struct slice name)
 	return send_all(fd);
 }
 
+static void add_json(const char *name, const char *value)
+{
+	add(", \"%s\": ", name);
+	if (!*value) {
+		add("null");
+		return;
+	}
+	add("\"");
+	for (; *value; value++)
+		if (*value == '"' || *value == '\\' || *value < ' ' || *value >= 0x7f)
+			add("\\u%04x", (unsigned char)*value);
+		else
+			add("%c", *value);
+	add("\"");
+}
+
+static int write_status_json(int fd, struct slice name)
+{
+	const struct units *units = runs_units();
+	int64_t now_ns = clock_awake_ns();
+	bool is_first = true;
+
+	(void)name;
+	add("{\"version\": 1, \"units\": [");
+	for (size_t i = 0; i < units->n_units; i++) {
+		const struct unit *unit = &units->unit[i];
+
+		if (unit->origin == ORIGIN_FACILITY)
+			continue;
+		add("%s\n  {\"at_boot\": %s, \"in_state_ns\": %lld, \"pid\": %d, \"restarts\": %u", is_first ? "" : ",",
+		    unit->wanted ? "true" : "false", (long long)(now_ns - runs[i].since_ns), (int)(runs[i].main > 0 ? runs[i].main : 0),
+		    runs[i].restarts);
+		is_first = false;
+		add_json("name", unit->name);
+		add_json("origin", origin_name(unit->origin));
+		add_json("path", unit->path);
+		add_json("state", runs_state_name(runs[i].state));
+		add_json("why", runs[i].state == STATE_UP ? "" : runs[i].why);
+		add("}");
+	}
+	add("\n]}\n");
+	if (is_cut) {
+		used = 0;
+		is_cut = false;
+		add("error: there is no room for all units in one answer\n");
+	}
+	return send_all(fd);
+}
+
+static int write_names(int fd, struct slice name)
+{
+	const struct units *units = runs_units();
+
+	(void)name;
+	for (size_t i = 0; i < units->n_units; i++)
+		if (units->unit[i].origin != ORIGIN_FACILITY)
+			add("%s\n", units->unit[i].name);
+	return send_all(fd);
+}
+
 static int write_why(int fd, struct slice name)
 {
 	static const char *const RELATIONS[] = { "needs", "wants", "is after", "consists of", "brings" };
@@ -247,6 +307,8 @@ report_fn *report_find(struct slice verb)
 		const char *verb;
 		report_fn *write;
 	} REPORTS[] = { { "status", write_status },
+			{ "status-json", write_status_json },
+			{ "names", write_names },
 			{ "why", write_why },
 			{ "chart", write_chart },
 			{ "log", write_log },

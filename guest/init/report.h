@@ -7,7 +7,7 @@
 
 typedef int report_fn(int fd, struct slice name);
 
-/* status, why, chart, log or account; NULL for any other verb. */
+/* status, status-json, names, why, chart, log or account; NULL for any other verb. */
 report_fn *report_find(struct slice verb);
 
 #endif

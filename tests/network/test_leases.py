@@ -1,5 +1,6 @@
 """DHCP: one address for the guest, and what goes with it."""
 
+from ipaddress import IPv4Address
 from typing import Any
 
 import pytest
@@ -9,9 +10,9 @@ from bootlab.network.addresses import EVERYWHERE, GUEST, NAMESERVER, NETMASK, RO
 from tests.network.guest import given, lease_question, peer
 
 
-def lease(question: bytes, **settings: Any) -> tuple[dhcp.DHCP, dict[int, bytes]]:
+def lease(question: bytes, to: IPv4Address = EVERYWHERE, **settings: Any) -> tuple[dhcp.DHCP, dict[int, bytes]]:
     (said,) = given(peer(**settings).take(question, 5))
-    assert (said.src, said.dst) == (ROUTER.packed, EVERYWHERE.packed)
+    assert (said.src, said.dst) == (ROUTER.packed, to.packed)
     answer = dhcp.DHCP(said.data.data)
     return answer, dict(answer.opts)
 
@@ -38,9 +39,16 @@ def test_another_address_is_refused() -> None:
 
 
 def test_who_has_an_address_is_told_the_rest() -> None:
-    _, options = lease(lease_question(8, ciaddr=int(GUEST)))
+    _, options = lease(lease_question(8, ciaddr=int(GUEST)), GUEST)
     assert options[dhcp.DHCP_OPT_MSGTYPE] == bytes([dhcp.DHCPACK]) and dhcp.DHCP_OPT_LEASE_SEC not in options
 
 
 def test_a_release_wants_no_answer() -> None:
     assert peer().take(lease_question(7), 5) == []
+
+
+def test_who_renews_an_address_is_answered_there() -> None:
+    _, options = lease(lease_question(3, ciaddr=int(GUEST)), GUEST)
+    assert options[dhcp.DHCP_OPT_MSGTYPE] == bytes([dhcp.DHCPACK])
+    _, options = lease(lease_question(3, ciaddr=int(GUEST) + 1))
+    assert options[dhcp.DHCP_OPT_MSGTYPE] == bytes([dhcp.DHCPNAK])

@@ -45,6 +45,12 @@ def test_what_is_not_there() -> None:
 def test_a_token_is_given_to_whoever_asks() -> None:
     said, _, _ = ask(b"PUT /latest/api/token HTTP/1.1\r\nX-aws-ec2-metadata-token-ttl-seconds: 60\r\n\r\n")
     assert said.startswith(b"HTTP/1.1 200 ") and said.endswith(b"\r\n\r\nbootlab")
+    assert b"\r\nX-aws-ec2-metadata-token-ttl-seconds: 60\r\n" in said
+
+
+def test_nothing_is_said_behind_the_end() -> None:
+    last = b"GET /user-data HTTP/1.0\r\n\r\n"
+    assert ask(last, last)[0].count(b"200 OK") == 1
 
 
 def test_a_head_has_the_size_and_no_more() -> None:

@@ -3,7 +3,7 @@
 import random
 from ipaddress import IPv4Address
 
-from dpkt import ethernet, icmp, ip
+from dpkt import ethernet, icmp, ip, tcp
 
 from bootlab.network.addresses import METADATA, ROUTER
 from tests.network.guest import arp_question, datagram, frame, given, ipv4, lease_question, peer, segment
@@ -17,6 +17,16 @@ def test_an_echo_takes_as_long_as_it_is_asked_for() -> None:
     assert getattr(said, "t_ns", None) == 151_000
     (packet,) = given([said])
     assert (packet.data.type, packet.src, packet.data.data.data) == (icmp.ICMP_ECHOREPLY, ROUTER.packed, b"x")
+
+
+def test_a_guest_with_another_address_is_answered_there_or_counted() -> None:
+    other, one = IPv4Address("10.0.2.20"), peer()
+    asked = icmp.ICMP(type=icmp.ICMP_ECHO, data=icmp.ICMP.Echo(id=1, seq=2, data=b"x"))
+    (said,) = given(one.take(ipv4(ROUTER, ip.IP_PROTO_ICMP, asked, other), 5))
+    assert said.dst == other.packed
+    opening = tcp.TCP(sport=40001, dport=80, flags=tcp.TH_SYN)
+    assert one.take(ipv4(ROUTER, ip.IP_PROTO_TCP, opening, other), 6) == []
+    assert one.account.unanswered == {"TCP from 10.0.2.20: the guest is 10.0.2.15": 1}
 
 
 def test_whatever_nobody_answers_is_counted_by_its_sort() -> None:
@@ -45,6 +55,19 @@ def test_many_sorts_are_counted_and_a_few_named() -> None:
         one.take(datagram(ROUTER, port, b"x"), 1)
     (told,) = one.remarks()
     assert told.count("UDP to") == 12 and told.endswith(", and 38 sorts more")
+
+
+def test_an_answer_that_is_too_large_is_counted_and_not_given() -> None:
+    one = peer()
+    asked = icmp.ICMP(type=icmp.ICMP_ECHO, data=icmp.ICMP.Echo(id=1, seq=2, data=bytes(9300)))
+    assert one.take(ipv4(ROUTER, ip.IP_PROTO_ICMP, asked), 1000) == []
+    assert one.account.unanswered == {"with more than 9216 bytes": 1}
+
+
+def test_which_groups_the_guest_is_in_wants_no_answer() -> None:
+    one = peer()
+    assert one.take(ipv4(IPv4Address("224.0.0.22"), ip.IP_PROTO_IGMP, b"\x22" + bytes(15)), 5) == []
+    assert not one.account.unanswered
 
 
 def test_metadata_is_served_where_clouds_serve_it_and_only_where_there_is_some() -> None:

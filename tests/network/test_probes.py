@@ -9,7 +9,7 @@ from bootlab.network.frames import Mark, Wake
 from bootlab.network.peer import Peer
 from tests.network.guest import given, ipv4, peer, segment
 
-SYN, ACK, RST, PUSH = tcp.TH_SYN, tcp.TH_ACK, tcp.TH_RST, tcp.TH_PUSH
+SYN, ACK, FIN, RST, PUSH = tcp.TH_SYN, tcp.TH_ACK, tcp.TH_FIN, tcp.TH_RST, tcp.TH_PUSH
 
 
 def wakes(replies: list[Any]) -> list[int]:
@@ -61,6 +61,23 @@ def test_a_port_may_have_to_say_something() -> None:
     acknowledged = syn.seq + 1 + 6
     assert marks(one.take(segment(to, ACK | PUSH, 8, acknowledged, b"20", port=80), 20)) == []
     assert marks(one.take(segment(to, ACK | PUSH, 10, acknowledged, b"0 ok", port=80), 30)) == ["web"]
+
+
+def test_a_port_that_ends_without_the_answer_is_asked_again() -> None:
+    """A web server says 503 and closes, until what is behind it is there."""
+    one = peer(probes={"web": {"tcp": 80, "send": "GET /\n", "expect": "^200"}})
+    one.begin()
+    syn, _ = asked(one, 0)
+    to = (ROUTER, syn.sport)
+    one.take(segment(to, SYN | ACK, 7, syn.seq + 1, port=80), 10)
+    said = given(one.take(segment(to, ACK | PUSH | FIN, 8, syn.seq + 7, b"503", port=80), 20))
+    assert said[-1].data.flags & FIN
+    one.take(segment(to, ACK, 12, syn.seq + 8, port=80), 30)
+    again, _ = asked(one, 10_000_000)
+    assert again.flags == SYN and again.sport != syn.sport
+    to = (ROUTER, again.sport)
+    one.take(segment(to, SYN | ACK, 7, again.seq + 1, port=80), 10_000_010)
+    assert marks(one.take(segment(to, ACK | PUSH, 8, again.seq + 7, b"200", port=80), 10_000_020)) == ["web"]
 
 
 def test_a_ping() -> None:

@@ -211,3 +211,48 @@ def test_source_ports_differ() -> None:
     for one in opened:
         us.open(one, 0)
     assert len({one.ours for one in opened}) == 3
+
+
+def test_a_guest_that_asks_whether_we_are_there_hears_that() -> None:
+    talk = Talk()
+    talk.say(ACK)
+    # Linux asks with the number before its next (tcp_xmit_probe_skb()).
+    talk.number -= 1
+    (said,) = talk.say(ACK)
+    assert (said.flags, said.ack) == (ACK, talk.number + 1)
+
+
+def test_a_guest_that_forgot_a_connection_hears_of_it_and_opens_another() -> None:
+    talk = Talk()
+    talk.say(ACK)
+    talk.number += 70_000
+    (said,) = talk.say(SYN)
+    assert (said.flags, said.ack) == (ACK, 5001)
+    talk.say(RST)
+    (said,) = talk.say(SYN)
+    assert said.flags == SYN | ACK
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_no_segment_is_larger_than_the_guest_wants_it(ours: bool) -> None:
+    small = tcp.TCP(sport=40001, dport=80, seq=1, opts=b"\x02\x04\x02\x18", win=65535, flags=SYN, off=6)
+    taken: list[bytes] = []
+    one = Connection(PORT, 40001, taken.append)
+    if ours:
+        one.open()
+        small.flags, small.ack = SYN | ACK, 1001
+        one.take(small)
+    else:
+        one.take(small)
+        one.take(tcp.TCP(sport=40001, dport=80, seq=2, ack=1001, flags=ACK, win=65535))
+    one.replies()
+    one.send(bytes(2000))
+    assert [len(packet(said).data.data) for said in one.replies()] == [536, 536, 536, 392]
+
+
+def test_an_option_that_is_cut_is_none() -> None:
+    us = Connections({PORT: echo})
+    said = packet(segment(PORT, SYN, 1))
+    said.data.opts, said.data.off = b"\x01\x01\x01\x02", 6
+    (answer,) = given(us.take(said, 5))
+    assert answer.data.flags == SYN | ACK

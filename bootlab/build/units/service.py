@@ -49,7 +49,7 @@ _OUTPUTS = {"null": "null", "tty": "console", "journal+console": "console", "kms
 _LOGGED = frozenset({"inherit", "journal", "syslog", "kmsg", "socket"})
 _SILENT = frozenset(
     "Documentation RemainAfterExit SyslogIdentifier SyslogFacility SyslogLevel SyslogLevelPrefix NotifyAccess Also "
-    "KillSignal RequiredBy GuessMainPID TTYReset TTYVHangup TTYVTDisallocate StandardError DefaultInstance".split()
+    "RequiredBy GuessMainPID TTYReset TTYVHangup TTYVTDisallocate StandardError DefaultInstance".split()
 )
 _BRACED = re.compile(r"(\$\$|\$\{[A-Za-z_][A-Za-z0-9_]*\})")
 _ALONE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
@@ -73,6 +73,7 @@ class _Service:
         self.environment: list[str] = []
         self.environment_line = 0
         self.commands: dict[str, list[Setting]] = {}
+        self.capabilities: dict[str, list[str]] = {}
         self.tty: str | None = None
         self.pulled: dict[str, tuple[bool, Setting]] = {}
 
@@ -134,6 +135,8 @@ class _Service:
 
     def _set_type(self, value: str, setting: Setting) -> None:
         self.type = value
+        if value == "notify-reload":
+            self.unit.set("reload-signal", "HUP")
         if value not in _READY:
             self.unit.say(setting.line, f"Type={value}: it counts as ready when it is executed")
 
@@ -146,11 +149,9 @@ class _Service:
 
     def _set_number(self, value: str, setting: Setting) -> None:
         key, least, most = _NUMBERS[setting.key]
-        # LimitNOFILE=soft:hard
-        number = value.split(":")[0]
-        if not re.fullmatch(r"-?\d{1,10}", number) or not least <= int(number) <= most:
+        if not re.fullmatch(r"-?\d{1,10}", value) or not least <= int(value) <= most:
             raise NotWritten(f"{value!r} is no number from {least} to {most}; it is left out")
-        self.unit.set(key, str(int(number)))
+        self.unit.set(key, str(int(value)))
 
     def _add_environment(self, value: str, setting: Setting) -> None:
         self.environment += split_words(fill_in(value, self.unit.name))
@@ -161,6 +162,43 @@ class _Service:
         if not re.fullmatch(r"-?/[^\s*?\[]+", value):
             raise NotWritten(f"{value!r} cannot be written into a unit; it is left out")
         self.unit.refer("env-file", value)
+
+    def _set_word(self, value: str, setting: Setting) -> None:
+        key, pattern = _WORDS[setting.key]
+        if not value:
+            self.unit.unset(key)
+            return
+        if not re.fullmatch(pattern, value):
+            raise NotWritten(f"{value!r} has no counterpart; it is left out")
+        self.unit.set(key, value)
+
+    def _add_condition(self, value: str, setting: Setting) -> None:
+        value = fill_in(value, self.unit.name)
+        found = re.fullmatch(r"(!?)\s*(\S+)", value)
+        if not value:
+            self.unit.unset("condition")
+        elif found is None or value.startswith("|"):
+            raise NotWritten(f"{value!r} has no counterpart; it is left out")
+        else:
+            self.unit.add("condition", f"{'not ' if found[1] else ''}{_CONDITIONS[setting.key]} {found[2]}")
+
+    def _set_capabilities(self, value: str, setting: Setting) -> None:
+        # An empty value leaves none; names on several lines are one set; ~ takes names out of it, or of all.
+        key, names = _CAPABILITIES[setting.key], value.removeprefix("~").lower().split()
+        before = self.capabilities.get(key)
+        if not value:
+            self.capabilities[key] = []
+        elif not value.startswith("~"):
+            if before and before[0] == "all-but":
+                raise NotWritten("names behind a line with ~ have no counterpart; the line is left out")
+            self.capabilities[key] = list(dict.fromkeys([*(before or ()), *names]))
+        elif before is None and key == "capabilities":
+            self.capabilities[key] = ["all-but", *names]
+        elif before and before[0] == "all-but":
+            self.capabilities[key] = [*before, *names]
+        else:
+            self.capabilities[key] = [name for name in before or () if name not in names]
+        self.unit.set(key, " ".join(self.capabilities[key]) or "none")
 
     def _set_kill_mode(self, value: str, setting: Setting) -> None:
         if value not in _KILL_MODES:
@@ -293,7 +331,7 @@ _COMMANDS: dict[str, str | None] = {
     "ExecStart": "exec",
     "ExecStartPost": "post",
     "ExecStop": "stop",
-    "ExecReload": None,
+    "ExecReload": "reload",
     "ExecStopPost": None,
     "ExecCondition": None,
 }
@@ -301,6 +339,7 @@ _DURATIONS = {
     "RestartSec": ("restart-delay",),
     "TimeoutStartSec": ("timeout",),
     "TimeoutStopSec": ("stop-timeout",),
+    "WatchdogSec": ("watchdog",),
     "TimeoutSec": ("timeout", "stop-timeout"),
 }
 _TEXTS = {
@@ -314,11 +353,33 @@ _TEXTS = {
 _NUMBERS = {
     "Nice": ("nice", -20, 19),
     "OOMScoreAdjust": ("oom", -1000, 1000),
-    "LimitNOFILE": ("files", 1, 1 << 30),
 }
+_RESOURCES = (
+    "CPU FSIZE DATA STACK CORE RSS NPROC NOFILE MEMLOCK AS LOCKS SIGPENDING MSGQUEUE NICE RTPRIO RTTIME".split()
+)
+_LIMITS = {f"Limit{name}": f"limit-{name.lower()}" for name in _RESOURCES}
+_CONDITIONS = {
+    "ConditionPathExists": "path",
+    "ConditionKernelCommandLine": "kernel-word",
+    "ConditionArchitecture": "architecture",
+}
+_CAPABILITIES = {"CapabilityBoundingSet": "capabilities", "AmbientCapabilities": "ambient-capabilities"}
+_WORDS = {
+    "KillSignal": ("stop-signal", r"(SIG)?[A-Z0-9+]+"),
+    "ReloadSignal": ("reload-signal", r"(SIG)?[A-Z0-9+]+"),
+    "MemoryMax": ("memory-max", r"\d+[KMGT]?|\d+%|infinity"),
+    "CPUWeight": ("cpu-weight", r"\d+"),
+    "TasksMax": ("pids-max", r"\d+|infinity"),
+    "NoNewPrivileges": ("no-new-privileges", r"yes|no|true|false|on|off|0|1"),
+    **{key: (word, r"[^\s%]+") for key, word in _LIMITS.items()},
+}
+"""Values that a unit takes as they are."""
 _READERS: dict[str, Callable[[_Service, str, Setting], None]] = {
     **dict.fromkeys(("After", "Before", "Requires", "BindsTo", "Requisite", "Wants"), _Service._refer),
     **dict.fromkeys(_NUMBERS, _Service._set_number),
+    **dict.fromkeys(_WORDS, _Service._set_word),
+    **dict.fromkeys(_CAPABILITIES, _Service._set_capabilities),
+    **dict.fromkeys(_CONDITIONS, _Service._add_condition),
     "Type": _Service._set_type,
     "Restart": _Service._set_restart,
     "Environment": _Service._add_environment,
@@ -337,7 +398,7 @@ def convert_service(name: str, path: str, text: str) -> Converted:
     """Return the unit of the service `name` (without .service). `path` is what a problem is said about."""
     service = _Service(name, path)
     if "@" in name:
-        service.unit.say(0, "a template: units have no instances; write one unit for each")
+        service.unit.say(0, "a template is not converted: write its NAME@.unit by hand, %i is the word behind the @")
         service.unit.broken = True
         return service.unit.converted()
     for setting in read_settings(text):

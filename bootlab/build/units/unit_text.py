@@ -37,8 +37,16 @@ class UnitText:
 
     def set(self, key: str, value: str) -> None:
         """Give a key its value, instead of one it had."""
-        self._lines = [one for one in self._lines if one[0] != key]
+        self.unset(key)
         self._lines.append((key, value))
+
+    def add(self, key: str, value: str) -> None:
+        """Give a key one more line."""
+        self._lines.append((key, value))
+
+    def unset(self, key: str) -> None:
+        """Take back what a key was given."""
+        self._lines = [one for one in self._lines if one[0] != key]
 
     def command(self, key: str, words: Sequence[str], line: int, *, may_fail: bool = False) -> None:
         """Add a command; what cannot be written breaks the unit."""

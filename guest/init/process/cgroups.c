@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "cgroup_limits.h"
 #include "loop.h"
 #include "shared/files.h"
 #include "state/runs.h"
@@ -20,7 +21,7 @@
 enum { CGROUP2_MAGIC = 0x63677270, BASE_BYTES = 512, PIDS_BYTES = 1 << 16, EVENTS_BYTES = 256, ROUNDS = 8, MAX_PID = 4194304 };
 
 static char base[BASE_BYTES]; /* empty: none has been found */
-static bool there[MAX_UNITS];
+static bool there[MAX_UNITS], limited[MAX_UNITS];
 static int watched[MAX_UNITS]; /* inotify's number, 0: not watched */
 static int inotify_fd = -1;
 static cgroups_empty_fn *on_empty;
@@ -72,11 +73,15 @@ int cgroups_open(unit_id id)
 	/* It may be mounted only now. */
 	if (!*base)
 		find_base();
-	if (!*base)
+	if (*base && !there[id])
+		there[id] = mkdir(path_of(id, ""), 0755) == 0 || errno == EEXIST;
+	/* Once for each group, which goes when the unit is down; where there is none, once. */
+	if (!limited[id] && cgroup_limits_wanted(&runs_units()->unit[id])) {
+		limited[id] = true;
+		cgroup_limits_write(&runs_units()->unit[id], there[id] ? base : NULL, path_of(id, ""));
+	}
+	if (!there[id])
 		return -1;
-	if (!there[id] && mkdir(path_of(id, ""), 0755) && errno != EEXIST)
-		return -1;
-	there[id] = true;
 	return open(path_of(id, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
@@ -132,7 +137,8 @@ bool cgroups_has(unit_id id, pid_t pid)
 static bool send_to(pid_t pid, long number)
 {
 	kill(pid, (int)number);
-	if (number == SIGTERM)
+	/* What is stopped could not hear of it. */
+	if (number != SIGKILL)
 		kill(pid, SIGCONT);
 	return true;
 }
@@ -154,7 +160,7 @@ void cgroups_remove(unit_id id)
 		inotify_rm_watch(inotify_fd, watched[id]);
 	watched[id] = 0;
 	if (there[id] && rmdir(path_of(id, "")) == 0)
-		there[id] = false;
+		there[id] = limited[id] = false;
 }
 
 static void look(unit_id id)

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "confine.h"
 #include "environment.h"
 #include "limits.h"
 #include "loop.h"
@@ -143,14 +144,12 @@ static void set_limits(const struct child *child)
 	const struct unit *unit = child->unit;
 	char text[16];
 
-	if (unit->open_files > 0) {
-		struct rlimit limit = { (rlim_t)unit->open_files, (rlim_t)unit->open_files };
+	int r;
 
-		if (setrlimit(RLIMIT_NOFILE, &limit))
-			give_up(child, STEP_LIMIT, errno);
-	} else {
-		limits_give_back();
-	}
+	limits_give_back();
+	r = unit->confinement ? confine_resources(unit->confinement) : 0;
+	if (r)
+		give_up(child, STEP_LIMIT, -r);
 	if (unit->nice != 0 && setpriority(PRIO_PROCESS, 0, unit->nice))
 		give_up(child, STEP_LIMIT, errno);
 	/* A kernel without /proc has no such score to set, either. */
@@ -228,7 +227,9 @@ void child_run(const struct child *given)
 	const char *const *argv = child.command->argv;
 	struct identity identity;
 	int kept[3 + MAX_UNIT_SOCKETS] = { child.exec_fd, child.output_fd, child.ready_fd }, *sockets = kept + 3;
+	const struct confinement *confined;
 	char *const *environment;
+	int r;
 
 	/* Its own session first: a signal for the unit is one for its process group, and PID 1's are still blocked. */
 	setsid();
@@ -244,7 +245,8 @@ void child_run(const struct child *given)
 	place_descriptors(&child, sockets);
 	set_limits(&child);
 	find_identity(&child, &identity);
-	environment = environment_build(unit, &identity, child.main, child.notify_name, child.n_sockets);
+	environment = environment_build(unit, &identity, child.main, child.notify_name, child.n_sockets,
+					child.command->phase == PHASE_START);
 	if (!environment)
 		give_up(&child, STEP_ENVIRONMENT, errno);
 	if (unit->origin == ORIGIN_SYSTEMD && !child.command->literal)
@@ -254,7 +256,14 @@ void child_run(const struct child *given)
 	make_run_folders(&child, &identity);
 	if (chdir(unit->directory ? unit->directory : "/"))
 		give_up(&child, STEP_DIRECTORY, errno);
+	confined = child.command->unconfined ? NULL : unit->confinement;
+	r = confined ? confine_before_user(confined) : 0;
+	if (r)
+		give_up(&child, STEP_CAPABILITIES, -r);
 	become_user(&child, &identity);
+	r = confined ? confine_after_user(confined) : 0;
+	if (r)
+		give_up(&child, STEP_CAPABILITIES, -r);
 	loop_become_child();
 	execute(argv, child.command->renamed, environment);
 	give_up(&child, STEP_EXEC, errno);

@@ -100,7 +100,7 @@ static void signal_process(pid_t pid, int number)
 		return;
 	/* Most lead their own group; a daemon that was adopted by its pid file may not. */
 	kill(getpgid(pid) == pid ? -pid : pid, number);
-	if (number == SIGTERM)
+	if (number != SIGKILL)
 		kill(pid, SIGCONT);
 }
 

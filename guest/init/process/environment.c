@@ -120,10 +120,10 @@ static bool add_user(const struct unit *unit, const struct identity *identity)
 }
 
 char *const *environment_build(const struct unit *unit, const struct identity *identity, pid_t main, const char *notify_name,
-			       unsigned n_sockets)
+			       unsigned n_sockets, bool is_main)
 {
 	const char level[2] = { unit->runlevel, '\0' };
-	char number[16];
+	char number[24];
 	bool fits = add("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") && add_user(unit, identity) &&
 		    add_pair("TERM=", unit->tty ? "linux" : "dumb");
 
@@ -144,6 +144,12 @@ char *const *environment_build(const struct unit *unit, const struct identity *i
 	}
 	if (notify_name)
 		fits = fits && add_pair("NOTIFY_SOCKET=@", notify_name);
+	if (notify_name && is_main && unit->watchdog_ns > 0) {
+		snprintf(number, sizeof number, "%lld", (long long)(unit->watchdog_ns / 1000));
+		fits = fits && add_pair("WATCHDOG_USEC=", number);
+		snprintf(number, sizeof number, "%d", (int)getpid());
+		fits = fits && add_pair("WATCHDOG_PID=", number);
+	}
 	if (n_sockets > 0) {
 		snprintf(number, sizeof number, "%d", (int)getpid());
 		fits = fits && add_pair("LISTEN_PID=", number);

@@ -117,6 +117,13 @@ static void obey(unit_id id, struct slice line, uid_t by, ready_fn *ready)
 	} else if (slice_starts(line, "EXTEND_TIMEOUT_USEC=") &&
 		   !parse_number(slice_from(line, strlen("EXTEND_TIMEOUT_USEC=")), 1, INT64_C(1) << 40, &number)) {
 		runs_extend(id, number * 1000);
+	} else if (slice_is(line, "WATCHDOG=1")) {
+		runs_feed_watchdog(id);
+	} else if (slice_is(line, "WATCHDOG=trigger")) {
+		runs_starve_watchdog(id);
+	} else if (slice_starts(line, "WATCHDOG_USEC=") && runs[id].watchdog_ns > 0 &&
+		   !parse_number(slice_from(line, strlen("WATCHDOG_USEC=")), 1, INT64_C(1) << 40, &number)) {
+		runs_set_watchdog(id, number * 1000);
 	} else if (slice_starts(line, "STATUS=")) {
 		snprintf(runs[id].last_line, sizeof runs[id].last_line, "%.*s",
 			 (int)(line.size - 7 < 100 ? line.size - 7 : 100), line.at + 7);

@@ -23,7 +23,7 @@
 enum { NONBLOCKING_TRIES = 8 };
 
 static const char *const STEPS[] = { "",	   "tty",	 "descriptor", "limit",	      "group",
-				     "user", "run-folder", "directory",  "environment", "exec" };
+				     "user", "run-folder", "directory",  "environment", "capabilities", "exec" };
 
 struct spawn_pipes {
 	int exec[2], output[2], ready[2];
@@ -134,7 +134,7 @@ int spawn_command(const struct units *units, unit_id id, const struct command *c
 
 	if (r)
 		return r;
-	if (as_main && unit->readiness == READY_NOTIFY) {
+	if (as_main && (unit->readiness == READY_NOTIFY || unit->watchdog_ns > 0)) {
 		r = ready_open_notify(id, watchers->notify);
 		if (r) {
 			close_all(&pipes);

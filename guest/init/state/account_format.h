@@ -37,6 +37,7 @@ enum account_kind {
 	ACCOUNT_DOWN,
 	ACCOUNT_BLOCKED, /* it will not be started: what it needs has failed */
 	ACCOUNT_GOAL,	 /* unit: the last of the goal, or of all */
+	ACCOUNT_RELOAD,	 /* it reads its configuration anew; pid and detail: of its main process, and the signal for it */
 };
 
 struct account_record {

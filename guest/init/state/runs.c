@@ -12,7 +12,7 @@ struct run runs[MAX_UNITS];
 bool runs_ending;
 
 static const struct units *units;
-static unsigned counts[STATE_BLOCKED + 1], serial_starting;
+static unsigned counts[STATES], serial_starting;
 
 void runs_init(const struct units *all)
 {
@@ -125,10 +125,28 @@ void runs_extend(unit_id id, int64_t more_ns)
 		runs_set_deadline(id, now_ns + more_ns);
 }
 
+void runs_feed_watchdog(unit_id id)
+{
+	if (runs[id].state == STATE_UP)
+		timers_set(id, TIMER_WATCHDOG, runs[id].watchdog_ns > 0 ? clock_awake_ns() + runs[id].watchdog_ns : 0);
+}
+
+void runs_set_watchdog(unit_id id, int64_t watchdog_ns)
+{
+	runs[id].watchdog_ns = watchdog_ns;
+	runs_feed_watchdog(id);
+}
+
+void runs_starve_watchdog(unit_id id)
+{
+	if (runs[id].state == STATE_UP && runs[id].watchdog_ns > 0)
+		timers_set(id, TIMER_WATCHDOG, 1);
+}
+
 const char *runs_state_name(enum state state)
 {
 	static const char *const NAMES[] = { "off",	 "waiting", "eligible", "starting", "up",
-					     "stopping", "backoff", "failed",	"blocked" };
+					     "stopping", "backoff", "failed",	"blocked", "left-out" };
 
 	return NAMES[state];
 }

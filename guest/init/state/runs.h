@@ -22,6 +22,8 @@ enum state {
 	STATE_BACKOFF, /* until it is started again */
 	STATE_FAILED,
 	STATE_BLOCKED, /* what it needs is not there */
+	STATE_LEFT_OUT, /* by its condition */
+	STATES
 };
 
 struct run {
@@ -35,6 +37,7 @@ struct run {
 	bool poll_leftovers;  /* look whether all that it has started is gone; all three change by their runs_set_ alone */
 	bool pidfile_refused; /* which has been said */
 	bool window_open;
+	bool reload_failed;   /* the last time */
 	uint16_t command;     /* of the phase, that runs now */
 	pid_t pid;	      /* of that command; both change by runs_set_ alone */
 	pid_t main;	      /* the daemon */
@@ -44,6 +47,7 @@ struct run {
 	int exec_fd, output_fd, ready_fd, notify_fd;
 	int helper_fd;	      /* what a command beside the daemon writes: its own pipe stays the daemon's */
 	int64_t deadline_ns;  /* of what it is doing; 0: none. Changes by runs_set_deadline alone */
+	int64_t watchdog_ns;  /* of its program; 0: none */
 	int64_t since_ns;     /* in this state */
 	int64_t up_ns;	      /* when it was ready, last */
 	uint32_t restarts;
@@ -94,6 +98,13 @@ unsigned runs_serial_starting(void);
 
 /* What it is doing may take until `more_ns` from now. */
 void runs_extend(unit_id id, int64_t more_ns);
+
+/* It says that it is well, or that it says so every `watchdog_ns` from now on; counts as long as it is up. */
+void runs_feed_watchdog(unit_id id);
+void runs_set_watchdog(unit_id id, int64_t watchdog_ns);
+
+/* It says that it is not well. */
+void runs_starve_watchdog(unit_id id);
 
 const char *runs_state_name(enum state state);
 

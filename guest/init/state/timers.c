@@ -2,7 +2,7 @@
 /* Keeps the timers of all units in a binary heap, and where in it each one is. */
 #include "timers.h"
 
-enum { KINDS = TIMER_WINDOW + 1 };
+enum { KINDS = TIMER_WATCHDOG + 1 };
 
 /* A timer is unit * KINDS + kind. Places count from 1, the first one due; place 0: it is not set. */
 static uint32_t heap[MAX_UNITS * KINDS + 1], place_of[MAX_UNITS * KINDS], n_set;

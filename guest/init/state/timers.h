@@ -9,7 +9,7 @@
 #include "units/units.h"
 
 /* What a unit may wait for; one of each kind. */
-enum timer { TIMER_DEADLINE, TIMER_POLL, TIMER_WINDOW };
+enum timer { TIMER_DEADLINE, TIMER_POLL, TIMER_WINDOW, TIMER_WATCHDOG };
 
 /* No timer is set. */
 void timers_init(void);

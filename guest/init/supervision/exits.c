@@ -25,6 +25,11 @@ static const char *how_it_ended(char *how, int status)
 	return how;
 }
 
+static const char *command_path(const struct unit *unit, const struct command *command)
+{
+	return command->path ? command->path : unit->path;
+}
+
 static void command_ended(unit_id id, int status, int exec_error, const char *step)
 {
 	const struct units *units = runs_units();
@@ -41,6 +46,14 @@ static void command_ended(unit_id id, int status, int exec_error, const char *st
 			lifecycle_gone(id);
 		return;
 	}
+	if (run->state == STATE_UP && run->phase == PHASE_RELOAD) {
+		if (exec_error)
+			snprintf(how, sizeof how, "could not be executed: %s: %s", step, strerror(-exec_error));
+		else
+			how_it_ended(how, status);
+		lifecycle_reloaded(id, code == 0 || (command->may_fail && !exec_error) ? NULL : how);
+		return;
+	}
 	if (run->state != STATE_STARTING)
 		return;
 	if (unit->origin == ORIGIN_BUILTIN) {
@@ -51,7 +64,7 @@ static void command_ended(unit_id id, int status, int exec_error, const char *st
 		return;
 	}
 	if (exec_error) {
-		lifecycle_fail(id, "%s:%u: %s: %s: %s", unit->path, command->line, command->argv[0], step, strerror(-exec_error));
+		lifecycle_fail(id, "%s:%u: %s: %s: %s", command_path(unit, command), command->line, command->argv[0], step, strerror(-exec_error));
 	} else if (unit->origin == ORIGIN_LSB && (code == LSB_NOT_INSTALLED || code == LSB_NOT_CONFIGURED)) {
 		snprintf(run->why, sizeof run->why, "it says that it is not %s",
 			 code == LSB_NOT_INSTALLED ? "installed" : "configured");
@@ -82,7 +95,7 @@ static void main_ended(unit_id id, int status, int exec_error, const char *step)
 		break;
 	case STATE_STARTING:
 		if (exec_error)
-			lifecycle_fail(id, "%s:%u: %s: %s: %s", units->unit[id].path, command->line, command->argv[0], step,
+			lifecycle_fail(id, "%s:%u: %s: %s: %s", command_path(&units->unit[id], command), command->line, command->argv[0], step,
 				       strerror(-exec_error));
 		else
 			lifecycle_fail(id, "%s before it was ready", how);

@@ -72,7 +72,7 @@ static void look_at_goals(void)
 	for (size_t i = 0; i < n_goals && !failed; i++) {
 		enum state state = runs[goals[i]].state;
 
-		if (state != STATE_FAILED && state != STATE_BLOCKED)
+		if (state != STATE_FAILED && state != STATE_BLOCKED && state != STATE_LEFT_OUT)
 			continue;
 		failed = true;
 		log_say(LOG_FAILURE, "the goal cannot be reached: %s is %s: %s", units->unit[goals[i]].name, runs_state_name(state),
@@ -82,7 +82,7 @@ static void look_at_goals(void)
 
 static void say_settled(void)
 {
-	size_t count[STATE_BLOCKED + 1] = { 0 };
+	size_t count[STATES] = { 0 };
 
 	if (runs_count(STATE_WAITING) > 0 || runs_count(STATE_ELIGIBLE) > 0 || runs_count(STATE_STARTING) > 0)
 		return;
@@ -94,6 +94,8 @@ static void say_settled(void)
 		account_add(ACCOUNT_GOAL, NO_UNIT, 0, 0, 0);
 	log_say(LOG_NOTE, "%zu units are up, %zu failed, %zu could not be started", count[STATE_UP],
 		count[STATE_FAILED] + count[STATE_BACKOFF], count[STATE_BLOCKED]);
+	if (count[STATE_LEFT_OUT] > 0)
+		log_say(LOG_NOTE, "%zu are left out by their conditions", count[STATE_LEFT_OUT]);
 	/* Last, so that nothing scrolls it away. */
 	if (first_failed != NO_UNIT)
 		log_say(LOG_FAILURE, "the first that failed: %s: %s", units->unit[first_failed].name, first_why);

@@ -2,6 +2,7 @@
 /* Takes one unit from state to state: begin, ready, failed, stopping, down. */
 #include "lifecycle.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "shared/clock.h"
 #include "state/account.h"
 #include "state/log.h"
+#include "units/conditions.h"
 
 enum { MAX_BACKOFF_S = 60, MAX_DOUBLINGS = 12, STEADY_S = 10, KILL_AGAIN_S = 1, KILLS = 3 };
 
@@ -94,10 +96,19 @@ void lifecycle_gone(unit_id id)
 		runs_set_poll_leftovers(id, true); /* nothing tells of them */
 }
 
+static void ask_to_end(unit_id id)
+{
+	const struct unit *unit = &units->unit[id];
+
+	command_signal(units, id, unit->stop_signal ? unit->stop_signal : SIGTERM);
+	if (unit->hangs_up)
+		command_signal(units, id, SIGHUP);
+}
+
 static void terminate(unit_id id)
 {
 	if (command_is_alive(units, id))
-		command_signal(units, id, SIGTERM);
+		ask_to_end(id);
 	lifecycle_gone(id);
 }
 
@@ -130,6 +141,8 @@ void lifecycle_up(unit_id id)
 	runs_enter(id, STATE_UP);
 	run->up_ns = run->since_ns;
 	account_add(ACCOUNT_READY, id, (uint32_t)(run->main > 0 ? run->main : 0), 0, runs_count(STATE_STARTING));
+	if (run->watchdog_ns > 0)
+		runs_feed_watchdog(id);
 	goal_unit_up(id);
 	settled(id);
 	if (units->unit[id].readiness == READY_FORK && run->main <= 0)
@@ -186,6 +199,23 @@ static void start_done(unit_id id)
 	next_command(id, 0);
 }
 
+static bool is_left_out(unit_id id)
+{
+	const struct condition *unmet = condition_unmet(&units->unit[id]);
+	struct run *run = &runs[id];
+
+	if (!unmet)
+		return false;
+	if (unmet->must) {
+		lifecycle_fail(id, "line %u: what must hold does not: %s", unmet->line, unmet->said);
+		return true;
+	}
+	snprintf(run->why, sizeof run->why, "its condition does not hold: %s (line %u)", unmet->said, unmet->line);
+	log_say(LOG_NOTE, "%s is left out by its condition: %s (line %u)", units->unit[id].name, unmet->said, unmet->line);
+	down(id, STATE_LEFT_OUT);
+	return true;
+}
+
 void lifecycle_begin(unit_id id)
 {
 	const struct unit *unit = &units->unit[id];
@@ -193,7 +223,10 @@ void lifecycle_begin(unit_id id)
 
 	run->why[0] = run->last_line[0] = '\0';
 	run->pidfile_refused = false;
+	run->watchdog_ns = unit->watchdog_ns;
 	kills[id] = 0;
+	if (unit->conditions && is_left_out(id))
+		return;
 	if (unit->builtin && !unit->builtin_waits) {
 		int r = unit->builtin();
 
@@ -217,6 +250,85 @@ void lifecycle_begin(unit_id id)
 		next_command(id, 0);
 }
 
+/* ---- Reloaded ------------------------------------------------------------------------------------------------------------ */
+
+/* Whatever became of it, the unit is up as before. */
+static void end_reload(unit_id id)
+{
+	runs[id].phase = PHASE_POST;
+	runs_set_spawn_again(id, false);
+	runs_set_deadline(id, 0);
+}
+
+static void forget_reload(unit_id id)
+{
+	struct run *run = &runs[id];
+
+	if (run->pid <= 0)
+		return;
+	/* Its end is nothing to the unit any more. */
+	command_signal_helper(run, SIGKILL);
+	runs_set_pid(id, 0);
+	end_reload(id);
+}
+
+static bool find_reload(unit_id id, uint16_t from)
+{
+	runs[id].phase = PHASE_RELOAD;
+	if (command_find(units, id, from))
+		return true;
+	runs[id].phase = PHASE_POST;
+	return false;
+}
+
+int lifecycle_reload(unit_id id)
+{
+	const struct unit *unit = &units->unit[id];
+	struct run *run = &runs[id];
+
+	if (run->state != STATE_UP)
+		return -ENOTCONN;
+	if (run->phase == PHASE_RELOAD)
+		return -EALREADY;
+	run->reload_failed = false;
+	if (unit->reload_signal && run->main > 0) {
+		kill(run->main, unit->reload_signal);
+		account_add(ACCOUNT_RELOAD, id, (uint32_t)run->main, unit->reload_signal, 0);
+	}
+	if (find_reload(id, 0)) {
+		account_add(ACCOUNT_RELOAD, id, 0, 0, 0);
+		if (unit->start_timeout_ns > 0)
+			runs_set_deadline(id, clock_awake_ns() + unit->start_timeout_ns);
+		run_current(id);
+	} else if (!unit->reload_signal || run->main <= 0) {
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+void lifecycle_reloaded(unit_id id, const char *how)
+{
+	if (!how && find_reload(id, (uint16_t)(runs[id].command + 1))) {
+		run_current(id);
+		return;
+	}
+	runs[id].reload_failed = how != NULL;
+	if (how)
+		log_say(LOG_FAILURE, "%s: its reload command %s; it runs on as it was", units->unit[id].name, how);
+	else
+		log_say(LOG_NOTE, "%s is reloaded", units->unit[id].name);
+	end_reload(id);
+}
+
+void lifecycle_reload_late(unit_id id)
+{
+	if (runs[id].phase != PHASE_RELOAD)
+		return;
+	if (runs[id].pid > 0)
+		forget_reload(id);
+	lifecycle_reloaded(id, "did not end in time");
+}
+
 /* ---- Stopped, or failed -------------------------------------------------------------------------------------------------- */
 
 void lifecycle_stop(unit_id id, enum state after)
@@ -232,6 +344,8 @@ void lifecycle_stop(unit_id id, enum state after)
 		return;
 	}
 	account_add(ACCOUNT_STOPPING, id, 0, 0, 0);
+	if (was_up)
+		forget_reload(id);
 	runs_enter(id, STATE_STOPPING);
 	kills[id] = 0;
 	if (units->unit[id].stop_timeout_ns > 0)
@@ -254,14 +368,14 @@ void lifecycle_kill(unit_id id)
 	/* The stop command is the one that took too long: what it should have stopped has not been asked yet. */
 	if (run->phase == PHASE_STOP && run->main > 0) {
 		log_say(LOG_FAILURE, "%s: its stop command did not end in time, and is killed", units->unit[id].name);
-		run->phase = PHASE_STOP + 1;
+		run->phase = PHASE_TERMINATE;
 		runs_set_spawn_again(id, false);
 		command_signal_helper(run, SIGKILL);
-		command_signal(units, id, SIGTERM);
+		ask_to_end(id);
 		runs_set_deadline(id, clock_awake_ns() + units->unit[id].stop_timeout_ns);
 		return;
 	}
-	run->phase = PHASE_STOP + 1;
+	run->phase = PHASE_TERMINATE;
 	runs_set_spawn_again(id, false);
 	if (kills[id]++ == KILLS) {
 		log_say(LOG_FAILURE, "%s: process %d cannot be killed; it is left behind", units->unit[id].name,
@@ -281,6 +395,20 @@ void lifecycle_kill(unit_id id)
 	if (!command_has_process(run))
 		runs_set_poll_leftovers(id, true);
 	runs_set_deadline(id, clock_awake_ns() + KILL_AGAIN_S * NS_PER_S);
+}
+
+void lifecycle_starved(unit_id id)
+{
+	int64_t limit_ns = runs[id].watchdog_ns;
+
+	/* The timer of an earlier time that it was up is not taken back. */
+	if (runs[id].state != STATE_UP || limit_ns <= 0)
+		return;
+	/* For a dump of where it hangs; its stop follows. */
+	if (runs[id].main > 0)
+		kill(runs[id].main, SIGABRT);
+	lifecycle_fail(id, "its watchdog was not fed for %lld.%03lld s, or it said that it is not well", (long long)(limit_ns / NS_PER_S),
+		       (long long)(limit_ns % NS_PER_S / NS_PER_MS));
 }
 
 static enum state after_failure(unit_id id)

@@ -26,11 +26,24 @@ void lifecycle_kill(unit_id id);
 __attribute__((format(printf, 2, 3)))
 void lifecycle_fail(unit_id id, const char *format, ...);
 
+/*
+ * Have a unit that is up read its configuration anew. 0, also when there is no process to be had for it yet; -EOPNOTSUPP when its file
+ * does not say how, -ENOTCONN when it is not up, -EALREADY when it is at it.
+ */
+int lifecycle_reload(unit_id id);
+
+/* Its reload command has ended: well if `how` is NULL. Or its time for that is over. */
+void lifecycle_reloaded(unit_id id, const char *how);
+void lifecycle_reload_late(unit_id id);
+
 /* What no event tells: try again where there was no process to be had, look for a pid file. Every RUNS_POLL_MS. */
 void lifecycle_poll(unit_id id);
 
 /* A window of the unit is over: what it writes is read on. */
 void lifecycle_window_over(unit_id id);
+
+/* It has not said in time that it is well. */
+void lifecycle_starved(unit_id id);
 
 /* Take the readiness messages that wait. */
 void lifecycle_notified(unit_id id);

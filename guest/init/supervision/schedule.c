@@ -25,20 +25,28 @@ void schedule_init(const struct units *all)
 
 /* ---- What a unit waits for ----------------------------------------------------------------------------------------------- */
 
+/* Asked of every dependency, again and again: one look for several states. */
+static bool is_one_of(enum state state, unsigned states)
+{
+	return states >> state & 1;
+}
+
 static bool has_failed(const struct edge *edge)
 {
 	enum state state = runs[edge->to].state;
 
 	return (edge->when & AT_START) && edge->relation == RELATION_NEEDS &&
-	       (state == STATE_FAILED || state == STATE_BLOCKED || state == STATE_OFF);
+	       is_one_of(state, 1u << STATE_FAILED | 1u << STATE_BLOCKED | 1u << STATE_OFF | 1u << STATE_LEFT_OUT) &&
+	       (state != STATE_LEFT_OUT || edge->binds);
 }
 
 static bool is_awaited(const struct edge *edge)
 {
 	enum state state = runs[edge->to].state;
 
-	return (edge->when & AT_START) && (state == STATE_WAITING || state == STATE_ELIGIBLE || state == STATE_STARTING ||
-					   (edge->relation == RELATION_NEEDS && state != STATE_UP));
+	return (edge->when & AT_START) &&
+	       (is_one_of(state, 1u << STATE_WAITING | 1u << STATE_ELIGIBLE | 1u << STATE_STARTING) ||
+		(edge->relation == RELATION_NEEDS && !is_one_of(state, 1u << STATE_UP | 1u << STATE_LEFT_OUT)));
 }
 
 /* On from where it stood, and round: what is passed once need not be looked at again until the round is whole. */

@@ -29,6 +29,9 @@ struct ring {
 
 static struct ring changed, stopping;
 
+/* Of the boot nothing but the built-in units, so far: it has no goal, and is not settled. */
+static bool is_rescue;
+
 static void ring_put(struct ring *ring, unit_id id)
 {
 	if (ring->holds[id])
@@ -53,6 +56,7 @@ void supervise_init(const struct units *all, const struct config *config)
 	unit_id id;
 
 	units = all;
+	is_rescue = false;
 	while (ring_take(&changed, &id) || ring_take(&stopping, &id))
 		;
 	runs_init(all);
@@ -99,12 +103,18 @@ static void consider(unit_id id)
 
 /* ---- What the user, or the boot, wants --------------------------------------------------------------------------------- */
 
+static bool is_down(unit_id id)
+{
+	enum state state = runs[id].state;
+
+	return (1u << STATE_OFF | 1u << STATE_FAILED | 1u << STATE_BLOCKED | 1u << STATE_BACKOFF | 1u << STATE_LEFT_OUT) >> state & 1;
+}
+
 static void wait_for_start(unit_id id)
 {
 	struct run *run = &runs[id];
 
-	if (run->state != STATE_OFF && run->state != STATE_FAILED && run->state != STATE_BLOCKED &&
-	    run->state != STATE_BACKOFF)
+	if (!is_down(id))
 		return;
 	run->stop_wanted = run->start_wanted = run->wait_wanted = false;
 	runs_enter(id, STATE_WAITING);
@@ -113,8 +123,24 @@ static void wait_for_start(unit_id id)
 		lifecycle_fail(id, "%s", units->unit[id].why_broken ? units->unit[id].why_broken : "its file is wrong");
 }
 
+void supervise_rescue(bool first_only)
+{
+	is_rescue = true;
+	for (size_t i = 0; i < units->n_units; i++)
+		if (units->unit[i].origin == ORIGIN_BUILTIN && (!first_only || !strcmp(units->unit[i].name, "basics")))
+			wait_for_start((unit_id)i);
+	for (size_t i = 0; i < units->n_units; i++)
+		consider((unit_id)i);
+}
+
+bool supervise_rescue_is_there(void)
+{
+	return runs_count(STATE_WAITING) + runs_count(STATE_ELIGIBLE) + runs_count(STATE_STARTING) == 0;
+}
+
 void supervise_boot(void)
 {
+	is_rescue = false;
 	for (size_t i = 0; i < units->n_units; i++)
 		if (units->unit[i].wanted)
 			wait_for_start((unit_id)i);
@@ -138,7 +164,7 @@ static void start_with_needs(unit_id first)
 
 		if (state == STATE_STOPPING)
 			runs[id].start_wanted = true;
-		if (state != STATE_OFF && state != STATE_FAILED && state != STATE_BLOCKED && state != STATE_BACKOFF)
+		if (!is_down(id))
 			continue;
 		wait_for_start(id);
 		for (edge_id e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
@@ -235,6 +261,13 @@ int supervise_restart(struct slice name)
 	return 0;
 }
 
+int supervise_reload(struct slice name)
+{
+	unit_id id = units_find(units, name);
+
+	return id == NO_UNIT ? -ENOENT : lifecycle_reload(id);
+}
+
 void supervise_stop_all(void)
 {
 	runs_ending = true;
@@ -256,13 +289,6 @@ bool supervise_all_down(void)
 }
 
 /* ---- What has changed ---------------------------------------------------------------------------------------------------- */
-
-static bool is_down(unit_id id)
-{
-	enum state state = runs[id].state;
-
-	return state == STATE_OFF || state == STATE_FAILED || state == STATE_BLOCKED || state == STATE_BACKOFF;
-}
 
 /* `edge` leads to a unit that is up, or no longer. */
 static void see_to_dependent(const struct edge *edge, edge_id e)
@@ -339,6 +365,9 @@ static void is_due(unit_id id)
 		wait_for_start(id);
 		consider(id);
 		break;
+	case STATE_UP:
+		lifecycle_reload_late(id);
+		break;
 	default:
 		run->deadline_ns = 0;
 	}
@@ -358,6 +387,8 @@ int64_t supervise_timers(int64_t now_ns)
 			is_due(id);
 		else if (timer == TIMER_POLL)
 			lifecycle_poll(id);
+		else if (timer == TIMER_WATCHDOG)
+			lifecycle_starved(id);
 		else
 			lifecycle_window_over(id);
 		acted |= runs[id].state != before;
@@ -376,10 +407,10 @@ void supervise_schedule(int64_t now_ns)
 	unit_id id;
 
 	settle_all();
-	while (!runs_ending && (id = schedule_pick(goal_pending(), now_ns)) != NO_UNIT) {
+	while (!runs_ending && (id = schedule_pick(goal_pending() && !is_rescue, now_ns)) != NO_UNIT) {
 		lifecycle_begin(id);
 		settle_all();
 	}
-	if (!runs_ending)
+	if (!runs_ending && !is_rescue)
 		goal_look();
 }

@@ -15,10 +15,20 @@ void supervise_init(const struct units *units, const struct config *config);
 /* Start all that is wanted. */
 void supervise_boot(void);
 
+/*
+ * Start built-in units alone (`first_only`: nothing but `basics`), so that somebody can look after the machine; all the rest by
+ * supervise_boot() later. And whether they have come up, or will not.
+ */
+void supervise_rescue(bool first_only);
+bool supervise_rescue_is_there(void);
+
 /* What the user asks for; a name that does not exist is -ENOENT. Stopping stops what needs it first. */
 int supervise_start(struct slice name);
 int supervise_stop(struct slice name);
 int supervise_restart(struct slice name);
+
+/* Have it read its configuration anew; errors as lifecycle_reload's. */
+int supervise_reload(struct slice name);
 
 /* Begin to stop everything, whatever it is doing; nothing is started any more. */
 void supervise_stop_all(void);

@@ -75,7 +75,7 @@ static void test_the_runlevel_that_scripts_are_told(void)
 {
 	static const struct identity NOBODY;
 	const struct unit unit = { .origin = ORIGIN_LSB, .runlevel = '5' };
-	char *const *environment = environment_build(&unit, &NOBODY, 0, NULL, 0);
+	char *const *environment = environment_build(&unit, &NOBODY, 0, NULL, 0, true);
 	bool told = false;
 
 	CHECK(environment);
@@ -100,7 +100,7 @@ static void test_variables_of_files(void)
 
 	CHECK(fd >= 0 && write(fd, FILE_TEXT, sizeof FILE_TEXT - 1) == sizeof FILE_TEXT - 1);
 	close(fd);
-	environment = environment_build(&unit, &NOBODY, 0, NULL, 0);
+	environment = environment_build(&unit, &NOBODY, 0, NULL, 0, true);
 	CHECK(environment);
 	for (size_t i = 0; i < sizeof EXPECTED / sizeof EXPECTED[0]; i++) {
 		size_t at = 0;
@@ -116,7 +116,7 @@ static void test_variables_of_files(void)
 		CHECK(argv[i] && EXPANDED[i] && !strcmp(argv[i], EXPANDED[i]));
 	unlink(path);
 	/* One that must be there. */
-	CHECK(!environment_build(&unit, &NOBODY, 0, NULL, 0) && errno == ENOENT);
+	CHECK(!environment_build(&unit, &NOBODY, 0, NULL, 0, true) && errno == ENOENT);
 }
 
 static void test_a_flood_leaves_the_lines_of_others(void)

@@ -50,7 +50,7 @@ static const struct spawn_watchers *watchers[MOST_UNITS + 1];
 static bool killed_all, synced, sync_begun;
 static int64_t sync_begun_ns, asked_ns;
 static jmp_buf machine_ended;
-static unsigned n_ups, n_adopted, n_refused, n_left, n_synced, n_hung;
+static unsigned n_ups, n_adopted, n_refused, n_left, n_synced, n_hung, n_reloads, n_left_out;
 
 static struct process *find(pid_t pid)
 {
@@ -319,12 +319,16 @@ static void add_unit(unsigned number)
 		used += (size_t)snprintf(text + used, sizeof text - used, "post /bin/c\n");
 	if (below(3) == 0)
 		used += (size_t)snprintf(text + used, sizeof text - used, "stop /bin/d\n");
+	if (below(3) == 0)
+		used += (size_t)snprintf(text + used, sizeof text - used, "reload /bin/e\nreload -/bin/f\n");
 	if (below(6) == 0)
 		used += (size_t)snprintf(text + used, sizeof text - used, "restart-limit %u\n", 1 + below(3));
 	if (below(8) == 0)
 		used += (size_t)snprintf(text + used, sizeof text - used, "serial yes\n");
 	if (below(8) == 0)
 		used += (size_t)snprintf(text + used, sizeof text - used, "enable no\n");
+	if (below(12) == 0)
+		used += (size_t)snprintf(text + used, sizeof text - used, "condition %spath /\n", below(2) ? "not " : "");
 	if (below(20) == 0)
 		used += (size_t)snprintf(text + used, sizeof text - used, "needs nobody\n");
 	snprintf(name, sizeof name, "u%u", number);
@@ -369,11 +373,13 @@ static void check_pids(void)
 
 static void check_counts(void)
 {
-	unsigned counts[STATE_BLOCKED + 1] = { 0 };
+	unsigned counts[STATES] = { 0 };
 
-	for (size_t i = 0; i < units.n_units; i++)
+	for (size_t i = 0; i < units.n_units; i++) {
 		counts[runs[i].state]++;
-	for (size_t i = 0; i <= STATE_BLOCKED; i++)
+		n_left_out += runs[i].state == STATE_LEFT_OUT;
+	}
+	for (size_t i = 0; i < STATES; i++)
 		CHECK(runs_count((enum state)i) == counts[i]);
 }
 
@@ -470,12 +476,15 @@ static void ask_something(void)
 	char name[16];
 
 	snprintf(name, sizeof name, "u%u", below((unsigned)units.n_units));
-	switch (below(3)) {
+	switch (below(4)) {
 	case 0:
 		supervise_start(slice_of(name));
 		break;
 	case 1:
 		supervise_stop(slice_of(name));
+		break;
+	case 2:
+		n_reloads += supervise_reload(slice_of(name)) == 0;
 		break;
 	default:
 		supervise_restart(slice_of(name));
@@ -531,7 +540,7 @@ int main(void)
 		n_hung += !synced;
 	}
 	/* All of it has been seen. */
-	CHECK(n_ups > SCHEDULES && n_adopted > 100 && n_refused > 100 && n_hung > 100 && n_synced > SCHEDULES / 2);
+	CHECK(n_ups > SCHEDULES && n_adopted > 100 && n_refused > 100 && n_reloads > 1000 && n_left_out > 1000 && n_hung > 100 && n_synced > SCHEDULES / 2);
 	puts("test_state_machine: ok");
 	return 0;
 }

@@ -2,8 +2,11 @@
 /* Tests how NAME.unit files and init.conf are read: whole ones, mistakes with their lines, sockets, no room. */
 #include "units/unit_file.h"
 
+#include <sys/resource.h>
+
 #include "check.h"
 #include "units/config.h"
+#include "units/confinement.h"
 
 static struct unit *parse(const char *text)
 {
@@ -37,7 +40,7 @@ static void test_a_whole_file(void)
 	CHECK(unit->start_timeout_ns == 1500000000 && unit->stop_timeout_ns == 200000000);
 	CHECK(unit->restart == RESTART_ON_FAILURE && unit->restart_delay_ns == 1000000000 && unit->restart_limit == 3);
 	CHECK(!strcmp(unit->environment[1], "B=2 3") && !strcmp(unit->environment[2], "C=4") && !unit->environment[3]);
-	CHECK(unit->nice == -5 && unit->oom == -900 && unit->oom_given && unit->open_files == 4096);
+	CHECK(unit->nice == -5 && unit->oom == -900 && unit->oom_given && unit->confinement->resources[RLIMIT_NOFILE].soft == 4096);
 	CHECK(unit->output == OUTPUT_CONSOLE && unit->serial && unit->no_defaults && !strcmp(unit->mark, "camera-up"));
 }
 

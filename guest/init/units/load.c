@@ -78,36 +78,27 @@ static bool is_taken(const struct units *units, struct slice name)
 	return units_find(units, name) != NO_UNIT;
 }
 
-static void load_own(struct loading *loading)
-{
-	struct listing files;
-	char path[PATH_MAX];
-	struct slice text;
+/* Where files of a kind may be, the folder that counts most first. */
+struct folders {
+	const char *const *at;
+	size_t n;
+	void (*read)(const char *path, const char *text, size_t size);
+};
 
-	if (!list(loading, "/etc/bootlab/units", &files))
-		return;
-	for (size_t i = 0; i < files.n; i++) {
-		struct slice name = slice_of(files.names[i]);
-
-		if (!slice_ends(name, ".unit") || name.at[0] == '.')
-			continue;
-		name.size -= strlen(".unit");
-		rooted(path, loading->root, "/etc/bootlab/units", files.names[i]);
-		if (read_text(loading->units, path, &text))
-			unit_file_parse(loading->units, name, path, text.at, text.size);
-	}
-}
-
-/* systemd's, the one that counts most first. */
+static const char *const UNIT_FOLDERS[] = { "/etc/bootlab/units", "/run/bootlab/units", "/usr/lib/bootlab/units" };
+enum { N_UNIT_FOLDERS = sizeof UNIT_FOLDERS / sizeof UNIT_FOLDERS[0] };
 static const char *const SERVICE_FOLDERS[] = { "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
 					       "/usr/lib/systemd/system", "/lib/systemd/system" };
 enum { N_SERVICE_FOLDERS = sizeof SERVICE_FOLDERS / sizeof SERVICE_FOLDERS[0], MAX_DROP_INS = 64 };
 
+static const struct folders OWN = { UNIT_FOLDERS, N_UNIT_FOLDERS, unit_file_read };
+static const struct folders SERVICES = { SERVICE_FOLDERS, N_SERVICE_FOLDERS, service_file_read };
+
 /* The first folder that has this unit file. */
-static bool find_service(const struct loading *loading, const char *file, char *path)
+static bool find_file(const struct loading *loading, const struct folders *folders, const char *file, char *path)
 {
-	for (size_t i = 0; i < N_SERVICE_FOLDERS; i++)
-		if (file_exists(rooted(path, loading->root, SERVICE_FOLDERS[i], file)))
+	for (size_t i = 0; i < folders->n; i++)
+		if (file_exists(rooted(path, loading->root, folders->at[i], file)))
 			return true;
 	return false;
 }
@@ -131,7 +122,7 @@ static int compare_drop_ins(const void *one, const void *other)
 }
 
 /* FILE.d/NAME.conf of all folders, in the order of their names; of one name that of the folder that counts most. */
-static void read_drop_ins(struct loading *loading, const char *file)
+static void read_drop_ins(struct loading *loading, const struct folders *folders, const char *file)
 {
 	struct drop_in found[MAX_DROP_INS];
 	char path[PATH_MAX], folder[PATH_MAX];
@@ -139,8 +130,8 @@ static void read_drop_ins(struct loading *loading, const char *file)
 	struct slice text;
 	size_t n = 0;
 
-	for (size_t i = 0; i < N_SERVICE_FOLDERS; i++) {
-		snprintf(folder, sizeof folder, "%s/%s.d", SERVICE_FOLDERS[i], file);
+	for (size_t i = 0; i < folders->n; i++) {
+		snprintf(folder, sizeof folder, "%s/%s.d", folders->at[i], file);
 		if (!list(loading, folder, &files))
 			continue;
 		for (size_t j = 0; j < files.n; j++) {
@@ -157,10 +148,130 @@ static void read_drop_ins(struct loading *loading, const char *file)
 	}
 	qsort(found, n, sizeof found[0], compare_drop_ins);
 	for (size_t i = 0; i < n; i++) {
-		snprintf(folder, sizeof folder, "%s/%s.d", SERVICE_FOLDERS[found[i].folder], file);
+		snprintf(folder, sizeof folder, "%s/%s.d", folders->at[found[i].folder], file);
 		rooted(path, loading->root, folder, found[i].name);
-		if (!is_masked(path) && read_text(loading->units, path, &text))
-			service_file_read(path, text.at, text.size);
+		if (!is_masked(path) && read_text(loading->units, path, &text)) {
+			const char *kept = arena_text(&loading->units->arena, path, strlen(path));
+
+			/* Commands remember where they stand. */
+			if (kept)
+				folders->read(kept, text.at, text.size);
+		}
+	}
+}
+
+/* "getty@.unit" of "getty@tty1.unit"; false when the name is of no instance. */
+static bool template_of(const char *file, const char *suffix, char *ret)
+{
+	const char *at = strchr(file, '@');
+
+	return at && strcmp(at + 1, suffix) != 0 && snprintf(ret, PATH_MAX, "%.*s@%s", (int)(at - file), file, suffix) < PATH_MAX;
+}
+
+/* The file that describes all of its kind. */
+static bool find_template(const struct loading *loading, const struct folders *folders, const char *file, const char *suffix, char *path)
+{
+	char template[PATH_MAX];
+
+	return template_of(file, suffix, template) && find_file(loading, folders, template, path);
+}
+
+/* Those of an instance's template come before its own. */
+static void read_template_drop_ins(struct loading *loading, const struct folders *folders, const char *file, const char *suffix)
+{
+	char template[PATH_MAX];
+
+	if (template_of(file, suffix, template))
+		read_drop_ins(loading, folders, template);
+}
+
+static bool is_template(const char *file, const char *suffix)
+{
+	const char *at = strchr(file, '@');
+
+	return at && !strcmp(at + 1, suffix);
+}
+
+/* Its file is found, or is that of its template; `has_drop_ins`: one of the folders has any. */
+static void load_unit(struct loading *loading, const char *file, bool has_drop_ins, bool enabled)
+{
+	struct slice name = { file, strlen(file) - strlen(".unit") }, text;
+	struct unit *unit;
+	char path[PATH_MAX];
+
+	if (!find_file(loading, &OWN, file, path) && !find_template(loading, &OWN, file, ".unit", path)) {
+		/* What others name and is not there is said where they name it. */
+		if (enabled)
+			units_complain(loading->units, file, 0, "a link that leads nowhere: it is no unit");
+		return;
+	}
+	if (is_masked(path) || !read_text(loading->units, path, &text))
+		return;
+	unit = unit_file_begin(loading->units, name, path);
+	if (!unit)
+		return;
+	unit->enabled = enabled;
+	unit_file_read(unit->path, text.at, text.size);
+	if (has_drop_ins) {
+		read_template_drop_ins(loading, &OWN, file, ".unit");
+		read_drop_ins(loading, &OWN, file);
+	}
+	unit_file_finish();
+}
+
+/* A folder that counts more has it, too. */
+static bool is_hidden(const struct loading *loading, size_t folder, const char *file)
+{
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < folder; i++)
+		if (file_exists(rooted(path, loading->root, UNIT_FOLDERS[i], file)))
+			return true;
+	return false;
+}
+
+/* Of a unit that is not there nobody reads them. */
+static void check_drop_ins(struct loading *loading, const char *folder, const char *name)
+{
+	char path[PATH_MAX], file[PATH_MAX];
+
+	if (!slice_ends(slice_of(name), ".unit.d"))
+		return;
+	snprintf(file, sizeof file, "%.*s", (int)(strlen(name) - strlen(".d")), name);
+	if (find_file(loading, &OWN, file, path) || find_template(loading, &OWN, file, ".unit", path))
+		return;
+	units_complain(loading->units, rooted(path, loading->root, folder, name), 0, "there is no %s: these drop-ins are not read", file);
+}
+
+static void load_own(struct loading *loading)
+{
+	struct listing files[N_UNIT_FOLDERS] = { { .n = 0 } };
+	bool has_drop_ins = false, has_templates = false;
+	char file[UNIT_NAME_MAX + 16];
+
+	for (size_t i = 0; i < N_UNIT_FOLDERS; i++)
+		if (list(loading, UNIT_FOLDERS[i], &files[i]))
+			for (size_t j = 0; j < files[i].n; j++) {
+				has_drop_ins |= slice_ends(slice_of(files[i].names[j]), ".unit.d");
+				has_templates |= is_template(files[i].names[j], ".unit");
+			}
+	for (size_t i = 0; i < N_UNIT_FOLDERS; i++)
+		for (size_t j = 0; j < files[i].n; j++) {
+			const char *name = files[i].names[j];
+
+			if (slice_ends(slice_of(name), ".unit") && name[0] != '.' && !is_template(name, ".unit") && !is_hidden(loading, i, name))
+				load_unit(loading, name, has_drop_ins, true);
+		}
+	for (size_t i = 0; has_drop_ins && i < N_UNIT_FOLDERS; i++)
+		for (size_t j = 0; j < files[i].n; j++)
+			check_drop_ins(loading, UNIT_FOLDERS[i], files[i].names[j]);
+	/* Instances that others name; refs grow while this goes on. */
+	for (size_t i = 0; has_templates && i < loading->units->n_refs; i++) {
+		const struct ref *ref = &loading->units->refs[i];
+
+		if (strchr(ref->name, '@') && !slice_ends(slice_of(ref->name), "@") && !is_taken(loading->units, slice_of(ref->name)) &&
+		    snprintf(file, sizeof file, "%s.unit", ref->name) < (int)sizeof file)
+			load_unit(loading, file, has_drop_ins, false);
 	}
 }
 
@@ -180,18 +291,21 @@ static void load_service(struct loading *loading, const char *file, bool enabled
 			loading->units->unit[id].enabled = true;
 		return;
 	}
-	if (memchr(name.at, '@', name.size)) {
-		units_complain(loading->units, file, 0, "a template (NAME@) is not supported: not started");
+	if (is_template(file, ".service")) {
+		units_complain(loading->units, file, 0, "a template, without what is to stand behind its @: not started");
 		return;
 	}
-	if (!find_service(loading, file, path) || is_masked(path) || !read_text(loading->units, path, &text))
+	if (!find_file(loading, &SERVICES, file, path) && !find_template(loading, &SERVICES, file, ".service", path))
+		return;
+	if (is_masked(path) || !read_text(loading->units, path, &text))
 		return;
 	unit = service_file_begin(loading->units, name, path);
 	if (!unit)
 		return;
 	unit->enabled = enabled;
-	service_file_read(path, text.at, text.size);
-	read_drop_ins(loading, file);
+	service_file_read(unit->path, text.at, text.size);
+	read_template_drop_ins(loading, &SERVICES, file, ".service");
+	read_drop_ins(loading, &SERVICES, file);
 	service_file_finish();
 }
 

@@ -2,26 +2,16 @@
 /* Makes a unit of one of systemd's .service files, and complains about what it leaves out. */
 #include "service_file.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
+#include "confinement.h"
+#include "service_process.h"
+#include "service_reading.h"
 #include "unit_settings.h"
 #include "words.h"
-
-enum { LINE_MAX_BYTES = 4096, IGNORED_MAX = 200 };
-
-struct reading {
-	struct units *units;
-	struct unit *unit;
-	const char *path; /* of the file or drop-in that is being read */
-	unsigned line;
-	const char *key;
-	struct environment_words environment;
-	char ignored[IGNORED_MAX];
-	unsigned n_ignored;
-};
-
-typedef void setting_fn(struct reading *reading, struct slice value, int argument);
 
 static const struct {
 	const char *systemd, *facility;
@@ -31,64 +21,7 @@ static const struct {
 	{ "rpcbind.target", "$portmap" },      { "syslog.target", "$syslog" },	{ "syslog.socket", "$syslog" },
 };
 
-static void wrong(struct reading *reading, const char *expected)
-{
-	units_complain(reading->units, reading->path, reading->line, "%s: expected %s", reading->key, expected);
-}
-
-/* systemd would do something else than what is done here: then it is not done at all. */
-static void refuse(struct reading *reading, const char *what)
-{
-	units_complain(reading->units, reading->path, reading->line, "%s: %s: %s is not started", reading->key, what,
-		       reading->unit->name);
-	reading->unit->broken = true;
-	reading->unit->why_broken = "its file asks for something that would be done differently here";
-}
-
-/*
- * The value with systemd's specifiers filled in, as the system's manager does (systemd.unit(5)). False when there is one that only
- * the running system knows, or a template.
- */
-static bool fill_in(struct reading *reading, struct slice value, char *ret, size_t room, struct slice *ret_value)
-{
-	static const struct {
-		char letter;
-		const char *text;
-	} SPECIFIERS[] = { { 't', "/run" },	  { 'S', "/var/lib" }, { 'C', "/var/cache" }, { 'L', "/var/log" }, { 'E', "/etc" },
-			   { 'T', "/tmp" },	  { 'V', "/var/tmp" }, { '%', "%" },	      { 'u', "root" },	   { 'U', "0" },
-			   { 'g', "root" },	  { 'G', "0" },	       { 'h', "/root" },      { 'i', "" },	   { 'I', "" } };
-	const char *name = reading->unit->name;
-	size_t used = 0;
-
-	for (size_t at = 0; at < value.size; at++) {
-		const char *text = NULL;
-		char one[2] = { value.at[at], '\0' };
-
-		if (value.at[at] != '%') {
-			text = one;
-		} else if (++at < value.size) {
-			for (size_t i = 0; i < sizeof SPECIFIERS / sizeof SPECIFIERS[0]; i++)
-				if (SPECIFIERS[i].letter == value.at[at])
-					text = SPECIFIERS[i].text;
-			if (strchr("nNpP", value.at[at]))
-				text = name;
-		}
-		if (!text || used + strlen(text) + sizeof ".service" >= room) {
-			refuse(reading, text ? "it is too long" : "it has a specifier (%) that is not known here");
-			return false;
-		}
-		memcpy(ret + used, text, strlen(text));
-		used += strlen(text);
-		if (text == name && value.at[at] == 'n') {
-			memcpy(ret + used, ".service", strlen(".service"));
-			used += strlen(".service");
-		}
-	}
-	*ret_value = (struct slice){ ret, used };
-	return true;
-}
-
-static void read_names(struct reading *reading, struct slice value, int relation)
+static void read_names(struct service_reading *reading, struct slice value, int relation)
 {
 	struct slice name;
 
@@ -115,7 +48,7 @@ static void read_names(struct reading *reading, struct slice value, int relation
 	}
 }
 
-static void read_command(struct reading *reading, struct slice value, int phase)
+static void read_command(struct service_reading *reading, struct slice value, int phase)
 {
 	const char *words[MAX_WORDS];
 	struct command how = { .may_fail = false };
@@ -124,10 +57,11 @@ static void read_command(struct reading *reading, struct slice value, int phase)
 	for (; value.size > 0 && strchr("-+!:@|", value.at[0]); value = slice_from(value, 1)) {
 		how.may_fail |= value.at[0] == '-';
 		how.as_root |= value.at[0] == '+' || value.at[0] == '!';
+		how.unconfined |= value.at[0] == '+';
 		how.literal |= value.at[0] == ':';
 		how.renamed |= value.at[0] == '@';
 		if (value.at[0] == '|') {
-			refuse(reading, "a command that a shell would have to run");
+			service_refuse(reading, "a command that a shell would have to run");
 			return;
 		}
 	}
@@ -135,26 +69,28 @@ static void read_command(struct reading *reading, struct slice value, int phase)
 	/* A name alone is looked for in the usual folders. */
 	if (n <= how.renamed || (words[0][0] != '/' && strchr(words[0], '/')) || !*words[0]) {
 		if (n < 0)
-			wrong(reading, words_error(n));
+			service_wrong(reading, words_error(n));
 		else
-			wrong(reading, "a program by its full path, or by its name alone");
+			service_wrong(reading, "a program by its full path, or by its name alone");
 		return;
 	}
 	for (int i = 0; i < n; i++)
 		if (!strcmp(words[i], ";")) {
-			refuse(reading, "a second command behind a ;");
+			service_refuse(reading, "a second command behind a ;");
 			return;
 		}
 	if (units_command(reading->units, reading->unit, (enum phase)phase, words, (size_t)n, how.may_fail, reading->line)) {
 		struct command *command = units_last_command(reading->units);
 
+		command->path = reading->path != reading->unit->path ? reading->path : NULL;
 		command->as_root = how.as_root;
+		command->unconfined = how.unconfined;
 		command->literal = how.literal;
 		command->renamed = how.renamed;
 	}
 }
 
-static void read_type(struct reading *reading, struct slice value, int argument)
+static void read_type(struct service_reading *reading, struct slice value, int argument)
 {
 	static const struct {
 		const char *name;
@@ -168,12 +104,14 @@ static void read_type(struct reading *reading, struct slice value, int argument)
 	for (size_t i = 0; i < sizeof TYPES / sizeof TYPES[0]; i++)
 		if (slice_is(value, TYPES[i].name)) {
 			reading->unit->readiness = TYPES[i].readiness;
+			if (slice_is(value, "notify-reload") && !reading->unit->reload_signal)
+				reading->unit->reload_signal = SIGHUP;
 			return;
 		}
-	wrong(reading, "simple, exec, notify, oneshot or forking; simple is taken");
+	service_wrong(reading, "simple, exec, notify, oneshot or forking; simple is taken");
 }
 
-static void read_restart(struct reading *reading, struct slice value, int argument)
+static void read_restart(struct service_reading *reading, struct slice value, int argument)
 {
 	static const struct {
 		const char *name;
@@ -195,10 +133,10 @@ static void read_restart(struct reading *reading, struct slice value, int argume
 					       NAMES[WORDS[i].restart]);
 			return;
 		}
-	wrong(reading, "no, always or on-failure");
+	service_wrong(reading, "no, always or on-failure");
 }
 
-static void read_kill_mode(struct reading *reading, struct slice value, int argument)
+static void read_kill_mode(struct service_reading *reading, struct slice value, int argument)
 {
 	static const struct {
 		const char *name;
@@ -211,16 +149,16 @@ static void read_kill_mode(struct reading *reading, struct slice value, int argu
 			reading->unit->kill_mode = MODES[i].mode;
 			return;
 		}
-	wrong(reading, "control-group, mixed or process");
+	service_wrong(reading, "control-group, mixed or process");
 }
 
-static void read_duration(struct reading *reading, struct slice value, int argument)
+static void read_duration(struct service_reading *reading, struct slice value, int argument)
 {
 	struct unit *unit = reading->unit;
 	int64_t ns;
 
 	if (parse_duration(value, &ns)) {
-		wrong(reading, "a time such as 500ms, 1min 30s or infinity");
+		service_wrong(reading, "a time such as 500ms, 1min 30s or infinity");
 		return;
 	}
 	if (argument == 0 || argument == 2)
@@ -231,31 +169,33 @@ static void read_duration(struct reading *reading, struct slice value, int argum
 	}
 	if (argument == 3)
 		unit->restart_delay_ns = ns;
+	if (argument == 4)
+		unit->watchdog_ns = ns;
 }
 
-static void read_number(struct reading *reading, struct slice value, int which)
+static void read_number(struct service_reading *reading, struct slice value, int which)
 {
 	const char *expected = unit_number_set(reading->unit, value, (enum unit_number)which);
 
 	if (expected)
-		wrong(reading, expected);
+		service_wrong(reading, expected);
 }
 
-static void read_text(struct reading *reading, struct slice value, int argument)
+static void read_text(struct service_reading *reading, struct slice value, int argument)
 {
 	struct unit *unit = reading->unit;
 	const char **const places[] = { &unit->user, &unit->group, &unit->directory, &unit->pidfile };
 	bool is_path = argument >= 2;
 
 	if (is_path && value.at[0] != '/')
-		refuse(reading, "no full path");
+		service_refuse(reading, "no full path");
 	else
 		*places[argument] = arena_text(&reading->units->arena, value.at, value.size);
 }
 
-static void read_pidfile(struct reading *reading, struct slice value, int argument)
+static void read_pidfile(struct service_reading *reading, struct slice value, int argument)
 {
-	char path[LINE_MAX_BYTES];
+	char path[SERVICE_LINE_BYTES];
 
 	if (value.at[0] == '/')
 		read_text(reading, value, argument);
@@ -263,70 +203,70 @@ static void read_pidfile(struct reading *reading, struct slice value, int argume
 		read_text(reading, slice_of(path), argument);
 }
 
-static void read_environment_files(struct reading *reading, struct slice value, int argument)
+static void read_environment_files(struct service_reading *reading, struct slice value, int argument)
 {
 	const char *expected = unit_environment_files_add(reading->units, reading->unit, value);
 
 	(void)argument;
 	if (expected)
-		refuse(reading, "expected full paths, without patterns");
+		service_refuse(reading, "expected full paths, without patterns");
 }
 
-static void read_umask(struct reading *reading, struct slice value, int argument)
+static void read_umask(struct service_reading *reading, struct slice value, int argument)
 {
 	const char *expected = unit_umask_set(reading->unit, value);
 
 	(void)argument;
 	if (expected)
-		wrong(reading, expected);
+		service_wrong(reading, expected);
 }
 
-static void read_refused(struct reading *reading, struct slice value, int argument)
+static void read_refused(struct service_reading *reading, struct slice value, int argument)
 {
 	(void)argument;
 	if (!slice_is(value, "no") && !slice_is(value, "false") && !slice_is(value, "null"))
-		refuse(reading, "there is no such thing here, and without it something else would be run");
+		service_refuse(reading, "there is no such thing here, and without it something else would be run");
 }
 
-static void read_environment(struct reading *reading, struct slice value, int argument)
+static void read_environment(struct service_reading *reading, struct slice value, int argument)
 {
 	(void)argument;
 	if (!environment_add(reading->units, &reading->environment, value))
-		wrong(reading, "NAME=VALUE words");
+		service_wrong(reading, "NAME=VALUE words");
 }
 
-static void read_alias(struct reading *reading, struct slice value, int argument)
+static void read_alias(struct service_reading *reading, struct slice value, int argument)
 {
 	(void)argument;
 	unit_names_add(reading->units, reading->unit, value, ".service", reading->line);
 }
 
-static void read_defaults(struct reading *reading, struct slice value, int argument)
+static void read_defaults(struct service_reading *reading, struct slice value, int argument)
 {
 	const char *expected = unit_flag_set(&reading->unit->no_defaults, value, true);
 
 	(void)argument;
 	if (expected)
-		wrong(reading, expected);
+		service_wrong(reading, expected);
 }
 
-static void read_run_folders(struct reading *reading, struct slice value, int argument)
+static void read_run_folders(struct service_reading *reading, struct slice value, int argument)
 {
 	const char *expected = unit_run_folders_set(reading->units, reading->unit, value);
 
 	(void)argument;
 	if (expected)
-		wrong(reading, expected);
+		service_wrong(reading, expected);
 }
 
-static void read_nothing(struct reading *reading, struct slice value, int argument)
+static void read_nothing(struct service_reading *reading, struct slice value, int argument)
 {
 	(void)reading, (void)value, (void)argument;
 }
 
 static const struct {
 	const char *name;
-	setting_fn *read;
+	service_setting_fn *read;
 	int argument;
 } SETTINGS[] = {
 	{ "After", read_names, RELATION_AFTER },
@@ -340,6 +280,7 @@ static const struct {
 	{ "ExecStartPre", read_command, PHASE_PRE },
 	{ "ExecStartPost", read_command, PHASE_POST },
 	{ "ExecStop", read_command, PHASE_STOP },
+	{ "ExecReload", read_command, PHASE_RELOAD },
 	{ "Environment", read_environment, 0 },
 	{ "EnvironmentFile", read_environment_files, 0 },
 	{ "User", read_text, 0 },
@@ -359,9 +300,38 @@ static const struct {
 	{ "TimeoutStartSec", read_duration, 0 },
 	{ "TimeoutStopSec", read_duration, 1 },
 	{ "TimeoutSec", read_duration, 2 },
+	{ "WatchdogSec", read_duration, 4 },
 	{ "Nice", read_number, NUMBER_NICE },
 	{ "OOMScoreAdjust", read_number, NUMBER_OOM },
-	{ "LimitNOFILE", read_number, NUMBER_OPEN_FILES },
+	{ "LimitCPU", service_read_limit, RLIMIT_CPU },
+	{ "LimitFSIZE", service_read_limit, RLIMIT_FSIZE },
+	{ "LimitDATA", service_read_limit, RLIMIT_DATA },
+	{ "LimitSTACK", service_read_limit, RLIMIT_STACK },
+	{ "LimitCORE", service_read_limit, RLIMIT_CORE },
+	{ "LimitRSS", service_read_limit, RLIMIT_RSS },
+	{ "LimitNPROC", service_read_limit, RLIMIT_NPROC },
+	{ "LimitNOFILE", service_read_limit, RLIMIT_NOFILE },
+	{ "LimitMEMLOCK", service_read_limit, RLIMIT_MEMLOCK },
+	{ "LimitAS", service_read_limit, RLIMIT_AS },
+	{ "LimitLOCKS", service_read_limit, RLIMIT_LOCKS },
+	{ "LimitSIGPENDING", service_read_limit, RLIMIT_SIGPENDING },
+	{ "LimitMSGQUEUE", service_read_limit, RLIMIT_MSGQUEUE },
+	{ "LimitNICE", service_read_limit, RLIMIT_NICE },
+	{ "LimitRTPRIO", service_read_limit, RLIMIT_RTPRIO },
+	{ "LimitRTTIME", service_read_limit, RLIMIT_RTTIME },
+	{ "MemoryMax", service_read_group, GROUP_MEMORY_MAX },
+	{ "MemoryLimit", service_read_group, GROUP_MEMORY_MAX },
+	{ "CPUWeight", service_read_group, GROUP_CPU_WEIGHT },
+	{ "TasksMax", service_read_group, GROUP_PIDS_MAX },
+	{ "CapabilityBoundingSet", service_read_capabilities, CAPABILITIES_BOUNDING },
+	{ "AmbientCapabilities", service_read_capabilities, CAPABILITIES_AMBIENT },
+	{ "NoNewPrivileges", service_read_privileges, 0 },
+	{ "KillSignal", service_read_signal, SERVICE_SIGNAL_STOP },
+	{ "ReloadSignal", service_read_signal, SERVICE_SIGNAL_RELOAD },
+	{ "WatchdogSignal", service_read_signal, SERVICE_SIGNAL_WATCHDOG },
+	{ "FinalKillSignal", service_read_signal, SERVICE_SIGNAL_KILL },
+	{ "SendSIGHUP", service_read_hang_up, 0 },
+	{ "SendSIGKILL", service_read_no_kill, 0 },
 	{ "Alias", read_alias, 0 },
 	{ "RuntimeDirectory", read_run_folders, 0 },
 	{ "Description", read_nothing, 0 },
@@ -371,12 +341,11 @@ static const struct {
 	{ "Also", read_nothing, 0 },
 	{ "PartOf", read_nothing, 0 },
 	{ "RemainAfterExit", read_nothing, 0 },
-	{ "ExecReload", read_nothing, 0 },
 	{ "NotifyAccess", read_nothing, 0 },
 	{ "SyslogIdentifier", read_nothing, 0 },
 };
 
-static void ignore(struct reading *reading, struct slice key)
+static void ignore(struct service_reading *reading, struct slice key)
 {
 	size_t used = strlen(reading->ignored);
 
@@ -386,10 +355,12 @@ static void ignore(struct reading *reading, struct slice key)
 }
 
 /* An empty value takes back what was said before, in a drop-in most of all. */
-static void reset(struct reading *reading, setting_fn *read, int argument)
+static void reset(struct service_reading *reading, service_setting_fn *read, int argument)
 {
 	struct unit *unit = reading->unit;
 
+	if (service_process_reset(reading, read, argument))
+		return;
 	if (read == read_command)
 		units_forget_commands(reading->units, unit, (enum phase)argument);
 	else if (read == read_environment)
@@ -402,9 +373,9 @@ static void reset(struct reading *reading, setting_fn *read, int argument)
 		*(const char **const[]){ &unit->user, &unit->group, &unit->directory, &unit->pidfile }[argument] = NULL;
 }
 
-static void read_setting(struct reading *reading, struct slice line)
+static void read_setting(struct service_reading *reading, struct slice line)
 {
-	static char filled[LINE_MAX_BYTES * 2];
+	static char filled[SERVICE_LINE_BYTES * 2];
 	const char *equals = memchr(line.at, '=', line.size);
 	struct slice key, value;
 
@@ -417,56 +388,31 @@ static void read_setting(struct reading *reading, struct slice line)
 	for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0]; i++)
 		if (slice_is(key, SETTINGS[i].name)) {
 			reading->key = SETTINGS[i].name;
+			reading->is_words = SETTINGS[i].read == read_command || SETTINGS[i].read == read_environment ||
+					    SETTINGS[i].read == read_environment_files;
 			if (SETTINGS[i].read == read_nothing)
 				return;
 			if (value.size == 0)
 				reset(reading, SETTINGS[i].read, SETTINGS[i].argument);
-			else if (fill_in(reading, value, filled, sizeof filled, &value))
+			else if (SETTINGS[i].read == service_read_group) /* 25% is no specifier */
+				SETTINGS[i].read(reading, value, SETTINGS[i].argument);
+			else if (service_fill_in(reading, value, filled, sizeof filled, &value))
 				SETTINGS[i].read(reading, value, SETTINGS[i].argument);
 			return;
 		}
+	reading->is_words = false;
+	if (slice_starts(key, "Condition") || slice_starts(key, "Assert")) {
+		if (value.size > 0 && !service_fill_in(reading, value, filled, sizeof filled, &value))
+			return;
+		if (service_read_condition(reading, key, value))
+			return;
+	}
 	if (!slice_starts(key, "X-"))
 		ignore(reading, key);
 }
 
-/* One setting with the lines that a backslash joins to it, in `joined`. False at the end of the file. */
-static bool joined_line(struct reading *reading, struct lines *lines, char *joined, struct slice *ret)
-{
-	struct slice line;
-	size_t size = 0;
-
-	while (line_next(lines, &line)) {
-		bool goes_on;
-
-		line = slice_trim(line);
-		if (line.size == 0 || line.at[0] == '#' || line.at[0] == ';') {
-			if (size == 0)
-				continue;
-			if (line.size > 0)
-				continue; /* a comment between joined lines */
-			break;
-		}
-		if (size == 0)
-			reading->line = lines->number;
-		goes_on = slice_ends(line, "\\");
-		line.size -= goes_on;
-		if (size + line.size + 1 > LINE_MAX_BYTES) {
-			units_complain(reading->units, reading->path, reading->line, "longer than %d bytes; the rest is ignored",
-				       LINE_MAX_BYTES);
-			break;
-		}
-		memcpy(joined + size, line.at, line.size);
-		size += line.size;
-		if (!goes_on)
-			break;
-		joined[size++] = ' ';
-	}
-	*ret = slice_trim((struct slice){ joined, size });
-	return size > 0;
-}
-
 /* systemd refuses that itself; here the second would never run. */
-static void refuse_second_program(struct reading *reading)
+static void refuse_second_program(struct service_reading *reading)
 {
 	unsigned n = 0;
 
@@ -477,11 +423,11 @@ static void refuse_second_program(struct reading *reading)
 			continue;
 		reading->key = "ExecStart";
 		reading->line = command->line;
-		refuse(reading, "a second one is for Type=oneshot alone");
+		service_refuse(reading, "a second one is for Type=oneshot alone");
 	}
 }
 
-static struct reading reading;
+static struct service_reading reading;
 
 struct unit *service_file_begin(struct units *units, struct slice name, const char *path)
 {
@@ -496,11 +442,11 @@ struct unit *service_file_begin(struct units *units, struct slice name, const ch
 void service_file_read(const char *path, const char *text, size_t size)
 {
 	struct lines lines = lines_of(text, size);
-	char joined[LINE_MAX_BYTES + 1];
+	char joined[SERVICE_LINE_BYTES + 1];
 	struct slice line;
 
 	reading.path = path;
-	while (joined_line(&reading, &lines, joined, &line)) {
+	while (service_line(&reading, &lines, joined, &line)) {
 		if (line.at[0] == '[')
 			continue; /* sections: no key means two things */
 		read_setting(&reading, line);
@@ -517,6 +463,11 @@ void service_file_finish(void)
 		units_complain(reading.units, unit->path, 0, "ignored, %u in all, because they are not supported: %s%s",
 			       reading.n_ignored, reading.ignored, reading.n_ignored > 8 ? ", ..." : "");
 	refuse_second_program(&reading);
+	if (unit->watchdog_ns > 0 && unit->readiness == READY_FORK) {
+		reading.key = "WatchdogSec";
+		reading.line = 0;
+		service_refuse(&reading, "the watchdog of a daemon that forks is not kept here");
+	}
 	if (unit->n_commands == 0 && !unit->broken) {
 		units_complain(reading.units, unit->path, 0, "no ExecStart that can be run");
 		unit->broken = true;

@@ -3,16 +3,24 @@
 #include "unit_file.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
+#include "conditions.h"
+#include "confinement.h"
+#include "signals.h"
 #include "unit_settings.h"
 #include "words.h"
+
+enum { LINE_BYTES = 4096 };
 
 struct reading {
 	struct units *units;
 	struct unit *unit;
+	const char *path; /* of the file or drop-in that is being read */
+	struct slice instance; /* of a template: what stands behind the @ */
 	unsigned line;
 	const char *key;
-	bool readiness_given, is_group;
+	bool readiness_given, is_group, is_reloaded;
 	unsigned command_lines;
 	struct environment_words environment;
 };
@@ -23,7 +31,13 @@ typedef void key_fn(struct reading *reading, struct slice value, int argument);
 
 static void wrong(struct reading *reading, const char *expected)
 {
-	units_complain(reading->units, reading->unit->path, reading->line, "%s: expected %s", reading->key, expected);
+	units_complain(reading->units, reading->path, reading->line, "%s: expected %s", reading->key, expected);
+}
+
+static void expect(struct reading *reading, const char *expected)
+{
+	if (expected)
+		wrong(reading, expected);
 }
 
 static const char *keep(struct reading *reading, struct slice value)
@@ -44,20 +58,28 @@ static void break_unit(struct unit *unit, const char *why)
 
 static void read_command(struct reading *reading, struct slice value, int phase)
 {
+	bool is_drop_in = reading->path != reading->unit->path;
 	bool may_fail = slice_starts(value, "-");
 	const char *words[MAX_WORDS];
 	int n = words_parse(&reading->units->arena, may_fail ? slice_from(value, 1) : value, words, MAX_WORDS);
 
+	/* A drop-in takes back what was said before. */
+	if (is_drop_in && value.size == 0) {
+		units_forget_commands(reading->units, reading->unit, (enum phase)phase);
+		return;
+	}
 	if (n < 0) {
-		units_complain(reading->units, reading->unit->path, reading->line, "%s: %s", reading->key, words_error(n));
+		units_complain(reading->units, reading->path, reading->line, "%s: %s", reading->key, words_error(n));
 		break_unit(reading->unit, WRONG_COMMAND);
 	} else if (n == 0 || words[0][0] != '/') {
 		wrong(reading, "a program by its full path, then its arguments");
 		break_unit(reading->unit, WRONG_COMMAND);
 	} else {
-		units_command(reading->units, reading->unit, (enum phase)phase, words, (size_t)n, may_fail, reading->line);
+		if (units_command(reading->units, reading->unit, (enum phase)phase, words, (size_t)n, may_fail, reading->line))
+			units_last_command(reading->units)->path = is_drop_in ? reading->path : NULL;
 	}
-	reading->command_lines++;
+	reading->is_reloaded |= phase == PHASE_RELOAD;
+	reading->command_lines += phase != PHASE_RELOAD;
 }
 
 static void read_names(struct reading *reading, struct slice value, int relation)
@@ -141,7 +163,7 @@ static void read_kill(struct reading *reading, struct slice value, int argument)
 static void read_duration(struct reading *reading, struct slice value, int argument)
 {
 	int64_t *const places[] = { &reading->unit->start_timeout_ns, &reading->unit->stop_timeout_ns,
-				    &reading->unit->restart_delay_ns };
+				    &reading->unit->restart_delay_ns, &reading->unit->watchdog_ns };
 
 	int64_t ns;
 
@@ -159,20 +181,15 @@ static void read_duration(struct reading *reading, struct slice value, int argum
 
 static void read_number(struct reading *reading, struct slice value, int which)
 {
-	const char *expected = unit_number_set(reading->unit, value, (enum unit_number)which);
-
-	if (expected)
-		wrong(reading, expected);
+	expect(reading, unit_number_set(reading->unit, value, (enum unit_number)which));
 }
 
 static void read_flag(struct reading *reading, struct slice value, int argument)
 {
 	bool *const places[] = { &reading->unit->enabled, &reading->unit->serial, &reading->unit->deferred,
 				 &reading->unit->no_defaults };
-	const char *expected = unit_flag_set(places[argument], value, argument == 3);
 
-	if (expected)
-		wrong(reading, expected);
+	expect(reading, unit_flag_set(places[argument], value, argument == 3));
 }
 
 static void read_text(struct reading *reading, struct slice value, int argument)
@@ -191,35 +208,79 @@ static void read_text(struct reading *reading, struct slice value, int argument)
 static void read_environment(struct reading *reading, struct slice value, int argument)
 {
 	(void)argument;
-	if (!environment_add(reading->units, &reading->environment, value))
+	if (reading->path != reading->unit->path && value.size == 0)
+		reading->environment.n = 0;
+	else if (!environment_add(reading->units, &reading->environment, value))
 		wrong(reading, "NAME=VALUE, in quotes if there are blanks in it");
 }
 
 static void read_environment_files(struct reading *reading, struct slice value, int argument)
 {
-	const char *expected = unit_environment_files_add(reading->units, reading->unit, value);
-
 	(void)argument;
-	if (expected)
-		wrong(reading, expected);
+	expect(reading, unit_environment_files_add(reading->units, reading->unit, value));
 }
 
 static void read_umask(struct reading *reading, struct slice value, int argument)
 {
-	const char *expected = unit_umask_set(reading->unit, value);
-
 	(void)argument;
-	if (expected)
-		wrong(reading, expected);
+	expect(reading, unit_umask_set(reading->unit, value));
 }
 
 static void read_run_folders(struct reading *reading, struct slice value, int argument)
 {
-	const char *expected = unit_run_folders_set(reading->units, reading->unit, value);
+	(void)argument;
+	expect(reading, unit_run_folders_set(reading->units, reading->unit, value));
+}
+
+static void read_limit(struct reading *reading, struct slice value, int which)
+{
+	expect(reading, confinement_limit_set(reading->units, reading->unit, value, which));
+}
+
+static void read_group(struct reading *reading, struct slice value, int which)
+{
+	expect(reading, confinement_group_set(reading->units, reading->unit, value, (enum group_limit)which));
+}
+
+/* Without what was meant to be taken away the program could do more than its file wants. */
+static void read_capabilities(struct reading *reading, struct slice value, int which)
+{
+	const char *expected =
+		confinement_capabilities_set(reading->units, reading->unit, value, (enum capability_set)which);
+
+	expect(reading, expected);
+	if (expected)
+		break_unit(reading->unit, "a line in its file about capabilities is wrong");
+}
+
+static void read_privileges(struct reading *reading, struct slice value, int argument)
+{
+	const char *expected = confinement_privileges_set(reading->units, reading->unit, value);
 
 	(void)argument;
+	expect(reading, expected);
 	if (expected)
-		wrong(reading, expected);
+		break_unit(reading->unit, "a line in its file about privileges is wrong");
+}
+
+static void read_signal(struct reading *reading, struct slice value, int argument)
+{
+	expect(reading, signal_parse(value, argument ? &reading->unit->reload_signal : &reading->unit->stop_signal));
+}
+
+/* What it was to depend on is not known: it is not started blindly. */
+static void read_condition(struct reading *reading, struct slice value, int argument)
+{
+	const char *expected = NULL;
+
+	(void)argument;
+	if (reading->path != reading->unit->path && value.size == 0)
+		reading->unit->conditions = NULL;
+	else
+		expected = condition_add(reading->units, reading->unit, value, reading->line);
+	expect(reading, expected);
+	if (expected)
+		break_unit(reading->unit, "a condition in its file is wrong");
 }
 
 static void read_listen(struct reading *reading, struct slice value, int argument)
@@ -240,7 +301,7 @@ static void read_listen(struct reading *reading, struct slice value, int argumen
 			return;
 		}
 	if (reading->unit->n_sockets == MAX_UNIT_SOCKETS) {
-		units_complain(reading->units, reading->unit->path, reading->line, "listen: expected no more than %d of them",
+		units_complain(reading->units, reading->path, reading->line, "listen: expected no more than %d of them",
 			       MAX_UNIT_SOCKETS);
 		break_unit(reading->unit, "it has too many listen lines");
 		return;
@@ -280,7 +341,7 @@ static const struct {
 	{ "restart-delay", read_duration, 2 },
 	{ "nice", read_number, NUMBER_NICE },
 	{ "oom", read_number, NUMBER_OOM },
-	{ "files", read_number, NUMBER_OPEN_FILES },
+	{ "files", read_limit, RLIMIT_NOFILE },
 	{ "restart-limit", read_number, NUMBER_RESTART_LIMIT },
 	{ "enable", read_flag, 0 },
 	{ "serial", read_flag, 1 },
@@ -297,6 +358,33 @@ static const struct {
 	{ "env", read_environment, 0 },
 	{ "listen", read_listen, 0 },
 	{ "run-folder", read_run_folders, 0 },
+	{ "watchdog", read_duration, 3 },
+	{ "condition", read_condition, 0 },
+	{ "reload", read_command, PHASE_RELOAD },
+	{ "stop-signal", read_signal, 0 },
+	{ "reload-signal", read_signal, 1 },
+	{ "no-new-privileges", read_privileges, 0 },
+	{ "capabilities", read_capabilities, CAPABILITIES_BOUNDING },
+	{ "ambient-capabilities", read_capabilities, CAPABILITIES_AMBIENT },
+	{ "memory-max", read_group, GROUP_MEMORY_MAX },
+	{ "cpu-weight", read_group, GROUP_CPU_WEIGHT },
+	{ "pids-max", read_group, GROUP_PIDS_MAX },
+	{ "limit-cpu", read_limit, RLIMIT_CPU },
+	{ "limit-fsize", read_limit, RLIMIT_FSIZE },
+	{ "limit-data", read_limit, RLIMIT_DATA },
+	{ "limit-stack", read_limit, RLIMIT_STACK },
+	{ "limit-core", read_limit, RLIMIT_CORE },
+	{ "limit-rss", read_limit, RLIMIT_RSS },
+	{ "limit-nproc", read_limit, RLIMIT_NPROC },
+	{ "limit-nofile", read_limit, RLIMIT_NOFILE },
+	{ "limit-memlock", read_limit, RLIMIT_MEMLOCK },
+	{ "limit-as", read_limit, RLIMIT_AS },
+	{ "limit-locks", read_limit, RLIMIT_LOCKS },
+	{ "limit-sigpending", read_limit, RLIMIT_SIGPENDING },
+	{ "limit-msgqueue", read_limit, RLIMIT_MSGQUEUE },
+	{ "limit-nice", read_limit, RLIMIT_NICE },
+	{ "limit-rtprio", read_limit, RLIMIT_RTPRIO },
+	{ "limit-rttime", read_limit, RLIMIT_RTTIME },
 };
 
 static void read_line(struct reading *reading, struct slice line)
@@ -306,12 +394,13 @@ static void read_line(struct reading *reading, struct slice line)
 	if (!word_next(&line, &key) || key.at[0] == '#')
 		return;
 	for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
-		if (slice_is(key, KEYS[i].name)) {
+		/* Most are told apart by their first letter. */
+		if (key.at[0] == KEYS[i].name[0] && slice_is(key, KEYS[i].name)) {
 			reading->key = KEYS[i].name;
 			KEYS[i].read(reading, slice_trim(line), KEYS[i].argument);
 			return;
 		}
-	units_complain(reading->units, reading->unit->path, reading->line, "%.*s: unknown key; the line is ignored",
+	units_complain(reading->units, reading->path, reading->line, "%.*s: unknown key; the line is ignored",
 		       (int)(key.size < UNIT_NAME_MAX ? key.size : UNIT_NAME_MAX), key.at);
 }
 
@@ -329,13 +418,37 @@ static const struct command *program(const struct reading *reading, unsigned oth
 	return NULL;
 }
 
+static void check_confinement(struct reading *reading)
+{
+	struct unit *unit = reading->unit;
+	const struct confinement *confinement = unit->confinement;
+
+	if (confinement && confinement->bounding_given && (confinement->ambient & ~confinement->bounding)) {
+		units_complain(reading->units, unit->path, 0, "ambient-capabilities: one of them is not among its `capabilities`");
+		break_unit(unit, "it is to keep a capability that it cannot have");
+	}
+	if (unit->watchdog_ns > 0 && (unit->readiness == READY_EXIT || unit->readiness == READY_FORK)) {
+		units_complain(reading->units, unit->path, 0, "watchdog: it has no main process, which would feed it");
+		break_unit(unit, "nothing of it could feed its watchdog");
+	}
+	if (unit->reload_signal && (unit->readiness == READY_EXIT || !program(reading, 0))) {
+		units_complain(reading->units, unit->path, 0, "reload-signal: it has no main process, which would get the signal");
+		unit->reload_signal = 0;
+	}
+	if (unit->n_commands > 0 && !program(reading, 0) && reading->is_reloaded) {
+		units_complain(reading->units, unit->path, 0, "reload: no exec line, whose program would be told");
+		units_forget_commands(reading->units, unit, PHASE_RELOAD);
+	}
+}
+
 /* What only the whole file shows. */
 static void finish(struct reading *reading)
 {
 	struct unit *unit = reading->unit;
 
 	environment_give(reading->units, unit, &reading->environment);
-	if (reading->command_lines == 0 && !reading->is_group) {
+	/* Or a drop-in has taken back what there was. */
+	if ((reading->command_lines == 0 || (unit->n_commands == 0 && !unit->broken)) && !reading->is_group) {
 		units_complain(reading->units, unit->path, 0, "no exec line, and nothing that it needs or wants");
 		break_unit(unit, "its file has no exec line");
 	}
@@ -355,6 +468,7 @@ static void finish(struct reading *reading)
 			       FIRST_SOCKET_FD, FIRST_SOCKET_FD + unit->n_sockets - 1);
 		break_unit(unit, "a socket and its readiness want the same descriptor");
 	}
+	check_confinement(reading);
 	if (unit->readiness == READY_PIDFILE && !unit->pidfile) {
 		units_complain(reading->units, unit->path, 0, "ready pidfile needs a pidfile line; ready exec is taken");
 		unit->readiness = READY_EXEC;
@@ -365,25 +479,75 @@ static void finish(struct reading *reading)
 	}
 }
 
-struct unit *unit_file_parse(struct units *units, struct slice name, const char *path, const char *text, size_t size)
+/* Not all of it cleared for each of many files. */
+static struct reading reading;
+
+struct unit *unit_file_begin(struct units *units, struct slice name, const char *path)
 {
-	/* Not all of it cleared for each of many files. */
-	static struct reading reading;
-	struct lines lines = lines_of(text, size);
-	struct slice line;
+	const char *at = memchr(name.at, '@', name.size);
 
 	reading.units = units;
 	reading.unit = units_add(units, ORIGIN_OWN, name, path);
-	reading.readiness_given = reading.is_group = false;
+	reading.readiness_given = reading.is_group = reading.is_reloaded = false;
 	reading.command_lines = 0;
 	reading.environment.n = 0;
-	if (!reading.unit)
-		return NULL;
-	reading.unit->enabled = true;
+	reading.instance = at ? slice_from(name, (size_t)(at + 1 - name.at)) : (struct slice){ NULL, 0 };
+	if (reading.unit)
+		reading.unit->enabled = true;
+	return reading.unit;
+}
+
+/* The line with %i as what stands behind the @ of the unit's name, %% as a percent sign; false when it gets too long. */
+static bool fill_in(struct slice *line)
+{
+	static char filled[LINE_BYTES];
+	size_t used = 0;
+
+	for (size_t at = 0; at < line->size; at++) {
+		struct slice piece = { line->at + at, 1 };
+
+		if (line->at[at] == '%' && at + 1 < line->size && (line->at[at + 1] == 'i' || line->at[at + 1] == '%')) {
+			if (line->at[++at] == 'i')
+				piece = reading.instance;
+		}
+		if (used + piece.size > sizeof filled)
+			return false;
+		memcpy(filled + used, piece.at, piece.size);
+		used += piece.size;
+	}
+	*line = (struct slice){ filled, used };
+	return true;
+}
+
+void unit_file_read(const char *path, const char *text, size_t size)
+{
+	struct lines lines = lines_of(text, size);
+	struct slice line;
+
+	reading.path = path;
 	while (line_next(&lines, &line)) {
 		reading.line = lines.number;
+		if (reading.instance.size > 0 && !fill_in(&line)) {
+			units_complain(reading.units, path, reading.line, "longer than %d bytes; the line is ignored", LINE_BYTES);
+			continue;
+		}
 		read_line(&reading, line);
 	}
+}
+
+void unit_file_finish(void)
+{
+	reading.path = reading.unit->path;
 	finish(&reading);
-	return reading.unit;
+}
+
+struct unit *unit_file_parse(struct units *units, struct slice name, const char *path, const char *text, size_t size)
+{
+	struct unit *unit = unit_file_begin(units, name, path);
+
+	if (!unit)
+		return NULL;
+	unit_file_read(unit->path, text, size);
+	unit_file_finish();
+	return unit;
 }

@@ -93,7 +93,6 @@ const char *unit_number_set(struct unit *unit, struct slice value, enum unit_num
 	} RANGES[] = {
 		[NUMBER_NICE] = { -20, 19, "a number from -20 (first) to 19" },
 		[NUMBER_OOM] = { -1000, 1000, "a number from -1000 (never killed) to 1000" },
-		[NUMBER_OPEN_FILES] = { 1, 1 << 30, "a number of open files" },
 		[NUMBER_RESTART_LIMIT] = { 0, 1000000, "a number of restarts (0: no limit)" },
 	};
 	int64_t number;
@@ -107,9 +106,6 @@ const char *unit_number_set(struct unit *unit, struct slice value, enum unit_num
 	case NUMBER_OOM:
 		unit->oom = (int)number;
 		unit->oom_given = true;
-		break;
-	case NUMBER_OPEN_FILES:
-		unit->open_files = number;
 		break;
 	case NUMBER_RESTART_LIMIT:
 		unit->restart_limit = (uint32_t)number;

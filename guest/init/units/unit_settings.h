@@ -29,7 +29,7 @@ const char *unit_environment_files_add(struct units *units, struct unit *unit, s
 /* Octal digits. NULL, or what was expected instead. */
 const char *unit_umask_set(struct unit *unit, struct slice value);
 
-enum unit_number { NUMBER_NICE, NUMBER_OOM, NUMBER_OPEN_FILES, NUMBER_RESTART_LIMIT };
+enum unit_number { NUMBER_NICE, NUMBER_OOM, NUMBER_RESTART_LIMIT };
 
 /* NULL, or what was expected instead. */
 const char *unit_number_set(struct unit *unit, struct slice value, enum unit_number which);

@@ -60,13 +60,16 @@ enum kill_mode { KILL_ALL, KILL_MIXED, KILL_MAIN };
 
 enum output { OUTPUT_LOG, OUTPUT_CONSOLE, OUTPUT_NULL };
 
-enum phase { PHASE_PRE, PHASE_START, PHASE_POST, PHASE_STOP };
+/* PHASE_TERMINATE has no commands: all stop commands have ended, or taken too long. PHASE_RELOAD is one of units that are up. */
+enum phase { PHASE_PRE, PHASE_START, PHASE_POST, PHASE_STOP, PHASE_TERMINATE, PHASE_RELOAD };
 
 struct command {
 	const char *const *argv;
+	const char *path; /* of the drop-in that says it; NULL: of the unit */
 	uint8_t phase;
 	bool may_fail;
 	bool as_root; /* whatever user the unit is run as */
+	bool unconfined; /* and whatever it may not do otherwise */
 	bool renamed; /* argv[0] is the program, and argv[1] what it is told that it is called */
 	bool literal; /* no variables are put in */
 	uint16_t line;
@@ -106,6 +109,9 @@ struct edge {
 	edge_id next_of_from, next_of_to;
 };
 
+struct condition;
+struct confinement;
+
 struct unit {
 	const char *name, *path;
 	enum origin origin;
@@ -140,10 +146,15 @@ struct unit {
 	const char *const *environment_files; /* each with a - before it if it may be missing */
 	uint16_t umask;
 	int64_t start_timeout_ns, stop_timeout_ns, restart_delay_ns;
+	int64_t watchdog_ns; /* within which it says WATCHDOG=1, again and again; 0: nothing is expected */
 	uint32_t restart_limit;
 	int ready_fd, nice, oom;
 	bool oom_given;
-	int64_t open_files; /* RLIMIT_NOFILE; 0: as it is */
+	bool hangs_up;		/* SIGHUP follows its stop signal */
+	uint8_t stop_signal;	/* 0: SIGTERM */
+	uint8_t reload_signal;	/* for its main process; 0: none */
+	struct confinement *confinement; /* NULL: none */
+	struct condition *conditions;	 /* a list; NULL: none */
 	int (*builtin)(void);
 	bool builtin_waits; /* for disks or devices: so it is done in a process of its own */
 	int (*builtin_daemon)(const char *about, int ready_fd); /* or it runs on, and says by a line that it is ready */

@@ -32,7 +32,10 @@ class InitNamespace:
     def __enter__(self) -> Self:
         self._console = self.standard_output.open("wb")
         self._child = subprocess.Popen(
-            ["unshare", "--pid", "--fork", "--mount", "--kill-child=KILL", "chroot", self.root, "/sbin/bootlab-init"],
+            [
+                *("unshare", "--pid", "--fork", "--mount", "--kill-child=KILL", "chroot", self.root),
+                *("/sbin/bootlab-init", *self.words()),
+            ],
             env={"container": "test", "PATH": os.environ["PATH"], **self.environment()},
             stdin=subprocess.DEVNULL,
             stdout=self._console,
@@ -54,6 +57,10 @@ class InitNamespace:
     def environment(self) -> dict[str, str]:
         """More words of PID 1's environment."""
         return {}
+
+    def words(self) -> tuple[str, ...]:
+        """Arguments of PID 1: words of the kernel's command line that the kernel does not know."""
+        return ()
 
     def before(self) -> None:
         """Runs before it is executed: limits."""

@@ -17,6 +17,7 @@ def test_a_service_line_by_line() -> None:
         "run-folder web",
         'pre -/bin/mkdir -p "/run/a b"',
         r'exec /bin/sh -c "exec /usr/sbin/web --name web.service $WEB_OPTS \"${WEB_ONE}\" \"say \\\"%\\\"\""',
+        'reload /bin/sh -c "exec /bin/kill -HUP $MAINPID"',
         "ready notify",
         'env "A=1 2" B=3',
         "after $network db $local_fs sysctl modules hostname folders limits seed",
@@ -29,7 +30,6 @@ def test_a_service_line_by_line() -> None:
     assert [(one.line, one.message) for one in unit.problems] == [
         (16, "Restart=on-abort: now on-failure"),
         (21, "PrivateTmp has no counterpart; it is left out"),
-        (22, "ExecReload has no counterpart; it is left out"),
     ]
 
 
@@ -54,6 +54,35 @@ def test_settings_of_the_process() -> None:
     unit = convert_service("a", "a.service", text)
     assert {"env-file /etc/a -/etc/b", "kill main", "umask 0077"} <= set(lines_of(unit))
     assert unit.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("LimitNOFILE=1024:4096", "limit-nofile 1024:4096"),
+        ("LimitCORE=infinity\nLimitCORE=", None),
+        ("NoNewPrivileges=yes", "no-new-privileges yes"),
+        ("CapabilityBoundingSet=CAP_CHOWN CAP_KILL\nCapabilityBoundingSet=~CAP_KILL", "capabilities cap_chown"),
+        (
+            "CapabilityBoundingSet=~CAP_KILL\nCapabilityBoundingSet=~CAP_CHOWN",
+            "capabilities all-but cap_kill cap_chown",
+        ),
+        ("CapabilityBoundingSet=", "capabilities none"),
+        ("AmbientCapabilities=CAP_CHOWN", "ambient-capabilities cap_chown"),
+        ("MemoryMax=25%", "memory-max 25%"),
+        ("TasksMax=7", "pids-max 7"),
+        ("KillSignal=SIGQUIT", "stop-signal SIGQUIT"),
+        ("Type=notify-reload", "reload-signal HUP"),
+        ("ConditionPathExists=!/etc/off", "condition not path /etc/off"),
+        ("ConditionKernelCommandLine=a=b", "condition kernel-word a=b"),
+        ("ConditionArchitecture=arm64\nConditionArchitecture=", None),
+    ],
+)
+def test_what_a_process_may_do(text: str, written: str | None) -> None:
+    unit = convert_service("a", "a.service", f"[Service]\nExecStart=/a\n{text}\n")
+    assert not unit.problems
+    assert written is None or written in lines_of(unit)
+    assert written is not None or not any(line.startswith(("limit", "condition")) for line in lines_of(unit))
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* What a unit may do, well or badly; the first argument says which. */
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -174,6 +178,27 @@ static int fill(size_t bytes)
 	return memory[bytes / 2] != 1;
 }
 
+/* What it may do and use. */
+static int confined(void)
+{
+	struct rlimit files;
+	mode_t mask = umask(0);
+
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return 1;
+	printf("uid %ld files %ld:%ld umask %03o nnp %d chown %d sys_admin %d ambient %d\n", (long)getuid(), (long)files.rlim_cur,
+	       (long)files.rlim_max, (unsigned)mask, prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), prctl(PR_CAPBSET_READ, CAP_CHOWN, 0, 0, 0),
+	       prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0), prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_CHOWN, 0, 0));
+	return fflush(stdout);
+}
+
+/* Says which signals come, and ends by any but SIGHUP. */
+static void hear(int number)
+{
+	if (dprintf(1, "signal %d\n", number) < 0 || number != SIGHUP)
+		_exit(0);
+}
+
 extern char **environ;
 
 static const char *told_path;
@@ -235,6 +260,15 @@ int main(int argc, char **argv)
 		told_path = argv[2];
 		signal(SIGTERM, tell);
 	}
+	if (!strcmp(what, "confined"))
+		return confined();
+	for (int number = 1; !strcmp(what, "hears") && number < 32; number++)
+		/* PID 1 sends SIGCONT behind the one that counts. */
+		if (number != SIGCONT)
+			signal(number, hear);
+	/* As `kill -HUP $MAINPID`. */
+	if (!strcmp(what, "hup"))
+		return kill(atoi(getenv("MAINPID") ? getenv("MAINPID") : "0"), SIGHUP) != 0;
 	if (!strcmp(what, "deaf"))
 		signal(SIGTERM, SIG_IGN);
 	if (!strcmp(what, "children"))
@@ -256,6 +290,21 @@ int main(int argc, char **argv)
 
 		if (send_message(text, (size_t)size, -1))
 			return 1;
+	}
+	/* Is well so often, 100 ms apart; then it hangs, or says that it does. */
+	if (!strcmp(what, "feeds")) {
+		const char *pid = getenv("WATCHDOG_PID");
+
+		if (!pid || atoi(pid) != getpid() || send_message("READY=1", 7, -1))
+			return 1;
+		printf("every %s us\n", getenv("WATCHDOG_USEC"));
+		fflush(stdout);
+		for (long i = 0; i < first; i++) {
+			sleep_ms(100);
+			send_message("WATCHDOG=1", 10, -1);
+		}
+		if (second)
+			send_message("WATCHDOG=trigger", 16, -1);
 	}
 	if (!strcmp(what, "flood"))
 		flood();
