@@ -36,6 +36,8 @@ def read_folder(folder: Path) -> dict[str, bytes]:
                 files["/" + path.relative_to(folder).as_posix()] = path.read_bytes()
     except OSError as error:
         raise InputError(f"{error.filename or folder}: {error.strerror or error}") from error
+    if not files:
+        raise InputError(f"{folder}: no file in it", hint="network.metadata names a folder of files; or leave it out")
     if sum(map(len, files.values())) > _MOST_BYTES:
         raise InputError(f"{folder}: more than {_MOST_BYTES >> 20} MiB of metadata")
     return files

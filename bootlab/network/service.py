@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 from bootlab.network.addresses import ROUTER
 from bootlab.network.capture import CAPTURE, Capture
@@ -34,7 +34,7 @@ _READ: Final = 1 << 16
 
 
 class NetworkService:
-    """The peer of one boot, and its sockets. Use as a context manager around QEMU's life.
+    """The peer of one boot, and its sockets: from `start`, before QEMU, to `close`, after it.
 
     `guest_end` is QEMU's stream netdev, `plugin_end` the plugin's socket, None on the wall clock: QEMU inherits both.
     `told`: called with each mark that a probe makes, from this thread.
@@ -68,13 +68,16 @@ class NetworkService:
         self._listener = socket.create_server(("127.0.0.1", port))
         self._guest_port = guest_port
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Answer from now on."""
         self._thread.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self._stopped_by.send(b".")
-        self._thread.join()
+    def close(self) -> None:
+        """End the peer, and close whatever is open. Raises OSError where the capture cannot be written."""
+        if self._thread.ident is not None:
+            self._stopped_by.send(b".")
+            self._thread.join()
+        self._selector.close()
         for one in (self._guest, self.guest_end, self._plugin, self.plugin_end, self._stop, self._stopped_by):
             if one is not None:
                 one.close()
@@ -97,8 +100,7 @@ class NetworkService:
 
     def _run(self) -> None:
         try:
-            with self._selector:
-                self._serve()
+            self._serve()
         except Exception as error:
             # The boot goes on without a network, and its record says why.
             self.error = f"{type(error).__name__}: {error}"

@@ -80,6 +80,9 @@ def test_the_files_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "latest").mkdir()
     (tmp_path / "latest" / "user-data").write_bytes(b"x")
     assert read_folder(tmp_path) == {"/latest/user-data": b"x"}
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="no file in it"):
+        read_folder(tmp_path / "empty")
     with pytest.raises(InputError, match="no such folder"):
         read_folder(tmp_path / "nothing")
 

@@ -1,5 +1,6 @@
 """The peer's thread: QEMU and the plugin are sockets here, and say what the real ones say."""
 
+import contextlib
 import socket
 import struct
 import threading
@@ -53,7 +54,8 @@ def serving(one: Peer, folder: Path, *, virtual: bool = True, port: int = 0) -> 
     service = NetworkService(one, folder / "x.pcap", virtual=virtual)
     if port:
         service.listen(port, 7777)
-    with service:
+    service.start()
+    with contextlib.closing(service):
         qemu = Qemu(service)
         yield service, qemu
         for end in (qemu.wire, qemu.plugin):

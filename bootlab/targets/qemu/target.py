@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -25,7 +25,7 @@ from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv, qemu_binar
 from bootlab.targets.qemu.exact_devices import CONFIG_LINE, are_exact, inexact_disks
 from bootlab.targets.qemu.huge_pages import expect_pages
 from bootlab.targets.qemu.kvm import probe_kvm
-from bootlab.targets.qemu.network import connect_network, network_hashes
+from bootlab.targets.qemu.network import GuestNetwork, read_network
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
 from bootlab.targets.qemu.program import find_firmware, probe_qemu_version, require_qemu
 from bootlab.targets.qemu.session import QemuSession, find_free_port, make_socket_folder
@@ -47,26 +47,24 @@ class QemuPrepared(Prepared):
     kvm: str = _NOT_ASKED_FOR
     plugin: Path | None = None
     profile: ProfileSetup | None = None
+    network: GuestNetwork | None = None
 
     @asynccontextmanager
     async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[Machine]:
         system = self.system
-        with make_socket_folder() as folder:
-            port = find_free_port() if system.network and system.network.guest_port else None
-            wire = connect_network(system, directory, port)
+        port = find_free_port() if system.network and system.network.guest_port else None
+        network = nullcontext() if self.network is None else self.network.connect(directory, port)
+        with make_socket_folder() as folder, network as wire:
             plugin = self._plugin_files(directory, "" if wire is None else wire.config_line)
             wiring = Wiring(folder / "qmp", self.accelerator, port, plugin, None if wire is None else wire.descriptor)
             argv += qemu_argv(system, self.files, wiring)
             inherited = () if wire is None else wire.inherited
             session = QemuSession(argv, wiring.qmp_socket, stderr=directory / "qemu.stderr", inherited=inherited)
-            if wire is None:
-                async with session:
-                    yield Machine(session, port)
-                return
-            with wire.serve(session.tell_mark):
-                async with session:
-                    wire.let_go()
-                    yield Machine(session, port)
+            async with session:
+                if wire is not None:
+                    wire.let_go(session.tell_mark)
+                yield Machine(session, port)
+        if wire is not None:
             session.doubts += wire.doubts
             session.remarks += wire.remarks
 
@@ -108,7 +106,8 @@ class QemuTarget:
         hashes = {**files.hashes, "qemu": file_sha256(binary)}
         if (firmware := find_firmware(system)) is not None:
             hashes["firmware"] = file_sha256(firmware)
-        hashes |= network_hashes(system)
+        network = read_network(system)
+        hashes |= network.hashes if network is not None else {}
         sizes = sizes_of(system, files)
         if system.clock.kind is ClockKind.WALL:
             if asked.profile is not None:
@@ -128,6 +127,7 @@ class QemuTarget:
                 qemu=binary,
                 accelerator=accelerator,
                 kvm=kvm,
+                network=network,
             )
         if system.booted.console is not None and system.machine.arch != "x86_64":
             raise InputError(
@@ -156,6 +156,7 @@ class QemuTarget:
             accelerator=Accelerator.TCG,
             plugin=plugin,
             profile=profile,
+            network=network,
         )
 
     def lacks(self, before: System, after: System) -> str | None:

@@ -8,7 +8,7 @@ import pytest
 
 from bootlab.errors import BootFailed
 from bootlab.system import System
-from bootlab.targets.qemu.network import connect_network, network_hashes
+from bootlab.targets.qemu.network import GuestNetwork, read_network
 
 
 def system(clock: str = "virtual", **network: Any) -> System:
@@ -16,42 +16,53 @@ def system(clock: str = "virtual", **network: Any) -> System:
     return System.model_validate({"name": "x", **parts, "clock": {"kind": clock}, "network": network})
 
 
-def test_a_system_that_asks_for_the_hosts_network_has_no_wire(tmp_path: Path) -> None:
-    assert connect_network(system(guest_port=80), tmp_path, 4000) is None
-    assert network_hashes(system(guest_port=80)) == {}
+def network_of(asked: System) -> GuestNetwork:
+    network = read_network(asked)
+    assert network is not None
+    return network
 
 
-def test_a_wire_has_its_ends_and_the_plugin_is_told(tmp_path: Path) -> None:
-    wire = connect_network(system(peer="bootlab"), tmp_path, None)
-    assert wire is not None
-    with wire.serve(lambda name: None):
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_a_system_that_asks_for_the_hosts_network_has_none_of_ours() -> None:
+    assert read_network(system(guest_port=80)) is None
+
+
+def test_a_wire_has_its_ends_the_plugin_is_told_and_nothing_stays_open(tmp_path: Path) -> None:
+    before = open_files()
+    with network_of(system(peer="bootlab")).connect(tmp_path, None) as wire:
         own, plugin = wire.inherited
         assert own == wire.descriptor and wire.config_line == f"network {plugin} net0\n"
-        wire.let_go()
-    assert (wire.doubts, wire.remarks) == ((), ())
+        wire.let_go(lambda name: None)
+    assert (wire.doubts, wire.remarks, open_files()) == ((), (), before)
 
 
 def test_without_a_plugin_there_is_one_end(tmp_path: Path) -> None:
-    wire = connect_network(system("wall", peer="bootlab"), tmp_path, None)
-    assert wire is not None
-    with wire.serve(lambda name: None):
+    with network_of(system("wall", peer="bootlab")).connect(tmp_path, None) as wire:
         assert (wire.inherited, wire.config_line) == ((wire.descriptor,), "")
-        wire.let_go()
 
 
-def test_a_port_that_is_taken_is_a_boot_that_does_not_start(tmp_path: Path) -> None:
+def test_a_boot_that_does_not_start_leaves_nothing_open(tmp_path: Path) -> None:
+    asked = network_of(system(peer="bootlab", guest_port=80))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with pytest.raises(BootFailed, match="network: "):
-            connect_network(system(peer="bootlab", guest_port=80), tmp_path, taken.getsockname()[1])
+        before = open_files()
+        with pytest.raises(BootFailed, match="network: "), asked.connect(tmp_path, taken.getsockname()[1]):
+            pass
+        with pytest.raises(RuntimeError), asked.connect(tmp_path, None):
+            raise RuntimeError
+        assert open_files() == before
 
 
-def test_the_peer_and_its_metadata_decide_a_boot(tmp_path: Path) -> None:
+def test_the_peer_and_its_metadata_decide_a_boot_as_they_were_read(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("1")
     asked = system(peer="bootlab", metadata=str(tmp_path))
-    first = network_hashes(asked)
-    assert set(first) == {"network_peer", "network_metadata"}
+    first = network_of(asked)
+    assert set(first.hashes) == {"network_peer", "network_metadata"}
     (tmp_path / "x").write_text("2")
-    second = network_hashes(asked)
-    assert first["network_peer"] == second["network_peer"] and first["network_metadata"] != second["network_metadata"]
+    second = network_of(asked)
+    assert first.files == {"/x": b"1"} and first.hashes["network_metadata"] != second.hashes["network_metadata"]
+    assert first.hashes["network_peer"] == second.hashes["network_peer"]
