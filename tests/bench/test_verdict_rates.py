@@ -78,7 +78,7 @@ def test_real_savings_are_found() -> None:
 
 
 def test_a_hundred_null_trials_of_real_boots_say_at_most_one_wrong_verdict() -> None:
-    """Every trial with a baseline of its own; and as many trials of ten useless techniques, as the demo has ten."""
+    """Every trial with a baseline of its own; and as many trials of ten useless techniques."""
     real = real_noise()
     if real is None:
         pytest.skip("no real boots on record: python -m tests.bench.real_boots tests/data/real-boots.json")
