@@ -10,6 +10,7 @@
 #include "profile/flow.h"
 #include "profile/hooks.h"
 #include "profile/places.h"
+#include "registers.h"
 
 /*
  * How the flow of calls is followed depends on the number of vCPUs.
@@ -51,7 +52,8 @@ static uint64_t read_register(struct qemu_plugin_register *handle)
 	uint64_t value = 0;
 
 	g_byte_array_set_size(self.bytes, 0);
-	if (qemu_plugin_read_register(handle, self.bytes) > 0)
+	qemu_plugin_read_register(handle, self.bytes);
+	if (self.bytes->len)
 		memcpy(&value, self.bytes->data, self.bytes->len < sizeof value ? self.bytes->len : sizeof value);
 	return value;
 }
@@ -328,7 +330,7 @@ void instrument_vcpu(unsigned int vcpu)
 	}
 	all = qemu_plugin_get_registers();
 	for (unsigned i = 0; i < all->len; i++) {
-		const qemu_plugin_reg_descriptor *descriptor = (const qemu_plugin_reg_descriptor *)(const void *)all->data + i;
+		const qemu_plugin_reg_descriptor *descriptor = registers_described(all, i);
 
 		for (int k = 0; k < HOOK_ARGUMENTS; k++)
 			if (!strcmp(descriptor->name, names[self.profile.config->arch][k]))

@@ -15,14 +15,36 @@
 #include "qemu_plugin_api.h"
 #include "recording.h"
 
-QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+/* Which version of its interface QEMU is to serve us by; a QEMU accepts only some. */
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_FIRST_VERSION;
 
 static bool started;  /* a block has been translated */
 static bool profiled; /* a full profile is made as well */
 
-static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+/*
+ * QEMU reads the version as soon as we are in memory, and tells its own only to a plugin that it has accepted. So whoever
+ * starts QEMU says which to ask for; by hand nobody has to, up to QEMU 10.2.
+ */
+__attribute__((constructor)) static void choose_version(void)
 {
-	(void)id;
+	const char *chosen = getenv("BOOTLAB_QEMU_PLUGIN_VERSION");
+	char *end;
+	long version;
+
+	if (!chosen)
+		return;
+	version = strtol(chosen, &end, 10);
+	if (*end || version < QEMU_PLUGIN_FIRST_VERSION || version > QEMU_PLUGIN_LAST_VERSION) {
+		fprintf(stderr, "bootlab-plugin: BOOTLAB_QEMU_PLUGIN_VERSION=%s: knows %d to %d\n", chosen,
+			QEMU_PLUGIN_FIRST_VERSION, QEMU_PLUGIN_LAST_VERSION);
+		return;
+	}
+	qemu_plugin_version = (int)version;
+}
+
+static void on_translation(struct qemu_plugin_tb *tb, void *userdata)
+{
+	(void)userdata;
 	pthread_mutex_lock(&recording.lock);
 	if (!started) {
 		started = true;
@@ -45,9 +67,9 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	pthread_mutex_unlock(&recording.lock);
 }
 
-static void on_vcpu_init(qemu_plugin_id_t id, unsigned int vcpu)
+static void on_vcpu_init(unsigned int vcpu, void *userdata)
 {
-	(void)id;
+	(void)userdata;
 	if (vcpu != 0)
 		return; /* all vCPUs are of one model: the handles are the same */
 	registers_find(recording.config.arch, &recording.registers);
@@ -55,11 +77,10 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int vcpu)
 		instrument_vcpu(vcpu);
 }
 
-static void on_exit(qemu_plugin_id_t id, void *userdata)
+static void on_exit(void *userdata)
 {
 	int r;
 
-	(void)id;
 	(void)userdata;
 	pthread_mutex_lock(&recording.lock);
 	if (!recording.stopped) {
@@ -73,6 +94,36 @@ static void on_exit(qemu_plugin_id_t id, void *userdata)
 	if (r && !recording.write_error_told)
 		fprintf(stderr, "bootlab-plugin: trace: %s\n", strerror(-r));
 	pthread_mutex_unlock(&recording.lock);
+}
+
+static void on_vcpu_init_with_id(qemu_plugin_id_t id, unsigned int vcpu)
+{
+	(void)id;
+	on_vcpu_init(vcpu, NULL);
+}
+
+static void on_translation_with_id(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	(void)id;
+	on_translation(tb, NULL);
+}
+
+static void on_exit_with_id(qemu_plugin_id_t id, void *userdata)
+{
+	(void)id;
+	on_exit(userdata);
+}
+
+static void ask_for_callbacks(qemu_plugin_id_t id)
+{
+	bool with_id = qemu_plugin_version < QEMU_PLUGIN_USERDATA_VERSION;
+
+	qemu_plugin_register_vcpu_init_cb(
+		id, with_id ? (qemu_plugin_any_cb_t)on_vcpu_init_with_id : (qemu_plugin_any_cb_t)on_vcpu_init, NULL);
+	qemu_plugin_register_vcpu_tb_trans_cb(
+		id, with_id ? (qemu_plugin_any_cb_t)on_translation_with_id : (qemu_plugin_any_cb_t)on_translation, NULL);
+	qemu_plugin_register_atexit_cb(id, with_id ? (qemu_plugin_any_cb_t)on_exit_with_id : (qemu_plugin_any_cb_t)on_exit,
+				       NULL);
 }
 
 static int load_config(const char *path, const char *target)
@@ -154,8 +205,6 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 		fprintf(stderr, "bootlab-plugin: %s: %s\n", out, strerror(-r));
 		return -1;
 	}
-	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
-	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-	qemu_plugin_register_atexit_cb(id, on_exit, NULL);
+	ask_for_callbacks(id);
 	return 0;
 }

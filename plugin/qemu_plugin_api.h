@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of QEMU's TCG plugin interface that we use, version 4 (QEMU 9.2 and later).
+ * The part of QEMU's TCG plugin interface that we use, versions 4 (QEMU 9.2) to 7 (QEMU 11.1).
  *
  * Declared here because Debian's QEMU packages carry no qemu-plugin.h, and QEMU's sources are a large download for a
  * dozen lines. Names, types and values are QEMU's; anything we do not call is left out. QEMU checks the version number
- * when it loads us and refuses a plugin it can no longer serve.
+ * when it loads us and refuses a plugin it does not serve; plugin.c says which one it is.
+ *
+ * What changed of what we use: from 6 on qemu_plugin_read_register() returns a bool and no length, so nobody here looks
+ * at it, and a register's description has one member more, so their distance is asked for; from 7 on a callback for the whole plugin gets its user's pointer last, and no longer the plugin's id first.
+ * Such callbacks are registered as a qemu_plugin_any_cb_t, with a pointer that older versions do not look at.
  *
  * GArray and GByteArray are GLib's. Their first two members are public and part of its ABI; the functions come from
  * the GLib that QEMU itself is linked to, so no GLib headers are needed either.
@@ -18,7 +22,11 @@
 
 #define QEMU_PLUGIN_EXPORT __attribute__((visibility("default")))
 
-enum { QEMU_PLUGIN_VERSION = 4 };
+enum {
+	QEMU_PLUGIN_FIRST_VERSION = 4,
+	QEMU_PLUGIN_USERDATA_VERSION = 7,
+	QEMU_PLUGIN_LAST_VERSION = 7,
+};
 
 typedef uint64_t qemu_plugin_id_t;
 
@@ -39,6 +47,7 @@ struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 struct qemu_plugin_register;
 
+/* The first members: the array of them says how long each is. */
 typedef struct {
 	struct qemu_plugin_register *handle;
 	const char *name;
@@ -89,19 +98,18 @@ typedef struct {
 	unsigned int len;
 } GByteArray;
 
+unsigned int g_array_get_element_size(GArray *array);
 char *g_array_free(GArray *array, int free_segment);
 GByteArray *g_byte_array_new(void);
 GByteArray *g_byte_array_set_size(GByteArray *array, unsigned int length);
 uint8_t *g_byte_array_free(GByteArray *array, int free_segment);
 
-typedef void (*qemu_plugin_udata_cb_t)(qemu_plugin_id_t id, void *userdata);
-typedef void (*qemu_plugin_vcpu_simple_cb_t)(qemu_plugin_id_t id, unsigned int vcpu_index);
+typedef void (*qemu_plugin_any_cb_t)(void);
 typedef void (*qemu_plugin_vcpu_udata_cb_t)(unsigned int vcpu_index, void *userdata);
 typedef void (*qemu_plugin_vcpu_mem_cb_t)(unsigned int vcpu_index, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata);
-typedef void (*qemu_plugin_vcpu_tb_trans_cb_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 
-void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t cb);
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb);
+void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_any_cb_t cb, void *userdata);
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_any_cb_t cb, void *userdata);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, qemu_plugin_vcpu_udata_cb_t cb,
 					  enum qemu_plugin_cb_flags flags, void *userdata);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_udata_cb_t cb,
@@ -114,7 +122,7 @@ void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn
 /* After each access of the instruction. */
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t cb,
 				      enum qemu_plugin_cb_flags flags, enum qemu_plugin_mem_rw rw, void *userdata);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void *userdata);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_any_cb_t cb, void *userdata);
 
 struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t element_size);
 void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *score, unsigned int vcpu_index);
@@ -133,7 +141,8 @@ bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *haddr);
 const char *qemu_plugin_hwaddr_device_name(const struct qemu_plugin_hwaddr *haddr);
 
 GArray *qemu_plugin_get_registers(void);
-int qemu_plugin_read_register(struct qemu_plugin_register *handle, GByteArray *buf);
+/* Appends to `buf`, nothing if there is no such register. */
+void qemu_plugin_read_register(struct qemu_plugin_register *handle, GByteArray *buf);
 /* Into QEMU's log, under -d plugin. */
 void qemu_plugin_outs(const char *string);
 bool qemu_plugin_read_memory_vaddr(uint64_t addr, GByteArray *data, size_t len);

@@ -22,15 +22,21 @@ const char *registers_target(enum arch arch)
 	return register_names[arch].target;
 }
 
-static struct qemu_plugin_register *find_register(const GArray *all, const char *name)
+const qemu_plugin_reg_descriptor *registers_described(GArray *all, unsigned index)
 {
-	const qemu_plugin_reg_descriptor *descriptors = (const void *)all->data;
+	return (const void *)(all->data + (size_t)index * g_array_get_element_size(all));
+}
 
+static struct qemu_plugin_register *find_register(GArray *all, const char *name)
+{
 	if (!name)
 		return NULL;
-	for (unsigned i = 0; i < all->len; i++)
-		if (!strcmp(descriptors[i].name, name))
-			return descriptors[i].handle;
+	for (unsigned i = 0; i < all->len; i++) {
+		const qemu_plugin_reg_descriptor *descriptor = registers_described(all, i);
+
+		if (!strcmp(descriptor->name, name))
+			return descriptor->handle;
+	}
 	/* Registers can only be asked for once there is a vCPU. */
 	fprintf(stderr, "bootlab-plugin: this QEMU's vCPU has no register %s\n", name);
 	exit(EXIT_FAILURE);
@@ -57,7 +63,8 @@ uint64_t registers_read(struct qemu_plugin_register *handle)
 	uint64_t value = 0;
 
 	/* Little-endian, as all guests are, on a little-endian host. */
-	if (qemu_plugin_read_register(handle, bytes) > 0)
+	qemu_plugin_read_register(handle, bytes);
+	if (bytes->len)
 		memcpy(&value, bytes->data, bytes->len < sizeof value ? bytes->len : sizeof value);
 	g_byte_array_free(bytes, 1);
 	return value;

@@ -17,6 +17,9 @@ struct registers {
 	struct qemu_plugin_register *caller; /* rsp (the return address is on top of the stack), x30, lr and ra (it is the address) */
 };
 
+/* The `index`th of all registers that QEMU describes; their distance differs between its versions. */
+const qemu_plugin_reg_descriptor *registers_described(GArray *all, unsigned index);
+
 /* What QEMU calls an architecture. */
 const char *registers_target(enum arch arch);
 

@@ -35,7 +35,7 @@ def _add(name: str, summary: str, *techniques: str, by_gain: bool = False, keep_
 _add("gain", "every technique alone, then those that helped in the order of their gain", by_gain=True)
 _add(
     "demo",
-    "five techniques across the layers, in the order of their gain, one of which does nothing: five minutes on two cores",
+    "five techniques across the layers, one of which does nothing, by their gain: five minutes on two cores",
     "cmdline_cryptomgr_notests",
     "initramfs_none",
     "firmware_pvh",

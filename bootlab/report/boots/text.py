@@ -71,6 +71,9 @@ def series(records: Sequence[BootRecord]) -> RenderableType:
             Text(visible(record.run), overflow="fold"),
         )  # fmt: skip
     lines.append(members)
+    # Boots that fail alike say so once.
+    why = dict.fromkeys(f"{record.outcome.value}: {record.detail}" for record in records if record.ready_ns is None)
+    lines += [Text(visible(line), style="red") for line in why]
     lines += [Text(f"caution: {caution}", style="yellow") for caution in series_warnings(records)]
     if middle.phases:
         lines += [Text(), Text(f"phases of the median boot, seed {middle.seed}"), _phases(middle)]

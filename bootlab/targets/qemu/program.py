@@ -12,6 +12,10 @@ from bootlab.targets.qemu.argv import qemu_binary
 MINIMUM_QEMU = (9, 2)
 """Plugin API v4: reading guest registers and memory from a TCG plugin (QEMU 9.2)."""
 
+_PLUGIN_INTERFACES = (((11, 1), 7), ((11, 0), 6))
+"""From which QEMU on another version of its plugin interface is the oldest it serves (plugin/qemu_plugin_api.h)."""
+_FIRST_PLUGIN_INTERFACE = 4
+
 _FIRMWARE = {
     (MachineType.MICROVM, "x86_64"): "bios-microvm.bin",
     (MachineType.VIRT, "aarch64"): None,
@@ -26,16 +30,24 @@ def require_qemu(binary: str) -> Path:
     found = shutil.which(binary)
     if found is None:
         raise MissingTool(f"{binary}: not found", hint="make setup installs it; bootlab doctor lists every tool")
-    words = run([found, "--version"], deadline_s=20).text.split()
-    text = words[words.index("version") + 1] if "version" in words[:-1] else ""
-    numbers = tuple(int(part) for part in text.split(".")[:2] if part.isdigit())
-    if numbers < MINIMUM_QEMU:
+    text = probe_qemu_version(Path(found))
+    if _numbers(text) < MINIMUM_QEMU:
         wanted = ".".join(map(str, MINIMUM_QEMU))
         raise MissingTool(
-            f"{found}: version {text or 'unknown'}, bootlab needs {wanted} or newer",
+            f"{found}: version {text.partition(' ')[0] or 'unknown'}, bootlab needs {wanted} or newer",
             hint="Debian 13 has it; on Debian 12 it is in bookworm-backports: make setup installs it",
         )
     return Path(found)
+
+
+def plugin_environment(program: Path) -> dict[str, str]:
+    """Return what the environment of QEMU tells our plugin: the version of the plugin interface to ask this QEMU for.
+
+    Raises MissingTool when QEMU is not there, ProgramFailed when it does not run.
+    """
+    numbers = _numbers(probe_qemu_version(program))
+    served = (version for since, version in _PLUGIN_INTERFACES if numbers >= since)
+    return {"BOOTLAB_QEMU_PLUGIN_VERSION": str(next(served, _FIRST_PLUGIN_INTERFACE))}
 
 
 def find_firmware(system: System) -> Path | None:
@@ -67,3 +79,8 @@ def probe_qemu_version(program: Path) -> str:
     # QEMU emulator version 10.0.2 (Debian 1:10.0.2+ds-2+deb13u1)
     first_line = run([program, "--version"], deadline_s=20).text.partition("\n")[0]
     return first_line.partition(" version ")[2] or first_line
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    # 10.0.2 (Debian 1:10.0.2+ds-2+deb13u1), 11.1.50 (v11.1.0-120-gabcdef)
+    return tuple(int(part) for part in version.partition(" ")[0].split(".")[:2] if part.isdigit())

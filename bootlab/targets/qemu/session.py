@@ -23,6 +23,7 @@ from qemu.qmp import ConnectError, QMPClient, QMPError
 
 from bootlab.errors import BootFailed, MissingTool
 from bootlab.process import require_program
+from bootlab.targets.qemu.program import plugin_environment
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LineStamps, MarkReached
 
 # The pipe must hold a whole boot's console: if QEMU's write blocked, the guest's UART would see a busy transmitter, and
@@ -63,6 +64,7 @@ class QemuSession:
             raise MissingTool(
                 f"{self._argv[0]}: not found", hint="make setup installs it; bootlab doctor lists every tool"
             )
+        environment = plugin_environment(Path(program)) if "-plugin" in self._argv else {}
         setpriv = require_program("setpriv", package="util-linux")
         read_fd, write_fd = os.pipe2(os.O_CLOEXEC)
         self._widen(write_fd)
@@ -73,6 +75,7 @@ class QemuSession:
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=write_fd,
                     stderr=errors,
+                    env={**os.environ, **environment},
                     # Ctrl-C in a terminal goes to the whole foreground group; QEMU must die by our hand, in order.
                     start_new_session=True,
                     pass_fds=self._inherited,
@@ -175,9 +178,13 @@ class QemuSession:
                 break
             except ConnectError as error:
                 if self._process.returncode is not None or await self._exited_soon():
+                    text = self.error_text() or _exit_words(self._process.returncode)
+                    newer = "plugin requires API version" in text
                     raise BootFailed(
-                        f"{self._argv[0]}: did not start: {self.error_text() or 'no message'}",
-                        hint="the command line is in the boot's record and can be run by hand",
+                        f"{self._argv[0]}: did not start: {text}",
+                        hint="this QEMU is newer than this bootlab: QEMU 9.2 to 11.1 are known to work"
+                        if newer
+                        else "the command line is in the boot's record and can be run by hand",
                     ) from error
                 if time.monotonic() > until:
                     raise BootFailed(
@@ -239,9 +246,8 @@ class QemuSession:
         if self._stopping and code in (0, -signal.SIGKILL):
             return EndReason.STOPPED, ""
         if code != 0:
-            what = f"killed by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"exit code {code}"
             text = self.error_text()
-            return EndReason.DIED, f"{self._argv[0]}: {what}" + (f": {text}" if text else "")
+            return EndReason.DIED, f"{self._argv[0]}: {_exit_words(code)}" + (f": {text}" if text else "")
         return self._reason or EndReason.STOPPED, ""
 
     def _kill(self) -> None:
@@ -259,6 +265,13 @@ class QemuSession:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         with contextlib.suppress(QMPError, OSError, EOFError):
             await self._qmp.disconnect()
+
+
+def _exit_words(code: int | None) -> str:
+    """Return how a process ended; `code` is as in subprocess, None while nobody knows."""
+    if code is None:
+        return "no message"
+    return f"killed by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"exit code {code}"
 
 
 def _shutdown_reason(reason: str, *, guest: bool) -> EndReason:

@@ -168,6 +168,12 @@ def test_a_boot_that_was_not_ready_says_why() -> None:
     assert "ready" not in out.splitlines()[0]
 
 
+def test_a_series_says_once_why_its_boots_were_not_ready() -> None:
+    first = series("series-panicked.json")[0]
+    shown = printed(text.series([first, first]))
+    assert "0 of 2 boots ready" in shown and shown.count("IO-APIC") == 1
+
+
 def test_a_guest_cannot_send_escapes_or_markup() -> None:
     record = series("series-panicked.json")[0].model_copy(update={"detail": "\x1b[2J\x07[red]boom[/red]"})
     out = printed(text.boot(record))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import MissingTool
-from bootlab.targets.qemu.program import probe_qemu_version
+from bootlab.targets.qemu.program import plugin_environment, probe_qemu_version
 
 
 def fake_qemu(folder: Path, first_line: str) -> Path:
@@ -27,3 +27,21 @@ def test_version_without_a_packager(tmp_path: Path) -> None:
 def test_a_missing_qemu_is_named(tmp_path: Path) -> None:
     with pytest.raises(MissingTool, match="program not found"):
         probe_qemu_version(tmp_path / "qemu-system-none")
+
+
+@pytest.mark.parametrize(
+    ("version", "interface"),
+    [
+        ("9.2.0", "4"),
+        ("10.2.1 (v10.2.1-dirty)", "4"),
+        ("11.0.1", "6"),
+        ("11.1.3 (Debian 1:11.1.3+ds-1)", "7"),
+        ("11.1.50 (v11.1.0-120-gabcdef)", "7"),
+        ("12.0.0", "7"),
+    ],
+)
+def test_the_plugin_asks_each_qemu_for_an_interface_that_it_serves(
+    tmp_path: Path, version: str, interface: str
+) -> None:
+    program = fake_qemu(tmp_path, f"QEMU emulator version {version}")
+    assert plugin_environment(program) == {"BOOTLAB_QEMU_PLUGIN_VERSION": interface}

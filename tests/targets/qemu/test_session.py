@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.errors import MissingTool
+from bootlab.errors import BootFailed, MissingTool
 from bootlab.targets.qemu import session as module
 from bootlab.targets.qemu.session import QemuSession
 
@@ -48,6 +48,22 @@ def test_a_folder_that_is_gone_is_not_taken_for_a_missing_program(path: Path, tm
     with pytest.raises(FileNotFoundError, match="gone/stderr"):
         open_session(tmp_path / "gone" / "stderr")
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_qemu_that_ends_at_once_without_a_word_is_told_by_how_it_ended(path: Path, tmp_path: Path) -> None:
+    (path / "setpriv").write_text("#!/bin/sh\nkill -SEGV $$\n")
+    (path / "setpriv").chmod(0o755)
+    with pytest.raises(BootFailed, match=r"did not start: killed by signal 11 \(SIGSEGV\)"):
+        open_session(tmp_path / "stderr")
+
+
+def test_a_qemu_too_new_for_the_plugin_is_told(path: Path, tmp_path: Path) -> None:
+    words = "Could not load plugin x: plugin requires API version 7, but this QEMU supports only a minimum version of 9"
+    (path / "setpriv").write_text(f"#!/bin/sh\necho '{words}' >&2\nexit 1\n")
+    (path / "setpriv").chmod(0o755)
+    with pytest.raises(BootFailed, match="minimum version of 9") as caught:
+        open_session(tmp_path / "stderr")
+    assert "newer than this bootlab" in (caught.value.hint or "")
 
 
 def test_a_pipe_too_small_for_a_console_is_a_doubt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
