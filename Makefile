@@ -13,7 +13,7 @@ TO_DO := TO''DO|FIX''ME
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-build setup-dev setup-web check check-python check-c check-shell check-leftovers \
-	test test-c boot-test boot-test-all web-test demo bench bench-init fuzz golden lock clean clean-root-test
+	test test-c boot-test boot-test-all web-test demo bench bench-init fuzz golden lock clean package-test clean-root-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -90,6 +90,9 @@ clean: ## remove what was built; the downloads stay in the cache
 	rm -rf build .venv .mypy_cache .pytest_cache .ruff_cache *.egg-info
 	find bootlab tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
+package-test: ## install bootlab as a package, by pipx, and boot with it; on a machine that is thrown away (root)
+	scripts/try-package
+
 clean-root-test: ## prove `make test` and `make demo` on a Debian 12 and a Debian 13 made this minute (root)
 	scripts/clean-root 12 test demo
-	scripts/clean-root 13 test demo
+	scripts/clean-root 13 test demo package-test

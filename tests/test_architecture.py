@@ -14,7 +14,7 @@ PACKAGE = ROOT / "bootlab"
 
 # A part imports only parts of a lower rank: never its own rank, never up. Inside one part, files may import each other.
 RANKS = (
-    ("checkout", "document", "errors"),
+    ("sources", "document", "errors"),
     ("kept_file", "process", "symbols", "system", "timeline"),
     ("importers", "profile", "build", "network"),
     ("techniques", "targets"),

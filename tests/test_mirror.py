@@ -26,7 +26,6 @@ VERBS = {
     "cli/build/option_names.py": "cli/build/test_root.py",
     "cli/build/words.py": "cli/build/test_kernel.py",
     "cli/coldplug.py": "boot/verbs/test_coldplug.py",
-    "cli/doctor.py": "cli/test_cli.py",
     "cli/init.py": "boot/init/test_verbs.py",
     "cli/measure.py": "boot/verbs/test_verbs.py",
     "cli/options/arguments.py": "cli/test_cli.py",

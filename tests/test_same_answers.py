@@ -32,6 +32,7 @@ BOOT = {
 OUTSIDE_THE_COMPARISON = {
     "watch": "follows a serial line until it is stopped",
     "doctor": "tells of this machine",
+    "examples": "tells where this checkout lies; tests/system/test_examples.py reads it",
     "build kernel": "part of tailor",
     "build rootfs": "part of audit-distribution",
     "build bootloader": "part of boot-board",

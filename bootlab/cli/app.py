@@ -39,6 +39,7 @@ VERBS: Final = {
     "ledger": "ledger:app",
     "gate": "gate:gate",
     "bisect": "bisect:bisect",
+    "examples": "examples:examples",
     "doctor": "doctor:doctor",
 }
 """Verb -> its module in cli and its function there, or the group of its own verbs; in the order of --help."""

@@ -1,14 +1,40 @@
 """`bootlab doctor`: every tool and device, found or not, and what to type to get it."""
 
+import subprocess
+from typing import Annotated
+
+import typer
+
 from bootlab.cli.options.arguments import Json, open_cache
 from bootlab.cli.terminal.showing import answer
+from bootlab.errors import MissingTool
 from bootlab.measure.host.toolbox import examine
+from bootlab.process import require_program
 from bootlab.report.lists import tools_view
+from bootlab.sources import SETUP
 
 
-def doctor(json: Json = False) -> int:
+def doctor(
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix",
+            help="Install what every boot needs, by apt (Debian 12 or newer), as root or through sudo; then list.",
+        ),
+    ] = False,
+    json: Json = False,
+) -> int:
     """List every tool and device bootlab uses: found or not, version, purpose, and how to get it.
 
     Exit code 3 when something that every boot needs is missing.
     """
+    if fix:
+        _install()
     return 3 if answer(tools_view(examine(open_cache())), json=json) else 0
+
+
+def _install() -> None:
+    # What it says is for a person; standard output is for the list.
+    done = subprocess.run([require_program("bash", package="bash"), SETUP, "--packages"], stdout=2, check=False)
+    if done.returncode:
+        raise MissingTool("what is missing could not be installed", hint="its own message is above")

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from bootlab.checkout import MEASURED
 from bootlab.cli.options.arguments import Json, Runs, complete_technique, open_store
 from bootlab.cli.terminal.showing import answer
 from bootlab.cli.terminal.speech import out, print_json
@@ -18,6 +17,7 @@ from bootlab.experiments.trial.plan import PLANS
 from bootlab.experiments.trial.result import TryResult
 from bootlab.measure.record_files import read_record, write_whole
 from bootlab.report.catalogue import catalogue_document, full_view, list_view, plans_view
+from bootlab.sources import MEASURED
 from bootlab.techniques.model.catalogue import load_catalogue, require_techniques
 from bootlab.techniques.page.measured_figures import MeasuredFigure, merge_measured, read_measured
 

@@ -15,10 +15,12 @@ from bootlab.measure.host.toolbox import ToolStatus
 from bootlab.report.parts.figures import visible
 from bootlab.report.parts.terminal_tables import keep_whole, plain_table
 from bootlab.report.parts.view import View
+from bootlab.system.examples import Example
 
 RUNS_SCHEMA: Final = "bootlab.runs/1"
 TOOLS_SCHEMA: Final = "bootlab.doctor/1"
 FORMATS_SCHEMA: Final = "bootlab.import-formats/1"
+EXAMPLES_SCHEMA: Final = "bootlab.examples/1"
 _DAMAGED = "(damaged: bootlab report with its path says how)"
 
 
@@ -59,6 +61,21 @@ class FormatsDocument(Document):
     formats: list[FormatRow]
 
 
+class ExampleRow(Document):
+    """A system that comes with bootlab, and where its system file is."""
+
+    name: str
+    description: str
+    path: str
+
+
+class ExamplesDocument(Document):
+    """Systems that come with bootlab."""
+
+    schema_: Literal["bootlab.examples/1"] = Field(default=EXAMPLES_SCHEMA, alias="schema")
+    examples: list[ExampleRow]
+
+
 def runs_view(runs: Sequence[Listed], root: Path) -> View:
     """Return the list of the runs in a store at `root`."""
     rows = [RunRow(run=str(run.path), kind=run.kind, system=run.system, started=run.started) for run in runs]
@@ -90,3 +107,22 @@ def formats_view(importers: Sequence[Importer]) -> View:
     for one in importers:
         rows.add_row(one.name, one.title)
     return View(FormatsDocument(formats=[FormatRow(name=one.name, title=one.title) for one in importers]), (rows,))
+
+
+def examples_view(examples: Sequence[Example], copied: Sequence[Path] | None) -> View:
+    """Return the list of examples; `copied`: where each was copied to, in the same order."""
+    paths = list(copied) if copied is not None else [example.path for example in examples]
+    rows = [
+        ExampleRow(name=example.name, description=example.description, path=str(path))
+        for example, path in zip(examples, paths, strict=True)
+    ]
+    table = plain_table("example", "what it is")
+    keep_whole(table, table.columns[:1])
+    for row in rows:
+        table.add_row(row.name, row.description)
+    lines: list[RenderableType] = [table] if copied is None else []
+    if copied is not None or len(rows) == 1:
+        lines += [visible(row.path) for row in rows]
+    else:
+        lines.append("bootlab examples NAME says where one is; --copy DIR makes a copy to change")
+    return View(ExamplesDocument(examples=rows), tuple(lines))

@@ -1,33 +1,55 @@
-"""Where the compiled QEMU plugin is looked for."""
+"""Where the compiled QEMU plugin is looked for, and that an installed bootlab builds it once."""
 
+import ctypes
 from pathlib import Path
 
 import pytest
 
-from bootlab.build.plugin import plugin_path
-from bootlab.checkout import PLUGIN
+from bootlab.build import plugin
+from bootlab.build.cache import Cache
+from bootlab.build.plugin import find_plugin
+from bootlab.build.workshop import Workshop
 from bootlab.errors import MissingTool
+from bootlab.sources import BUILT_PLUGIN
 
 
-def test_a_plugin_that_the_user_names_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    return Workshop(Cache(tmp_path / "cache"))
+
+
+def test_a_plugin_that_the_user_names_is_taken(shop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own.so").write_bytes(b"")
     monkeypatch.setenv("BOOTLAB_PLUGIN", str(tmp_path / "own.so"))
-    assert plugin_path() == tmp_path / "own.so"
+    assert find_plugin(shop) == tmp_path / "own.so"
+    monkeypatch.setattr(plugin, "INSTALLED", True)
+    assert find_plugin(shop) == tmp_path / "own.so"
 
 
 def test_a_plugin_that_is_not_there_is_named_with_what_builds_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BOOTLAB_PLUGIN", str(tmp_path / "none.so"))
     with pytest.raises(MissingTool, match="none.so: the QEMU plugin is not built") as missing:
-        plugin_path()
+        find_plugin(shop)
     assert missing.value.hint == "make setup builds it"
 
 
-def test_an_empty_word_names_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_word_names_none(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOOTLAB_PLUGIN", "")
-    if PLUGIN.is_file():
-        assert plugin_path() == PLUGIN
+    if BUILT_PLUGIN.is_file():
+        assert find_plugin(shop) == BUILT_PLUGIN
     else:
-        with pytest.raises(MissingTool, match=str(PLUGIN)):
-            plugin_path()
+        with pytest.raises(MissingTool, match=str(BUILT_PLUGIN)):
+            find_plugin(shop)
+
+
+def test_an_installed_bootlab_builds_it_once_and_says_so(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(plugin, "INSTALLED", True)
+    monkeypatch.delenv("BOOTLAB_PLUGIN", raising=False)
+    made = find_plugin(Workshop(shop.cache, tell=told.append))
+    assert made.is_relative_to(shop.cache.root) and told == ["building the QEMU plugin, once"]
+    assert find_plugin(Workshop(shop.cache, tell=told.append)) == made and len(told) == 1
+    # What QEMU reads of it before anything else; its own functions are QEMU's, and bound when they are called.
+    assert ctypes.c_int.in_dll(ctypes.CDLL(str(made), mode=1), "qemu_plugin_version").value == 4

@@ -5,7 +5,7 @@ An emulated card and serial line are infinitely fast. QEMU's plugins cannot add 
 for the real devices.
 """
 
-from bootlab.checkout import PATCHES
+from bootlab.sources import PATCHES
 from bootlab.system import Bootloader, System
 
 KERNEL_PATCHES = tuple(PATCHES / "linux" / f"board-model-{what}.patch" for what in ("serial", "card", "camera"))

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bootlab.build.cache import Cache, file_sha256
-from bootlab.checkout import GUEST
 from bootlab.errors import BootlabError, MissingTool
 from bootlab.process import require_program, run
+from bootlab.sources import GUEST
 
 _DEADLINE_S = 600.0
 MARK = "/sbin/bootlab-mark"

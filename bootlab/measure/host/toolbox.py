@@ -4,8 +4,9 @@ import re
 from dataclasses import dataclass
 
 from bootlab.build.cache import Cache
-from bootlab.build.plugin import plugin_path
+from bootlab.build.plugin import find_plugin
 from bootlab.build.source.toolchain import ARCHITECTURES, has_header, require_toolchain
+from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, MissingTool
 from bootlab.process import ProgramFailed, require_program, run
 from bootlab.targets.qemu.kvm import probe_kvm
@@ -90,7 +91,7 @@ def examine(cache: Cache) -> list[ToolStatus]:
         _qemu(
             "qemu-system-riscv64", "qemu-system-riscv", "boots riscv64 systems and boards, with opensbi", needed=False
         ),
-        _plugin(),
+        _plugin(cache),
     ]
     found += [_program(tool) for tool in (*_TOOLS, *_cross_compilers())]
     found += [_header(*header) for header in _HEADERS]
@@ -108,10 +109,10 @@ def _qemu(program: str, package: str, purpose: str, *, needed: bool) -> ToolStat
     return ToolStatus(program, True, _version(str(path), "--version"), purpose, "", needed)
 
 
-def _plugin() -> ToolStatus:
+def _plugin(cache: Cache) -> ToolStatus:
     purpose = "counts instructions and sees marks from inside QEMU, unknown to the guest"
     try:
-        path = plugin_path()
+        path = find_plugin(Workshop(cache))
     except BootlabError as error:
         return ToolStatus("plugin", False, error.message, purpose, error.hint or "make setup", True)
     return ToolStatus("plugin", True, str(path), purpose, "", True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from bootlab.build import boot_files
 from bootlab.build.cache import Cache, file_sha256
-from bootlab.build.plugin import plugin_path
+from bootlab.build.plugin import find_plugin
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
 from bootlab.profile.asked.marks import arch_line, make_plugin_config
@@ -134,7 +134,7 @@ class QemuTarget:
                 "booted.console: the virtual clock sees an x86-64 guest's console only",
                 hint='let the guest say it with bootlab-mark and give booted.mark, or use clock.kind = "wall"',
             )
-        plugin = plugin_path()
+        plugin = find_plugin(shop)
         hashes["plugin"] = file_sha256(plugin)
         symbols = _symbols(files.vmlinux, files.symbols)
         stop = system.booted.mark if system.check is None else system.check.mark

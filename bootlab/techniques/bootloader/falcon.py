@@ -1,6 +1,6 @@
 """Falcon mode: the bootloader's first stage starts the kernel, without U-Boot proper."""
 
-from bootlab.checkout import PATCHES
+from bootlab.sources import PATCHES
 from bootlab.system import System
 from bootlab.techniques.changes.bootloader import not_built
 from bootlab.techniques.changes.kernel_options import NOT_BUILT

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bootlab.checkout import PATCHES
+from bootlab.sources import PATCHES
 from bootlab.system import System
 from bootlab.techniques.changes.command_line import word_value
 from bootlab.techniques.changes.kernel_options import WantedOptions, kernel_change, kernel_proof, off, rebuilt_kernel

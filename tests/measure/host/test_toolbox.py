@@ -46,4 +46,4 @@ def test_setup_knows_the_package_of_each(bare: list[ToolStatus]) -> None:
 def test_setup_refuses_an_unknown_level() -> None:
     done = subprocess.run([ROOT / "scripts" / "setup", "everything"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.startswith("usage: scripts/setup [run|build|dev|web]")
+    assert done.stderr.startswith("usage: scripts/setup [--packages] [run|build|dev|web]")

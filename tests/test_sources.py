@@ -1,0 +1,58 @@
+"""Where bootlab's own files are that are not Python: in this checkout, and in a package made of it."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from bootlab import sources
+
+CHECKOUT = Path(__file__).parents[1]
+
+
+def test_a_checkout_is_used_as_it_lies() -> None:
+    assert not sources.INSTALLED and sources.SOURCES == CHECKOUT
+    for path in (sources.GUEST, sources.PATCHES, sources.PLUGIN, sources.EXAMPLES, sources.SETUP, sources.MEASURED):
+        assert path.exists()
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A package of this checkout, unpacked where Python finds it."""
+    folder = tmp_path_factory.mktemp("package")
+    # A build leaves its files beside what it builds.
+    tree = folder / "tree"
+    subprocess.run(["git", "-C", CHECKOUT, "checkout-index", "--all", f"--prefix={tree}/"], check=True)
+    build = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "wheel", "--no-deps"]
+    subprocess.run([*build, "--no-build-isolation", "--wheel-dir", folder, tree], check=True)
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(folder / "site")
+    return folder / "site"
+
+
+def bootlab(installed: Path, *words: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(installed), "BOOTLAB_CACHE": str(installed.parent / "cache")}
+    command = [sys.executable, "-m", "bootlab", *words]
+    return subprocess.run(command, env=environment, cwd=installed, check=True, capture_output=True, text=True).stdout
+
+
+def test_a_package_carries_them_all_and_nothing_that_was_built(installed: Path) -> None:
+    tracked = subprocess.run(["git", "-C", CHECKOUT, "ls-files", "-z"], check=True, capture_output=True, text=True)
+    folders = ("plugin/", "guest/", "patches/", "examples/")
+    wanted = {name for name in tracked.stdout.split("\0") if name.startswith(folders)}
+    carried = installed / "bootlab" / "carried"
+    found = {path.relative_to(carried).as_posix() for path in carried.rglob("*") if not path.is_dir()}
+    assert wanted <= found
+    assert found - wanted == {"LICENSES", "docs/measured.json", "scripts/setup", "scripts/apt-source"}
+
+
+def test_a_package_lists_its_own_examples_and_builds_its_own_plugin(installed: Path) -> None:
+    rows = json.loads(bootlab(installed, "examples", "--json"))["examples"]
+    assert {Path(row["path"]) for row in rows} == set((installed / "bootlab" / "carried" / "examples").rglob("*.toml"))
+    tools = {tool["name"]: tool for tool in json.loads(bootlab(installed, "doctor", "--json"))["tools"]}
+    assert tools["plugin"]["found"] and tools["plugin"]["version"].startswith(str(installed.parent / "cache"))
