@@ -7,6 +7,7 @@ from bootlab.experiments.recorded_profiles import read_profile_run
 from bootlab.experiments.store import Run
 from bootlab.kept_file import UNREADABLE, parse_kept
 from bootlab.profile.tree.call_tree import LEAVES
+from bootlab.profile.tree.differential import task_name
 
 FunctionCosts = dict[str, tuple[int, int]]
 """Function -> ns of its own, and with all that it called."""
@@ -17,8 +18,14 @@ _LARGEST: Final = 1 << 53
 
 def function_costs(run: Run) -> FunctionCosts:
     """Return what each function of a profiled boot took. Raises InputError for a run without one, StoreError."""
-    functions = read_profile_run(run).tree.top_functions()
-    return {one.name: (one.self_elapsed_ns, one.total_elapsed_ns) for one in functions if one.name not in LEAVES}
+    costs: FunctionCosts = {}
+    for one in read_profile_run(run).tree.top_functions():
+        if one.name not in LEAVES:
+            # Tasks are named with a number that means nothing in another boot.
+            name = task_name(one.name)
+            own, total = costs.get(name, (0, 0))
+            costs[name] = (own + one.self_elapsed_ns, total + one.total_elapsed_ns)
+    return costs
 
 
 def costs_text(costs: FunctionCosts) -> str:

@@ -14,6 +14,7 @@ def test_a_profile_says_what_each_function_took_itself_and_with_its_calls(tmp_pa
     assert costs["alg_test"] == (2_000_000, 2_000_000)
     assert costs["tpm_init"][1] == 2_750_000
     assert "[wait]" not in costs
+    assert "cryptomgr_test" in costs and "cryptomgr_test-70" not in costs, "numbers of tasks mean nothing elsewhere"
     assert parse_costs(costs_text(costs)) == costs
 
 

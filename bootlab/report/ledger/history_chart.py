@@ -53,7 +53,8 @@ def phase_columns(entries: Sequence[LedgerEntry]) -> dict[str, list[int]]:
             else:
                 order.insert(at, name)
                 at += 1
-    return {name: [phases.get(name, 0) for phases in taken] for name in order}
+    columns = {name: [phases.get(name, 0) for phases in taken] for name in order}
+    return {name: column for name, column in columns.items() if any(column)}
 
 
 def history_chart(number: int, steps: Sequence[LedgerStep]) -> Html:

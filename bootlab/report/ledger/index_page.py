@@ -64,7 +64,9 @@ def _standings(systems: Sequence[SystemSite]) -> Html:
             Cell(tag("code", commit_words(entry))),
             Cell(count(len(one.steps)), len(one.steps)),
         ])  # fmt: skip
-    caption = "Its last entry, and the step to it. Each line runs between the system's shortest and longest boot, not from zero."
+    caption = (
+        "Its last entry, and the step to it. Lines run from a system's shortest boot to its longest, not from zero."
+    )
     return scroll("systems", table(caption, columns, rows, kind="raw standings", sortable=True), "whole")
 
 
