@@ -12,7 +12,7 @@ TO_DO := TO''DO|FIX''ME
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-build setup-dev setup-web check check-python check-c check-shell check-leftovers \
+.PHONY: help setup setup-build setup-dev setup-web site check check-python check-c check-shell check-leftovers \
 	test test-c boot-test boot-test-all web-test demo bench bench-init fuzz golden lock clean package-test clean-root-test
 
 help: ## list the targets
@@ -32,6 +32,9 @@ setup-web:
 
 demo: setup ## boot a stock Debian kernel, try what saves time, end with a table and a report
 	$(VENV)/bootlab try examples/debian-cloud.toml --plan demo --nulls 3
+
+site: setup ## three examples at the last 12 commits, published in build/site/public; SITE="3 microvm" says less
+	scripts/site $(SITE)
 
 test: setup-dev test-c ## the fast tests: no guest, no network, no root
 	$(PYTEST) -rs -m "not ($(NOT_UNIT))"

@@ -1,4 +1,4 @@
-"""`bootlab bisect SYSTEM --good A --bad B`: which commits between two changed the boot time?"""
+"""`bootlab bisect SYSTEM --good A --bad B`: which commits, or versions of a package, changed the boot time?"""
 
 import os
 from pathlib import Path
@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from bootlab.build.workshop import Workshop
+from bootlab.cli.bisect_states import BisectRequest, OfCommits, OfPackages, StatesAsked, find_states
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, open_cache, open_store
 from bootlab.cli.profile.boots import Subject, profile_both
 from bootlab.cli.resuming import Resume, digest, kept, settle
 from bootlab.cli.terminal.showing import answer, show
 from bootlab.cli.terminal.speech import boot_progress, err
-from bootlab.document import Document
 from bootlab.errors import BootlabError, InputError, Interrupted
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.family import DEFAULT_NULLS
@@ -20,15 +20,13 @@ from bootlab.experiments.family_boots import wall_clock
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS
 from bootlab.ledger.bisect.boots import Sampling, StatesBooted
-from bootlab.ledger.bisect.checkout import Checkout
-from bootlab.ledger.bisect.commit_systems import CommitSystems, Recipe
+from bootlab.ledger.bisect.commit_systems import CommitSystems
 from bootlab.ledger.bisect.explaining import grown_functions
-from bootlab.ledger.bisect.history import GitHistory
 from bootlab.ledger.bisect.kept_skips import SKIPS, keep_skips, read_skips
 from bootlab.ledger.bisect.procedure import Bisection, BisectQuestion
 from bootlab.ledger.bisect.result import BisectResult, BisectStep
 from bootlab.ledger.bisect.search import most_measured
-from bootlab.ledger.bisect.state import BisectState, Unusable
+from bootlab.ledger.bisect.state import BisectState, StateSource, Unusable
 from bootlab.ledger.gate.figures import READY, parse_figures
 from bootlab.ledger.gate.judging import Limit, parse_limit
 from bootlab.ledger.git import git
@@ -37,29 +35,8 @@ from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.bisect.view import bisect_view, plan_view
 from bootlab.system.file import read_text
 
-_LOGS = "builds"
 _OF_ANOTHER_REPOSITORY = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 """What git sets for a hook: a build in the checkout, and our own questions, would ask that repository instead."""
-
-
-class _BisectRequest(Document):
-    """What a bisection was asked, as its run keeps it."""
-
-    system: str
-    digest: str
-    repository: str
-    good: str
-    bad: str
-    command: str | None
-    figure: str
-    limit: str | None
-    seeds: list[int]
-    nulls: int
-    first_parent: bool
-    thorough: bool
-    from_commit: bool
-    incremental: bool
-    rebuild: bool
 
 
 def complete_revision(incomplete: str) -> list[str]:
@@ -78,7 +55,7 @@ def bisect(
         typer.Option(
             "--good",
             metavar="COMMIT",
-            help="The older end: a commit, tag or branch.",
+            help="The older end: a commit, tag or branch; or a version.",
             autocompletion=complete_revision,
         ),
     ] = None,
@@ -95,6 +72,10 @@ def bisect(
         str | None,
         typer.Option("--build", metavar="CMD", help="What makes the system's files of a commit, run in its checkout."),
     ] = None,
+    packages: Annotated[
+        bool,
+        typer.Option("--packages", help="Not commits: versions of its kernel package that this machine's apt has."),
+    ] = False,
     on: Annotated[
         str | None, typer.Option("--on", metavar="FIGURE", help="Which figure: ready, phase:NAME. [default: ready]")
     ] = None,
@@ -134,7 +115,7 @@ def bisect(
     json: Json = False,
     runs: Runs = None,
 ) -> int:
-    """Find every commit between two that changed the boot time by more than can be seen.
+    """Find every commit, or version of its kernel package, between two that changed the boot time.
 
     Both ends are measured; where the ends of a stretch differ its middle is, and both halves that still differ are
     searched on. Commits that do not build, boot or pass their check are passed over. Nothing of the repository's own
@@ -149,19 +130,20 @@ def bisect(
         parse_limit(limit)
     if build is not None and not build.strip():
         raise InputError("--build: empty", hint="leave it out where a commit's own files boot as they are")
-    history = GitHistory(_repository(store, resume) or repo or Path())
-    value = Recipe(_absolute(system), text).system(history.top)
+    states = find_states(StatesAsked(system, text, repo, good, bad, packages), store, resume, silent=json)
+    value = states.value
     if wall_clock(value):
         raise InputError(
             f"{system}: clock.kind: a bisection needs boots that repeat: the virtual clock",
             hint="on this clock bootlab gate SYSTEM --against OTHER holds two states against each other",
         )
-    now = _BisectRequest(
+    now = BisectRequest(
         system=str(system),
         digest=digest(value),
-        repository=str(history.top),
-        good=history.commit(good, "--good") if good is not None else "",
-        bad=history.commit(bad or "HEAD", "--bad") if resume is None else "",
+        repository=states.repository,
+        good=states.good,
+        bad=states.bad,
+        packages=states.line if isinstance(states, OfPackages) else [],
         command=build,
         figure=_figure(on),
         limit=limit,
@@ -173,13 +155,20 @@ def bisect(
         incremental=incremental,
         rebuild=rebuild,
     )
-    given = [good, bad, repo, build, on, limit, seeds, nulls]
-    flags = [one or None for one in (first_parent, thorough, system_from_commit, incremental, rebuild, plan)]
-    asking = settle(store, resume, RunKind.BISECT, value.name, now, [*given, *flags])
+    of_commits = [repo, build, *[one or None for one in (first_parent, system_from_commit, incremental, rebuild)]]
+    if packages and any(one is not None for one in of_commits):
+        raise InputError(
+            "--packages: nothing is checked out or built: it goes without --repo, --build, --first-parent, "
+            "--system-from-commit, --incremental and --rebuild",
+            hint="leave them out",
+        )
+    given = [good, bad, on, limit, seeds, nulls, *of_commits]
+    asking = settle(
+        store, resume, RunKind.BISECT, value.name, now, [*given, *[one or None for one in (thorough, plan, packages)]]
+    )
     asking.expect_unchanged(asking.asked.digest, now.digest)
-    line = history.between(asking.asked.good, asking.asked.bad)
-    call = _Call(system, text, asking.asked, history, parallel, silent=json)
-    call.source(Path()).expect_moved()
+    call = _Call(system, asking.asked, states, parallel, silent=json)
+    line = states.between(asking.asked)
     if plan:
         return answer(plan_view(line), json=json)
     run = asking.begin(store, asking.asked, file=str(system))
@@ -194,43 +183,25 @@ class _Call:
     def __init__(
         self,
         system: Path,
-        text: bytes,
-        asked: _BisectRequest,
-        history: GitHistory,
+        asked: BisectRequest,
+        states: OfCommits | OfPackages,
         parallel: int | None,
         *,
         silent: bool,
     ) -> None:
         self._system = system
-        self._text = text
         self._asked = asked
-        self._history = history
+        self._states = states
         self._parallel = parallel
         self._silent = silent
         self._cache = open_cache()
-        self._checkout = Checkout(history.top, history.common, self._cache)
-
-    def source(self, run: Path) -> CommitSystems:
-        """Return what makes the systems of commits; their builds' logs go into a run."""
-        asked = self._asked
-        recipe = Recipe(
-            _absolute(self._system),
-            self._text,
-            asked.from_commit,
-            asked.command,
-            asked.incremental,
-            str(run.absolute()) if asked.rebuild else "",
-        )
-        return CommitSystems(
-            self._history, self._checkout, recipe, self._cache, run / _LOGS, first_parent=asked.first_parent
-        )
 
     def bisect(self, run: Run, line: list[BisectState], store: Store | None) -> BisectResult:
         """Return what the search found, on record; explained by profiles where there is a store for them."""
-        source = self.source(run.path)
-        if self._history.is_dirty():
-            self._warn("the working tree has changes that are in no commit: they are not looked at")
-        with self._checkout.opened(lambda: self._tell("waiting: another bisection of this repository is at work")):
+        source = self._states.source(self._asked, run.path)
+        if remark := self._states.remark():
+            self._warn(remark)
+        with self._states.at_work(lambda: self._tell("waiting: another bisection of this repository is at work")):
             with boot_progress(None, silent=self._silent) as progress:
                 engine = Engine(
                     run,
@@ -238,10 +209,13 @@ class _Call:
                     reuse=True,
                     watcher=lambda done: progress.booted(done.job.label),
                 )
-                source.tell = progress.note
+                if isinstance(source, CommitSystems):
+                    source.tell = progress.note
                 booted = StatesBooted(engine, Workshop(self._cache, tell=progress.note), source, self._figures())
                 booted.note = progress.note
-                progress.note(f"{len(line)} commits, {most_measured(len(line) - 1, 1)} of them to find one change")
+                of = self._asked.of
+                what = "commits" if of == "commits" else "versions"
+                progress.note(f"{len(line)} {what}, {most_measured(len(line) - 1, 1)} of them to find one change")
                 question = BisectQuestion(
                     system=run.system,
                     repository=self._asked.repository,
@@ -249,6 +223,7 @@ class _Call:
                     asked=self._figures(),
                     thorough=self._asked.thorough,
                     command=self._asked.command,
+                    of=of,
                 )
                 kept_skips = run.path / SKIPS
                 bisection = Bisection(
@@ -272,12 +247,12 @@ class _Call:
         limit = parse_limit(asked.limit) if asked.limit is not None else Limit()
         return Sampling(asked.figure, limit, tuple(asked.seeds), asked.nulls)
 
-    def _explained(self, step: BisectStep, store: Store, source: CommitSystems, booted: StatesBooted) -> BisectStep:
+    def _explained(self, step: BisectStep, store: Store, source: StateSource, booted: StatesBooted) -> BisectStep:
         inside = [self._explained(one, store, source, booted) for one in step.inside]
         step = step.model_copy(update={"inside": inside})
         states = (step.before, step.after)
         one, other = (Subject(booted.system(state), self._system, ProfileRequest()) for state in states)
-        self._tell(f"profiling {step.before.name[:12]} and {step.after.name[:12]}")
+        self._tell(f"profiling {step.before.short} and {step.after.short}")
         try:
             found = profile_both(
                 store,
@@ -304,22 +279,11 @@ class _Call:
         err.print(f"bootlab: warning: {line}", soft_wrap=True)
 
 
-def _absolute(system: Path) -> Path:
-    """Return where a system file lies. One that is a link lies where the link does: its paths are read from there."""
-    return system.parent.resolve() / system.name
-
-
 def _figure(on: str | None) -> str:
     figures = parse_figures(on or READY)
     if len(figures) > 1:
         raise InputError(f"--on {on}: one figure at a time", hint="--on ready, or --on phase:initcalls")
     return figures[0]
-
-
-def _repository(store: Store, resume: str | None) -> Path | None:
-    """Return the repository of a run that goes on; None for a new one."""
-    said = store.find(resume).asked.get("repository") if resume is not None else None
-    return Path(said) if isinstance(said, str) else None
 
 
 def _write(run: Run, result: BisectResult) -> None:

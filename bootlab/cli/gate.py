@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from bootlab.cli.ledger import Ledger, ledger_folder
 from bootlab.cli.options.arguments import (
     Json,
     Parallel,
@@ -21,6 +20,7 @@ from bootlab.cli.options.arguments import (
     open_shop,
     open_store,
 )
+from bootlab.cli.options.ledger import Ledger, ledger_folder
 from bootlab.cli.profile.boots import Subject, profile_both
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import boot_progress, err, out, print_text

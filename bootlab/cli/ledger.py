@@ -1,22 +1,23 @@
 """`bootlab ledger`: what a system took at each commit, kept in files of its own repository."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bootlab.cli.options.arguments import Json, Runs, open_store
+from bootlab.cli.options.ledger import Ledger, LedgerSystem, ledger_folder
+from bootlab.cli.publishing import publish
 from bootlab.cli.terminal.showing import answer
 from bootlab.cli.terminal.speech import err, out
-from bootlab.errors import BootlabError, InputError, StoreError
+from bootlab.errors import BootlabError, InputError
 from bootlab.kept_file import read_kept
 from bootlab.ledger.commit import Commit, find_commit
 from bootlab.ledger.file import History, append_entry, choose, ledger_systems, read_history
+from bootlab.ledger.issue_costs import issue_rows
 from bootlab.ledger.known_issues import NAME, add_issues, issues_of, read_dated_list, read_issues
 from bootlab.ledger.making import make_entry
 from bootlab.ledger.steps import step, steps_of
-from bootlab.report.ledger.text import IssueRow
 from bootlab.report.ledger.view import diff_view, issues_view, log_view, standings_view
 
 app = typer.Typer(
@@ -32,23 +33,7 @@ def _ledger() -> None:
     """What a system took at each commit, kept in files that a repository merges (docs/ledger.md)."""
 
 
-def _complete_system(incomplete: str) -> list[str]:
-    try:
-        return [name for name in ledger_systems(ledger_folder(None)) if name.startswith(incomplete)]
-    except (InputError, StoreError):
-        return []
-
-
 _LONGEST_LABEL = 60
-
-Ledger = Annotated[
-    Path | None,
-    typer.Option("--ledger", metavar="DIR", help="Where it is kept. [default: $BOOTLAB_LEDGER, else ./boot-ledger]"),
-]
-SystemName = Annotated[
-    str,
-    typer.Argument(metavar="SYSTEM", help="A system's name, as the ledger has it.", autocompletion=_complete_system),
-]
 
 
 @app.command("add")
@@ -128,7 +113,7 @@ def show(ledger: Ledger = None, json: Json = False) -> int:
 
 @app.command("log")
 def log(
-    system: SystemName,
+    system: LedgerSystem,
     most: Annotated[
         int | None, typer.Option("-n", min=1, metavar="N", help="The last N entries alone. [default: all]")
     ] = None,
@@ -143,7 +128,7 @@ def log(
 
 @app.command("diff")
 def diff(
-    system: SystemName,
+    system: LedgerSystem,
     before: Annotated[str, typer.Argument(metavar="[A]", help="A commit, last, or last~N.")] = "last~1",
     after: Annotated[str, typer.Argument(metavar="[B]", help="The same.")] = "last",
     ledger: Ledger = None,
@@ -157,15 +142,12 @@ def diff(
 
 
 @app.command("issues")
-def issues(system: SystemName, ledger: Ledger = None, json: Json = False) -> int:
+def issues(system: LedgerSystem, ledger: Ledger = None, json: Json = False) -> int:
     """Show the known issues of a system: what each costs by the last profile and by the first, and what was mended."""
     folder = ledger_folder(ledger)
     history = read_history(folder, system)
     _warn(history)
-    rows = []
-    for one in issues_of(system, read_issues(folder)):
-        having = [entry for entry in history.entries if one.title in entry.issues_ns]
-        rows.append(IssueRow(one, having[0] if having else None, having[-1] if having else None))
+    rows = issue_rows(system, history.entries, read_issues(folder))
     if not rows:
         raise InputError(f"{folder / NAME}: no known issue of {system}", hint="docs/ledger.md says how one is written")
     return answer(issues_view(system, rows), json=json)
@@ -206,6 +188,4 @@ def _warn(history: History) -> None:
         err.print(f"bootlab: warning: {remark}", soft_wrap=True)
 
 
-def ledger_folder(ledger: Path | None) -> Path:
-    """Return the folder of the ledger: the one asked for, else $BOOTLAB_LEDGER, else boot-ledger here."""
-    return ledger or Path(os.environ.get("BOOTLAB_LEDGER") or "boot-ledger")
+app.command("publish")(publish)

@@ -66,16 +66,30 @@ def changed_inputs(before: LedgerEntry, after: LedgerEntry) -> tuple[str, ...]:
     return tuple(name for name in names if before.inputs.get(name) != after.inputs.get(name))
 
 
+def series_of(entries: Sequence[LedgerEntry]) -> list[list[LedgerEntry]]:
+    """Return entries apart by what their figures compare within, each in their order, that of the last one first."""
+    found: list[list[LedgerEntry]] = []
+    for entry in reversed(entries):
+        alike = next((one for one in found if _same_kind(one[0], entry)), None)
+        if alike is None:
+            found.append([entry])
+        else:
+            alike.append(entry)
+    return [one[::-1] for one in found]
+
+
 def _comparable(before: LedgerEntry, after: LedgerEntry) -> bool:
+    return _same_kind(before, after) and before.ready_ns is not None
+
+
+def _same_kind(before: LedgerEntry, after: LedgerEntry) -> bool:
     try:
         expect_comparable(before, after)
     except InputError:
         return False
     if after.clock == "recorded" and before.origin != after.origin:
         return False
-    if after.clock not in ("virtual", "recorded") and not _same_host(before, after):
-        return False
-    return before.ready_ns is not None
+    return after.clock in ("virtual", "recorded") or _same_host(before, after)
 
 
 def _same_host(before: LedgerEntry, after: LedgerEntry) -> bool:

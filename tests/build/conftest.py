@@ -81,10 +81,15 @@ class LocalArchive:
         files: dict[str, str],
         depends: str = "",
         finish: Callable[[Path], None] = lambda tree: None,
+        *,
+        beside: bool = False,
     ) -> None:
-        """Put a package in, in place of an earlier version of it; `finish` changes its tree before it is packed."""
+        """Put a package in, in place of an earlier version of it, or `beside` that.
+
+        `finish` changes its tree before it is packed.
+        """
         tree = self.root.parent / "trees" / f"{name}_{version}"
-        (tree / "DEBIAN").mkdir(parents=True)
+        (tree / "DEBIAN").mkdir(parents=True, exist_ok=beside)
         control = f"Package: {name}\nVersion: {version}\nArchitecture: amd64\nMaintainer: nobody <n@invalid>\n"
         control += f"Depends: {depends}\n" if depends else ""
         control += "Description: a test\n"
@@ -97,11 +102,19 @@ class LocalArchive:
         pool.mkdir(parents=True, exist_ok=True)
         archive = pool / f"{name}_{version}_amd64.deb"
         for old in pool.glob(f"{name}_*"):
-            old.unlink()
-        run(["dpkg-deb", "--root-owner-group", "-Zgzip", "--build", tree, archive])
+            if not beside:
+                old.unlink()
+        if not archive.exists():
+            run(["dpkg-deb", "--root-owner-group", "-Zgzip", "--build", tree, archive])
         digest = hashlib.sha256(archive.read_bytes()).hexdigest()
         place = f"Filename: pool/{archive.name}\nSize: {archive.stat().st_size}\nSHA256: {digest}\n"
-        self._stanzas[name] = control + place
+        self._stanzas[f"{name}={version}" if beside else name] = control + place
+
+    def begin_suite(self, suite: str) -> None:
+        """Name another suite as a source: packages that are added from now on are published there alone."""
+        with (self.apt / "sources.list").open("a") as sources:
+            sources.write(f"deb [trusted=yes] file://{self.root} {suite} main\n")
+        self._stanzas.clear()
 
     def add_source(self, name: str, version: str, files: dict[str, str]) -> None:
         """Put a source package in, in place of an earlier version of it; files named `configure` can be run."""
@@ -129,9 +142,9 @@ class LocalArchive:
         head = f"Package: {name}\nBinary: {name}\nVersion: {version}\nFormat: 3.0 (native)\nDirectory: pool\n"
         self._sources[name] = f"{head}Checksums-Sha256:\n{sums}"
 
-    def publish(self) -> None:
-        """Write the lists of packages and of sources, and the Release file."""
-        suite = self.root / "dists" / "bookworm"
+    def publish(self, name: str = "bookworm", origin: str = "Debian") -> None:
+        """Write a suite's lists of packages and of sources, and its Release file."""
+        suite = self.root / "dists" / name
         folder = suite / "main" / "binary-amd64"
         folder.mkdir(parents=True, exist_ok=True)
         text = "\n".join(self._stanzas.values()).encode()
@@ -141,7 +154,7 @@ class LocalArchive:
         (suite / "main" / "source").mkdir(exist_ok=True)
         (suite / "main" / "source" / "Sources").write_bytes(sources)
         line += f" {hashlib.sha256(sources).hexdigest()} {len(sources)} main/source/Sources\n"
-        head = "Origin: Debian\nSuite: oldstable\nCodename: bookworm\nComponents: main\nArchitectures: amd64\n"
+        head = f"Origin: {origin}\nSuite: {name}\nCodename: {name}\nComponents: main\nArchitectures: amd64\n"
         (suite / "Release").write_text(f"{head}Date: Thu, 01 Jan 2026 00:00:00 UTC\nSHA256:\n{line}")
 
     def spoil(self) -> None:

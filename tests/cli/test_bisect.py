@@ -2,17 +2,22 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.cli.app import run
 from bootlab.cli.bisect import complete_revision
 from bootlab.errors import BootFailed, InputError, Interrupted
 from bootlab.experiments.store import Store
+from tests.build.conftest import LocalArchive
 from tests.ledger.bisect.repository import Repository, subjects
-from tests.replayed import answer
+from tests.replayed import Answer, answer, replayed
+from tests.targets.replay.record_boots import SMALL
 
 
 @pytest.fixture(autouse=True)
@@ -337,3 +342,86 @@ def test_branches_and_tags_are_completed(tmp_path: Path, monkeypatch: pytest.Mon
     assert complete_revision("v") == ["v2-work", "v1.0"]
     monkeypatch.chdir(tmp_path)
     assert complete_revision("v") == []
+
+
+class Kernels:
+    """Eight kernels in a local archive of Debian packages, whose boots are on record, and a system with one of them."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, *, longer_us: dict[int, int], dies: int = 0):
+        archive, self.runs = LocalArchive(folder), folder / "runs"
+        archive.add("linux-image-cloud-amd64", "6.1.8", {}, "linux-image-6.1.0-8-cloud-amd64 (= 6.1.8)")
+        answers, later_us = [], 0
+        for number in range(1, 9):
+            name, version = f"linux-image-6.1.0-{number}-cloud-amd64", f"6.1.{number}"
+            archive.add(name, version, {f"boot/vmlinuz-6.1.0-{number}": name})
+            later_us += longer_us.get(number, 0)
+            said = {"end": "panicked"} if number == dies else {"later_ns": later_us * 1000}
+            answers.append(Answer({"kernel.package": f"={version}$"}, said))
+        archive.publish()
+        monkeypatch.setattr(
+            "bootlab.cli.bisect_states.open_shop", lambda *, silent: Workshop(Cache.default(), apt=archive.apt)
+        )
+        replayed(folder, *answers)
+        text = SMALL.read_text().replace('init = "init"', f'init = "{SMALL.parent / "init"}"')
+        self.system = folder / "mine.toml"
+        self.system.write_text(f'name = "mine"\n{text}\n[target]\nkind = "replay"\nboots = "recorded"\n')
+
+    def words(self, *more: str) -> list[str]:
+        return ["bisect", str(self.system), "--packages", "--no-explain", *more, "--runs", str(self.runs)]
+
+
+needs_apt = pytest.mark.skipif(
+    shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None, reason="needs apt and dpkg"
+)
+
+
+@needs_apt
+def test_versions_of_a_kernel_package_are_bisected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernels = Kernels(tmp_path, monkeypatch, longer_us={3: 1000, 6: -400}, dies=4)
+    assert run(kernels.words("--good", "6.1.1")) == 0
+    found = json.loads(Store(kernels.runs).find("last").result_text())
+    steps = [(one["after"]["name"], one["longer_ns"], one["kind"]) for one in found["steps"]]
+    assert steps == [("6.1.3", 1_000_000, "commit"), ("6.1.6", -400_000, "commit")]
+    assert (found["of"], found["states"], found["unexplained_ns"], found["repository"]) == ("packages", 8, 0, "")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "6.1.3 linux-image-6.1.0-3-cloud-amd64, bookworm" in said and "versions measured" in said
+    assert "commit" not in said
+    assert run(["report", str(Store(kernels.runs).find("last").path), "--markdown"]) == 0
+
+
+@needs_apt
+def test_a_bisection_of_versions_goes_on_with_those_that_were_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels = Kernels(tmp_path, monkeypatch, longer_us={3: 1000})
+    assert run(kernels.words("--good", "6.1.1", "--bad", "6.1.6")) == 0
+    first = Store(kernels.runs).find("last")
+    before = json.loads(first.result_text())
+    first.result.unlink()
+    words = ["bisect", str(kernels.system), "--resume", "last", "--no-explain", "--runs", str(kernels.runs)]
+    assert run(words) == 0
+    after = json.loads(Store(kernels.runs).find("last").result_text())
+    assert [one["after"]["name"] for one in after["steps"]] == ["6.1.3"]
+    assert (after["states"], after["boots"]) == (before["states"], before["boots"])
+
+
+@needs_apt
+def test_the_versions_on_hand_are_listed_and_wrong_words_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernels = Kernels(tmp_path, monkeypatch, longer_us={})
+    assert run(kernels.words("--good", "6.1.2", "--bad", "6.1.4", "--plan")) == 0
+    said = capsys.readouterr().out
+    assert "2 versions, 6.1.2..6.1.4" in said and "linux-image-6.1.0-3-cloud-amd64, bookworm" in said
+    with pytest.raises(InputError, match="--packages: nothing is checked out or built"):
+        run(kernels.words("--good", "6.1.2", "--build", "make"))
+    with pytest.raises(InputError, match="no such version is on hand") as caught:
+        run(kernels.words("--good", "5.10"))
+    assert caught.value.hint is not None and "6.1.1, 6.1.2" in caught.value.hint
+    built = kernels.system.read_text().replace('package = "linux-image-cloud-amd64"', 'image = "vmlinuz"')
+    kernels.system.write_text(built.replace('suite = "bookworm"\n', ""))
+    (tmp_path / "vmlinuz").write_text("")
+    with pytest.raises(InputError, match=r"kernel\.package: this system's kernel is of no Debian package"):
+        run(kernels.words("--good", "6.1.2"))

@@ -116,6 +116,15 @@ class PrivateApt:
         found = (_stanza(paragraph) for paragraph in text.split("\n\n"))
         return {stanza.name: stanza for stanza in found if stanza is not None}
 
+    def show_versions(self, names: Sequence[str]) -> list[Stanza]:
+        """Return every version of each of the packages that the suite has. Needs an update() before."""
+        if not names:
+            return []
+        words = [f"{name}:{self._architecture}" for name in names]
+        text = self._run("apt-cache", "show", "--all-versions", *words).text
+        found = (_stanza(paragraph) for paragraph in text.split("\n\n"))
+        return [stanza for stanza in found if stanza is not None]
+
     def closure(self, names: Sequence[str], key: str) -> list[Stanza]:
         """Return the packages `names` and all they depend on, in the order in which apt would install them.
 
@@ -257,7 +266,7 @@ class PrivateApt:
     def _is_debian(self) -> bool:
         releases = (self._folder / "lists").glob("*Release")
         texts = [path.read_text(encoding="utf-8", errors="replace") for path in releases]
-        return any(re.search(r"^Origin: Debian$", text, re.MULTILINE) for text in texts)
+        return any(re.search(r"^Origin: Debian( Backports)?$", text, re.MULTILINE) for text in texts)
 
     def _trouble(self, error: ProgramFailed) -> BootlabError:
         where = f"Debian {self._suite} ({self._architecture})"

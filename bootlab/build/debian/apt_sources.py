@@ -39,9 +39,25 @@ def debian_stanzas(apt: Path, suite: str, architecture: str) -> list[str]:
             f"{apt}: no source of a Debian release (main) is configured, so no Debian package can be fetched",
             hint="name a kernel file with kernel.image, or add a Debian source to apt",
         )
-    found.sort(key=_unlikely)
+    # An addition may lie elsewhere than the release itself, as bookworm-security does.
+    own = [fields for fields in _all_sources(apt) if _offers(fields, suite)]
+    found = [*sorted(own, key=_unlikely), *sorted(found, key=_unlikely)]
     stanzas = [_stanza(fields, suite, architecture) for fields in found]
     return list(dict.fromkeys(stanzas))
+
+
+def suites_on_hand(apt: Path, release: str) -> list[str]:
+    """Return a Debian release, and the additions to it that the sources below `apt` name: updates, security, backports.
+
+    Those with debug symbols alone are none.
+    """
+    additions = {
+        suite
+        for fields in _all_sources(apt)
+        for suite in fields.get("suites", "").split()
+        if suite.startswith(f"{release}-") and not suite.endswith("-debug") and _offers(fields, suite)
+    }
+    return [release, *sorted(additions)]
 
 
 def _all_sources(apt: Path) -> Iterator[Fields]:
@@ -85,10 +101,14 @@ def _deb822_sources(text: str) -> Iterator[Fields]:
 
 
 def _is_release(fields: Fields) -> bool:
+    return any(_offers(fields, suite) for suite in RELEASES)
+
+
+def _offers(fields: Fields, suite: str) -> bool:
     return (
         "deb" in fields.get("types", "").split()
         and "main" in fields.get("components", "").split()
-        and any(suite in RELEASES for suite in fields.get("suites", "").split())
+        and suite in fields.get("suites", "").split()
         and bool(fields.get("uris"))
     )
 

@@ -29,6 +29,8 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7": "armhf", "riscv
 _SUITE = re.compile(r"[a-z][a-z0-9-]*")
 PACKAGE_NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 """Of binary and source packages alike (Debian Policy, 5.6.1 and 5.6.7)."""
+_VERSION = re.compile(r"[0-9][A-Za-z0-9.+~:-]*")
+"""Debian Policy, 5.6.12."""
 _REAL_KERNEL = re.compile(r"\blinux-image-\d[a-z0-9+.~-]*")
 _UNPACK_DEADLINE_S = 300.0
 _KIND = "package"
@@ -91,13 +93,15 @@ def fetch(
 ) -> Package:
     """Return the Debian package `name` of `suite` (by default this machine's) for `arch`, unpacked.
 
+    `name` may be `NAME=VERSION`, as for apt.
     What the cache has is used again without a network until it is `max_age_days` old. `key` is what asks for it in the
     system file.
     Raises InputError (unknown package or suite), Unreachable (no network, not in the cache), MissingTool, StoreError.
     """
     suite = require_suite(suite, key)
-    if not PACKAGE_NAME.fullmatch(name):
-        raise InputError(f'"{name}" is not a Debian package name')
+    plain, equals, version = name.partition("=")
+    if not PACKAGE_NAME.fullmatch(plain) or (equals and not _VERSION.fullmatch(version)):
+        raise InputError(f'"{name}" is not a Debian package name', hint="NAME, or NAME=VERSION")
     debian = ARCHITECTURES[arch]
 
     def download() -> PackageRecord:
@@ -170,10 +174,18 @@ def _resolve(name: str, apt: PrivateApt, suite: str, key: str) -> Stanza:
     package = apt.show(name)
     if package is None:
         raise _unknown(name, apt, suite, key)
-    # linux-image-cloud-amd64 and its like are empty and depend on the kernel of the day.
-    if name.startswith("linux-image-") and (real := _REAL_KERNEL.search(package.depends)):
-        return _resolve(real[0], apt, suite, key)
+    if (real := real_kernel(package)) is not None:
+        return _resolve(real, apt, suite, key)
     return package
+
+
+def real_kernel(package: Stanza) -> str | None:
+    """Return the kernel package that a meta package stands for; None for what is none.
+
+    linux-image-cloud-amd64 and its like are empty and depend on the kernel of the day.
+    """
+    found = _REAL_KERNEL.search(package.depends) if package.name.startswith("linux-image-") else None
+    return found[0] if found is not None else None
 
 
 def _unpacked(shop: Workshop, package: Stanza, apt: PrivateApt) -> Path:

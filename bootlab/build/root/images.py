@@ -87,9 +87,13 @@ def root_entries(
 
 
 def system_suite(system: System) -> str | None:
-    """Return the Debian suite that the system's kernel is of, for what is to fit to it; None when it names none."""
+    """Return the Debian release that the system's kernel is of, for what is to fit to it; None when it names none.
+
+    An addition such as bookworm-backports has next to nothing else: what it has not is its release's.
+    """
     build = system.kernel.build
-    return system.kernel.suite or (build.suite if build is not None else None)
+    suite = system.kernel.suite or (build.suite if build is not None else None)
+    return suite.partition("-")[0] if suite is not None else None
 
 
 def _part(recipe: Recipe) -> str:

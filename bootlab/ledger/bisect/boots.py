@@ -147,7 +147,7 @@ class StatesBooted:
                 return True
             if by_ns <= scale.alike_ns:
                 return False
-            self.note(f"near the limit: more boots of {before.name[:12]} and {after.name[:12]}")
+            self.note(f"near the limit: more boots of {before.short} and {after.short}")
         judged = self.judged(before, after)
         if judged.verdict is GateVerdict.CANNOT_SAY:
             return abs(judged.longer_ns) > scale.limit_ns
@@ -186,7 +186,7 @@ class StatesBooted:
         if state.name not in self._boots:
             self._systems[state.name] = _usable(state, lambda: self._source.system(state))
             self._boots[state.name] = _StateBoots(
-                self._engine, self._shop, self._asked.seeds, partial(self._source.ready, state), state.name[:12]
+                self._engine, self._shop, self._asked.seeds, partial(self._source.ready, state), state.short
             )
         return self._boots[state.name], self._systems[state.name]
 

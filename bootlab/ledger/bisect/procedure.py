@@ -6,6 +6,7 @@ it goes on where it was, around that state.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from bootlab.errors import BootFailed
 from bootlab.experiments.engine import Engine
@@ -32,6 +33,7 @@ class BisectQuestion:
     asked: Sampling
     thorough: bool = False
     command: str | None = None
+    of: Literal["commits", "packages"] = "commits"
 
 
 class Bisection:
@@ -70,6 +72,7 @@ class Bisection:
         record = before.median
         return BisectResult(
             system=question.system,
+            of=question.of,
             repository=question.repository,
             good=good,
             bad=bad,
@@ -114,7 +117,7 @@ class Bisection:
             which = "good" if error.state.name == good.name else "bad"
             more = f"; see {error.log}" if error.log else ""
             raise BootFailed(
-                f"--{which} {error.state.name[:12]}: cannot be measured: {error.reason}{more}",
+                f"--{which} {error.state.short}: cannot be measured: {error.reason}{more}",
                 hint="both ends have to build, to boot and to pass their check: name a neighbour of it",
             ) from error
 
@@ -194,7 +197,7 @@ class Bisection:
                 found += steps
             except Unusable as error:
                 self._note_skipped(error)
-                why = f"an end of its branch, {error.state.name[:12]}, cannot be measured"
+                why = f"an end of its branch, {error.state.short}, cannot be measured"
         if not found and not why:
             why = "what it brought changes nothing by itself: the change is in the two together"
         return found, why
@@ -225,7 +228,7 @@ class Bisection:
             self._note_skipped(error)
             if line is self._question.line:
                 raise BootFailed(
-                    f"{error.state.name[:12]}: was well, and is not any more: {error.reason}",
+                    f"{error.state.short}: was well, and is not any more: {error.reason}",
                     hint="name a neighbour of it as --good or --bad",
                 ) from error
             raise error

@@ -81,8 +81,10 @@ class BisectResult(Document):
 
     schema_: Literal["bootlab.bisect/1"] = Field(default=SCHEMA, alias="schema")
     system: str
+    of: Literal["commits", "packages"] = "commits"
+    """What the states are."""
     repository: str
-    """Its topmost folder."""
+    """Its topmost folder; empty for packages."""
     good: BisectState
     bad: BisectState
     command: str | None = None

@@ -1,4 +1,4 @@
-"""A state of what is bisected, a commit, and where its system comes from."""
+"""A state of what is bisected, a commit or a package's version, and where its system comes from."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,7 +8,7 @@ from bootlab.system import System
 
 
 class BisectState(Document):
-    """One commit; `name` is its whole hash. What it does not say is empty."""
+    """One commit, by its whole hash, or a version of a package. What it does not say is empty."""
 
     name: str
     subject: str = ""
@@ -16,6 +16,15 @@ class BisectState(Document):
     date: str = ""
     """ISO 8601, as the author's clock had it."""
     parents: list[str] = []
+    package: str = ""
+    """Of a package: NAME=VERSION, as apt names one."""
+    suite: str = ""
+    """Of a package: the Debian suite that has it."""
+
+    @property
+    def short(self) -> str:
+        """Return how it is called: a hash by its first twelve digits."""
+        return self.name if self.package else self.name[:12]
 
 
 class Unusable(Exception):

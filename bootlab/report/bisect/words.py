@@ -1,6 +1,7 @@
 """Sentences about a bisection that a terminal and a document have in common."""
 
 from collections.abc import Iterator
+from typing import Final, Literal
 
 from bootlab.ledger.bisect.result import BisectResult, BisectStep
 from bootlab.ledger.bisect.search import most_measured
@@ -11,7 +12,7 @@ from bootlab.report.parts.figures import ms, percent, visible
 
 def short(state: BisectState) -> str:
     """Return how a state is called: a hash by its first twelve digits."""
-    return visible(state.name)[:12]
+    return visible(state.short)
 
 
 def one_line(words: str) -> str:
@@ -23,7 +24,7 @@ def head_words(result: BisectResult) -> str:
     """Return the whole difference in a sentence."""
     change = f"{ms(result.good_ns)} -> {ms(result.bad_ns)} ms, {ms(result.longer_ns, sign=True)} ms"
     share = percent(result.longer_ns, result.good_ns, sign=True)
-    return f"{result.verdict.value}: {result.figure} {change} ({share} %), {_commits(result.states - 1)}"
+    return f"{result.verdict.value}: {result.figure} {change} ({share} %), {_states(result.states - 1, result.of)}"
 
 
 def step_words(step: BisectStep) -> str:
@@ -50,9 +51,10 @@ def bounds(result: BisectResult) -> Iterator[str]:
     limit = f"changes of less than {ms(result.limit_ns)} ms may be missed"
     yield f"{limit}; boots move by {ms(result.spread_ns)} ms for no reason"
     if result.not_looked_into and not result.thorough:
+        among = _states(result.not_looked_into, result.of)
         yield (
-            f"among {_commits(result.not_looked_into)} between two that are alike, changes that cancel each other"
-            " are not looked for (--thorough does)"
+            f"among {among} between two that are alike, changes that cancel each other are not looked for "
+            "(--thorough does)"
         )
     if result.verdict is GateVerdict.UNCHANGED and result.thorough:
         yield "both ends are alike; every state between them was looked at"
@@ -60,26 +62,35 @@ def bounds(result: BisectResult) -> Iterator[str]:
 
 def work_words(result: BisectResult) -> str:
     """Return what the answer has cost."""
-    built = f"{_number(result.builds, 'build')} in {result.build_s:.0f} s" if result.builds else "no build"
+    unbuilt = "no build" if result.of == "commits" else "nothing built"
+    built = f"{_number(result.builds, 'build')} in {result.build_s:.0f} s" if result.builds else unbuilt
     skipped = f", {len(result.skipped)} passed over" if result.skipped else ""
-    return f"{_commits(len(result.measured))} measured{skipped}; {built}; {result.boots} boots on record"
+    return f"{_states(len(result.measured), result.of)} measured{skipped}; {built}; {result.boots} boots on record"
 
 
 def plan_sentences(line: list[BisectState]) -> list[str]:
     """Return how many builds a bisection takes at most."""
     between = len(line) - 1
-    lines = [f"{_commits(between)}, {short(line[0])}..{short(line[-1])}; at most, where every one builds and boots:"]
+    of: _Of = "packages" if line[0].package else "commits"
+    work, does = _WORK[of]
+    lines = [f"{_states(between, of)}, {short(line[0])}..{short(line[-1])}; at most, where every one {does}:"]
     counts = [(changes, most_measured(between, changes)) for changes in (1, 2, 3) if changes <= between]
-    lines += [f"  {changes} {'change' if changes == 1 else 'changes'}: {most} builds" for changes, most in counts]
-    lines.append(f"  every commit, with --thorough: {between + 1} builds")
+    lines += [f"  {changes} {'change' if changes == 1 else 'changes'}: {most} {work}" for changes, most in counts]
+    lines.append(f"  every one of them, with --thorough: {between + 1} {work}")
+    if of == "packages":
+        lines += [f"    {short(state)}  {visible(state.subject)}" for state in line]
     merges = sum(len(state.parents) > 1 for state in line[1:])
     if merges:
         lines.append(f"{merges} of them are merges; one that changes the time takes more (--first-parent does not)")
     return lines
 
 
-def _commits(number: int) -> str:
-    return _number(number, "commit")
+_Of = Literal["commits", "packages"]
+_WORK: Final = {"commits": ("builds", "builds and boots"), "packages": ("versions booted", "boots")}
+
+
+def _states(number: int, of: _Of) -> str:
+    return _number(number, "commit" if of == "commits" else "version")
 
 
 def _number(number: int, of: str) -> str:

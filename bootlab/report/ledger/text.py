@@ -1,13 +1,13 @@
 """A ledger for a terminal: where each system stands, the history of one, two entries side by side, known issues."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from bootlab.ledger.entry import LedgerEntry
 from bootlab.ledger.file import History
+from bootlab.ledger.issue_costs import IssueRow, cost_of
 from bootlab.ledger.known_issues import KnownIssue
 from bootlab.ledger.steps import LedgerStep
 from bootlab.report.parts.figures import clock_sentence, count, ms, percent, visible
@@ -15,15 +15,6 @@ from bootlab.report.parts.terminal_tables import keep_whole, plain_table
 
 _LEAST_INPUTS = 3
 """More inputs that changed than these are counted, not named."""
-
-
-@dataclass(frozen=True, slots=True)
-class IssueRow:
-    """A known issue with its cost at two entries: the first that has it, and the last."""
-
-    issue: KnownIssue
-    first: LedgerEntry | None
-    last: LedgerEntry | None
 
 
 def standings(latest: Sequence[LedgerStep], histories: Sequence[History]) -> RenderableType:
@@ -99,11 +90,6 @@ def issues(system: str, found: Sequence[IssueRow]) -> RenderableType:
     return Group(head, rows)
 
 
-def cost_of(entry: LedgerEntry | None, issue: KnownIssue) -> int | None:
-    """Return what an issue costs at an entry; None where it was not measured."""
-    return None if entry is None else entry.issues_ns.get(issue.title)
-
-
 def fixed_words(issue: KnownIssue) -> str:
     """Return who mended an issue, and what that is said to have saved."""
     saved = f"{issue.saved_ms:g} ms, it is said" if issue.saved_ms is not None else ""
@@ -153,15 +139,16 @@ def _ready(entry: LedgerEntry) -> str:
     return ms(entry.ready_ns) or visible(entry.outcome)
 
 
+def clock_words(step: LedgerStep) -> str:
+    """Return the sentence that says what the figures of an entry mean."""
+    one = step.entry
+    if one.clock == "recorded":
+        return f"recorded by another tool ({visible(one.origin)}): its own clock"
+    return clock_sentence(one.clock, one.ns_per_instruction, one.cpu, one.seeds, one.accelerator)
+
+
 def _clocks(steps: Sequence[LedgerStep]) -> list[str]:
-    said = []
-    for step in steps:
-        one = step.entry
-        if one.clock == "recorded":
-            said.append(f"recorded by another tool ({visible(one.origin)}): its own clock")
-        else:
-            said.append(clock_sentence(one.clock, one.ns_per_instruction, one.cpu, one.seeds, one.accelerator))
-    return list(dict.fromkeys(said))
+    return list(dict.fromkeys(clock_words(step) for step in steps))
 
 
 def _remarks(histories: Sequence[History]) -> list[Text]:

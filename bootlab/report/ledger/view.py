@@ -5,8 +5,9 @@ from typing import Any, Final
 
 from bootlab.ledger.entry import LedgerEntry
 from bootlab.ledger.file import History
+from bootlab.ledger.issue_costs import IssueRow, cost_of
 from bootlab.ledger.steps import LedgerStep, steps_of
-from bootlab.report.ledger.text import IssueRow, issues, log, side_by_side, standings
+from bootlab.report.ledger.text import issues, log, side_by_side, standings
 from bootlab.report.parts.view import View
 
 SCHEMA: Final = "bootlab.ledger-view/1"
@@ -35,9 +36,18 @@ def issues_view(system: str, found: Sequence[IssueRow]) -> View:
     rows: list[dict[str, Any]] = [
         {
             **one.issue.model_dump(mode="json"),
-            "cost_ns": one.last.issues_ns.get(one.issue.title) if one.last is not None else None,
-            "first_cost_ns": one.first.issues_ns.get(one.issue.title) if one.first is not None else None,
+            "cost_ns": cost_of(one.last, one.issue),
+            "first_cost_ns": cost_of(one.first, one.issue),
             "commit": one.last.commit if one.last is not None else None,
+            "changes": [
+                {
+                    "commit": change.entry.commit,
+                    "time": change.entry.order[0],
+                    "before_ns": change.before_ns,
+                    "after_ns": change.after_ns,
+                }
+                for change in one.changes
+            ],
         }
         for one in found
     ]

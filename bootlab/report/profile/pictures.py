@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from bootlab.report.parts.markup import Content, Html, join, tag
 
 SCRIPTS = (
+    "elements.js",
     "profile_data.js",
     "profile_tree.js",
     "profile_canvas.js",

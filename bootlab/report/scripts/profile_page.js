@@ -3,20 +3,6 @@
 
 const MOST_FUNCTIONS = 40;
 
-function element(name, text, kind) {
-  const made = document.createElement(name);
-  if (text !== undefined) made.textContent = text;
-  if (kind) made.className = kind;
-  return made;
-}
-
-function button(text, pressed, kind) {
-  const made = element("button", text, kind);
-  made.type = "button";
-  made.addEventListener("click", pressed);
-  return made;
-}
-
 // Which names a search finds: those that contain it, whatever the case, or match a /regular expression/. Null for no search.
 function matcher(text, names) {
   if (!text) return null;

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.debian.apt_sources import debian_stanzas
+from bootlab.build.debian.apt_sources import debian_stanzas, suites_on_hand
 from bootlab.errors import InputError
 
 _DEB822 = """\
@@ -98,3 +98,21 @@ def test_a_machine_without_debian_is_told_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no source of a Debian release") as caught:
         debian_stanzas(_apt(tmp_path, other=other), "bookworm", "amd64")
     assert caught.value.hint is not None and "kernel.image" in caught.value.hint
+
+
+_OTHERS = "Types: deb\nURIs: http://b.invalid/debian\nSuites: bookworm-backports bookworm-debug\nComponents: main\n"
+
+
+def test_the_additions_to_a_release_are_those_that_the_sources_name(tmp_path: Path) -> None:
+    strange = "Types: deb\nURIs: http://third.invalid/tools\nSuites: bookworm-tools\nComponents: contrib\n"
+    apt = _apt(tmp_path, debian=_DEB822, others=_OTHERS, strange=strange)
+    assert suites_on_hand(apt, "bookworm") == [
+        "bookworm", "bookworm-backports", "bookworm-security", "bookworm-updates",
+    ]  # fmt: skip
+    assert suites_on_hand(apt, "trixie") == ["trixie"]
+
+
+def test_an_addition_comes_from_where_the_sources_have_it(tmp_path: Path) -> None:
+    apt = _apt(tmp_path, debian=_DEB822)
+    stanzas = debian_stanzas(apt, "bookworm-security", "amd64")
+    assert ["/debian-security" in stanza for stanza in stanzas] == [True, False]
