@@ -15,6 +15,7 @@
 #include "process/loop.h"
 #include "report.h"
 #include "shared/clock.h"
+#include "shared/own.h"
 #include "shared/text.h"
 #include "shutdown.h"
 #include "state/log.h"
@@ -156,7 +157,7 @@ static bool act(unsigned place, struct slice verb, struct slice name, bool waits
 static void report(int fd, report_fn *write_report, struct slice name)
 {
 	struct timeval patience = { .tv_sec = PATIENCE_S };
-	pid_t pid = fork();
+	pid_t pid = own_fork();
 
 	if (pid < 0)
 		answer(fd, "error: no process to be had for the report; try again\n");

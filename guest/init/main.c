@@ -21,6 +21,7 @@
 #include "process/spawn.h"
 #include "shared/clock.h"
 #include "shared/files.h"
+#include "shared/own.h"
 #include "shutdown.h"
 #include "state/account.h"
 #include "state/log.h"
@@ -274,6 +275,8 @@ int main(int argc, char **argv)
 	shutdown_init(config.shutdown_timeout_ns, contained, owns_machine);
 	places_init(count_processors(), config.starting);
 	account_expect(units.n_units);
+	own_keep_bytes(&units, sizeof units);
+	own_keep();
 	supervise_init(&units, &config);
 	if (argc > 1)
 		read_arguments(argv + 1);

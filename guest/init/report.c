@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "shared/clock.h"
+#include "shared/own.h"
 #include "state/account.h"
 #include "state/log.h"
 #include "state/runs.h"
@@ -18,7 +19,8 @@
 enum { CHART_COLUMNS = 60, NAME_COLUMNS = 24 };
 
 /* Only ever used in a fork. */
-static char text[1 << 22];
+enum { TEXT_BYTES = 1 << 22, ACCOUNT_BYTES = 1 << 22 };
+static char *text;
 static size_t used;
 static bool is_cut;
 
@@ -29,9 +31,9 @@ static void add(const char *format, ...)
 	int size;
 
 	va_start(arguments, format);
-	size = vsnprintf(text + used, sizeof text - used, format, arguments);
+	size = vsnprintf(text + used, TEXT_BYTES - used, format, arguments);
 	va_end(arguments);
-	if (size > 0 && used + (size_t)size < sizeof text)
+	if (size > 0 && used + (size_t)size < TEXT_BYTES)
 		used += (size_t)size;
 	else
 		is_cut = true;
@@ -42,8 +44,8 @@ static int send_all(int fd)
 	static const char CUT[] = "(cut short: there is no room for more)\n";
 	size_t at = 0;
 
-	if (is_cut && used + sizeof CUT <= sizeof text)
-		used += (size_t)snprintf(text + used, sizeof text - used, "%s", CUT);
+	if (is_cut && used + sizeof CUT <= TEXT_BYTES)
+		used += (size_t)snprintf(text + used, TEXT_BYTES - used, "%s", CUT);
 	while (at < used) {
 		ssize_t sent = send(fd, text + at, used - at, MSG_NOSIGNAL);
 
@@ -228,14 +230,14 @@ static void add_bar(const struct unit *unit, const struct bar *bar, int64_t begu
 
 static int write_chart(int fd, struct slice name)
 {
-	static char account[1 << 22] __attribute__((aligned(8)));
-	static struct bar bars[MAX_UNITS];
+	char *account = own_take(ACCOUNT_BYTES);
+	struct bar *bars = own_take(MAX_UNITS * sizeof *bars);
 	const struct units *units = runs_units();
 	const struct account_header *header = (const struct account_header *)account;
 	int64_t begun_ns, end_ns = 0;
 
 	(void)name;
-	if (account_write(units, account, sizeof account) == 0)
+	if (account_write(units, account, ACCOUNT_BYTES) == 0)
 		return -ENOMEM;
 	read_bars(header, (const struct account_record *)(account + sizeof *header + header->names_size), bars);
 	begun_ns = header->begun_ns;
@@ -281,7 +283,7 @@ static size_t keep_lines_of(struct slice name)
 
 static int write_log(int fd, struct slice name)
 {
-	used = log_copy(text, sizeof text);
+	used = log_copy(text, TEXT_BYTES);
 	if (name.size > 0 && units_find(runs_units(), name) == NO_UNIT) {
 		used = 0;
 		add("error: %.*s: no such unit; bootlab-ctl status lists them\n", (int)name.size, name.at);
@@ -297,7 +299,7 @@ static int write_log(int fd, struct slice name)
 static int write_account(int fd, struct slice name)
 {
 	(void)name;
-	used = account_write(runs_units(), text, sizeof text);
+	used = account_write(runs_units(), text, TEXT_BYTES);
 	return used > 0 ? send_all(fd) : -ENOMEM;
 }
 
@@ -315,7 +317,9 @@ report_fn *report_find(struct slice verb)
 			{ "account", write_account } };
 
 	for (size_t i = 0; i < sizeof REPORTS / sizeof REPORTS[0]; i++)
-		if (slice_is(verb, REPORTS[i].verb))
+		if (slice_is(verb, REPORTS[i].verb)) {
+			OWN_TABLE(text, TEXT_BYTES);
 			return REPORTS[i].write;
+		}
 	return NULL;
 }

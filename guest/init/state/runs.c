@@ -6,9 +6,10 @@
 
 #include "pids.h"
 #include "shared/clock.h"
+#include "shared/own.h"
 #include "timers.h"
 
-struct run runs[MAX_UNITS];
+struct run *runs;
 bool runs_ending;
 
 static const struct units *units;
@@ -16,6 +17,7 @@ static unsigned counts[STATES], serial_starting;
 
 void runs_init(const struct units *all)
 {
+	OWN_TABLE(runs, MAX_UNITS);
 	units = all;
 	runs_ending = false;
 	serial_starting = 0;
@@ -43,9 +45,11 @@ void runs_enter(unit_id id, enum state state)
 	counts[state]++;
 	run->state = (uint8_t)state;
 	run->since_ns = clock_awake_ns();
-	runs_set_deadline(id, 0);
+	if (run->deadline_ns != 0)
+		runs_set_deadline(id, 0);
+	if (run->spawn_again || run->poll_pidfile || run->poll_leftovers)
+		timers_set(id, TIMER_POLL, 0);
 	run->spawn_again = run->poll_pidfile = run->poll_leftovers = false;
-	timers_set(id, TIMER_POLL, 0);
 }
 
 void runs_set_deadline(unit_id id, int64_t deadline_ns)

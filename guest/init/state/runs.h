@@ -45,6 +45,8 @@ struct run {
 	uid_t next_main_by;   /* who announced it */
 	pid_t session;	      /* that its start command has begun */
 	int exec_fd, output_fd, ready_fd, notify_fd;
+	int exec_error;	      /* -errno of the last program that could not be executed, and at which step; 0: it was, as far as is known */
+	uint8_t exec_step;
 	int helper_fd;	      /* what a command beside the daemon writes: its own pipe stays the daemon's */
 	int64_t deadline_ns;  /* of what it is doing; 0: none. Changes by runs_set_deadline alone */
 	int64_t watchdog_ns;  /* of its program; 0: none */
@@ -59,7 +61,7 @@ struct run {
 	uint16_t line_size;
 };
 
-extern struct run runs[MAX_UNITS];
+extern struct run *runs;
 
 /* Everything is being stopped, for good: nothing is started any more. */
 extern bool runs_ending;

@@ -15,6 +15,7 @@
 #include "process/ready.h"
 #include "process/sockets.h"
 #include "shared/clock.h"
+#include "shared/own.h"
 #include "state/account.h"
 #include "state/log.h"
 #include "units/conditions.h"
@@ -23,7 +24,7 @@ enum { MAX_BACKOFF_S = 60, MAX_DOUBLINGS = 12, STEADY_S = 10, KILL_AGAIN_S = 1, 
 
 static const struct units *units;
 static lifecycle_settled_fn *settled;
-static uint8_t kills[MAX_UNITS];
+static uint8_t *kills;
 
 static void exec_readable(int fd, unsigned id);
 static void ready_readable(int fd, unsigned id);
@@ -33,6 +34,7 @@ static const struct spawn_watchers WATCHERS = { exec_readable, ready_readable, n
 
 void lifecycle_init(const struct units *all, lifecycle_settled_fn *told)
 {
+	OWN_TABLE(kills, MAX_UNITS);
 	units = all;
 	settled = told;
 }

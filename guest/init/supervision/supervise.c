@@ -12,6 +12,7 @@
 #include "process/sockets.h"
 #include "schedule.h"
 #include "shared/clock.h"
+#include "shared/own.h"
 #include "state/account.h"
 #include "state/log.h"
 #include "state/timers.h"
@@ -22,12 +23,16 @@ static void on_settled(unit_id id);
 
 /* What has changed and is to be seen to, and what is to be stopped: each unit once in each, in rings. */
 struct ring {
-	unit_id id[MAX_UNITS];
-	bool holds[MAX_UNITS];
+	unit_id *id;
+	bool *holds;
 	size_t first, n;
 };
 
 static struct ring changed, stopping;
+
+/* Units on the way from one to all that goes with it; in which search each was found last. */
+static unit_id *found;
+static uint32_t *found_in;
 
 /* Of the boot nothing but the built-in units, so far: it has no goal, and is not settled. */
 static bool is_rescue;
@@ -55,6 +60,12 @@ void supervise_init(const struct units *all, const struct config *config)
 {
 	unit_id id;
 
+	OWN_TABLE(changed.id, MAX_UNITS);
+	OWN_TABLE(changed.holds, MAX_UNITS);
+	OWN_TABLE(stopping.id, MAX_UNITS);
+	OWN_TABLE(stopping.holds, MAX_UNITS);
+	OWN_TABLE(found, MAX_UNITS);
+	OWN_TABLE(found_in, MAX_UNITS);
 	units = all;
 	is_rescue = false;
 	while (ring_take(&changed, &id) || ring_take(&stopping, &id))
@@ -151,8 +162,7 @@ void supervise_boot(void)
 /* With all that it needs or wants, near and far, each of them once. */
 static void start_with_needs(unit_id first)
 {
-	static unit_id found[MAX_UNITS];
-	static uint32_t found_in[MAX_UNITS], turn;
+	static uint32_t turn;
 	size_t n = 0;
 
 	turn++;
@@ -221,7 +231,6 @@ static bool mark_stop(unit_id id, enum then then)
 /* Stop `first` and all that cannot be without it, those first. */
 static void want_stop(unit_id first, enum then then)
 {
-	static unit_id found[MAX_UNITS];
 	size_t n = 0;
 
 	if (!mark_stop(first, then))

@@ -96,6 +96,7 @@ struct ref {
 	bool must_exist; /* say so if nothing has this name */
 	bool hard;	/* RELATION_PULLS that brings the unit down if it is missing */
 	bool binds;	/* as in struct edge */
+	uint16_t named;	/* the first of units.names with this text; NO_NAME: none. Of graph_resolve */
 	ref_id next;	/* of the same unit */
 };
 
@@ -162,11 +163,15 @@ struct unit {
 	bool is_network; /* built in, and waited for only by who says so */
 };
 
+/* Those of one text are a list in the order in which they came; the first of each is in the list of its bucket, too. */
 struct name {
 	const char *text;
+	uint32_t hash;
 	unit_id unit;
-	uint16_t next;
+	uint16_t next_in_bucket, next_same;
+	uint16_t last_same; /* of the first one of a text */
 };
+enum { NO_NAME = 0xffff };
 
 typedef void complain_fn(void *context, const char *path, unsigned line, const char *message);
 
@@ -207,6 +212,9 @@ void units_name(struct units *units, struct unit *unit, struct slice name, unsig
 /* The first unit of this name, or NO_UNIT; the next one of the same name after `*cursor`. */
 unit_id units_find(const struct units *units, struct slice name);
 unit_id units_find_next(const struct units *units, struct slice name, uint16_t *cursor);
+
+/* The first of units->names with this text, or NO_NAME. */
+uint16_t units_find_name(const struct units *units, struct slice name);
 
 /* What `unit` mentions; false when there is no room for it. */
 bool units_refer(struct units *units, struct unit *unit, struct slice name, struct ref how);
