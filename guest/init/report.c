@@ -60,9 +60,11 @@ static int send_all(int fd)
 
 static bool is_shown(const struct units *units, size_t i)
 {
-	return units->unit[i].origin != ORIGIN_FACILITY &&
+	return units->unit[i].origin != ORIGIN_FACILITY && units->unit[i].origin != ORIGIN_GONE &&
 	       (units->unit[i].wanted || runs[i].state != STATE_OFF || *runs[i].why);
 }
+
+static const char *const ON_DISK[] = { "same", "changed on disk", "its file is gone" };
 
 static int write_status(int fd, struct slice name)
 {
@@ -83,6 +85,8 @@ static int write_status(int fd, struct slice name)
 			add("  %u restarts", run->restarts);
 		if (*run->why && run->state != STATE_UP)
 			add("  %s", run->why);
+		if (units->unit[i].on_disk != DISK_SAME)
+			add("  %s", ON_DISK[units->unit[i].on_disk]);
 		add("\n");
 	}
 	return send_all(fd);
@@ -115,7 +119,7 @@ static int write_status_json(int fd, struct slice name)
 	for (size_t i = 0; i < units->n_units; i++) {
 		const struct unit *unit = &units->unit[i];
 
-		if (unit->origin == ORIGIN_FACILITY)
+		if (unit->origin == ORIGIN_FACILITY || unit->origin == ORIGIN_GONE)
 			continue;
 		add("%s\n  {\"at_boot\": %s, \"in_state_ns\": %lld, \"pid\": %d, \"restarts\": %u", is_first ? "" : ",",
 		    unit->wanted ? "true" : "false", (long long)(now_ns - runs[i].since_ns), (int)(runs[i].main > 0 ? runs[i].main : 0),
@@ -124,6 +128,7 @@ static int write_status_json(int fd, struct slice name)
 		add_json("name", unit->name);
 		add_json("origin", origin_name(unit->origin));
 		add_json("path", unit->path);
+		add_json("on_disk", ON_DISK[unit->on_disk]);
 		add_json("state", runs_state_name(runs[i].state));
 		add_json("why", runs[i].state == STATE_UP ? "" : runs[i].why);
 		add("}");
@@ -143,7 +148,7 @@ static int write_names(int fd, struct slice name)
 
 	(void)name;
 	for (size_t i = 0; i < units->n_units; i++)
-		if (units->unit[i].origin != ORIGIN_FACILITY)
+		if (units->unit[i].origin != ORIGIN_FACILITY && units->unit[i].origin != ORIGIN_GONE)
 			add("%s\n", units->unit[i].name);
 	return send_all(fd);
 }
@@ -160,6 +165,10 @@ static int write_why(int fd, struct slice name)
 	}
 	add("%s (%s, %s) is %s%s%s\n", units->unit[id].name, origin_name(units->unit[id].origin), units->unit[id].path,
 	    runs_state_name(runs[id].state), *runs[id].why ? ": " : "", runs[id].why);
+	if (units->unit[id].on_disk == DISK_CHANGED)
+		add("  its file has changed since it was started; a restart takes that up\n");
+	if (units->unit[id].on_disk == DISK_GONE)
+		add("  its file is gone: once it is stopped it is no unit any more\n");
 	if (!units->unit[id].wanted)
 		add("  it is not enabled, and nothing that is brings it along\n");
 	if (*runs[id].last_line)

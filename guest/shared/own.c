@@ -2,67 +2,101 @@
 /* Hands out tables from one stretch of memory, and tells the kernel which memory a fork does not take along. */
 #include "own.h"
 
-#include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 /* In one place, since each stretch between two of them would be another mapping to copy. Pages that nothing touches are not there. */
-enum { TABLE_BYTES = 40 << 20, CHILD_BYTES = 7 << 20, ALIGNMENT = 16, RANGES = 4 };
+enum { TABLE_BYTES = 40 << 20, CHILD_BYTES = 7 << 20, ALIGNMENT = 16, STRETCHES = 4 };
 
-static char tables[TABLE_BYTES] __attribute__((aligned(4096))), room_of_child[CHILD_BYTES] __attribute__((aligned(16)));
+struct stretch {
+	char *bytes;
+	size_t size, used;
+};
 
-/* Not behind them: what is written to lies together, in as few page tables as can be. */
-__attribute__((section(".data")))
-static struct {
-	size_t used, used_of_child, n_ranges;
-	struct {
-		char *begin, *end;
-	} ranges[RANGES];
-} given;
+static struct stretch tables = { .size = TABLE_BYTES }, childs = { .size = CHILD_BYTES };
+static struct stretch kept[STRETCHES];
+static int is_kept;
 
-static void *take(char *bytes, size_t most, size_t *taken, size_t size)
+/* Of no machine's memory is anything set aside for what is not touched, however small that machine is. */
+static void *map(size_t size)
 {
-	void *ret = bytes + *taken;
+	void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	*taken += (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+static void *take(struct stretch *stretch, size_t size)
+{
+	char *ret;
+
+	if (!stretch->bytes)
+		stretch->bytes = map(stretch->size);
+	ret = stretch->bytes + stretch->used;
+	stretch->used += (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	/* The tables are as large as the source says: the first test would have met this. */
-	if (*taken > most)
+	if (!stretch->bytes || stretch->used > stretch->size)
 		__builtin_trap();
 	return ret;
 }
 
 void *own_take(size_t size)
 {
-	return take(tables, sizeof tables, &given.used, size);
+	return take(&tables, size);
 }
 
 void *own_room_of_child(size_t size)
 {
-	return take(room_of_child, sizeof room_of_child, &given.used_of_child, size);
+	return take(&childs, size);
 }
 
 static void advise(int advice)
 {
-	for (size_t i = 0; i < given.n_ranges; i++)
-		/* Where that is refused nothing but time is lost. */
-		madvise(given.ranges[i].begin, (size_t)(given.ranges[i].end - given.ranges[i].begin), advice);
+	/* Where that is refused nothing but time is lost. */
+	for (size_t i = 0; is_kept && i < STRETCHES; i++)
+		if (kept[i].bytes)
+			madvise(kept[i].bytes, kept[i].size, advice);
 }
 
-void own_keep_bytes(void *bytes, size_t size)
+static struct stretch *find_kept(const void *bytes)
 {
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)bytes + page - 1) / page * page;
-	uintptr_t end = ((uintptr_t)bytes + size) / page * page;
+	for (size_t i = 0; i < STRETCHES; i++)
+		if (kept[i].bytes == bytes)
+			return &kept[i];
+	return NULL;
+}
 
-	if (given.n_ranges == RANGES || begin >= end)
-		return;
-	given.ranges[given.n_ranges].begin = (char *)begin;
-	given.ranges[given.n_ranges++].end = (char *)end;
+void *own_map(size_t size)
+{
+	struct stretch *stretch = find_kept(NULL);
+	char *bytes = stretch ? map(size) : NULL;
+
+	if (!bytes)
+		return NULL;
+	*stretch = (struct stretch){ .bytes = bytes, .size = size };
 	advise(MADV_DONTFORK);
+	return bytes;
+}
+
+void own_unmap(void *bytes)
+{
+	struct stretch *stretch = bytes ? find_kept(bytes) : NULL;
+
+	if (!stretch)
+		return;
+	munmap(stretch->bytes, stretch->size);
+	stretch->bytes = NULL;
 }
 
 void own_keep(void)
 {
-	own_keep_bytes(tables, sizeof tables);
+	struct stretch *stretch = find_kept(NULL);
+
+	/* A child finds its room where it looks for it. */
+	own_room_of_child(0);
+	if (stretch)
+		*stretch = tables;
+	is_kept = 1;
+	advise(MADV_DONTFORK);
 }
 
 pid_t own_fork(void)

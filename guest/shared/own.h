@@ -21,8 +21,9 @@ void *own_room_of_child(size_t size);
 /* From now on a fork() is without them. A kernel that cannot do that (CONFIG_ADVISE_SYSCALLS) takes them along. */
 void own_keep(void);
 
-/* Nor is it to have these bytes: whole pages of them. */
-void own_keep_bytes(void *bytes, size_t size);
+/* Nor has it this: pages of zeros, NULL when there are none to be had; and give them back. Three at a time, besides the tables. */
+void *own_map(size_t size);
+void own_unmap(void *bytes);
 
 /* A fork that has them all the same. */
 pid_t own_fork(void);

@@ -67,8 +67,14 @@ extern struct run *runs;
 extern bool runs_ending;
 
 /* All is about these units from now on; none of them has been started. */
-void runs_init(const struct units *units);
+void runs_init(struct units *units);
 const struct units *runs_units(void);
+
+/* They are these from now on, each with the number that it had; some may be new. */
+void runs_succeed(struct units *units);
+
+/* It is down, and what its files say may be another thing than what it was. */
+void runs_take_later(unit_id id);
 
 /* Be in `state` from now on, without a deadline. */
 void runs_enter(unit_id id, enum state state);

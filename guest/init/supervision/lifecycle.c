@@ -51,6 +51,12 @@ static void down(unit_id id, enum state state)
 	if (run->stop_wanted && state == STATE_BACKOFF)
 		state = STATE_OFF;
 	account_add(ACCOUNT_DOWN, id, 0, (uint8_t)state, 0);
+	if (unit->on_disk == DISK_CHANGED) {
+		struct unit was = *unit;
+
+		runs_take_later(id);
+		sockets_change(units, &was, id);
+	}
 	/* What has run for a while begins anew with its patience. */
 	if (run->up_ns > 0 && now_ns - run->up_ns > STEADY_S * NS_PER_S)
 		run->restarts = 0;

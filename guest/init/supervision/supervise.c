@@ -56,7 +56,7 @@ static bool ring_take(struct ring *ring, unit_id *ret)
 	return true;
 }
 
-void supervise_init(const struct units *all, const struct config *config)
+void supervise_init(struct units *all, const struct config *config)
 {
 	unit_id id;
 
@@ -81,6 +81,20 @@ void supervise_init(const struct units *all, const struct config *config)
 static void on_settled(unit_id id)
 {
 	ring_put(&changed, id);
+}
+
+static bool is_down(unit_id id)
+{
+	enum state state = runs[id].state;
+
+	return (1u << STATE_OFF | 1u << STATE_FAILED | 1u << STATE_BLOCKED | 1u << STATE_BACKOFF | 1u << STATE_LEFT_OUT) >> state & 1;
+}
+
+static bool is_active(unit_id id)
+{
+	enum state state = runs[id].state;
+
+	return state == STATE_STARTING || state == STATE_UP;
 }
 
 /* ---- Dependencies ---------------------------------------------------------------------------------------------------- */
@@ -112,14 +126,37 @@ static void consider(unit_id id)
 	take_verdict(id, verdict, other);
 }
 
-/* ---- What the user, or the boot, wants --------------------------------------------------------------------------------- */
-
-static bool is_down(unit_id id)
+void supervise_succeed(struct units *all)
 {
-	enum state state = runs[id].state;
+	size_t n_before = units->n_units;
 
-	return (1u << STATE_OFF | 1u << STATE_FAILED | 1u << STATE_BLOCKED | 1u << STATE_BACKOFF | 1u << STATE_LEFT_OUT) >> state & 1;
+	sockets_succeed(units, all);
+	runs_succeed(all);
+	units = all;
+	schedule_init(all);
+	lifecycle_init(all, on_settled);
+	goal_succeed(all);
+	for (size_t i = 0; i < n_before; i++) {
+		unit_id id = (unit_id)i;
+		bool waits = runs[id].state == STATE_WAITING || runs[id].state == STATE_ELIGIBLE;
+
+		if (all->unit[id].origin == ORIGIN_GONE && (waits || is_down(id))) {
+			runs_enter(id, STATE_OFF);
+			runs[id].stop_wanted = runs[id].start_wanted = runs[id].wait_wanted = false;
+			runs[id].why[0] = '\0';
+		} else if (waits && all->unit[id].broken) {
+			lifecycle_fail(id, "%s", all->unit[id].why_broken ? all->unit[id].why_broken : "its file is wrong");
+		} else if (waits) {
+			runs_enter(id, STATE_WAITING);
+		} else if (runs[id].stop_wanted && is_active(id)) {
+			ring_put(&stopping, id);
+		}
+	}
+	for (size_t i = 0; i < n_before; i++)
+		consider((unit_id)i);
 }
+
+/* ---- What the user, or the boot, wants --------------------------------------------------------------------------------- */
 
 static void wait_for_start(unit_id id)
 {
@@ -201,13 +238,6 @@ int supervise_start(struct slice name)
 	runs[id].restarts = 0;
 	start_with_needs(id);
 	return 0;
-}
-
-static bool is_active(unit_id id)
-{
-	enum state state = runs[id].state;
-
-	return state == STATE_STARTING || state == STATE_UP;
 }
 
 /* What becomes of a unit once it is down. */

@@ -76,3 +76,99 @@ bool copy_command(struct arena *arena, const struct command *from, struct comman
 	*ret = *from;
 	return copy_text(arena, &ret->path) && copy_words(arena, &ret->argv);
 }
+
+/* Where it stands among the others: of these two, `from` was resolved with them. */
+static void copy_order(const struct unit *from, struct unit *ret)
+{
+	ret->enabled = from->enabled;
+	ret->wanted = from->wanted;
+	ret->goal = from->goal;
+	ret->after_all = from->after_all;
+	ret->stops_first = from->stops_first;
+	ret->deferred = from->deferred;
+	ret->no_defaults = from->no_defaults;
+	ret->is_network = from->is_network;
+	ret->refs = from->refs;
+	ret->last_ref = from->last_ref;
+	ret->edges_out = from->edges_out;
+	ret->edges_in = from->edges_in;
+	ret->n_edges_out = from->n_edges_out;
+	ret->n_edges_in = from->n_edges_in;
+	ret->height = from->height;
+	ret->levels = from->levels;
+	ret->stop_levels = from->stop_levels;
+}
+
+static bool carry_parts(struct units *units, const struct units *before, const struct unit *was, struct unit *carried)
+{
+	carried->first_command = (uint32_t)units->n_commands;
+	carried->first_socket = (uint16_t)units->n_sockets;
+	for (unsigned i = 0; i < was->n_commands; i++)
+		if (units->n_commands == MAX_COMMANDS ||
+		    !copy_command(&units->arena, &before->commands[was->first_command + i], &units->commands[units->n_commands++]))
+			return false;
+	for (unsigned i = 0; i < was->n_sockets; i++) {
+		struct socket_address *address = &units->sockets[units->n_sockets];
+
+		if (units->n_sockets == MAX_SOCKETS)
+			return false;
+		*address = before->sockets[was->first_socket + i];
+		if (!copy_text(&units->arena, &address->text))
+			return false;
+		units->n_sockets++;
+	}
+	return true;
+}
+
+/* Its file is gone: it still stops in its order, and is not started again. */
+static bool carry_order(struct units *units, const struct units *before, const struct unit *was, struct unit *unit)
+{
+	unit->refs = unit->last_ref = NO_REF;
+	unit->edges_out = unit->edges_in = NO_EDGE;
+	unit->n_edges_out = unit->n_edges_in = 0;
+	unit->enabled = unit->wanted = unit->goal = false;
+	unit->restart = RESTART_NO;
+	unit->why_broken = "its file is gone";
+	unit->on_disk = DISK_GONE;
+	units_name(units, unit, slice_of(unit->name), 0);
+	for (ref_id r = was->refs; r != NO_REF; r = before->refs[r].next) {
+		struct ref how = before->refs[r];
+
+		how.must_exist = false;
+		if (!units_refer(units, unit, slice_of(how.name), how))
+			return false;
+	}
+	unit->broken = true;
+	return true;
+}
+
+bool copy_carry(struct units *units, unit_id id)
+{
+	const struct unit *was = &units->before->unit[id];
+	struct unit *unit = &units->unit[id], carried, *later;
+
+	if (!copy_unit(&units->arena, was, &carried) || !carry_parts(units, units->before, was, &carried))
+		return false;
+	if (unit->origin == ORIGIN_GONE) {
+		*unit = carried;
+		return carry_order(units, units->before, was, unit);
+	}
+	if (units->n_units + units->n_later == MAX_UNITS)
+		return false;
+	carried.later = (uint32_t)(MAX_UNITS - ++units->n_later);
+	carried.on_disk = DISK_CHANGED;
+	later = &units->unit[carried.later];
+	*later = *unit;
+	*unit = carried;
+	copy_order(later, unit);
+	return true;
+}
+
+void copy_take_later(struct units *units, unit_id id)
+{
+	struct unit *unit = &units->unit[id], taken = units->unit[unit->later];
+
+	copy_order(unit, &taken);
+	taken.on_disk = DISK_SAME;
+	*unit = taken;
+}

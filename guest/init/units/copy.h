@@ -12,4 +12,13 @@ bool copy_unit(struct arena *arena, const struct unit *from, struct unit *ret);
 
 bool copy_command(struct arena *arena, const struct command *from, struct command *ret);
 
+/*
+ * In `units`, which succeed others and are not resolved yet: number `id` is to stay what it was in those, with its commands and sockets;
+ * what its files say now is kept for later (copy_take_later), and is what counts for its order. False when there is no room.
+ */
+bool copy_carry(struct units *units, unit_id id);
+
+/* It is down: what its files say counts from now on. */
+void copy_take_later(struct units *units, unit_id id);
+
 #endif

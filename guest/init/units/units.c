@@ -14,6 +14,8 @@ void units_init(struct units *units, complain_fn *complain, void *context)
 {
 	units->n_units = units->n_names = units->n_refs = units->n_edges = units->n_commands =
 		units->n_sockets = 0;
+	units->n_later = 0;
+	units->before = NULL;
 	units->n_complaints = 0;
 	units->n_left_out = 0;
 	units->left_out = NULL;
@@ -56,6 +58,41 @@ static bool is_name(struct slice name)
 	return true;
 }
 
+void units_succeed(struct units *units, const struct units *before)
+{
+	units->before = before;
+	units->n_units = before->n_units;
+	for (size_t i = 0; i < before->n_units; i++)
+		units->unit[i] = (struct unit){ .name = arena_text(&units->arena, before->unit[i].name, strlen(before->unit[i].name)),
+						.path = "its file is gone",
+						.origin = ORIGIN_GONE,
+						.no_defaults = true,
+						.refs = NO_REF,
+						.last_ref = NO_REF,
+						.edges_out = NO_EDGE,
+						.edges_in = NO_EDGE };
+}
+
+/* Where it goes: the place that it had before, or the next one; NULL when there is none. */
+static struct unit *find_place(struct units *units, struct slice name)
+{
+	uint16_t at = units->before ? units_find_name(units->before, name) : NO_NAME;
+
+	for (; at != NO_NAME; at = units->before->names[at].next_same) {
+		struct unit *unit = &units->unit[units->before->names[at].unit];
+
+		if (unit->origin == ORIGIN_GONE && unit->name && slice_is(name, unit->name))
+			return unit;
+	}
+	return units->n_units + units->n_later < MAX_UNITS ? &units->unit[units->n_units++] : NULL;
+}
+
+void units_mix(struct unit *unit, const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		unit->fingerprint = (unit->fingerprint ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
+}
+
 struct unit *units_add(struct units *units, enum origin origin, struct slice name, const char *path)
 {
 	const char *text, *where;
@@ -68,13 +105,13 @@ struct unit *units_add(struct units *units, enum origin origin, struct slice nam
 	}
 	text = arena_text(&units->arena, name.at, name.size);
 	where = arena_text(&units->arena, path, strlen(path));
-	if (units->n_units == MAX_UNITS || !text || !where) {
+	unit = text && where ? find_place(units, name) : NULL;
+	if (!unit) {
 		units->n_left_out++;
 		units_complain(units, path, 0, "no room for more than %d units, and %d bytes of their texts: it is left out",
 			       MAX_UNITS, ARENA_BYTES);
 		return NULL;
 	}
-	unit = &units->unit[units->n_units++];
 	*unit = (struct unit){
 		.name = text,
 		.path = where,
@@ -245,7 +282,7 @@ bool units_socket(struct units *units, struct unit *unit, const struct socket_ad
 
 const char *origin_name(enum origin origin)
 {
-	static const char *const NAMES[] = { "unit", "lsb", "systemd", "builtin", "facility" };
+	static const char *const NAMES[] = { "unit", "lsb", "systemd", "builtin", "facility", "gone" };
 
 	return NAMES[origin];
 }

@@ -42,7 +42,11 @@ typedef uint32_t edge_id; /* of units.edges */
 typedef uint32_t ref_id; /* of units.refs */
 #define NO_REF UINT32_MAX
 
-enum origin { ORIGIN_OWN, ORIGIN_LSB, ORIGIN_SYSTEMD, ORIGIN_BUILTIN, ORIGIN_FACILITY };
+/* ORIGIN_GONE: there was one of this name before all files were read anew. */
+enum origin { ORIGIN_OWN, ORIGIN_LSB, ORIGIN_SYSTEMD, ORIGIN_BUILTIN, ORIGIN_FACILITY, ORIGIN_GONE };
+
+/* What has become of the file of a unit that goes on as it was started. */
+enum on_disk { DISK_SAME, DISK_CHANGED, DISK_GONE };
 
 enum readiness {
 	READY_EXEC,    /* its program has been executed */
@@ -161,6 +165,9 @@ struct unit {
 	int (*builtin_daemon)(const char *about, int ready_fd); /* or it runs on, and says by a line that it is ready */
 	const char *about;
 	bool is_network; /* built in, and waited for only by who says so */
+	uint64_t fingerprint; /* of the text of its files */
+	enum on_disk on_disk;
+	uint32_t later;	      /* DISK_CHANGED: place of what its files say now, behind all units */
 };
 
 /* Those of one text are a list in the order in which they came; the first of each is in the list of its bucket, too. */
@@ -184,6 +191,8 @@ struct units {
 	struct socket_address sockets[MAX_SOCKETS];
 	uint16_t buckets[1 << 13];
 	size_t n_units, n_names, n_refs, n_edges, n_commands, n_sockets;
+	size_t n_later;		      /* at the end of `unit` */
+	const struct units *before;   /* NULL: nothing was read before. Else a unit of a name has the same number again */
 	struct arena arena;
 	char memory[ARENA_BYTES];
 	complain_fn *complain;
@@ -194,6 +203,12 @@ struct units {
 };
 
 void units_init(struct units *units, complain_fn *complain, void *context);
+
+/* What is added from now on keeps the number that a unit of its name had before. */
+void units_succeed(struct units *units, const struct units *before);
+
+/* A piece of what its files say: of the same pieces comes the same fingerprint. */
+void units_mix(struct unit *unit, const char *text, size_t size);
 
 __attribute__((format(printf, 4, 5)))
 void units_complain(struct units *units, const char *path, unsigned line, const char *format, ...);

@@ -29,7 +29,7 @@ static int status_of(pid_t pid)
 int main(void)
 {
 	static long *table;
-	char *mine, *childs;
+	char *mine, *childs, *mapped;
 	pid_t pid;
 
 	OWN_TABLE(table, 100);
@@ -42,21 +42,33 @@ int main(void)
 		CHECK(mine[i] == 0);
 	mine[BYTES - 1] = 1;
 	own_keep();
+	mapped = own_map(BYTES);
+	CHECK(mapped);
+	mapped[0] = 3;
 	pid = fork();
 	if (pid == 0) {
 		childs[0] = 1;
-		_exit(is_mapped(mine) ? 1 : 0);
+		_exit(is_mapped(mine) || is_mapped(mapped) ? 1 : 0);
 	}
 	CHECK(status_of(pid) == 0);
 	pid = own_fork();
 	if (pid == 0)
-		_exit(mine[BYTES - 1] == 1 && table[99] == 7 ? 0 : 1);
+		_exit(mine[BYTES - 1] == 1 && mapped[0] == 3 && table[99] == 7 ? 0 : 1);
 	CHECK(status_of(pid) == 0);
 	pid = fork();
 	if (pid == 0)
 		_exit(is_mapped(mine) ? 1 : 0);
 	CHECK(status_of(pid) == 0);
 	CHECK(mine[BYTES - 1] == 1 && childs[0] == 0);
+	own_unmap(mapped);
+	CHECK(!is_mapped(mapped));
+	/* Given back, it can be had again and again. */
+	for (int i = 0; i < 10; i++) {
+		mapped = own_map(BYTES);
+		CHECK(mapped && mapped[0] == 0);
+		mapped[0] = 1;
+		own_unmap(mapped);
+	}
 	puts("test_own: ok");
 	return 0;
 }
