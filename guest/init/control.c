@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 #include "process/loop.h"
+#include "reload.h"
 #include "report.h"
 #include "shared/clock.h"
+#include "shared/own.h"
 #include "shared/text.h"
 #include "shutdown.h"
 #include "state/log.h"
@@ -53,9 +55,24 @@ static const char *why_refused(int r)
 		return "it is being reloaded already";
 	case -EOPNOTSUPP:
 		return "its file has no line reload or reload-signal";
+	case -ESHUTDOWN:
+		return "the machine is going down";
+	case -ENOSPC:
+		return "there is no room for what the files say now, besides what runs; nothing has changed";
 	default:
 		return strerror(-r);
 	}
+}
+
+/* An instance of a template that nothing has named so far is looked for when it is asked for. */
+static int start(struct slice name)
+{
+	char said[ANSWER_BYTES];
+	int r = supervise_start(name);
+
+	if (r != -ENOENT || !memchr(name.at, '@', name.size) || reload_units(name, said, sizeof said))
+		return r;
+	return supervise_start(name);
 }
 
 /* The answer to this one comes later (control_step). False when it is to have it now. */
@@ -124,13 +141,21 @@ static bool act(unsigned place, struct slice verb, struct slice name, bool waits
 	static const struct {
 		const char *verb;
 		int (*act)(struct slice name);
-	} ACTIONS[] = { { "start", supervise_start }, { "stop", supervise_stop }, { "restart", supervise_restart }, { "reload", supervise_reload } };
+	} ACTIONS[] = { { "start", start }, { "stop", supervise_stop }, { "restart", supervise_restart }, { "reload", supervise_reload } };
 	static const struct {
 		const char *verb;
 		enum ending ending;
 	} ENDINGS[] = { { "poweroff", END_POWER_OFF }, { "reboot", END_REBOOT }, { "halt", END_HALT } };
 	char text[ANSWER_BYTES];
 
+	if (slice_is(verb, "reload") && name.size == 0) {
+		int r = reload_units(name, text, sizeof text);
+
+		if (r)
+			snprintf(text, sizeof text, "error: %s\n", why_refused(r));
+		answer(fd, text);
+		return false;
+	}
 	for (size_t i = 0; i < sizeof ACTIONS / sizeof ACTIONS[0]; i++)
 		if (slice_is(verb, ACTIONS[i].verb)) {
 			int r = ACTIONS[i].act(name);
@@ -156,7 +181,7 @@ static bool act(unsigned place, struct slice verb, struct slice name, bool waits
 static void report(int fd, report_fn *write_report, struct slice name)
 {
 	struct timeval patience = { .tv_sec = PATIENCE_S };
-	pid_t pid = fork();
+	pid_t pid = own_fork();
 
 	if (pid < 0)
 		answer(fd, "error: no process to be had for the report; try again\n");

@@ -87,6 +87,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	/* Sent by some process: PID 1 is not harmed by that. */
 	if (info->si_code <= 0)
 		return;
+	/* Of a child that has not executed its program yet: it alone ends, by the same fault again. */
+	if (getpid() != 1) {
+		signal(number, SIG_DFL);
+		return;
+	}
 	if (has_crashed)
 		restart_machine();
 	has_crashed = true;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "enable.h"
 
 enum { EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_NO_INIT = 3, ANSWER_BYTES = 65536, LINE_BYTES = 57 };
 
@@ -20,11 +21,13 @@ static const char USAGE[] =
 	"  why UNIT            why it is not up: what it waits for, and its last words\n"
 	"  start|stop|restart [--wait] UNIT   (with what it needs; with what needs it)\n"
 	"  reload [--wait] UNIT   have it read its configuration anew, as its file says\n"
+	"  reload              read all unit files anew; what runs goes on, and is marked if its file says something else\n"
 	"                      These ask, and return; with --wait when it is up, or down, or cannot be: then 1\n"
 	"  chart               the boot, a line a unit: waiting, starting, ready; ms since PID 1 began\n"
 	"  log [UNIT]          what happened, and what units wrote, as far as it is kept; of one unit\n"
 	"  account [--console] the boot as data (docs/init.md): on standard output, or in lines on the console\n"
 	"  names               every unit there is\n"
+	"  enable|disable [--root=DIR] UNIT   start it at boot, or not: a file below /etc/bootlab/units, also of an image at DIR\n"
 	"  poweroff|reboot|halt\n"
 	"  completion          a script for bash: eval \"$(bootlab-ctl completion)\"\n"
 	"exit status: 0 done, 1 refused, 2 wrong use, 3 bootlab-init does not answer\n";
@@ -33,10 +36,10 @@ static const char COMPLETION[] =
 	"_bootlab_ctl() {\n"
 	"  local word=${COMP_WORDS[COMP_CWORD]} words=\n"
 	"  case $COMP_CWORD:${COMP_WORDS[1]} in\n"
-	"    1:*) words='status why start stop restart reload chart log account names poweroff reboot halt completion' ;;\n"
+	"    1:*) words='status why start stop restart reload enable disable chart log account names poweroff reboot halt completion' ;;\n"
 	"    *:status) words=--json ;;\n"
 	"    *:account) words=--console ;;\n"
-	"    *:why | *:log) words=$(bootlab-ctl names 2>/dev/null) ;;\n"
+	"    *:why | *:log | *:enable | *:disable) words=$(bootlab-ctl names 2>/dev/null) ;;\n"
 	"    *:start | *:stop | *:restart | *:reload) words=\"--wait $(bootlab-ctl names 2>/dev/null)\" ;;\n"
 	"  esac\n"
 	"  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
@@ -158,7 +161,7 @@ static bool is_one_of(const char *word, const char *const *words)
 static bool make_request(const char *verb, const struct words *words, char *request)
 {
 	static const char *const WAITING[] = { "start", "stop", "restart", "reload", NULL };
-	static const char *const OF_A_UNIT[] = { "start", "stop", "restart", "reload", "why", NULL };
+	static const char *const OF_A_UNIT[] = { "start", "stop", "restart", "why", NULL };
 	bool waits = !strcmp(words->option, "--wait") && is_one_of(verb, WAITING);
 	bool json = !strcmp(words->option, "--json") && !strcmp(verb, "status");
 	bool console = !strcmp(words->option, "--console") && !strcmp(verb, "account");
@@ -181,6 +184,9 @@ int main(int argc, char **argv)
 		return fputs(USAGE, stdout) < 0;
 	if (argc == 2 && !strcmp(verb, "completion"))
 		return fputs(COMPLETION, stdout) < 0;
+	if (!words.too_many && *words.unit && (!strcmp(verb, "enable") || !strcmp(verb, "disable")) &&
+	    (!*words.option || !strncmp(words.option, "--root=", strlen("--root="))))
+		return enable_unit(*words.option ? words.option + strlen("--root=") : "", words.unit, !strcmp(verb, "enable")) ? EXIT_REFUSED : 0;
 	if (argc < 2 || verb[0] == '-' || !make_request(verb, &words, request)) {
 		fputs(USAGE, stderr);
 		return EXIT_USAGE;

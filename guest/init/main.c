@@ -13,14 +13,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "boot/builtin.h"
 #include "control.h"
 #include "crash.h"
 #include "process/limits.h"
 #include "process/loop.h"
 #include "process/spawn.h"
+#include "reload.h"
 #include "shared/clock.h"
 #include "shared/files.h"
+#include "shared/own.h"
 #include "shutdown.h"
 #include "state/account.h"
 #include "state/log.h"
@@ -29,28 +30,16 @@
 #include "supervision/pressure.h"
 #include "supervision/supervise.h"
 #include "units/config.h"
-#include "units/graph.h"
-#include "units/load.h"
 #include "watchdog.h"
 
 enum { EXIT_NOT_PID_1 = 100 };
 
-static struct units units;
 static struct config config;
 static int console_fd = -1;
 static pid_t shell = -1;
 
 /* Asked for on the kernel's command line: somebody wants to look after the machine before its units are started. */
 static enum { BOOT, RESCUE, EMERGENCY } rescue = BOOT;
-
-static void complain(void *context, const char *path, unsigned line, const char *message)
-{
-	(void)context;
-	if (line > 0)
-		log_say(LOG_FAILURE, "%s:%u: %s", path, line, message);
-	else
-		log_say(LOG_FAILURE, "%s: %s", path, message);
-}
 
 /* Whatever the kernel left open; nothing PID 1 opens may become a standard stream by accident. */
 static void open_standard_streams(void)
@@ -80,24 +69,6 @@ static unsigned count_processors(void)
 	cpu_set_t processors;
 
 	return sched_getaffinity(0, sizeof processors, &processors) ? 1 : (unsigned)CPU_COUNT(&processors);
-}
-
-static void load(void)
-{
-	struct graph_options options = { .goals = NULL };
-
-	units_init(&units, complain, NULL);
-	load_config(&units, &config, "");
-	config_environment(&config, &units, environ);
-	log_init(console_fd, config.quiet);
-	crash_config(&config);
-	builtin_add(&units, &config, "");
-	load_units(&units, &config, "");
-	options.goals = config.n_goals > 0 ? config.goals : NULL;
-	options.network_file_systems = load_has_network_file_systems(&units, "");
-	graph_resolve(&units, &options);
-	if (units.n_left_out > 0)
-		log_say(LOG_FAILURE, "%u times there was no room for what unit files say: see above", units.n_left_out);
 }
 
 /* Words of the kernel's command line that it does not know itself are arguments of process 1. */
@@ -254,6 +225,7 @@ int main(int argc, char **argv)
 {
 	const char *container = getenv("container");
 	bool contained = container && *container, owns_machine;
+	struct units *units;
 
 	if (getpid() != 1) {
 		fputs("bootlab-init: this is not process 1: it is started by the kernel (init=/sbin/bootlab-init), or by\n"
@@ -269,12 +241,15 @@ int main(int argc, char **argv)
 	umask(022);
 	/* In a PID namespace the kernel refuses this. */
 	owns_machine = chdir("/") == 0 && !contained && reboot(RB_DISABLE_CAD) == 0;
-	load();
+	crash_config(&config);
+	units = reload_first(&config);
+	log_init(console_fd, config.quiet);
 	limits_raise(MAX_FDS, owns_machine);
 	shutdown_init(config.shutdown_timeout_ns, contained, owns_machine);
 	places_init(count_processors(), config.starting);
-	account_expect(units.n_units);
-	supervise_init(&units, &config);
+	account_expect(units->n_units);
+	own_keep();
+	supervise_init(units, &config);
 	if (argc > 1)
 		read_arguments(argv + 1);
 	if (config.on_crash == FAILURE_SHELL)

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "shared/clock.h"
+#include "shared/own.h"
 #include "state/account.h"
 #include "state/log.h"
 #include "state/runs.h"
@@ -18,7 +19,8 @@
 enum { CHART_COLUMNS = 60, NAME_COLUMNS = 24 };
 
 /* Only ever used in a fork. */
-static char text[1 << 22];
+enum { TEXT_BYTES = 1 << 22, ACCOUNT_BYTES = 1 << 22 };
+static char *text;
 static size_t used;
 static bool is_cut;
 
@@ -29,9 +31,9 @@ static void add(const char *format, ...)
 	int size;
 
 	va_start(arguments, format);
-	size = vsnprintf(text + used, sizeof text - used, format, arguments);
+	size = vsnprintf(text + used, TEXT_BYTES - used, format, arguments);
 	va_end(arguments);
-	if (size > 0 && used + (size_t)size < sizeof text)
+	if (size > 0 && used + (size_t)size < TEXT_BYTES)
 		used += (size_t)size;
 	else
 		is_cut = true;
@@ -42,8 +44,8 @@ static int send_all(int fd)
 	static const char CUT[] = "(cut short: there is no room for more)\n";
 	size_t at = 0;
 
-	if (is_cut && used + sizeof CUT <= sizeof text)
-		used += (size_t)snprintf(text + used, sizeof text - used, "%s", CUT);
+	if (is_cut && used + sizeof CUT <= TEXT_BYTES)
+		used += (size_t)snprintf(text + used, TEXT_BYTES - used, "%s", CUT);
 	while (at < used) {
 		ssize_t sent = send(fd, text + at, used - at, MSG_NOSIGNAL);
 
@@ -58,9 +60,11 @@ static int send_all(int fd)
 
 static bool is_shown(const struct units *units, size_t i)
 {
-	return units->unit[i].origin != ORIGIN_FACILITY &&
+	return units->unit[i].origin != ORIGIN_FACILITY && units->unit[i].origin != ORIGIN_GONE &&
 	       (units->unit[i].wanted || runs[i].state != STATE_OFF || *runs[i].why);
 }
+
+static const char *const ON_DISK[] = { "same", "changed on disk", "its file is gone" };
 
 static int write_status(int fd, struct slice name)
 {
@@ -81,6 +85,8 @@ static int write_status(int fd, struct slice name)
 			add("  %u restarts", run->restarts);
 		if (*run->why && run->state != STATE_UP)
 			add("  %s", run->why);
+		if (units->unit[i].on_disk != DISK_SAME)
+			add("  %s", ON_DISK[units->unit[i].on_disk]);
 		add("\n");
 	}
 	return send_all(fd);
@@ -113,7 +119,7 @@ static int write_status_json(int fd, struct slice name)
 	for (size_t i = 0; i < units->n_units; i++) {
 		const struct unit *unit = &units->unit[i];
 
-		if (unit->origin == ORIGIN_FACILITY)
+		if (unit->origin == ORIGIN_FACILITY || unit->origin == ORIGIN_GONE)
 			continue;
 		add("%s\n  {\"at_boot\": %s, \"in_state_ns\": %lld, \"pid\": %d, \"restarts\": %u", is_first ? "" : ",",
 		    unit->wanted ? "true" : "false", (long long)(now_ns - runs[i].since_ns), (int)(runs[i].main > 0 ? runs[i].main : 0),
@@ -122,6 +128,7 @@ static int write_status_json(int fd, struct slice name)
 		add_json("name", unit->name);
 		add_json("origin", origin_name(unit->origin));
 		add_json("path", unit->path);
+		add_json("on_disk", ON_DISK[unit->on_disk]);
 		add_json("state", runs_state_name(runs[i].state));
 		add_json("why", runs[i].state == STATE_UP ? "" : runs[i].why);
 		add("}");
@@ -141,7 +148,7 @@ static int write_names(int fd, struct slice name)
 
 	(void)name;
 	for (size_t i = 0; i < units->n_units; i++)
-		if (units->unit[i].origin != ORIGIN_FACILITY)
+		if (units->unit[i].origin != ORIGIN_FACILITY && units->unit[i].origin != ORIGIN_GONE)
 			add("%s\n", units->unit[i].name);
 	return send_all(fd);
 }
@@ -158,6 +165,10 @@ static int write_why(int fd, struct slice name)
 	}
 	add("%s (%s, %s) is %s%s%s\n", units->unit[id].name, origin_name(units->unit[id].origin), units->unit[id].path,
 	    runs_state_name(runs[id].state), *runs[id].why ? ": " : "", runs[id].why);
+	if (units->unit[id].on_disk == DISK_CHANGED)
+		add("  its file has changed since it was started; a restart takes that up\n");
+	if (units->unit[id].on_disk == DISK_GONE)
+		add("  its file is gone: once it is stopped it is no unit any more\n");
 	if (!units->unit[id].wanted)
 		add("  it is not enabled, and nothing that is brings it along\n");
 	if (*runs[id].last_line)
@@ -228,14 +239,14 @@ static void add_bar(const struct unit *unit, const struct bar *bar, int64_t begu
 
 static int write_chart(int fd, struct slice name)
 {
-	static char account[1 << 22] __attribute__((aligned(8)));
-	static struct bar bars[MAX_UNITS];
+	char *account = own_take(ACCOUNT_BYTES);
+	struct bar *bars = own_take(MAX_UNITS * sizeof *bars);
 	const struct units *units = runs_units();
 	const struct account_header *header = (const struct account_header *)account;
 	int64_t begun_ns, end_ns = 0;
 
 	(void)name;
-	if (account_write(units, account, sizeof account) == 0)
+	if (account_write(units, account, ACCOUNT_BYTES) == 0)
 		return -ENOMEM;
 	read_bars(header, (const struct account_record *)(account + sizeof *header + header->names_size), bars);
 	begun_ns = header->begun_ns;
@@ -281,7 +292,7 @@ static size_t keep_lines_of(struct slice name)
 
 static int write_log(int fd, struct slice name)
 {
-	used = log_copy(text, sizeof text);
+	used = log_copy(text, TEXT_BYTES);
 	if (name.size > 0 && units_find(runs_units(), name) == NO_UNIT) {
 		used = 0;
 		add("error: %.*s: no such unit; bootlab-ctl status lists them\n", (int)name.size, name.at);
@@ -297,7 +308,7 @@ static int write_log(int fd, struct slice name)
 static int write_account(int fd, struct slice name)
 {
 	(void)name;
-	used = account_write(runs_units(), text, sizeof text);
+	used = account_write(runs_units(), text, TEXT_BYTES);
 	return used > 0 ? send_all(fd) : -ENOMEM;
 }
 
@@ -315,7 +326,9 @@ report_fn *report_find(struct slice verb)
 			{ "account", write_account } };
 
 	for (size_t i = 0; i < sizeof REPORTS / sizeof REPORTS[0]; i++)
-		if (slice_is(verb, REPORTS[i].verb))
+		if (slice_is(verb, REPORTS[i].verb)) {
+			OWN_TABLE(text, TEXT_BYTES);
 			return REPORTS[i].write;
+		}
 	return NULL;
 }

@@ -13,6 +13,7 @@
 #include "process/loop.h"
 #include "shared/clock.h"
 #include "shared/files.h"
+#include "shared/own.h"
 #include "state/log.h"
 #include "supervision/supervise.h"
 #include "units/config.h"
@@ -108,7 +109,7 @@ static bool unmounting_is_done(void)
 
 static void unmount_in_child(void)
 {
-	state.unmounting = fork();
+	state.unmounting = own_fork();
 	if (state.unmounting == 0) {
 		setsid();
 		loop_become_child();

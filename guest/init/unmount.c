@@ -9,13 +9,14 @@
 #include <unistd.h>
 
 #include "shared/files.h"
+#include "shared/own.h"
 #include "shared/text.h"
 
 /* Pages that are not touched are not there: what a busy machine of containers has fits. */
 enum { MAX_MOUNTS = 1 << 14, MOUNTINFO_BYTES = 1 << 22, PASSES = 3 };
 
-static char content[MOUNTINFO_BYTES];
-static char *folders[MAX_MOUNTS];
+static char *content;
+static char **folders;
 
 /* "\040" and the like, in place. */
 static void unescape(char *text)
@@ -36,7 +37,7 @@ static void unescape(char *text)
 /* The 5th field of each line of mountinfo. */
 static size_t read_folders(void)
 {
-	ssize_t size = file_read("/proc/self/mountinfo", content, sizeof content - 1);
+	ssize_t size = file_read("/proc/self/mountinfo", content, MOUNTINFO_BYTES - 1);
 	struct lines lines = lines_of(content, size > 0 ? (size_t)size : 0);
 	struct slice line, word;
 	size_t n = 0;
@@ -58,7 +59,7 @@ static size_t read_folders(void)
 /* Only files: they keep their file system busy. What is in a partition goes with the machine, and taking it back could take long. */
 static void swap_off(void)
 {
-	ssize_t size = file_read("/proc/swaps", content, sizeof content - 1);
+	ssize_t size = file_read("/proc/swaps", content, MOUNTINFO_BYTES - 1);
 	struct lines lines = lines_of(content, size > 0 ? (size_t)size : 0);
 	struct slice line, word, kind;
 
@@ -85,6 +86,8 @@ static int is_kernel_fs(const char *folder)
 
 void unmount_all(void)
 {
+	OWN_TABLE(content, MOUNTINFO_BYTES);
+	OWN_TABLE(folders, MAX_MOUNTS);
 	if (chdir("/"))
 		return;
 	sync();

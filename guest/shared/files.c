@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "own.h"
+
 /* Pages of the table that nothing touches are not there. */
 enum { MAX_NAMES_OF_FOLDER = 1 << 17, FOLDER_BYTES = 32768 };
 
@@ -22,9 +24,9 @@ struct folder_entry {
 	char name[];
 };
 
-ssize_t file_read(const char *path, char *ret, size_t size)
+ssize_t file_read_at(int folder, const char *path, char *ret, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	size_t done = 0;
 	ssize_t r = 0;
 
@@ -37,9 +39,9 @@ ssize_t file_read(const char *path, char *ret, size_t size)
 	return r;
 }
 
-int file_write(const char *path, const char *text)
+int file_write_at(int folder, const char *path, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), r = 0;
+	int fd = openat(folder, path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), r = 0;
 
 	if (fd < 0)
 		return -errno;
@@ -47,6 +49,16 @@ int file_write(const char *path, const char *text)
 		r = -errno;
 	close(fd);
 	return r;
+}
+
+ssize_t file_read(const char *path, char *ret, size_t size)
+{
+	return file_read_at(AT_FDCWD, path, ret, size);
+}
+
+int file_write(const char *path, const char *text)
+{
+	return file_write_at(AT_FDCWD, path, text);
 }
 
 bool file_exists(const char *path)
@@ -62,11 +74,12 @@ static int compare(const void *one, const void *other)
 int folder_list(const char *path, struct arena *arena, struct listing *ret)
 {
 	static char buffer[FOLDER_BYTES] __attribute__((aligned(8)));
-	static const char *names[MAX_NAMES_OF_FOLDER];
+	static const char **names;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
 	size_t n = 0;
 	long got;
 
+	OWN_TABLE(names, MAX_NAMES_OF_FOLDER);
 	*ret = (struct listing){ .n = 0 };
 	if (fd < 0)
 		return -errno;

@@ -17,6 +17,10 @@ ssize_t file_read(const char *path, char *ret, size_t size);
 /* 0 or -errno. Nothing is created. */
 int file_write(const char *path, const char *text);
 
+/* The same, of a path below the folder that is open as `folder`. */
+ssize_t file_read_at(int folder, const char *path, char *ret, size_t size);
+int file_write_at(int folder, const char *path, const char *text);
+
 bool file_exists(const char *path);
 
 struct listing {

@@ -42,37 +42,32 @@ static void print_value(char *ret, int64_t value)
 }
 
 /* From the group that holds all units' on: a controller is handed down step by step. */
-static int enable(const char *above, const char *controller)
+static int enable(int above, const char *controller)
 {
-	char path[PATH_BYTES];
-	const char *end = strrchr(above, '/');
-	int r;
+	int r = file_write_at(above, "../cgroup.subtree_control", controller);
 
-	snprintf(path, sizeof path, "%.*s/cgroup.subtree_control", (int)(end - above), above);
-	r = file_write(path, controller);
-	snprintf(path, sizeof path, "%s/cgroup.subtree_control", above);
-	return r ? r : file_write(path, controller);
+	return r ? r : file_write_at(above, "cgroup.subtree_control", controller);
 }
 
-static int write_one(const char *above, const char *group, int which, int64_t limit)
+static int write_one(int above, const char *group, int which, int64_t limit)
 {
 	char path[PATH_BYTES], value[VALUE_BYTES];
 	int r;
 
-	if (!above)
+	if (above < 0)
 		return -ENOTSUP;
 	print_value(value, limit);
 	snprintf(path, sizeof path, "%s/%s", group, FILES[which].file);
-	r = file_write(path, value);
+	r = file_write_at(above, path, value);
 	/* Its controller is not there for it yet. */
 	if (r == -ENOENT) {
 		r = enable(above, FILES[which].controller);
-		r = r ? r : file_write(path, value);
+		r = r ? r : file_write_at(above, path, value);
 	}
 	return r;
 }
 
-void cgroup_limits_write(const struct unit *unit, const char *above, const char *group)
+void cgroup_limits_write(const struct unit *unit, int above, const char *group)
 {
 	for (int i = 0; i < GROUP_LIMITS; i++) {
 		int64_t limit = unit->confinement->group[i];
@@ -80,7 +75,7 @@ void cgroup_limits_write(const struct unit *unit, const char *above, const char 
 
 		if (r)
 			log_say(LOG_FAILURE, "%s: %s: %s: it is not limited", unit->name, confinement_group_name((enum group_limit)i),
-				!above ? "there is no cgroup v2" :
+				above < 0 ? "there is no cgroup v2" :
 				r == -ENOENT || r == -EINVAL ? "cgroup v2 has no controller for it here" : strerror(-r));
 	}
 }

@@ -10,7 +10,7 @@
 /* Whether the unit's file has such limits. */
 bool cgroup_limits_wanted(const struct unit *unit);
 
-/* Write them: `above` is the folder of all units' cgroups, NULL where there is none, and `group` the unit's below it. */
-void cgroup_limits_write(const struct unit *unit, const char *above, const char *group);
+/* Write them: `above` is the folder of all units' cgroups, -1 where there is none, and `group` the unit's below it. */
+void cgroup_limits_write(const struct unit *unit, int above, const char *group);
 
 #endif

@@ -16,90 +16,129 @@
 #include "cgroup_limits.h"
 #include "loop.h"
 #include "shared/files.h"
+#include "shared/own.h"
 #include "state/runs.h"
 
-enum { CGROUP2_MAGIC = 0x63677270, BASE_BYTES = 512, PIDS_BYTES = 1 << 16, EVENTS_BYTES = 256, ROUNDS = 8, MAX_PID = 4194304 };
+enum { CGROUP2_MAGIC = 0x63677270, PIDS_BYTES = 1 << 16, EVENTS_BYTES = 256, ROUNDS = 8, MAX_PID = 4194304 };
 
-static char base[BASE_BYTES]; /* empty: none has been found */
-static bool there[MAX_UNITS], limited[MAX_UNITS];
-static int watched[MAX_UNITS]; /* inotify's number, 0: not watched */
+static int base_fd = -1; /* none has been found */
+static bool *there, *limited;
+static unit_id *watcher; /* which unit a number is of, by its remainder */
+static int *watched; /* inotify's number, 0: not watched */
 static int inotify_fd = -1;
 static cgroups_empty_fn *on_empty;
 
-static bool is_cgroup2(const char *path)
+static bool is_cgroup2(int fd)
 {
 	struct statfs found;
 
-	return statfs(path, &found) == 0 && found.f_type == CGROUP2_MAGIC;
+	return fd >= 0 && fstatfs(fd, &found) == 0 && found.f_type == CGROUP2_MAGIC;
 }
 
-/* Below the group that PID 1 is in itself, which in a container is the one that it may write to. */
-static void find_base(void)
+static int open_folder(int at, const char *path)
 {
-	static const char *const FOLDERS[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+	return openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* The group that PID 1 is in itself, below the mounted one at `top`: in a container that is the one that it may write to. */
+static int open_own(int top)
+{
 	static char text[PIDS_BYTES];
+	char path[PATH_MAX];
 	ssize_t size = file_read("/proc/self/cgroup", text, sizeof text);
 	struct lines lines = lines_of(text, size > 0 ? (size_t)size : 0);
 	struct slice line, own = { "/", 1 };
+	int fd;
 
 	while (line_next(&lines, &line))
 		if (slice_starts(line, "0::"))
 			own = slice_from(line, 3);
-	for (size_t i = 0; i < sizeof FOLDERS / sizeof FOLDERS[0]; i++) {
-		if (!is_cgroup2(FOLDERS[i]))
-			continue;
-		if (snprintf(base, sizeof base, "%s%.*s", FOLDERS[i], (int)own.size, own.at) >= (int)sizeof base || !is_cgroup2(base))
-			snprintf(base, sizeof base, "%s", FOLDERS[i]);
-		if (strlen(base) + sizeof "/bootlab" >= sizeof base)
-			base[0] = '\0';
-		else
-			strcat(base, "/bootlab");
-		if (mkdir(base, 0755) == 0 || errno == EEXIST)
-			return;
-		base[0] = '\0';
-	}
+	if (snprintf(path, sizeof path, ".%.*s", (int)own.size, own.at) >= (int)sizeof path)
+		return -1;
+	fd = open_folder(top, path);
+	if (is_cgroup2(fd))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
+/* The folder of all units' groups, which stays open: every path begins there. False when there is none, or not yet. */
+static bool find_base(void)
+{
+	static const char *const FOLDERS[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+	int top = -1, own;
+
+	if (base_fd >= 0)
+		return true;
+	for (size_t i = 0; i < sizeof FOLDERS / sizeof FOLDERS[0] && top < 0; i++) {
+		top = open_folder(AT_FDCWD, FOLDERS[i]);
+		/* Not there at all: nor is what would be in it. */
+		if (top < 0)
+			return false;
+		if (!is_cgroup2(top))
+			loop_close(&top);
+	}
+	if (top < 0)
+		return false;
+	own = open_own(top);
+	for (int i = 0; i < 2 && base_fd < 0; i++) {
+		int at = i ? top : own;
+
+		if (at >= 0 && (mkdirat(at, "bootlab", 0755) == 0 || errno == EEXIST))
+			base_fd = open_folder(at, "bootlab");
+	}
+	loop_close(&own);
+	loop_close(&top);
+	return base_fd >= 0;
+}
+
+/* Below the folder of all. */
 static const char *path_of(unit_id id, const char *file)
 {
-	static char path[BASE_BYTES + UNIT_NAME_MAX + 64];
+	static char path[UNIT_NAME_MAX + 64];
+	size_t size = strlen(runs_units()->unit[id].name);
 
-	snprintf(path, sizeof path, "%s/%s.unit%s", base, runs_units()->unit[id].name, file);
+	memcpy(path, runs_units()->unit[id].name, size);
+	strcpy(path + size, ".unit");
+	strcpy(path + size + strlen(".unit"), file);
 	return path;
 }
 
 int cgroups_open(unit_id id)
 {
+	const struct unit *unit = &runs_units()->unit[id];
+
+	OWN_TABLE(there, MAX_UNITS);
+	OWN_TABLE(limited, MAX_UNITS);
+	OWN_TABLE(watched, MAX_UNITS);
+	OWN_TABLE(watcher, MAX_UNITS);
 	/* It may be mounted only now. */
-	if (!*base)
-		find_base();
-	if (*base && !there[id])
-		there[id] = mkdir(path_of(id, ""), 0755) == 0 || errno == EEXIST;
+	if (!there[id] && find_base())
+		there[id] = mkdirat(base_fd, path_of(id, ""), 0755) == 0 || errno == EEXIST;
 	/* Once for each group, which goes when the unit is down; where there is none, once. */
-	if (!limited[id] && cgroup_limits_wanted(&runs_units()->unit[id])) {
+	if (!limited[id] && cgroup_limits_wanted(unit)) {
 		limited[id] = true;
-		cgroup_limits_write(&runs_units()->unit[id], there[id] ? base : NULL, path_of(id, ""));
+		cgroup_limits_write(unit, there[id] ? base_fd : -1, path_of(id, ""));
 	}
-	if (!there[id])
-		return -1;
-	return open(path_of(id, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return there[id] ? open_folder(base_fd, path_of(id, "")) : -1;
 }
 
-void cgroups_enter(unit_id id)
+void cgroups_enter(int group)
 {
-	if (there[id])
-		file_write(path_of(id, "/cgroup.procs"), "0");
+	if (group >= 0)
+		file_write_at(group, "cgroup.procs", "0");
 }
 
 bool cgroups_is_there(unit_id id)
 {
-	return there[id];
+	return there && there[id];
 }
 
 bool cgroups_is_populated(unit_id id)
 {
 	char text[EVENTS_BYTES];
-	ssize_t size = there[id] ? file_read(path_of(id, "/cgroup.events"), text, sizeof text) : -ENOENT;
+	ssize_t size = cgroups_is_there(id) ? file_read_at(base_fd, path_of(id, "/cgroup.events"), text, sizeof text) : -ENOENT;
 
 	return size > 0 && memmem(text, (size_t)size, "populated 1", strlen("populated 1"));
 }
@@ -108,7 +147,7 @@ bool cgroups_is_populated(unit_id id)
 static void for_each(unit_id id, bool (*fn)(pid_t pid, long argument), long argument)
 {
 	static char text[PIDS_BYTES];
-	ssize_t size = there[id] ? file_read(path_of(id, "/cgroup.procs"), text, sizeof text) : -ENOENT;
+	ssize_t size = cgroups_is_there(id) ? file_read_at(base_fd, path_of(id, "/cgroup.procs"), text, sizeof text) : -ENOENT;
 	struct lines lines = lines_of(text, size > 0 ? (size_t)size : 0);
 	struct slice line;
 	int64_t pid;
@@ -145,10 +184,10 @@ static bool send_to(pid_t pid, long number)
 
 void cgroups_signal(unit_id id, int number)
 {
-	if (!there[id])
+	if (!cgroups_is_there(id))
 		return;
 	/* Linux 5.14: all of them at one stroke. Before, what forks meanwhile is met in another round. */
-	if (number == SIGKILL && file_write(path_of(id, "/cgroup.kill"), "1") == 0)
+	if (number == SIGKILL && file_write_at(base_fd, path_of(id, "/cgroup.kill"), "1") == 0)
 		return;
 	for (int i = 0; i < (number == SIGKILL ? ROUNDS : 1); i++)
 		for_each(id, send_to, number);
@@ -156,10 +195,12 @@ void cgroups_signal(unit_id id, int number)
 
 void cgroups_remove(unit_id id)
 {
-	if (there[id] && inotify_fd >= 0 && watched[id] > 0)
+	if (!cgroups_is_there(id))
+		return;
+	if (watched[id] > 0)
 		inotify_rm_watch(inotify_fd, watched[id]);
 	watched[id] = 0;
-	if (there[id] && rmdir(path_of(id, "")) == 0)
+	if (unlinkat(base_fd, path_of(id, ""), AT_REMOVEDIR) == 0)
 		there[id] = limited[id] = false;
 }
 
@@ -172,19 +213,33 @@ static void look(unit_id id)
 	on_empty(id);
 }
 
+static unit_id find_watched(int number)
+{
+	size_t n = runs_units()->n_units;
+	unit_id id = number > 0 ? watcher[number % MAX_UNITS] : NO_UNIT;
+
+	if (id == NO_UNIT || watched[id] == number)
+		return id;
+	/* Numbers grow: another one, MAX_UNITS away, has its place. */
+	for (size_t i = 0; i < n; i++)
+		if (watched[i] == number)
+			return (unit_id)i;
+	return NO_UNIT;
+}
+
 static void events_readable(int fd, unsigned argument)
 {
 	static char bytes[4096] __attribute__((aligned(8)));
 	ssize_t size = read(fd, bytes, sizeof bytes);
-	size_t n = runs_units()->n_units;
 
 	(void)argument;
 	for (ssize_t at = 0; at < size;) {
 		const struct inotify_event *event = (const struct inotify_event *)(bytes + at);
 
-		for (size_t i = 0; i < n; i++)
-			if (watched[i] == event->wd && (event->mask & IN_MODIFY))
-				look((unit_id)i);
+		unit_id id = find_watched(event->wd);
+
+		if (id != NO_UNIT && (event->mask & IN_MODIFY))
+			look(id);
 		at += (ssize_t)(sizeof *event + event->len);
 	}
 }
@@ -192,7 +247,7 @@ static void events_readable(int fd, unsigned argument)
 bool cgroups_watch(unit_id id, cgroups_empty_fn *empty)
 {
 	on_empty = empty;
-	if (!there[id])
+	if (!cgroups_is_there(id))
 		return false;
 	if (inotify_fd < 0) {
 		inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -201,11 +256,13 @@ bool cgroups_watch(unit_id id, cgroups_empty_fn *empty)
 	}
 	if (inotify_fd < 0)
 		return false;
-	watched[id] = inotify_add_watch(inotify_fd, path_of(id, "/cgroup.events"), IN_MODIFY);
-	if (watched[id] <= 0) {
+	/* The one call that takes no folder. PID 1 is in no other one but here. */
+	watched[id] = fchdir(base_fd) ? 0 : inotify_add_watch(inotify_fd, path_of(id, "/cgroup.events"), IN_MODIFY);
+	if (chdir("/") || watched[id] <= 0) {
 		watched[id] = 0;
 		return false;
 	}
+	watcher[watched[id] % MAX_UNITS] = id;
 	/* It may have been empty before. */
 	look(id);
 	return true;

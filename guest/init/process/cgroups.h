@@ -14,8 +14,8 @@
 /* Make the unit's, if that is possible and it is not there; a descriptor of it for clone3(2), or -1. */
 int cgroups_open(unit_id id);
 
-/* In a child: go there. */
-void cgroups_enter(unit_id id);
+/* In a child: go to that one; -1: there is none. */
+void cgroups_enter(int group);
 
 bool cgroups_is_there(unit_id id);
 

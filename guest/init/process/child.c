@@ -20,6 +20,7 @@
 #include "loop.h"
 #include "passwd.h"
 #include "shared/files.h"
+#include "shared/own.h"
 #include "shared/text.h"
 
 enum { EXIT_NOT_EXECUTED = 127, FIRST_FD = 3, CLOSE_BYTES = 1 << 21 };
@@ -38,8 +39,7 @@ static void give_up(const struct child *child, enum child_step step, int error)
 /* Before Linux 5.9. What is open is listed, where there is /proc; else all that could be. */
 static void close_each(unsigned from, unsigned to)
 {
-	static char names[CLOSE_BYTES];
-	struct arena arena = { .bytes = names, .size = sizeof names };
+	struct arena arena = { .bytes = own_room_of_child(CLOSE_BYTES), .size = CLOSE_BYTES };
 	struct listing open_ones;
 	struct rlimit limit;
 	int64_t fd;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "shared/clock.h"
+#include "shared/own.h"
 
 enum { EVENTS = 32, MAX_POLLED = 256, LONGEST_MS = 60000 };
 
@@ -16,7 +17,7 @@ static struct {
 	loop_fn *fn;
 	unsigned argument;
 	bool paused;
-} watches[MAX_FDS];
+} *watches;
 static int epoll_fd = -1, highest = -1;
 static volatile sig_atomic_t came[MAX_SIGNAL + 1];
 static sigset_t none;
@@ -66,6 +67,7 @@ int loop_watch(int fd, loop_fn *fn, unsigned argument)
 
 	if (fd < 0 || fd >= MAX_FDS)
 		return -EMFILE;
+	OWN_TABLE(watches, MAX_FDS);
 	/* epoll that has no room for it: ppoll from now on. */
 	if (epoll_fd >= 0 && epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) && errno != EEXIST) {
 		close(epoll_fd);
@@ -80,7 +82,7 @@ int loop_watch(int fd, loop_fn *fn, unsigned argument)
 
 static bool is_watched(int fd)
 {
-	return fd >= 0 && fd < MAX_FDS && watches[fd].fn;
+	return watches && fd >= 0 && fd < MAX_FDS && watches[fd].fn;
 }
 
 void loop_pause(int fd)
@@ -103,7 +105,7 @@ void loop_close(int *fd)
 {
 	if (*fd < 0)
 		return;
-	if (*fd < MAX_FDS && watches[*fd].fn) {
+	if (is_watched(*fd)) {
 		/* A copy in a child could keep it in the set. */
 		if (epoll_fd >= 0)
 			epoll_ctl(epoll_fd, EPOLL_CTL_DEL, *fd, NULL);

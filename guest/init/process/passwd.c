@@ -7,19 +7,22 @@
 #include <string.h>
 
 #include "shared/files.h"
+#include "shared/own.h"
 #include "shared/text.h"
 
 enum { MAX_FIELDS = 7, UID_FIELD = 2, CONTENT_BYTES = 1 << 22 };
 
 /* In the child alone, which has no more pages of it than the file takes. */
-static char content[CONTENT_BYTES];
+static char *content;
 
 /* Its size, -EFBIG when it does not fit, -errno. */
 static ssize_t read_content(const char *path)
 {
-	ssize_t size = file_read(path, content, sizeof content);
+	ssize_t size;
 
-	return size == sizeof content ? -EFBIG : size;
+	content = content ? content : own_room_of_child(CONTENT_BYTES);
+	size = file_read(path, content, CONTENT_BYTES);
+	return size == CONTENT_BYTES ? -EFBIG : size;
 }
 
 static size_t split(struct slice line, struct slice *fields)

@@ -106,6 +106,45 @@ void sockets_close(const struct units *units, unit_id id)
 	}
 }
 
+/* Those of `was` to where the same addresses are of `unit`; others are closed. */
+static void move(const struct units *before, const struct unit *was, const int *fds, const struct units *units, const struct unit *unit)
+{
+	for (unsigned i = 0; i < was->n_sockets; i++) {
+		unsigned to = unit->first_socket, end = to + unit->n_sockets;
+
+		if (fds[i] < 0)
+			continue;
+		while (to < end && !socket_address_same(&before->sockets[was->first_socket + i], &units->sockets[to]))
+			to++;
+		if (to < end)
+			open_fds[to] = fds[i];
+		else
+			close(fds[i]);
+	}
+}
+
+void sockets_succeed(const struct units *before, const struct units *units)
+{
+	static int was[MAX_SOCKETS];
+
+	memcpy(was, open_fds, before->n_sockets * sizeof was[0]);
+	sockets_init(units);
+	for (size_t i = 0; i < before->n_units; i++)
+		if (before->unit[i].n_sockets > 0)
+			move(before, &before->unit[i], was + before->unit[i].first_socket, units, &units->unit[i]);
+}
+
+void sockets_change(const struct units *units, const struct unit *was, unit_id id)
+{
+	int fds[MAX_UNIT_SOCKETS];
+
+	for (unsigned i = 0; i < was->n_sockets; i++) {
+		fds[i] = open_fds[was->first_socket + i];
+		open_fds[was->first_socket + i] = -1;
+	}
+	move(units, was, fds, units, &units->unit[id]);
+}
+
 const int *sockets_of(const struct units *units, unit_id id)
 {
 	return &open_fds[units->unit[id].first_socket];

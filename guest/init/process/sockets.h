@@ -15,6 +15,12 @@ int sockets_open(const struct units *units, unit_id id, const char **ret_address
 
 void sockets_close(const struct units *units, unit_id id);
 
+/* Units `units` take the place of `before`: what is open of a unit stays so where it has the same address, else it is closed. */
+void sockets_succeed(const struct units *before, const struct units *units);
+
+/* The same for a unit whose file says something else from now on; `was` is what it said. */
+void sockets_change(const struct units *units, const struct unit *was, unit_id id);
+
 /* The unit's, in the order of its file. */
 const int *sockets_of(const struct units *units, unit_id id);
 

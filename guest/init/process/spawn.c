@@ -15,12 +15,14 @@
 #include "loop.h"
 #include "output.h"
 #include "ready.h"
+#include "shared/own.h"
 #include "sockets.h"
 #include "state/runs.h"
 #include "state/account.h"
 #include "state/log.h"
+#include "units/copy.h"
 
-enum { NONBLOCKING_TRIES = 8 };
+enum { NONBLOCKING_TRIES = 8, ERRAND_BYTES = 1 << 16 };
 
 static const char *const STEPS[] = { "",	   "tty",	 "descriptor", "limit",	      "group",
 				     "user", "run-folder", "directory",  "environment", "capabilities", "exec" };
@@ -74,28 +76,23 @@ static void watch(int *fd, int *mine, loop_fn *fn, unit_id id)
 	*mine = -1;
 }
 
-static struct {
-	int error;
-	uint8_t step;
-} results[MAX_UNITS];
-
 int spawn_result(unit_id id, const char **ret_step)
 {
 	struct exec_failure failure;
 	ssize_t got;
 
-	*ret_step = STEPS[results[id].step];
+	*ret_step = STEPS[runs[id].exec_step];
 	if (runs[id].exec_fd < 0)
-		return results[id].error;
+		return runs[id].exec_error;
 	got = read(runs[id].exec_fd, &failure, sizeof failure);
 	if (got < 0)
 		return 1;
 	if (got == sizeof failure && failure.step < sizeof STEPS / sizeof STEPS[0]) {
-		results[id].error = -failure.error;
-		results[id].step = failure.step;
+		runs[id].exec_error = -failure.error;
+		runs[id].exec_step = failure.step;
 	}
-	*ret_step = STEPS[results[id].step];
-	return results[id].error;
+	*ret_step = STEPS[runs[id].exec_step];
+	return runs[id].exec_error;
 }
 
 /* As the kernel has it since 5.3. */
@@ -103,23 +100,31 @@ struct clone3_arguments {
 	uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
 };
 
+/* What a child is to do. It has none of PID 1's tables (shared/own.h), unless this is too little room for what its file says. */
+static struct {
+	struct unit unit;
+	struct command command;
+	char notify_name[sizeof runs->notify_name];
+	char texts[ERRAND_BYTES];
+} errand;
+
 /* A fork that is in the unit's cgroup from the beginning: to move there costs a process milliseconds (Linux 5.7). */
-static pid_t fork_into_cgroup(const struct unit *unit, unit_id id)
+static pid_t fork_into_cgroup(const struct unit *unit, unit_id id, bool alone)
 {
 	struct clone3_arguments arguments = { .flags = UINT64_C(0x200000000) /* CLONE_INTO_CGROUP */, .exit_signal = SIGCHLD };
 	int group = unit->origin == ORIGIN_LSB ? -1 : cgroups_open(id);
 	pid_t pid = -1;
 
-	if (group >= 0) {
-		arguments.cgroup = (uint64_t)group;
+	arguments.cgroup = (uint64_t)group;
+	if (group >= 0 && alone)
 		pid = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
-		close(group);
+	if (pid < 0) {
+		pid = alone ? fork() : own_fork();
+		if (pid == 0)
+			cgroups_enter(group);
 	}
-	if (pid >= 0)
-		return pid;
-	pid = fork();
-	if (pid == 0)
-		cgroups_enter(id);
+	if (pid != 0 && group >= 0)
+		close(group);
 	return pid;
 }
 
@@ -128,7 +133,10 @@ int spawn_command(const struct units *units, unit_id id, const struct command *c
 {
 	const struct unit *unit = &units->unit[id];
 	struct run *run = &runs[id];
+	struct arena texts = { .bytes = errand.texts, .size = sizeof errand.texts };
 	struct spawn_pipes pipes;
+	struct child child;
+	bool fits;
 	pid_t pid;
 	int r = open_pipes(unit, as_main, &pipes);
 
@@ -141,24 +149,31 @@ int spawn_command(const struct units *units, unit_id id, const struct command *c
 			return r;
 		}
 	}
-	pid = fork_into_cgroup(unit, id);
+	memcpy(errand.notify_name, run->notify_name, sizeof errand.notify_name);
+	child = (struct child){ .unit = &errand.unit,
+				.command = &errand.command,
+				.main = run->main,
+				.exec_fd = pipes.exec[1],
+				.output_fd = pipes.output[1],
+				.ready_fd = pipes.ready[1],
+				.sockets = sockets_of(units, id),
+				.n_sockets = command->phase == PHASE_START ? unit->n_sockets : 0,
+				.notify_name = run->notify_fd >= 0 ? errand.notify_name : NULL };
+	fits = copy_unit(&texts, unit, &errand.unit) && copy_command(&texts, command, &errand.command);
+	if (!fits) {
+		child.unit = unit;
+		child.command = command;
+	}
+	pid = fork_into_cgroup(unit, id, fits);
 	if (pid < 0) {
 		r = -errno;
 		close_all(&pipes);
 		return r;
 	}
 	if (pid == 0)
-		child_run(&(struct child){ .unit = unit,
-					   .command = command,
-					   .main = run->main,
-					   .exec_fd = pipes.exec[1],
-					   .output_fd = pipes.output[1],
-					   .ready_fd = pipes.ready[1],
-					   .sockets = sockets_of(units, id),
-					   .n_sockets = command->phase == PHASE_START ? unit->n_sockets : 0,
-					   .notify_name = run->notify_fd >= 0 ? run->notify_name : NULL });
-	results[id].error = 0;
-	results[id].step = 0;
+		child_run(&child);
+	runs[id].exec_error = 0;
+	runs[id].exec_step = 0;
 	watch(&run->exec_fd, &pipes.exec[0], watchers->exec, id);
 	watch(!as_main && run->main > 0 ? &run->helper_fd : &run->output_fd, &pipes.output[0], output_readable, id);
 	watch(&run->ready_fd, &pipes.ready[0], watchers->ready, id);
@@ -180,7 +195,7 @@ int spawn_builtin(const struct units *units, unit_id id, const struct spawn_watc
 	pid_t pid = -1;
 	int r = 0;
 
-	if (pipe2(pipes.output, O_CLOEXEC) || (unit->builtin_daemon && pipe2(pipes.ready, O_CLOEXEC)) || (pid = fork()) < 0) {
+	if (pipe2(pipes.output, O_CLOEXEC) || (unit->builtin_daemon && pipe2(pipes.ready, O_CLOEXEC)) || (pid = own_fork()) < 0) {
 		r = -errno;
 		close_all(&pipes);
 		return r;

@@ -5,16 +5,18 @@
 #include <string.h>
 
 #include "shared/clock.h"
+#include "shared/own.h"
 
 /* For ten thousand units; a small system keeps fewer, and so has them in fewer pages. */
 enum { MAX_RECORDS = 1 << 17, RECORDS_AT_LEAST = 1 << 14, RECORDS_A_UNIT = 10 };
 
-static struct account_record records[MAX_RECORDS];
+static struct account_record *records;
 static struct account_header header;
 static uint32_t most;
 
 void account_begin(int64_t begun_ns)
 {
+	OWN_TABLE(records, MAX_RECORDS);
 	header = (struct account_header){ .begun_ns = begun_ns };
 	most = RECORDS_AT_LEAST;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "shared/clock.h"
+#include "shared/own.h"
 
 /*
  * Powers of two: positions only grow, and wrap by themselves. What units write is in rings of its own, of which each has every
@@ -29,7 +30,7 @@ struct line_header {
 	uint16_t size;
 };
 
-static char own_bytes[OWN_BYTES], unit_bytes[UNIT_RINGS][UNIT_BYTES], console_bytes[CONSOLE_BYTES];
+static char console_bytes[CONSOLE_BYTES];
 static struct ring kept[RINGS];
 static struct ring waiting = { .bytes = console_bytes, .size = CONSOLE_BYTES };
 static uint32_t n_lines;
@@ -67,8 +68,10 @@ static void keep(unsigned which, const char *line, size_t size)
 	struct line_header header = { .number = n_lines++, .size = (uint16_t)size };
 	struct ring *ring = &kept[which];
 
-	if (!ring->bytes)
-		*ring = (struct ring){ .bytes = which ? unit_bytes[which - 1] : own_bytes, .size = which ? UNIT_BYTES : OWN_BYTES };
+	if (!ring->bytes) {
+		ring->size = which ? UNIT_BYTES : OWN_BYTES;
+		ring->bytes = own_take(ring->size);
+	}
 	/* Room by forgetting whole lines from the front. */
 	while (ring->size - (ring->head - ring->tail) < sizeof header + size) {
 		struct line_header oldest;

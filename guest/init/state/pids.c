@@ -4,15 +4,20 @@
 
 #include <string.h>
 
+#include "shared/own.h"
+
 enum { BUCKETS = 4096, KINDS = 2 };
 
 /* A holding is unit * KINDS + kind + 1; 0 ends a list. */
-static uint32_t first[BUCKETS], next[MAX_UNITS * KINDS + 1];
-static pid_t held[MAX_UNITS * KINDS + 1];
+static uint32_t *first, *next;
+static pid_t *held;
 
 void pids_init(void)
 {
-	memset(first, 0, sizeof first);
+	OWN_TABLE(first, BUCKETS);
+	OWN_TABLE(next, MAX_UNITS * KINDS + 1);
+	OWN_TABLE(held, MAX_UNITS * KINDS + 1);
+	memset(first, 0, BUCKETS * sizeof *first);
 }
 
 static uint32_t *bucket_of(pid_t pid)

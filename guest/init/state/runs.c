@@ -6,16 +6,19 @@
 
 #include "pids.h"
 #include "shared/clock.h"
+#include "shared/own.h"
 #include "timers.h"
+#include "units/copy.h"
 
-struct run runs[MAX_UNITS];
+struct run *runs;
 bool runs_ending;
 
-static const struct units *units;
+static struct units *units;
 static unsigned counts[STATES], serial_starting;
 
-void runs_init(const struct units *all)
+void runs_init(struct units *all)
 {
+	OWN_TABLE(runs, MAX_UNITS);
 	units = all;
 	runs_ending = false;
 	serial_starting = 0;
@@ -26,6 +29,20 @@ void runs_init(const struct units *all)
 	/* Those that there are: untouched pages of the tables are never handed out. */
 	for (size_t i = 0; i < all->n_units; i++)
 		runs[i] = (struct run){ .exec_fd = -1, .output_fd = -1, .helper_fd = -1, .ready_fd = -1, .notify_fd = -1 };
+}
+
+void runs_succeed(struct units *all)
+{
+	for (size_t i = units->n_units; i < all->n_units; i++)
+		runs[i] = (struct run){ .exec_fd = -1, .output_fd = -1, .helper_fd = -1, .ready_fd = -1, .notify_fd = -1 };
+	counts[STATE_OFF] += (unsigned)(all->n_units - units->n_units);
+	units = all;
+}
+
+void runs_take_later(unit_id id)
+{
+	if (units->unit[id].on_disk == DISK_CHANGED)
+		copy_take_later(units, id);
 }
 
 const struct units *runs_units(void)
@@ -43,9 +60,11 @@ void runs_enter(unit_id id, enum state state)
 	counts[state]++;
 	run->state = (uint8_t)state;
 	run->since_ns = clock_awake_ns();
-	runs_set_deadline(id, 0);
+	if (run->deadline_ns != 0)
+		runs_set_deadline(id, 0);
+	if (run->spawn_again || run->poll_pidfile || run->poll_leftovers)
+		timers_set(id, TIMER_POLL, 0);
 	run->spawn_again = run->poll_pidfile = run->poll_leftovers = false;
-	timers_set(id, TIMER_POLL, 0);
 }
 
 void runs_set_deadline(unit_id id, int64_t deadline_ns)

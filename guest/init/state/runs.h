@@ -45,6 +45,8 @@ struct run {
 	uid_t next_main_by;   /* who announced it */
 	pid_t session;	      /* that its start command has begun */
 	int exec_fd, output_fd, ready_fd, notify_fd;
+	int exec_error;	      /* -errno of the last program that could not be executed, and at which step; 0: it was, as far as is known */
+	uint8_t exec_step;
 	int helper_fd;	      /* what a command beside the daemon writes: its own pipe stays the daemon's */
 	int64_t deadline_ns;  /* of what it is doing; 0: none. Changes by runs_set_deadline alone */
 	int64_t watchdog_ns;  /* of its program; 0: none */
@@ -59,14 +61,20 @@ struct run {
 	uint16_t line_size;
 };
 
-extern struct run runs[MAX_UNITS];
+extern struct run *runs;
 
 /* Everything is being stopped, for good: nothing is started any more. */
 extern bool runs_ending;
 
 /* All is about these units from now on; none of them has been started. */
-void runs_init(const struct units *units);
+void runs_init(struct units *units);
 const struct units *runs_units(void);
+
+/* They are these from now on, each with the number that it had; some may be new. */
+void runs_succeed(struct units *units);
+
+/* It is down, and what its files say may be another thing than what it was. */
+void runs_take_later(unit_id id);
 
 /* Be in `state` from now on, without a deadline. */
 void runs_enter(unit_id id, enum state state);

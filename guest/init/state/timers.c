@@ -2,14 +2,19 @@
 /* Keeps the timers of all units in a binary heap, and where in it each one is. */
 #include "timers.h"
 
+#include "shared/own.h"
+
 enum { KINDS = TIMER_WATCHDOG + 1 };
 
 /* A timer is unit * KINDS + kind. Places count from 1, the first one due; place 0: it is not set. */
-static uint32_t heap[MAX_UNITS * KINDS + 1], place_of[MAX_UNITS * KINDS], n_set;
-static int64_t due[MAX_UNITS * KINDS];
+static uint32_t *heap, *place_of, n_set;
+static int64_t *due;
 
 void timers_init(void)
 {
+	OWN_TABLE(heap, MAX_UNITS * KINDS + 1);
+	OWN_TABLE(place_of, MAX_UNITS * KINDS);
+	OWN_TABLE(due, MAX_UNITS * KINDS);
 	for (uint32_t place = 1; place <= n_set; place++)
 		place_of[heap[place]] = 0;
 	n_set = 0;

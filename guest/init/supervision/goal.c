@@ -34,6 +34,11 @@ void goal_init(const struct units *all, const struct config *config)
 	}
 }
 
+void goal_succeed(const struct units *all)
+{
+	units = all;
+}
+
 bool goal_pending(void)
 {
 	return n_goals > 0 && !reached && !failed;

@@ -15,6 +15,7 @@
 #include "process/ready.h"
 #include "process/sockets.h"
 #include "shared/clock.h"
+#include "shared/own.h"
 #include "state/account.h"
 #include "state/log.h"
 #include "units/conditions.h"
@@ -23,7 +24,7 @@ enum { MAX_BACKOFF_S = 60, MAX_DOUBLINGS = 12, STEADY_S = 10, KILL_AGAIN_S = 1, 
 
 static const struct units *units;
 static lifecycle_settled_fn *settled;
-static uint8_t kills[MAX_UNITS];
+static uint8_t *kills;
 
 static void exec_readable(int fd, unsigned id);
 static void ready_readable(int fd, unsigned id);
@@ -33,6 +34,7 @@ static const struct spawn_watchers WATCHERS = { exec_readable, ready_readable, n
 
 void lifecycle_init(const struct units *all, lifecycle_settled_fn *told)
 {
+	OWN_TABLE(kills, MAX_UNITS);
 	units = all;
 	settled = told;
 }
@@ -49,6 +51,12 @@ static void down(unit_id id, enum state state)
 	if (run->stop_wanted && state == STATE_BACKOFF)
 		state = STATE_OFF;
 	account_add(ACCOUNT_DOWN, id, 0, (uint8_t)state, 0);
+	if (unit->on_disk == DISK_CHANGED) {
+		struct unit was = *unit;
+
+		runs_take_later(id);
+		sockets_change(units, &was, id);
+	}
 	/* What has run for a while begins anew with its patience. */
 	if (run->up_ns > 0 && now_ns - run->up_ns > STEADY_S * NS_PER_S)
 		run->restarts = 0;

@@ -3,18 +3,26 @@
 #include "schedule.h"
 
 #include "pressure.h"
+#include "shared/own.h"
 #include "state/runs.h"
 
 static const struct units *units;
-/* Eligible units, the next one first: a binary heap from place 1 on. Who is no longer eligible is left out when his turn comes. */
-static unit_id heap[MAX_UNITS + 1];
+/*
+ * Eligible units, the next one first: a binary heap from place 1 on. Who is no longer eligible is left out when his turn comes. The
+ * smaller key comes first; its last 16 bits are the unit.
+ */
+static uint64_t *heap;
 static uint32_t n_eligible;
-static bool is_in_heap[MAX_UNITS];
+static bool *is_in_heap;
 /* By which edge each unit waits, to start or to stop. */
-static edge_id start_edge[MAX_UNITS], stop_edge[MAX_UNITS];
+static edge_id *start_edge, *stop_edge;
 
 void schedule_init(const struct units *all)
 {
+	OWN_TABLE(heap, MAX_UNITS + 1);
+	OWN_TABLE(is_in_heap, MAX_UNITS);
+	OWN_TABLE(start_edge, MAX_UNITS);
+	OWN_TABLE(stop_edge, MAX_UNITS);
 	units = all;
 	n_eligible = 0;
 	for (size_t i = 0; i < all->n_units; i++) {
@@ -123,41 +131,41 @@ bool schedule_stop_awaits(unit_id id, edge_id edge)
 
 /* ---- Whose turn it is ---------------------------------------------------------------------------------------------------- */
 
-static bool comes_before(unit_id id, unit_id other_id)
+static uint64_t key_of(unit_id id)
 {
-	const struct unit *unit = &units->unit[id], *other = &units->unit[other_id];
+	const struct unit *unit = &units->unit[id];
 
-	if (unit->goal != other->goal)
-		return unit->goal;
-	if (unit->deferred != other->deferred)
-		return other->deferred;
-	if (unit->height != other->height)
-		return unit->height > other->height;
-	return id < other_id;
+	return (uint64_t)!unit->goal << 33 | (uint64_t)unit->deferred << 32 | (uint64_t)(UINT16_MAX - unit->height) << 16 | id;
+}
+
+static unit_id unit_of(uint64_t key)
+{
+	return (unit_id)(key & UINT16_MAX);
 }
 
 void schedule_add(unit_id id)
 {
+	uint64_t key = key_of(id);
 	uint32_t place;
 
 	if (is_in_heap[id])
 		return;
 	is_in_heap[id] = true;
-	for (place = ++n_eligible; place > 1 && comes_before(id, heap[place / 2]); place /= 2)
+	for (place = ++n_eligible; place > 1 && key < heap[place / 2]; place /= 2)
 		heap[place] = heap[place / 2];
-	heap[place] = id;
+	heap[place] = key;
 }
 
 static void take_first(void)
 {
-	unit_id last = heap[n_eligible];
+	uint64_t last = heap[n_eligible];
 	uint32_t place = 1, child;
 
-	is_in_heap[heap[1]] = false;
+	is_in_heap[unit_of(heap[1])] = false;
 	for (n_eligible--; (child = place * 2) <= n_eligible; place = child) {
-		if (child < n_eligible && comes_before(heap[child + 1], heap[child]))
+		if (child < n_eligible && heap[child + 1] < heap[child])
 			child++;
-		if (!comes_before(heap[child], last))
+		if (heap[child] >= last)
 			break;
 		heap[place] = heap[child];
 	}
@@ -166,9 +174,9 @@ static void take_first(void)
 
 static unit_id first(void)
 {
-	while (n_eligible > 0 && runs[heap[1]].state != STATE_ELIGIBLE)
+	while (n_eligible > 0 && runs[unit_of(heap[1])].state != STATE_ELIGIBLE)
 		take_first();
-	return n_eligible > 0 ? heap[1] : NO_UNIT;
+	return n_eligible > 0 ? unit_of(heap[1]) : NO_UNIT;
 }
 
 static bool has_its_turn(const struct unit *unit, bool goal_pending, int64_t now_ns)

@@ -12,6 +12,7 @@
 #include "process/sockets.h"
 #include "schedule.h"
 #include "shared/clock.h"
+#include "shared/own.h"
 #include "state/account.h"
 #include "state/log.h"
 #include "state/timers.h"
@@ -22,12 +23,16 @@ static void on_settled(unit_id id);
 
 /* What has changed and is to be seen to, and what is to be stopped: each unit once in each, in rings. */
 struct ring {
-	unit_id id[MAX_UNITS];
-	bool holds[MAX_UNITS];
+	unit_id *id;
+	bool *holds;
 	size_t first, n;
 };
 
 static struct ring changed, stopping;
+
+/* Units on the way from one to all that goes with it; in which search each was found last. */
+static unit_id *found;
+static uint32_t *found_in;
 
 /* Of the boot nothing but the built-in units, so far: it has no goal, and is not settled. */
 static bool is_rescue;
@@ -51,10 +56,16 @@ static bool ring_take(struct ring *ring, unit_id *ret)
 	return true;
 }
 
-void supervise_init(const struct units *all, const struct config *config)
+void supervise_init(struct units *all, const struct config *config)
 {
 	unit_id id;
 
+	OWN_TABLE(changed.id, MAX_UNITS);
+	OWN_TABLE(changed.holds, MAX_UNITS);
+	OWN_TABLE(stopping.id, MAX_UNITS);
+	OWN_TABLE(stopping.holds, MAX_UNITS);
+	OWN_TABLE(found, MAX_UNITS);
+	OWN_TABLE(found_in, MAX_UNITS);
 	units = all;
 	is_rescue = false;
 	while (ring_take(&changed, &id) || ring_take(&stopping, &id))
@@ -70,6 +81,20 @@ void supervise_init(const struct units *all, const struct config *config)
 static void on_settled(unit_id id)
 {
 	ring_put(&changed, id);
+}
+
+static bool is_down(unit_id id)
+{
+	enum state state = runs[id].state;
+
+	return (1u << STATE_OFF | 1u << STATE_FAILED | 1u << STATE_BLOCKED | 1u << STATE_BACKOFF | 1u << STATE_LEFT_OUT) >> state & 1;
+}
+
+static bool is_active(unit_id id)
+{
+	enum state state = runs[id].state;
+
+	return state == STATE_STARTING || state == STATE_UP;
 }
 
 /* ---- Dependencies ---------------------------------------------------------------------------------------------------- */
@@ -101,14 +126,37 @@ static void consider(unit_id id)
 	take_verdict(id, verdict, other);
 }
 
-/* ---- What the user, or the boot, wants --------------------------------------------------------------------------------- */
-
-static bool is_down(unit_id id)
+void supervise_succeed(struct units *all)
 {
-	enum state state = runs[id].state;
+	size_t n_before = units->n_units;
 
-	return (1u << STATE_OFF | 1u << STATE_FAILED | 1u << STATE_BLOCKED | 1u << STATE_BACKOFF | 1u << STATE_LEFT_OUT) >> state & 1;
+	sockets_succeed(units, all);
+	runs_succeed(all);
+	units = all;
+	schedule_init(all);
+	lifecycle_init(all, on_settled);
+	goal_succeed(all);
+	for (size_t i = 0; i < n_before; i++) {
+		unit_id id = (unit_id)i;
+		bool waits = runs[id].state == STATE_WAITING || runs[id].state == STATE_ELIGIBLE;
+
+		if (all->unit[id].origin == ORIGIN_GONE && (waits || is_down(id))) {
+			runs_enter(id, STATE_OFF);
+			runs[id].stop_wanted = runs[id].start_wanted = runs[id].wait_wanted = false;
+			runs[id].why[0] = '\0';
+		} else if (waits && all->unit[id].broken) {
+			lifecycle_fail(id, "%s", all->unit[id].why_broken ? all->unit[id].why_broken : "its file is wrong");
+		} else if (waits) {
+			runs_enter(id, STATE_WAITING);
+		} else if (runs[id].stop_wanted && is_active(id)) {
+			ring_put(&stopping, id);
+		}
+	}
+	for (size_t i = 0; i < n_before; i++)
+		consider((unit_id)i);
 }
+
+/* ---- What the user, or the boot, wants --------------------------------------------------------------------------------- */
 
 static void wait_for_start(unit_id id)
 {
@@ -151,8 +199,7 @@ void supervise_boot(void)
 /* With all that it needs or wants, near and far, each of them once. */
 static void start_with_needs(unit_id first)
 {
-	static unit_id found[MAX_UNITS];
-	static uint32_t found_in[MAX_UNITS], turn;
+	static uint32_t turn;
 	size_t n = 0;
 
 	turn++;
@@ -193,13 +240,6 @@ int supervise_start(struct slice name)
 	return 0;
 }
 
-static bool is_active(unit_id id)
-{
-	enum state state = runs[id].state;
-
-	return state == STATE_STARTING || state == STATE_UP;
-}
-
 /* What becomes of a unit once it is down. */
 enum then { THEN_REST, THEN_START, THEN_WAIT };
 
@@ -221,7 +261,6 @@ static bool mark_stop(unit_id id, enum then then)
 /* Stop `first` and all that cannot be without it, those first. */
 static void want_stop(unit_id first, enum then then)
 {
-	static unit_id found[MAX_UNITS];
 	size_t n = 0;
 
 	if (!mark_stop(first, then))

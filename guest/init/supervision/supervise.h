@@ -10,7 +10,10 @@
 #include "units/units.h"
 
 /* Everything below works on these units, for good. */
-void supervise_init(const struct units *units, const struct config *config);
+void supervise_init(struct units *units, const struct config *config);
+
+/* All files have been read anew: on these from now on. A unit has the number that it had; what is new is not started by that. */
+void supervise_succeed(struct units *units);
 
 /* Start all that is wanted. */
 void supervise_boot(void);

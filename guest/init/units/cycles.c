@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "shared/own.h"
+
 struct walk {
 	uint8_t state[MAX_UNITS]; /* 0 new, 1 on the way, 2 done */
 	unit_id path[MAX_UNITS];
@@ -88,14 +90,16 @@ static bool walk_from(struct units *units, struct walk *walk, unit_id root, uint
 
 void cycles_open(struct units *units, uint8_t when)
 {
-	static struct walk walk;
+	static struct walk *walk;
 	bool again = true;
+
+	OWN_TABLE(walk, 1);
 
 	while (again) {
 		again = false;
-		memset(walk.state, 0, sizeof walk.state);
+		memset(walk->state, 0, sizeof walk->state);
 		for (size_t i = 0; i < units->n_units && !again; i++)
-			if (walk.state[i] == 0)
-				again = walk_from(units, &walk, (unit_id)i, when);
+			if (walk->state[i] == 0)
+				again = walk_from(units, walk, (unit_id)i, when);
 	}
 }

@@ -6,8 +6,12 @@
 
 #include "cycles.h"
 #include "lsb_unit.h"
+#include "shared/own.h"
 
-enum { NO_CURSOR = 0xffff, MAX_BUILTINS = 64 };
+enum { MAX_BUILTINS = 64 };
+
+/* Units that a search has found, for one search at a time. */
+static unit_id *found;
 
 /* By the shorter of the two lists that it would be in: one unit may wait for thousands, or be waited for by them. */
 static edge_id find_edge(const struct units *units, unit_id from, unit_id to)
@@ -83,7 +87,7 @@ static bool members_wait(struct units *units, unit_id facility, const struct ref
 
 	for (ref_id r = units->unit[facility].refs; depth > 0 && r != NO_REF; r = units->refs[r].next) {
 		const struct ref *member = &units->refs[r];
-		uint16_t cursor = NO_CURSOR;
+		uint16_t cursor = NO_NAME;
 		unit_id id;
 
 		if (member->relation != RELATION_MEMBER || is_skipped_member(units, member, options))
@@ -112,23 +116,21 @@ static void add_reversed(struct units *units, unit_id from, const struct ref *re
 /* Of several units of one name those that are wanted count; with none of them wanted, the first. */
 static unsigned resolve_ref(struct units *units, const struct ref *ref, const struct graph_options *options)
 {
-	struct slice name = slice_of(ref->name);
-	uint16_t cursor = NO_CURSOR;
 	unsigned n_found = 0, n_wanted = 0;
-	unit_id id, first = NO_UNIT;
+	unit_id first = NO_UNIT;
 	bool hard_taken = false;
 
-	while ((id = units_find_next(units, name, &cursor)) != NO_UNIT) {
-		first = n_found++ ? first : id;
-		n_wanted += units->unit[id].wanted;
+	for (uint16_t at = ref->named; at != NO_NAME; at = units->names[at].next_same) {
+		first = n_found++ ? first : units->names[at].unit;
+		n_wanted += units->unit[units->names[at].unit].wanted;
 	}
-	cursor = NO_CURSOR;
-	while ((id = units_find_next(units, name, &cursor)) != NO_UNIT) {
+	if (ref->relation == RELATION_PULLS)
+		return n_found;
+	for (uint16_t at = ref->named; at != NO_NAME; at = units->names[at].next_same) {
+		unit_id id = units->names[at].unit;
 		struct ref how = *ref;
 
 		if (n_wanted > 0 ? !units->unit[id].wanted : id != first)
-			continue;
-		if (how.relation == RELATION_PULLS)
 			continue;
 		/* Any one of several is enough. */
 		if (how.relation == RELATION_NEEDS && hard_taken)
@@ -182,13 +184,14 @@ static void join_systemd(struct units *units)
 /* The unit that a reference brings along: the first of that name, unless one of them comes anyway. */
 static unit_id brought_by(const struct units *units, const struct ref *ref)
 {
-	uint16_t cursor = NO_CURSOR;
-	unit_id other, first = NO_UNIT;
+	unit_id first = NO_UNIT;
 
 	if (ref->reversed ||
 	    (ref->relation != RELATION_NEEDS && ref->relation != RELATION_WANTS && ref->relation != RELATION_PULLS))
 		return NO_UNIT;
-	while ((other = units_find_next(units, slice_of(ref->name), &cursor)) != NO_UNIT) {
+	for (uint16_t at = ref->named; at != NO_NAME; at = units->names[at].next_same) {
+		unit_id other = units->names[at].unit;
+
 		if (units->unit[other].wanted)
 			return NO_UNIT;
 		first = first == NO_UNIT ? other : first;
@@ -199,7 +202,6 @@ static unit_id brought_by(const struct units *units, const struct ref *ref)
 /* With all that it brings along, near and far. */
 static void want(struct units *units, unit_id first)
 {
-	static unit_id found[MAX_UNITS];
 	size_t n = 0;
 
 	if (units->unit[first].wanted)
@@ -242,9 +244,11 @@ static void add_all(struct units *units)
 static void add_defaults(struct units *units)
 {
 	static const char *const BASICS[] = { "basics", "loopback" };
-	unit_id builtins[MAX_BUILTINS];
+	unit_id builtins[MAX_BUILTINS], basics[sizeof BASICS / sizeof BASICS[0]];
 	size_t n_builtins = 0;
 
+	for (size_t j = 0; j < sizeof BASICS / sizeof BASICS[0]; j++)
+		basics[j] = units_find(units, slice_of(BASICS[j]));
 	for (size_t i = 0; i < units->n_units && n_builtins < MAX_BUILTINS; i++)
 		if (units->unit[i].origin == ORIGIN_BUILTIN && !units->unit[i].is_network)
 			builtins[n_builtins++] = (unit_id)i;
@@ -258,12 +262,9 @@ static void add_defaults(struct units *units)
 			for (size_t j = 0; j < units->n_units; j++)
 				if (units->unit[j].wanted && (units->unit[j].levels & (1u << LEVEL_S)))
 					add_edge(units, (unit_id)i, (unit_id)j, after_at(AT_START, unit->line));
-		for (size_t j = 0; j < sizeof BASICS / sizeof BASICS[0]; j++) {
-			unit_id basic = units_find(units, slice_of(BASICS[j]));
-
-			if (basic != NO_UNIT)
-				add_edge(units, (unit_id)i, basic, after_at(AT_START, unit->line));
-		}
+		for (size_t j = 0; j < sizeof BASICS / sizeof BASICS[0]; j++)
+			if (basics[j] != NO_UNIT)
+				add_edge(units, (unit_id)i, basics[j], after_at(AT_START, unit->line));
 		/* What systemd calls sysinit.target; the network is not of it. */
 		for (size_t j = 0; unit->origin == ORIGIN_SYSTEMD && j < n_builtins; j++)
 			add_edge(units, (unit_id)i, builtins[j], after_at(AT_START, unit->line));
@@ -273,11 +274,12 @@ static void add_defaults(struct units *units)
 /* Longest way from each unit to one that nothing waits for, and so what to start first. Edges lead from the waiting. */
 static void measure_heights(struct units *units)
 {
-	static uint16_t waiting[MAX_UNITS];
-	static unit_id queue[MAX_UNITS];
+	static uint16_t *waiting;
+	unit_id *queue = found;
 	size_t head = 0, tail = 0;
 
-	memset(waiting, 0, sizeof waiting);
+	OWN_TABLE(waiting, MAX_UNITS);
+	memset(waiting, 0, units->n_units * sizeof *waiting);
 	for (size_t i = 0; i < units->n_edges; i++)
 		if (units->edges[i].when & AT_START)
 			waiting[units->edges[i].to]++;
@@ -302,7 +304,7 @@ static void measure_heights(struct units *units)
 
 static void mark_goals(struct units *units, const char *const *goals)
 {
-	static unit_id stack[MAX_UNITS];
+	unit_id *stack = found;
 	size_t depth = 0;
 
 	for (; goals && *goals; goals++) {
@@ -333,6 +335,9 @@ static void mark_goals(struct units *units, const char *const *goals)
 
 void graph_resolve(struct units *units, const struct graph_options *options)
 {
+	OWN_TABLE(found, MAX_UNITS);
+	for (size_t i = 0; i < units->n_refs; i++)
+		units->refs[i].named = units_find_name(units, slice_of(units->refs[i].name));
 	join_systemd(units);
 	/* The names of facilities are always answered to. */
 	for (size_t i = 0; i < units->n_units; i++)

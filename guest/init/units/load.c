@@ -418,6 +418,7 @@ static void load_script(struct loading *loading, const char *script, uint8_t lin
 								    .size = text.size });
 	if (!unit)
 		return;
+	units_mix(unit, text.at, text.size);
 	/* The administrator's links say more than the script's wish. */
 	if (has_links)
 		unit->levels = linked;
@@ -458,6 +459,22 @@ static void load_lsb(struct loading *loading)
 	for (size_t i = 0; i < scripts.n; i++)
 		if (lsb_is_script_name(slice_of(scripts.names[i])))
 			load_script(loading, scripts.names[i], levels_of_links(folders, LEVELS, scripts.names[i]), has_links);
+}
+
+void load_instance(struct units *units, const struct config *config, const char *root, struct slice name)
+{
+	struct loading loading = { .units = units, .config = config, .root = root };
+	char file[UNIT_NAME_MAX + 16], path[PATH_MAX];
+
+	if (!memchr(name.at, '@', name.size) || name.size > UNIT_NAME_MAX || is_taken(units, name))
+		return;
+	snprintf(file, sizeof file, "%.*s.unit", (int)name.size, name.at);
+	if (find_template(&loading, &OWN, file, ".unit", path)) {
+		load_unit(&loading, file, true, false);
+	} else if (config->systemd) {
+		snprintf(file, sizeof file, "%.*s.service", (int)name.size, name.at);
+		load_service(&loading, file, false);
+	}
 }
 
 static bool names_facility(const struct units *units)

@@ -15,6 +15,9 @@ void load_config(struct units *units, struct config *config, const char *root);
 /* Read all units of the system at `root`. Built-in units have been added before. */
 void load_units(struct units *units, const struct config *config, const char *root);
 
+/* Then one more: NAME@WORD of a template, which nothing has named so far. Where there is no such template nothing happens. */
+void load_instance(struct units *units, const struct config *config, const char *root, struct slice name);
+
 /* Complain about units that may take longer to stop than a shutdown lets them. For who looks at the files before a boot. */
 void load_check_times(struct units *units, const struct config *config);
 

@@ -8,7 +8,7 @@
 #include "shared/clock.h"
 
 /* A script checks, waits and starts; five minutes is what systemd gave it. */
-enum { SCRIPT_TIMEOUT_S = 300, NO_CURSOR = 0xffff };
+enum { SCRIPT_TIMEOUT_S = 300 };
 
 static const char DEFAULT_FACILITIES[] = "$local_fs +mountall +mountall-bootclean +mountoverflowtmp +umountfs\n"
 					 "$network +networking +ifupdown\n"
@@ -193,7 +193,7 @@ void facilities_parse(struct units *units, const char *path, const char *text, s
 	struct slice line, name, member;
 
 	while (line_next(&lines, &line)) {
-		uint16_t cursor = NO_CURSOR;
+		uint16_t cursor = NO_NAME;
 		struct unit *facility;
 		unit_id known;
 

@@ -446,6 +446,7 @@ void service_file_read(const char *path, const char *text, size_t size)
 	struct slice line;
 
 	reading.path = path;
+	units_mix(reading.unit, text, size);
 	while (service_line(&reading, &lines, joined, &line)) {
 		if (line.at[0] == '[')
 			continue; /* sections: no key means two things */

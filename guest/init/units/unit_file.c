@@ -525,6 +525,7 @@ void unit_file_read(const char *path, const char *text, size_t size)
 	struct slice line;
 
 	reading.path = path;
+	units_mix(reading.unit, text, size);
 	while (line_next(&lines, &line)) {
 		reading.line = lines.number;
 		if (reading.instance.size > 0 && !fill_in(&line)) {

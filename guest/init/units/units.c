@@ -8,12 +8,14 @@
 
 #include "shared/clock.h"
 
-enum { NO_NAME = 0xffff, START_TIMEOUT_S = 90, STOP_TIMEOUT_S = 10 };
+enum { BUCKETS = sizeof ((struct units *)NULL)->buckets / sizeof(uint16_t), START_TIMEOUT_S = 90, STOP_TIMEOUT_S = 10 };
 
 void units_init(struct units *units, complain_fn *complain, void *context)
 {
 	units->n_units = units->n_names = units->n_refs = units->n_edges = units->n_commands =
 		units->n_sockets = 0;
+	units->n_later = 0;
+	units->before = NULL;
 	units->n_complaints = 0;
 	units->n_left_out = 0;
 	units->left_out = NULL;
@@ -56,6 +58,41 @@ static bool is_name(struct slice name)
 	return true;
 }
 
+void units_succeed(struct units *units, const struct units *before)
+{
+	units->before = before;
+	units->n_units = before->n_units;
+	for (size_t i = 0; i < before->n_units; i++)
+		units->unit[i] = (struct unit){ .name = arena_text(&units->arena, before->unit[i].name, strlen(before->unit[i].name)),
+						.path = "its file is gone",
+						.origin = ORIGIN_GONE,
+						.no_defaults = true,
+						.refs = NO_REF,
+						.last_ref = NO_REF,
+						.edges_out = NO_EDGE,
+						.edges_in = NO_EDGE };
+}
+
+/* Where it goes: the place that it had before, or the next one; NULL when there is none. */
+static struct unit *find_place(struct units *units, struct slice name)
+{
+	uint16_t at = units->before ? units_find_name(units->before, name) : NO_NAME;
+
+	for (; at != NO_NAME; at = units->before->names[at].next_same) {
+		struct unit *unit = &units->unit[units->before->names[at].unit];
+
+		if (unit->origin == ORIGIN_GONE && unit->name && slice_is(name, unit->name))
+			return unit;
+	}
+	return units->n_units + units->n_later < MAX_UNITS ? &units->unit[units->n_units++] : NULL;
+}
+
+void units_mix(struct unit *unit, const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		unit->fingerprint = (unit->fingerprint ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
+}
+
 struct unit *units_add(struct units *units, enum origin origin, struct slice name, const char *path)
 {
 	const char *text, *where;
@@ -68,13 +105,13 @@ struct unit *units_add(struct units *units, enum origin origin, struct slice nam
 	}
 	text = arena_text(&units->arena, name.at, name.size);
 	where = arena_text(&units->arena, path, strlen(path));
-	if (units->n_units == MAX_UNITS || !text || !where) {
+	unit = text && where ? find_place(units, name) : NULL;
+	if (!unit) {
 		units->n_left_out++;
 		units_complain(units, path, 0, "no room for more than %d units, and %d bytes of their texts: it is left out",
 			       MAX_UNITS, ARENA_BYTES);
 		return NULL;
 	}
-	unit = &units->unit[units->n_units++];
 	*unit = (struct unit){
 		.name = text,
 		.path = where,
@@ -100,18 +137,33 @@ unit_id units_id(const struct units *units, const struct unit *unit)
 	return (unit_id)(unit - units->unit);
 }
 
-static unsigned bucket_of(const struct units *units, struct slice name)
+static uint32_t hash_of(struct slice name)
 {
 	uint32_t hash = 2166136261u;
 
 	for (size_t i = 0; i < name.size; i++)
 		hash = (hash ^ (unsigned char)name.at[i]) * 16777619u;
-	return hash % (sizeof units->buckets / sizeof units->buckets[0]);
+	return hash;
+}
+
+static uint16_t find_hashed(const struct units *units, struct slice name, uint32_t hash)
+{
+	uint16_t at = units->buckets[hash % BUCKETS];
+
+	while (at != NO_NAME && (units->names[at].hash != hash || !slice_is(name, units->names[at].text)))
+		at = units->names[at].next_in_bucket;
+	return at;
+}
+
+uint16_t units_find_name(const struct units *units, struct slice name)
+{
+	return find_hashed(units, name, hash_of(name));
 }
 
 void units_name(struct units *units, struct unit *unit, struct slice name, unsigned line)
 {
-	uint16_t *link = &units->buckets[bucket_of(units, name)];
+	uint32_t hash = hash_of(name);
+	uint16_t first = find_hashed(units, name, hash), added = (uint16_t)units->n_names;
 	unit_id id = units_id(units, unit);
 	const char *text;
 
@@ -120,28 +172,34 @@ void units_name(struct units *units, struct unit *unit, struct slice name, unsig
 			       (int)(name.size < UNIT_NAME_MAX ? name.size : UNIT_NAME_MAX), name.at);
 		return;
 	}
-	for (; *link != NO_NAME; link = &units->names[*link].next)
-		if (units->names[*link].unit == id && slice_is(name, units->names[*link].text))
+	for (uint16_t at = first; at != NO_NAME; at = units->names[at].next_same)
+		if (units->names[at].unit == id)
 			return;
-	text = arena_text(&units->arena, name.at, name.size);
+	text = first != NO_NAME ? units->names[first].text : arena_text(&units->arena, name.at, name.size);
 	if (units->n_names == MAX_NAMES || !text) {
 		units_full(units, unit, line, "names", MAX_NAMES);
 		return;
 	}
-	units->names[units->n_names] = (struct name){ .text = text, .unit = id, .next = NO_NAME };
-	*link = (uint16_t)units->n_names++;
+	units->names[units->n_names++] = (struct name){
+		.text = text, .hash = hash, .unit = id, .next_in_bucket = NO_NAME, .next_same = NO_NAME, .last_same = added
+	};
+	if (first != NO_NAME) {
+		units->names[units->names[first].last_same].next_same = added;
+		units->names[first].last_same = added;
+	} else {
+		units->names[added].next_in_bucket = units->buckets[hash % BUCKETS];
+		units->buckets[hash % BUCKETS] = added;
+	}
 }
 
 unit_id units_find_next(const struct units *units, struct slice name, uint16_t *cursor)
 {
-	uint16_t at = *cursor == NO_NAME ? units->buckets[bucket_of(units, name)] : units->names[*cursor].next;
+	uint16_t at = *cursor == NO_NAME ? units_find_name(units, name) : units->names[*cursor].next_same;
 
-	for (; at != NO_NAME; at = units->names[at].next)
-		if (slice_is(name, units->names[at].text)) {
-			*cursor = at;
-			return units->names[at].unit;
-		}
-	return NO_UNIT;
+	if (at == NO_NAME)
+		return NO_UNIT;
+	*cursor = at;
+	return units->names[at].unit;
 }
 
 unit_id units_find(const struct units *units, struct slice name)
@@ -224,7 +282,7 @@ bool units_socket(struct units *units, struct unit *unit, const struct socket_ad
 
 const char *origin_name(enum origin origin)
 {
-	static const char *const NAMES[] = { "unit", "lsb", "systemd", "builtin", "facility" };
+	static const char *const NAMES[] = { "unit", "lsb", "systemd", "builtin", "facility", "gone" };
 
 	return NAMES[origin];
 }

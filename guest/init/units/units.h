@@ -42,7 +42,11 @@ typedef uint32_t edge_id; /* of units.edges */
 typedef uint32_t ref_id; /* of units.refs */
 #define NO_REF UINT32_MAX
 
-enum origin { ORIGIN_OWN, ORIGIN_LSB, ORIGIN_SYSTEMD, ORIGIN_BUILTIN, ORIGIN_FACILITY };
+/* ORIGIN_GONE: there was one of this name before all files were read anew. */
+enum origin { ORIGIN_OWN, ORIGIN_LSB, ORIGIN_SYSTEMD, ORIGIN_BUILTIN, ORIGIN_FACILITY, ORIGIN_GONE };
+
+/* What has become of the file of a unit that goes on as it was started. */
+enum on_disk { DISK_SAME, DISK_CHANGED, DISK_GONE };
 
 enum readiness {
 	READY_EXEC,    /* its program has been executed */
@@ -96,6 +100,7 @@ struct ref {
 	bool must_exist; /* say so if nothing has this name */
 	bool hard;	/* RELATION_PULLS that brings the unit down if it is missing */
 	bool binds;	/* as in struct edge */
+	uint16_t named;	/* the first of units.names with this text; NO_NAME: none. Of graph_resolve */
 	ref_id next;	/* of the same unit */
 };
 
@@ -160,13 +165,20 @@ struct unit {
 	int (*builtin_daemon)(const char *about, int ready_fd); /* or it runs on, and says by a line that it is ready */
 	const char *about;
 	bool is_network; /* built in, and waited for only by who says so */
+	uint64_t fingerprint; /* of the text of its files */
+	enum on_disk on_disk;
+	uint32_t later;	      /* DISK_CHANGED: place of what its files say now, behind all units */
 };
 
+/* Those of one text are a list in the order in which they came; the first of each is in the list of its bucket, too. */
 struct name {
 	const char *text;
+	uint32_t hash;
 	unit_id unit;
-	uint16_t next;
+	uint16_t next_in_bucket, next_same;
+	uint16_t last_same; /* of the first one of a text */
 };
+enum { NO_NAME = 0xffff };
 
 typedef void complain_fn(void *context, const char *path, unsigned line, const char *message);
 
@@ -179,6 +191,8 @@ struct units {
 	struct socket_address sockets[MAX_SOCKETS];
 	uint16_t buckets[1 << 13];
 	size_t n_units, n_names, n_refs, n_edges, n_commands, n_sockets;
+	size_t n_later;		      /* at the end of `unit` */
+	const struct units *before;   /* NULL: nothing was read before. Else a unit of a name has the same number again */
 	struct arena arena;
 	char memory[ARENA_BYTES];
 	complain_fn *complain;
@@ -189,6 +203,12 @@ struct units {
 };
 
 void units_init(struct units *units, complain_fn *complain, void *context);
+
+/* What is added from now on keeps the number that a unit of its name had before. */
+void units_succeed(struct units *units, const struct units *before);
+
+/* A piece of what its files say: of the same pieces comes the same fingerprint. */
+void units_mix(struct unit *unit, const char *text, size_t size);
 
 __attribute__((format(printf, 4, 5)))
 void units_complain(struct units *units, const char *path, unsigned line, const char *format, ...);
@@ -207,6 +227,9 @@ void units_name(struct units *units, struct unit *unit, struct slice name, unsig
 /* The first unit of this name, or NO_UNIT; the next one of the same name after `*cursor`. */
 unit_id units_find(const struct units *units, struct slice name);
 unit_id units_find_next(const struct units *units, struct slice name, uint16_t *cursor);
+
+/* The first of units->names with this text, or NO_NAME. */
+uint16_t units_find_name(const struct units *units, struct slice name);
 
 /* What `unit` mentions; false when there is no room for it. */
 bool units_refer(struct units *units, struct unit *unit, struct slice name, struct ref how);

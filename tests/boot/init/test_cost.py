@@ -21,8 +21,11 @@ WORKER = Path(__file__).parent / "units" / "worker.c"
 FEW, MANY = 50, 150
 
 
-def cost(folder: Path, cache: Cache, units: int) -> tuple[int, int]:
-    """Return (instructions of process 1, of the whole boot) up to ready, with so many units that end at once."""
+def cost(folder: Path, cache: Cache, units: int, options: dict[str, str]) -> tuple[int, int]:
+    """Return (instructions of process 1, of the whole boot) up to ready, with so many units that end at once.
+
+    `options`: of the kernel's configuration, besides the example's.
+    """
     place = folder / "root/etc/bootlab/units"
     place.mkdir(parents=True)
     names = [f"unit-{number:03}" for number in range(units)]
@@ -33,8 +36,11 @@ def cost(folder: Path, cache: Cache, units: int) -> tuple[int, int]:
     (place.parent / "init.conf").write_text("lsb no\nstarting 2\n")
     system = read_system(EXAMPLES / "services.toml")
     assert system.initramfs is not None
+    assert system.kernel.build is not None
+    build = system.kernel.build.model_copy(update={"options": {**system.kernel.build.options, **options}})
+    kernel = system.kernel.model_copy(update={"build": build})
     recipe = system.initramfs.model_copy(update={"directory": folder / "root", "files": {"/bin/worker": WORKER}})
-    system = system.model_copy(update={"initramfs": recipe, "check": None, "network": None})
+    system = system.model_copy(update={"initramfs": recipe, "kernel": kernel, "check": None, "network": None})
     (folder / "boot").mkdir()
     record = boot(prepare(Workshop(cache), system, profile=ProfileRequest()), folder / "boot")
     assert record.outcome is Outcome.READY, record.detail
@@ -47,9 +53,10 @@ def cost(folder: Path, cache: Cache, units: int) -> tuple[int, int]:
     return int((running["end_ns"].clip(0, until_ns) - running["start_ns"].clip(0, until_ns)).sum()), until_ns
 
 
-def test_what_a_unit_costs(tmp_path: Path, cache: Cache) -> None:
-    few, many = (cost(tmp_path / str(units), cache, units) for units in (FEW, MANY))
+@pytest.mark.parametrize("options", [{}, {"SYSFS": "y"}], ids=["without cgroups", "a cgroup each"])
+def test_what_a_unit_costs(options: dict[str, str], tmp_path: Path, cache: Cache) -> None:
+    few, many = (cost(tmp_path / str(units), cache, units, options) for units in (FEW, MANY))
     own, whole = ((after - before) // (MANY - FEW) for before, after in zip(few, many, strict=True))
     print(f"a unit: {own:,} instructions of process 1, {whole:,} with its process")
-    assert 0 < own < 300_000
+    assert 0 < own < 240_000
     assert own < whole < 1_000_000

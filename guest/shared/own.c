@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Hands out tables from one stretch of memory, and tells the kernel which memory a fork does not take along. */
+#include "own.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* In one place, since each stretch between two of them would be another mapping to copy. Pages that nothing touches are not there. */
+enum { TABLE_BYTES = 40 << 20, CHILD_BYTES = 7 << 20, ALIGNMENT = 16, STRETCHES = 4 };
+
+struct stretch {
+	char *bytes;
+	size_t size, used;
+};
+
+static struct stretch tables = { .size = TABLE_BYTES }, childs = { .size = CHILD_BYTES };
+static struct stretch kept[STRETCHES];
+static int is_kept;
+
+/* Of no machine's memory is anything set aside for what is not touched, however small that machine is. */
+static void *map(size_t size)
+{
+	void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+static void *take(struct stretch *stretch, size_t size)
+{
+	char *ret;
+
+	if (!stretch->bytes)
+		stretch->bytes = map(stretch->size);
+	ret = stretch->bytes + stretch->used;
+	stretch->used += (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	/* The tables are as large as the source says: the first test would have met this. */
+	if (!stretch->bytes || stretch->used > stretch->size)
+		__builtin_trap();
+	return ret;
+}
+
+void *own_take(size_t size)
+{
+	return take(&tables, size);
+}
+
+void *own_room_of_child(size_t size)
+{
+	return take(&childs, size);
+}
+
+static void advise(int advice)
+{
+	/* Where that is refused nothing but time is lost. */
+	for (size_t i = 0; is_kept && i < STRETCHES; i++)
+		if (kept[i].bytes)
+			madvise(kept[i].bytes, kept[i].size, advice);
+}
+
+static struct stretch *find_kept(const void *bytes)
+{
+	for (size_t i = 0; i < STRETCHES; i++)
+		if (kept[i].bytes == bytes)
+			return &kept[i];
+	return NULL;
+}
+
+void *own_map(size_t size)
+{
+	struct stretch *stretch = find_kept(NULL);
+	char *bytes = stretch ? map(size) : NULL;
+
+	if (!bytes)
+		return NULL;
+	*stretch = (struct stretch){ .bytes = bytes, .size = size };
+	advise(MADV_DONTFORK);
+	return bytes;
+}
+
+void own_unmap(void *bytes)
+{
+	struct stretch *stretch = bytes ? find_kept(bytes) : NULL;
+
+	if (!stretch)
+		return;
+	munmap(stretch->bytes, stretch->size);
+	stretch->bytes = NULL;
+}
+
+void own_keep(void)
+{
+	struct stretch *stretch = find_kept(NULL);
+
+	/* A child finds its room where it looks for it. */
+	own_room_of_child(0);
+	if (stretch)
+		*stretch = tables;
+	is_kept = 1;
+	advise(MADV_DONTFORK);
+}
+
+pid_t own_fork(void)
+{
+	pid_t pid;
+
+	advise(MADV_DOFORK);
+	pid = fork();
+	if (pid != 0)
+		advise(MADV_DONTFORK);
+	return pid;
+}
