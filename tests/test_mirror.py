@@ -121,6 +121,7 @@ PARTS = {
     "build/formats/ext4.py": "build/root/test_rootfs.py",
     "build/formats/tar.py": "build/root/test_rootfs.py",
     "build/formats/sparse.py": "build/board/test_card.py",
+    "build/image/contents.py": "build/image/test_survey.py",
     "build/image/make.py": "boot/machines/test_images.py",
     "targets/qemu/image_stages.py": "boot/machines/test_images.py",
     "build/kernel/types.py": "build/kernel/test_build.py",

@@ -1,7 +1,7 @@
 """A whole disk, as a cloud or an installer has it: the machine boots it by its own firmware and bootloader."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -16,6 +16,10 @@ class DiskImage(Part):
 
     path: Annotated[Path, TEXT]
     attach: Annotated[Attachment, TEXT] = Attachment.VIRTIO
+    menu_s: int | None = Field(default=None, ge=0, le=3600, exclude_if=lambda value: value is None)
+    """How long its bootloader shows its menu; None: as it is. What follows is changed on a copy of the image."""
+    loader: Literal["uki"] | None = Field(default=None, exclude_if=lambda value: value is None)
+    """`uki`: UEFI starts kernel, initramfs and words as one file, with systemd's stub; None: as it is."""
     order: bool = Field(default=True, exclude_if=lambda value: value is True)
     """Whether the firmware is told to boot from this disk first (QEMU's bootindex)."""
 

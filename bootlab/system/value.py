@@ -142,11 +142,16 @@ class System(Part):
         for name in ("target", "initramfs", "rootfs", "bootloader", "card", "flash", "board_model", "storage"):
             if getattr(self, name) is not None:
                 raise ValueError(f"[{name}] does not go with [image], which brings all that is booted")
-        if not self.kernel.installed or self.kernel.cmdline:
+        assert self.image is not None
+        if not self.kernel.installed or self.kernel.entry is not KernelEntry.IMAGE:
             raise ValueError(
-                "kernel: an [image] boots the kernel that is on it, with the words of its own bootloader: "
-                "kernel.installed = true, or no [kernel] at all"
+                "kernel: an [image] boots the kernel that is on it: kernel.installed = true, or no [kernel] at all; "
+                "kernel.cmdline is added to the words of its bootloader"
             )
+        if machine.firmware == "qboot":
+            raise ValueError('machine.firmware = "qboot" boots no disk')
+        if self.image.loader == "uki" and machine.firmware != "ovmf":
+            raise ValueError('image.loader = "uki" is started by UEFI: machine.firmware = "ovmf"')
         if machine.type not in (MachineType.Q35, MachineType.PC):
             raise ValueError(f'machine.type {machine.type.value!r} boots no [image]: "q35" and "pc" do')
         if self.clock.kind is ClockKind.CONSOLE:

@@ -8,8 +8,9 @@ told of none, when port 22 answers.
 import re
 from typing import Any
 
-from bootlab.build.image.contents import BIOS, UEFI, Chain, ImageContents, ReadImage, describe_partitions
+from bootlab.build.image.contents import BIOS, UEFI, Chain, ImageContents, describe_partitions
 from bootlab.build.image.image_file import EFI
+from bootlab.build.image.kept_contents import ReadImage
 from bootlab.system import (
     BootClock,
     Booted,

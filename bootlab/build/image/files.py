@@ -5,8 +5,10 @@ from pathlib import Path
 
 from bootlab.build.cache import file_sha256
 from bootlab.build.debian import packages
-from bootlab.build.image.contents import BIOS, UEFI, Chain, ReadImage, read_image
+from bootlab.build.image.changed_copy import LoaderChange, make_changed_copy
+from bootlab.build.image.contents import BIOS, UEFI, Chain
 from bootlab.build.image.image_file import open_image
+from bootlab.build.image.kept_contents import ReadImage, read_image
 from bootlab.build.kernel.image import extract_vmlinux, inspect
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
@@ -31,6 +33,10 @@ def find_image_files(shop: Workshop, system: System) -> BootFiles:
     read = read_image(shop, open_image(system.image.path))
     by_uefi = system.machine.firmware == "ovmf"
     chain = _expect_chain(read, by_uefi)
+    change = LoaderChange(system.kernel.cmdline, system.image, system.machine.firmware_suite)
+    if not change.is_none:
+        read = make_changed_copy(shop, read, chain, change)
+        chain = _expect_chain(read, by_uefi)
     firmware = _fetch_ovmf(shop, system) if by_uefi else _Firmware()
     kernel = read.file(chain.kernel) if chain.kernel else None
     if kernel is None:

@@ -11,8 +11,8 @@ import typer
 
 from bootlab.build.cache import Cache
 from bootlab.build.image.as_system import describe_image, system_of_image
-from bootlab.build.image.contents import read_image
 from bootlab.build.image.image_file import looks_like_image, open_image
+from bootlab.build.image.kept_contents import read_image
 from bootlab.build.workshop import Workshop
 from bootlab.cli.terminal.speech import teller
 from bootlab.errors import InputError, MissingTool

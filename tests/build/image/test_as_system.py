@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.image.as_system import describe_image, firmware_of, system_of_image, system_text
-from bootlab.build.image.contents import BIOS, UEFI, Chain, ImageContents, LoadedProgram, PartitionFound, ReadImage
+from bootlab.build.image.contents import BIOS, UEFI, Chain, ImageContents, LoadedProgram, PartitionFound
 from bootlab.build.image.image_file import ImageFile
+from bootlab.build.image.kept_contents import ReadImage
 from bootlab.system import NetworkPeer, read_system
 
 SERIAL = Chain(

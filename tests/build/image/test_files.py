@@ -11,7 +11,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import System, read_system
 from tests.build.image.small_images import archive, efi_program, kernel, make_disk, make_ext4, make_fat
-from tests.build.image.test_contents import BOOT_CODE, MENU
+from tests.build.image.test_survey import BOOT_CODE, MENU
 
 SYSTEM = """
 [machine]

@@ -1,14 +1,14 @@
 """What an image would boot, by each firmware and loader; and one sentence for an image that cannot."""
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.build.image.contents import BIOS, UEFI, Chain, ImageContents, ReadImage, read_image
+from bootlab.build.image.contents import BIOS, UEFI
 from bootlab.build.image.image_file import open_image
+from bootlab.build.image.kept_contents import ReadImage, read_image
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from tests.build.image.small_images import MIB, archive, efi_program, kernel, make_disk, make_ext4, make_fat
@@ -131,18 +131,3 @@ def test_an_efi_program_that_is_no_uki(tmp_path: Path) -> None:
     (tmp_path / "a.efi").write_bytes(GRUB)
     with pytest.raises(InputError, match=r"an EFI program \(GRUB\), and no unified kernel image"):
         read_image(Workshop(Cache(tmp_path / "cache")), open_image(tmp_path / "a.efi"))
-
-
-def test_an_image_is_read_once_and_a_damaged_memory_of_it_is_said(read: Read, tmp_path: Path) -> None:
-    first = read({"EFI/BOOT/BOOTX64.EFI": GRUB})
-    told: list[str] = []
-    again = read_image(Workshop(Cache(tmp_path / "cache"), tell=told.append), first.image)
-    assert again == first and told == []
-    (first.folder / "contents.json").write_text(json.dumps({"format": 1}))
-    with pytest.raises(InputError, match="what the cache knows of it is damaged"):
-        read_image(Workshop(Cache(tmp_path / "cache")), first.image)
-
-
-def test_what_is_known_survives_json() -> None:
-    contents = ImageContents(format="raw", bytes=1, scheme="", partitions=(), chains={BIOS: Chain(loader="GRUB")})
-    assert ImageContents.model_validate(json.loads(contents.model_dump_json()), strict=False) == contents
