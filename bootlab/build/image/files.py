@@ -56,7 +56,8 @@ def find_image_files(shop: Workshop, system: System) -> BootFiles:
         kernel=kernel,
         vmlinux=vmlinux,
         initramfs=archive,
-        image=read.image.path,
+        # QEMU takes a colon in a relative path for a protocol's.
+        image=read.image.path.absolute(),
         image_format=read.image.format,
         firmware=firmware.code,
         firmware_variables=firmware.variables,

@@ -51,7 +51,8 @@ class ImageFile:
 
 def looks_like_image(path: Path) -> bool:
     """Return whether a file is to be read as an image: by its first bytes, or its name where those tell nothing."""
-    if path.suffix.lower() == ".toml":
+    if path.suffix.lower() == ".toml" or not os.path.isfile(path):
+        # What is read from a pipe is gone: a system file may come through one.
         return False
     try:
         with path.open("rb") as file:

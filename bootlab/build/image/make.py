@@ -27,7 +27,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import run
 
-_FORMAT = 1
+_FORMAT = 2
 _MIB = 1 << 20
 _CORE_AT = _MIB
 _ESP_AT, _ESP_SIZE = 4 * _MIB, 124 * _MIB

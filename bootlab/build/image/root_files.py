@@ -23,6 +23,18 @@ _FSTAB = f"UUID={ROOT_UUID} / ext4 rw,discard,errors=remount-ro 0 1\nUUID={_ESP_
 _NETWORK = "[Match]\nName=en* eth*\n[Network]\nDHCP=yes\n"
 _WANTED = "etc/systemd/system/multi-user.target.wants"
 _CLOUD_SEED = "var/lib/cloud/seed/nocloud"
+# As images without cloud-init have it: Debian's own unit makes no keys.
+_KEYS_UNIT = """[Unit]
+Description=ssh's host keys, when the machine boots first
+ConditionPathExists=!/etc/ssh/ssh_host_ed25519_key
+Before=ssh.service
+[Service]
+Type=oneshot
+ExecStart=/usr/bin/ssh-keygen -A
+[Install]
+WantedBy=multi-user.target
+"""
+_KEYS = "ssh-host-keys.service"
 _MADE_AT_FIRST = ("var/lib/dbus/machine-id", "var/lib/systemd/random-seed")
 
 
@@ -49,6 +61,9 @@ def lay_files(tree: FileTree, recipe: ImageRecipe, release: str) -> None:
         tree.file(f"{_CLOUD_SEED}/user-data", b"#cloud-config\n")
     if recipe.first_boot_clean:
         _forget_identity(tree)
+        if "usr/bin/cloud-init" not in tree:
+            tree.file(f"etc/systemd/system/{_KEYS}", _KEYS_UNIT.encode())
+            tree.link(f"{_WANTED}/{_KEYS}", f"/etc/systemd/system/{_KEYS}")
 
 
 def _grub_menu(recipe: ImageRecipe, release: str) -> str:

@@ -132,7 +132,9 @@ def test_which_words_of_a_command_line_are_images(tmp_path: Path) -> None:
     assert looks_like_image(written(tmp_path, b"garbage", "disk.qcow2"))
     assert not looks_like_image(written(tmp_path, b"[machine]\ntype = 'q35'\n", "system"))
     assert not looks_like_image(written(tmp_path, BOOTABLE, "system.toml"))
-    assert not looks_like_image(tmp_path / "none.img")
+    assert not looks_like_image(tmp_path / "none.img") and not looks_like_image(tmp_path)
+    os.mkfifo(tmp_path / "pipe.img")
+    assert not looks_like_image(tmp_path / "pipe.img")
 
 
 def test_the_hash_is_of_the_content_and_not_of_holes(tmp_path: Path) -> None:

@@ -51,6 +51,12 @@ def test_a_first_boot_finds_no_identity() -> None:
     assert text(clean, "etc/machine-id") == "" and "etc/ssh/sshd_config" in clean
     assert not any(path in clean for path in ("etc/ssh/ssh_host_rsa_key", "etc/ssh/ssh_host_rsa_key.pub"))
     assert "var/lib/systemd/random-seed" not in clean
+    # Something must make them then: cloud-init, or a unit.
+    unit = "etc/systemd/system/multi-user.target.wants/ssh-host-keys.service"
+    assert unit in clean and "ssh-keygen -A" in text(clean, "etc/systemd/system/ssh-host-keys.service")
+    cloud = root("usr/bin/cloud-init")
+    lay_files(cloud, ImageRecipe(first_boot_clean=True), RELEASE)
+    assert unit not in kept and unit not in cloud
 
 
 def test_cloud_init_has_its_data_beside_it() -> None:
