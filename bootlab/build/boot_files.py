@@ -12,6 +12,7 @@ from bootlab.build.board.model import with_board_model
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.debian import packages
 from bootlab.build.formats.cpio import Entry
+from bootlab.build.image.files import find_image_files
 from bootlab.build.kernel.build import BuiltKernel, build_kernel
 from bootlab.build.kernel.image import expect_arch, expect_loadable, extract_vmlinux, inspect
 from bootlab.build.root import disk, initramfs
@@ -29,6 +30,11 @@ def prepare(shop: Workshop, system: System) -> BootFiles:
 
     Raises InputError for what the system asks and cannot be had, MissingTool, StoreError, Unreachable (no network).
     """
+    if system.image is not None:
+        files = find_image_files(shop, system)
+        disks, names = _Preparation(shop, system).disks(), [f"disk{index}" for index in range(len(system.disks))]
+        more = {name: file_sha256(path) for name, path in zip(names, disks, strict=True)}
+        return files.model_copy(update={"disks": disks, "hashes": files.hashes | more})
     expect_root(system)
     _expect_finished_medium(system)
     job = _Preparation(shop, system)

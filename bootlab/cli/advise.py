@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bootlab.cli.options.arguments import Json, Runs, open_store
+from bootlab.cli.options.arguments import Json, Runs, names_system, open_store, open_system
 from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, save_profile, start_run
 from bootlab.cli.profile.verb import SystemOrRun
 from bootlab.cli.terminal.showing import answer, say_page
@@ -10,7 +10,6 @@ from bootlab.experiments.recorded_profiles import LABEL, Profiled, read_profile_
 from bootlab.experiments.store import RunKind
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.profile.view import advice_view
-from bootlab.system import read_system
 
 
 def advise(system: SystemOrRun, json: Json = False, runs: Runs = None) -> int:
@@ -22,8 +21,8 @@ def advise(system: SystemOrRun, json: Json = False, runs: Runs = None) -> int:
     """
     store = open_store(runs)
     page: Path | None = None
-    if system.endswith(".toml"):
-        subject = Subject(read_system(Path(system)), Path(system), ProfileRequest())
+    if names_system(system):
+        subject = Subject(open_system(Path(system), silent=json), Path(system), ProfileRequest())
         prepared = prepare_profile(subject, silent=json)
         run = start_run(store, RunKind.PROFILE, {LABEL: subject}, {})
         with run.locked():

@@ -9,7 +9,7 @@ from bootlab.build import boot_files
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.source.config_text import read_config
 from bootlab.build.workshop import Workshop
-from bootlab.cli.options.arguments import Json, Runs, open_shop, open_store
+from bootlab.cli.options.arguments import Json, Runs, names_system, open_shop, open_store, open_system
 from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, save_profile, start_run
 from bootlab.cli.profile.verb import SystemOrRun
 from bootlab.cli.terminal.showing import show
@@ -24,7 +24,7 @@ from bootlab.findings.audit.kinds import gather
 from bootlab.measure.record_files import write_json
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.findings.view import audit_view
-from bootlab.system import System, read_system
+from bootlab.system import System
 
 Goal = Annotated[
     str | None,
@@ -40,8 +40,8 @@ def audit(system: SystemOrRun, goal: Goal = None, json: Json = False, runs: Runs
     first; a RUN is such a profile on record. Exit code 0: the boot was ready and well; 1: anything else.
     """
     store = open_store(runs)
-    if system.endswith(".toml"):
-        subject = Subject(read_system(Path(system)), Path(system), ProfileRequest(paths=True))
+    if names_system(system):
+        subject = Subject(open_system(Path(system), silent=json), Path(system), ProfileRequest(paths=True))
         prepared = prepare_profile(subject, silent=json)
         run = start_run(store, RunKind.AUDIT, {LABEL: subject}, {"paths": True})
         with run.locked():

@@ -1,12 +1,15 @@
 """`bootlab boot SYSTEM`: one boot, its console live, then its phases."""
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store
+from bootlab.build.image.as_system import system_text
+from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store, open_system
 from bootlab.cli.terminal.doubts import warn_of_doubts
+from bootlab.cli.terminal.files import expect_file, inputs_of, write_text
 from bootlab.cli.terminal.showing import print_lines
 from bootlab.cli.terminal.speech import err, out, print_json
 from bootlab.errors import StoreError
@@ -17,7 +20,6 @@ from bootlab.measure.record import Outcome
 from bootlab.measure.record_files import write_json
 from bootlab.report.boots.view import boot_view
 from bootlab.report.parts.figures import visible
-from bootlab.system import read_system
 
 
 def boot(
@@ -25,6 +27,12 @@ def boot(
     seed: Annotated[
         int | None,
         typer.Option("--seed", min=1, help="Seed of the guest's random numbers. [default: the system's, else 1]"),
+    ] = None,
+    write_system: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-system", metavar="FILE", help="Write SYSTEM, an image say, as a system file, and boot nothing."
+        ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the console.")] = False,
     json: Json = False,
@@ -35,9 +43,14 @@ def boot(
     Console lines are stamped with host seconds since power-on; the phases below them are on the system's own clock.
     Exit code 0: ready and well; 1: anything else.
     """
-    value = read_system(system)
+    value = open_system(system, silent=json)
     if seed is not None:
         value = value.with_seed(seed)
+    if write_system is not None:
+        expect_file("--write-system", write_system, inputs_of(value, system), example="system.toml")
+        write_text("--write-system", write_system, system_text(value))
+        err.print(f"{write_system}: the system file of {system}; bootlab boot {write_system} boots it")
+        return 0
     if not json:
         err.print(f"preparing {value.name}")
     warn_of_doubts(value)

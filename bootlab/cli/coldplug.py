@@ -11,7 +11,7 @@ from bootlab.build.cache import Cache
 from bootlab.build.modules.aliases import read_aliases
 from bootlab.build.modules.package import ModuleTree, module_name
 from bootlab.build.workshop import Workshop
-from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store
+from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store, open_system
 from bootlab.cli.profile.boots import expect_started
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.files import expect_file, inputs_of
@@ -31,7 +31,7 @@ from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import store_error, write_json
 from bootlab.report.findings.view import coldplug_view
-from bootlab.system import Coldplug, System, read_system
+from bootlab.system import Coldplug, System
 
 _PARTS = ("initramfs", "rootfs")
 _MOST_BOOTS = 6
@@ -52,7 +52,7 @@ def coldplug(
     The guest's init must run /sbin/bootlab-facts when its devices are there. The list that is written is what
     `coldplug.devices` of a recipe takes: the image then loads the modules for these devices, and no others.
     """
-    value = read_system(system)
+    value = open_system(system, silent=json)
     if to is not None:
         expect_file("--to", to, inputs_of(value, system), example="devices")
     parts = [part for part in _PARTS if (one := getattr(value, part)) is not None and one.path is None]

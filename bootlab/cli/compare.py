@@ -9,7 +9,17 @@ from typing import Annotated
 import typer
 
 from bootlab.cli.measure import default_number, series
-from bootlab.cli.options.arguments import Json, Parallel, Runs, complete_system, naming, open_shop, open_store
+from bootlab.cli.options.arguments import (
+    Json,
+    Parallel,
+    Runs,
+    complete_system,
+    names_system,
+    naming,
+    open_shop,
+    open_store,
+    open_system,
+)
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import BootProgress, boot_progress
 from bootlab.errors import InputError
@@ -24,7 +34,7 @@ from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord
 from bootlab.measure.record_files import write_json
 from bootlab.report.boots.view import compare_view
-from bootlab.system import System, read_system
+from bootlab.system import System
 from bootlab.targets.target import WARM_UP, Prepared
 
 Pair = tuple[Family, Family]
@@ -101,8 +111,8 @@ class _Side:
 
 
 def _side(store: Store, name: str) -> _Side:
-    if name.endswith(".toml"):
-        system = read_system(Path(name))
+    if names_system(name):
+        system = open_system(Path(name))
         return _Side(system.name, Path(name), system, None)
     recorded = recorded_boots(store.find(name))
     return _Side(recorded.members[0].system, None, None, recorded)

@@ -16,9 +16,11 @@ from bootlab.cli.options.arguments import (
     Runs,
     SystemFile,
     complete_system,
+    names_system,
     naming,
     open_shop,
     open_store,
+    open_system,
 )
 from bootlab.cli.options.ledger import Ledger, ledger_folder
 from bootlab.cli.profile.boots import Subject, profile_both
@@ -42,7 +44,7 @@ from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.gate.forms import FORMS
 from bootlab.report.gate.view import gate_view
 from bootlab.report.profile.side_by_side_text import difference
-from bootlab.system import System, read_system
+from bootlab.system import System
 from bootlab.targets.target import WARM_UP
 
 
@@ -151,8 +153,8 @@ def _gate(
     ledger: Path | None,
     store: Store,
 ) -> int:
-    after = read_system(system)
-    before = read_system(Path(against)) if against.endswith(".toml") else _recorded(store, against, after, ledger)
+    after = open_system(system)
+    before = open_system(Path(against)) if names_system(against) else _recorded(store, against, after, ledger)
     _expect_one_clock(after, before, against)
     if isinstance(before, GateBaseline):
         for what in figures:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_shop, open_store
+from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_shop, open_store, open_system
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import boot_progress, err
@@ -16,7 +16,7 @@ from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import write_json
 from bootlab.report.boots.view import series_view
-from bootlab.system import ClockKind, System, read_system
+from bootlab.system import ClockKind, System
 from bootlab.targets.target import WARM_UP, Prepared
 
 
@@ -38,7 +38,7 @@ def measure(
     On the virtual clock the boots differ in their seed, which shows how far the system moves for no reason; with
     --same-seed they must be identical, and the exit code is 1 if they are not.
     """
-    value = read_system(system)
+    value = open_system(system, silent=json)
     count = number or default_number(value)
     warn_of_doubts(value)
     with naming(system):

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from bootlab.build.workshop import Workshop
-from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store, open_system
 from bootlab.cli.options.ranges import parse_speeds, parse_words
 from bootlab.cli.resuming import Resume, digest, kept, settle
 from bootlab.cli.sweep import expect_csv, write_csv
@@ -21,7 +21,6 @@ from bootlab.experiments.store import RunKind
 from bootlab.measure.record_files import write_json
 from bootlab.report.compression.csv import compression_csv
 from bootlab.report.compression.view import compression_view
-from bootlab.system import read_system
 
 _SPEEDS = "1,2,5,10,20,50,100,200,500,1000"
 _WHATS: tuple[What, ...] = ("kernel", "initramfs")
@@ -62,7 +61,7 @@ def compression(
     latency of [storage] for each file. Exit code 0: every one was measured; 1: one was not, and it says why.
     """
     expect_csv(csv)
-    value = read_system(system)
+    value = open_system(system, silent=json)
     store = open_store(runs)
     now = _StudyRequest(speeds=speeds or _SPEEDS, what=what, seeds=seeds or 3, systems=digest(value))
     question = settle(store, resume, RunKind.STUDY, value.name, now, [speeds, what, seeds])

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bootlab.build.workshop import Workshop
-from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store, open_system
 from bootlab.cli.options.ranges import LEAST_MIB, MOST_MIB, MOST_VCPUS, parse_numbers, parse_sizes, parse_words
 from bootlab.cli.resuming import Resume, digest, kept, settle
 from bootlab.cli.terminal.doubts import warn_of_doubts
@@ -23,7 +23,7 @@ from bootlab.experiments.sweep.places import SweepAxes
 from bootlab.measure.record_files import write_json
 from bootlab.report.sweep.csv import sweep_csv
 from bootlab.report.sweep.view import sweep_view
-from bootlab.system import ClockKind, Kernel, PageSize, System, read_system
+from bootlab.system import ClockKind, Kernel, PageSize, System
 from bootlab.targets.registry import target_of
 
 _VIRTUAL_REPEATS, _WALL_REPEATS = 3, 10
@@ -68,7 +68,7 @@ def sweep(
     Exit code 0: every place was ready; 1: one was not.
     """
     expect_csv(csv)
-    value = read_system(system)
+    value = open_system(system, silent=json)
     if (why := target_of(value).fixed_machine) is not None:
         raise InputError(f"{system}:target: {why}")
     store = open_store(runs)
@@ -137,7 +137,7 @@ def _wanted(asked: _SweepRequest) -> tuple[SweepAxes, list[System]]:
     systems = []
     for word in asked.kernel.split(",") if asked.kernel else []:
         file = Path(word.strip())
-        one = read_system(file)
+        one = open_system(file)
         systems.append(one)
         # The name of a system says most about its kernel, unless two files have the same.
         name = one.name if one.name not in kernels else file.stem

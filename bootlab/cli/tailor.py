@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bootlab.build.workshop import Workshop
-from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store
+from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store, open_system
 from bootlab.cli.resuming import digest, kept, settle
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.files import expect_path
@@ -22,7 +22,6 @@ from bootlab.experiments.tailor.rounds import Tailored, Tailoring, expect_tailor
 from bootlab.measure.record_files import store_error, write_json, write_whole
 from bootlab.report.tailor.reasons import reasons
 from bootlab.report.tailor.view import tailor_view
-from bootlab.system import read_system
 
 CONFIG = "tailored.config"
 REASONS = "reasons.txt"
@@ -78,7 +77,7 @@ def tailor(
     The check decides what the job is: let it do all that the system is for. Security options never go for not having
     run, only by name. Every kernel is booted and checked; what a check fails without stays, with the reason.
     """
-    value = read_system(system)
+    value = open_system(system, silent=json)
     with naming(system):
         expect_tailorable(value)
     if output is not None:

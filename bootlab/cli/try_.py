@@ -15,6 +15,7 @@ from bootlab.cli.options.arguments import (
     naming,
     open_cache,
     open_store,
+    open_system,
 )
 from bootlab.cli.resuming import Resume, digest, kept, settle
 from bootlab.cli.terminal.doubts import warn_of_doubts
@@ -32,7 +33,7 @@ from bootlab.experiments.trial.task import TrialTask
 from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS, FEWEST_WALL
 from bootlab.measure.record_files import write_json
 from bootlab.report.trial.view import try_view
-from bootlab.system import ClockKind, read_system
+from bootlab.system import ClockKind
 from bootlab.techniques.model.catalogue import load_catalogue, require_techniques
 
 
@@ -104,7 +105,7 @@ def try_(
     effect a boot proves, the second one the others, and names what it risks. With [storage] in the system file every
     time includes that of loading kernel and initramfs, by that model.
     """
-    value = read_system(system)
+    value = open_system(system, silent=json)
     store = open_store(runs)
     now = _TrialRequest(
         system=digest(value),

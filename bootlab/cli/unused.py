@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bootlab.build.boot_files import root_entries_of
-from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store
+from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store, open_system
 from bootlab.cli.profile.boots import expect_started
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.files import expect_file, inputs_of
@@ -24,7 +24,7 @@ from bootlab.measure.record_files import store_error, write_json
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.report.findings.view import unused_view
-from bootlab.system import System, read_system
+from bootlab.system import System
 from bootlab.targets.target import Prepared
 
 _PARTS = ("initramfs", "rootfs")
@@ -47,7 +47,7 @@ def unused(
     One boot is profiled until ready and through the check; every path that the kernel is asked for counts as used.
     The rest becomes a `without` list for the recipe. Exit code 0: found, and it boots without them; 1: it does not.
     """
-    value = read_system(system)
+    value = open_system(system, silent=json)
     parts = [part for part in _PARTS if getattr(value, part) is not None]
     if not parts:
         raise InputError(f"{system}: neither [initramfs] nor [rootfs]: there are no files to look at")

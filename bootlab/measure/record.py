@@ -42,7 +42,10 @@ class PhaseRecord(Document):
 
 
 class StageRecord(Document):
-    """A stage of U-Boot's, by its own timer: us since that started, in ns. A board's starts at power-on or in SPL."""
+    """A moment before the kernel: a stage of U-Boot's by its own timer (us since that started, in ns), or a driver.
+
+    U-Boot's timer starts at a board's power-on or in SPL. UEFI's drivers are on the boot's clock.
+    """
 
     name: str
     t_ns: Nanoseconds
@@ -113,6 +116,8 @@ class BootRecord(Document):
     phases: list[PhaseRecord]
     bootstage: list[StageRecord] = []
     """U-Boot's own stages, where it printed them (CONFIG_BOOTSTAGE_REPORT)."""
+    drivers: list[StageRecord] = Field(default=[], exclude_if=lambda value: not value)
+    """UEFI's programs by the names they have in its firmware, each as its first instruction ran."""
     initcalls: list[InitcallRecord]
     guest_clock: GuestClock | None = None
     """None when the console holds too few stamped lines."""

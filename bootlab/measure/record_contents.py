@@ -10,7 +10,7 @@ from bootlab.measure.causes.ending import Ending
 from bootlab.measure.guest.clock import HOST, VIRTUAL, place_guest_clock
 from bootlab.measure.host.facts import read_host_facts
 from bootlab.measure.observed_boot import ObservedBoot
-from bootlab.measure.record import BootRecord, ConsoleStamps, GuestClock, InitcallRecord, Outcome
+from bootlab.measure.record import BootRecord, ConsoleStamps, GuestClock, InitcallRecord, Outcome, StageRecord
 from bootlab.profile.asked.marks import marks_looked_for
 from bootlab.profile.recorded.trace import DISKS, PluginTrace, Stamp
 from bootlab.system import ClockKind
@@ -63,6 +63,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun) -> BootRecord:
         idle_ns=trace.idle_ns(ready) if trace is not None and ready is not None else None,
         charged_ns=ready.charged_ns if ready is not None else 0,
         marks=marks,
+        drivers=_list_drivers(trace),
         phases=phase_records(marks, seen.directory, system.booted.mark),
         bootstage=stage_records(heard.text),
         initcalls=[] if trace is None else cut_initcalls(trace, prepared.symbols, marks),
@@ -123,10 +124,15 @@ def _collect_marks(said: Mapping[str, int], trace: PluginTrace | None, ready: St
     else:
         # A guest may name a mark as it likes, but not move one of ours.
         marks.update({name: mark.t_ns for name, mark in trace.guest_marks.items() if name not in m.OWN})
-        marks.update({name: mark.t_ns for name, mark in trace.marks.items()})
+        marks.update({name: mark.t_ns for name, mark in trace.marks.items() if not name.startswith(m.DRIVER_PREFIX)})
         if ready is not None:
             marks[m.READY] = ready.t_ns
     return dict(sorted(marks.items(), key=lambda item: item[1]))
+
+
+def _list_drivers(trace: PluginTrace | None) -> list[StageRecord]:
+    found = [] if trace is None else [item for item in trace.marks.items() if item[0].startswith(m.DRIVER_PREFIX)]
+    return [StageRecord(name=name.removeprefix(m.DRIVER_PREFIX), t_ns=stamp.t_ns) for name, stamp in found]
 
 
 def _refusals(trace: PluginTrace) -> list[str]:

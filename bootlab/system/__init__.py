@@ -6,6 +6,7 @@ from bootlab.system.booted import Booted, Check
 from bootlab.system.bootloader import Bootloader, Card, Flash
 from bootlab.system.coldplug import Coldplug
 from bootlab.system.content import Compression, Content, FileSystem, Initramfs, Rootfs
+from bootlab.system.disk_image import DiskImage
 from bootlab.system.file import read_system
 from bootlab.system.kernel import Kernel, KernelBuild, KernelEntry
 from bootlab.system.machine import (
@@ -46,6 +47,7 @@ __all__ = [
     "Coldplug",
     "Content",
     "Disk",
+    "DiskImage",
     "FileSystem",
     "Flash",
     "FlashLayout",

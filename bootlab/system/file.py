@@ -121,6 +121,7 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
         ("kernel.build", build, ("source", "config")),
         ("bootloader", bootloader, ("source", "config", "opensbi")),
         ("card", table(document.get("card")), ("path", "dtb")),
+        ("image", table(document.get("image")), ("path",)),
         ("flash", table(document.get("flash")), ("path",)),
         ("target", table(document.get("target")), ("boots",)),
         ("network", table(document.get("network")), ("metadata",)),
@@ -147,7 +148,7 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
         if "path" in table(disk):
             yield f"disks[{index}].path", disk, "path"
     machine = table(document.get("machine"))
-    if machine.get("firmware", "default") not in ("default", "qboot"):
+    if machine.get("firmware", "default") not in ("default", "qboot", "ovmf"):
         yield "machine.firmware", machine, "firmware"
 
 

@@ -52,7 +52,7 @@ class Kernel(Part):
     package: str | None = None
     build: KernelBuild | None = None
     installed: bool = False
-    """What a board has already: nothing is known of it, and nothing can be changed."""
+    """What a board has already, of which nothing is known, or an image: it cannot be changed."""
     suite: str | None = None
     """Debian suite of `package`, e.g. `bookworm`; by default the suite of this machine."""
     symbols: Path | None = Field(default=None, strict=False)

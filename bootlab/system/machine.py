@@ -74,7 +74,9 @@ class Machine(Part):
     memory_mib: int = Field(default=256, ge=16, le=1 << 20)
     vcpus: int = Field(default=1, ge=1, le=255)
     firmware: str = "default"
-    """`default`, `qboot`, or a path to a firmware image."""
+    """`default`, `qboot`, `ovmf` (UEFI, of Debian's package), or a path to a firmware image."""
+    firmware_suite: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Debian suite of `ovmf`, by default this machine's: versions differ by seconds."""
     options: dict[Annotated[str, WORD], Annotated[str, WORD]] = {}
     devices: tuple[Annotated[str, _DEVICE], ...] = Field(default=(), strict=False)
     """More devices, as words of QEMU's `-device`: `usb-kbd`, `ES1370,audiodev=none` (which plays to nobody)."""
@@ -92,6 +94,12 @@ class Machine(Part):
         for key, value in _FIXED.get(self.type.value, {}).items():
             if getattr(self, key) != value:
                 raise ValueError(f"{key} of machine.type {self.type.value!r} is {value}: the board has no other")
+        return self
+
+    @model_validator(mode="after")
+    def _firmware_of_a_suite(self) -> Self:
+        if self.firmware_suite is not None and self.firmware != "ovmf":
+            raise ValueError('firmware_suite says where firmware = "ovmf" comes from')
         return self
 
     @model_validator(mode="after")

@@ -15,6 +15,7 @@ from bootlab.system.board_model import BoardModel
 from bootlab.system.booted import Booted, Check
 from bootlab.system.bootloader import Bootloader, Card, Flash
 from bootlab.system.content import Initramfs, Rootfs
+from bootlab.system.disk_image import DiskImage
 from bootlab.system.kernel import Kernel, KernelEntry
 from bootlab.system.machine import (
     Accelerator,
@@ -51,6 +52,8 @@ class System(Part):
     # Left out of documents where there is none, as all that came after boots that are on record.
     flash: Flash | None = Field(default=None, exclude_if=lambda value: value is None)
     board_model: BoardModel | None = None
+    image: DiskImage | None = Field(default=None, exclude_if=lambda value: value is None)
+    """All that it boots: neither a kernel nor a root is given beside it."""
     initramfs: Initramfs | None = None
     rootfs: Rootfs | None = None
     storage: Storage | None = None
@@ -65,8 +68,13 @@ class System(Part):
     @model_validator(mode="before")
     @classmethod
     def _as_a_board_is(cls, given: Any) -> Any:
-        # A board has no other clock than its console, and boots what is on it unless something is delivered.
-        if not isinstance(given, dict) or not is_real_target(given.get("target")):
+        # An image boots what is on it, and so does a board unless something is delivered; that has no other clock than
+        # its console.
+        if not isinstance(given, dict):
+            return given
+        if given.get("image") is not None:
+            return {"kernel": {"installed": True}, **given}
+        if not is_real_target(given.get("target")):
             return given
         machine = given.get("machine")
         if isinstance(machine, dict):
@@ -83,6 +91,9 @@ class System(Part):
             raise ValueError(f"machine.type {self.machine.type.value!r} must be {other}")
         if real != (self.clock.kind is ClockKind.CONSOLE):
             raise ValueError('clock.kind = "console" is the clock of a board on a serial line, and its only one')
+        if self.image is not None:
+            self._expect_image()
+            return self
         if self.kernel.installed and (line is None or line.deliver or self.initramfs or self.rootfs):
             raise ValueError("kernel.installed is for a board that boots what is on it: nothing is delivered to it")
         if line is not None:
@@ -120,9 +131,31 @@ class System(Part):
         asks = self.check is not None and self.check.send is not None
         if asks and (self.network is None or self.network.guest_port is None):
             raise ValueError("check.send needs network.guest_port: the port that the host connects to")
+        if machine.firmware == "ovmf" and self.image is None:
+            raise ValueError('machine.firmware = "ovmf" is for a system that boots from an [image]')
         self._expect_bus()
         self._expect_board()
         return self
+
+    def _expect_image(self) -> None:
+        machine = self.machine
+        for name in ("target", "initramfs", "rootfs", "bootloader", "card", "flash", "board_model", "storage"):
+            if getattr(self, name) is not None:
+                raise ValueError(f"[{name}] does not go with [image], which brings all that is booted")
+        assert self.image is not None
+        if not self.kernel.installed or self.kernel.entry is not KernelEntry.IMAGE:
+            raise ValueError(
+                "kernel: an [image] boots the kernel that is on it: kernel.installed = true, or no [kernel] at all; "
+                "kernel.cmdline is added to the words of its bootloader"
+            )
+        if machine.firmware == "qboot":
+            raise ValueError('machine.firmware = "qboot" boots no disk')
+        if self.image.loader == "uki" and machine.firmware != "ovmf":
+            raise ValueError('image.loader = "uki" is started by UEFI: machine.firmware = "ovmf"')
+        if machine.type not in (MachineType.Q35, MachineType.PC):
+            raise ValueError(f'machine.type {machine.type.value!r} boots no [image]: "q35" and "pc" do')
+        if self.clock.kind is ClockKind.CONSOLE:
+            raise ValueError('clock.kind = "console" is the clock of a real board')
 
     def _expect_bus(self) -> None:
         machine = self.machine
@@ -316,8 +349,22 @@ class BootFiles(Part):
     """The SD card's image, of a board that has one."""
     flash: Path | None = None
     """The flash chip's image, of a board that has one."""
+    image: Path | None = None
+    """The disk that the machine boots from by its own firmware; `kernel` and `initramfs` are then what is on it."""
+    image_format: str = ""
+    """`raw` or `qcow2`."""
     firmware: Path | None = None
-    """What a board's machine starts in its memory, where its medium does not hold it: SPL."""
+    """What a board's machine starts in its memory, where its medium does not hold it: SPL.
+
+    With `image`: OVMF's code."""
+    firmware_variables: Path | None = None
+    """What OVMF keeps its settings in, as it is before the first boot."""
+    loaders: tuple[Path, ...] = ()
+    """The EFI programs on the image that come before its kernel, in the order in which they start each other."""
+    boot_code: str = ""
+    """The first bytes of the image's first sector, in hex; empty where it has no code."""
+    core_code: str = ""
+    """The same of GRUB's core.img, which that loads."""
     spl: Path | None = None
     """ELF file of the bootloader's first stage, with symbols, when it was built."""
     uboot: Path | None = None

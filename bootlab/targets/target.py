@@ -267,6 +267,7 @@ def boot_key(system: System, hashes: Mapping[str, str], plugin_config: str | Non
             "bootloader": True,
             "card": True,
             "flash": True,
+            "image": {"path"},
             "target": {"boots"},
         },
     )
@@ -283,6 +284,7 @@ def sizes_of(system: System, files: BootFiles) -> dict[str, int]:
     named = {
         "kernel": files.kernel,
         "initramfs": files.initramfs,
+        "image": files.image,
         "card": files.card,
         "flash": files.flash,
         **dict(zip(names, files.disks, strict=True)),

@@ -14,6 +14,22 @@ OPENSBI_ENTRY: Final = "opensbi_entry"
 """First instruction of the OpenSBI that a riscv64 board's SPL starts, and that starts U-Boot proper."""
 UBOOT_ENTRY: Final = "uboot_entry"
 """First instruction of U-Boot proper. In Falcon mode it never runs."""
+PEI_ENTRY: Final = "pei_entry"
+"""UEFI: its second phase begins, which sets up memory and unpacks the next one."""
+DXE_ENTRY: Final = "dxe_entry"
+"""UEFI: its core begins to start drivers."""
+BDS_ENTRY: Final = "bds_entry"
+"""UEFI: the boot manager connects the first device to its driver."""
+BOOT_SECTOR: Final = "boot_sector"
+"""BIOS: first instruction of the disk's first sector."""
+LOADER_ENTRY: Final = "loader_entry"
+"""First instruction of the bootloader on a PC's disk: GRUB, systemd-boot, shim, or the stub of a UKI."""
+SECOND_LOADER_ENTRY: Final = "second_loader_entry"
+"""The same of what that one starts, where it is no kernel: GRUB behind shim, the stub of a UKI behind systemd-boot."""
+EFI_STUB_ENTRY: Final = "efi_stub_entry"
+"""First instruction of the kernel as a program of UEFI's, which leaves UEFI by itself."""
+EXIT_BOOT_SERVICES: Final = "exit_boot_services"
+"""UEFI is told that the kernel takes over the machine."""
 KERNEL_LOAD: Final = "kernel_load"
 """A bootloader begins to load: SPL in Falcon mode the kernel, U-Boot proper the first file, script or kernel."""
 KERNEL_JUMP: Final = "kernel_jump"
@@ -53,11 +69,26 @@ BOOT_ORDER: Final[tuple[str, ...]] = (
 BOARD_ORDER: Final[tuple[str, ...]] = (POWER_ON, SPL_ENTRY, OPENSBI_ENTRY, UBOOT_ENTRY, KERNEL_LOAD, *BOOT_ORDER[1:])
 """The same of a board that boots by a bootloader."""
 
+PC_STAGES: Final[tuple[str, ...]] = (
+    PEI_ENTRY,
+    DXE_ENTRY,
+    BDS_ENTRY,
+    BOOT_SECTOR,
+    LOADER_ENTRY,
+    SECOND_LOADER_ENTRY,
+    EFI_STUB_ENTRY,
+    EXIT_BOOT_SERVICES,
+)
+"""What a PC goes through before its kernel when it boots from a disk, by UEFI or BIOS."""
+
+DRIVER_PREFIX: Final = "driver:"
+"""Before the name of a UEFI driver, in a mark for its first instruction."""
+
 KERNEL_LINES: Final = (
     (re.compile(r"Linux version \d"), "kernel_banner"),
     (re.compile(r"Run \S+ as init process"), INIT_EXEC),
 )
 """What a console shows of the kernel's own moments: the pattern of a line -> its mark. Stable for decades."""
 
-OWN: Final = frozenset({*BOARD_ORDER, KERNEL_JUMP, PANIC} - {READY})
+OWN: Final = frozenset({*BOARD_ORDER, *PC_STAGES, KERNEL_JUMP, PANIC} - {READY})
 """Names that only bootlab gives; READY is the guest's to say."""

@@ -25,6 +25,18 @@ _STAGES = {
     m.KERNEL_LOAD: "kernel load",
 }
 """Of a board: the phase that each of these marks begins, whatever mark ends it."""
+_PC_STAGES = {
+    m.POWER_ON: "firmware",
+    m.PEI_ENTRY: "PEI",
+    m.DXE_ENTRY: "DXE",
+    m.BDS_ENTRY: "BDS",
+    m.BOOT_SECTOR: "boot sector",
+    m.LOADER_ENTRY: "loader",
+    m.SECOND_LOADER_ENTRY: "second loader",
+    m.EFI_STUB_ENTRY: "EFI stub",
+    m.EXIT_BOOT_SERVICES: "end of UEFI",
+}
+"""The same of a PC that boots from a disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +64,7 @@ def cut(marks: Mapping[str, int]) -> list[Phase]:
     reached = _reached(marks)
     phases = []
     for start, end in zip(reached, reached[1:], strict=False):
-        phases.append(Phase(_name(start, end, stages=m.SPL_ENTRY in marks), start, end, marks[start], marks[end]))
+        phases.append(Phase(_name(start, end, _stages_of(marks)), start, end, marks[start], marks[end]))
     return phases
 
 
@@ -63,20 +75,25 @@ def unfinished(marks: Mapping[str, int], end_ns: int) -> Phase | None:
     if last == m.READY or end_ns <= marks[last]:
         return None
     following = m.READY if last not in m.BOOT_ORDER else m.BOOT_ORDER[m.BOOT_ORDER.index(last) + 1]
-    stages = m.SPL_ENTRY in marks
-    return Phase(f"{_name(last, following, stages=stages)}, not finished", last, "end", marks[last], end_ns)
+    return Phase(f"{_name(last, following, _stages_of(marks))}, not finished", last, "end", marks[last], end_ns)
+
+
+def _stages_of(marks: Mapping[str, int]) -> Mapping[str, str]:
+    """Return the stages of this machine before its kernel; empty where the firmware alone loads it."""
+    if m.SPL_ENTRY in marks:
+        return _STAGES
+    return _PC_STAGES if any(name in marks for name in m.PC_STAGES) else {}
 
 
 def _reached(marks: Mapping[str, int]) -> list[str]:
-    if m.SPL_ENTRY not in marks:
-        return [name for name in m.BOOT_ORDER if name in marks]
-    stages = sorted((name for name in _STAGES if name in marks), key=lambda name: marks[name])
-    return [*stages, *(name for name in m.BOOT_ORDER[1:] if name in marks)]
+    known = _stages_of(marks)
+    stages = sorted((name for name in known if name in marks), key=lambda name: marks[name])
+    return [*stages, *(name for name in m.BOOT_ORDER if name in marks and name not in known)]
 
 
-def _name(start: str, end: str, *, stages: bool) -> str:
-    if stages and start in _STAGES:
-        return _STAGES[start]
+def _name(start: str, end: str, stages: Mapping[str, str]) -> str:
+    if start in stages:
+        return "SEC" if end == m.PEI_ENTRY else stages[start]
     first, last = m.BOOT_ORDER.index(start), m.BOOT_ORDER.index(end)
     parts = [_NAMES[pair] for pair in zip(m.BOOT_ORDER[first:last], m.BOOT_ORDER[first + 1 : last + 1], strict=True)]
     return " + ".join(parts)

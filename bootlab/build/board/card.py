@@ -11,7 +11,6 @@ import struct
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO
 
 from bootlab.build.board.bootloader import FalconPlaces
 from bootlab.build.board.device_tree import empty_tree, write_fixed_up
@@ -19,6 +18,7 @@ from bootlab.build.board.legacy_image import kernel_image, script_image
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.formats import ext4
 from bootlab.build.formats.cpio import Entry
+from bootlab.build.formats.sparse import copy_sparse
 from bootlab.build.kernel.image import zimage_size
 from bootlab.errors import InputError
 from bootlab.process import run
@@ -29,7 +29,6 @@ KERNEL, DEVICE_TREE, INITRAMFS, SCRIPT = "zImage", "board.dtb", "initramfs", "bo
 
 _FORMAT = 1
 _SMALLEST_MIB = 64
-_BLOCK = 64 << 10
 _FILE_ROOM = 1 << 20
 """What a file system needs besides its files, at most, of these few."""
 _PARTITION_KINDS = {"fat": 0x0C, "ext4": 0x83}
@@ -121,16 +120,7 @@ def _compose(card: Card, parts: CardParts, board: Board, out: Path) -> None:
             image.seek(place)
             image.write(bytes_)
         with partition.open("rb") as content:
-            _copy_sparse(content, image, layout.files_at)
-
-
-def _copy_sparse(source: IO[bytes], image: IO[bytes], at: int) -> None:
-    # A card is nearly all zeros, which need neither be written nor kept.
-    while block := source.read(_BLOCK):
-        if block.strip(b"\0"):
-            image.seek(at)
-            image.write(block)
-        at += len(block)
+            copy_sparse(content, image, layout.files_at)
 
 
 def _script(parts: CardParts, files: Collection[str]) -> str:

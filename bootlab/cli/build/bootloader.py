@@ -19,12 +19,12 @@ from bootlab.cli.build.words import (
     parse_options,
     refuse_with_file,
 )
-from bootlab.cli.options.arguments import Json, complete_system, naming, open_cache
+from bootlab.cli.options.arguments import Json, complete_system, naming, open_cache, open_system
 from bootlab.cli.terminal.files import copy_to, expect_folder, inputs_of
 from bootlab.cli.terminal.showing import answer
 from bootlab.errors import InputError
 from bootlab.report.build.bootloader import bootloader_view
-from bootlab.system import BOARDS, Bootloader, read_system
+from bootlab.system import BOARDS, Bootloader
 
 _BOARDS = {kind.value: (board, arch) for (kind, arch), board in BOARDS.items()}
 _DEFAULT_BOARD = next(iter(_BOARDS))
@@ -110,7 +110,7 @@ def bootloader(
     cache = open_cache()
     if system is not None:
         refuse_with_file(system, [*(["--board"] if board else []), *(_WORDS[key] for key, one in given.items() if one)])
-        value = read_system(system)
+        value = open_system(system)
         if output is not None:
             expect_folder("--output", output, inputs_of(value, system), what="bootloader")
         with naming(system), build_progress(silent=json) as (tell, progress):

@@ -12,6 +12,7 @@ from bootlab.build.source.configure import GENERIC_BASES
 from bootlab.build.source.toolchain import ARCHITECTURES
 from bootlab.build.workshop import Workshop
 from bootlab.cli.build import bootloader as build_bootloader
+from bootlab.cli.build import image as build_image
 from bootlab.cli.build import root as build_root
 from bootlab.cli.build.option_names import naming_options
 from bootlab.cli.build.words import (
@@ -24,11 +25,11 @@ from bootlab.cli.build.words import (
     parse_options,
     refuse_with_file,
 )
-from bootlab.cli.options.arguments import Json, complete_system, naming, open_cache
+from bootlab.cli.options.arguments import Json, complete_system, naming, open_cache, open_system
 from bootlab.cli.terminal.files import copy_to, expect_folder, inputs_of
 from bootlab.cli.terminal.showing import answer
 from bootlab.report.build.kernel import kernel_view
-from bootlab.system import KernelBuild, read_system
+from bootlab.system import KernelBuild
 
 _WORDS = {
     "source": "--source",
@@ -53,6 +54,7 @@ app = typer.Typer(
 app.command("initramfs")(build_root.initramfs)
 app.command("rootfs")(build_root.rootfs)
 app.command("bootloader")(build_bootloader.bootloader)
+app.command("image")(build_image.image)
 
 
 def _beginning_with(words: Iterable[str]) -> Callable[[str], list[str]]:
@@ -129,7 +131,7 @@ def kernel(
     cache = open_cache()
     if system is not None:
         refuse_with_file(system, named)
-        value = read_system(system)
+        value = open_system(system)
         arch = value.machine.arch
         if output is not None:
             expect_folder("--output", output, inputs_of(value, system))

@@ -15,13 +15,13 @@ from bootlab.build.debian import packages
 from bootlab.build.root.images import BuiltRoot, Recipe, build_root
 from bootlab.build.workshop import Workshop
 from bootlab.cli.build.option_names import made_of_options, naming_options
-from bootlab.cli.options.arguments import Json, complete_system, naming, open_cache
+from bootlab.cli.options.arguments import Json, complete_system, naming, open_cache, open_system
 from bootlab.cli.terminal.files import copy_as, expect_file, inputs_of
 from bootlab.cli.terminal.showing import answer
 from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError
 from bootlab.report.build.root import root_view
-from bootlab.system import Compression, FileSystem, Initramfs, Rootfs, read_system
+from bootlab.system import Compression, FileSystem, Initramfs, Rootfs
 
 _WORDS = {
     "packages": "--packages",
@@ -211,7 +211,7 @@ def _build(kind: type[RecipeT], given: dict[str, Any], request: _Request) -> int
                 f"{system} says what to build: {', '.join(named)} cannot be given with it",
                 hint="change the file, or leave it out and give everything on the command line",
             )
-        value = read_system(system)
+        value = open_system(system)
         arch = value.machine.arch
         if output is not None:
             expect_file("--output", output, inputs_of(value, system), example=_EXAMPLES[part])

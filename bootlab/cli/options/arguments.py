@@ -10,20 +10,25 @@ from typing import Annotated
 import typer
 
 from bootlab.build.cache import Cache
+from bootlab.build.image.as_system import describe_image, system_of_image
+from bootlab.build.image.image_file import looks_like_image, open_image
+from bootlab.build.image.kept_contents import read_image
 from bootlab.build.workshop import Workshop
 from bootlab.cli.terminal.speech import teller
 from bootlab.errors import InputError, MissingTool
 from bootlab.experiments.store import Store
 from bootlab.experiments.trial.plan import PLANS
-from bootlab.system import System
+from bootlab.system import System, read_system
+
+_SYSTEMS = (".toml", ".img", ".raw", ".qcow2", ".efi")
 
 
 def complete_system(incomplete: str) -> list[str]:
-    """Return the TOML files and folders that begin with what was typed."""
+    """Return the TOML files, disk images and folders that begin with what was typed."""
     typed = Path(incomplete)
     folder = typed if incomplete.endswith("/") else typed.parent
     try:
-        names = [path for path in sorted(folder.iterdir()) if path.suffix == ".toml" or os.path.isdir(path)]
+        names = [path for path in sorted(folder.iterdir()) if path.suffix in _SYSTEMS or os.path.isdir(path)]
     except OSError:
         return []
     texts = [f"{path}/" if os.path.isdir(path) else str(path) for path in names if not path.name.startswith(".")]
@@ -42,7 +47,11 @@ class ExportFormat(StrEnum):
 
 SystemFile = Annotated[
     Path,
-    typer.Argument(metavar="SYSTEM", help="System file (TOML), see docs/systems.md.", autocompletion=complete_system),
+    typer.Argument(
+        metavar="SYSTEM",
+        help="System file (TOML, docs/systems.md), or a disk image: raw, qcow2 or a UKI (docs/images.md).",
+        autocompletion=complete_system,
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document (docs/formats.md) and nothing else.")]
 Runs = Annotated[
@@ -55,6 +64,25 @@ Parallel = Annotated[
         "--parallel", min=1, max=64, metavar="N", help="Boots at once, virtual clock only. [default: one per core]"
     ),
 ]
+
+
+def names_system(name: str) -> bool:
+    """Return whether a word names a system, file or image, where it could also name a run."""
+    return name.endswith(".toml") or (os.path.isfile(name) and looks_like_image(Path(name)))
+
+
+def open_system(path: Path, *, silent: bool = False) -> System:
+    """Return the system that a system file describes, or that a disk image is. Says on stderr what is in an image.
+
+    Raises InputError as `read_system`, and for an image that cannot boot; MissingTool for what it is read with.
+    """
+    if not looks_like_image(path):
+        return read_system(path)
+    shop = open_shop(silent=silent)
+    read = read_image(shop, open_image(path))
+    for line in describe_image(read):
+        shop.tell(line)
+    return system_of_image(read)
 
 
 @contextmanager

@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from bootlab.cli.options.arguments import ExportFormat, Json, Runs, complete_system, open_store
+from bootlab.cli.options.arguments import (
+    ExportFormat,
+    Json,
+    Runs,
+    complete_system,
+    names_system,
+    open_store,
+    open_system,
+)
 from bootlab.cli.options.ranges import LEAST_MIB, MOST_MIB, parse_numbers, parse_sizes
 from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, saved_view, start_run
 from bootlab.cli.profile.sweeps import run_sweep
@@ -28,7 +36,7 @@ from bootlab.profile.asked.profiling import DEFAULT_SPAN_NS
 from bootlab.profile.asked.request import MOST_VCPUS, ProfileRequest
 from bootlab.report.exports.export import expect_writable, export_difference, export_profile
 from bootlab.symbols.system_map import SymbolFile, classify_symbol_file
-from bootlab.system import System, read_system
+from bootlab.system import System
 
 _MOST_SPAN_NS = (1 << 63) - 1
 _MANY_SPANS_NS = 1000
@@ -136,7 +144,7 @@ def profile(
             raise InputError("--to: says where exports go, and there is none", hint="name a form with --export")
         # A boot takes longer than to find out that nothing can be written there.
         expect_writable(to)
-    if not system.endswith(".toml"):
+    if not names_system(system):
         _refuse_with_run(system, vcpus, memory, seed, symbols, deadline, span)
         run, label = require_profile(store, system)
         with run.locked():
@@ -149,7 +157,7 @@ def profile(
         err.print(
             f"bootlab: warning: --span {span}: every call so short is recorded: minutes, and GB of memory and disk"
         )
-    value = _changed(read_system(file), seed, kernel_symbols)
+    value = _changed(open_system(file, silent=json), seed, kernel_symbols)
     subject = Subject(value, file, request, deadline, tuple(symbols or ()))
     axis, points = _points(subject, vcpus, memory)
     if axis is not None:
@@ -158,8 +166,8 @@ def profile(
         return run_sweep(store, points, axis, json=json)
     subjects = {LABEL: points[LABEL]}
     before = None
-    if against is not None and against.endswith(".toml"):
-        other = _changed(read_system(Path(against)), seed, None)
+    if against is not None and names_system(against):
+        other = _changed(open_system(Path(against), silent=json), seed, None)
         _expect_one_clock(subject.system, other)
         subjects[AGAINST] = replace(subject, system=other, file=Path(against))
     else:

@@ -59,12 +59,18 @@ def copy_as(output: Path, path: Path) -> None:
         shutil.copyfile(path, output)
 
 
+def write_text(option: str, output: Path, text: str) -> None:
+    """Write a file whose place was looked at before; `option` names it. Raises StoreError."""
+    with _told(output, option):
+        output.write_text(text, encoding="utf-8")
+
+
 @contextmanager
-def _told(output: Path) -> Iterator[None]:
+def _told(output: Path, option: str = "--output") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StoreError(f"--output: {error.filename or output}: {error.strerror or error}") from error
+        raise StoreError(f"{option}: {error.filename or output}: {error.strerror or error}") from error
 
 
 def inputs_of(system: System, file: Path) -> list[tuple[str, Path | None]]:
@@ -81,6 +87,8 @@ def inputs_of(system: System, file: Path) -> list[tuple[str, Path | None]]:
         found.append(("flash.path", system.flash.path))
     if system.bootloader is not None:
         found.append(("bootloader.opensbi", system.bootloader.opensbi))
+    if system.image is not None:
+        found.append(("image.path", system.image.path))
     for build in (system.kernel.build, system.bootloader):
         if build is not None:
             found += [(f"{build.key}.source", build.source), (f"{build.key}.config", build.config)]

@@ -59,6 +59,8 @@ _TOOLS = (
     _Tool("fakeroot", "fakeroot", "makes them with root's files, without being root", needed=False),
     _Tool("go", "golang-go", "compiles an init written in Go", needed=False, version_option="version"),
     _Tool("mcopy", "mtools", "composes a board's SD card", needed=False),
+    _Tool("grub-fstest", "grub-common", "reads files out of disk images", needed=False),
+    _Tool("qemu-img", "qemu-utils", "reads qcow2 images", needed=False),
     _Tool("fdtput", "device-tree-compiler", "puts a command line into a board's device tree", needed=False),
     _Tool("swig", "swig", "builds U-Boot", needed=False, version_option="-version"),
     _Tool(

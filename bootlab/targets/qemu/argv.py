@@ -73,7 +73,10 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
     argv += _clock(system, wiring.accelerator)
     argv += ["-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
     argv += ["-qmp", f"unix:{_escape(wiring.qmp_socket)},server=on,wait=off"]
-    argv += _kernel(system, files) if system.board is None else _board(system.board, files)
+    if system.image is not None:
+        argv += _image(system, files)
+    else:
+        argv += _kernel(system, files) if system.board is None else _board(system.board, files)
     if any("audiodev=none" in device for device in system.machine.devices):
         # A sound card wants something to play to, and there is no default.
         argv += ["-audiodev", "none,id=none"]
@@ -100,6 +103,27 @@ def _kernel(system: System, files: BootFiles) -> list[str]:
     if system.kernel.cmdline:
         argv += ["-append", system.kernel.cmdline]
     return argv
+
+
+def _image(system: System, files: BootFiles) -> list[str]:
+    assert system.image is not None and files.image is not None
+    argv: list[str] = []
+    if files.firmware is not None and files.firmware_variables is not None:
+        code, variables = _escape(files.firmware), _escape(files.firmware_variables)
+        argv += ["-drive", f"if=pflash,format=raw,unit=0,readonly=on,file={code}"]
+        argv += ["-drive", f"if=pflash,format=raw,unit=1,snapshot=on,file={variables}"]
+    if files.image_format == "efi":
+        # A program that UEFI starts as it starts any it is given.
+        return [*argv, "-kernel", str(files.image)]
+    attach = system.image.attach
+    controller = _CONTROLLERS.get(attach, "").format(transport=_transport(system))
+    if controller:
+        argv += _device(system, controller, ",id=image-controller")
+    argv += ["-drive", f"if=none,id=image,format={files.image_format},snapshot=on,file={_escape(files.image)}"]
+    words = ",drive=image,serial=image" + (",bootindex=0" if system.image.order else "")
+    if controller:
+        words += ",bus=image-controller.0"
+    return [*argv, *_device(system, _DISK_DRIVERS[attach].format(transport=_transport(system)), words)]
 
 
 def _board(board: Board, files: BootFiles) -> list[str]:
@@ -134,7 +158,7 @@ def _machine(system: System) -> list[str]:
     argv += ["-m", memory, "-smp", str(machine.vcpus)]
     if machine.firmware == "qboot":
         argv += ["-bios", "qboot.rom"]
-    elif machine.firmware != "default":
+    elif machine.firmware not in ("default", "ovmf"):
         argv += ["-bios", machine.firmware]
     return argv
 

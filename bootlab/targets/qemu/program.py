@@ -53,7 +53,8 @@ def plugin_environment(program: Path) -> dict[str, str]:
 def find_firmware(system: System) -> Path | None:
     """Return the firmware image that QEMU will load, or None when the machine starts the kernel itself."""
     machine = system.machine
-    if system.board is not None:
+    if system.board is not None or machine.firmware == "ovmf":
+        # OVMF is among the files that the system boots from.
         return None
     if machine.firmware not in ("default", "qboot"):
         return Path(machine.firmware)

@@ -24,6 +24,7 @@ from bootlab.system import Accelerator, BootFiles, ClockKind, System
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv, qemu_binary
 from bootlab.targets.qemu.exact_devices import CONFIG_LINE, are_exact, inexact_disks
 from bootlab.targets.qemu.huge_pages import expect_pages
+from bootlab.targets.qemu.image_stages import image_stage_lines
 from bootlab.targets.qemu.kvm import probe_kvm
 from bootlab.targets.qemu.network import GuestNetwork, read_network
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
@@ -160,7 +161,10 @@ class QemuTarget:
         )
 
     def lacks(self, before: System, after: System) -> str | None:
-        """Return None: an emulated machine can become any other."""
+        """Return why a system with an image cannot become `after`; None for all others: any machine is emulated."""
+        kernels = [(one.kernel.model_copy(update={"cmdline": ""}), one.initramfs) for one in (before, after)]
+        if before.image is not None and kernels[0] != kernels[1]:
+            return "kernel and initramfs are those of the image"
         return None
 
     def doubts(self, system: System) -> list[str]:
@@ -189,6 +193,8 @@ def _plugin_config(
 
 
 def _stages(system: System, files: BootFiles) -> list[str]:
+    if system.image is not None:
+        return image_stage_lines(files)
     if system.board is None:
         return []
     spl, uboot = (None if path is None else Firmware(path) for path in (files.spl, files.uboot))

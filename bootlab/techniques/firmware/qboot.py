@@ -13,6 +13,8 @@ _on_x86 = only_on(*X86)
 
 
 def _has_another_firmware(system: System, measured: Measured) -> str | None:
+    if system.image is not None:
+        return "the system boots a disk image, and qboot reads no disk"
     if system.machine.firmware != "default":
         return f"machine.firmware is {system.machine.firmware} already"
     if system.machine.uses_qboot:

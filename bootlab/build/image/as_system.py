@@ -1,0 +1,128 @@
+"""A disk image as a system: the machine that boots it, what counts as ready, and the same as a system file.
+
+An image says nothing of its machine. It gets a PC like a small one of a cloud's: one vCPU, 1 GiB, a virtio disk, a
+virtio card on bootlab's own network. It is ready when its login prompt is on the serial console, or where its kernel is
+told of none, when port 22 answers.
+"""
+
+import re
+from typing import Any
+
+from bootlab.build.image.contents import BIOS, UEFI, Chain, ImageContents, describe_partitions
+from bootlab.build.image.image_file import EFI
+from bootlab.build.image.kept_contents import ReadImage
+from bootlab.system import (
+    BootClock,
+    Booted,
+    DiskImage,
+    Kernel,
+    Machine,
+    MachineType,
+    Network,
+    NetworkPeer,
+    NetworkProbe,
+    System,
+)
+
+_SERIAL = re.compile(r"(?<!\S)console=ttyS0\b")
+_LOGIN = "login:"
+_SSH = 22
+_PROBE = "ssh"
+_MEMORY_MIB = 1024
+_DEADLINE_S = 1800.0
+
+
+def system_of_image(read: ReadImage) -> System:
+    """Return the system that boots an image."""
+    contents = read.contents
+    booted = Booted(console=_LOGIN, deadline_s=_DEADLINE_S)
+    if not has_serial_console(contents):
+        booted = Booted(mark=_PROBE, deadline_s=_DEADLINE_S)
+    path = read.image.path.absolute()
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._")[:100] or "image"
+    return System(
+        name=name,
+        description=contents.os_name,
+        machine=Machine(type=MachineType.Q35, memory_mib=_MEMORY_MIB, firmware=firmware_of(contents)),
+        clock=BootClock(),
+        kernel=Kernel(installed=True),
+        image=DiskImage(path=path),
+        network=Network(peer=NetworkPeer.BOOTLAB, probes={_PROBE: NetworkProbe(tcp=_SSH)}),
+        booted=booted,
+    )
+
+
+def firmware_of(contents: ImageContents) -> str:
+    """Return the firmware that an image is booted by: BIOS where it can, as QEMU's machines do, else OVMF."""
+    return "default" if contents.chains.get(BIOS, _NOTHING).kernel else "ovmf"
+
+
+def has_serial_console(contents: ImageContents) -> bool:
+    """Return whether the kernel that is booted writes to the first serial port."""
+    return _SERIAL.search(_chain(contents).words) is not None
+
+
+def describe_image(read: ReadImage) -> list[str]:
+    """Return what was found in an image, a line each, for who is about to boot it."""
+    contents, chosen = read.contents, _chain(read.contents)
+    what = "a unified kernel image" if contents.format == EFI else f"{contents.format}, {describe_partitions(contents)}"
+    lines = [f"{read.image.path.name}: {contents.os_name or 'no os-release found'}; {what}"]
+    names = {BIOS: ("BIOS (SeaBIOS)", "default"), UEFI: ("UEFI (OVMF)", "ovmf")}
+    firmware = firmware_of(contents)
+    for key, chain in sorted(contents.chains.items(), key=lambda item: names[item[0]][1] != firmware):
+        words, value = names[key]
+        how = f"boots by {words}" if value == firmware else f'would boot by {words}, with machine.firmware = "{value}"'
+        lines.append(f"{how}: {_chain_words(chain)}")
+    if not has_serial_console(contents):
+        lines.append(
+            f'its kernel is told of no console on a serial line ("{chosen.words[:60]}"), so no login prompt can be '
+            'seen: ready is port 22\'s first answer (probe "ssh"); console=ttyS0 in its bootloader shows more'
+        )
+    return lines
+
+
+def system_text(system: System) -> str:
+    """Return a system as the TOML file that says the same, without what is a default anyway."""
+    document: dict[str, Any] = system.model_dump(mode="json", exclude_defaults=True)
+    document.pop("kernel", None)
+    plain = {key: value for key, value in document.items() if not isinstance(value, dict)}
+    lines = [f"{key} = {_toml(value)}" for key, value in plain.items()]
+    tables = {key: value for key, value in document.items() if isinstance(value, dict)}
+    return "\n".join([*lines, *_tables(tables, ())]) + "\n"
+
+
+def _tables(tables: dict[str, Any], above: tuple[str, ...]) -> list[str]:
+    lines: list[str] = []
+    for name, table in tables.items():
+        path = (*above, name)
+        plain = {key: value for key, value in table.items() if not isinstance(value, dict)}
+        if plain:
+            lines += ["", f"[{'.'.join(path)}]", *(f"{key} = {_toml(value)}" for key, value in plain.items())]
+        lines += _tables({key: value for key, value in table.items() if isinstance(value, dict)}, path)
+    return lines
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return '"' + "".join(one if one >= " " and one != "\x7f" else f"\\u{ord(one):04x}" for one in escaped) + '"'
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return str(value)
+
+
+def _chain(contents: ImageContents) -> Chain:
+    return contents.chains[BIOS if firmware_of(contents) == "default" else UEFI]
+
+
+def _chain_words(chain: Chain) -> str:
+    versions = [f"{one.kind} {one.version}" for one in chain.programs if one.version]
+    loader = " + ".join(versions) if versions and len(versions) == len(chain.programs) else chain.loader
+    menu = "" if chain.wait_s is None else f", its menu waits {chain.wait_s:g} s" if chain.wait_s > 0 else ""
+    maker = f", initramfs of {chain.initramfs_maker}" if chain.initramfs_maker else ""
+    return f"{loader}{menu}, kernel {chain.kernel_path or 'not found'}{maker}"
+
+
+_NOTHING = Chain(loader="")

@@ -1,0 +1,189 @@
+"""A copy of an image whose loader boots the same kernel in another way: other words, another wait, another loader.
+
+The user's image stays as it is. The loader's own text files, or a unified kernel image, are written into a copy with
+mtools and debugfs; what the cache keeps of that is an overlay, a qcow2 file of what is other than in the image.
+"""
+
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bootlab.build.debian import packages
+from bootlab.build.formats import ext4
+from bootlab.build.formats.sparse import copy_sparse
+from bootlab.build.image import loader_text
+from bootlab.build.image.contents import Chain
+from bootlab.build.image.efi_program import make_uki
+from bootlab.build.image.image_file import EFI, QCOW2, RAW, ImageFile, content_hash
+from bootlab.build.image.kept_contents import FORMAT, ReadImage, keep_contents, load_contents
+from bootlab.build.image.reading import ImageReader, Volume
+from bootlab.build.workshop import Workshop
+from bootlab.errors import BootlabError, InputError
+from bootlab.process import ProgramFailed, run
+from bootlab.system import DiskImage
+
+_FORMAT = 1
+_DEADLINE_S = 1800.0
+_STUB, _STUB_PACKAGE = "usr/lib/systemd/boot/efi/linuxx64.efi.stub", "systemd-boot-efi"
+_BOOT_PROGRAM = "EFI/BOOT/BOOTX64.EFI"
+_OVERLAY, _CONTENTS, _HASH = "overlay.qcow2", "contents", "sha256"
+_SUPERBLOCK, _INCOMPATIBLE, _RECOVER = 1024, 0x60, 4
+
+
+@dataclass(frozen=True, slots=True)
+class LoaderChange:
+    """What is to be other than on the image: `words` for the kernel, and what `[image]` asks for."""
+
+    words: str
+    asked: DiskImage
+    suite: str | None
+    """Of systemd's stub."""
+
+    @property
+    def is_none(self) -> bool:
+        return not self.words and self.asked.menu_s is None and self.asked.loader is None
+
+    @property
+    def identity(self) -> str:
+        """Return what tells this change from others."""
+        return repr((self.words, self.asked.menu_s, self.asked.loader, self.suite))
+
+
+def make_changed_copy(shop: Workshop, read: ReadImage, chain: Chain, change: LoaderChange) -> ReadImage:
+    """Return an overlay of the image whose `chain` boots as `change` asks, and what is then on it.
+
+    Raises InputError for what cannot be changed on this image, MissingTool (qemu-utils, mtools, e2fsprogs, binutils).
+    """
+    if read.image.format == EFI:
+        raise InputError("image: a unified kernel image has its words in the program itself: they are not changed")
+    stub = _fetch_stub(shop, change.suite) if change.asked.loader == "uki" else None
+    base = read.image.path.resolve()
+    # The overlay names the image by its path.
+    key = f"{_FORMAT} {FORMAT} {base} {read.image.format} {read.sha256} {chain.loader} {change.identity}"
+
+    def make(out: Path) -> None:
+        shop.tell(f"changing what the loader of {read.image.path.name} is told, on a copy")
+        out.mkdir()
+        copy = out.parent / "copy"
+        _copy(read.image, copy)
+        _CopyWriter(read, copy, chain).write(change, stub)
+        changed = ImageFile(copy, RAW, copy.stat().st_size)
+        keep_contents(changed, out / _CONTENTS)
+        (out / _HASH).write_text(content_hash(changed))
+        argv: list[str | Path] = ["qemu-img", "convert", "-f", RAW, "-O", QCOW2, "-B", base, "-F", read.image.format]
+        run([*argv, copy, out / _OVERLAY], deadline_s=_DEADLINE_S, package="qemu-utils")
+
+    folder = shop.cache.make("image-changed", key, make)
+    image = ImageFile(folder / _OVERLAY, QCOW2, read.image.bytes, (base, *read.image.chain))
+    contents = folder / _CONTENTS
+    return ReadImage(image, load_contents(image, contents), contents, (folder / _HASH).read_text())
+
+
+def _fetch_stub(shop: Workshop, suite: str | None) -> Path:
+    path = packages.fetch(shop, _STUB_PACKAGE, suite, "x86_64", key="image.loader").tree / _STUB
+    if not path.is_file():
+        raise InputError(f"image.loader: {_STUB_PACKAGE} of this suite has no /{_STUB}")
+    return path
+
+
+def _copy(image: ImageFile, out: Path) -> None:
+    if image.format == QCOW2:
+        run(["qemu-img", "convert", "-O", "raw", image.path, out], deadline_s=_DEADLINE_S, package="qemu-utils")
+        return
+    with image.path.open("rb") as source, out.open("wb") as target:
+        target.truncate(image.bytes)
+        copy_sparse(source, target, 0)
+
+
+class _CopyWriter:
+    def __init__(self, read: ReadImage, copy: Path, chain: Chain) -> None:
+        self._read = read
+        self._copy = copy
+        self._chain = chain
+        self._scratch = copy.parent
+
+    def write(self, change: LoaderChange, stub: Path | None) -> None:
+        image = ImageFile(self._copy, RAW, self._copy.stat().st_size)
+        with ImageReader(image, self._scratch) as reader:
+            volumes = {one.partition.number: one for one in reader.volumes}
+            if stub is not None:
+                esp = next((volumes[one.number] for one in self._read.contents.partitions if one.is_esp), None)
+                self._put_uki(esp, stub, change.words)
+                return
+            if not self._chain.texts:
+                raise InputError(f"image: {self._chain.loader} on it keeps its words in the program itself")
+            changed = False
+            for place in self._chain.texts:
+                volume = volumes[place.partition]
+                old = (reader.read(volume, place.path) or b"").decode(errors="surrogateescape")
+                new = loader_text.changed(place.kind, old, words=change.words, menu_s=change.asked.menu_s)
+                if new != old:
+                    changed = True
+                    self._put(volume, place.path, new.encode(errors="surrogateescape"))
+        if not changed:
+            raise InputError(f"image: nothing in what {self._chain.loader} reads says what is to be changed")
+
+    def _put_uki(self, esp: Volume | None, stub: Path, words: str) -> None:
+        if esp is None or not self._chain.kernel:
+            raise InputError("image.loader: no EFI system partition, or no kernel, that a UKI could be made of")
+        command_line, uki = self._scratch / "cmdline", self._scratch / "uki.efi"
+        command_line.write_text(f"{self._chain.words} {words}".strip())
+        parts = {".cmdline": command_line, ".linux": self._read.file(self._chain.kernel)}
+        if self._chain.initramfs:
+            parts[".initrd"] = self._read.file(self._chain.initramfs)
+        make_uki(stub, parts, uki)
+        self._put(esp, _BOOT_PROGRAM, uki.read_bytes())
+
+    def _put(self, volume: Volume, path: str, data: bytes) -> None:
+        content = self._scratch / "content"
+        content.write_bytes(data)
+        if volume.kind == "FAT":
+            self._put_into_fat(volume, path, content)
+        elif volume.kind == "ext4":
+            self._put_into_ext4(volume, path, content)
+        else:
+            raise InputError(f"image: {path} is on {volume.kind}, which bootlab reads and cannot write: ext4 or FAT")
+
+    def _put_into_fat(self, volume: Volume, path: str, content: Path) -> None:
+        place = f"{self._copy}@@{volume.partition.start}"
+        try:
+            run(["mcopy", "-o", "-i", place, content, f"::{path}"], env={"MTOOLS_SKIP_CHECK": "1"}, package="mtools")
+        except ProgramFailed as error:
+            if "full" in error.stderr.lower():
+                mib = content.stat().st_size >> 20
+                raise InputError(f"image: the EFI system partition has no room for {mib} MiB more") from error
+            raise
+
+    def _put_into_ext4(self, volume: Volume, path: str, content: Path) -> None:
+        self._expect_clean(volume)
+        name = "/" + path.lstrip("/")
+        lines = [f"rm {_quoted(name)}", f"write {_quoted(str(content))} {_quoted(name)}"]
+        lines.append(f"sif {_quoted(name)} mode 0100644")
+        script = self._scratch / "debugfs"
+        script.write_text("".join(f"{line}\n" for line in lines))
+        place = f"{self._copy}?offset={volume.partition.start}"
+        environment = {"E2FSPROGS_FAKE_TIME": str(ext4.DATE)}
+        done = run(["debugfs", "-w", "-f", script, place], env=environment, package="e2fsprogs", deadline_s=_DEADLINE_S)
+        complaints = _complaints(done.stderr.decode(errors="replace").splitlines())
+        if complaints:
+            raise BootlabError(f"image: {name} could not be written: {'; '.join(complaints[:3])}")
+
+    def _expect_clean(self, volume: Volume) -> None:
+        with self._copy.open("rb") as file:
+            file.seek(volume.partition.start + _SUPERBLOCK + _INCOMPATIBLE)
+            features = int.from_bytes(file.read(4), "little")
+        if features & _RECOVER:
+            raise InputError(
+                f"image: partition {volume.partition.number} was not unmounted: its journal has changes that are due",
+                hint="boot it and power it off in order, then change what its loader is told",
+            )
+
+
+def _complaints(lines: Iterable[str]) -> list[str]:
+    # The first line is debugfs' version.
+    return [line for line in lines if line and not line.startswith("debugfs ")]
+
+
+def _quoted(word: str) -> str:
+    return shlex.quote(word) if '"' in word else f'"{word}"'

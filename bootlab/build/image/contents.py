@@ -1,0 +1,71 @@
+"""What is known of a disk image without having booted it: its partitions, and how each firmware comes to a kernel."""
+
+from bootlab.system.part import Part
+
+BIOS, UEFI = "bios", "uefi"
+
+
+class PartitionFound(Part):
+    """A partition: what lies on it, and how large it is, in bytes."""
+
+    number: int
+    kind: str
+    bytes: int
+    is_esp: bool = False
+
+
+class LoadedProgram(Part):
+    """A program of the chain: its first instructions, for whoever watches for them. `file` is its name in the cache."""
+
+    kind: str
+    version: str
+    path: str
+    file: str
+
+
+class LoaderText(Part):
+    """A text that the loader reads: the partition it is on, its path there, and its kind (build.image.loader_text)."""
+
+    partition: int
+    path: str
+    kind: str
+
+
+class Chain(Part):
+    """How one firmware comes to a kernel. `kernel` and `initramfs` are names in the cache; empty: not found."""
+
+    loader: str
+    programs: tuple[LoadedProgram, ...] = ()
+    title: str = ""
+    kernel_path: str = ""
+    words: str = ""
+    wait_s: float | None = None
+    texts: tuple[LoaderText, ...] = ()
+    kernel: str = ""
+    initramfs: str = ""
+    initramfs_maker: str = ""
+
+
+class ImageContents(Part):
+    """What is known of an image without having booted it."""
+
+    format: str
+    bytes: int
+    scheme: str
+    partitions: tuple[PartitionFound, ...]
+    os_name: str = ""
+    arch: str = "x86_64"
+    chains: dict[str, Chain] = {}
+    """By `bios` and `uefi`."""
+    boot_code: str = ""
+    """The first bytes of its first sector, in hex, where that has code."""
+    core_code: str = ""
+    """The same of GRUB's core.img, which that loads."""
+
+
+def describe_partitions(contents: ImageContents) -> str:
+    """Return the partitions in words, for a message."""
+    if not contents.scheme:
+        return f"no partition table, {contents.partitions[0].kind if contents.partitions else 'nothing'} all over"
+    listed = (f"partition {one.number} ({one.kind}, {one.bytes >> 20:,} MiB)" for one in contents.partitions)
+    return ", ".join(listed) or "no partition"

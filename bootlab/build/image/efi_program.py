@@ -1,0 +1,110 @@
+"""EFI programs (PE files): their sections, where their code begins, and which loader one is; a UKI put together.
+
+A unified kernel image is systemd's stub with a kernel, an initramfs and a command line as further sections.
+"""
+
+import re
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bootlab.errors import InputError
+from bootlab.process import run
+
+CODE_BYTES = 16
+"""As much of a program's first instructions as tells it from another."""
+MACHINES = {0x8664: "x86_64", 0xAA64: "aarch64", 0x14C: "i386", 0x5064: "riscv64", 0x1C2: "arm"}
+
+_SECTION_ALIGNMENT = 0x1000
+_DEADLINE_S = 120.0
+_SYSTEMD = re.compile(rb"#### LoaderInfo: (systemd-boot|systemd-stub) ([\w.~+-]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    name: str
+    address: int
+    size: int
+    """In memory."""
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class EfiProgram:
+    """`entry`: where its first instruction is, from where it is loaded to; `code`: the first bytes there."""
+
+    arch: str
+    entry: int
+    code: bytes
+    sections: Mapping[str, Section]
+    kind: str
+    """`systemd-boot`, `UKI`, `systemd-stub`, `GRUB`, `shim`, `Linux` or `unknown`."""
+    version: str = ""
+
+
+def parse_efi_program(data: bytes) -> EfiProgram:
+    """Return what a PE file says of itself. Raises InputError for anything else, and for one that is cut off."""
+    try:
+        return _parse(data)
+    except (struct.error, IndexError) as error:
+        raise InputError("not an EFI program, or one that is cut off") from error
+
+
+def _parse(data: bytes) -> EfiProgram:
+    if data[:2] != b"MZ":
+        raise InputError("not an EFI program: no MZ at its start")
+    (at,) = struct.unpack_from("<I", data, 0x3C)
+    if data[at : at + 4] != b"PE\0\0":
+        raise InputError("not an EFI program: no PE header")
+    machine, count = struct.unpack_from("<HH", data, at + 4)
+    (optional,) = struct.unpack_from("<H", data, at + 20)
+    (entry,) = struct.unpack_from("<I", data, at + 40)
+    sections: dict[str, Section] = {}
+    for index in range(count):
+        place = at + 24 + optional + 40 * index
+        name = data[place : place + 8].rstrip(b"\0").decode("ascii", errors="replace")
+        size, address, raw_size, raw_at = struct.unpack_from("<IIII", data, place + 8)
+        if raw_at + min(raw_size, size) > len(data):
+            raise InputError(f"an EFI program that is cut off: its section {name} is not all there")
+        content = data[raw_at : raw_at + (min(raw_size, size) if size else raw_size)]
+        sections.setdefault(name, Section(name, address, size or raw_size, content))
+    kind, version = _kind(data, sections)
+    return EfiProgram(
+        MACHINES.get(machine, f"{machine:#x}"), entry, _code_at(data, sections, entry), sections, kind, version
+    )
+
+
+def _code_at(data: bytes, sections: Mapping[str, Section], entry: int) -> bytes:
+    for one in sections.values():
+        if one.address <= entry < one.address + len(one.content):
+            return one.content[entry - one.address :][:CODE_BYTES]
+    return data[entry : entry + CODE_BYTES]
+
+
+def _kind(data: bytes, sections: Mapping[str, Section]) -> tuple[str, str]:
+    told = _SYSTEMD.search(data)
+    version = told[2].decode() if told else ""
+    if ".linux" in sections:
+        return "UKI", version
+    if told:
+        return told[1].decode(), version
+    if data[0x202:0x206] == b"HdrS" or data[0x38:0x3C] in (b"ARM\x64", b"RSC\x05"):
+        return "Linux", ""
+    sbat = sections[".sbat"].content if ".sbat" in sections else b""
+    if "mods" in sections or b"\ngrub," in sbat:
+        return "GRUB", ""
+    if b"\nshim," in sbat or b"S\0h\0i\0m\0" in data[:65536] or b"\0shim\0" in data:
+        return "shim", ""
+    return "unknown", ""
+
+
+def make_uki(stub: Path, parts: Mapping[str, Path], out: Path) -> None:
+    """Write the UKI of systemd's `stub` and `parts`: section name -> file. Raises MissingTool (binutils)."""
+    end = max(one.address + one.size for one in parse_efi_program(stub.read_bytes()).sections.values())
+    argv: list[str | Path] = ["objcopy"]
+    for name, path in parts.items():
+        end = -(-end // _SECTION_ALIGNMENT) * _SECTION_ALIGNMENT
+        argv += ["--add-section", f"{name}={path}", "--change-section-vma", f"{name}={end:#x}"]
+        end += path.stat().st_size
+    run([*argv, stub, out], deadline_s=_DEADLINE_S, package="binutils")

@@ -1,0 +1,104 @@
+"""The files that a system with a disk image boots from: the image, its firmware, and what is known of its kernel."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bootlab.build.cache import file_sha256
+from bootlab.build.debian import packages
+from bootlab.build.image.changed_copy import LoaderChange, make_changed_copy
+from bootlab.build.image.contents import BIOS, UEFI, Chain
+from bootlab.build.image.image_file import open_image
+from bootlab.build.image.kept_contents import ReadImage, read_image
+from bootlab.build.kernel.image import extract_vmlinux, inspect
+from bootlab.build.workshop import Workshop
+from bootlab.errors import InputError
+from bootlab.system import BootFiles, System
+
+_CODE, _VARIABLES = "usr/share/OVMF/OVMF_CODE_4M.fd", "usr/share/OVMF/OVMF_VARS_4M.fd"
+_PACKAGE = "ovmf"
+
+
+@dataclass(frozen=True, slots=True)
+class _Firmware:
+    code: Path | None = None
+    variables: Path | None = None
+
+
+def find_image_files(shop: Workshop, system: System) -> BootFiles:
+    """Return what `system`, which has an image, boots from; nothing of it is written to.
+
+    Raises InputError for an image that cannot boot with the system's firmware, MissingTool, Unreachable (OVMF).
+    """
+    assert system.image is not None
+    read = read_image(shop, open_image(system.image.path))
+    by_uefi = system.machine.firmware == "ovmf"
+    chain = _expect_chain(read, by_uefi)
+    change = LoaderChange(system.kernel.cmdline, system.image, system.machine.firmware_suite)
+    if not change.is_none:
+        read = make_changed_copy(shop, read, chain, change)
+        chain = _expect_chain(read, by_uefi)
+    firmware = _fetch_ovmf(shop, system) if by_uefi else _Firmware()
+    kernel = read.file(chain.kernel) if chain.kernel else None
+    if kernel is None:
+        raise InputError(
+            f"image: {read.image.path}: {chain.loader} is on it, and no kernel that it would boot was found"
+        )
+    vmlinux = _vmlinux(shop, kernel)
+    archive = read.file(chain.initramfs) if chain.initramfs else None
+    named = {
+        "kernel": kernel,
+        "initramfs": archive,
+        "firmware": firmware.code,
+        "firmware_variables": firmware.variables,
+    }
+    hashes = {name: file_sha256(path) for name, path in named.items() if path is not None}
+    return BootFiles(
+        kernel=kernel,
+        vmlinux=vmlinux,
+        initramfs=archive,
+        # QEMU takes a colon in a relative path for a protocol's.
+        image=read.image.path.absolute(),
+        image_format=read.image.format,
+        firmware=firmware.code,
+        firmware_variables=firmware.variables,
+        symbols=system.kernel.symbols,
+        loaders=tuple(read.file(program.file) for program in chain.programs),
+        boot_code=read.contents.boot_code,
+        core_code=read.contents.core_code,
+        hashes={"image": read.sha256, **hashes},
+    )
+
+
+def _expect_chain(read: ReadImage, by_uefi: bool) -> Chain:
+    chains = read.contents.chains
+    chain = chains.get(UEFI if by_uefi else BIOS)
+    if chain is None:
+        other = (
+            'machine.firmware = "default" boots it by BIOS' if by_uefi else 'machine.firmware = "ovmf" boots it by UEFI'
+        )
+        how = "UEFI: it has no EFI/BOOT/BOOTX64.EFI" if by_uefi else "BIOS: no GRUB begins in its first sector"
+        raise InputError(f"image: {read.image.path}: does not boot by {how}", hint=other)
+    return chain
+
+
+def _fetch_ovmf(shop: Workshop, system: System) -> _Firmware:
+    suite = system.machine.firmware_suite
+    package = packages.fetch(shop, _PACKAGE, suite, "x86_64", key="machine.firmware")
+    for note in package.notes:
+        shop.tell(note)
+    code, variables = package.tree / _CODE, package.tree / _VARIABLES
+    if not (code.is_file() and variables.is_file()):
+        raise InputError(f"machine.firmware: {package.name} {package.version} has no {_CODE} with its {_VARIABLES}")
+    return _Firmware(code, variables)
+
+
+def _vmlinux(shop: Workshop, kernel: Path) -> Path | None:
+    def extract(out: Path) -> None:
+        extract_vmlinux(kernel, out)
+
+    try:
+        inspect(kernel)
+        return shop.cache.make("vmlinux", file_sha256(kernel), extract)
+    except InputError as error:
+        shop.tell(f"no symbols: {error.message}")
+        return None

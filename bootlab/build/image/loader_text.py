@@ -1,0 +1,40 @@
+"""A bootloader's own text, changed: more words for the kernel, another time for which the menu is shown. Pure."""
+
+import re
+
+GRUB, ENTRY, LOADER_CONF = "grub.cfg", "entry", "loader.conf"
+"""The kinds of text: GRUB's menu, an entry of the Boot Loader Specification, systemd-boot's loader.conf."""
+
+_LINUX = re.compile(r"^(\s*linux(?:16|efi)?\s+\S.*?)[ \t]*$", re.MULTILINE)
+_TIMEOUT = re.compile(r"^(\s*set\s+timeout\s*=\s*).*$", re.MULTILINE)
+_OPTIONS = re.compile(r"^(options[ \t].*?)[ \t]*$", re.MULTILINE)
+_CONF_TIMEOUT = re.compile(r"^timeout\b.*$\n?", re.MULTILINE)
+
+
+def changed(kind: str, text: str, *, words: str, menu_s: int | None) -> str:
+    """Return `text` with `words` behind those of every kernel in it, and its menu shown for `menu_s` seconds.
+
+    "" and None change nothing; neither does what this kind of text does not say.
+    """
+    if kind == GRUB:
+        return _grub(text, words, menu_s)
+    if kind == ENTRY and words:
+        lines = list(_OPTIONS.finditer(text))
+        if not lines:
+            return f"{text.rstrip()}\noptions {words}\n"
+        last = lines[-1]
+        return f"{text[: last.start()]}{last[1]} {words}{text[last.end() :]}"
+    if kind == LOADER_CONF and menu_s is not None:
+        return f"timeout {menu_s}\n{_CONF_TIMEOUT.sub('', text)}"
+    return text
+
+
+def _grub(text: str, words: str, menu_s: int | None) -> str:
+    if words:
+        text = _LINUX.sub(lambda found: f"{found[1]} {words}", text)
+    if menu_s is None:
+        return text
+    if _TIMEOUT.search(text):
+        return _TIMEOUT.sub(lambda found: f"{found[1]}{menu_s}", text)
+    # A menu that sets none waits for ever.
+    return f"{text.rstrip()}\nset timeout={menu_s}\n"

@@ -1,0 +1,31 @@
+"""A whole disk, as a cloud or an installer has it: the machine boots it by its own firmware and bootloader."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from bootlab.system.machine import Attachment
+from bootlab.system.part import TEXT, Part
+
+_ATTACHED = (Attachment.VIRTIO, Attachment.NVME, Attachment.SCSI)
+
+
+class DiskImage(Part):
+    """A disk image by path, raw or qcow2, or a unified kernel image (.efi). Never written to."""
+
+    path: Annotated[Path, TEXT]
+    attach: Annotated[Attachment, TEXT] = Attachment.VIRTIO
+    menu_s: int | None = Field(default=None, ge=0, le=3600, exclude_if=lambda value: value is None)
+    """How long its bootloader shows its menu; None: as it is. What follows is changed on a copy of the image."""
+    loader: Literal["uki"] | None = Field(default=None, exclude_if=lambda value: value is None)
+    """`uki`: UEFI starts kernel, initramfs and words as one file, with systemd's stub; None: as it is."""
+    order: bool = Field(default=True, exclude_if=lambda value: value is True)
+    """Whether the firmware is told to boot from this disk first (QEMU's bootindex)."""
+
+    @model_validator(mode="after")
+    def _can_be_booted_from(self) -> "DiskImage":
+        if self.attach not in _ATTACHED:
+            names = ", ".join(one.value for one in _ATTACHED)
+            raise ValueError(f"attach {self.attach.value!r}: an image is on {names}")
+        return self

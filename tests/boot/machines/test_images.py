@@ -1,0 +1,133 @@
+"""Disk images on real boots: built, booted from the first instruction of BIOS and UEFI, exactly and untouched.
+
+The promise follows each to the kernel's first line, which is all of the chain; whole boots to the login prompt are
+three a chain, and take minutes.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bootlab.build.cache import file_sha256
+from bootlab.build.workshop import Workshop
+from bootlab.measure.boot import boot
+from bootlab.measure.prepare import prepare
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.system import System, read_system
+from bootlab.timeline import marks as m
+
+pytestmark = [pytest.mark.boot, pytest.mark.network]
+
+ROOT = Path(__file__).parents[3]
+KERNEL_SPEAKS = ('console = "login:"', 'console = "Linux version"')
+UEFI = ("memory_mib = 1024", 'memory_mib = 1024\nfirmware = "ovmf"\nfirmware_suite = "trixie"')
+FIRMWARE = [m.PEI_ENTRY, m.DXE_ENTRY, m.BDS_ENTRY]
+
+Image = Callable[..., Path]
+
+
+def bootlab(*words: str | Path, expect: int = 0) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "bootlab", *map(str, words)]
+    done = subprocess.run(argv, capture_output=True, text=True, cwd=ROOT, check=False, timeout=900)
+    assert done.returncode == expect, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
+    """Build an image by the verb, with one installation for all of them."""
+    folder = tmp_path_factory.mktemp("images")
+
+    def build(loader: str = "grub", format: str = "raw") -> Path:
+        path = folder / f"{loader}.{format}"
+        if not path.exists():
+            words = ["--loader", loader, "--format", format, "--output", path, "--json"]
+            built: dict[str, Any] = json.loads(bootlab("build", "image", *words).stdout)
+            assert built["schema"] == "bootlab.image/1" and built["path"] == str(path)
+            assert {"openssh-server", "systemd-sysv"} <= {one["name"] for one in built["packages"]}
+        return path
+
+    return build
+
+
+def system_of(image: Path, folder: Path, *changes: tuple[str, str]) -> System:
+    """Have the verb write the image's system file, change its text, and read it."""
+    path = folder / "system.toml"
+    bootlab("boot", image, "--write-system", path)
+    text = path.read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text)
+    return read_system(path)
+
+
+def boot_alike(system: System, shop: Workshop, folder: Path, times: int) -> BootRecord:
+    """Boot so often; all marks, counts, drivers and the console must be the same each time, and the image as before."""
+    assert system.image is not None
+    before = file_sha256(system.image.path)
+    prepared = prepare(shop, system)
+    records = []
+    for number in range(times):
+        (folder / str(number)).mkdir(parents=True)
+        records.append(boot(prepared, folder / str(number)))
+    first = records[0]
+    assert first.outcome is Outcome.READY, first.detail
+    for other in records[1:]:
+        assert (other.marks, other.instructions, other.drivers) == (first.marks, first.instructions, first.drivers)
+        assert (other.console_sha256, other.phases) == (first.console_sha256, first.phases)
+    assert file_sha256(system.image.path) == before
+    assert first.exact_disks is True and first.remarks == []
+    assert first.ready_ns == sum(phase.duration_ns for phase in first.phases)
+    return first
+
+
+@pytest.mark.promise("disk images")
+@pytest.mark.promise("bootlab build image")
+def test_an_image_is_built_and_boots_alike_by_bios_and_uefi(image: Image, shop: Workshop, tmp_path: Path) -> None:
+    bios = boot_alike(system_of(image(), tmp_path, KERNEL_SPEAKS), shop, tmp_path / "bios", 2)
+    stages = [m.POWER_ON, m.BOOT_SECTOR, m.LOADER_ENTRY, m.IMAGE_ENTRY, m.KERNEL_ENTRY, m.START_KERNEL]
+    assert [name for name in bios.marks if name in stages] == stages and not bios.drivers
+    uefi = boot_alike(system_of(image(), tmp_path, KERNEL_SPEAKS, UEFI), shop, tmp_path / "uefi", 1)
+    assert [phase.name for phase in uefi.phases][:5] == ["SEC", "PEI", "DXE", "BDS", "loader"]
+    assert {"PlatformPei", "VirtioBlkDxe", "Fat", "BdsDxe"} <= {driver.name for driver in uefi.drivers}
+    assert uefi.marks[m.EXIT_BOOT_SERVICES] < uefi.marks[m.START_KERNEL]
+
+
+@pytest.mark.parametrize(
+    ("loader", "format", "changes", "stages"),
+    [
+        ("grub", "raw", (), [m.BOOT_SECTOR, m.LOADER_ENTRY, m.IMAGE_ENTRY]),
+        ("grub", "qcow2", (), [m.BOOT_SECTOR, m.LOADER_ENTRY, m.IMAGE_ENTRY]),
+        ("grub", "raw", (UEFI,), [*FIRMWARE, m.LOADER_ENTRY, m.EXIT_BOOT_SERVICES, m.IMAGE_ENTRY]),
+        ("systemd-boot", "raw", (UEFI,), [*FIRMWARE, m.LOADER_ENTRY, m.EFI_STUB_ENTRY, m.EXIT_BOOT_SERVICES]),
+        ("uki", "raw", (UEFI,), [*FIRMWARE, m.LOADER_ENTRY, m.EFI_STUB_ENTRY, m.EXIT_BOOT_SERVICES]),
+    ],
+)
+def test_three_whole_boots_are_identical(
+    loader: str,
+    format: str,
+    changes: tuple[tuple[str, str], ...],
+    stages: list[str],
+    image: Image,
+    shop: Workshop,
+    tmp_path: Path,
+) -> None:
+    record = boot_alike(system_of(image(loader, format), tmp_path, *changes), shop, tmp_path / "boots", 3)
+    assert [name for name in record.marks if name in (*m.PC_STAGES, m.IMAGE_ENTRY)] == stages
+    # sshd listens before the prompt is there.
+    assert m.FIRST_USER_INSTRUCTION in record.marks and record.marks["ssh"] < record.marks[m.READY]
+
+
+def test_a_bad_image_is_told_in_one_sentence(image: Image, tmp_path: Path) -> None:
+    cut, blank = tmp_path / "cut.img", tmp_path / "blank.img"
+    cut.write_bytes(image().read_bytes()[: 300 << 20])
+    blank.write_bytes(bytes(1 << 20))
+    for path, words in ((cut, "cut off: partition 1 ends at byte"), (blank, "without a partition table")):
+        told = [line for line in bootlab("boot", path, expect=2).stderr.splitlines() if "error:" in line]
+        assert len(told) == 1 and f"{path}: " in told[0] and words in told[0]

@@ -1,0 +1,65 @@
+"""An image as a system: its machine, what is ready, and the system file that says the same."""
+
+from pathlib import Path
+
+import pytest
+
+from bootlab.build.image.as_system import describe_image, firmware_of, system_of_image, system_text
+from bootlab.build.image.contents import BIOS, UEFI, Chain, ImageContents, LoadedProgram, PartitionFound
+from bootlab.build.image.image_file import ImageFile
+from bootlab.build.image.kept_contents import ReadImage
+from bootlab.system import NetworkPeer, read_system
+
+SERIAL = Chain(
+    loader="GRUB", kernel="kernel-0", kernel_path="/boot/vmlinuz", words="ro console=tty0 console=ttyS0,115200"
+)
+SCREEN = Chain(loader="GRUB", kernel="kernel-0", kernel_path="/boot/vmlinuz", words="ro quiet", wait_s=5)
+UKI = Chain(
+    loader="UKI",
+    programs=(LoadedProgram(kind="UKI", version="252.39", path="/EFI/BOOT/bootx64.efi", file="program-0"),),
+    kernel="kernel-0",
+    words="console=ttyS0",
+)
+
+
+def image(tmp_path: Path, **chains: Chain) -> ReadImage:
+    path = tmp_path / "my disk.qcow2"
+    path.write_bytes(b"x")
+    parts = (PartitionFound(number=1, kind="ext4", bytes=5 << 20),)
+    contents = ImageContents(format="qcow2", bytes=1, scheme="gpt", partitions=parts, os_name="Small 1", chains=chains)
+    return ReadImage(ImageFile(path, "qcow2", 1), contents, tmp_path, "ab" * 32)
+
+
+def test_an_image_with_a_serial_console_is_ready_at_its_prompt(tmp_path: Path) -> None:
+    system = system_of_image(image(tmp_path, bios=SERIAL, uefi=SERIAL))
+    assert system.name == "my-disk" and system.booted.console == "login:" and system.machine.firmware == "default"
+    assert system.network is not None and system.network.peer is NetworkPeer.BOOTLAB
+    assert system.network.probes["ssh"].tcp == 22 and system.kernel.installed
+
+
+def test_one_without_is_ready_when_port_22_answers(tmp_path: Path) -> None:
+    read = image(tmp_path, bios=SCREEN)
+    assert system_of_image(read).booted.mark == "ssh"
+    assert any("no console on a serial line" in line and "port 22" in line for line in describe_image(read))
+
+
+def test_uefi_where_there_is_no_bios(tmp_path: Path) -> None:
+    assert system_of_image(image(tmp_path, uefi=UKI)).machine.firmware == "ovmf"
+    assert firmware_of(image(tmp_path, bios=Chain(loader="GRUB"), uefi=UKI).contents) == "ovmf"
+
+
+def test_what_is_told_of_an_image(tmp_path: Path) -> None:
+    told = describe_image(image(tmp_path, uefi=UKI, bios=SCREEN))
+    assert told[:3] == [
+        "my disk.qcow2: Small 1; qcow2, partition 1 (ext4, 5 MiB)",
+        "boots by BIOS (SeaBIOS): GRUB, its menu waits 5 s, kernel /boot/vmlinuz",
+        'would boot by UEFI (OVMF), with machine.firmware = "ovmf": UKI 252.39, kernel not found',
+    ]
+
+
+@pytest.mark.parametrize("key", [BIOS, UEFI])
+def test_its_system_file_says_the_same(key: str, tmp_path: Path) -> None:
+    system = system_of_image(image(tmp_path, **{key: SERIAL})).with_seed(7)
+    system = system.model_copy(update={"description": 'a "quoted" \\ name\n\x1b'})
+    (tmp_path / "system.toml").write_text(system_text(system))
+    assert read_system(tmp_path / "system.toml") == system

@@ -1,0 +1,104 @@
+"""Copies whose loader boots otherwise: what changes, that nothing else does, and what cannot be changed."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from bootlab.build.cache import Cache
+from bootlab.build.image.changed_copy import LoaderChange, make_changed_copy
+from bootlab.build.image.contents import BIOS, UEFI
+from bootlab.build.image.image_file import QCOW2, content_hash, open_image
+from bootlab.build.image.kept_contents import ReadImage, read_image
+from bootlab.build.workshop import Workshop
+from bootlab.errors import InputError
+from bootlab.process import run
+from bootlab.system import DiskImage
+from tests.build.image.small_images import MIB, efi_program, make_disk, make_ext4, make_fat
+from tests.build.image.test_survey import BOOT_CODE, GRUB, ROOT, SYSTEMD_BOOT, kernel
+
+ENTRIES = {
+    "EFI/BOOT/BOOTX64.EFI": SYSTEMD_BOOT,
+    "loader/loader.conf": b"timeout 4\n",
+    "loader/entries/a.conf": b"linux /vmlinuz\noptions ro\n",
+    "vmlinuz": kernel(),
+}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    return Workshop(Cache(tmp_path / "cache"))
+
+
+def disk(tmp_path: Path, shop: Workshop, esp: Mapping[str, bytes], *, format: str = "raw") -> ReadImage:
+    parts = [make_fat(tmp_path, esp), make_ext4(tmp_path, ROOT)]
+    path = make_disk(tmp_path / "disk.img", parts, code=BOOT_CODE)
+    if format == QCOW2:
+        run(["qemu-img", "convert", "-O", QCOW2, path, tmp_path / "disk.qcow2"])
+        path = tmp_path / "disk.qcow2"
+    return read_image(shop, open_image(path))
+
+
+def asked(words: str = "", **image: object) -> LoaderChange:
+    return LoaderChange(words, DiskImage.model_validate({"path": Path("disk.img"), **image}), None)
+
+
+@pytest.mark.parametrize("format", ["raw", QCOW2])
+def test_grub_is_told_more_words_and_to_wait_less(format: str, tmp_path: Path, shop: Workshop) -> None:
+    read = disk(tmp_path, shop, {"EFI/BOOT/BOOTX64.EFI": GRUB}, format=format)
+    before = content_hash(read.image)
+    chain = read.contents.chains[BIOS]
+    changed = make_changed_copy(shop, read, chain, asked("quiet x=1", menu_s=0))
+    found = changed.contents.chains[BIOS]
+    assert found.words == f"{chain.words} quiet x=1" and (chain.wait_s, found.wait_s) == (2, 0)
+    assert changed.file(found.kernel).read_bytes() == kernel() and found.texts == chain.texts
+    # The image is as it was, and the overlay of it small.
+    assert content_hash(open_image(read.image.path)) == before != changed.sha256
+    assert changed.image.format == QCOW2 and changed.image.path.stat().st_size < 2 * MIB < read.image.bytes
+    told: list[str] = []
+    again = make_changed_copy(Workshop(shop.cache, tell=told.append), read, chain, asked("quiet x=1", menu_s=0))
+    assert again == changed and told == []
+
+
+def test_nothing_but_the_menu_differs(tmp_path: Path, shop: Workshop) -> None:
+    read = disk(tmp_path, shop, {"EFI/BOOT/BOOTX64.EFI": GRUB})
+    changed = make_changed_copy(shop, read, read.contents.chains[BIOS], asked("quiet"))
+    whole = tmp_path / "whole"
+    run(["qemu-img", "convert", "-O", "raw", changed.image.path, whole])
+    old, new = (tmp_path / "disk.img").read_bytes(), whole.read_bytes()
+    start = read.contents.partitions[0].bytes + MIB
+    assert len(old) == len(new) and old[:start] == new[:start]
+    run(["e2fsck", "-fn", f"{whole}?offset={start}"], package="e2fsprogs")
+
+
+def test_systemd_boot(tmp_path: Path, shop: Workshop) -> None:
+    read = disk(tmp_path, shop, ENTRIES)
+    found = make_changed_copy(shop, read, read.contents.chains[UEFI], asked("quiet", menu_s=0)).contents.chains[UEFI]
+    assert (found.words, found.wait_s) == ("ro quiet", 0)
+
+
+def test_what_cannot_be_changed(tmp_path: Path, shop: Workshop) -> None:
+    parts = {".linux": kernel(), ".cmdline": b"ro\0"}
+    uki = efi_program(parts, text=b"#### LoaderInfo: systemd-stub 252 ####")
+    read = disk(tmp_path, shop, {"EFI/BOOT/BOOTX64.EFI": uki})
+    with pytest.raises(InputError, match="UKI on it keeps its words in the program itself"):
+        make_changed_copy(shop, read, read.contents.chains[UEFI], asked("quiet"))
+    (tmp_path / "alone.efi").write_bytes(uki)
+    alone = read_image(shop, open_image(tmp_path / "alone.efi"))
+    with pytest.raises(InputError, match="has its words in the program itself"):
+        make_changed_copy(shop, alone, alone.contents.chains[UEFI], asked("quiet"))
+
+
+def test_a_root_with_changes_in_its_journal_is_left_alone(tmp_path: Path, shop: Workshop) -> None:
+    read = disk(tmp_path, shop, {"EFI/BOOT/BOOTX64.EFI": GRUB})
+    with (tmp_path / "disk.img").open("r+b") as file:
+        at = read.contents.partitions[0].bytes + MIB + 1024 + 0x60
+        file.seek(at)
+        features = file.read(1)[0]
+        file.seek(at)
+        file.write(bytes([features | 4]))
+    os.utime(tmp_path / "disk.img")
+    dirty = read_image(shop, open_image(tmp_path / "disk.img"))
+    with pytest.raises(InputError, match="was not unmounted: its journal has changes that are due"):
+        make_changed_copy(shop, dirty, dirty.contents.chains[BIOS], asked("quiet"))

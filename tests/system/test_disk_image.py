@@ -1,0 +1,62 @@
+"""A system with an [image]: what goes with it, and what does not."""
+
+from pathlib import Path
+
+import pytest
+
+from bootlab.errors import InputError
+from bootlab.system import read_system
+
+IMAGE = """
+[machine]
+type = "q35"
+firmware = "ovmf"
+firmware_suite = "trixie"
+[image]
+path = "disk.qcow2"
+attach = "nvme"
+[booted]
+console = "login:"
+"""
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    (tmp_path / "disk.qcow2").write_bytes(b"")
+    (tmp_path / "vmlinuz").write_bytes(b"")
+    path = tmp_path / "system.toml"
+    path.write_text(text)
+    return path
+
+
+def test_an_image_brings_its_kernel(tmp_path: Path) -> None:
+    system = read_system(written(tmp_path, IMAGE))
+    assert system.image is not None and system.image.path == tmp_path / "disk.qcow2" and system.image.order
+    assert system.kernel.installed and system.machine.firmware_suite == "trixie"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("disk.qcow2", "none.qcow2", "image.path: no such file"),
+        ('"nvme"', '"usb"', "an image is on virtio, nvme, scsi"),
+        ('"q35"', '"microvm"', "boots no [image]"),
+        ("[image]", '[kernel]\nimage = "vmlinuz"\n[image]', "boots the kernel that is on it"),
+        ("[image]", '[kernel]\ninstalled = true\nentry = "pvh"\n[image]', "boots the kernel that is on it"),
+        ('firmware = "ovmf"\nfirmware_suite = "trixie"', 'firmware = "qboot"', "boots no disk"),
+        ('firmware = "ovmf"\nfirmware_suite = "trixie"\n[image]', '[image]\nloader = "uki"', "is started by UEFI"),
+        ('path = "disk.qcow2"', 'path = "disk.qcow2"\nmenu_s = -1', "image.menu_s"),
+        ("[image]", '[rootfs]\npath = "vmlinuz"\n[image]', "[rootfs] does not go with [image]"),
+        ("[image]", "[storage]\nmb_s = 20\n[image]", "[storage] does not go with [image]"),
+        ('firmware = "ovmf"', 'firmware = "default"', 'firmware_suite says where firmware = "ovmf" comes from'),
+    ],
+)
+def test_what_does_not_go_with_an_image(old: str, new: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read_system(written(tmp_path, IMAGE.replace(old, new)))
+    assert words in caught.value.message
+
+
+def test_ovmf_is_for_an_image(tmp_path: Path) -> None:
+    text = '[machine]\ntype = "q35"\nfirmware = "ovmf"\n[kernel]\nimage = "vmlinuz"\n[booted]\nmark = "ready"\n'
+    with pytest.raises(InputError, match="is for a system that boots from an \\[image\\]"):
+        read_system(written(tmp_path, text))
