@@ -65,6 +65,7 @@ SHOWN = {
     "report/exports/export.py": "cli/profile/test_verb.py",
     "report/gate/forms.py": "cli/test_gate.py",
     "report/gate/text.py": "cli/test_gate.py",
+    "report/profile/price_text.py": "cli/profile/test_verb.py",
     "report/ledger/text.py": "cli/test_ledger.py",
     "report/ledger/view.py": "cli/test_ledger.py",
     "report/findings/audit_text.py": "cli/test_audit.py",

@@ -106,6 +106,9 @@ class System(Part):
             raise ValueError('rootfs.device = "pmem": QEMU has no NVDIMM for riscv64; "virtio-blk" is what it has')
         if self.clock.kind is ClockKind.VIRTUAL and self.clock.accelerator is Accelerator.KVM:
             raise ValueError('clock.accelerator = "kvm" cannot count instructions; use clock.kind = "wall"')
+        if self.clock.host_model is not None and machine.arch != "x86_64":
+            what = f"machine.type {machine.type.value!r} is {machine.arch}"
+            raise ValueError(f"clock.host_model: the exits of an x86-64 guest of KVM are known; {what}")
         if self.initramfs is not None and self.initramfs.embedded and kernel.build is None:
             raise ValueError("initramfs.embedded puts the archive into a kernel that is built: it needs kernel.build")
         if self.initramfs is not None and self.initramfs.installed and (self.rootfs is None or not self.rootfs.scripts):
