@@ -9,6 +9,7 @@
 #include "console.h"
 #include "doorbells.h"
 #include "halts.h"
+#include "hypervisor.h"
 #include "instrument.h"
 #include "kvm_exits.h"
 #include "marks.h"
@@ -40,6 +41,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		if (profiled)
 			instrument_block(tb, marks_find_entry(qemu_plugin_tb_vaddr(tb)), marks_slide());
 		kvm_exits_watch(tb);
+		hypervisor_watch(tb);
 		marks_watch(tb);
 		console_watch(tb, qemu_plugin_tb_n_insns(tb));
 		doorbells_watch(tb, qemu_plugin_tb_n_insns(tb));
@@ -55,6 +57,7 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int vcpu)
 		return; /* all vCPUs are of one model: the handles are the same */
 	registers_find(recording.config.arch, &recording.registers);
 	kvm_exits_vcpu();
+	hypervisor_vcpu();
 	if (profiled)
 		instrument_vcpu(vcpu);
 }

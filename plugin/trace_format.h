@@ -30,6 +30,8 @@
  *                                           The first line that fits a trap decides; of none that fits, nothing
  *   touch CLASS LOW HIGH BITS NS            x86: the first access to each piece of 2**BITS bytes (12 or 21) of physical memory from LOW
  *                                           to HIGH - 1, hexadecimal, takes NS ns more. The first line that fits decides
+ *   kvm FEATURES                            x86, one vCPU: the guest sees the hypervisor KVM with these features (leaf 0x40000001,
+ *                                           hexadecimal), and its clock
  *   at NS NAME                              NAME is the moment at which the virtual clock comes to NS, decimal
  *   exactdisks                              finish what a disk is asked for inside of the store that asks for it
  *   network FD NETDEV                       the guest's card is on QEMU's netdev of this name, and what it sends is answered by

@@ -83,6 +83,8 @@ class Machine(Part):
     devices: tuple[Annotated[str, _DEVICE], ...] = Field(default=(), strict=False)
     """More devices, as words of QEMU's `-device`: `usb-kbd`, `ES1370,audiodev=none` (which plays to nobody)."""
     page_size: Annotated[PageSize, TEXT] = PageSize.AUTO
+    hypervisor: Literal["kvm"] | None = Field(default=None, exclude_if=lambda value: value is None)
+    """For the virtual clock on x86-64: the hypervisor that the guest is to see (price.md); None: QEMU's own answer."""
 
     @model_validator(mode="before")
     @classmethod

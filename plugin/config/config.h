@@ -109,6 +109,7 @@ struct config {
 	char network_name[TRACE_NAME_MAX + 1]; /* of QEMU's netdev */
 	struct timed_mark *timed_marks;
 	size_t n_timed_marks;
+	uint32_t kvm_features; /* of the hypervisor that the guest sees; 0: none is shown */
 	struct price *prices;
 	size_t n_prices;
 	struct touch_price *touch_prices;

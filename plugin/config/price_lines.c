@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads what each trap, and each piece of memory that is touched first, takes besides. */
+/* Reads what each trap and each first touch of memory takes besides, and which features KVM shows its guest. */
 #include "price_lines.h"
 
 #include <inttypes.h>
@@ -71,4 +71,21 @@ int touch_line_read(struct line *line, struct config *config)
 		return line_complain(line, "touch %s: pieces of 2**%s bytes: 12 or 21", line->words[1], line->words[4]);
 	price.bits = (unsigned)bits;
 	return line_append(line, &config->touch_prices, &config->n_touch_prices, &price, sizeof price);
+}
+
+int kvm_line_read(struct line *line, struct config *config)
+{
+	uint64_t features;
+	int r;
+
+	if (config->arch != ARCH_X86_64)
+		return line_complain(line, "kvm: only a guest on x86_64 is shown that hypervisor");
+	if (line->n_words != 2)
+		return line_complain(line, "expected: kvm FEATURES");
+	if ((r = line_read_address(line, line->words[1], &features)))
+		return r;
+	if (!features || features > UINT32_MAX)
+		return line_complain(line, "kvm %s: features are 1 to ffffffff", line->words[1]);
+	config->kvm_features = (uint32_t)features;
+	return 0;
 }

@@ -217,6 +217,7 @@ static const struct {
 	{ "uart", read_uart },	 { "moved", read_moved }, { "exactdisks", read_exactdisks },
 	{ "charge", read_charge }, { "at", read_at },	{ "network", read_network },
 	{ "price", price_line_read }, { "touch", touch_line_read },
+	{ "kvm", kvm_line_read },
 };
 
 static int read_line(struct line *line, struct config *config)

@@ -23,6 +23,7 @@ static const char WHOLE[] = "# made by bootlab\n"
 			    "price pio_kvm in 40 43 0 0 900\n"
 			    "price cr cr_write 0 0 fffffff5 1 800\n"
 			    "touch fault_2M 200000 8000000 21 60000\n"
+			    "kvm 100807b\n"
 			    "at 500000000 half_a_second\n"
 			    "network 7 net0\n"
 			    "functions /a path/with  blanks/kernel.txt\n"
@@ -83,7 +84,7 @@ static void test_whole(void)
 	CHECK(config.n_prices == 2 && config.prices[0].kind == TRAP_IN && config.prices[0].high == 0x43 && config.prices[0].ns == 900);
 	CHECK(config.prices[1].changes == 0xfffffff5 && config.prices[1].state == TRAP_CACHES_OFF && config_prices(&config));
 	CHECK(config.n_touch_prices == 1 && config.touch_prices[0].bits == 21 && config.touch_prices[0].high == 0x8000000);
-	CHECK(config.count_traps);
+	CHECK(config.count_traps && config.kvm_features == 0x100807b);
 	CHECK(!strcmp(config.objects[1].name, "[firmware]") && !strcmp(config.objects[1].path, "f"));
 	config_deinit(&config);
 	CHECK(read_text("arch aarch64\n", message, &config) == 0 && config.span_ns == 20000 && !config.functions);
@@ -137,6 +138,9 @@ static void test_bad_lines(void)
 		{ "arch x86_64\ntouch a 0 0 12 5\n", "boot.conf:2: touch a: 0 to 0: an empty range" },
 		{ "arch x86_64\ntouch a 0 1 13 5\n", "boot.conf:2: touch a: pieces of 2**13 bytes: 12 or 21" },
 		{ "arch x86_64\ntouch a 0 1 12\n", "boot.conf:2: expected: touch CLASS LOW HIGH BITS NS" },
+		{ "arch aarch64\nkvm 1\n", "boot.conf:2: kvm: only a guest on x86_64" },
+		{ "arch x86_64\nkvm 0\n", "boot.conf:2: kvm 0: features are 1 to ffffffff" },
+		{ "arch x86_64\nkvm\n", "boot.conf:2: expected: kvm FEATURES" },
 		{ "arch riscv64\ntraps\n", "boot.conf:2: traps: those of x86_64 alone are known" },
 		{ "arch x86_64\ntraps all\n", "boot.conf:2: traps takes no words" },
 		{ "arch aarch64\nat 5\n", "boot.conf:2: expected: at NS NAME" },

@@ -56,6 +56,7 @@ def test_what_the_two_sets_differ_in() -> None:
     assert exit_of("vmx", TrapKind.WRMSR, 0xC0000082) == ("wrmsr", False)
     assert exit_of("svm", TrapKind.CR_WRITE, 0, changes=TS) == (NO_EXIT, False)
     assert exit_of("svm", TrapKind.CR_WRITE, 0, changes=WP) == ("cr", False)
+    assert exit_of("svm", TrapKind.CR_WRITE, 0, changes=1) == ("cr", True)
     assert exit_of("svm", TrapKind.CR_READ, 0) == (NO_EXIT, False)
     assert exit_of("svm", TrapKind.CR_READ, 0, state=CACHES_OFF) == ("cr", False)
 

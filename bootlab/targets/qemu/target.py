@@ -25,6 +25,7 @@ from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv, qemu_binar
 from bootlab.targets.qemu.exact_devices import CONFIG_LINE, are_exact, inexact_disks
 from bootlab.targets.qemu.host_charges import charge_lines, model_hash
 from bootlab.targets.qemu.huge_pages import expect_pages
+from bootlab.targets.qemu.hypervisor import hypervisor_line
 from bootlab.targets.qemu.kvm import probe_kvm
 from bootlab.targets.qemu.network import GuestNetwork, read_network
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
@@ -189,7 +190,7 @@ def _plugin_config(
 
 
 def _further_lines(system: System) -> str:
-    return (f"{CONFIG_LINE}\n" if are_exact(system) else "") + charge_lines(system)
+    return (f"{CONFIG_LINE}\n" if are_exact(system) else "") + hypervisor_line(system) + charge_lines(system)
 
 
 def _stages(system: System, files: BootFiles) -> list[str]:
