@@ -349,6 +349,24 @@ void instrument_charge(struct stamp before, struct stamp after)
 	profile_account(&self.profile, after);
 }
 
+void instrument_charge_within(uint64_t ns)
+{
+	if (self.open)
+		profile_charge_within(&self.profile, ns);
+}
+
+void instrument_trap(const struct trap *trap)
+{
+	if (self.open)
+		profile_trap(&self.profile, trap);
+}
+
+void instrument_page(uint64_t page, enum profile_page_use use)
+{
+	if (self.open)
+		profile_page(&self.profile, page, use);
+}
+
 void instrument_cut(const char *name, struct stamp at)
 {
 	if (self.open)

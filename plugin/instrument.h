@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "machine.h"
 #include "qemu_plugin_api.h"
+#include "records/trap_counts.h"
 #include "records/writer.h"
 
 /*
@@ -24,6 +25,11 @@ void instrument_block(struct qemu_plugin_tb *tb, const struct probe *entry, cons
 
 /* The clock was charged at the start of a block: `before`, and since then `after`, which is later by that. */
 void instrument_charge(struct stamp before, struct stamp after);
+/* The clock was charged within the block that runs, by `ns`. */
+void instrument_charge_within(uint64_t ns);
+/* What runs did something that may leave a guest of KVM, or was the first to touch a page of physical memory. */
+void instrument_trap(const struct trap *trap);
+void instrument_page(uint64_t page, enum profile_page_use use);
 /* A slice ends, at the start of a block or within the one that runs. */
 void instrument_cut(const char *name, struct stamp at);
 /* Nothing is counted any more. Returns 0, or the first failure of any write as -errno. */

@@ -91,7 +91,7 @@ static void record_mark(const char *name, struct stamp at)
 			marks.recorded[i] = true;
 	if (!strcmp(recording.config.user_after, name))
 		marks.user_after_recorded = true;
-	charges_report(&recording.charges, &recording.writer);
+	recording_report_charges();
 	writer_mark(&recording.writer, name, at);
 	network_keep_mark(name, at);
 	follow_mark(name, at);
@@ -180,7 +180,7 @@ static void on_guest_mark(unsigned int vcpu, void *userdata)
 	if (!recording.stopped) {
 		struct stamp at = machine_now(&recording.machine, userdata_n_insns(userdata));
 
-		charges_report(&recording.charges, &recording.writer);
+		recording_report_charges();
 		writer_guest(&recording.writer, name, at);
 		network_keep_mark(name, at);
 		follow_mark(name, at);
@@ -195,7 +195,7 @@ void marks_answered(const char *name)
 	pthread_mutex_lock(&recording.lock);
 	if (!recording.stopped) {
 		at = machine_now(&recording.machine, 0);
-		charges_report(&recording.charges, &recording.writer);
+		recording_report_charges();
 		writer_answered(&recording.writer, name, at);
 		follow_mark(name, at);
 	}

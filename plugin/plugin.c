@@ -9,7 +9,9 @@
 #include "console.h"
 #include "doorbells.h"
 #include "halts.h"
+#include "hypervisor.h"
 #include "instrument.h"
+#include "kvm_exits.h"
 #include "marks.h"
 #include "network/wire.h"
 #include "qemu_plugin_api.h"
@@ -53,12 +55,15 @@ static void on_translation(struct qemu_plugin_tb *tb, void *userdata)
 		doorbells_open();
 		network_open(marks_answered);
 		marks_start();
+		kvm_exits_start(qemu_plugin_tb_vaddr(tb));
 		pthread_mutex_lock(&recording.lock);
 	}
 	if (!recording.stopped) {
 		/* Before anybody else registers callbacks in the block. */
 		if (profiled)
 			instrument_block(tb, marks_find_entry(qemu_plugin_tb_vaddr(tb)), marks_slide());
+		kvm_exits_watch(tb);
+		hypervisor_watch(tb);
 		marks_watch(tb);
 		console_watch(tb, qemu_plugin_tb_n_insns(tb));
 		doorbells_watch(tb, qemu_plugin_tb_n_insns(tb));
@@ -73,6 +78,8 @@ static void on_vcpu_init(unsigned int vcpu, void *userdata)
 	if (vcpu != 0)
 		return; /* all vCPUs are of one model: the handles are the same */
 	registers_find(recording.config.arch, &recording.registers);
+	kvm_exits_vcpu();
+	hypervisor_vcpu();
 	if (profiled)
 		instrument_vcpu(vcpu);
 }
@@ -198,6 +205,11 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 	profiled = profile;
 	if (profile && instrument_open(&recording.config, &recording.machine, info, profile, message, sizeof message)) {
 		fprintf(stderr, "bootlab-plugin: %s\n", message);
+		return -1;
+	}
+	r = kvm_exits_open(profiled);
+	if (r) {
+		fprintf(stderr, "bootlab-plugin: %s\n", strerror(-r));
 		return -1;
 	}
 	r = writer_open(out, recording.machine.shift, config_charges(&recording.config), &recording.writer);

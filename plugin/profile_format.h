@@ -39,6 +39,8 @@ enum profile_chunk {
 	PROFILE_COUNTS = 13,  /* struct profile_counts, before every cut and the end: totals since power-on */
 	PROFILE_END = 14,     /* struct profile_end, the last chunk */
 	PROFILE_CHARGED = 15, /* struct profile_charged[]: every stretch that was charged to the clock (trace_format.h), to who ran */
+	PROFILE_TRAP = 16,    /* struct profile_trap[]: since the last cut; only with a `traps` line in the config */
+	PROFILE_PAGE = 17,    /* struct profile_page[]: every page of physical memory, as it is touched first; the same */
 	PROFILE_KINDS
 };
 
@@ -120,6 +122,47 @@ struct profile_charged {
 	uint64_t start_ns, end_ns;
 	uint32_t node; /* that is charged */
 	uint16_t vcpu, reserved;
+};
+
+/* What may leave a guest of KVM for its host; `number` is what the rule sets go by (bootlab/price/). */
+enum profile_trap_kind {
+	TRAP_LOST = 0,	     /* of any kind: there was no memory to count it */
+	TRAP_IN = 1,	     /* number: the port */
+	TRAP_OUT = 2,
+	TRAP_INS = 3,	     /* each round of a repeated one */
+	TRAP_OUTS = 4,
+	TRAP_MMIO_READ = 5,  /* number: the physical address, a multiple of 4 */
+	TRAP_MMIO_WRITE = 6,
+	TRAP_CPUID = 7,	     /* number: the leaf */
+	TRAP_RDMSR = 8,	     /* number: the register */
+	TRAP_WRMSR = 9,
+	TRAP_CR_READ = 10,   /* number: of the control register */
+	TRAP_CR_WRITE = 11,  /* changes: which of the bits 0 to 31 of CR0 and CR4; of the others 0 */
+	TRAP_HLT = 12,
+	TRAP_XSETBV = 13,
+	TRAP_WBINVD = 14,
+	TRAP_INVD = 15,
+	TRAP_HYPERCALL = 16, /* number: as rax has it */
+	TRAP_KINDS
+};
+
+enum { TRAP_CACHES_OFF = 1 }; /* CR0.CD or CR0.NW is set ahead of it; told of control registers only */
+
+struct profile_trap {
+	uint32_t node;
+	uint16_t kind, state;
+	uint64_t number;
+	uint32_t changes;
+	uint32_t count;
+};
+
+enum profile_page_use { PAGE_READ = 1, PAGE_WRITTEN = 2, PAGE_EXECUTED = 3 };
+
+struct profile_page {
+	uint64_t page; /* physical address / 4096 */
+	uint32_t node;
+	uint16_t use; /* the first: PAGE_* */
+	uint16_t vcpu;
 };
 
 struct profile_span {

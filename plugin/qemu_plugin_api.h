@@ -75,6 +75,7 @@ enum qemu_plugin_cond {
 enum qemu_plugin_mem_rw {
 	QEMU_PLUGIN_MEM_R = 1,
 	QEMU_PLUGIN_MEM_W,
+	QEMU_PLUGIN_MEM_RW,
 };
 
 /* What a memory access was; only QEMU's functions read it. */
@@ -135,8 +136,12 @@ size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
 
+bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
+/* log2 of the access's bytes. */
+unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 /* Where an access went, only in the callback behind it. The name is of QEMU's memory region, and stays. */
 struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t vaddr);
+uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *haddr);
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *haddr);
 const char *qemu_plugin_hwaddr_device_name(const struct qemu_plugin_hwaddr *haddr);
 

@@ -17,12 +17,18 @@ void recording_tell_write_error(void)
 	}
 }
 
+void recording_report_charges(void)
+{
+	charges_report(&recording.charges, &recording.writer);
+	prices_report(&recording.prices, &recording.writer);
+}
+
 void recording_end(struct stamp at)
 {
 	int r;
 
 	recording.stopped = true;
-	charges_report(&recording.charges, &recording.writer);
+	recording_report_charges();
 	if (recording.devices_settle)
 		writer_settled(&recording.writer, recording.disks.settled, recording.disks.unsettled);
 	writer_end(&recording.writer, at);

@@ -17,6 +17,7 @@
 #include "internals/virtual_timer.h"
 #include "machine.h"
 #include "records/charges.h"
+#include "records/prices.h"
 #include "records/writer.h"
 #include "registers.h"
 
@@ -32,6 +33,7 @@ struct recording {
 	struct charged_clock clock;
 	bool clock_charged; /* `clock` is open */
 	struct charges charges;
+	struct prices prices; /* of what leaves a guest of KVM */
 	struct virtual_timers timers;
 	bool stopped; /* nothing is recorded any more */
 	bool write_error_told;
@@ -41,6 +43,9 @@ extern struct recording recording;
 
 /* Tell the user that the trace cannot be written, once. */
 void recording_tell_write_error(void);
+
+/* Tell the trace what the clock was charged since the last record. */
+void recording_report_charges(void);
 
 /* The boot is over, `at` is its last moment: end the trace and the profile. */
 void recording_end(struct stamp at);

@@ -42,6 +42,15 @@ static struct qemu_plugin_register *find_register(GArray *all, const char *name)
 	exit(EXIT_FAILURE);
 }
 
+struct qemu_plugin_register *registers_find_one(const char *name)
+{
+	GArray *all = qemu_plugin_get_registers();
+	struct qemu_plugin_register *found = find_register(all, name);
+
+	g_array_free(all, 1);
+	return found;
+}
+
 void registers_find(enum arch arch, struct registers *ret)
 {
 	const struct register_names *names = &register_names[arch];

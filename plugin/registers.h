@@ -23,6 +23,9 @@ const qemu_plugin_reg_descriptor *registers_described(GArray *all, unsigned inde
 /* What QEMU calls an architecture. */
 const char *registers_target(enum arch arch);
 
+/* One by the name that QEMU gives it, with an end as below where there is none. From a vCPU's first callback. */
+struct qemu_plugin_register *registers_find_one(const char *name);
+
 /* From a vCPU's first callback. A register that this QEMU does not have ends it: it is too late to refuse politely. */
 void registers_find(enum arch arch, struct registers *ret);
 

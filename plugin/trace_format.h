@@ -23,6 +23,15 @@
  *   stop NAME                               end the machine when mark NAME, of whatever kind, is recorded
  *   charge NAME ADDRESS CODE NS             every execution of this kernel address takes NS ns more of the virtual clock, decimal;
  *                                           one line a NAME
+ *   price CLASS KIND LOW HIGH CHANGES STATE NS  x86: a trap of this kind (profile_format.h; in out ins outs mmio_read mmio_write cpuid
+ *                                           rdmsr wrmsr cr_read cr_write hlt xsetbv wbinvd invd hypercall) whose number is LOW to
+ *                                           HIGH, hexadecimal, takes NS ns more of the virtual clock, decimal. CHANGES, hexadecimal:
+ *                                           only one that changes one of these bits; 0: any. STATE 1: only with caches off; 0: any.
+ *                                           The first line that fits a trap decides; of none that fits, nothing
+ *   touch CLASS LOW HIGH BITS NS            x86: the first access to each piece of 2**BITS bytes (12 or 21) of physical memory from LOW
+ *                                           to HIGH - 1, hexadecimal, takes NS ns more. The first line that fits decides
+ *   kvm FEATURES                            x86, one vCPU: the guest sees the hypervisor KVM with these features (leaf 0x40000001,
+ *                                           hexadecimal), and its clock
  *   at NS NAME                              NAME is the moment at which the virtual clock comes to NS, decimal
  *   exactdisks                              finish what a disk is asked for inside of the store that asks for it
  *   network FD NETDEV                       the guest's card is on QEMU's netdev of this name, and what it sends is answered by
@@ -42,6 +51,7 @@
  *                                           on riscv64 its third
  *   offset STRUCT.MEMBER VALUE              where that is in the kernel's struct, in bytes, decimal; `offset STRUCT VALUE` is a size
  *   span NS                                 the shortest frame that is written as a span; 20000 without this line
+ *   traps                                   x86: count what may leave a guest of KVM, and pages as they are touched first
  *   cutlines                                end a slice at every line of the console, too; needs `uart`
  *
  * PATH is the rest of the line. Kinds and members that a kernel has not got have no line.
@@ -78,11 +88,12 @@
  *   console T_NS INSTRUCTIONS SIZE          SIZE more bytes went out on the UART; the last of them, a line feed (or the last
  *                                           before the end), at T_NS
  *   exact FEATURE                           what the config asked for was proved to work here: `disks` (exactdisks), `network`,
- *                                           `charges` (charge) or `timers` (at). Stands, as the next one, ahead of all that the
+ *                                           `charges` (charge, price, touch), `traps` (traps, price, touch) or
+ *                                           `timers` (at). Stands, as the next one, ahead of all that the
  *                                           guest did; but `refused network` wherever the peer was lost
  *   refused FEATURE WHY                     it was not, and is not done; WHY is the rest of the line. `device`: done, but a
  *                                           device of this machine does not repeat even so
- *   charged NAME COUNT NS                   what was charged for NAME up to the next record: so often, and so much altogether;
+ *   charged NAME COUNT NS                   what was charged for NAME (of `price` and `touch`: CLASS) up to the next record: so often, and so much altogether;
  *                                           ahead of marks, guest marks and the end, where it has changed
  *   settled COUNT UNSETTLED                 ahead of the end, with exact disks or network: how often they were waited for, how often
  *                                           that was given up

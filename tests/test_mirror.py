@@ -73,6 +73,7 @@ SHOWN = {
     "report/ledger/issue_table.py": "cli/test_publishing.py",
     "report/ledger/site_data.py": "web/test_ledger_site.py",
     "report/ledger/system_page.py": "cli/test_publishing.py",
+    "report/profile/price_text.py": "cli/profile/test_verb.py",
     "report/ledger/text.py": "cli/test_ledger.py",
     "report/ledger/view.py": "cli/test_ledger.py",
     "report/findings/audit_text.py": "cli/test_audit.py",

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from bootlab.experiments.sweep.profiles import Sweep
 from bootlab.findings.analysis import Analysis, analyse
 from bootlab.kept_file import damaged
 from bootlab.measure.record_files import read_record
+from bootlab.price.host_model import HostModel
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.compressed import find_kept
 from bootlab.system import System
@@ -65,8 +67,8 @@ def require_profile(store: Store, name: str) -> tuple[Run, str]:
     return run, LABEL
 
 
-def read_profile_run(run: Run, label: str = LABEL) -> Analysis:
-    """Return what the profile of a finished boot says.
+def read_profile_run(run: Run, label: str = LABEL, models: Sequence[HostModel] = ()) -> Analysis:
+    """Return what the profile of a finished boot says. `models`: instead of those that it was priced under then.
 
     Raises InputError for a run of another kind or without this boot, StoreError for a damaged one.
     """
@@ -86,7 +88,7 @@ def read_profile_run(run: Run, label: str = LABEL) -> Analysis:
         system = System.model_validate_json(json.dumps(_systems(run).get(label)))
     except ValidationError as error:
         raise StoreError(f"{run.path / 'run.json'}: damaged: it does not say which system was profiled") from error
-    return analyse(system, record, directory, run=str(run.path))
+    return analyse(system, record, directory, run=str(run.path), models=models or _models(run))
 
 
 def _systems(run: Run) -> dict[str, object]:
@@ -94,6 +96,13 @@ def _systems(run: Run) -> dict[str, object]:
     if not isinstance(systems, dict):
         raise damaged(run.path / "run.json", ValueError("asked.systems: is not a table"))
     return systems
+
+
+def _models(run: Run) -> list[HostModel]:
+    try:
+        return [HostModel.model_validate(one) for one in run.asked.get("price", [])]
+    except (ValidationError, TypeError) as error:
+        raise StoreError(f"{run.path / 'run.json'}: damaged: asked.price: holds no host models") from error
 
 
 def place_of(analysis: Analysis) -> str:

@@ -1,13 +1,16 @@
 """A profiled boot, read and interpreted: everything that its terminal view, page, JSON and exports are made of."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bootlab.errors import InputError
 from bootlab.findings.advise import Advice, advise
 from bootlab.findings.cost_tree import CostTree
+from bootlab.findings.kvm_price import KvmPrice, price_profile
 from bootlab.findings.technique_evidence import measured_of
 from bootlab.measure.record import BootRecord
+from bootlab.price.host_model import HostModel
 from bootlab.profile.asked.profiling import FUNCTIONS, function_names, read_functions
 from bootlab.profile.recorded.about import PROFILE, AboutProfile, read_about
 from bootlab.profile.recorded.profile import Profile
@@ -54,6 +57,8 @@ class Analysis:
     """What costs what, largest removable first."""
     directory: Path
     """Where the boot's files are: profile.bin, functions, trace.txt, console.log, record.json."""
+    price: KvmPrice | None = None
+    """What it would make KVM do, and what that costs; None where that was not counted."""
 
     @property
     def end_ns(self) -> int:
@@ -66,8 +71,12 @@ class Analysis:
         return "ready" if m.READY in self.record.marks else "where it ended"
 
 
-def analyse(system: System, record: BootRecord, directory: Path, *, run: str = "") -> Analysis:
+def analyse(
+    system: System, record: BootRecord, directory: Path, *, run: str = "", models: Sequence[HostModel] = ()
+) -> Analysis:
     """Return what the profile in a boot's directory says. `run`: the run's directory, for the advice.
+
+    `models`: of hosts, under which the boot's exits are priced where the profile has them.
 
     Raises InputError for a profile that is damaged or that there is not, StoreError for what is kept beside it.
     """
@@ -85,6 +94,7 @@ def analyse(system: System, record: BootRecord, directory: Path, *, run: str = "
     advice = advise(
         system, measured_of(record), costs, load_catalogue(), payload=about.payload, caused=CausedWork(table)
     )
+    activity = find_activity(profile, marks, table=table)
     return Analysis(
         system=system,
         record=record,
@@ -97,7 +107,7 @@ def analyse(system: System, record: BootRecord, directory: Path, *, run: str = "
         waits=waits,
         critical_path=path,
         processes=find_processes(profile, table=table),
-        activity=find_activity(profile, marks, table=table),
+        activity=activity,
         syscalls=find_syscalls(profile),
         coverage=find_coverage(profile, [role for _, role, _ in functions]),
         advice=advice.model_copy(
@@ -108,6 +118,14 @@ def analyse(system: System, record: BootRecord, directory: Path, *, run: str = "
                 "reached_ready": m.READY in marks,
                 "complete": profile.complete,
             }
+        ),
+        price=price_profile(
+            profile,
+            system,
+            slices,
+            [(phase.name, phase.start_ns, phase.end_ns) for phase in activity.phases],
+            models,
+            record.hashes.get("host_model"),
         ),
         directory=directory,
     )

@@ -6,6 +6,7 @@ Tables hold what a reader can use and are cut where a boot has tens of thousands
 from typing import Any, Final
 
 from bootlab.findings.analysis import Analysis
+from bootlab.findings.kvm_price import price_document
 from bootlab.profile.tables.plain_data import plain
 from bootlab.profile.tree.call_tree import LEAVES
 from bootlab.profile.tree.differential import compare_trees
@@ -43,6 +44,7 @@ def profile_document(analysis: Analysis) -> dict[str, Any]:
             }
             for one in profile.slices
         ],
+        **({} if analysis.price is None else {"kvm": price_document(analysis.price)}),
         "activity": plain(analysis.activity),
         "functions": [one.as_json() for one in analysis.tree.top_functions(_FUNCTIONS)],
         "initcalls": plain(analysis.initcalls),

@@ -12,7 +12,7 @@ from bootlab.measure.host.facts import read_host_facts
 from bootlab.measure.observed_boot import ObservedBoot
 from bootlab.measure.record import BootRecord, ConsoleStamps, GuestClock, InitcallRecord, Outcome, StageRecord
 from bootlab.profile.asked.marks import marks_looked_for
-from bootlab.profile.recorded.trace import DISKS, PluginTrace, Stamp
+from bootlab.profile.recorded.trace import DISKS, TRAPS, PluginTrace, Stamp
 from bootlab.system import ClockKind
 from bootlab.targets.target import LineStamps, Names
 from bootlab.timeline import marks as m
@@ -136,10 +136,13 @@ def _list_drivers(trace: PluginTrace | None) -> list[StageRecord]:
 
 
 def _refusals(trace: PluginTrace) -> list[str]:
-    told = [f"exact {feature}: refused: {why}" for feature, why in trace.refused.items()]
+    refused = dict(trace.refused)
+    without = refused.pop(TRAPS, None)
+    told = [f"exact {feature}: refused: {why}" for feature, why in refused.items()]
     if trace.settled[1]:
         told.append(f"exact disks: of {trace.settled[0]} waits for a disk {trace.settled[1]} were given up")
-    return [f"{line}: this boot may not repeat exactly" for line in told]
+    lost = [] if without is None else [f"exits of KVM are neither counted nor charged: {without}"]
+    return [*lost, *(f"{line}: this boot may not repeat exactly" for line in told)]
 
 
 def _place_clock(seen: ObservedBoot, trace: PluginTrace | None) -> GuestClock | None:

@@ -147,6 +147,9 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
     for index, disk in enumerate(disks if isinstance(disks, list) else ()):
         if "path" in table(disk):
             yield f"disks[{index}].path", disk, "path"
+    clock = table(document.get("clock"))
+    if str(clock.get("host_model", "")).endswith(".toml"):
+        yield "clock.host_model", clock, "host_model"
     machine = table(document.get("machine"))
     if machine.get("firmware", "default") not in ("default", "qboot", "ovmf"):
         yield "machine.firmware", machine, "firmware"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -37,6 +37,10 @@ _FIXED: dict[str, dict[str, Any]] = {
     MachineType.ORANGEPI_PC.value: {"cpu": "cortex-a7", "memory_mib": 1024, "vcpus": 4, "firmware": "default"}
 }
 """What a board's hardware decides (QEMU, hw/arm/orangepi.c)."""
+
+
+HOST_MODEL: Final = r"[A-Za-z0-9][A-Za-z0-9._-]*|[^\x00\n]*\.toml"
+"""A model that comes with bootlab, by its name, or the path of one."""
 
 
 class ClockKind(StrEnum):
@@ -81,6 +85,8 @@ class Machine(Part):
     devices: tuple[Annotated[str, _DEVICE], ...] = Field(default=(), strict=False)
     """More devices, as words of QEMU's `-device`: `usb-kbd`, `ES1370,audiodev=none` (which plays to nobody)."""
     page_size: Annotated[PageSize, TEXT] = PageSize.AUTO
+    hypervisor: Literal["kvm"] | None = Field(default=None, exclude_if=lambda value: value is None)
+    """For the virtual clock on x86-64: the hypervisor that the guest is to see (price.md); None: QEMU's own answer."""
 
     @model_validator(mode="before")
     @classmethod
@@ -141,9 +147,15 @@ class BootClock(Part):
         default={}, exclude_if=lambda value: not value
     )
     """For `virtual` only: kernel function -> ns that each call of it takes more than its instructions."""
+    host_model: (
+        Annotated[str, matching(HOST_MODEL, "is no host model: a name, or a file whose name ends in .toml")] | None
+    ) = Field(default=None, exclude_if=lambda value: value is None)
+    """For `virtual` on x86-64: what a host of KVM takes for each exit and page is charged to the clock (price.md)."""
 
     @model_validator(mode="after")
     def _charges_are_of_the_virtual_clock(self) -> Self:
+        if self.host_model is not None and self.kind is not ClockKind.VIRTUAL:
+            raise ValueError(f'host_model is charged to the virtual clock; kind is "{self.kind.value}"')
         if self.charges and self.kind is not ClockKind.VIRTUAL:
             raise ValueError(f'charges are added to the virtual clock; kind is "{self.kind.value}"')
         return self

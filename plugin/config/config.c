@@ -40,6 +40,8 @@ void config_deinit(struct config *config)
 	free(config->hooks);
 	free(config->functions);
 	free(config->timed_marks);
+	free(config->prices);
+	free(config->touch_prices);
 	free(config->probes);
 	*config = (struct config){ .arch = ARCH_NONE };
 }
@@ -59,8 +61,15 @@ bool probe_repeats(const struct probe *probe)
 	return probe->kind == PROBE_CALLS || probe->kind == PROBE_CHARGE;
 }
 
+bool config_prices(const struct config *config)
+{
+	return config->n_prices || config->n_touch_prices;
+}
+
 bool config_charges(const struct config *config)
 {
+	if (config_prices(config))
+		return true;
 	for (size_t i = 0; i < config->n_probes; i++)
 		if (config->probes[i].kind == PROBE_CHARGE)
 			return true;

@@ -7,9 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profile_format.h"
 #include "trace_format.h"
 
 enum arch { ARCH_NONE, ARCH_X86_64, ARCH_AARCH64, ARCH_ARMV7, ARCH_RISCV64 };
+
+/* An hour: more is a mistake, and a clock of 63 bits holds millions of these. */
+#define CHARGE_MAX_NS (UINT64_C(3600) * 1000000000)
 
 enum probe_kind { PROBE_MARK, PROBE_ENTRY, PROBE_IMAGE, PROBE_MOVED, PROBE_CALLS, PROBE_CHARGE };
 
@@ -32,6 +36,24 @@ struct probe {
 struct timed_mark {
 	char name[TRACE_NAME_MAX + 1];
 	uint64_t t_ns;
+};
+
+/* What a trap takes besides; the first that fits decides. */
+struct price {
+	char name[TRACE_NAME_MAX + 1];
+	enum profile_trap_kind kind;
+	uint64_t low, high; /* numbers, both included */
+	uint32_t changes; /* 0: any */
+	uint16_t state; /* 0: any */
+	uint64_t ns;
+};
+
+/* What the first access to a piece of memory takes besides. */
+struct touch_price {
+	char name[TRACE_NAME_MAX + 1];
+	uint64_t low, high; /* `high` is behind it */
+	unsigned bits; /* the piece has 2**bits bytes */
+	uint64_t ns;
 };
 
 enum hook_kind {
@@ -87,6 +109,11 @@ struct config {
 	char network_name[TRACE_NAME_MAX + 1]; /* of QEMU's netdev */
 	struct timed_mark *timed_marks;
 	size_t n_timed_marks;
+	uint32_t kvm_features; /* of the hypervisor that the guest sees; 0: none is shown */
+	struct price *prices;
+	size_t n_prices;
+	struct touch_price *touch_prices;
+	size_t n_touch_prices;
 	/* The rest is for the profile. */
 	char *functions; /* path, or NULL */
 	struct hook *hooks;
@@ -98,6 +125,7 @@ struct config {
 	uint64_t relocated_from; /* of HOOK_RELOCATE */
 	uint64_t span_ns;
 	bool cut_lines;
+	bool count_traps;
 };
 
 void config_deinit(struct config *config);
@@ -108,8 +136,9 @@ bool config_offset(const struct config *config, const char *name, uint64_t *ret)
 /* Whether the probe fires each time, and not the first time alone. */
 bool probe_repeats(const struct probe *probe);
 
-/* Whether anything is to be charged to the clock. */
+/* Whether anything is to be charged to the clock, and whether for traps or memory. */
 bool config_charges(const struct config *config);
+bool config_prices(const struct config *config);
 
 /* 1 to TRACE_NAME_MAX printable ASCII characters without a space; `size` excludes any final NUL. */
 bool name_valid(const char *name, size_t size);

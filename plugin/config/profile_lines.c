@@ -98,6 +98,16 @@ static int read_cutlines(struct line *line, struct config *config)
 	return 0;
 }
 
+static int read_traps(struct line *line, struct config *config)
+{
+	if (line->n_words != 1)
+		return line_complain(line, "traps takes no words");
+	if (config->arch != ARCH_X86_64)
+		return line_complain(line, "traps: those of x86_64 alone are known");
+	config->count_traps = true;
+	return 0;
+}
+
 bool profile_lines_read(struct line *line, struct config *config, int *ret)
 {
 	static const struct {
@@ -106,6 +116,7 @@ bool profile_lines_read(struct line *line, struct config *config, int *ret)
 	} keywords[] = {
 		{ "functions", read_functions }, { "object", read_object }, { "hook", read_hook },
 		{ "offset", read_offset },	 { "span", read_span },	    { "cutlines", read_cutlines },
+		{ "traps", read_traps },
 	};
 
 	for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)

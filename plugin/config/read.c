@@ -7,14 +7,12 @@
 #include <string.h>
 
 #include "line.h"
+#include "price_lines.h"
 #include "profile_lines.h"
 
 enum { LINE_MAX_SIZE = 4096, FD_MAX = 1 << 20 };
 
 static const uint64_t SPAN_NS = 20000;
-
-/* An hour: more is a mistake, and a clock of 63 bits holds millions of these. */
-static const uint64_t CHARGE_MAX_NS = UINT64_C(3600) * 1000000000;
 
 static int read_code(struct line *line, const char *word, struct code *ret)
 {
@@ -218,6 +216,8 @@ static const struct {
 	{ "calls", read_calls }, { "user", read_user }, { "guestmarks", read_guestmarks }, { "stop", read_stop },
 	{ "uart", read_uart },	 { "moved", read_moved }, { "exactdisks", read_exactdisks },
 	{ "charge", read_charge }, { "at", read_at },	{ "network", read_network },
+	{ "price", price_line_read }, { "touch", touch_line_read },
+	{ "kvm", kvm_line_read },
 };
 
 static int read_line(struct line *line, struct config *config)

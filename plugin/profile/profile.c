@@ -63,6 +63,7 @@ static void deinit(struct profile *profile)
 	tasks_deinit(&profile->tasks);
 	calls_deinit(&profile->calls);
 	tree_deinit(&profile->tree);
+	trap_counts_deinit(&profile->traps);
 	names_deinit(&profile->names);
 	functions_deinit(&profile->image.functions);
 }
@@ -154,6 +155,28 @@ void profile_account(struct profile *profile, struct stamp at)
 	profile_writer_add(&profile->writer, PROFILE_IDLE, &record, sizeof record);
 }
 
+void profile_charge_within(struct profile *profile, uint64_t ns)
+{
+	add_charged(profile, profile->charged_ns + ns);
+}
+
+void profile_trap(struct profile *profile, const struct trap *trap)
+{
+	trap_counts_add(&profile->traps, profile_node(profile->running), trap);
+}
+
+void profile_page(struct profile *profile, uint64_t page, enum profile_page_use use)
+{
+	const struct profile_page record = {
+		.page = page,
+		.node = profile_node(profile->running),
+		.use = (uint16_t)use,
+		.vcpu = (uint16_t)profile->running->number,
+	};
+
+	profile_writer_add(&profile->writer, PROFILE_PAGE, &record, sizeof record);
+}
+
 void profile_run(struct profile *profile, struct vcpu *vcpu, struct stamp at)
 {
 	profile_account(profile, at);
@@ -211,6 +234,7 @@ void profile_cut(struct profile *profile, const char *name, struct stamp at)
 	record.t_ns = profile_now(profile);
 	record.instructions = profile->instructions;
 	tree_cut(&profile->tree);
+	trap_counts_cut(&profile->traps, &profile->writer);
 	calls_cut(&profile->calls);
 	profile_writer_add_text(&profile->writer, PROFILE_COUNTS, &profile->counts, sizeof profile->counts, "", 0);
 	profile_writer_flush(&profile->writer);

@@ -22,6 +22,7 @@
 #include "records/names.h"
 #include "records/profile_writer.h"
 #include "records/tasks.h"
+#include "records/trap_counts.h"
 #include "records/tree.h"
 #include "records/writer.h"
 #include "task_layout.h"
@@ -111,6 +112,7 @@ struct profile {
 	struct tree tree;
 	struct tasks tasks;
 	struct calls calls;
+	struct trap_counts traps;
 	struct modules modules;
 	struct address_spaces spaces;
 	struct stages stages;
@@ -142,6 +144,14 @@ int profile_close(struct profile *profile, struct stamp at);
  * `at` never goes back.
  */
 void profile_account(struct profile *profile, struct stamp at);
+/*
+ * The clock is charged `ns` within the block that runs, whose exact place in time nobody knows: the stretch begins where the latest
+ * moment was, and the account is that of the node that runs.
+ */
+void profile_charge_within(struct profile *profile, uint64_t ns);
+/* What runs did something that may leave a guest of KVM; or it was the first to touch a page of physical memory. */
+void profile_trap(struct profile *profile, const struct trap *trap);
+void profile_page(struct profile *profile, uint64_t page, enum profile_page_use use);
 /* `vcpu` goes on with what it was doing, at `at`, when another one ran last. */
 void profile_run(struct profile *profile, struct vcpu *vcpu, struct stamp at);
 /* A slice ends. */

@@ -17,6 +17,7 @@ static bool comes_as_array(enum profile_chunk kind)
 	switch (kind) {
 	case PROFILE_NODE: case PROFILE_WEIGHT: case PROFILE_TASK: case PROFILE_SWITCH: case PROFILE_WAKE:
 	case PROFILE_IDLE: case PROFILE_SPAN: case PROFILE_SYSCALL: case PROFILE_CHARGED:
+	case PROFILE_TRAP: case PROFILE_PAGE:
 		return true;
 	default:
 		return false;

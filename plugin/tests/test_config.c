@@ -20,6 +20,10 @@ static const char WHOLE[] = "# made by bootlab\n"
 			    "guestmarks\n"
 			    "exactdisks\n"
 			    "charge serial ffffffff81003000 e8db9106004155b9 2500\n"
+			    "price pio_kvm in 40 43 0 0 900\n"
+			    "price cr cr_write 0 0 fffffff5 1 800\n"
+			    "touch fault_2M 200000 8000000 21 60000\n"
+			    "kvm 100807b\n"
 			    "at 500000000 half_a_second\n"
 			    "network 7 net0\n"
 			    "functions /a path/with  blanks/kernel.txt\n"
@@ -31,6 +35,7 @@ static const char WHOLE[] = "# made by bootlab\n"
 			    "object [firmware] f\n"
 			    "uart 3f8\n"
 			    "cutlines\n"
+			    "traps\n"
 			    "stop ready"; /* a last line without its newline is a line */
 
 static int read_text(const char *text, char message[256], struct config *ret)
@@ -76,6 +81,10 @@ static void test_whole(void)
 	CHECK(config.span_ns == 1000 && config.cut_lines);
 	CHECK(config.n_objects == 2 && !strcmp(config.objects[0].name, "/bin/busy-box"));
 	CHECK(!strcmp(config.objects[0].path, "/a path/of many words and one more than eight/b.txt"));
+	CHECK(config.n_prices == 2 && config.prices[0].kind == TRAP_IN && config.prices[0].high == 0x43 && config.prices[0].ns == 900);
+	CHECK(config.prices[1].changes == 0xfffffff5 && config.prices[1].state == TRAP_CACHES_OFF && config_prices(&config));
+	CHECK(config.n_touch_prices == 1 && config.touch_prices[0].bits == 21 && config.touch_prices[0].high == 0x8000000);
+	CHECK(config.count_traps && config.kvm_features == 0x100807b);
 	CHECK(!strcmp(config.objects[1].name, "[firmware]") && !strcmp(config.objects[1].path, "f"));
 	config_deinit(&config);
 	CHECK(read_text("arch aarch64\n", message, &config) == 0 && config.span_ns == 20000 && !config.functions);
@@ -118,6 +127,22 @@ static void test_bad_lines(void)
 		{ "arch aarch64\ncharge a 1 00112233 -5\n", "boot.conf:2: '-5' must be a decimal number" },
 		{ "arch aarch64\ncharge a 1 00112233 5\nstop a\n", "boot.conf:3: stop a: there is no mark a" },
 		{ "arch aarch64\ncharge a 1 00112233 5\ncharge a 2 00112233 5\n", "boot.conf:3: charge a: a second line" },
+		{ "arch aarch64\nprice a in 0 1 0 0 5\n", "boot.conf:2: price: the traps of x86_64 alone are known" },
+		{ "arch x86_64\nprice a in 0 1 0 5\n", "boot.conf:2: expected: price CLASS KIND LOW HIGH CHANGES STATE NS" },
+		{ "arch x86_64\nprice a pause 0 1 0 0 5\n", "boot.conf:2: price a: unknown kind of trap 'pause'" },
+		{ "arch x86_64\nprice a in 1 0 0 0 5\n", "boot.conf:2: price a: 1 to 0: an empty range" },
+		{ "arch x86_64\nprice a in 0 1 100000000 0 5\n", "boot.conf:2: price a: no such bits: 100000000 0" },
+		{ "arch x86_64\nprice a in 0 1 0 2 5\n", "boot.conf:2: price a: no such bits: 0 2" },
+		{ "arch x86_64\nprice a in 0 1 0 0 -5\n", "boot.conf:2: '-5' must be a decimal number" },
+		{ "arch x86_64\nprice a in 0 1 0 0 3600000000001\n", "boot.conf:2: price a: 3600000000001 ns is not 0 to" },
+		{ "arch x86_64\ntouch a 0 0 12 5\n", "boot.conf:2: touch a: 0 to 0: an empty range" },
+		{ "arch x86_64\ntouch a 0 1 13 5\n", "boot.conf:2: touch a: pieces of 2**13 bytes: 12 or 21" },
+		{ "arch x86_64\ntouch a 0 1 12\n", "boot.conf:2: expected: touch CLASS LOW HIGH BITS NS" },
+		{ "arch aarch64\nkvm 1\n", "boot.conf:2: kvm: only a guest on x86_64" },
+		{ "arch x86_64\nkvm 0\n", "boot.conf:2: kvm 0: features are 1 to ffffffff" },
+		{ "arch x86_64\nkvm\n", "boot.conf:2: expected: kvm FEATURES" },
+		{ "arch riscv64\ntraps\n", "boot.conf:2: traps: those of x86_64 alone are known" },
+		{ "arch x86_64\ntraps all\n", "boot.conf:2: traps takes no words" },
 		{ "arch aarch64\nat 5\n", "boot.conf:2: expected: at NS NAME" },
 		{ "arch aarch64\nat 9223372036854775808 a\n", "boot.conf:2: at 9223372036854775808: too late for a clock of 63 bits" },
 		{ "arch aarch64\nnetwork 3\n", "boot.conf:2: expected: network FD NETDEV" },

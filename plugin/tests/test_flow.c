@@ -167,6 +167,48 @@ static void test_charges(void)
 	CHECK(!profile_record(PROFILE_CHARGED, 1, sizeof charge, &charge));
 }
 
+/* What happens within a block is of the node that runs, and what it is charged is not idle time. */
+static void test_traps(void)
+{
+	const struct trap trap = { .kind = TRAP_OUT, .number = 0x3f8 };
+	struct profile_charged charge;
+	struct profile_trap count;
+	struct profile_page page;
+	char path[256];
+
+	boot_open();
+	boot_kernel();
+	calls_from(START_KERNEL, 0x10);
+	run(LEAF, 0, 5);
+	for (int i = 0; i < 3; i++) {
+		profile_trap(&boot, &trap);
+		profile_charge_within(&boot, 2500);
+		boot_charged_ns += 2500;
+	}
+	profile_page(&boot, 0x1234, PAGE_WRITTEN);
+	profile_cut(&boot, "cut", boot_now());
+	leave(MARK_RETURN, 0);
+	run(START_KERNEL, 0x15, 1);
+	profile_trap(&boot, &trap);
+	leave(MARK_HALT, 0);
+	boot_idle_ns += 1000;
+	run(IRQ_STUBS, 0, 1);
+	boot_close();
+
+	check_account();
+	for (size_t i = 0; i < 3; i++) {
+		CHECK(profile_record(PROFILE_CHARGED, i, sizeof charge, &charge) && charge.end_ns - charge.start_ns == 2500);
+		profile_node_path(charge.node, boot_names, BOOT_FUNCTIONS, path, sizeof path);
+		CHECK(!strcmp(path, THREAD0 "start_kernel;leaf"));
+	}
+	CHECK(!profile_record(PROFILE_CHARGED, 3, sizeof charge, &charge));
+	CHECK(profile_record(PROFILE_TRAP, 0, sizeof count, &count) && count.node == charge.node && count.count == 3);
+	CHECK(profile_record(PROFILE_TRAP, 1, sizeof count, &count) && count.node != charge.node && count.count == 1);
+	CHECK(!profile_record(PROFILE_TRAP, 2, sizeof count, &count));
+	CHECK(profile_record(PROFILE_PAGE, 0, sizeof page, &page) && page.page == 0x1234 && page.node == charge.node);
+	CHECK(page.use == PAGE_WRITTEN && !profile_record(PROFILE_PAGE, 1, sizeof page, &page));
+}
+
 static void test_mismatches(void)
 {
 	boot_open();
@@ -518,6 +560,7 @@ int main(void)
 	test_interrupts();
 	test_idle();
 	test_charges();
+	test_traps();
 	test_mismatches();
 	test_recursion();
 	test_user_mode();

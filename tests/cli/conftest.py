@@ -7,9 +7,10 @@ import pytest
 
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.measure.record import BootRecord, Outcome
+from bootlab.price.traps import TrapKind
 from bootlab.profile.asked.profiling import FUNCTIONS, functions_text
 from bootlab.profile.recorded.about import ABOUT, PROFILE, AboutProfile
-from bootlab.profile.recorded.record_types import CallKind, EventKind, Space
+from bootlab.profile.recorded.record_types import CallKind, ChunkKind, EventKind, PageUse, Space
 from bootlab.system import Booted, Kernel, Machine, MachineType, System
 from tests.profile.conftest import ProfileWriter
 
@@ -27,8 +28,8 @@ SYSTEM = System(
 )
 
 
-def made_up_profile() -> tuple[bytes, dict[str, int]]:
-    """Return the profile of a boot of a few ms, ready at a mark called `up`, and its marks."""
+def made_up_profile(*, traps: bool = False) -> tuple[bytes, dict[str, int]]:
+    """Return the profile of a boot of a few ms, ready at a mark called `up`, and its marks; with its traps counted."""
     writer, marks = ProfileWriter(tuple(KERNEL)), {"power_on": 0}
 
     def cut(name: str) -> None:
@@ -42,6 +43,9 @@ def made_up_profile() -> tuple[bytes, dict[str, int]]:
     idle, init = writer.task("swapper/0", 0), writer.task("swapper/0", 1)
     tests = writer.task("cryptomgr_test", 70)
     writer.spend("swapper/0-0;start_kernel", 300_000)
+    if traps:
+        writer.add(ChunkKind.TRAP, writer.node("swapper/0-0;start_kernel"), TrapKind.OUT, 0, 0x3F8, 0, 1234)
+        writer.add(ChunkKind.PAGE, 0x400, writer.node("swapper/0-0;start_kernel"), PageUse.WRITTEN, 0)
     cut("start_kernel")
     writer.switch(idle, init, "swapper/0-0;start_kernel")
     cut("initcalls_start")
@@ -66,12 +70,14 @@ def made_up_profile() -> tuple[bytes, dict[str, int]]:
     return writer.end(), marks
 
 
-def write_profile_run(root: Path, *, size: int | None = None, outcome: Outcome = Outcome.READY) -> Run:
+def write_profile_run(
+    root: Path, *, size: int | None = None, outcome: Outcome = Outcome.READY, traps: bool = False
+) -> Run:
     """Write a finished run of `bootlab profile` into a store; `size`: cut its profile off there."""
     run = Store(root).start(
         RunKind.PROFILE, SYSTEM.name, {"system": "made-up.toml", "systems": {"1": json.loads(SYSTEM.model_dump_json())}}
     )
-    write_profiled_boot(run, "1", size=size, outcome=outcome)
+    write_profiled_boot(run, "1", size=size, outcome=outcome, traps=traps)
     return run
 
 
@@ -85,10 +91,12 @@ def write_sweep_run(root: Path, *labels: str) -> Run:
     return run
 
 
-def write_profiled_boot(run: Run, label: str, *, size: int | None = None, outcome: Outcome = Outcome.READY) -> None:
+def write_profiled_boot(
+    run: Run, label: str, *, size: int | None = None, outcome: Outcome = Outcome.READY, traps: bool = False
+) -> None:
     """Write a finished boot with its profile into a run."""
     directory = run.boot_directory(label)
-    data, marks = made_up_profile()
+    data, marks = made_up_profile(traps=traps)
     (directory / PROFILE).write_bytes(data[:size])
     functions = [(0x1000 + 16 * number, "-", name) for number, name in enumerate(KERNEL)]
     (directory / FUNCTIONS).write_text(functions_text(functions))

@@ -140,6 +140,7 @@ class ProfileWriter:
     def end(self) -> bytes:
         """End the profile and return it."""
         self.add(ChunkKind.COUNTS, *self.counts)
+        self.flush()
         self.add(ChunkKind.END, self.t_ns, self.instructions, self.idle_ns)
         self.flush()
         return self.data()

@@ -19,6 +19,7 @@ from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import write_json
+from bootlab.price.host_model import HostModel
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.parts.view import View
 from bootlab.report.profile.view import profile_view
@@ -35,7 +36,7 @@ _OTHER_PLUGIN = re.compile(r"bootlab-plugin: (\S*plugin\.conf:\d+: |unknown opti
 class Subject:
     """A system to profile. `file`: where it was read, for messages. `deadline_s`: None for the usual patience.
 
-    `symbols`: the files that the user gave on the command line.
+    `symbols`: the files that the user gave on the command line. `models`: of hosts, to price the boot under.
     """
 
     system: System
@@ -43,6 +44,7 @@ class Subject:
     request: ProfileRequest
     deadline_s: float | None = None
     symbols: tuple[Path, ...] = ()
+    models: tuple[HostModel, ...] = ()
 
 
 def prepare_profile(subject: Subject, *, silent: bool) -> Prepared:
@@ -90,7 +92,11 @@ def profile_boot(subject: Subject, prepared: Prepared, run: Run, label: str, *, 
     expect_started(record)
     if not silent:
         err.print("reading the profile")
-    return analyse(system, record, Path(record.run), run=str(run.path))
+    analysis = analyse(system, record, Path(record.run), run=str(run.path), models=subject.models)
+    if subject.models and analysis.price is None:
+        why = "; ".join(record.remarks) or "the boot ended before the first exit"
+        err.print(f"bootlab: warning: {system.name}: no price: {why}", soft_wrap=True)
+    return analysis
 
 
 def profile_both(

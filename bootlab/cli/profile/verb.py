@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,6 +32,7 @@ from bootlab.experiments.recorded_profiles import (
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.sweep.profiles import Axis
 from bootlab.findings.analysis import Analysis
+from bootlab.price.host_model import NAMED, HostModel, read_host_model
 from bootlab.profile.asked.profiling import DEFAULT_SPAN_NS
 from bootlab.profile.asked.request import MOST_VCPUS, ProfileRequest
 from bootlab.report.exports.export import expect_writable, export_difference, export_profile
@@ -101,6 +102,16 @@ SpanNs = Annotated[
         help=f"Shortest call in ns that is recorded with its own times. [default: {DEFAULT_SPAN_NS}]",
     ),
 ]
+Price = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--price",
+        metavar="MODEL",
+        help="Count what would leave a guest of KVM, and price it by this host model: "
+        f"{', '.join(NAMED)}, or a file (.toml). Repeatable.",
+        autocompletion=lambda incomplete: [name for name in NAMED if name.startswith(incomplete)],
+    ),
+]
 Exports = Annotated[
     list[ExportFormat] | None, typer.Option("--export", help="Write the profile in this form, too. Repeatable.")
 ]
@@ -126,6 +137,7 @@ def profile(
     against: Against = None,
     symbols: SymbolFiles = None,
     span: SpanNs = None,
+    price: Price = None,
     export: Exports = None,
     to: ExportTo = None,
     deadline: Deadline = None,
@@ -144,25 +156,20 @@ def profile(
             raise InputError("--to: says where exports go, and there is none", hint="name a form with --export")
         # A boot takes longer than to find out that nothing can be written there.
         expect_writable(to)
+    models = _read_models(price or [])
     if not names_system(system):
         _refuse_with_run(system, vcpus, memory, seed, symbols, deadline, span)
-        run, label = require_profile(store, system)
-        with run.locked():
-            analysis, before = read_profile_run(run, label), _recorded(store, against)
-            _expect_one_clock(analysis.system, before.system if before is not None else None)
-            return _show(run, Profiled(analysis, before), export, to, json)
+        with require_profile(store, system)[0].locked():
+            return _show(*_read_recorded(store, system, against, models), export, to, json)
     file = Path(system)
     request, kernel_symbols = _symbols(symbols or [], DEFAULT_SPAN_NS if span is None else span)
-    if request.span_ns < _MANY_SPANS_NS:
-        err.print(
-            f"bootlab: warning: --span {span}: every call so short is recorded: minutes, and GB of memory and disk"
-        )
     value = _changed(open_system(file, silent=json), seed, kernel_symbols)
-    subject = Subject(value, file, request, deadline, tuple(symbols or ()))
+    models = models or _charged_by(value, file)
+    subject = Subject(value, file, replace(request, traps=bool(models)), deadline, tuple(symbols or ()), models)
     axis, points = _points(subject, vcpus, memory)
     if axis is not None:
-        if against is not None or export is not None:
-            raise InputError("--against and --export go with one boot, not with a list of --vcpus or --memory")
+        if against is not None or export is not None or price:
+            raise InputError("--against, --export and --price go with one boot, not with a list of --vcpus or --memory")
         return run_sweep(store, points, axis, json=json)
     subjects = {LABEL: points[LABEL]}
     before = None
@@ -175,12 +182,46 @@ def profile(
         before = _recorded(store, against)
         _expect_one_clock(subject.system, before.system if before is not None else None)
     prepared = {label: prepare_profile(one, silent=json) for label, one in subjects.items()}
-    run = start_run(store, RunKind.PROFILE, subjects, {"against": against, "span_ns": request.span_ns})
+    run = start_run(
+        store, RunKind.PROFILE, subjects, {"against": against, "span_ns": request.span_ns, **_priced(models)}
+    )
     with run.locked():
         analyses = {
             label: profile_boot(one, prepared[label], run, label, silent=json) for label, one in subjects.items()
         }
         return _show(run, Profiled(analyses[LABEL], analyses.get(AGAINST, before)), export, to, json)
+
+
+def _priced(models: tuple[HostModel, ...]) -> dict[str, Any]:
+    return {"price": [one.model_dump(mode="json", by_alias=True) for one in models]} if models else {}
+
+
+def _read_models(names: list[str]) -> tuple[HostModel, ...]:
+    models = tuple(read_host_model(name) for name in dict.fromkeys(names))
+    called = [one.name for one in models]
+    if twice := next((name for name in called if called.count(name) > 1), None):
+        raise InputError(f"--price: two models of the name {twice!r}", hint="give one of them another `name`")
+    return models
+
+
+def _charged_by(system: System, file: Path) -> tuple[HostModel, ...]:
+    # A clock that is charged is shown with what it was charged for.
+    if system.clock.host_model is None:
+        return ()
+    with naming(file):
+        return (read_host_model(system.clock.host_model),)
+
+
+def _read_recorded(store: Store, name: str, against: str | None, models: tuple[HostModel, ...]) -> tuple[Run, Profiled]:
+    run, label = require_profile(store, name)
+    analysis, before = read_profile_run(run, label, models), _recorded(store, against)
+    _expect_one_clock(analysis.system, before.system if before is not None else None)
+    if models and analysis.price is None:
+        raise InputError(
+            f"--price: what would leave a guest of KVM was not counted in {run.path}",
+            hint="bootlab profile SYSTEM --price MODEL counts it",
+        )
+    return run, Profiled(analysis, before)
 
 
 def _show(
@@ -233,6 +274,10 @@ def _refuse_with_run(name: str, *booting: object) -> None:
 
 
 def _symbols(files: list[Path], span_ns: int) -> tuple[ProfileRequest, Path | None]:
+    if span_ns < _MANY_SPANS_NS:
+        err.print(
+            f"bootlab: warning: --span {span_ns}: every call so short is recorded: minutes, and GB of memory and disk"
+        )
     kinds = {path: classify_symbol_file(path) for path in files}
     kernels = [path for path, kind in kinds.items() if kind is not SymbolFile.PROGRAM]
     if len(kernels) > 1:

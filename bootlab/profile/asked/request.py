@@ -16,8 +16,10 @@ class ProfileRequest:
 
     `span_ns`: the shortest call that is recorded one by one. `programs`: ELF files with symbols, or debug files, of
     programs that the system's own files carry without. `paths`: record every file that is opened or looked up.
+    `traps`: count what would leave a guest of KVM for its host, and the pages that it touches.
     """
 
     span_ns: int = DEFAULT_SPAN_NS
     programs: tuple[Path, ...] = ()
     paths: bool = False
+    traps: bool = False

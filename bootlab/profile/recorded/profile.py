@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bootlab.profile.recorded.record_types import CHARGED, Call, ProfileEvent, Records
+from bootlab.profile.recorded.record_types import CHARGED, PAGE, TRAP, Call, ProfileEvent, Records
 from bootlab.profile.tree.shape import TreeShape
 
 LAST_SLICE = "end"
@@ -67,10 +67,10 @@ class Profile:
     """One boot's profile. Structured arrays have the fields of the header's structs, in the order they were written.
 
     `names`: function number -> name; `spaces`: function number -> record_types.Space. `nodes`: fields parent,
-    function; a parent comes before its children, node 0 is the root. `syscalls`, `counts`: with one more field `slice`,
-    the index of the slice they belong to (counts: that they end). `shift`: one instruction is 2**shift ns.
-    `complete`: the plugin wrote its end. Without it the last slice ends with the last time in the file, and `dropped`
-    counts records that refer to something the file did not get to.
+    function; a parent comes before its children, node 0 is the root. `syscalls`, `counts`, `traps`, `pages`:
+    with one more field `slice`, the index of the slice they belong to (counts: that they end).
+    `shift`: one instruction is 2**shift ns. `complete`: the plugin wrote its end. Without it the last slice ends with
+    the last time in the file, and `dropped` counts records that refer to something the file did not get to.
     """
 
     names: list[str]
@@ -100,6 +100,10 @@ class Profile:
     dropped: int = 0
     charges: Records = field(default_factory=lambda: np.zeros(0, dtype=CHARGED))
     """What was added to the clock for events, as stretches like `idles`: each of the node that it was charged for."""
+    traps: Records = field(default_factory=lambda: np.zeros(0, dtype=[*TRAP.descr, ("slice", "<i8")]))
+    """What may leave a guest of KVM, counted by node and slice; only of a boot that was asked for it."""
+    pages: Records = field(default_factory=lambda: np.zeros(0, dtype=[*PAGE.descr, ("slice", "<i8")]))
+    """Pages of physical memory in the order in which they were touched first; the same."""
 
     @cached_property
     def shape(self) -> TreeShape:

@@ -39,6 +39,8 @@ _REFERENCES: Final[Mapping[ChunkKind, Mapping[str, str]]] = {
     ChunkKind.SYSCALL: {"task": "task", "function": "function"},
     ChunkKind.COUNTS: {},
     ChunkKind.CHARGED: {"node": "node"},
+    ChunkKind.TRAP: {"node": "node"},
+    ChunkKind.PAGE: {"node": "node"},
 }
 _TIMES: Final[Mapping[ChunkKind, tuple[str, str]]] = {
     ChunkKind.SWITCH: ("t_ns", "t_ns"),
@@ -49,7 +51,7 @@ _TIMES: Final[Mapping[ChunkKind, tuple[str, str]]] = {
 }
 _LONGEST_NS: Final = 10**15
 # Of these a slice has its own, so they get a field with its index.
-_SLICED: Final = frozenset({ChunkKind.WEIGHT, ChunkKind.SYSCALL, ChunkKind.COUNTS})
+_SLICED: Final = frozenset({ChunkKind.WEIGHT, ChunkKind.SYSCALL, ChunkKind.COUNTS, ChunkKind.TRAP, ChunkKind.PAGE})
 
 Value = TypeVar("Value", Call, ProfileEvent)
 
@@ -103,6 +105,8 @@ def parse_profile(data: bytes, functions: Sequence[str], shift: int, name: str =
         complete=chunks.end is not None,
         dropped=known.dropped,
         charges=records[ChunkKind.CHARGED],
+        traps=records[ChunkKind.TRAP],
+        pages=records[ChunkKind.PAGE],
     )
 
 

@@ -37,6 +37,8 @@ class ChunkKind(IntEnum):
     COUNTS = 13
     END = 14
     CHARGED = 15
+    TRAP = 16
+    PAGE = 17
 
 
 class Space(IntEnum):
@@ -102,6 +104,14 @@ class EventKind(IntEnum):
     OPEN = 9
     LOOKUP = 10
     COMMAND = 11
+
+
+class PageUse(IntEnum):
+    """How a page of physical memory was touched first."""
+
+    READ = 1
+    WRITTEN = 2
+    EXECUTED = 3
 
 
 class Call(NamedTuple):
@@ -191,6 +201,10 @@ COUNTS: Final = _record(
     ("switches", "i8"),
     ("calls", "i8"),
 )
+TRAP: Final = _record(
+    ("node", "u4"), ("kind", "u2"), ("state", "u2"), ("number", "u8"), ("changes", "u4"), ("count", "u4")
+)
+PAGE: Final = _record(("page", "u8"), ("node", "u4"), ("use", "u2"), ("vcpu", "u2"))
 END: Final = _record(("t_ns", "i8"), ("instructions", "i8"), ("idle_ns", "i8"))
 
 RECORD: Final[dict[ChunkKind, np.dtype[Any]]] = {
@@ -209,6 +223,8 @@ RECORD: Final[dict[ChunkKind, np.dtype[Any]]] = {
     ChunkKind.COUNTS: COUNTS,
     ChunkKind.END: END,
     ChunkKind.CHARGED: CHARGED,
+    ChunkKind.TRAP: TRAP,
+    ChunkKind.PAGE: PAGE,
 }
 WITH_TEXT: Final = frozenset({ChunkKind.NAME, ChunkKind.CUT, ChunkKind.CALL, ChunkKind.EVENT})
 """Chunks of one record and its text, padded to 8 bytes; all others hold any number of records."""

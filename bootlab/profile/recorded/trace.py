@@ -18,6 +18,8 @@ from bootlab.kept_file import read_kept_bytes
 
 DISKS: Final = "disks"
 """What the plugin calls disks that answer at once."""
+TRAPS: Final = "traps"
+"""What it calls counting, or charging, what would leave a guest of KVM."""
 
 _VERSION: Final = 1
 _WORDS: Mapping[str, int] = {"slide": 1, "exact": 1, "settled": 2, "charged": 3}

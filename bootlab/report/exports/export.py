@@ -10,6 +10,7 @@ from bootlab.findings.analysis import Analysis
 from bootlab.profile.tree.call_tree import Weight
 from bootlab.profile.tree.differential import compare_trees
 from bootlab.report.exports.folded import write_folded, write_folded_difference
+from bootlab.report.exports.kvm import kvm_trees
 from bootlab.report.exports.perfetto import write_perfetto
 from bootlab.report.exports.svg import write_svg
 from bootlab.report.exports.tables import profile_tables, write_csv, write_json
@@ -70,6 +71,10 @@ def _folded(analysis: Analysis, directory: Path) -> Files:
         path = directory / f"profile.{weight}.folded"
         write_folded(analysis.tree, path, weight)
         files[f"folded stacks, {weight}"] = path
+    for one in kvm_trees(analysis):
+        path = directory / f"profile.{one.file}.folded"
+        write_folded(one.tree, path, "elapsed")
+        files[f"folded stacks, {one.what}"] = path
     return files
 
 
@@ -93,6 +98,11 @@ def _svg(analysis: Analysis, directory: Path) -> Files:
         # Threads without work would fill the picture.
         write_svg(analysis.tree.busy(), path, weight, title=title, foot=clock_of([analysis.record]))
         files[f"flame graph, {weight}"] = path
+    for one in kvm_trees(analysis):
+        path = directory / f"profile.{one.file}.svg"
+        title = f"{visible(analysis.record.system)}: power-on to {analysis.goal}, {one.what}"
+        write_svg(one.tree, path, "elapsed", title=title, foot=clock_of([analysis.record]), unit=one.unit)
+        files[f"flame graph, {one.what}"] = path
     return files
 
 

@@ -22,13 +22,17 @@ _LETTER: Final = 6.6
 _COLOURS: Final = {WAIT: "#9ec5e8", NO_WORK: "#dbe7f2", RUNNABLE: "#c9b8e6", IDLE: "#d8d8d8", PRUNED: "#cccccc"}
 
 
-def write_svg(tree: CallTree, path: Path, weight: Weight, *, title: str, foot: str) -> None:
-    """Write the flame graph. `foot`: the clock sentence, without which no figure stands. Raises OSError."""
+def write_svg(tree: CallTree, path: Path, weight: Weight, *, title: str, foot: str, unit: str | None = None) -> None:
+    """Write the flame graph. `foot`: the clock sentence, without which no figure stands. Raises OSError.
+
+    `unit`: of the weight, where that is neither instructions nor ns.
+    """
     with path.open("w", encoding="utf-8", newline="\n") as out:
-        out.writelines(_lines(tree, weight, title, foot))
+        out.writelines(_lines(tree, weight, (title, foot), unit))
 
 
-def _lines(tree: CallTree, weight: Weight, title: str, foot: str) -> list[str]:
+def _lines(tree: CallTree, weight: Weight, words: tuple[str, str], unit: str | None) -> list[str]:
+    title, foot = words
     whole = int(tree.total(weight)[0])
     seen = tree.pruned(max(int(whole * _NARROWEST / (_WIDTH - 2 * _MARGIN)), 1), weight)
     places = _places(seen, weight)
@@ -42,7 +46,7 @@ def _lines(tree: CallTree, weight: Weight, title: str, foot: str) -> list[str]:
         f'<text x="{_WIDTH // 2}" y="24" font-size="15" text-anchor="middle">{_text(title)}</text>\n',
     ]
     per_unit = (_WIDTH - 2 * _MARGIN) / max(whole, 1)
-    unit = "instructions" if weight == "instructions" else "ns"
+    unit = unit or ("instructions" if weight == "instructions" else "ns")
     for node, (start, length) in places.items():
         name = seen.name(node) if node else "all"
         y = height - 2 * _ROW - (int(seen.shape.depth[node]) + 1) * _ROW

@@ -92,7 +92,8 @@ def clock_of(records: Sequence[BootRecord]) -> str:
     if first.accelerator == "replay":
         sentence += "; played again from boots on record: no machine ran"
     if charged := max(record.charged_ns for record in records):
-        sentence += f"; up to {charged / 1e6:.2f} ms of a boot is charged (clock.charges)"
+        by = "clock.host_model" if "host_model" in first.hashes else "clock.charges"
+        sentence += f"; up to {charged / 1e6:.2f} ms of a boot is charged ({by})"
     stamped = [record.stamps for record in records if record.stamps is not None]
     if not stamped:
         return sentence

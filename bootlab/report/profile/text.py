@@ -22,6 +22,7 @@ from bootlab.profile.waits.sleeps import Wait
 from bootlab.profile.waits.wake_reasons import WakeKind
 from bootlab.report.parts.figures import clock_of, count, ms, percent, visible
 from bootlab.report.parts.terminal_tables import ByWidth, CellBar, foot, keep_whole, plain_table
+from bootlab.report.profile.price_text import price_lines
 
 _FUNCTIONS = 12
 _INITCALLS = 10
@@ -52,6 +53,8 @@ def profile(analysis: Analysis) -> RenderableType:
         lines.append(Text("the profile was cut off: what follows is what was saved", style="yellow"))
     lines += _account(analysis)
     lines += _section(f"phases up to {analysis.goal}", _phases(analysis))
+    if analysis.price is not None:
+        lines += price_lines(analysis.price, analysis.goal)
     lines += _section("functions by their own instructions", _functions(analysis, total=False))
     lines += _section("functions by all that they called", _functions(analysis, total=True))
     lines += _section("longest initcalls", _initcalls(analysis))

@@ -23,7 +23,9 @@ from bootlab.symbols.table import SymbolTable, read_symbols
 from bootlab.system import Accelerator, BootFiles, ClockKind, System
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv, qemu_binary
 from bootlab.targets.qemu.exact_devices import CONFIG_LINE, are_exact, inexact_disks
+from bootlab.targets.qemu.host_charges import charge_lines, model_hash
 from bootlab.targets.qemu.huge_pages import expect_pages
+from bootlab.targets.qemu.hypervisor import hypervisor_line
 from bootlab.targets.qemu.image_stages import image_stage_lines
 from bootlab.targets.qemu.kvm import probe_kvm
 from bootlab.targets.qemu.network import GuestNetwork, read_network
@@ -139,9 +141,8 @@ class QemuTarget:
         hashes["plugin"] = file_sha256(plugin)
         symbols = _symbols(files.vmlinux, files.symbols)
         stop = system.booted.mark if system.check is None else system.check.mark
-        config = _plugin_config(system, symbols, asked.watch, stop, _stages(system, files))
-        if are_exact(system):
-            config += f"{CONFIG_LINE}\n"
+        config = _plugin_config(system, symbols, asked.watch, stop, _stages(system, files)) + _further_lines(system)
+        hashes |= model_hash(system)
         profile = (
             set_up_profile(system, files, symbols, shop.cache, asked.profile) if asked.profile is not None else None
         )
@@ -190,6 +191,10 @@ def _plugin_config(
     return make_plugin_config(
         symbols, marks=system.marks, charges=system.clock.charges, watch=known, stop=stop, stages=stages
     ).text
+
+
+def _further_lines(system: System) -> str:
+    return (f"{CONFIG_LINE}\n" if are_exact(system) else "") + hypervisor_line(system) + charge_lines(system)
 
 
 def _stages(system: System, files: BootFiles) -> list[str]:

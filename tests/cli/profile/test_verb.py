@@ -257,3 +257,37 @@ def test_lists_of_numbers() -> None:
     for text in ("", ",", "1,", "4..2", "9", "1..", "-1", "1e3", "1..255"):
         with pytest.raises(InputError, match="--vcpus"):
             parse_numbers("--vcpus", text, 1, 8 if text != "1..255" else 255)
+
+
+def test_a_recorded_boot_is_priced_under_any_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exits are counted once, and priced as often as one likes: in the terminal, in JSON, and as folded stacks."""
+    run_of = write_profile_run(tmp_path, traps=True)
+    words = ["profile", "last", "--runs", str(tmp_path), "--price", "lean", "--price", "ibrs"]
+    assert run([*words, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)["kvm"]
+    assert document["exits"] == {"pio_vmm": 1234} and document["pages_4K"] == 1
+    assert [one["4K"]["exits_ns"] for one in document["prices"]] == [1234 * 2500, 1234 * 6500]
+    assert run([*words, "--export", "folded", "--export", "svg", "--to", str(tmp_path / "out")]) == 0
+    shown = capsys.readouterr().out
+    assert "1,234 exits, 1 pages up to ready" in shown and "lean ms ibrs ms" in shown
+    assert (tmp_path / "out" / "profile.exits.folded").read_text() == "swapper/0-0;start_kernel 1234\n"
+    priced = (tmp_path / "out" / "profile.price-ibrs.folded").read_text()
+    assert priced == f"swapper/0-0;start_kernel {1234 * 6500 + 4300}\n"
+    assert "1,234 exits, 100.00 %" in (tmp_path / "out" / "profile.exits.svg").read_text()
+    assert run_of.path.is_dir()
+
+
+def test_a_boot_whose_exits_were_not_counted_has_no_price(tmp_path: Path) -> None:
+    write_profile_run(tmp_path)
+    with pytest.raises(InputError, match="--price: what would leave a guest of KVM was not counted"):
+        run(["profile", "last", "--runs", str(tmp_path), "--price", "lean"])
+    with pytest.raises(InputError, match="lena: no host model of this name"):
+        run(["profile", "last", "--runs", str(tmp_path), "--price", "lena"])
+
+
+def test_two_models_of_one_name_are_refused(tmp_path: Path) -> None:
+    write_profile_run(tmp_path, traps=True)
+    shipped = ROOT / "bootlab" / "price" / "host_models" / "lean.toml"
+    (tmp_path / "own.toml").write_text(shipped.read_text())
+    with pytest.raises(InputError, match="--price: two models of the name 'lean'"):
+        run(["profile", "last", "--runs", str(tmp_path), "--price", "lean", "--price", str(tmp_path / "own.toml")])

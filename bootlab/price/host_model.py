@@ -1,0 +1,166 @@
+"""Host models: what a host takes for an instruction, an exit of each class and a fault; named, or in a file.
+
+name = "mine"
+rules = "svm"                   # which traps exit: svm, or vmx (unproved)
+memory = "4K"                   # what backs the guest's memory: 4K or 2M
+[instruction]
+ns = 0.33
+source = "where the figure comes from"
+[exit.pio_vmm]                  # and so on for every class (classes.py)
+[fault.4K]                      # and fault.2M
+"""
+
+import hashlib
+import json
+import tomllib
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from bootlab.errors import InputError
+from bootlab.price.classes import CLASSES, FAULT_2M, FAULT_4K
+from bootlab.price.memory import Span
+from bootlab.price.rules import RuleSetName, price_lines, read_rule_set
+
+_FOLDER: Final = Path(__file__).parent / "host_models"
+_LARGEST: Final = 1 << 20
+_EXAMPLE: Final = "docs/price.md has a whole model; one that comes with bootlab is a good one to begin with"
+NAMED: Final = ("lean", "ibrs", "nested")
+"""The models that come with bootlab."""
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=1000, strip_whitespace=True)]
+
+
+class _ModelTable(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PerInstruction(_ModelTable):
+    """From 1000 instructions a ns, which no CPU does, to one in 100 ns."""
+
+    ns: float = Field(ge=0.001, le=100, allow_inf_nan=False)
+    source: Text
+
+
+class PerExit(_ModelTable):
+    """From 10 ns, in which no CPU comes to its host and back, to 10 ms."""
+
+    ns: int = Field(ge=10, le=10_000_000, strict=True)
+    source: Text
+
+
+class PerFault(_ModelTable):
+    """From 10 ns to 100 ms."""
+
+    ns: int = Field(ge=10, le=100_000_000, strict=True)
+    source: Text
+
+
+class Faults(_ModelTable):
+    """The first touch of a page, and of a chunk that one huge page of the host backs."""
+
+    small: Annotated[PerFault, Field(alias="4K")]
+    huge: Annotated[PerFault, Field(alias="2M")]
+
+    @model_validator(mode="after")
+    def _huge_is_no_less(self) -> Self:
+        if self.huge.ns < self.small.ns:
+            raise ValueError(f"2M: {self.huge.ns} ns, less than a fault of 4K: a host clears 512 times as much for it")
+        return self
+
+
+class HostModel(_ModelTable):
+    """What a host takes. Each figure has its source."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
+    words: Annotated[str, StringConstraints(max_length=200)] = ""
+    rules: RuleSetName = "svm"
+    memory: Literal["4K", "2M"] = "4K"
+    instruction: PerInstruction
+    exit: dict[str, PerExit]
+    fault: Faults
+
+    @model_validator(mode="after")
+    def _has_every_class(self) -> Self:
+        unknown = [name for name in self.exit if name not in CLASSES]
+        missing = [name for name in CLASSES if name not in self.exit]
+        if unknown:
+            raise ValueError(f"exit.{unknown[0]}: no class of exit: {', '.join(CLASSES)}")
+        if missing:
+            raise ValueError(f"exit.{missing[0]}: missing ({CLASSES[missing[0]]})")
+        return self
+
+    @cached_property
+    def identity(self) -> str:
+        """Return a hash of all that decides a boot: the figures and the rules, not names and sources."""
+        figures = [self.instruction.ns, {name: one.ns for name, one in sorted(self.exit.items())}]
+        faults = [self.fault.small.ns, self.fault.huge.ns, self.memory]
+        # The rules by what they come to: new words in them are no new model.
+        rules = price_lines(read_rule_set(self.rules), dict.fromkeys(CLASSES, 1))
+        return hashlib.sha256(json.dumps([figures, faults, self.rules, rules]).encode()).hexdigest()
+
+    @property
+    def exit_ns(self) -> dict[str, int]:
+        """Return class of exit -> ns."""
+        return {name: self.exit[name].ns for name in CLASSES}
+
+    def plugin_lines(self, spans: tuple[Span, ...], memory: str) -> list[str]:
+        """Return the plugin's lines (plugin/trace_format.h) that charge the clock by this model.
+
+        `spans`: memory that huge pages may back; `memory`: what backs it, 4K or 2M.
+        """
+        lines = price_lines(read_rule_set(self.rules), self.exit_ns)
+        if memory == "2M":
+            lines += [f"touch {FAULT_2M} {low:x} {high:x} 21 {self.fault.huge.ns}" for low, high in spans]
+        return [*lines, f"touch {FAULT_4K} 0 ffffffffffffffff 12 {self.fault.small.ns}"]
+
+
+def read_host_model(name: str) -> HostModel:
+    """Return a model by its name, or of the TOML file at a path that ends in .toml.
+
+    Raises InputError that names file:key for every mistake at once, and for what is neither.
+    """
+    if name in NAMED:
+        return _parse((_FOLDER / f"{name}.toml").read_bytes(), name)
+    if not name.endswith(".toml"):
+        raise InputError(
+            f"{ascii(name)[1:-1]}: no host model of this name",
+            hint=f"there are {', '.join(NAMED)}; one of your own is a file whose name ends in .toml",
+        )
+    path = Path(name)
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{ascii(name)[1:-1]}: {reason}, expected a host model", hint=_EXAMPLE) from error
+    if len(data) > _LARGEST:
+        raise InputError(f"{path}: more than 1 MiB, expected a host model", hint=_EXAMPLE)
+    return _parse(data, str(path))
+
+
+def _parse(data: bytes, where: str) -> HostModel:
+    try:
+        document = tomllib.loads(data.decode("utf-8-sig"))
+    except (UnicodeDecodeError, RecursionError, ValueError) as error:
+        reason = "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else f"not TOML: {str(error)[:200]}"
+        raise InputError(f"{where}: {reason}, expected a host model", hint=_EXAMPLE) from error
+    try:
+        return HostModel.model_validate(document)
+    except ValidationError as error:
+        mistakes = [f"{where}:{_complaint(item)}" for item in error.errors()]
+        raise InputError("\n".join(mistakes), hint=_EXAMPLE) from error
+
+
+def _complaint(item: Any) -> str:
+    key = ".".join(str(part) for part in item["loc"]) or "(whole file)"
+    message = str(item["msg"]).removeprefix("Value error, ")
+    if item["type"] == "missing":
+        return f"{key}: missing"
+    if item["type"] == "extra_forbidden":
+        return f"{key}: unknown key"
+    message = message[0].lower() + message[1:]
+    got = "" if isinstance(item["input"], dict) else f", got {ascii(item['input'])[:80]}"
+    return f"{key}: {message}{got}"

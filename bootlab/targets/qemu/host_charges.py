@@ -1,0 +1,25 @@
+"""What the plugin is told where a host model is charged to the clock as the boot runs (clock.host_model)."""
+
+from bootlab.price.host_model import read_host_model
+from bootlab.price.memory import huge_spans
+from bootlab.system import PageSize, System
+
+
+def model_hash(system: System) -> dict[str, str]:
+    """Return the model's own hash as one of the boot's; empty where the clock is not charged. Raises InputError."""
+    name = system.clock.host_model
+    return {} if name is None else {"host_model": read_host_model(name).identity}
+
+
+def charge_lines(system: System) -> str:
+    """Return the lines of the plugin's config by which each exit and first touch takes the model's time.
+
+    Empty where the clock is not charged. Raises InputError.
+    """
+    machine, name = system.machine, system.clock.host_model
+    if name is None:
+        return ""
+    model = read_host_model(name)
+    memory = model.memory if machine.page_size is PageSize.AUTO else machine.page_size.value
+    lines = model.plugin_lines(huge_spans(machine.type.value, machine.memory_mib), memory)
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,102 @@
+"""Which traps exit, by the rule sets as they are shipped: every rule has its class, its reason and its source."""
+
+import numpy as np
+import pytest
+
+from bootlab.price.classes import CLASSES, NO_EXIT
+from bootlab.price.rules import RULE_SETS, RuleSet, RuleSetName, find_exits, price_lines, read_rule_set
+from bootlab.price.traps import CACHES_OFF, TrapKind
+
+FIELDS = np.dtype([("kind", "<u2"), ("state", "<u2"), ("number", "<u8"), ("changes", "<u4")])
+PGE, TS, WP = 1 << 7, 1 << 3, 1 << 16
+
+
+def exit_of(
+    rules: RuleSetName, kind: TrapKind, number: int = 0, *, changes: int = 0, state: int = 0
+) -> tuple[str, bool]:
+    """Return the class of one trap's exit, and whether it is bound to time."""
+    found = find_exits(read_rule_set(rules), np.array([(kind, state, number, changes)], dtype=FIELDS))
+    index = int(found.exit_class[0])
+    return (NO_EXIT if index < 0 else found.names[index]), bool(found.time_bound[0])
+
+
+@pytest.mark.parametrize("rules", RULE_SETS)
+def test_ports_and_registers_of_devices(rules: RuleSetName) -> None:
+    assert exit_of(rules, TrapKind.OUT, 0x3F8) == ("pio_vmm", False)
+    assert exit_of(rules, TrapKind.OUT, 0x20) == exit_of(rules, TrapKind.IN, 0x4D1) == ("pio_kvm", False)
+    assert exit_of(rules, TrapKind.IN, 0x42) == ("pio_kvm", True)
+    assert exit_of(rules, TrapKind.IN, 0x44) == ("pio_vmm", False)
+    assert exit_of(rules, TrapKind.IN, 0x608) == ("pio_vmm", True)
+    assert exit_of(rules, TrapKind.OUTS, 0x3F8) == ("pio_string", False)
+    assert exit_of(rules, TrapKind.MMIO_WRITE, 0xFEE00300) == ("mmio_lapic", False)
+    assert exit_of(rules, TrapKind.MMIO_WRITE, 0xFEE000B0) == ("mmio_lapic", True)
+    assert exit_of(rules, TrapKind.MMIO_READ, 0xFEC00010) == ("mmio_ioapic", False)
+    assert exit_of(rules, TrapKind.MMIO_READ, 0xFED000F0) == ("mmio_vmm", True)
+    assert exit_of(rules, TrapKind.MMIO_READ, 0xFED00000) == ("mmio_vmm", False)
+
+
+@pytest.mark.parametrize("rules", RULE_SETS)
+def test_instructions(rules: RuleSetName) -> None:
+    for kind, wanted in ((TrapKind.CPUID, "cpuid"), (TrapKind.XSETBV, "xsetbv"), (TrapKind.HYPERCALL, "hypercall")):
+        assert exit_of(rules, kind) == (wanted, False)
+    assert exit_of(rules, TrapKind.HLT) == ("hlt", True)
+    assert exit_of(rules, TrapKind.WBINVD) == exit_of(rules, TrapKind.INVD) == ("wbinvd", False)
+    assert exit_of(rules, TrapKind.LOST) == (NO_EXIT, False)
+    assert exit_of(rules, TrapKind.WRMSR, 0x6E0) == ("wrmsr", True)
+    assert exit_of(rules, TrapKind.WRMSR, 0xC0000102) == (NO_EXIT, False)
+    assert exit_of(rules, TrapKind.CR_WRITE, 3) == exit_of(rules, TrapKind.CR_READ, 4) == (NO_EXIT, False)
+
+
+def test_what_the_two_sets_differ_in() -> None:
+    """A flush of the TLB by CR4.PGE is an exit on SVM alone; STAR and its kin are the guest's own there."""
+    assert exit_of("svm", TrapKind.CR_WRITE, 4, changes=PGE) == ("cr", False)
+    assert exit_of("vmx", TrapKind.CR_WRITE, 4, changes=PGE) == (NO_EXIT, False)
+    assert exit_of("vmx", TrapKind.CR_WRITE, 4, changes=1 << 20) == ("cr", False)
+    assert exit_of("svm", TrapKind.WRMSR, 0xC0000082) == (NO_EXIT, False)
+    assert exit_of("vmx", TrapKind.WRMSR, 0xC0000082) == ("wrmsr", False)
+    assert exit_of("svm", TrapKind.CR_WRITE, 0, changes=TS) == (NO_EXIT, False)
+    assert exit_of("svm", TrapKind.CR_WRITE, 0, changes=WP) == ("cr", False)
+    assert exit_of("svm", TrapKind.CR_WRITE, 0, changes=1) == ("cr", True)
+    assert exit_of("svm", TrapKind.CR_READ, 0) == (NO_EXIT, False)
+    assert exit_of("svm", TrapKind.CR_READ, 0, state=CACHES_OFF) == ("cr", False)
+
+
+@pytest.mark.parametrize("rules", RULE_SETS)
+def test_the_plugins_lines_say_the_same(rules: RuleSetName) -> None:
+    """The first line that fits is the rule that decides, for every kind and the numbers at each rule's ends."""
+    one = read_rule_set(rules)
+    lines = [line.split() for line in price_lines(one, dict.fromkeys(CLASSES, 7))]
+    assert all(len(words) == 8 and words[0] == "price" for words in lines)
+    numbers = {edge for words in lines for edge in (int(words[3], 16), int(words[4], 16))}
+    for kind in (kind for kind in TrapKind if kind is not TrapKind.LOST):
+        for number in numbers:
+            for changes, state in ((0, 0), (PGE, 0), (WP, 0), (0, CACHES_OFF)):
+                told = next(
+                    (
+                        name
+                        for _, name, word, low, high, mask, wanted, _ in lines
+                        if word == kind.word
+                        and int(low, 16) <= number <= int(high, 16)
+                        and (mask == "0" or int(mask, 16) & changes)
+                        and (wanted == "0" or state)
+                    ),
+                    NO_EXIT,
+                )
+                assert told == exit_of(rules, kind, number, changes=changes, state=state)[0]
+
+
+@pytest.mark.parametrize("rules", RULE_SETS)
+def test_every_rule_says_why_and_from_where(rules: RuleSetName) -> None:
+    one = read_rule_set(rules)
+    assert one.name == rules and one.not_followed
+    assert all(len(rule.why) > 10 and len(rule.source) > 10 for rule in one.rules)
+    assert one.proved is (rules == "svm") and ("unproved" in one.how) is (rules != "svm")
+
+
+def test_a_rule_of_no_class_is_refused() -> None:
+    rule = {"class": "pause", "traps": ["hlt"], "why": "because", "source": "nowhere"}
+    document = {"name": "x", "words": "", "proved": False, "how": "", "not_followed": [], "rule": [rule]}
+    with pytest.raises(ValueError, match="'pause' is no class of exit"):
+        RuleSet.model_validate(document)
+    with pytest.raises(ValueError, match="'halt' is no kind of trap"):
+        RuleSet.model_validate({**document, "rule": [{**rule, "class": "hlt", "traps": ["halt"]}]})
