@@ -12,6 +12,7 @@ from bootlab.cli.options.arguments import (
     Runs,
     complete_system,
     names_system,
+    naming,
     open_store,
     open_system,
 )
