@@ -25,11 +25,25 @@ static bool is_halt(const uint8_t *code, size_t size)
 	return false;
 }
 
+/*
+ * Behind a halt QEMU wakes its main loop, which moves the idle clock on. From 10.2 on that loop watches its notifier by
+ * io_uring, and what we have done of its work on the vCPU's thread (doorbells.c) may have taken the watch away: it asked for
+ * the next one in the ring's memory alone, while the loop sleeps. GLib's own way to wake a loop does not go by the ring.
+ */
+static bool wakes;
+
 static void on_halting_block(unsigned int vcpu, void *userdata)
 {
 	(void)vcpu;
 	(void)userdata;
 	machine_now(&recording.machine, 0);
+	if (wakes)
+		g_main_context_wakeup(NULL);
+}
+
+void halts_open(const qemu_info_t *info)
+{
+	wakes = info->version.cur >= QEMU_PLUGIN_IO_URING_VERSION;
 }
 
 void halts_watch(struct qemu_plugin_tb *tb, size_t n_insns)

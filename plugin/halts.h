@@ -13,6 +13,9 @@
 
 #include "qemu_plugin_api.h"
 
+/* When QEMU loads us. */
+void halts_open(const qemu_info_t *info);
+
 /* Watch the block for a halt at its end. Only on the virtual clock is there anything to do. */
 void halts_watch(struct qemu_plugin_tb *tb, size_t n_insns);
 

@@ -269,7 +269,7 @@ void kvm_exits_vcpu(void)
 
 	if (!self.counts && !self.prices_asked)
 		return;
-	for (int i = 0; i < GENERAL; i++)
+	for (size_t i = 0; i < GENERAL; i++)
 		self.general[i] = registers_find_one(names[i]);
 	self.cr0 = registers_find_one("cr0");
 	self.cr4 = registers_find_one("cr4");

@@ -217,6 +217,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 		fprintf(stderr, "bootlab-plugin: %s: %s\n", out, strerror(-r));
 		return -1;
 	}
+	halts_open(info);
 	ask_for_callbacks(id);
 	return 0;
 }

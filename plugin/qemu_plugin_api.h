@@ -24,6 +24,7 @@
 
 enum {
 	QEMU_PLUGIN_FIRST_VERSION = 4,
+	QEMU_PLUGIN_IO_URING_VERSION = 5, /* the QEMU that has it: 10.2 */
 	QEMU_PLUGIN_USERDATA_VERSION = 7,
 	QEMU_PLUGIN_LAST_VERSION = 7,
 };
@@ -103,6 +104,8 @@ unsigned int g_array_get_element_size(GArray *array);
 char *g_array_free(GArray *array, int free_segment);
 GByteArray *g_byte_array_new(void);
 GByteArray *g_byte_array_set_size(GByteArray *array, unsigned int length);
+/* The loop of a context, NULL for the default one, looks again at what there is to do. From any thread. */
+void g_main_context_wakeup(void *context);
 uint8_t *g_byte_array_free(GByteArray *array, int free_segment);
 
 typedef void (*qemu_plugin_any_cb_t)(void);

@@ -175,6 +175,7 @@ PARTS = {
     "profile/tree/time_on_cpu.py": "report/profile/test_tree_blocks.py",
     "symbols/link_map.py": "symbols/test_table.py",
     "system/board_model.py": "build/board/test_model.py",
+    "system/board_setup.py": "system/test_board.py",
     "system/booted.py": "system/test_file.py",
     "system/coldplug.py": "build/modules/test_coldplug_plan.py",
     "system/content.py": "cli/build/test_root.py",

@@ -24,15 +24,18 @@ class Example:
 
 def list_examples(root: Path = EXAMPLES) -> list[Example]:
     """Return all of them by name. Raises InputError for a damaged one."""
-    return [_read(path, root) for path in sorted(root.rglob("*.toml"), key=lambda path: path.relative_to(root))]
+    found = (_read(path, root) for path in sorted(root.rglob("*.toml"), key=lambda path: path.relative_to(root)))
+    return [example for example in found if example is not None]
 
 
 def find_example(name: str, root: Path = EXAMPLES) -> Example:
     """Return one by its name, with or without `.toml`. Raises InputError."""
     path = root / f"{name.removesuffix('.toml')}.toml"
-    if not path.resolve().is_relative_to(root.resolve()) or not path.is_file():
+    within = path.resolve().is_relative_to(root.resolve()) and path.is_file()
+    example = _read(path, root) if within else None
+    if example is None:
         raise InputError(f"{name}: there is no such example", hint="bootlab examples lists them")
-    return _read(path, root)
+    return example
 
 
 def copy_examples(examples: list[Example], into: Path, root: Path = EXAMPLES, *, whole: bool = False) -> list[Path]:
@@ -56,12 +59,16 @@ def copy_examples(examples: list[Example], into: Path, root: Path = EXAMPLES, *,
     return [into / example.path.relative_to(root) for example in examples]
 
 
-def _read(path: Path, root: Path) -> Example:
+def _read(path: Path, root: Path) -> Example | None:
     try:
-        description = tomllib.loads(read_text(path).decode()).get("description", "")
+        document = tomllib.loads(read_text(path).decode())
     except ValueError as error:
         raise InputError(f"{path}: not TOML: {error}") from error
-    return Example(path.relative_to(root).with_suffix("").as_posix(), str(description), path)
+    # Other files of an example are TOML, too.
+    if "booted" not in document:
+        return None
+    name = path.relative_to(root).with_suffix("").as_posix()
+    return Example(name, str(document.get("description", "")), path)
 
 
 def _files(example: Example, root: Path) -> Iterator[Path]:

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError, model_validator
 from bootlab.errors import InputError
 from bootlab.system.board import BOARDS, Board
 from bootlab.system.board_model import BoardModel
+from bootlab.system.board_setup import BoardSetup
 from bootlab.system.booted import Booted, Check
 from bootlab.system.bootloader import Bootloader, Card, Flash
 from bootlab.system.content import Initramfs, Rootfs
@@ -25,7 +26,6 @@ from bootlab.system.machine import (
     Disk,
     Machine,
     MachineType,
-    PageSize,
     Storage,
 )
 from bootlab.system.network import Network
@@ -193,85 +193,17 @@ class System(Part):
                 if getattr(self, name) is not None:
                     raise ValueError(f"[{name}] is of a board; {what} ({machine.arch}) is none: {boards}")
             return
-        self._expect_medium(board, what)
-        self._expect_hardware(board, what)
-        self._expect_falcon(board, what)
-        self._expect_board_model(board, what)
-
-    def _expect_medium(self, board: Board, what: str) -> None:
-        card, flash, bootloader = self.card, self.flash, self.bootloader
-        if board.card is not None:
-            if flash is not None:
-                raise ValueError(f"{what} boots from its SD card and has no flash chip: [card], not [flash]")
-            if card is None:
-                raise ValueError(
-                    f"{what} boots from its SD card: [card] composes one, or card.path names a finished one"
-                )
-            if card.path is None and bootloader is None:
-                raise ValueError(f"{what} boots by U-Boot: [bootloader] says which, or card.path names a finished card")
-        else:
-            if card is not None:
-                raise ValueError(f"{what} boots from its flash chip and has no SD card: [flash], not [card]")
-            if flash is None:
-                raise ValueError(
-                    f"{what} boots by [bootloader] from its flash chip: [flash] composes an image of it, or flash.path "
-                    "names a finished one"
-                )
-            if bootloader is None:
-                raise ValueError(
-                    f"{what} boots from [flash] by U-Boot, whose SPL is not in it: [bootloader] says which"
-                )
-        if bootloader is not None and bootloader.opensbi is not None and not board.opensbi:
-            raise ValueError(f"bootloader.opensbi is a firmware of riscv64; {what} is {self.machine.arch}")
-
-    def _expect_hardware(self, board: Board, what: str) -> None:
-        machine = self.machine
-        if machine.firmware != "default":
-            raise ValueError(f"{what} boots by [bootloader]: there is no machine.firmware beside it")
-        if machine.memory_mib < board.least_memory_mib:
-            raise ValueError(
-                f"machine.memory_mib is {machine.memory_mib}: U-Boot's SPL on {what} needs {board.least_memory_mib}"
-            )
-        if self.storage is not None:
-            raise ValueError(f"{what} has no storage model: its bootloader loads the kernel while the clock runs")
-        if board.extensible:
-            return
-        for name in ("rootfs", "disks", "network"):
-            if getattr(self, name):
-                raise ValueError(f"{what} has no {name}: it boots from its card, and its kernel with an initramfs")
-        if machine.page_size is not PageSize.AUTO:
-            raise ValueError(f"{what}: machine.page_size is not for boards")
-        if machine.devices:
-            raise ValueError(f"{what}: machine.devices is not for boards: they have what is soldered to them")
-
-    def _expect_falcon(self, board: Board, what: str) -> None:
-        bootloader, card = self.bootloader, self.card
-        if bootloader is None or not bootloader.falcon:
-            return
-        if board.card is None:
-            raise ValueError(
-                f"bootloader.falcon: not on {what}: there SPL starts OpenSBI, and OpenSBI starts U-Boot proper, "
-                "which SPL has loaded beside it"
-            )
-        beside = self.initramfs is not None and not self.initramfs.embedded
-        if beside and card is not None and card.path is None:
-            raise ValueError(
-                "bootloader.falcon: SPL loads a kernel and its args, and no initramfs beside them: "
-                "initramfs.embedded = true"
-            )
-
-    def _expect_board_model(self, board: Board, what: str) -> None:
-        model = self.board_model
-        if model is None:
-            return
-        if board.card is None:
-            raise ValueError(f"board_model is of a board's SD card, serial line and camera; {what} has no such card")
-        if self.kernel.build is None:
-            raise ValueError("board_model is in the kernel's drivers, by patches: it needs kernel.build")
-        if "earlycon" in self.kernel.cmdline:
-            raise ValueError("board_model: earlycon writes past the modelled line; leave it out of kernel.cmdline")
-        if model.camera_power == "spl" and self.bootloader is None:
-            raise ValueError('board_model.camera_power = "spl" needs a bootloader that is built: [bootloader]')
+        BoardSetup(
+            board=board,
+            machine=machine,
+            kernel=self.kernel,
+            bootloader=self.bootloader,
+            card=self.card,
+            flash=self.flash,
+            model=self.board_model,
+            initramfs=self.initramfs,
+            others=tuple(name for name in ("storage", "rootfs", "disks", "network") if getattr(self, name)),
+        ).expect_possible()
 
     @property
     def board(self) -> Board | None:

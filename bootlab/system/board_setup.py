@@ -1,0 +1,113 @@
+"""What a system file asks of a board, held against what that board has."""
+
+from dataclasses import dataclass
+
+from bootlab.system.board import Board
+from bootlab.system.board_model import BoardModel
+from bootlab.system.bootloader import Bootloader, Card, Flash
+from bootlab.system.content import Initramfs
+from bootlab.system.kernel import Kernel
+from bootlab.system.machine import Machine, PageSize
+
+
+@dataclass(frozen=True, slots=True)
+class BoardSetup:
+    """The parts of a system file that are about its board. `others`: the names of parts that it has besides."""
+
+    board: Board
+    machine: Machine
+    kernel: Kernel
+    bootloader: Bootloader | None
+    card: Card | None
+    flash: Flash | None
+    model: BoardModel | None
+    initramfs: Initramfs | None
+    others: tuple[str, ...]
+
+    @property
+    def _what(self) -> str:
+        return f"machine.type {self.machine.type.value!r}"
+
+    def expect_possible(self) -> None:
+        """Raise ValueError, which names the key, for what this board cannot do."""
+        self._expect_medium()
+        self._expect_hardware()
+        self._expect_falcon()
+        self._expect_model()
+
+    def _expect_medium(self) -> None:
+        what = self._what
+        card, flash, bootloader = self.card, self.flash, self.bootloader
+        if self.board.card is not None:
+            if flash is not None:
+                raise ValueError(f"{what} boots from its SD card and has no flash chip: [card], not [flash]")
+            if card is None:
+                raise ValueError(
+                    f"{what} boots from its SD card: [card] composes one, or card.path names a finished one"
+                )
+            if card.path is None and bootloader is None:
+                raise ValueError(f"{what} boots by U-Boot: [bootloader] says which, or card.path names a finished card")
+        else:
+            if card is not None:
+                raise ValueError(f"{what} boots from its flash chip and has no SD card: [flash], not [card]")
+            if flash is None:
+                raise ValueError(
+                    f"{what} boots by [bootloader] from its flash chip: [flash] composes an image of it, or flash.path "
+                    "names a finished one"
+                )
+            if bootloader is None:
+                raise ValueError(
+                    f"{what} boots from [flash] by U-Boot, whose SPL is not in it: [bootloader] says which"
+                )
+        if bootloader is not None and bootloader.opensbi is not None and not self.board.opensbi:
+            raise ValueError(f"bootloader.opensbi is a firmware of riscv64; {what} is {self.machine.arch}")
+
+    def _expect_hardware(self) -> None:
+        what = self._what
+        machine, least_mib = self.machine, self.board.least_memory_mib
+        if machine.firmware != "default":
+            raise ValueError(f"{what} boots by [bootloader]: there is no machine.firmware beside it")
+        if machine.memory_mib < least_mib:
+            raise ValueError(f"machine.memory_mib is {machine.memory_mib}: U-Boot's SPL on {what} needs {least_mib}")
+        if "storage" in self.others:
+            raise ValueError(f"{what} has no storage model: its bootloader loads the kernel while the clock runs")
+        if self.board.extensible:
+            return
+        for name in ("rootfs", "disks", "network"):
+            if name in self.others:
+                raise ValueError(f"{what} has no {name}: it boots from its card, and its kernel with an initramfs")
+        if machine.page_size is not PageSize.AUTO:
+            raise ValueError(f"{what}: machine.page_size is not for boards")
+        if machine.devices:
+            raise ValueError(f"{what}: machine.devices is not for boards: they have what is soldered to them")
+
+    def _expect_falcon(self) -> None:
+        what = self._what
+        bootloader, card = self.bootloader, self.card
+        if bootloader is None or not bootloader.falcon:
+            return
+        if self.board.card is None:
+            raise ValueError(
+                f"bootloader.falcon: not on {what}: there SPL starts OpenSBI, and OpenSBI starts U-Boot proper, "
+                "which SPL has loaded beside it"
+            )
+        beside = self.initramfs is not None and not self.initramfs.embedded
+        if beside and card is not None and card.path is None:
+            raise ValueError(
+                "bootloader.falcon: SPL loads a kernel and its args, and no initramfs beside them: "
+                "initramfs.embedded = true"
+            )
+
+    def _expect_model(self) -> None:
+        what = self._what
+        model = self.model
+        if model is None:
+            return
+        if self.board.card is None:
+            raise ValueError(f"board_model is of a board's SD card, serial line and camera; {what} has no such card")
+        if self.kernel.build is None:
+            raise ValueError("board_model is in the kernel's drivers, by patches: it needs kernel.build")
+        if "earlycon" in self.kernel.cmdline:
+            raise ValueError("board_model: earlycon writes past the modelled line; leave it out of kernel.cmdline")
+        if model.camera_power == "spl" and self.bootloader is None:
+            raise ValueError('board_model.camera_power = "spl" needs a bootloader that is built: [bootloader]')
