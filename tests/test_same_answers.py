@@ -36,12 +36,13 @@ OUTSIDE_THE_COMPARISON = {
     "build kernel": "part of tailor",
     "build rootfs": "part of audit-distribution",
     "build bootloader": "part of boot-board",
+    "build image": "there was none before; tests/boot/machines/test_images.py boots what it makes",
     "gate": "what it says is compare's; tests/cli/test_gate.py reads it",
     "bisect": "what it says of two commits is the gate's; tests/cli/test_bisect.py reads it",
     "init convert": "writes files, and takes no --json",
     **{
         f"ledger {verb}": "keeps files for later versions to read; tests/cli/test_ledger.py reads them"
-        for verb in ("add", "show", "log", "diff", "issues", "import")
+        for verb in ("add", "show", "log", "diff", "issues", "import", "publish")
     },
 }
 
