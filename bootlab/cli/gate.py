@@ -42,7 +42,7 @@ from bootlab.measure.prepare import prepare
 from bootlab.measure.record_files import write_json
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.gate.forms import FORMS
-from bootlab.report.gate.view import gate_view
+from bootlab.report.gate.view import CODES, gate_view
 from bootlab.report.profile.side_by_side_text import difference
 from bootlab.system import System
 from bootlab.targets.target import WARM_UP
@@ -60,14 +60,6 @@ class GateForm(StrEnum):
     BENCHER = "bencher"
 
 
-CODES = {
-    GateVerdict.UNCHANGED: 0,
-    GateVerdict.SHORTER: 0,
-    GateVerdict.LONGER: 1,
-    GateVerdict.CANNOT_SAY: 2,
-    GateVerdict.BROKEN: 3,
-}
-"""Exit codes, of which 2 and 3 are also those of bad input and of a missing tool, as everywhere."""
 _LEDGER = "ledger"
 _WALL_BOOTS = 15
 
@@ -168,7 +160,7 @@ def _gate(
     run = store.start(RunKind.GATE, after.name, {"against": against, "on": list(figures)})
     with run.locked():
         held = _held(run, after, before, figures, sizes, silent=quiet)
-        result = make_result(held, str(run.path))
+        result = make_result(held, str(run.path)).model_copy(update={"file": _from_here(system)})
         write_json(run.result, result.model_dump(mode="json", by_alias=True))
         if shown.form is not GateForm.TEXT:
             print_text(FORMS[shown.form.value](result))
@@ -177,6 +169,12 @@ def _gate(
     if shown.explain and isinstance(before, System) and result.verdict is GateVerdict.LONGER and not wall_clock(after):
         _explain(store, (before, Path(against)), (after, system), silent=quiet)
     return CODES[result.verdict]
+
+
+def _from_here(path: Path) -> str:
+    """Return a path from this folder if it is below: a job works in a repository's topmost one, and names files so."""
+    whole, here = path.absolute(), Path.cwd()
+    return (whole.relative_to(here) if whole.is_relative_to(here) else path).as_posix()
 
 
 def _recorded(store: Store, against: str, system: System, ledger: Path | None) -> GateBaseline:

@@ -11,7 +11,7 @@ import bootlab
 from bootlab.cli.options.arguments import Json, Runs, open_store
 from bootlab.cli.options.ledger import Ledger, ledger_folder
 from bootlab.cli.terminal.speech import err, out, print_json, teller
-from bootlab.errors import BootlabError
+from bootlab.errors import BootlabError, InputError
 from bootlab.experiments.store import Run
 from bootlab.ledger.entry import LedgerEntry
 from bootlab.ledger.file import History, ledger_systems, read_history
@@ -32,8 +32,8 @@ _SOURCES: Final = {".py", ".js", ".css", ".html"}
 
 
 def publish(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of the site. It is made, or written anew in part.")
+    folder: Annotated[
+        str, typer.Argument(metavar="DIR", help="Folder of the site. It is made, or written anew in part.")
     ],
     ledger: Ledger = None,
     profile_pages: Annotated[
@@ -51,9 +51,11 @@ def publish(
     It needs no server and no network: open DIR/index.html. What is unchanged is not written again, and a file that
     bootlab has not written is neither changed nor removed. Exit code 0: published; 1: something was left out.
     """
-    folder, store = ledger_folder(ledger), open_store(runs)
-    histories, unread = _read(folder)
-    issues = read_issues(folder)
+    if not folder.strip():
+        raise InputError("DIR: empty", hint="the site's folder, for example public")
+    directory, store = Path(folder), open_store(runs)
+    histories, unread = _read(ledger_folder(ledger))
+    issues = read_issues(ledger_folder(ledger))
     kept = find_kept_runs(store, [entry for one in histories for entry in one.entries])
     with open_site(directory) as site:
         pages = _RunPages(site, kept.runs, kept.profiles, teller(silent=json), profile_pages=profile_pages)

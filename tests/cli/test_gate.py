@@ -112,6 +112,9 @@ def test_a_boot_that_fails_breaks_the_gate(place: Place, capsys: pytest.CaptureF
     assert run(["gate", dies, "--against", base, "--format", "junit", "--runs", str(place.runs)]) == 3
     (suite,) = [xml.fromstring(capsys.readouterr().out)]
     assert suite.get("errors") == "1"
+    assert run(["gate", dies, "--against", base, "--format", "bencher", "--runs", str(place.runs)]) == 3
+    assert json.loads(capsys.readouterr().out) == {"dies boot": {"ready": {"value": 0}}}
+    assert run(["report", "last", "--runs", str(place.runs)]) == 3, "as the gate itself"
 
 
 @pytest.mark.parametrize("form", ["markdown", "github", "gitlab", "junit", "openmetrics", "bencher"])
@@ -127,9 +130,12 @@ def test_every_form_says_the_same(form: str, place: Place, capsys: pytest.Captur
     elif form == "gitlab":
         (finding,) = json.loads(said)
         assert (finding["severity"], finding["check_name"]) == ("major", "boot time: ready")
+        assert finding["location"]["path"] == "slower.toml", "from where it was called"
     elif form == "bencher":
-        ((name, measures),) = json.loads(said).items()
-        assert name == "slower ready" and measures["latency"]["lower_value"] < measures["latency"]["value"]
+        found = json.loads(said)
+        latency = found["slower ready"]["latency"]
+        assert latency["lower_value"] < latency["value"]
+        assert found["slower boot"] == {"ready": {"value": 1}}
     elif form == "openmetrics":
         assert 'bootlab_boot_longer_seconds{system="slower",figure="ready",clock="virtual"} 0.005000000' in said
         assert said.endswith("# EOF\n")

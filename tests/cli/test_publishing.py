@@ -52,7 +52,7 @@ def test_each_entry_leads_to_the_page_of_its_run(place: Place, capsys: pytest.Ca
     reports = {path.resolve() for path in (site / "reports").iterdir()}
     assert len(reports) == 2 and links(system) == reports | {(site / "index.html").resolve()}
     text = system.read_text()
-    assert "it is v1" in text and "shorter" in text and "no profile" not in text
+    assert "it is v1" in text and 'v2: <span class="verdict shorter">shorter</span>, saved +5.00 ms' in text
     again = published(place, capsys=capsys)
     assert (again["written"], again["unchanged"], again["removed"]) == (0, done["written"], 0)
     assert run(["ledger", "publish", str(site), "--runs", str(place.runs)]) == 0
@@ -150,6 +150,8 @@ def test_no_ledger_and_no_place_are_told(place: Place) -> None:
     with pytest.raises(InputError, match="no ledger there"):
         run(["ledger", "publish", str(place.folder / "site")])
     assert not (place.folder / "site").exists()
+    with pytest.raises(InputError, match="DIR: empty"):
+        run(["ledger", "publish", ""])
     append_entry(place.folder / "ledger", entry("a", 100))
     (place.folder / "site").mkdir()
     (place.folder / "site/index.html").write_text("mine")

@@ -32,7 +32,7 @@ def answer(view: View, *, json: bool) -> int:
         print_json(view.document)
     else:
         print_lines(view)
-    return 0 if view.good else 1
+    return 0 if view.good else view.code
 
 
 def print_lines(view: View) -> None:
@@ -49,7 +49,7 @@ def print_markdown(run: Run, view: View) -> int:
             hint="try, compare, measure, sweep, study and profile have; --json has all of it",
         )
     print_text(view.markdown())
-    return 0 if view.good else 1
+    return 0 if view.good else view.code
 
 
 def write_page(run: Run, page: Page, *, to: Path | None = None) -> Path | None:

@@ -40,6 +40,8 @@ class GateResult(Document):
 
     schema_: Literal["bootlab.gate/1"] = Field(default=SCHEMA, alias="schema")
     system: str
+    file: str = ""
+    """The system file, from the folder where the gate was called; empty in older ones."""
     against: str
     """What it is held against, as it was named."""
     against_commit: str = ""

@@ -69,7 +69,7 @@ def gate_gitlab(result: GateResult) -> str:
                 "check_name": f"boot time: {what}",
                 "fingerprint": hashlib.sha256(f"{result.system} {what}".encode()).hexdigest(),
                 "severity": "major" if verdict in _STOPS else "minor",
-                "location": {"path": result.system, "lines": {"begin": 1}},
+                "location": {"path": visible(result.file or result.system), "lines": {"begin": 1}},
             }
         )
     return json.dumps(findings, indent=1) + "\n"
@@ -124,8 +124,10 @@ def gate_openmetrics(result: GateResult) -> str:
 
 
 def gate_bencher(result: GateResult) -> str:
-    """Return Bencher's metric format: latency in ns, with the spread as its bounds."""
-    document = {
+    """Return Bencher's metric format: latency in ns, with the spread as its bounds; `ready` is 0 for a broken boot."""
+    ready = {"ready": {"value": int(result.verdict is not GateVerdict.BROKEN)}}
+    document: dict[str, dict[str, dict[str, int]]] = {f"{result.system} boot": ready}
+    document |= {
         f"{result.system} {one.what}": {
             "latency": {
                 "value": one.after_ns,

@@ -7,7 +7,7 @@ from bootlab.ledger.entry import LedgerEntry
 from bootlab.ledger.steps import LedgerStep, series_of
 from bootlab.report.ledger.history_chart import MARKS, history_chart
 from bootlab.report.ledger.issue_table import issue_table
-from bootlab.report.ledger.site import INDEX, RunPage, SystemSite, day_of
+from bootlab.report.ledger.site import INDEX, RunPage, SystemSite, day_of, label_of
 from bootlab.report.ledger.site_data import entries_block, functions_block
 from bootlab.report.ledger.text import changed_words, clock_words, commit_words, verdict_words
 from bootlab.report.parts.figures import count, ms, percent, spread_words
@@ -20,6 +20,7 @@ from bootlab.report.profile.table_columns import columns_of
 
 STYLES: Final = ("lines.css", "ledger.css")
 _SCRIPTS: Final = ("elements.js", "profile_data.js", "ledger_chart.js", "ledger_compare.js")
+_STEPS: Final = 8
 _NO_SCRIPTS: Final = "Zooming and comparing need scripts. The tables are complete without them."
 
 
@@ -66,8 +67,25 @@ def _charts(site: SystemSite) -> list[Html]:
         steps = [step_of[entry.key] for entry in entries]
         if len(series) > 1:
             parts.append(tag("h3", clock_words(steps[-1])))
-        parts.append(history_chart(number, steps))
+        parts += [history_chart(number, steps), _steps(steps)]
     return parts
+
+
+def _steps(steps: Sequence[LedgerStep]) -> Html:
+    """Return the marks of a chart in words, the latest first."""
+    found = steps_that_count(steps)[::-1]
+    lines = [
+        tag("li", f"{label_of(one.entry)}: ", *_step_words(one)) for one in found[:_STEPS]
+    ]  # fmt: skip
+    if more := len(found) - len(lines):
+        lines.append(tag("li", f"and {count(more)} before, in the table below", class_="quiet"))
+    return tag("ul", *lines, class_="steps") if lines else Html()
+
+
+def _step_words(step: LedgerStep) -> list[Content]:
+    if step.entry.ready_ns is None:
+        return [tag("span", step.entry.outcome, class_="verdict longer"), f" {step.entry.detail}"]
+    return [verdict_mark(step), f", saved {minus(ms(step.saved_ns, sign=True))} ms"]
 
 
 def _compare_words(profiles: Mapping[str, int], left: int) -> Content:

@@ -31,6 +31,8 @@ class View:
     """None for a kind of run that has none."""
     good: bool = True
     """Whether the exit code is 0: what was found is what the user hopes for."""
+    code: int = 1
+    """The exit code where it is not good."""
     markdown: Callable[[], str] | None = None
     """What --markdown prints; None for a kind of run that has no tables of that form."""
     more: "View | None" = None

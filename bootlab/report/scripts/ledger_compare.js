@@ -2,6 +2,7 @@
 "use strict";
 
 const MOST_FUNCTIONS = 40;
+const WHOLE = "power-on to ready";
 
 function comparisonTable(caption, titles, rows, foot) {
   const made = element("table", undefined, "raw");
@@ -112,10 +113,11 @@ class Comparison {
     const rows = [];
     this.data.phases.forEach((name, index) => {
       const [one, other] = [before.phases[index], after.phases[index]];
-      if (one || other) rows.push([name, milliseconds(one), milliseconds(other), milliseconds(one - other, true)]);
+      // Of entries without phases it is the foot.
+      if ((one || other) && name !== WHOLE) rows.push([name, milliseconds(one), milliseconds(other), milliseconds(one - other, true)]);
     });
     const whole = before.ready !== null && after.ready !== null ? milliseconds(before.ready - after.ready, true) : "";
-    const foot = ["power-on to ready", milliseconds(before.ready), milliseconds(after.ready), whole];
+    const foot = [WHOLE, milliseconds(before.ready), milliseconds(after.ready), whole];
     return comparisonTable("Phases of the median boots", ["phase", "from, ms", "to, ms", "saved, ms"], rows, foot);
   }
 
