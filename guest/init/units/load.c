@@ -34,6 +34,24 @@ static const char *rooted(char *path, const char *root, const char *folder, cons
 	return size < PATH_MAX ? path : "";
 }
 
+/* Another time it might be read: what is wrong with the file itself is something else. */
+static void note_error(struct units *units, int error)
+{
+	static const int PASSING[] = { EIO, ENOMEM, EMFILE, ENFILE, EAGAIN, EINTR, ETIMEDOUT, ESTALE };
+
+	for (size_t i = 0; i < sizeof PASSING / sizeof PASSING[0]; i++)
+		units->n_unreadable += error == PASSING[i];
+}
+
+static bool is_there(struct units *units, const char *path)
+{
+	bool there = file_exists(path);
+
+	if (!there)
+		note_error(units, errno);
+	return there;
+}
+
 /* The file's text in `content`, complained about when it cannot be read or is too long. */
 static bool read_text(struct units *units, const char *path, struct slice *ret)
 {
@@ -44,6 +62,7 @@ static bool read_text(struct units *units, const char *path, struct slice *ret)
 		return false;
 	}
 	if (size < 0) {
+		note_error(units, (int)-size);
 		units_complain(units, path, 0, "%s", strerror((int)-size));
 		return false;
 	}
@@ -67,8 +86,12 @@ static bool list(struct loading *loading, const char *folder, struct listing *re
 {
 	char path[PATH_MAX];
 
+	int r;
+
 	rooted(path, loading->root, folder, "");
-	if (folder_list(path, &loading->units->arena, ret))
+	r = folder_list(path, &loading->units->arena, ret);
+	note_error(loading->units, -r);
+	if (r)
 		return false;
 	if (ret->left_out > 0)
 		units_complain(loading->units, path, 0, "no room for %zu of its %zu names: they are left out", ret->left_out,
@@ -101,7 +124,7 @@ static const struct folders SERVICES = { SERVICE_FOLDERS, N_SERVICE_FOLDERS, ser
 static bool find_file(const struct loading *loading, const struct folders *folders, const char *file, char *path)
 {
 	for (size_t i = 0; i < folders->n; i++)
-		if (file_exists(rooted(path, loading->root, folders->at[i], file)))
+		if (is_there(loading->units, rooted(path, loading->root, folders->at[i], file)))
 			return true;
 	return false;
 }
@@ -236,7 +259,7 @@ static bool is_hidden(const struct loading *loading, size_t folder, const char *
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < folder; i++)
-		if (file_exists(rooted(path, loading->root, UNIT_FOLDERS[i], file)))
+		if (is_there(loading->units, rooted(path, loading->root, UNIT_FOLDERS[i], file)))
 			return true;
 	return false;
 }

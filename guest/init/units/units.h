@@ -203,6 +203,7 @@ struct units {
 	complain_fn *complain;
 	void *complain_context;
 	unsigned n_complaints;
+	unsigned n_unreadable; /* files and folders that are there, and could not be read this time */
 	unsigned n_left_out;   /* that there was no room for */
 	const char *left_out;  /* the last unit of which that was said */
 };
