@@ -57,6 +57,8 @@ static const char *why_refused(int r)
 		return "its file has no line reload or reload-signal";
 	case -ESHUTDOWN:
 		return "the machine is going down";
+	case -EIO:
+		return "files could not be read, see bootlab-ctl log; nothing has changed";
 	case -ENOSPC:
 		return "there is no room for what the files say now, besides what runs; nothing has changed";
 	default:

@@ -125,9 +125,12 @@ int reload_units(struct slice name, char *ret_said, size_t size)
 	units_succeed(units, current);
 	read_files(units);
 	load_instances(units, name);
-	if (!carry(units, &tally)) {
+	/* What could not be read is not gone. */
+	if (units->n_unreadable > 0 || !carry(units, &tally)) {
+		int r = units->n_unreadable > 0 ? -EIO : -ENOSPC;
+
 		own_unmap(units);
-		return -ENOSPC;
+		return r;
 	}
 	resolve(units);
 	supervise_succeed(units);

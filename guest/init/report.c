@@ -81,6 +81,8 @@ static int write_status(int fd, struct slice name)
 		    (long long)((now_ns - run->since_ns) / NS_PER_S));
 		if (run->main > 0)
 			add("  pid %d", (int)run->main);
+		if (run->state == STATE_UP && run->phase == PHASE_LISTEN)
+			add("  listens");
 		if (run->restarts > 0)
 			add("  %u restarts", run->restarts);
 		if (*run->why && run->state != STATE_UP)

@@ -107,6 +107,15 @@ static bool unmounting_is_done(void)
 	return state.unmounting <= 0 || (kill(state.unmounting, 0) && errno == ESRCH);
 }
 
+/* What can be relied on once the machine is off. */
+static void say_whether_written(bool is_written)
+{
+	if (is_written)
+		log_say(LOG_NOTE, "all is written, and the root is read-only");
+	else
+		log_say(LOG_FAILURE, "the root could not be made read-only: it may have to be checked");
+}
+
 static void unmount_in_child(void)
 {
 	state.unmounting = own_fork();
@@ -114,12 +123,17 @@ static void unmount_in_child(void)
 		setsid();
 		loop_become_child();
 		early_save_seed();
-		unmount_all();
-		_exit(0);
+		_exit(!unmount_all());
 	}
 	/* No process to be had: then it is done here, and the watchdog has to watch. */
 	if (state.unmounting < 0)
-		unmount_all();
+		say_whether_written(unmount_all());
+}
+
+void shutdown_reaped(pid_t pid, int status)
+{
+	if (pid == state.unmounting && state.begun)
+		say_whether_written(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 static int64_t within(int64_t ns, int64_t least_ns, int64_t most_ns)

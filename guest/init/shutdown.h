@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum ending { END_POWER_OFF, END_REBOOT, END_HALT };
 
@@ -22,5 +23,8 @@ bool shutdown_has_begun(void);
 
 /* Go on as far as possible; when to come back. */
 int64_t shutdown_step(int64_t now_ns);
+
+/* A child has been reaped: it may be the one that has unmounted everything. */
+void shutdown_reaped(pid_t pid, int status);
 
 #endif

@@ -84,12 +84,14 @@ static int is_kernel_fs(const char *folder)
 	return !strncmp(folder, "/proc/", 6) || !strncmp(folder, "/sys/", 5) || !strncmp(folder, "/dev/", 5);
 }
 
-void unmount_all(void)
+bool unmount_all(void)
 {
+	bool is_read_only;
+
 	OWN_TABLE(content, MOUNTINFO_BYTES);
 	OWN_TABLE(folders, MAX_MOUNTS);
 	if (chdir("/"))
-		return;
+		return false;
 	sync();
 	swap_off();
 	for (int pass = 0; pass < PASSES; pass++) {
@@ -101,6 +103,7 @@ void unmount_all(void)
 		if (busy == 0)
 			break;
 	}
-	mount(NULL, "/", NULL, MS_REMOUNT | MS_RDONLY, NULL);
+	is_read_only = mount(NULL, "/", NULL, MS_REMOUNT | MS_RDONLY, NULL) == 0;
 	sync();
+	return is_read_only;
 }

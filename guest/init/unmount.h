@@ -3,6 +3,9 @@
 #ifndef BOOTLAB_INIT_UNMOUNT_H
 #define BOOTLAB_INIT_UNMOUNT_H
 
-void unmount_all(void);
+#include <stdbool.h>
+
+/* Whether the root is read-only now. */
+bool unmount_all(void);
 
 #endif

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -66,9 +65,32 @@ bool file_exists(const char *path)
 	return faccessat(AT_FDCWD, path, F_OK, 0) == 0;
 }
 
-static int compare(const void *one, const void *other)
+/* Down to where it belongs, below `place` of a heap whose first is the last by name. */
+static void sift(const char **names, size_t n, size_t place)
 {
-	return strcmp(*(const char *const *)one, *(const char *const *)other);
+	const char *name = names[place];
+	size_t child;
+
+	for (; (child = 2 * place + 1) < n; place = child) {
+		child += child + 1 < n && strcmp(names[child + 1], names[child]) > 0;
+		if (strcmp(names[child], name) <= 0)
+			break;
+		names[place] = names[child];
+	}
+	names[place] = name;
+}
+
+void names_sort(const char **names, size_t n)
+{
+	for (size_t i = n / 2; i-- > 0;)
+		sift(names, n, i);
+	while (n-- > 1) {
+		const char *last = names[0];
+
+		names[0] = names[n];
+		names[n] = last;
+		sift(names, n, 0);
+	}
 }
 
 int folder_list(const char *path, struct arena *arena, struct listing *ret)
@@ -102,7 +124,7 @@ int folder_list(const char *path, struct arena *arena, struct listing *ret)
 	close(fd);
 	if (got)
 		return (int)got;
-	qsort(names, n, sizeof names[0], compare);
+	names_sort(names, n);
 	ret->names = arena_take(arena, (n + 1) * sizeof *names);
 	ret->n = ret->names ? n : 0;
 	ret->left_out += n - ret->n;

@@ -70,6 +70,7 @@ class _Service:
         self.type: str | None = None
         self.defaults = True
         self.is_started = False
+        self.ignores_pipe = True
         self.environment: list[str] = []
         self.environment_line = 0
         self.commands: dict[str, list[Setting]] = {}
@@ -235,6 +236,9 @@ class _Service:
     def _set_defaults(self, value: str, setting: Setting) -> None:
         self.defaults = value.lower() not in ("no", "false", "off", "0")
 
+    def _set_pipe(self, value: str, setting: Setting) -> None:
+        self.ignores_pipe = value.lower() not in ("no", "false", "off", "0")
+
     def finish(self) -> Converted:
         unit = self.unit
         starts = self.commands.get("ExecStart", [])
@@ -259,6 +263,8 @@ class _Service:
                 unit.say(self.environment_line, f"Environment={word}: not NAME=VALUE; left out")
             if words:
                 unit.set("env", words)
+        if self.ignores_pipe:
+            unit.set("ignore-sigpipe", "yes")
         if not self.is_started:
             unit.set("enable", "no")
         for name, (hard, setting) in self.pulled.items():
@@ -390,6 +396,7 @@ _READERS: dict[str, Callable[[_Service, str, Setting], None]] = {
     "EnvironmentFile": _Service._add_environment_file,
     "KillMode": _Service._set_kill_mode,
     "WantedBy": _Service._install,
+    "IgnoreSIGPIPE": _Service._set_pipe,
     "DefaultDependencies": _Service._set_defaults,
 }
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -265,6 +266,8 @@ void child_run(const struct child *given)
 	if (r)
 		give_up(&child, STEP_CAPABILITIES, -r);
 	loop_become_child();
+	if (unit->ignores_pipe)
+		signal(SIGPIPE, SIG_IGN);
 	execute(argv, child.command->renamed, environment);
 	give_up(&child, STEP_EXEC, errno);
 }

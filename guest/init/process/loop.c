@@ -101,16 +101,21 @@ void loop_resume(int fd)
 		loop_watch(fd, watches[fd].fn, watches[fd].argument);
 }
 
+void loop_forget(int fd)
+{
+	if (!is_watched(fd))
+		return;
+	/* A copy in a child could keep it in the set. */
+	if (epoll_fd >= 0)
+		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+	watches[fd].fn = NULL;
+}
+
 void loop_close(int *fd)
 {
 	if (*fd < 0)
 		return;
-	if (is_watched(*fd)) {
-		/* A copy in a child could keep it in the set. */
-		if (epoll_fd >= 0)
-			epoll_ctl(epoll_fd, EPOLL_CTL_DEL, *fd, NULL);
-		watches[*fd].fn = NULL;
-	}
+	loop_forget(*fd);
 	close(*fd);
 	*fd = -1;
 }

@@ -27,6 +27,9 @@ int loop_watch(int fd, loop_fn *fn, unsigned argument);
 void loop_pause(int fd);
 void loop_resume(int fd);
 
+/* Watch it no more; it stays open. */
+void loop_forget(int fd);
+
 /* Forget and close `*fd`, and make it -1. */
 void loop_close(int *fd);
 

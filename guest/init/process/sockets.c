@@ -92,6 +92,24 @@ int sockets_open(const struct units *units, unit_id id, const char **ret_address
 	return 0;
 }
 
+int sockets_watch(const struct units *units, unit_id id, loop_fn *fn)
+{
+	const struct unit *unit = &units->unit[id];
+	int r = 0;
+
+	for (unsigned i = unit->first_socket; i < unit->first_socket + unit->n_sockets && !r; i++)
+		r = loop_watch(open_fds[i], fn, id);
+	return r;
+}
+
+void sockets_unwatch(const struct units *units, unit_id id)
+{
+	const struct unit *unit = &units->unit[id];
+
+	for (unsigned i = unit->first_socket; i < unit->first_socket + unit->n_sockets; i++)
+		loop_forget(open_fds[i]);
+}
+
 void sockets_close(const struct units *units, unit_id id)
 {
 	const struct unit *unit = &units->unit[id];
@@ -101,13 +119,12 @@ void sockets_close(const struct units *units, unit_id id)
 			continue;
 		/* A fork on its way to exec may still have it: the address is free all the same. */
 		shutdown(open_fds[i], SHUT_RDWR);
-		close(open_fds[i]);
-		open_fds[i] = -1;
+		loop_close(&open_fds[i]);
 	}
 }
 
 /* Those of `was` to where the same addresses are of `unit`; others are closed. */
-static void move(const struct units *before, const struct unit *was, const int *fds, const struct units *units, const struct unit *unit)
+static void move(const struct units *before, const struct unit *was, int *fds, const struct units *units, const struct unit *unit)
 {
 	for (unsigned i = 0; i < was->n_sockets; i++) {
 		unsigned to = unit->first_socket, end = to + unit->n_sockets;
@@ -119,7 +136,7 @@ static void move(const struct units *before, const struct unit *was, const int *
 		if (to < end)
 			open_fds[to] = fds[i];
 		else
-			close(fds[i]);
+			loop_close(&fds[i]);
 	}
 }
 

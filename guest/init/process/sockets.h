@@ -6,12 +6,17 @@
 #ifndef BOOTLAB_INIT_SOCKETS_H
 #define BOOTLAB_INIT_SOCKETS_H
 
+#include "loop.h"
 #include "units/units.h"
 
 void sockets_init(const struct units *units);
 
 /* Open those of the unit that are not open yet. 0, or -errno and the address that it was about. */
 int sockets_open(const struct units *units, unit_id id, const char **ret_address);
+
+/* Call `fn` when somebody connects to one of the unit's, or sends to it; and no more. 0 or -errno. */
+int sockets_watch(const struct units *units, unit_id id, loop_fn *fn);
+void sockets_unwatch(const struct units *units, unit_id id);
 
 void sockets_close(const struct units *units, unit_id id);
 

@@ -38,6 +38,7 @@ struct run {
 	bool pidfile_refused; /* which has been said */
 	bool window_open;
 	bool reload_failed;   /* the last time */
+	bool demanded;	      /* it was up, listening, and now its program is started */
 	uint16_t command;     /* of the phase, that runs now */
 	pid_t pid;	      /* of that command; both change by runs_set_ alone */
 	pid_t main;	      /* the daemon */

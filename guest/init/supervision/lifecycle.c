@@ -80,7 +80,8 @@ static void down(unit_id id, enum state state)
 	settled(id);
 }
 
-static void finish_stop(unit_id id)
+/* Nothing of its processes is left. */
+static void forget_processes(unit_id id)
 {
 	struct run *run = &runs[id];
 
@@ -93,7 +94,12 @@ static void finish_stop(unit_id id)
 	loop_close(&run->helper_fd);
 	run->next_main = run->session = 0;
 	cgroups_remove(id);
-	down(id, run->after_stop);
+}
+
+static void finish_stop(unit_id id)
+{
+	forget_processes(id);
+	down(id, runs[id].after_stop);
 }
 
 void lifecycle_gone(unit_id id)
@@ -146,12 +152,17 @@ void lifecycle_up(unit_id id)
 {
 	struct run *run = &runs[id];
 
+	bool demanded = run->demanded;
+
+	run->demanded = false;
 	runs_enter(id, STATE_UP);
 	run->up_ns = run->since_ns;
 	account_add(ACCOUNT_READY, id, (uint32_t)(run->main > 0 ? run->main : 0), 0, runs_count(STATE_STARTING));
 	if (run->watchdog_ns > 0)
 		runs_feed_watchdog(id);
-	goal_unit_up(id);
+	/* It has been up before, for all others. */
+	if (!demanded)
+		goal_unit_up(id);
 	settled(id);
 	if (units->unit[id].readiness == READY_FORK && run->main <= 0)
 		watch_group(id);
@@ -207,6 +218,47 @@ static void start_done(unit_id id)
 	next_command(id, 0);
 }
 
+static void connected(int fd, unsigned argument)
+{
+	unit_id id = (unit_id)argument;
+	struct run *run = &runs[id];
+
+	(void)fd;
+	sockets_unwatch(units, id);
+	if (run->state != STATE_UP || run->phase != PHASE_LISTEN || runs_ending)
+		return;
+	log_say(LOG_NOTE, "%s is asked for, and started", units->unit[id].name);
+	run->demanded = true;
+	runs_enter(id, STATE_STARTING);
+	if (units->unit[id].start_timeout_ns > 0)
+		runs_set_deadline(id, run->since_ns + units->unit[id].start_timeout_ns);
+	run->phase = PHASE_PRE;
+	next_command(id, 0);
+}
+
+static void listen_for_demand(unit_id id)
+{
+	int r = sockets_watch(units, id, connected);
+
+	runs[id].phase = PHASE_LISTEN;
+	if (r)
+		lifecycle_fail(id, "its sockets cannot be watched: %s", strerror(-r));
+}
+
+/* Its sockets are what it is up by. */
+static void begin_listening(unit_id id)
+{
+	const char *address = "";
+	int r = sockets_open(units, id, &address);
+
+	if (r < 0) {
+		lifecycle_fail(id, "listen %s: %s", address, strerror(-r));
+		return;
+	}
+	lifecycle_up(id);
+	listen_for_demand(id);
+}
+
 static bool is_left_out(unit_id id)
 {
 	const struct condition *unmet = condition_unmet(&units->unit[id]);
@@ -230,7 +282,7 @@ void lifecycle_begin(unit_id id)
 	struct run *run = &runs[id];
 
 	run->why[0] = run->last_line[0] = '\0';
-	run->pidfile_refused = false;
+	run->pidfile_refused = run->demanded = false;
 	run->watchdog_ns = unit->watchdog_ns;
 	kills[id] = 0;
 	if (unit->conditions && is_left_out(id))
@@ -246,6 +298,10 @@ void lifecycle_begin(unit_id id)
 	}
 	if (unit->n_commands == 0 && unit->origin != ORIGIN_BUILTIN) {
 		lifecycle_up(id);
+		return;
+	}
+	if (unit->on_demand) {
+		begin_listening(id);
 		return;
 	}
 	runs_enter(id, STATE_STARTING);
@@ -294,7 +350,7 @@ int lifecycle_reload(unit_id id)
 	const struct unit *unit = &units->unit[id];
 	struct run *run = &runs[id];
 
-	if (run->state != STATE_UP)
+	if (run->state != STATE_UP || run->phase == PHASE_LISTEN)
 		return -ENOTCONN;
 	if (run->phase == PHASE_RELOAD)
 		return -EALREADY;
@@ -361,7 +417,10 @@ void lifecycle_stop(unit_id id, enum state after)
 	/* What needs it is told before it is down, which may take a while. */
 	if (was_up)
 		settled(id);
-	if (was_up && after == STATE_OFF) {
+	if (run->phase == PHASE_LISTEN)
+		sockets_unwatch(units, id);
+	/* A program that does not run needs no command to stop it. */
+	if (was_up && after == STATE_OFF && run->phase != PHASE_LISTEN) {
 		run->phase = PHASE_STOP;
 		next_command(id, 0);
 	} else {
@@ -454,6 +513,13 @@ void lifecycle_ended(unit_id id, bool failed, const char *how)
 
 	if (failed) {
 		lifecycle_fail(id, "%s", how);
+	} else if (units->unit[id].on_demand && run->phase == PHASE_POST && !run->stop_wanted && !runs_ending) {
+		/* It had nothing more to do. What it has left behind goes with it. */
+		if (command_is_alive(units, id))
+			command_signal(units, id, SIGKILL);
+		forget_processes(id);
+		log_say(LOG_NOTE, "%s ended, and listens again", units->unit[id].name);
+		listen_for_demand(id);
 	} else if (units->unit[id].restart == RESTART_ALWAYS) {
 		log_say(LOG_NOTE, "%s ended, and is started again", units->unit[id].name);
 		lifecycle_stop(id, after_failure(id));

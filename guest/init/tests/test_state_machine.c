@@ -166,9 +166,10 @@ pid_t fork(void)
 	return process->pid;
 }
 
-void unmount_all(void)
+bool unmount_all(void)
 {
 	synced = true;
+	return true;
 }
 
 int reboot(int command)

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,15 +12,19 @@
 #include "service_file.h"
 #include "shared/clock.h"
 #include "shared/files.h"
+#include "socket_file.h"
 #include "unit_file.h"
 
 static char content[FILE_BYTES];
+
+enum { N_SOCKET_FOLDERS = 2 };
 
 struct loading {
 	struct units *units;
 	const struct config *config;
 	const char *root;
 	bool has_facilities;
+	struct listing sockets[N_SOCKET_FOLDERS]; /* .socket files that are linked to be opened; NULL in the place of one that cannot be */
 };
 
 static const char *rooted(char *path, const char *root, const char *folder, const char *name)
@@ -29,6 +32,24 @@ static const char *rooted(char *path, const char *root, const char *folder, cons
 	int size = snprintf(path, PATH_MAX, "%s%s%s%s", root, folder, *name ? "/" : "", name);
 
 	return size < PATH_MAX ? path : "";
+}
+
+/* Another time it might be read: what is wrong with the file itself is something else. */
+static void note_error(struct units *units, int error)
+{
+	static const int PASSING[] = { EIO, ENOMEM, EMFILE, ENFILE, EAGAIN, EINTR, ETIMEDOUT, ESTALE };
+
+	for (size_t i = 0; i < sizeof PASSING / sizeof PASSING[0]; i++)
+		units->n_unreadable += error == PASSING[i];
+}
+
+static bool is_there(struct units *units, const char *path)
+{
+	bool there = file_exists(path);
+
+	if (!there)
+		note_error(units, errno);
+	return there;
 }
 
 /* The file's text in `content`, complained about when it cannot be read or is too long. */
@@ -41,6 +62,7 @@ static bool read_text(struct units *units, const char *path, struct slice *ret)
 		return false;
 	}
 	if (size < 0) {
+		note_error(units, (int)-size);
 		units_complain(units, path, 0, "%s", strerror((int)-size));
 		return false;
 	}
@@ -64,8 +86,12 @@ static bool list(struct loading *loading, const char *folder, struct listing *re
 {
 	char path[PATH_MAX];
 
+	int r;
+
 	rooted(path, loading->root, folder, "");
-	if (folder_list(path, &loading->units->arena, ret))
+	r = folder_list(path, &loading->units->arena, ret);
+	note_error(loading->units, -r);
+	if (r)
 		return false;
 	if (ret->left_out > 0)
 		units_complain(loading->units, path, 0, "no room for %zu of its %zu names: they are left out", ret->left_out,
@@ -98,7 +124,7 @@ static const struct folders SERVICES = { SERVICE_FOLDERS, N_SERVICE_FOLDERS, ser
 static bool find_file(const struct loading *loading, const struct folders *folders, const char *file, char *path)
 {
 	for (size_t i = 0; i < folders->n; i++)
-		if (file_exists(rooted(path, loading->root, folders->at[i], file)))
+		if (is_there(loading->units, rooted(path, loading->root, folders->at[i], file)))
 			return true;
 	return false;
 }
@@ -116,9 +142,17 @@ struct drop_in {
 	size_t folder;
 };
 
-static int compare_drop_ins(const void *one, const void *other)
+/* They are few. */
+static void sort_drop_ins(struct drop_in *found, size_t n)
 {
-	return strcmp(((const struct drop_in *)one)->name, ((const struct drop_in *)other)->name);
+	for (size_t i = 1; i < n; i++) {
+		struct drop_in one = found[i];
+		size_t place = i;
+
+		for (; place > 0 && strcmp(found[place - 1].name, one.name) > 0; place--)
+			found[place] = found[place - 1];
+		found[place] = one;
+	}
 }
 
 /* FILE.d/NAME.conf of all folders, in the order of their names; of one name that of the folder that counts most. */
@@ -146,7 +180,7 @@ static void read_drop_ins(struct loading *loading, const struct folders *folders
 				found[n++] = (struct drop_in){ files.names[j], i };
 		}
 	}
-	qsort(found, n, sizeof found[0], compare_drop_ins);
+	sort_drop_ins(found, n);
 	for (size_t i = 0; i < n; i++) {
 		snprintf(folder, sizeof folder, "%s/%s.d", folders->at[found[i].folder], file);
 		rooted(path, loading->root, folder, found[i].name);
@@ -225,7 +259,7 @@ static bool is_hidden(const struct loading *loading, size_t folder, const char *
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < folder; i++)
-		if (file_exists(rooted(path, loading->root, UNIT_FOLDERS[i], file)))
+		if (is_there(loading->units, rooted(path, loading->root, UNIT_FOLDERS[i], file)))
 			return true;
 	return false;
 }
@@ -275,6 +309,40 @@ static void load_own(struct loading *loading)
 	}
 }
 
+/* The service that this .socket file is of, by its file name; its text is in `content`. False when there is no such file, or it is masked. */
+static bool read_socket_file(struct loading *loading, const char *socket, char *path, char *service, struct slice *text)
+{
+	struct slice name = { socket, strlen(socket) - strlen(".socket") }, of;
+
+	if (!find_file(loading, &SERVICES, socket, path) || is_masked(path) || !read_text(loading->units, path, text))
+		return false;
+	socket_file_service(name, text->at, text->size, &of);
+	return snprintf(service, PATH_MAX, "%.*s.service", (int)of.size, of.at) < PATH_MAX;
+}
+
+/* Of a service whose file has been read: it is up by its sockets, and its program is started when somebody connects. */
+static void load_sockets(struct loading *loading, struct unit *unit, const char *file)
+{
+	char path[PATH_MAX], service[PATH_MAX];
+	struct slice text;
+
+	bool was_enabled = unit->enabled;
+
+	for (size_t i = 0; i < N_SOCKET_FOLDERS; i++)
+		for (size_t j = 0; j < loading->sockets[i].n; j++) {
+			const char *socket = loading->sockets[i].names[j];
+
+			if (!socket || !read_socket_file(loading, socket, path, service, &text) || strcmp(service, file) != 0 ||
+			    !socket_file_read(loading->units, unit, path, text.at, text.size))
+				continue;
+			units_mix(unit, text.at, text.size);
+			units_name(loading->units, unit, slice_of(socket), 0);
+			/* What is started at boot has them from its beginning. */
+			unit->on_demand = !was_enabled && unit->readiness != READY_EXIT && unit->readiness != READY_FORK;
+			unit->enabled = true;
+		}
+}
+
 static void load_service(struct loading *loading, const char *file, bool enabled)
 {
 	struct slice name = slice_of(file), text;
@@ -307,6 +375,44 @@ static void load_service(struct loading *loading, const char *file, bool enabled
 	read_template_drop_ins(loading, &SERVICES, file, ".service");
 	read_drop_ins(loading, &SERVICES, file);
 	service_file_finish();
+	load_sockets(loading, unit, file);
+}
+
+/* Services that are started by their sockets alone, after those that are started anyway. */
+static void load_socket_services(struct loading *loading)
+{
+	char path[PATH_MAX], service[PATH_MAX];
+	struct slice text;
+
+	for (size_t i = 0; i < N_SOCKET_FOLDERS; i++)
+		for (size_t j = 0; j < loading->sockets[i].n; j++)
+			if (loading->sockets[i].names[j] && read_socket_file(loading, loading->sockets[i].names[j], path, service, &text))
+				load_service(loading, service, false);
+}
+
+/* Which .socket files there are that can be had here: what is wrong with the others is said, once. */
+static void list_sockets(struct loading *loading)
+{
+	static const char *const FOLDERS[N_SOCKET_FOLDERS] = { "/etc/systemd/system/sockets.target.wants",
+							       "/usr/lib/systemd/system/sockets.target.wants" };
+	char path[PATH_MAX], service[PATH_MAX];
+	struct slice text;
+
+	for (size_t i = 0; i < N_SOCKET_FOLDERS; i++) {
+		struct listing *links = &loading->sockets[i];
+
+		list(loading, FOLDERS[i], links);
+		for (size_t j = 0; j < links->n; j++) {
+			const char *name = links->names[j];
+			bool is_twice = false;
+
+			for (size_t k = 0; i > 0 && k < loading->sockets[0].n; k++)
+				is_twice |= loading->sockets[0].names[k] && !strcmp(loading->sockets[0].names[k], name);
+			if (is_twice || !slice_ends(slice_of(name), ".socket") || !read_socket_file(loading, name, path, service, &text) ||
+			    !socket_file_read(loading->units, NULL, arena_text(&loading->units->arena, path, strlen(path)), text.at, text.size))
+				links->names[j] = NULL;
+		}
+	}
 }
 
 static void load_systemd(struct loading *loading)
@@ -322,12 +428,14 @@ static void load_systemd(struct loading *loading)
 	struct listing links;
 	char path[PATH_MAX];
 
+	list_sockets(loading);
 	for (size_t i = 0; i < sizeof WANTS / sizeof WANTS[0]; i++) {
 		if (!list(loading, WANTS[i], &links))
 			continue;
 		for (size_t j = 0; j < links.n; j++)
 			load_service(loading, links.names[j], true);
 	}
+	load_socket_services(loading);
 	/* What those bring along; refs grow while this goes on. */
 	for (size_t i = 0; i < loading->units->n_refs; i++) {
 		const struct ref *ref = &loading->units->refs[i];

@@ -332,6 +332,7 @@ static const struct {
 	{ "FinalKillSignal", service_read_signal, SERVICE_SIGNAL_KILL },
 	{ "SendSIGHUP", service_read_hang_up, 0 },
 	{ "SendSIGKILL", service_read_no_kill, 0 },
+	{ "IgnoreSIGPIPE", service_read_pipe, 0 },
 	{ "Alias", read_alias, 0 },
 	{ "RuntimeDirectory", read_run_folders, 0 },
 	{ "Description", read_nothing, 0 },
@@ -436,6 +437,9 @@ struct unit *service_file_begin(struct units *units, struct slice name, const ch
 	reading.ignored[0] = '\0';
 	reading.n_ignored = 0;
 	reading.environment.n = 0;
+	/* As systemd has it, unless the file says otherwise. */
+	if (reading.unit)
+		reading.unit->ignores_pipe = true;
 	return reading.unit;
 }
 

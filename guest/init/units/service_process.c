@@ -61,6 +61,12 @@ void service_read_hang_up(struct service_reading *reading, struct slice value, i
 	expect(reading, unit_flag_set(&reading->unit->hangs_up, value, false));
 }
 
+void service_read_pipe(struct service_reading *reading, struct slice value, int argument)
+{
+	(void)argument;
+	expect(reading, unit_flag_set(&reading->unit->ignores_pipe, value, false));
+}
+
 void service_read_no_kill(struct service_reading *reading, struct slice value, int argument)
 {
 	bool kills = true;

@@ -16,6 +16,7 @@ void service_read_capabilities(struct service_reading *reading, struct slice val
 void service_read_privileges(struct service_reading *reading, struct slice value, int argument);
 void service_read_signal(struct service_reading *reading, struct slice value, int argument);
 void service_read_hang_up(struct service_reading *reading, struct slice value, int argument);
+void service_read_pipe(struct service_reading *reading, struct slice value, int argument);
 void service_read_no_kill(struct service_reading *reading, struct slice value, int argument);
 
 /* Condition...= and Assert...=: false when there is no such condition here. */

@@ -187,7 +187,7 @@ static void read_number(struct reading *reading, struct slice value, int which)
 static void read_flag(struct reading *reading, struct slice value, int argument)
 {
 	bool *const places[] = { &reading->unit->enabled, &reading->unit->serial, &reading->unit->deferred,
-				 &reading->unit->no_defaults };
+				 &reading->unit->no_defaults, &reading->unit->on_demand, &reading->unit->ignores_pipe };
 
 	expect(reading, unit_flag_set(places[argument], value, argument == 3));
 }
@@ -347,6 +347,8 @@ static const struct {
 	{ "serial", read_flag, 1 },
 	{ "defer", read_flag, 2 },
 	{ "defaults", read_flag, 3 },
+	{ "on-demand", read_flag, 4 },
+	{ "ignore-sigpipe", read_flag, 5 },
 	{ "user", read_text, 0 },
 	{ "group", read_text, 1 },
 	{ "directory", read_text, 2 },
@@ -467,6 +469,10 @@ static void finish(struct reading *reading)
 		units_complain(reading->units, unit->path, 0, "ready fd %d: descriptors %d to %d are its sockets", unit->ready_fd,
 			       FIRST_SOCKET_FD, FIRST_SOCKET_FD + unit->n_sockets - 1);
 		break_unit(unit, "a socket and its readiness want the same descriptor");
+	}
+	if (unit->on_demand && (unit->n_sockets == 0 || unit->readiness == READY_EXIT || unit->readiness == READY_FORK)) {
+		units_complain(reading->units, unit->path, 0, "on-demand: expected a listen line, and a program that runs on");
+		break_unit(unit, "nobody could connect to it, or nothing of it would answer");
 	}
 	check_confinement(reading);
 	if (unit->readiness == READY_PIDFILE && !unit->pidfile) {

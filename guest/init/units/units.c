@@ -18,6 +18,7 @@ void units_init(struct units *units, complain_fn *complain, void *context)
 	units->before = NULL;
 	units->n_complaints = 0;
 	units->n_left_out = 0;
+	units->n_unreadable = 0;
 	units->left_out = NULL;
 	units->complain = complain;
 	units->complain_context = context;

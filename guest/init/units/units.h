@@ -64,8 +64,11 @@ enum kill_mode { KILL_ALL, KILL_MIXED, KILL_MAIN };
 
 enum output { OUTPUT_LOG, OUTPUT_CONSOLE, OUTPUT_NULL };
 
-/* PHASE_TERMINATE has no commands: all stop commands have ended, or taken too long. PHASE_RELOAD is one of units that are up. */
-enum phase { PHASE_PRE, PHASE_START, PHASE_POST, PHASE_STOP, PHASE_TERMINATE, PHASE_RELOAD };
+/*
+ * PHASE_TERMINATE has no commands: all stop commands have ended, or taken too long. PHASE_RELOAD is one of units that are up, and so is
+ * PHASE_LISTEN: its program is started when somebody connects.
+ */
+enum phase { PHASE_PRE, PHASE_START, PHASE_POST, PHASE_STOP, PHASE_TERMINATE, PHASE_RELOAD, PHASE_LISTEN };
 
 struct command {
 	const char *const *argv;
@@ -155,6 +158,8 @@ struct unit {
 	uint32_t restart_limit;
 	int ready_fd, nice, oom;
 	bool oom_given;
+	bool on_demand;		/* started when somebody connects to one of its sockets */
+	bool ignores_pipe;	/* its programs are started with SIGPIPE ignored */
 	bool hangs_up;		/* SIGHUP follows its stop signal */
 	uint8_t stop_signal;	/* 0: SIGTERM */
 	uint8_t reload_signal;	/* for its main process; 0: none */
@@ -198,6 +203,7 @@ struct units {
 	complain_fn *complain;
 	void *complain_context;
 	unsigned n_complaints;
+	unsigned n_unreadable; /* files and folders that are there, and could not be read this time */
 	unsigned n_left_out;   /* that there was no room for */
 	const char *left_out;  /* the last unit of which that was said */
 };

@@ -3,6 +3,7 @@
 import os
 import platform
 import random
+import socket
 import subprocess
 from contextlib import suppress
 from pathlib import Path
@@ -55,14 +56,30 @@ def fail_calls(root: Path, programs: dict[str, Path], faults: Path, count: int, 
         with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
             while running.poll() is None:
                 assert init.is_alive, init.console()[-2000:]
-                verb = dice.choice(["restart", "restart", "stop", "start", "why"])
+                verb = dice.choice(["restart", "restart", "stop", "start", "why", "reload", "connect"])
                 # The connection may be what fails.
                 with suppress(OSError):
-                    init.ask(f"{verb} {dice.choice(list(BEHAVIOURS))}")
+                    if verb == "connect":
+                        wake(root)
+                    else:
+                        init.ask("reload" if verb == "reload" else f"{verb} {dice.choice(list(BEHAVIOURS))}")
             said, wrong = running.communicate()
         assert running.returncode == 0, wrong + init.console()[-2000:]
         expect_survival(init)
     return {name: int(number) for name, number in (line.split() for line in said.splitlines())}
+
+
+def wake(root: Path) -> None:
+    """Connect to the unit that is started by that."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(1)
+        # A path of at most 108 bytes, however long the folder's name is.
+        folder = os.open(root / "run/wakes", os.O_PATH)
+        try:
+            connection.connect(f"/proc/self/fd/{folder}/socket")
+        finally:
+            os.close(folder)
+        connection.recv(100)
 
 
 @pytest.mark.boot

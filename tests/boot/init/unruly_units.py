@@ -11,5 +11,6 @@ BEHAVIOURS = {
     "flood": "exec /bin/worker flood\n",
     "dies": "exec /bin/worker exit 1\nrestart always\nrestart-delay 1ms\n",
     "listens": "exec /bin/worker stay\nrestart always\nlisten unix /run/listens/socket\n",
+    "wakes": "exec /bin/worker serve 1\non-demand yes\nrestart always\nlisten unix /run/wakes/socket\n",
     "once": "exec /bin/worker exit 0\nready exit\nrun-folder once\n",
 }

@@ -20,6 +20,7 @@ def test_a_service_line_by_line() -> None:
         'reload /bin/sh -c "exec /bin/kill -HUP $MAINPID"',
         "ready notify",
         'env "A=1 2" B=3',
+        "ignore-sigpipe yes",
         "after $network db $local_fs sysctl modules hostname folders limits seed",
         "provides $named httpd",
         "before other",
@@ -47,6 +48,12 @@ def test_a_service_line_by_line() -> None:
 )
 def test_commands(line: str, written: str) -> None:
     assert written in lines_of(convert_service("a", "a.service", f"[Service]\n{line}\n"))
+
+
+@pytest.mark.parametrize(("line", "ignores"), [("", True), ("IgnoreSIGPIPE=yes", True), ("IgnoreSIGPIPE=No", False)])
+def test_a_broken_pipe_is_ignored_as_systemd_has_it(line: str, ignores: bool) -> None:
+    unit = convert_service("a", "a.service", f"[Service]\nExecStart=/a\n{line}\n")
+    assert ("ignore-sigpipe yes" in lines_of(unit)) is ignores and unit.problems == ()
 
 
 def test_settings_of_the_process() -> None:
@@ -103,5 +110,6 @@ def test_what_no_unit_can_be_made_of_is_said(text: str, line: int, said: str) ->
 
 def test_a_static_service_waits_for_who_brings_it_and_a_template_is_none() -> None:
     unit = convert_service("a", "a.service", "[Unit]\nDefaultDependencies=no\n[Service]\nExecStart=/bin/a\n")
-    assert lines_of(unit) == ["exec /bin/a", "ready exec", "enable no", "defaults no"] and not unit.problems
+    assert lines_of(unit) == ["exec /bin/a", "ready exec", "ignore-sigpipe yes", "enable no", "defaults no"]
+    assert not unit.problems
     assert convert_service("a@", "a@.service", "[Service]\nExecStart=/bin/a\n").text is None

@@ -220,6 +220,8 @@ int main(int argc, char **argv)
 		work_ms(second);
 		return 0;
 	}
+	if (!strcmp(what, "pipe"))
+		return puts(signal(SIGPIPE, SIG_DFL) == SIG_IGN ? "ignored" : "not ignored") < 0;
 	if (!strcmp(what, "exit"))
 		return (int)first;
 	if (!strcmp(what, "fill"))
