@@ -2,6 +2,7 @@
 
 from bootlab.system.board import BOARDS, SECTOR, Board, CardLayout, FlashLayout
 from bootlab.system.board_model import BoardModel
+from bootlab.system.boot_files import BootFiles
 from bootlab.system.booted import Booted, Check
 from bootlab.system.bootloader import Bootloader, Card, Flash
 from bootlab.system.coldplug import Coldplug
@@ -25,7 +26,7 @@ from bootlab.system.part import Part
 from bootlab.system.source_build import SourceBuild
 from bootlab.system.source_program import Instructions, Libc, SourceProgram
 from bootlab.system.target import Command, Replay, SerialLine
-from bootlab.system.value import BootFiles, System
+from bootlab.system.value import System
 
 __all__ = [
     "BOARDS",

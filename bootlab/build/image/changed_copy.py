@@ -23,7 +23,7 @@ from bootlab.errors import BootlabError, InputError
 from bootlab.process import ProgramFailed, run
 from bootlab.system import DiskImage
 
-_FORMAT = 1
+_FORMAT = 2
 _DEADLINE_S = 1800.0
 _STUB, _STUB_PACKAGE = "usr/lib/systemd/boot/efi/linuxx64.efi.stub", "systemd-boot-efi"
 _BOOT_PROGRAM = "EFI/BOOT/BOOTX64.EFI"

@@ -38,6 +38,8 @@ class EfiProgram:
     entry: int
     code: bytes
     sections: Mapping[str, Section]
+    base: int
+    """The address that it would be loaded to by itself; UEFI puts it anywhere."""
     kind: str
     """`systemd-boot`, `UKI`, `systemd-stub`, `GRUB`, `shim`, `Linux` or `unknown`."""
     version: str = ""
@@ -60,6 +62,9 @@ def _parse(data: bytes) -> EfiProgram:
     machine, count = struct.unpack_from("<HH", data, at + 4)
     (optional,) = struct.unpack_from("<H", data, at + 20)
     (entry,) = struct.unpack_from("<I", data, at + 40)
+    # Of 64-bit programs, a word of eight bytes; of 32-bit ones one of four, behind another that these do not have.
+    wide = data[at + 24 : at + 26] == b"\x0b\x02"
+    (base,) = struct.unpack_from("<Q" if wide else "<I", data, at + (48 if wide else 52))
     sections: dict[str, Section] = {}
     for index in range(count):
         place = at + 24 + optional + 40 * index
@@ -70,9 +75,8 @@ def _parse(data: bytes) -> EfiProgram:
         content = data[raw_at : raw_at + (min(raw_size, size) if size else raw_size)]
         sections.setdefault(name, Section(name, address, size or raw_size, content))
     kind, version = _kind(data, sections)
-    return EfiProgram(
-        MACHINES.get(machine, f"{machine:#x}"), entry, _code_at(data, sections, entry), sections, kind, version
-    )
+    arch, code = MACHINES.get(machine, f"{machine:#x}"), _code_at(data, sections, entry)
+    return EfiProgram(arch, entry, code, sections, base, kind, version)
 
 
 def _code_at(data: bytes, sections: Mapping[str, Section], entry: int) -> bytes:
@@ -101,7 +105,9 @@ def _kind(data: bytes, sections: Mapping[str, Section]) -> tuple[str, str]:
 
 def make_uki(stub: Path, parts: Mapping[str, Path], out: Path) -> None:
     """Write the UKI of systemd's `stub` and `parts`: section name -> file. Raises MissingTool (binutils)."""
-    end = max(one.address + one.size for one in parse_efi_program(stub.read_bytes()).sections.values())
+    program = parse_efi_program(stub.read_bytes())
+    # objcopy counts from 0, and not from where the program is loaded to.
+    end = program.base + max(one.address + one.size for one in program.sections.values())
     argv: list[str | Path] = ["objcopy"]
     for name, path in parts.items():
         end = -(-end // _SECTION_ALIGNMENT) * _SECTION_ALIGNMENT

@@ -82,7 +82,7 @@ def boot_alike(system: System, shop: Workshop, folder: Path, times: int) -> Boot
         assert (other.marks, other.instructions, other.drivers) == (first.marks, first.instructions, first.drivers)
         assert (other.console_sha256, other.phases) == (first.console_sha256, first.phases)
     assert file_sha256(system.image.path) == before
-    assert first.exact_disks is True and first.remarks == []
+    assert first.exact_disks is True and not [line for line in first.remarks if "repeat" in line]
     assert first.ready_ns == sum(phase.duration_ns for phase in first.phases)
     return first
 

@@ -13,11 +13,15 @@ MIB = 1 << 20
 CODE = bytes(range(0x40, 0x60))
 
 
-def efi_program(sections: Mapping[str, bytes] | None = None, *, machine: int = 0x8664, text: bytes = b"") -> bytes:
+def efi_program(
+    sections: Mapping[str, bytes] | None = None, *, machine: int = 0x8664, text: bytes = b"", base: int = 0
+) -> bytes:
     """Return a PE file: a section .text that begins with CODE, its entry 16 bytes into it, and more sections."""
     parts = {".text": CODE + text, **(sections or {})}
     header = b"MZ".ljust(0x3C, b"\0") + struct.pack("<I", 0x40)
     optional = struct.pack("<H", 0x20B).ljust(16, b"\0") + struct.pack("<I", 0x1010)
+    optional = optional.ljust(24, b"\0") + struct.pack("<QII", base, 0x1000, SECTOR)
+    optional = optional.ljust(56, b"\0") + struct.pack("<II", 0x100000, 0x1000)
     optional = optional.ljust(240, b"\0")
     pe = b"PE\0\0" + struct.pack("<HHIIIHH", machine, len(parts), 0, 0, 0, len(optional), 0x22E) + optional
     raw, address, table, content = 0x1000, 0x1000, b"", b""

@@ -46,15 +46,17 @@ def test_one_that_is_cut_off() -> None:
         parse_efi_program(efi_program({".linux": bytes(9000)})[:-4096])
 
 
-def test_a_uki_holds_what_was_put_into_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("base", [0, 0x14DF90000])
+def test_a_uki_holds_what_was_put_into_it(base: int, tmp_path: Path) -> None:
+    """The stub of systemd 252 is linked to 0, that of 257 far above."""
     stub = tmp_path / "stub"
-    stub.write_bytes(efi_program(text=STUB))
+    stub.write_bytes(efi_program(text=STUB, base=base))
     parts = {".cmdline": b"quiet", ".linux": kernel(), ".initrd": b"070701" * 100}
     for name, data in parts.items():
         (tmp_path / name).write_bytes(data)
     make_uki(stub, {name: tmp_path / name for name in parts}, tmp_path / "uki.efi")
     program = parse_efi_program((tmp_path / "uki.efi").read_bytes())
-    assert program.kind == "UKI"
+    assert program.kind == "UKI" and program.base == base and program.sections[".initrd"].address < 1 << 20
     assert {name: program.sections[name].content for name in parts} == parts
     addresses = [program.sections[name].address for name in (".text", *parts)]
     assert addresses == sorted(addresses) and all(address % 4096 == 0 for address in addresses)
