@@ -59,6 +59,13 @@ class InitcallRecord(Document):
     duration_ns: Nanoseconds
 
 
+class ChargeRecord(Document):
+    """What was charged to the virtual clock for one kind of event up to ready: so often, and so much altogether."""
+
+    count: int
+    ns: Nanoseconds
+
+
 class GuestClock(Document):
     """How the kernel's own time stamps are read on the boot's clock: add `offset_ns`, good to +- `uncertainty_ns`.
 
@@ -111,7 +118,9 @@ class BootRecord(Document):
     idle_ns: Nanoseconds | None
     """Virtual time up to ready in which no instruction ran, and nothing was charged."""
     charged_ns: Nanoseconds = Field(default=0, exclude_if=lambda value: not value)
-    """Virtual time up to ready that was charged for events (`clock.charges`)."""
+    """Virtual time up to ready that was charged for events (`clock.charges`, `clock.host_model`)."""
+    charges: dict[str, ChargeRecord] = Field(default={}, exclude_if=lambda value: not value)
+    """What for: a kernel function of `clock.charges`, or a class of exit or fault of `clock.host_model`."""
     marks: dict[str, Nanoseconds]
     phases: list[PhaseRecord]
     bootstage: list[StageRecord] = []

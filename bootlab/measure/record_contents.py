@@ -10,7 +10,15 @@ from bootlab.measure.causes.ending import Ending
 from bootlab.measure.guest.clock import HOST, VIRTUAL, place_guest_clock
 from bootlab.measure.host.facts import read_host_facts
 from bootlab.measure.observed_boot import ObservedBoot
-from bootlab.measure.record import BootRecord, ConsoleStamps, GuestClock, InitcallRecord, Outcome, StageRecord
+from bootlab.measure.record import (
+    BootRecord,
+    ChargeRecord,
+    ConsoleStamps,
+    GuestClock,
+    InitcallRecord,
+    Outcome,
+    StageRecord,
+)
 from bootlab.profile.asked.marks import marks_looked_for
 from bootlab.profile.recorded.trace import DISKS, TRAPS, PluginTrace, Stamp
 from bootlab.system import ClockKind
@@ -62,6 +70,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun) -> BootRecord:
         instructions=ready.instructions if ready is not None else None,
         idle_ns=trace.idle_ns(ready) if trace is not None and ready is not None else None,
         charged_ns=ready.charged_ns if ready is not None else 0,
+        charges=_charges(seen, trace),
         marks=marks,
         drivers=_list_drivers(trace),
         phases=phase_records(marks, seen.directory, system.booted.mark),
@@ -143,6 +152,14 @@ def _refusals(trace: PluginTrace) -> list[str]:
         told.append(f"exact disks: of {trace.settled[0]} waits for a disk {trace.settled[1]} were given up")
     lost = [] if without is None else [f"exits of KVM are neither counted nor charged: {without}"]
     return [*lost, *(f"{line}: this boot may not repeat exactly" for line in told)]
+
+
+def _charges(seen: ObservedBoot, trace: PluginTrace | None) -> dict[str, ChargeRecord]:
+    # A console line says ready within a block: what was charged up to there is told at the next mark only.
+    mark = seen.system.booted.mark
+    if trace is None or mark is None or mark not in trace.charges_at:
+        return {}
+    return {name: ChargeRecord(count=one.count, ns=one.ns) for name, one in trace.charges_at[mark].items()}
 
 
 def _place_clock(seen: ObservedBoot, trace: PluginTrace | None) -> GuestClock | None:

@@ -18,6 +18,7 @@ from bootlab.system.bootloader import Bootloader, Card, Flash
 from bootlab.system.content import Initramfs, Rootfs
 from bootlab.system.disk_image import DiskImage
 from bootlab.system.kernel import Kernel, KernelEntry
+from bootlab.system.kvm import expect_kvm
 from bootlab.system.machine import (
     Accelerator,
     Attachment,
@@ -117,10 +118,7 @@ class System(Part):
             raise ValueError('rootfs.device = "pmem": QEMU has no NVDIMM for riscv64; "virtio-blk" is what it has')
         if self.clock.kind is ClockKind.VIRTUAL and self.clock.accelerator is Accelerator.KVM:
             raise ValueError('clock.accelerator = "kvm" cannot count instructions; use clock.kind = "wall"')
-        self._expect_hypervisor()
-        if self.clock.host_model is not None and machine.arch != "x86_64":
-            what = f"machine.type {machine.type.value!r} is {machine.arch}"
-            raise ValueError(f"clock.host_model: the exits of an x86-64 guest of KVM are known; {what}")
+        expect_kvm(machine, self.clock)
         if self.initramfs is not None and self.initramfs.embedded and kernel.build is None:
             raise ValueError("initramfs.embedded puts the archive into a kernel that is built: it needs kernel.build")
         if self.initramfs is not None and self.initramfs.installed and (self.rootfs is None or not self.rootfs.scripts):
@@ -160,19 +158,6 @@ class System(Part):
             raise ValueError(f'machine.type {machine.type.value!r} boots no [image]: "q35" and "pc" do')
         if self.clock.kind is ClockKind.CONSOLE:
             raise ValueError('clock.kind = "console" is the clock of a real board')
-
-    def _expect_hypervisor(self) -> None:
-        machine = self.machine
-        if machine.hypervisor is None:
-            return
-        if machine.arch != "x86_64":
-            what = f"machine.type {machine.type.value!r} is {machine.arch}"
-            raise ValueError(f'machine.hypervisor = "kvm" is shown to an x86-64 guest; {what}')
-        if self.clock.kind is not ClockKind.VIRTUAL:
-            kind = self.clock.kind.value
-            raise ValueError(f'machine.hypervisor: clock.kind = "{kind}" has the hypervisor that runs the guest')
-        if machine.vcpus != 1:
-            raise ValueError(f"machine.hypervisor: with one vCPU only, and machine.vcpus is {machine.vcpus}")
 
     def _expect_bus(self) -> None:
         machine = self.machine

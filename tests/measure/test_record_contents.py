@@ -156,3 +156,22 @@ def test_initcalls_of_a_boot_that_was_never_ready(tmp_path: Path) -> None:
 
 def test_without_names_no_initcall_is_told() -> None:
     assert not cut_initcalls(traced(100), None, {})
+
+
+def test_what_was_charged_for_is_that_up_to_ready(tmp_path: Path) -> None:
+    seen = observed(tmp_path)
+    lines = ("charged cpuid 2 1400", "charged fault_4K 1 1460", "guest ready 3060 200 2860", "charged cpuid 9 6300")
+    (seen.directory / "trace.txt").write_text("\n".join(["bootlab-trace 1", "clock virtual 0 charged", *lines, ""]))
+    record = fill_record(seen, READY, RUN)
+    assert {name: (one.count, one.ns) for name, one in record.charges.items()} == {
+        "cpuid": (2, 1400),
+        "fault_4K": (1, 1460),
+    }
+    assert sum(one.ns for one in record.charges.values()) == record.charged_ns
+    (tmp_path / "plain").mkdir()
+    assert "charges" not in filled(tmp_path / "plain", "guest ready 90 90").model_dump()
+
+
+def test_exits_that_could_not_be_counted_are_a_remark(tmp_path: Path) -> None:
+    record = filled(tmp_path, "refused traps no such symbol", "guest ready 90 90")
+    assert record.remarks == ["exits of KVM are neither counted nor charged: no such symbol"]

@@ -53,6 +53,12 @@ def prepare_profile(subject: Subject, *, silent: bool) -> Prepared:
     Raises InputError for a system that cannot be profiled, MissingTool for a QEMU that is absent or too old.
     """
     system = subject.system
+    if subject.models and system.machine.arch != "x86_64":
+        # Said before anything is fetched for it.
+        raise InputError(
+            f"--price: the exits of an x86-64 guest of KVM are known; {system.name} is {system.machine.arch}",
+            hint="without --price it is profiled like any other",
+        )
     if not silent:
         err.print(f"preparing {system.name}")
         warn_of_doubts(system)

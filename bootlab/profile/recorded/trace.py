@@ -66,7 +66,7 @@ class PluginTrace:
     `console`: when the last of so many more console bytes was sent, a line or what was left of one.
     `slide`: run-time minus link address of the kernel; None if the kernel never ran.
     `end`: None when QEMU was killed. It is exact only where a stop mark ended the boot.
-    `charges`: what was added to the clock up to the end, by what for.
+    `charges`: what was added to the clock up to the end, by what for; `charges_at`: up to a guest mark.
     `exact`: what was asked for and proved to work, as `disks`. `refused`: what was not, and why; `device` is one that
     does not repeat although the rest does. `settled`: how often disks were waited for, and how often that
     was given up; both up to the end, not to ready.
@@ -80,6 +80,7 @@ class PluginTrace:
     slide: int | None = None
     end: Stamp | None = None
     charges: dict[str, Charge] = field(default_factory=dict)
+    charges_at: dict[str, dict[str, Charge]] = field(default_factory=dict)
     exact: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
     settled: tuple[int, int] = (0, 0)
@@ -207,6 +208,7 @@ class _TraceReader:
         elif kind in ("guest", "answered"):
             stamp = self._stamp(words[1:])
             trace.guest_marks.setdefault(words[0], stamp)
+            trace.charges_at.setdefault(words[0], dict(trace.charges))
         elif words[0] in trace.marks:
             raise InputError(f"{self.where}: mark {words[0]} is there twice")
         else:

@@ -47,9 +47,18 @@ def boot(record: BootRecord) -> RenderableType:
     lines += [Text(line) for line in model_lines([record])]
     if record.instructions is not None and record.idle_ns is not None:
         lines.append(Text(f"{count(record.instructions)} instructions, {ms(record.idle_ns)} ms idle, up to ready"))
+    if record.charges:
+        lines.append(_charges(record))
     if record.exact_disks:
         lines.append(Text("its disks answer at once: reading and writing takes no time, and repeats exactly"))
     return Group(*lines, *foot(clock_of([record]), record.hashes, record.run))
+
+
+def _charges(record: BootRecord) -> Table:
+    rows = plain_table("charged to the clock", "times>", "ms>", "%>")
+    for name, one in sorted(record.charges.items(), key=lambda item: -item[1].ns):
+        rows.add_row(visible(name), count(one.count), ms(one.ns), percent(one.ns, record.ready_ns))
+    return rows
 
 
 def series(records: Sequence[BootRecord]) -> RenderableType:

@@ -285,6 +285,11 @@ def test_a_boot_whose_exits_were_not_counted_has_no_price(tmp_path: Path) -> Non
         run(["profile", "last", "--runs", str(tmp_path), "--price", "lena"])
 
 
+def test_a_price_is_of_x86(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--price: the exits of an x86-64 guest of KVM are known; .* is riscv64"):
+        run(["profile", str(ROOT / "examples" / "debian-riscv64.toml"), "--price", "lean", "--runs", str(tmp_path)])
+
+
 def test_two_models_of_one_name_are_refused(tmp_path: Path) -> None:
     write_profile_run(tmp_path, traps=True)
     shipped = ROOT / "bootlab" / "price" / "host_models" / "lean.toml"

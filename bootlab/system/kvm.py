@@ -1,0 +1,20 @@
+"""Where a system may be priced like a guest of KVM, and may see that hypervisor: on the virtual clock, on x86-64."""
+
+from bootlab.system.machine import BootClock, ClockKind, Machine
+
+
+def expect_kvm(machine: Machine, clock: BootClock) -> None:
+    """Raise ValueError for a host model, or a hypervisor to be seen, of a machine or on a clock that has none."""
+    what = f"machine.type {machine.type.value!r} is {machine.arch}"
+    if clock.host_model is not None and machine.arch != "x86_64":
+        raise ValueError(f"clock.host_model: the exits of an x86-64 guest of KVM are known; {what}")
+    if machine.hypervisor is None:
+        return
+    if machine.arch != "x86_64":
+        raise ValueError(f'machine.hypervisor = "kvm" is shown to an x86-64 guest; {what}')
+    if clock.kind is not ClockKind.VIRTUAL:
+        raise ValueError(
+            f'machine.hypervisor: clock.kind = "{clock.kind.value}" has the hypervisor that runs the guest'
+        )
+    if machine.vcpus != 1:
+        raise ValueError(f"machine.hypervisor: with one vCPU only, and machine.vcpus is {machine.vcpus}")

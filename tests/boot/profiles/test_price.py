@@ -1,0 +1,83 @@
+"""A clock that is charged for exits of KVM repeats and adds up; counting moves nothing; and a guest that sees KVM."""
+
+from pathlib import Path
+
+import pytest
+
+from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
+from bootlab.findings.analysis import Analysis, analyse
+from bootlab.measure.boot import boot
+from bootlab.measure.prepare import prepare
+from bootlab.price.host_model import read_host_model
+from bootlab.profile.asked.request import ProfileRequest
+from bootlab.profile.recorded.trace import read_trace
+from bootlab.system import System
+
+INIT = Path(__file__).parents[1] / "machines" / "nested_kvm" / "traced_inner_init"
+
+pytestmark = [pytest.mark.boot, pytest.mark.network]
+
+PLAIN = System.model_validate(
+    {
+        "name": "priced",
+        # With ACPI and MSI_EXT_DEST_ID a kernel that sees KVM goes to x2APIC, whose timer QEMU 10.0 trips over.
+        "machine": {"type": "q35", "cpu": "EPYC,svm=off,monitor=off,x2apic=on", "memory_mib": 128},
+        "kernel": {
+            "package": "linux-image-cloud-amd64",
+            "suite": "bookworm",
+            "entry": "pvh",
+            "cmdline": "console=ttyS0 panic=-1 quiet cryptomgr.notests",
+        },
+        "initramfs": {"init": INIT, "compression": "none"},
+        "booted": {"mark": "ready"},
+    }
+)
+CHARGED = PLAIN.with_part("machine", hypervisor="kvm").with_part("clock", host_model="lean")
+
+
+def profiled(system: System, folder: Path, *, traps: bool = True) -> Analysis:
+    """Boot with the profile on, and return what it says."""
+    folder.mkdir()
+    prepared = prepare(Workshop(Cache.default()), system, profile=ProfileRequest(traps=traps))
+    record = boot(prepared, folder, patience=8)
+    return analyse(system, record, folder, models=[read_host_model("lean")])
+
+
+def test_counting_moves_nothing(tmp_path: Path) -> None:
+    """The same boot with and without the count, to the instruction and to the console's last byte."""
+    counted, plain = (profiled(PLAIN, tmp_path / str(traps), traps=traps) for traps in (True, False))
+    assert counted.record.marks == plain.record.marks and counted.record.key == plain.record.key
+    assert counted.record.console_sha256 == plain.record.console_sha256
+    assert plain.price is None and counted.price is not None
+    assert counted.price.account.not_counted == 0 and counted.price.account.n_pages > 1000
+    assert not counted.price.prices[0].charged and counted.record.charged_ns == 0
+
+
+def test_a_charged_boot_repeats_and_adds_up(tmp_path: Path) -> None:
+    first, second = (profiled(CHARGED, tmp_path / name) for name in ("first", "second"))
+    texts = [(one.directory / "trace.txt").read_text() for one in (first, second)]
+    assert texts[0] == texts[1]
+    assert first.price is not None and second.price is not None
+    assert first.price.account.by_class == second.price.account.by_class
+    assert first.account.closed, first.account.faults
+
+    price, record = first.price.prices[0], first.record
+    assert price.charged
+    # Every exit and every fault is on the clock, and nothing else is: it differs from instructions by just that.
+    assert record.charged_ns == price.small.exits_ns + price.small.faults_ns
+    assert record.ready_ns == (record.instructions or 0) + (record.idle_ns or 0) + record.charged_ns
+    assert sum(one.ns for one in record.charges.values()) == record.charged_ns
+    counts = {name: one.count for name, one in record.charges.items()}
+    assert counts.pop("fault_4K") == first.price.account.n_pages
+    assert counts == first.price.account.by_class
+    assert read_trace(first.directory / "trace.txt").exact == ["charges", "traps"]
+
+
+def test_a_guest_sees_kvm_and_its_x2apic_does_not_end_qemu(tmp_path: Path) -> None:
+    system = CHARGED.with_part("kernel", cmdline="console=ttyS0 panic=-1 cryptomgr.notests")
+    seen = profiled(system, tmp_path / "seen")
+    console = (seen.directory / "console.log").read_text()
+    for line in ("Hypervisor detected: KVM", "x2apic enabled", "Switched to clocksource kvm-clock"):
+        assert line in console, console[-2000:]
+    assert seen.price is not None and seen.price.account.by_class["wrmsr"] > 50
