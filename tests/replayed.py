@@ -192,11 +192,12 @@ def trial(
     run: Run | None = None,
     watcher: Watcher = lambda progress: None,
     tell: Tell = _SHOP.tell,
+    place: Place | None = None,
     **options: Any,
 ) -> Trial:
     """Return a trial of `techniques` with seeds 1 to 3, into a new run or, resumed, into `run`."""
     task = TrialTask(techniques, **{"plan": BY_GAIN, "seeds": [1, 2, 3], **options})
-    return Trial(replace(_SHOP, tell=tell), system, task, engine(run or new_run(folder), watcher=watcher))
+    return Trial(replace(_SHOP, tell=tell), system, task, engine(run or new_run(folder), place=place, watcher=watcher))
 
 
 def _toml(value: Any) -> str:

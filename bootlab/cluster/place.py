@@ -89,7 +89,7 @@ class Cluster:
                 return _lost(prepared, directory, lost, HostRun([], started, time.monotonic() - begun))
             if isinstance(answer, Booted):
                 record = _unpacked(answer, directory)
-                self._roster.booted(answer.worker, order.key, record.wall_s)
+                self._roster.booted(answer.worker, directory.parents[1], record.wall_s)
                 return record
             if isinstance(answer, Refused):
                 raise InputError(answer.message, hint=answer.hint)
@@ -146,6 +146,11 @@ class Cluster:
             "has one",
         )
 
+    @property
+    def sent_bytes(self) -> int:
+        """Bytes of inputs that this client has sent to workers."""
+        return self._sending.sent_bytes
+
     def close(self) -> None:
         """Wait until no worker runs a boot of this client any more."""
         if not self._stopped:
@@ -175,7 +180,7 @@ def open_cluster(
             yield place
         finally:
             place.close()
-            roster.tell_at_end()
+            roster.tell_at_end(place.sent_bytes)
 
 
 def _unpacked(answer: Booted, directory: Path) -> BootRecord:

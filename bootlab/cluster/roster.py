@@ -29,6 +29,8 @@ _ENOUGH: Final = 5
 """Boots of a worker, and of the others, before it is called slow."""
 ALONE: Final = "worker.json"
 """In a run whose boots are timed by a clock on the wall: the worker that they ran on."""
+SUMMARY: Final = "cluster.json"
+"""In a run that a cluster booted: its workers, what each did, and who was left out, why."""
 _ToolsKey = tuple[tuple[str, str], ...]
 
 
@@ -50,6 +52,7 @@ class Roster:
         self._told = set[str]()
         self._took = defaultdict[str, list[float]](list)
         self._slow = set[str]()
+        self._runs = set[Path]()
         self._lost = 0
 
     @property
@@ -146,9 +149,10 @@ class Roster:
                 self._left_out[worker] = reason
                 self._tell_once(f"left out: {self._name(worker)}: {reason}")
 
-    def booted(self, worker: str, key: str, wall_s: float) -> None:
-        """Count a boot that took `wall_s` on a worker; one that takes far longer than the others is named."""
+    def booted(self, worker: str, run: Path, wall_s: float) -> None:
+        """Count a boot of a run that took `wall_s` on a worker; one that takes far longer than the others is named."""
         with self._lock:
+            self._runs.add(run)
             self._took[worker].append(wall_s)
             others = [took for one, all_ in self._took.items() if one != worker for took in all_]
             mine = self._took[worker]
@@ -159,16 +163,39 @@ class Roster:
                 self._slow.add(worker)
                 self.tell(f"slow: {self._name(worker)}: {its:.1f} s a boot, the others {usual:.1f} s")
 
-    def tell_at_end(self) -> None:
-        """Say how the boots were spread, where there were any."""
+    def tell_at_end(self, sent_bytes: int) -> None:
+        """Say how the boots were spread, where there were any, and write it into each run that has some."""
         with self._lock:
+            document = {
+                "schema": "bootlab.cluster/1",
+                "address": self.address,
+                "workers": [self._summary(one) for one in sorted({*self._took, *self._whys()})],
+                "lost_workers": self._lost,
+                "sent_bytes": sent_bytes,
+            }
+            for run in self._runs:
+                write_json(run / SUMMARY, document)
             counts = [len(took) for took in self._took.values()]
             if counts:
                 lost = f"; {self._lost} workers were lost" if self._lost else ""
-                out = f"; {len(self._left_out)} left out" if self._left_out else ""
+                out = f"; {len(self._whys())} left out" if self._whys() else ""
                 self.tell(
                     f"{sum(counts)} boots on {len(counts)} workers, {min(counts)} to {max(counts)} each{out}{lost}"
                 )
+
+    def _whys(self) -> dict[str, str]:
+        looked = {one: why for (one, _), why in self._looked.items() if why is not None}
+        return {**looked, **self._left_out}
+
+    def _summary(self, worker: str) -> dict[str, Any]:
+        took = self._took.get(worker, [])
+        return {
+            "address": worker,
+            "host": self._host(worker),
+            "boots": len(took),
+            "median_s": round(statistics.median(took), 3) if took else None,
+            "left_out": self._whys().get(worker),
+        }
 
     def _refresh(self, *, now: bool = False) -> dict[str, dict[str, Any]]:
         with self._lock:
