@@ -58,10 +58,18 @@ class Cluster:
         self._me = secrets.token_hex(6)
         self._count = 0
         self._stopped = False
+        self.order_bytes = 0
+        """Bytes of the orders that were sent."""
+        self.answer_bytes = 0
+        """Bytes of the boots that came back, compressed."""
 
     @property
     def parallel(self) -> int:
         return min(self._most or _MOST_ASKED, max(1, self._roster.slots()))
+
+    def look_again(self) -> None:
+        """Ask the scheduler now which workers there are."""
+        self._roster.wait_for_workers(1)
 
     @property
     def asked_ahead(self) -> int:
@@ -88,6 +96,8 @@ class Cluster:
                 lost = f"its worker was lost, and the next one as well: {str(error.last_worker.address)}"
                 return _lost(prepared, directory, lost, HostRun([], started, time.monotonic() - begun))
             if isinstance(answer, Booted):
+                self.order_bytes += len(order.prepared)
+                self.answer_bytes += sum(map(len, answer.files.values()))
                 record = _unpacked(answer, directory)
                 self._roster.booted(answer.worker, directory.parents[1], record.wall_s)
                 return record

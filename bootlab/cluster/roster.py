@@ -25,6 +25,7 @@ from bootlab.targets.target import Prepared
 WAIT_S: Final = 60
 _REFRESH_S: Final = 1.0
 _SLOW: Final = 2.0
+_NOT_WORTH_A_WORD_S: Final = 1.0
 _ENOUGH: Final = 5
 """Boots of a worker, and of the others, before it is called slow."""
 ALONE: Final = "worker.json"
@@ -159,7 +160,7 @@ class Roster:
             if worker in self._slow or len(mine) < _ENOUGH or len(others) < _ENOUGH or len(mine) % _ENOUGH:
                 return
             usual, its = statistics.median(others), statistics.median(mine)
-            if its > _SLOW * usual > 0:
+            if its > _SLOW * usual and its > usual + _NOT_WORTH_A_WORD_S:
                 self._slow.add(worker)
                 self.tell(f"slow: {self._name(worker)}: {its:.1f} s a boot, the others {usual:.1f} s")
 
