@@ -49,7 +49,8 @@ def test_over_tls_boots_are_the_same_and_a_stranger_is_not_let_in(tmp_path: Path
         assert raised.value.hint is not None and "openssl req" in raised.value.hint
         with (
             dask.config.set(given(own[0], tmp_path / "missing.pem")),
-            pytest.raises(InputError, match="cannot be read"),opened(cluster, tmp_path / "cache", [])
+            pytest.raises(InputError, match="cannot be read"),
+            opened(cluster, tmp_path / "cache", []),
         ):
             pass
         with dask.config.set(given(*strangers)), pytest.raises(BootFailed, match="no scheduler answers"):
@@ -72,7 +73,8 @@ def test_a_cluster_without_workers_is_waited_for_and_then_said(tmp_path: Path, m
     told: list[str] = []
     with (
         RunningCluster(tmp_path, workers=0) as cluster,
-        pytest.raises(BootFailed, match="has no worker, and none came"),opened(cluster, tmp_path / "cache", told)
+        pytest.raises(BootFailed, match="has no worker, and none came"),
+        opened(cluster, tmp_path / "cache", told),
     ):
         pass
     assert any("waiting for a worker" in line for line in told)
