@@ -24,7 +24,7 @@ from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.trial.plan import Plan
 from bootlab.experiments.trial.procedure import Trial
 from bootlab.experiments.trial.task import TrialTask
-from bootlab.measure.place import Here, Place
+from bootlab.measure.place import Here, BootPlace
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord
 from bootlab.system import KernelBuild, System, read_system
@@ -152,7 +152,7 @@ def engine(
     *,
     reuse: bool = True,
     parallel: int = 1,
-    place: Place | None = None,
+    place: BootPlace | None = None,
     watcher: Watcher = lambda progress: None,
 ) -> Engine:
     """Return an engine that boots into `run`; another one for the same run goes on with it."""
@@ -192,7 +192,7 @@ def trial(
     run: Run | None = None,
     watcher: Watcher = lambda progress: None,
     tell: Tell = _SHOP.tell,
-    place: Place | None = None,
+    place: BootPlace | None = None,
     **options: Any,
 ) -> Trial:
     """Return a trial of `techniques` with seeds 1 to 3, into a new run or, resumed, into `run`."""

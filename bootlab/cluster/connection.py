@@ -1,11 +1,13 @@
 """Connects to a cluster, or starts one on this host for as long as a command runs; and knows which workers it has."""
 
+import fcntl
 import logging
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, Final
 
 import dask
@@ -22,6 +24,8 @@ _TLS: Final = {
     "tls_client_cert": ("client.cert", "CLIENT__CERT"),
     "tls_client_key": ("client.key", "CLIENT__KEY"),
 }
+_FOLDER: Final = "bootlab-cluster-"
+_LOCK: Final = "lock"
 _QUIET: Final[dict[str, Any]] = {
     # What a user has to know of workers is said by bootlab, once and in its words.
     "distributed.worker.profile.enabled": False,
@@ -49,7 +53,9 @@ def connected(where: LocalWorkers | RunningScheduler) -> Iterator[Client]:
 
 @contextmanager
 def _local(where: LocalWorkers) -> Iterator[Client]:
-    folder = tempfile.mkdtemp(prefix="bootlab-cluster-")
+    folder = tempfile.mkdtemp(prefix=_FOLDER)
+    held = _hold(Path(folder))
+    _remove_abandoned(Path(folder).parent)
     # Other users of this host reach its loopback as well, and a scheduler would run their code as ours.
     cluster = None
     try:
@@ -73,6 +79,27 @@ def _local(where: LocalWorkers) -> Iterator[Client]:
             with suppress(Exception):
                 cluster.close(timeout=10)
         shutil.rmtree(folder, ignore_errors=True)
+        os.close(held)
+
+
+def _hold(folder: Path) -> int:
+    held = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    return held
+
+
+def _remove_abandoned(parent: Path) -> None:
+    # A command that was killed could not remove its workers' folder: nobody holds it any more.
+    for folder in parent.glob(f"{_FOLDER}*"):
+        with suppress(OSError):
+            if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+                continue
+            held = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(held)
 
 
 @contextmanager

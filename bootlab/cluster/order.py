@@ -25,7 +25,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Booted:
+class BootDone:
     """The boot has run. `files`: what it left in its directory, each compressed by zstd; its record is among them."""
 
     worker: str
@@ -57,7 +57,7 @@ class Refused:
     hint: str | None
 
 
-Answer = Booted | Lacking | Unfit | Refused
+Answer = BootDone | Lacking | Unfit | Refused
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from distributed.scheduler import KilledWorker
 from bootlab.build.cache import Cache
 from bootlab.cluster.address import LocalWorkers, RunningScheduler
 from bootlab.cluster.connection import connected
-from bootlab.cluster.order import Answer, Booted, Lacking, Order, Refused, Unfit
+from bootlab.cluster.order import Answer, BootDone, Lacking, Order, Refused, Unfit
 from bootlab.cluster.packing import Packer
 from bootlab.cluster.roster import Roster
 from bootlab.cluster.sending import Sending
@@ -46,7 +46,7 @@ _UNWANTED_AFTER: Final = 3
 
 
 class Cluster:
-    """The promise of `measure.place.Place`, kept by the workers of a cluster. Made by `open_cluster`."""
+    """The promise of `measure.place.BootPlace`, kept by the workers of a cluster. Made by `open_cluster`."""
 
     def __init__(self, client: Client, cache: Cache, roster: Roster, parallel: int | None) -> None:
         self._client = client
@@ -95,7 +95,7 @@ class Cluster:
             except KilledWorker as error:
                 lost = f"its worker was lost, and the next one as well: {str(error.last_worker.address)}"
                 return _lost(prepared, directory, lost, HostRun([], started, time.monotonic() - begun))
-            if isinstance(answer, Booted):
+            if isinstance(answer, BootDone):
                 self.order_bytes += len(order.prepared)
                 self.answer_bytes += sum(map(len, answer.files.values()))
                 record = _unpacked(answer, directory)
@@ -193,7 +193,7 @@ def open_cluster(
             roster.tell_at_end(place.sent_bytes)
 
 
-def _unpacked(answer: Booted, directory: Path) -> BootRecord:
+def _unpacked(answer: BootDone, directory: Path) -> BootRecord:
     unpacker = zstandard.ZstdDecompressor()
     files = {name: unpacker.decompress(data) for name, data in answer.files.items()}
     record = BootRecord.model_validate_json(files.pop(_RECORD)).model_copy(update={"run": str(directory)})

@@ -24,7 +24,7 @@ from distributed.core import Status
 import bootlab
 from bootlab.build.cache import Cache
 from bootlab.cluster.inputs import InputStore
-from bootlab.cluster.order import Answer, Booted, Input, Lacking, Order, Refused, Unfit, WorkerFacts
+from bootlab.cluster.order import Answer, BootDone, Input, Lacking, Order, Refused, Unfit, WorkerFacts
 from bootlab.cluster.packing import unpack
 from bootlab.errors import BootlabError, Interrupted, MissingTool, StoreError
 from bootlab.measure.boot import boot
@@ -138,7 +138,7 @@ def run_order(order: Order, task: str) -> Answer:
             if target_of(prepared.system).tools(prepared.system) != prepared.tools or prepared.key != order.key:
                 return Unfit(worker.address, "its QEMU, firmware or plugin is not that which the boot was prepared for")
             boot(prepared, Path(directory), cancelled=unwanted)
-            return Booted(worker.address, _packed(Path(directory)))
+            return BootDone(worker.address, _packed(Path(directory)))
     except Interrupted:
         raise
     except (StoreError, MissingTool, ProgramFailed) as error:

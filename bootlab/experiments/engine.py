@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bootlab.errors import Interrupted, StoreError, is_interruption
 from bootlab.experiments.store import Run
-from bootlab.measure.place import Here, Place
+from bootlab.measure.place import Here, BootPlace
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import read_record
 from bootlab.system import ClockKind
@@ -52,7 +52,7 @@ class Engine:
         self,
         run: Run,
         *,
-        place: Place | None = None,
+        place: BootPlace | None = None,
         reuse: bool = False,
         watcher: Watcher = lambda progress: None,
     ) -> None:

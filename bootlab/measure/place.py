@@ -13,7 +13,7 @@ from bootlab.measure.record import BootRecord
 from bootlab.targets.target import Prepared
 
 
-class Place(Protocol):
+class BootPlace(Protocol):
     """Where the boots of an engine run."""
 
     @property

@@ -10,7 +10,7 @@ import typer
 from bootlab.cli.options.arguments import open_cache
 from bootlab.cluster.address import OPTION, LocalWorkers, RunningScheduler, parse_cluster
 from bootlab.errors import MissingTool
-from bootlab.measure.place import Here, Place
+from bootlab.measure.place import Here, BootPlace
 
 _KINDS = ("local:", "tls://", "tcp://127.0.0.1:", "scheduler-file:")
 
@@ -28,7 +28,7 @@ class ChosenPlace:
     parallel: int | None
 
     @contextmanager
-    def open(self, tell: Callable[[str], None]) -> Iterator[Place]:
+    def open(self, tell: Callable[[str], None]) -> Iterator[BootPlace]:
         """Give the place: this host, or the cluster. Raises BootFailed for a cluster that does not answer.
 
         `tell` gets what a user should know of its workers.

@@ -32,7 +32,7 @@ from bootlab.experiments.tailor.reasons import Followed, Needed, every_followed,
 from bootlab.experiments.tailor.unused_options import Cut, Drop, Kept, KernelEvidence, find_cut
 from bootlab.findings.analysis import read_recorded
 from bootlab.measure import boot as one_boot
-from bootlab.measure.place import Place
+from bootlab.measure.place import BootPlace
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.statistics.series import spread_ns
@@ -165,10 +165,10 @@ class _Look:
 
 
 class Tailoring:
-    """One tailoring, in one run. `builds`: how many kernels may be built, the first one too; `place`: where they boot."""
+    """One tailoring, in one run. `builds`: how many kernels may be built, with the first; `place`: where they boot."""
 
     def __init__(
-        self, shop: Workshop, system: System, run: Run, policy: Policy, *, builds: int, place: Place | None = None
+        self, shop: Workshop, system: System, run: Run, policy: Policy, *, builds: int, place: BootPlace | None = None
     ) -> None:
         self._shop = shop
         self._system = system
