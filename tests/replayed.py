@@ -24,7 +24,7 @@ from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.trial.plan import Plan
 from bootlab.experiments.trial.procedure import Trial
 from bootlab.experiments.trial.task import TrialTask
-from bootlab.measure.place import Here, BootPlace
+from bootlab.measure.place import BootPlace, Here
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord
 from bootlab.system import KernelBuild, System, read_system

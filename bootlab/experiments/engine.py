@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bootlab.errors import Interrupted, StoreError, is_interruption
 from bootlab.experiments.store import Run
-from bootlab.measure.place import Here, BootPlace
+from bootlab.measure.place import BootPlace, Here
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import read_record
 from bootlab.system import ClockKind

@@ -10,7 +10,7 @@ import typer
 from bootlab.cli.options.arguments import open_cache
 from bootlab.cluster.address import OPTION, LocalWorkers, RunningScheduler, parse_cluster
 from bootlab.errors import MissingTool
-from bootlab.measure.place import Here, BootPlace
+from bootlab.measure.place import BootPlace, Here
 
 _KINDS = ("local:", "tls://", "tcp://127.0.0.1:", "scheduler-file:")
 

@@ -155,7 +155,8 @@ def test_no_machine_outlives_its_client_its_task_or_its_worker(
     assert not machines(clustered)
 
     client = begin()
-    # The machine itself: a boot that says nothing, and the series goes on.
+    # The machine itself, once it runs: a boot that says nothing, and the series goes on.
+    time.sleep(5)
     machines(clustered)[0].kill()
     until(lambda: list((tmp_path / "runs").rglob("record.json")), 20)
     (record,) = (tmp_path / "runs").rglob("record.json")
