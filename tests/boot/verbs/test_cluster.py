@@ -16,12 +16,12 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
-from bootlab.checkout import PLUGIN
 from bootlab.cluster.roster import SUMMARY
 from bootlab.errors import BootFailed
 from bootlab.experiments.engine import Job
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import Outcome
+from bootlab.sources import BUILT_PLUGIN
 from bootlab.system import System, read_system
 from tests.cluster.running_cluster import RunningCluster, opened
 from tests.replayed import engine, new_run
@@ -76,7 +76,7 @@ def tiny(tmp_path: Path) -> Path:
 def test_a_worker_with_another_plugin_gets_no_boot(tiny: Path, tmp_path: Path, cache: Cache) -> None:
     """Its figures could differ: it is named, with what differs; where there is no other, nothing is booted."""
     plugin = tmp_path / "plugin.so"
-    plugin.write_bytes(PLUGIN.read_bytes() + b"\0")
+    plugin.write_bytes(BUILT_PLUGIN.read_bytes() + b"\0")
     prepared = prepare(Workshop(cache), read_system(tiny / "tiny.toml"))
     jobs = [Job(f"s{seed}", prepared.with_seed(seed)) for seed in (1, 2)]
     told: list[str] = []
