@@ -36,7 +36,7 @@ VERBS: Final = {
     "techniques": "techniques:techniques",
     "init": "init:app",
     "report": "report:report",
-    "runs": "runs:app",
+    "runs": "runs.verb:app",
     "ledger": "ledger:app",
     "gate": "gate:gate",
     "bisect": "bisect:bisect",
