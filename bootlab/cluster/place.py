@@ -89,7 +89,11 @@ class Cluster:
             workers = self._roster.fit(prepared, cancelled)
             if alone:
                 workers = [self._roster.one_for(directory.parents[1], workers)]
-            self._sending.deliver(order, workers, cancelled)
+            unable = self._sending.deliver(order, workers, cancelled)
+            if unable:
+                for worker, reason in unable.items():
+                    self._roster.leave_out(worker, reason)
+                continue
             try:
                 answer = self._ask(order, workers, cancelled)
             except KilledWorker as error:

@@ -105,6 +105,28 @@ def test_inputs_travel_by_hash_and_a_damaged_one_is_sent_again(
     assert figures(first) == figures(here) == figures(again)
 
 
+def test_a_worker_that_cannot_keep_an_input_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    system, told = replayed(tmp_path), list[str]()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("no folder")
+    with RunningCluster(tmp_path, workers=0) as cluster:
+        cluster.add_worker("full", {"BOOTLAB_CACHE": str(tmp_path / "file")})
+        cluster.wait_for(1)
+        with (
+            opened(cluster, Path("/proc/self/cwd/cache"), told) as place,
+            pytest.raises(BootFailed, match="no worker may"),
+        ):
+            engine(new_run(tmp_path), place=place).boot_all(jobs(system, 1))
+        cluster.add_worker("roomy")
+        cluster.wait_for(2)
+        run = new_run(tmp_path)
+        with opened(cluster, Path("/proc/self/cwd/cache"), told) as place:
+            records = engine(run, place=place).boot_all(jobs(system, *range(1, 9)))
+    assert all(record.ready_ns is not None for record in records)
+    assert any(line.startswith("left out: worker") and str(tmp_path / "file") in line for line in told)
+    assert sorted(one["boots"] for one in json.loads((run.path / SUMMARY).read_text())["workers"]) == [0, 8]
+
+
 def test_boots_on_the_wall_clock_share_one_worker(cluster: RunningCluster, tmp_path: Path) -> None:
     system, run, told = replayed(tmp_path, clock="wall"), new_run(tmp_path), list[str]()
     with opened(cluster, tmp_path / "cache", told) as place:
