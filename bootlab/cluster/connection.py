@@ -138,7 +138,7 @@ def _certificates(url: str) -> Security:
 
 
 def _last_cause(error: BaseException) -> str:
-    while error.__cause__ is not None:
+    while error.__cause__ is not None and str(error.__cause__):
         error = error.__cause__
     return str(error) or type(error).__name__
 
