@@ -24,6 +24,7 @@ from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.trial.plan import Plan
 from bootlab.experiments.trial.procedure import Trial
 from bootlab.experiments.trial.task import TrialTask
+from bootlab.measure.place import BootPlace, Here
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord
 from bootlab.system import KernelBuild, System, read_system
@@ -146,9 +147,16 @@ def new_run(folder: Path) -> Run:
     return Store(folder / "runs").start(RunKind.TRY, "small", {})
 
 
-def engine(run: Run, *, reuse: bool = True, parallel: int = 1, watcher: Watcher = lambda progress: None) -> Engine:
+def engine(
+    run: Run,
+    *,
+    reuse: bool = True,
+    parallel: int = 1,
+    place: BootPlace | None = None,
+    watcher: Watcher = lambda progress: None,
+) -> Engine:
     """Return an engine that boots into `run`; another one for the same run goes on with it."""
-    return Engine(run, parallel=parallel, reuse=reuse, watcher=watcher)
+    return Engine(run, place=place or Here(parallel), reuse=reuse, watcher=watcher)
 
 
 def families(booting: Engine, system: System, *, seeds: Sequence[int] = (1, 2, 3)) -> FamilyBoots:
@@ -184,11 +192,12 @@ def trial(
     run: Run | None = None,
     watcher: Watcher = lambda progress: None,
     tell: Tell = _SHOP.tell,
+    place: BootPlace | None = None,
     **options: Any,
 ) -> Trial:
     """Return a trial of `techniques` with seeds 1 to 3, into a new run or, resumed, into `run`."""
     task = TrialTask(techniques, **{"plan": BY_GAIN, "seeds": [1, 2, 3], **options})
-    return Trial(replace(_SHOP, tell=tell), system, task, engine(run or new_run(folder), watcher=watcher))
+    return Trial(replace(_SHOP, tell=tell), system, task, engine(run or new_run(folder), place=place, watcher=watcher))
 
 
 def _toml(value: Any) -> str:

@@ -19,7 +19,7 @@ RANKS = (
     ("importers", "profile", "build", "network"),
     ("techniques", "targets"),
     ("measure",),
-    ("findings",),
+    ("cluster", "findings"),
     ("experiments",),
     ("ledger",),
     ("report",),

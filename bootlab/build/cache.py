@@ -69,7 +69,7 @@ class Cache:
             # A killed build may have left its scratch; the lock says that nobody is using it.
             shutil.rmtree(scratch, ignore_errors=True)
             try:
-                with self._store_errors(f"making {kind}"):
+                with self.store_errors(f"making {kind}"):
                     scratch.mkdir(parents=True)
                     made = scratch / "made"
                     if place.exists():
@@ -94,7 +94,7 @@ class Cache:
 
     def write_text(self, path: Path, text: str) -> None:
         """Replace `path`, a file under the root, whole. Raises StoreError."""
-        with self._store_errors(f"writing {path.name}"):
+        with self.store_errors(f"writing {path.name}"):
             path.parent.mkdir(parents=True, exist_ok=True)
             new = path.with_name(f".{path.name}.{os.getpid()}.new")
             try:
@@ -124,7 +124,8 @@ class Cache:
             os.close(handle)
 
     @contextmanager
-    def _store_errors(self, what: str) -> Iterator[None]:
+    def store_errors(self, what: str) -> Iterator[None]:
+        """Make a StoreError of what a full disk, or a folder that may not be written, raises while `what` is done."""
         try:
             yield
         except OSError as error:

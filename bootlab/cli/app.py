@@ -36,6 +36,7 @@ VERBS: Final = {
     "techniques": "techniques:techniques",
     "init": "init:app",
     "report": "report:report",
+    "runs": "runs.verb:app",
     "ledger": "ledger:app",
     "gate": "gate:gate",
     "bisect": "bisect:bisect",

@@ -9,6 +9,7 @@ import typer
 from bootlab.build.workshop import Workshop
 from bootlab.cli.bisect_states import BisectRequest, OfCommits, OfPackages, StatesAsked, find_states
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, open_cache, open_store
+from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
 from bootlab.cli.profile.boots import Subject, profile_both
 from bootlab.cli.resuming import Resume, digest, kept, settle
 from bootlab.cli.terminal.showing import answer, show
@@ -112,6 +113,7 @@ def bisect(
     ] = True,
     resume: Resume = None,
     parallel: Parallel = None,
+    cluster: Cluster = None,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
@@ -123,7 +125,7 @@ def bisect(
     """
     for name in _OF_ANOTHER_REPOSITORY:
         os.environ.pop(name, None)
-    store, text = open_store(runs), read_text(system)
+    store, text, chosen = open_store(runs), read_text(system), choose_place(cluster, parallel)
     if resume is None and good is None:
         raise InputError("--good: missing", hint="the older end, for example --good v1.0 --bad HEAD")
     if limit is not None:
@@ -167,7 +169,7 @@ def bisect(
         store, resume, RunKind.BISECT, value.name, now, [*given, *[one or None for one in (thorough, plan, packages)]]
     )
     asking.expect_unchanged(asking.asked.digest, now.digest)
-    call = _Call(system, asking.asked, states, parallel, silent=json)
+    call = _Call(system, asking.asked, states, chosen, silent=json)
     line = states.between(asking.asked)
     if plan:
         return answer(plan_view(line), json=json)
@@ -185,14 +187,14 @@ class _Call:
         system: Path,
         asked: BisectRequest,
         states: OfCommits | OfPackages,
-        parallel: int | None,
+        chosen: ChosenPlace,
         *,
         silent: bool,
     ) -> None:
         self._system = system
         self._asked = asked
         self._states = states
-        self._parallel = parallel
+        self._chosen = chosen
         self._silent = silent
         self._cache = open_cache()
 
@@ -202,10 +204,13 @@ class _Call:
         if remark := self._states.remark():
             self._warn(remark)
         with self._states.at_work(lambda: self._tell("waiting: another bisection of this repository is at work")):
-            with boot_progress(None, silent=self._silent) as progress:
+            with (
+                boot_progress(None, silent=self._silent) as progress,
+                self._chosen.open(progress.note) as place,
+            ):
                 engine = Engine(
                     run,
-                    parallel=self._parallel,
+                    place=place,
                     reuse=True,
                     watcher=lambda done: progress.booted(done.job.label),
                 )

@@ -20,6 +20,7 @@ from bootlab.cli.options.arguments import (
     open_store,
     open_system,
 )
+from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import BootProgress, boot_progress
 from bootlab.errors import InputError
@@ -60,6 +61,7 @@ def compare(
         int | None, typer.Option("-n", "--number", min=2, max=10000, help="Boots a side. [default: 5 virtual, 15 wall]")
     ] = None,
     parallel: Parallel = None,
+    cluster: Cluster = None,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
@@ -69,7 +71,7 @@ def compare(
     virtual clock a difference that shows is confirmed by fresh boots of both sides before it is a verdict.
     Exit code 0 whatever the verdict; all sides must be on the same clock.
     """
-    store = open_store(runs)
+    store, chosen = open_store(runs), choose_place(cluster, parallel)
     names = [a, b, *(more or [])]
     if len(names) > len(ascii_lowercase):
         raise InputError(f"cannot compare {len(names)} systems: at most {len(ascii_lowercase)} at once")
@@ -81,9 +83,9 @@ def compare(
     run = store.start(RunKind.COMPARE, f"{sides[0].name}{between}{sides[-1].name}", asked)
     with run.locked():
         if sides[0].clock == "virtual":
-            compared = _virtual(sides, number, run, parallel, silent=json)
+            compared = _virtual(sides, number, run, chosen, silent=json)
         else:
-            compared = _wall(sides, prepared, number, run, silent=json)
+            compared = _wall(sides, prepared, number, run, chosen, silent=json)
     write_json(run.result, compared.result.model_dump(mode="json", by_alias=True))
     return show(run, compare_view(run, compared), json=json)
 
@@ -141,11 +143,11 @@ def _prepare(side: _Side, *, silent: bool) -> Prepared | None:
         return prepare(open_shop(silent=silent), side.system)
 
 
-def _virtual(sides: Sequence[_Side], number: int | None, run: Run, parallel: int | None, *, silent: bool) -> Compared:
+def _virtual(sides: Sequence[_Side], number: int | None, run: Run, chosen: ChosenPlace, *, silent: bool) -> Compared:
     """Boot every side that is not on record, then what the verdict on each pair takes beyond that."""
     last = len(sides) - 1
-    with boot_progress(None, silent=silent) as progress:
-        engine = Engine(run, parallel=parallel, reuse=True, watcher=lambda done: progress.booted(done.job.label))
+    with boot_progress(None, silent=silent) as progress, chosen.open(progress.note) as place:
+        engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.booted(done.job.label))
         boots = FamilyBoots(engine, open_shop(silent=True), _seeds(sides, number), wall=False)
         families = []
         for index, side in enumerate(sides):
@@ -194,18 +196,24 @@ def _confirmed(
 
 
 def _wall(
-    sides: Sequence[_Side], prepared: Sequence[Prepared | None], number: int | None, run: Run, *, silent: bool
+    sides: Sequence[_Side],
+    prepared: Sequence[Prepared | None],
+    number: int | None,
+    run: Run,
+    chosen: ChosenPlace,
+    *,
+    silent: bool,
 ) -> Compared:
     ready = {letter: one for letter, one in zip(ascii_lowercase, prepared, strict=False) if one is not None}
     booted: dict[str, list[BootRecord]] = {}
     if ready:
         count = number or default_number(next(iter(ready.values())).system)
         if len(ready) == len(sides):
-            booted = _interleaved(ready, count, run, silent)
+            booted = _interleaved(ready, count, run, chosen, silent=silent)
         else:
             for letter, one in ready.items():
                 seeds = range(one.system.seed, one.system.seed + count)
-                booted[letter] = series(one, seeds, run, parallel=None, silent=silent, label=f"{letter}-")
+                booted[letter] = series(one, seeds, run, chosen=chosen, silent=silent, label=f"{letter}-")
     families = [
         side.recorded or Family(tuple(booted[letter])) for letter, side in zip(ascii_lowercase, sides, strict=False)
     ]
@@ -213,14 +221,16 @@ def _wall(
     return _compared(families, pairs, (families[0], families[-1]))
 
 
-def _interleaved(prepared: dict[str, Prepared], number: int, run: Run, silent: bool) -> dict[str, list[BootRecord]]:
+def _interleaved(
+    prepared: dict[str, Prepared], number: int, run: Run, chosen: ChosenPlace, *, silent: bool
+) -> dict[str, list[BootRecord]]:
     # On a noisy clock the sides take turns, so that a slow minute of the host falls on all of them.
-    with boot_progress(len(prepared) * number, silent=silent) as progress:
+    with boot_progress(len(prepared) * number, silent=silent) as progress, chosen.open(progress.note) as place:
         accelerators = " and ".join(dict.fromkeys(one.runs_on for one in prepared.values()))
         progress.note(f"{number} boots a side on the wall clock ({accelerators}), in turns")
         # The first boot of each finds the host's caches cold; it is kept, and not counted.
-        Engine(run).boot_all([Job(f"{letter}-{WARM_UP}", one) for letter, one in prepared.items()])
-        engine = Engine(run, watcher=lambda done: progress.booted(done.job.label))
+        Engine(run, place=place).boot_all([Job(f"{letter}-{WARM_UP}", one) for letter, one in prepared.items()])
+        engine = Engine(run, place=place, watcher=lambda done: progress.booted(done.job.label))
         jobs = [
             Job(f"{letter}-{index:03d}-s{index}", one.with_seed(index))
             for index in range(1, number + 1)

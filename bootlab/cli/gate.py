@@ -23,6 +23,7 @@ from bootlab.cli.options.arguments import (
     open_system,
 )
 from bootlab.cli.options.ledger import Ledger, ledger_folder
+from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
 from bootlab.cli.profile.boots import Subject, profile_both
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import boot_progress, err, out, print_text
@@ -98,6 +99,7 @@ def gate(
     form: Annotated[GateForm, typer.Option("--format", help="How the answer is printed.")] = GateForm.TEXT,
     ledger: Ledger = None,
     parallel: Parallel = None,
+    cluster: Cluster = None,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
@@ -111,9 +113,8 @@ def gate(
         raise InputError(f"--json: goes without --format {form.value}", hint="--json is the whole answer")
     figures = {what: parse_limit(limit) if limit is not None else Limit() for what in parse_figures(on)}
     with _an_answer_of_its_own():
-        return _gate(
-            system, against, figures, (seeds, nulls, parallel), _Shown(form, json, explain), ledger, open_store(runs)
-        )
+        sizes = seeds, nulls, choose_place(cluster, parallel)
+        return _gate(system, against, figures, sizes, _Shown(form, json, explain), ledger, open_store(runs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def _gate(
     system: Path,
     against: str,
     figures: dict[str, Limit],
-    sizes: tuple[int | None, int, int | None],
+    sizes: tuple[int | None, int, ChosenPlace],
     shown: _Shown,
     ledger: Path | None,
     store: Store,
@@ -220,13 +221,13 @@ def _held(
     after: System,
     before: System | GateBaseline,
     figures: dict[str, Limit],
-    sizes: tuple[int | None, int, int | None],
+    sizes: tuple[int | None, int, ChosenPlace],
     *,
     silent: bool,
 ) -> Held:
-    seeds, nulls, parallel = sizes
-    with boot_progress(None, silent=silent) as progress:
-        engine = Engine(run, parallel=parallel, reuse=True, watcher=lambda done: progress.booted(done.job.label))
+    seeds, nulls, chosen = sizes
+    with boot_progress(None, silent=silent) as progress, chosen.open(progress.note) as place:
+        engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.booted(done.job.label))
         if isinstance(before, System) and wall_clock(after):
             number = seeds or _WALL_BOOTS
             if number < FEWEST_WALL:

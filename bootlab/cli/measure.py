@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_shop, open_store, open_system
+from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import boot_progress, err
@@ -30,6 +31,7 @@ def measure(
         bool, typer.Option("--same-seed", help="Every boot with the same seed: do they repeat exactly?")
     ] = False,
     parallel: Parallel = None,
+    cluster: Cluster = None,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
@@ -38,7 +40,7 @@ def measure(
     On the virtual clock the boots differ in their seed, which shows how far the system moves for no reason; with
     --same-seed they must be identical, and the exit code is 1 if they are not.
     """
-    value = open_system(system, silent=json)
+    chosen, value = choose_place(cluster, parallel), open_system(system, silent=json)
     count = number or default_number(value)
     warn_of_doubts(value)
     with naming(system):
@@ -46,7 +48,7 @@ def measure(
     run = open_store(runs).start(RunKind.MEASURE, value.name, {"system": str(system), "number": count, "seed": seed})
     with run.locked():
         seeds = [seed if same_seed else seed + index for index in range(count)]
-        records = series(prepared, seeds, run, parallel=parallel, silent=json)
+        records = series(prepared, seeds, run, chosen=chosen, silent=json)
     result = series_of(run, records)
     write_json(run.result, result.model_dump(mode="json", by_alias=True))
     show(run, series_view(run, result), json=json)
@@ -61,15 +63,15 @@ def series(
     seeds: Sequence[int],
     run: Run,
     *,
-    parallel: int | None,
+    chosen: ChosenPlace,
     silent: bool,
     label: str = "",
 ) -> list[BootRecord]:
     """Boot the members of a series into `run`, one for each of `seeds`."""
     value, count = prepared.system, len(seeds)
-    with boot_progress(count, silent=silent) as progress:
+    with boot_progress(count, silent=silent) as progress, chosen.open(progress.note) as place:
         progress.note(f"{value.name}: {count} boots on the {value.clock.kind.value} clock ({prepared.runs_on})")
-        engine = Engine(run, parallel=parallel, watcher=lambda done: progress.booted(done.job.label))
+        engine = Engine(run, place=place, watcher=lambda done: progress.booted(done.job.label))
         if value.clock.kind is not ClockKind.VIRTUAL:
             # The first boot finds the host's caches cold; it is kept, and not counted.
             engine.boot_all([Job(f"{label}{WARM_UP}", prepared.with_seed(seeds[0]))])

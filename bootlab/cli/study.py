@@ -7,6 +7,7 @@ import typer
 
 from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store, open_system
+from bootlab.cli.options.places import Cluster, choose_place
 from bootlab.cli.options.ranges import parse_speeds, parse_words
 from bootlab.cli.resuming import Resume, digest, kept, settle
 from bootlab.cli.sweep import expect_csv, write_csv
@@ -52,6 +53,7 @@ def compression(
     resume: Resume = None,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the totals as CSV, too.")] = None,
     parallel: Parallel = None,
+    cluster: Cluster = None,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
@@ -61,7 +63,7 @@ def compression(
     latency of [storage] for each file. Exit code 0: every one was measured; 1: one was not, and it says why.
     """
     expect_csv(csv)
-    value = open_system(system, silent=json)
+    chosen, value = choose_place(cluster, parallel), open_system(system, silent=json)
     store = open_store(runs)
     now = _StudyRequest(speeds=speeds or _SPEEDS, what=what, seeds=seeds or 3, systems=digest(value))
     question = settle(store, resume, RunKind.STUDY, value.name, now, [speeds, what, seeds])
@@ -75,8 +77,8 @@ def compression(
             Workshop(open_cache(), tell=progress.note), value, mb_s, range(1, asked.seeds + 1), what=whats
         )
         run = question.begin(store, asked)
-        with kept(run, system):
-            engine = Engine(run, parallel=parallel, reuse=True, watcher=lambda done: progress.booted(done.job.label))
+        with kept(run, system), chosen.open(progress.note) as place:
+            engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.booted(done.job.label))
             result = job.run(engine)
             write_json(run.result, result.model_dump(mode="json", by_alias=True))
     if csv is not None:

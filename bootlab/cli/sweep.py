@@ -1,6 +1,7 @@
 """`bootlab sweep SYSTEM`: boot time against vCPUs, memory, host page size and kernel."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ import typer
 
 from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store, open_system
+from bootlab.cli.options.places import Cluster, choose_place
 from bootlab.cli.options.ranges import LEAST_MIB, MOST_MIB, MOST_VCPUS, parse_numbers, parse_sizes, parse_words
 from bootlab.cli.resuming import Resume, digest, kept, settle
 from bootlab.cli.terminal.doubts import warn_of_doubts
@@ -58,6 +60,7 @@ def sweep(
         Path | None, typer.Option("--csv", metavar="FILE", help="Write every boot as a line of CSV, too.")
     ] = None,
     parallel: Parallel = None,
+    cluster: Cluster = None,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
@@ -68,7 +71,7 @@ def sweep(
     Exit code 0: every place was ready; 1: one was not.
     """
     expect_csv(csv)
-    value = open_system(system, silent=json)
+    chosen, value = choose_place(cluster, parallel), open_system(system, silent=json)
     if (why := target_of(value).fixed_machine) is not None:
         raise InputError(f"{system}:target: {why}")
     store = open_store(runs)
@@ -90,9 +93,9 @@ def sweep(
         run = question.begin(store, asked.model_copy(update={"systems": marked}))
         if PageSize.HUGE.value in wanted.page_size:
             # Each boot at once would need huge pages of its own.
-            parallel = 1
-        with kept(run, system):
-            engine = Engine(run, parallel=parallel, reuse=True, watcher=lambda done: progress.booted(done.job.label))
+            chosen = replace(chosen, parallel=1)
+        with kept(run, system), chosen.open(progress.note) as place:
+            engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.booted(done.job.label))
             result = job.run(engine)
             write_json(run.result, result.model_dump(mode="json", by_alias=True))
     if csv is not None:

@@ -8,6 +8,7 @@ import typer
 
 from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store, open_system
+from bootlab.cli.options.places import Cluster, choose_place
 from bootlab.cli.resuming import digest, kept, settle
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.files import expect_path
@@ -69,6 +70,7 @@ def tailor(
             help="Go on with an interrupted run: its path, number, or last. --builds may be another then.",
         ),
     ] = None,
+    cluster: Cluster = None,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
@@ -77,7 +79,7 @@ def tailor(
     The check decides what the job is: let it do all that the system is for. Security options never go for not having
     run, only by name. Every kernel is booted and checked; what a check fails without stays, with the reason.
     """
-    value = open_system(system, silent=json)
+    chosen, value = choose_place(cluster, None), open_system(system, silent=json)
     with naming(system):
         expect_tailorable(value)
     if output is not None:
@@ -109,9 +111,9 @@ def tailor(
         err.print(f"tailoring {value.name}, {asked.builds} kernels at most; its run is {run.path}", soft_wrap=True)
         warn_of_doubts(value)
     shop = Workshop(open_cache(), tell=tell, progress=progress)
-    work = Tailoring(shop, value, run, Policy(value, asked.keep, asked.give_up), builds=asked.builds)
-    with kept(run, system), naming(system):
-        tailored = work.tailor()
+    policy = Policy(value, asked.keep, asked.give_up)
+    with kept(run, system), naming(system), chosen.open(tell) as place:
+        tailored = Tailoring(shop, value, run, policy, builds=asked.builds, place=place).tailor()
     written = _write(tailored, run.path / CONFIG, output)
     result = tailor_result(
         tailored,

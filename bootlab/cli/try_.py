@@ -17,6 +17,7 @@ from bootlab.cli.options.arguments import (
     open_store,
     open_system,
 )
+from bootlab.cli.options.places import Cluster, choose_place
 from bootlab.cli.resuming import Resume, digest, kept, settle
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.showing import show
@@ -95,6 +96,7 @@ def try_(
     ] = None,
     resume: Resume = None,
     parallel: Parallel = None,
+    cluster: Cluster = None,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
@@ -105,7 +107,7 @@ def try_(
     effect a boot proves, the second one the others, and names what it risks. With [storage] in the system file every
     time includes that of loading kernel and initramfs, by that model.
     """
-    value = open_system(system, silent=json)
+    chosen, value = choose_place(cluster, parallel), open_system(system, silent=json)
     store = open_store(runs)
     now = _TrialRequest(
         system=digest(value),
@@ -131,8 +133,12 @@ def try_(
         err.print("bootlab: warning: this system has no [check]: a technique that breaks its work will not be noticed")
     warn_of_doubts(value)
     run = question.begin(store, asked, file=str(system))
-    with kept(run, system), boot_progress(None, silent=json) as progress:
-        engine = Engine(run, parallel=parallel, reuse=True, watcher=lambda done: progress.booted(done.job.label))
+    with (
+        kept(run, system),
+        boot_progress(None, silent=json) as progress,
+        chosen.open(progress.note) as place,
+    ):
+        engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.booted(done.job.label))
         task = TrialTask(
             techniques=techniques,
             plan=chosen_plan,

@@ -1,10 +1,9 @@
 """Run many boots: a few at once, resumable, stopped cleanly by Ctrl-C; one failed boot loses only itself.
 
-On the virtual clock boots cannot disturb each other's figures, so as many run at once as there are cores. On the wall
-clock they would, so they run one after the other.
+On the virtual clock boots cannot disturb each other's figures, so as many run at once as their place has room for. On
+the wall clock they would, so they run one after the other. The place is this host, or a cluster (`measure.place`).
 """
 
-import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from bootlab.errors import Interrupted, StoreError, is_interruption
 from bootlab.experiments.store import Run
-from bootlab.measure.boot import boot
+from bootlab.measure.place import BootPlace, Here
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import read_record
 from bootlab.system import ClockKind
@@ -44,7 +43,7 @@ Watcher = Callable[[Progress], None]
 
 
 class Engine:
-    """Runs jobs into one run's directory. `parallel` is the number of virtual-clock boots at once.
+    """Runs jobs into one run's directory. `place`: where they run; this host, one a core, where nothing else is said.
 
     With `reuse`, a virtual-clock boot whose key the run has on record is not booted again: it would be identical.
     """
@@ -53,29 +52,34 @@ class Engine:
         self,
         run: Run,
         *,
-        parallel: int | None = None,
+        place: BootPlace | None = None,
         reuse: bool = False,
         watcher: Watcher = lambda progress: None,
     ) -> None:
         self.run = run
         self._reuse = reuse
         self._known = {record.key: record for record in _finished(run)} if reuse else {}
-        self.parallel = parallel or max(1, len(os.sched_getaffinity(0)))
+        self._place = place or Here()
         self.boots = 0
         """Boots run here so far; those reused do not count."""
         self.qemu_s = 0.0
-        """Host seconds of those boots, one after the other."""
+        """Seconds of those boots, one after the other."""
         self.booting_s = 0.0
         """Host seconds in which boots ran, several at a time."""
         self._watcher = watcher
         self._cancel = threading.Event()
+
+    @property
+    def parallel(self) -> int:
+        """Return the number of virtual-clock boots at once."""
+        return self._place.parallel
 
     def boot_all(self, jobs: Sequence[Job]) -> list[BootRecord]:
         """Return the record of each job, in order. Raises Interrupted on Ctrl-C, after every machine has ended."""
         wall = any(job.prepared.system.clock.kind is not ClockKind.VIRTUAL for job in jobs)
         began = time.monotonic()
         records: dict[str, BootRecord] = {}
-        pool = ThreadPoolExecutor(max_workers=1 if wall else self.parallel, thread_name_prefix="boot")
+        pool = ThreadPoolExecutor(max_workers=1 if wall else self._place.asked_ahead, thread_name_prefix="boot")
         try:
             pending: dict[Future[tuple[BootRecord, bool]], Job] = {pool.submit(self._one, job): job for job in jobs}
             while pending:
@@ -110,7 +114,7 @@ class Engine:
         # On the wall clock no two boots are the same, but a resumed run goes on behind those it has.
         if self._reuse and (earlier := find_finished_boot(directory, job.prepared)) is not None:
             return earlier, True
-        record = boot(job.prepared, self.run.boot_directory(job.label), cancelled=self._cancel.is_set)
+        record = self._place.boot(job.prepared, self.run.boot_directory(job.label), self._cancel.is_set)
         if _says_something(record):
             self._known[record.key] = record
         return record, False

@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from bootlab.document import Document
+from bootlab.experiments.retention import Retention
 from bootlab.experiments.store import Listed
 from bootlab.importers.importer import Importer
 from bootlab.measure.host.toolbox import ToolStatus
@@ -74,6 +75,23 @@ class ExamplesDocument(Document):
 
     schema_: Literal["bootlab.examples/1"] = Field(default=EXAMPLES_SCHEMA, alias="schema")
     examples: list[ExampleRow]
+
+
+def retention_view(found: Retention) -> View:
+    """Return what of a store goes or has gone, and what stays."""
+    lines = [visible(f"{_size(one.bytes):>10}  {one.path}  {one.why}") for one in found.removable]
+    total = _size(sum(one.bytes for one in found.removable))
+    said = "removed" if found.removed else "may go (--remove removes them)"
+    lines.append(
+        f"{len(found.removable)} folders, {total}, {said}; {found.kept_runs} runs stay, {_size(found.kept_bytes)}"
+    )
+    lines += [visible(f"stays, a bootlab works on it: {path}") for path in found.at_work]
+    lines += [visible(f"stays, it does not say when it was started: {path}") for path in found.undated]
+    return View(found, tuple(lines))
+
+
+def _size(number: int) -> str:
+    return f"{number / (1 << 20):.1f} MiB"
 
 
 def runs_view(runs: Sequence[Listed], root: Path) -> View:

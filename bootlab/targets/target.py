@@ -200,6 +200,28 @@ class Prepared(ABC):
         return {"qemu": None, "kvm": "not asked for"}
 
     @property
+    def bound_here(self) -> str | None:
+        """Return why it boots on this host only, in words; None where another host could boot it just as well."""
+        return None
+
+    @property
+    def tools(self) -> dict[str, str]:
+        """Return those of `hashes` that are of this host's own tools: another host has to have the same."""
+        return {}
+
+    @property
+    def shared_parts(self) -> tuple[object, ...]:
+        """Return what is large here and the same for many boots: another host is told each of them once."""
+        return () if self.symbols is None else (self.symbols,)
+
+    def adopted(self, files: BootFiles) -> Self:
+        """Return the same boot on this host, to which it came from another one: its `files`, run by this host's tools.
+
+        Raises MissingTool, InputError where this host cannot boot it.
+        """
+        return replace(self, files=files)
+
+    @property
     def key(self) -> str:
         """Return the sha256 of everything that decides the boot: files count by content, never by path."""
         return boot_key(self.system, self.hashes, self.plugin_config)
@@ -240,6 +262,13 @@ class Target(Protocol):
         """Make or find all that `system` boots from, once for every seed.
 
         Raises InputError for what cannot be right or cannot be had on this target (a profile, say), MissingTool.
+        """
+        ...
+
+    def tools(self, system: System) -> dict[str, str]:
+        """Return the sha256 of each of this host's own tools that a boot of `system` runs on; none for a real board.
+
+        Raises MissingTool.
         """
         ...
 

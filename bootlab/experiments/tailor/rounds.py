@@ -32,6 +32,7 @@ from bootlab.experiments.tailor.reasons import Followed, Needed, every_followed,
 from bootlab.experiments.tailor.unused_options import Cut, Drop, Kept, KernelEvidence, find_cut
 from bootlab.findings.analysis import read_recorded
 from bootlab.measure import boot as one_boot
+from bootlab.measure.place import BootPlace
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.statistics.series import spread_ns
@@ -164,15 +165,17 @@ class _Look:
 
 
 class Tailoring:
-    """One tailoring, in one run. `builds`: how many kernels may be built, the first one included."""
+    """One tailoring, in one run. `builds`: how many kernels may be built, with the first; `place`: where they boot."""
 
-    def __init__(self, shop: Workshop, system: System, run: Run, policy: Policy, *, builds: int) -> None:
+    def __init__(
+        self, shop: Workshop, system: System, run: Run, policy: Policy, *, builds: int, place: BootPlace | None = None
+    ) -> None:
         self._shop = shop
         self._system = system
         self._run = run
         self._policy = policy
         self._builds = builds
-        self._boots = FamilyBoots(Engine(run, reuse=True), shop, SEEDS, wall=False)
+        self._boots = FamilyBoots(Engine(run, place=place, reuse=True), shop, SEEDS, wall=False)
         self._searches = Searches(run.path / "searches")
         self._steps = list[TailorStep]()
         self._needed = list[Needed]()

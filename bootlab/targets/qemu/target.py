@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from bootlab.build import boot_files
 from bootlab.build.cache import Cache, file_sha256
@@ -35,6 +35,7 @@ from bootlab.targets.qemu.session import QemuSession, find_free_port, make_socke
 from bootlab.targets.target import TRACE, BootRequest, Machine, Prepared, sizes_of
 
 _NOT_ASKED_FOR = "not asked for"
+_TOOLS = ("qemu", "firmware", "plugin")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +76,31 @@ class QemuPrepared(Prepared):
     def unseen(self) -> tuple[str, ...]:
         return self.profile.about.missing if self.profile is not None else ()
 
+    @property
+    def bound_here(self) -> str | None:
+        # An image may lie on others, and what is on it is read here.
+        return "image: a system that boots from a disk image boots on this host only" if self.system.image else None
+
+    @property
+    def tools(self) -> dict[str, str]:
+        return {name: self.hashes[name] for name in _TOOLS if name in self.hashes}
+
+    def adopted(self, files: BootFiles) -> Self:
+        accelerator, kvm = self.accelerator, self.kvm
+        if self.system.clock.kind is ClockKind.WALL:
+            accelerator, kvm = _accelerator(self.system, Cache.default())
+            if accelerator is not self.accelerator:
+                raise MissingTool(f"KVM does not run guests here, and did where this boot was prepared: {kvm}")
+        expect_pages(self.system)
+        return replace(
+            self,
+            files=files,
+            qemu=require_qemu(qemu_binary(self.system)),
+            plugin=find_plugin(Workshop(Cache.default())) if self.plugin is not None else None,
+            accelerator=accelerator,
+            kvm=kvm,
+        )
+
     def host_facts(self) -> dict[str, Any]:
         return {"qemu": probe_qemu_version(self.qemu), "kvm": self.kvm}
 
@@ -106,9 +132,7 @@ class QemuTarget:
         binary = require_qemu(qemu_binary(system))
         expect_pages(system)
         files = boot_files.prepare(shop, system)
-        hashes = {**files.hashes, "qemu": file_sha256(binary)}
-        if (firmware := find_firmware(system)) is not None:
-            hashes["firmware"] = file_sha256(firmware)
+        hashes = {**files.hashes, **_own_hashes(system)}
         network = read_network(system)
         hashes |= network.hashes if network is not None else {}
         sizes = sizes_of(system, files)
@@ -161,6 +185,15 @@ class QemuTarget:
             network=network,
         )
 
+    def tools(self, system: System) -> dict[str, str]:
+        """Return the sha256 of QEMU, of the firmware it loads and, on the virtual clock, of the plugin."""
+        own = _own_hashes(system)
+        return (
+            own
+            if system.clock.kind is ClockKind.WALL
+            else {**own, "plugin": file_sha256(find_plugin(Workshop(Cache.default())))}
+        )
+
     def lacks(self, before: System, after: System) -> str | None:
         """Return why a system with an image cannot become `after`; None for all others: any machine is emulated."""
         kernels = [(one.kernel.model_copy(update={"cmdline": ""}), one.initramfs) for one in (before, after)]
@@ -171,6 +204,13 @@ class QemuTarget:
     def doubts(self, system: System) -> list[str]:
         """Return what makes an emulated machine depend on the host although instructions are its clock."""
         return inexact_disks(system)
+
+
+def _own_hashes(system: System) -> dict[str, str]:
+    hashes = {"qemu": file_sha256(require_qemu(qemu_binary(system)))}
+    if (firmware := find_firmware(system)) is not None:
+        hashes["firmware"] = file_sha256(firmware)
+    return hashes
 
 
 def _plugin_config(

@@ -70,6 +70,10 @@ class ReplayPrepared(Prepared):
                     shutil.copyfile(kept, directory / kept.name)
         yield Machine(ReplaySession(play))
 
+    @property
+    def shared_parts(self) -> tuple[object, ...]:
+        return tuple(self.recordings.values())
+
     def _chosen(self) -> tuple[RecordedBoot, Play]:
         if self.by_script is not None:
             answer = self.by_script.answer_for(self.system)
@@ -181,6 +185,10 @@ class ReplayTarget:
             boots=settings.boots,
             profiled=asked.profile is not None,
         )
+
+    def tools(self, system: System) -> dict[str, str]:
+        """Return nothing: what answers is on record."""
+        return {}
 
     def lacks(self, before: System, after: System) -> str | None:
         """Return None: whether there are boots of `after` shows when it is prepared."""

@@ -26,6 +26,10 @@ class SerialPrepared(Prepared):
     delivery: Mapping[str, str] = field(default_factory=dict)
     contents: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def bound_here(self) -> str | None:
+        return "target: the board is on a line of this host"
+
     @asynccontextmanager
     async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[Machine]:
         line = self.line
@@ -66,6 +70,10 @@ class SerialTarget:
             delivery={**delivery, "BOOTLAB_CMDLINE": system.kernel.cmdline},
             contents={**files.hashes, "cmdline": system.kernel.cmdline},
         )
+
+    def tools(self, system: System) -> dict[str, str]:
+        """Return nothing: what boots is the board."""
+        return {}
 
     def lacks(self, before: System, after: System) -> str | None:
         """Return why the board cannot become `after`, None where it can: only what is brought to it can change."""

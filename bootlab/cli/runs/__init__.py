@@ -1,0 +1,1 @@
+"""`bootlab runs`: recorded runs as files, and what of them may go."""

@@ -1,0 +1,160 @@
+"""Connects to a cluster, or starts one on this host for as long as a command runs; and knows which workers it has."""
+
+import fcntl
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import dask
+from distributed import Client, LocalCluster
+from distributed.security import Security
+
+from bootlab.cluster.address import CERTIFICATE_HINT, OPTION, LocalWorkers, RunningScheduler, is_loopback
+from bootlab.errors import BootFailed, InputError
+
+CONNECT_S: Final = 15
+_ENV: Final = "DASK_DISTRIBUTED__COMM__TLS__"
+_TLS: Final = {
+    "tls_ca_file": ("ca-file", "CA_FILE"),
+    "tls_client_cert": ("client.cert", "CLIENT__CERT"),
+    "tls_client_key": ("client.key", "CLIENT__KEY"),
+}
+_FOLDER: Final = "bootlab-cluster-"
+_LOCK: Final = "lock"
+_QUIET: Final[dict[str, Any]] = {
+    # What a user has to know of workers is said by bootlab, once and in its words.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.system-monitor.log-length": 60,
+    # Beyond this a worker's boots count as lost, and run elsewhere.
+    "distributed.scheduler.worker-ttl": "60s",
+    # A boot that has taken two workers with it is not tried on a third.
+    "distributed.scheduler.allowed-failures": 1,
+}
+
+
+@contextmanager
+def connected(where: LocalWorkers | RunningScheduler) -> Iterator[Client]:
+    """Give the client of a cluster. Raises InputError for certificates, BootFailed where nobody answers."""
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    logging.getLogger("tornado").setLevel(logging.CRITICAL)
+    with dask.config.set(_QUIET):
+        if isinstance(where, LocalWorkers):
+            with _local(where) as client:
+                yield client
+        else:
+            with _running(where) as client:
+                yield client
+
+
+@contextmanager
+def _local(where: LocalWorkers) -> Iterator[Client]:
+    folder = tempfile.mkdtemp(prefix=_FOLDER)
+    held = _hold(Path(folder))
+    _remove_abandoned(Path(folder).parent)
+    # Other users of this host reach its loopback as well, and a scheduler would run their code as ours.
+    cluster = None
+    try:
+        cluster = LocalCluster(
+            n_workers=where.number,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            security=Security.temporary(),
+            dashboard_address=None,
+            local_directory=folder,
+            # QEMU's memory is not the worker's, and a limit would end a worker for it.
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+            env={"DASK_LOGGING__DISTRIBUTED": "critical"},
+        )
+        with Client(cluster, timeout=CONNECT_S, set_as_default=False) as client:
+            yield client
+    finally:
+        if cluster is not None:
+            with suppress(Exception):
+                cluster.close(timeout=10)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(held)
+
+
+def _hold(folder: Path) -> int:
+    held = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    return held
+
+
+def _remove_abandoned(parent: Path) -> None:
+    # A command that was killed could not remove its workers' folder: nobody holds it any more.
+    for folder in parent.glob(f"{_FOLDER}*"):
+        with suppress(OSError):
+            if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+                continue
+            held = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(held)
+
+
+@contextmanager
+def _running(where: RunningScheduler) -> Iterator[Client]:
+    security = _certificates(where.url) if where.encrypted else None
+    try:
+        client = Client(where.url, timeout=CONNECT_S, security=security, set_as_default=False)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise BootFailed(
+            f"{OPTION} {where.url}: no scheduler answers there: {_last_cause(error)}",
+            hint="dask scheduler starts one, and dask worker ADDRESS each worker (docs/cluster.md)",
+        ) from error
+    try:
+        yield client
+    finally:
+        with suppress(Exception):
+            client.close(timeout=5)
+
+
+def _certificates(url: str) -> Security:
+    security = Security()
+    for field, (key, variable) in _TLS.items():
+        value = getattr(security, field)
+        if not value:
+            raise InputError(
+                f"{OPTION} {url}: TLS needs a certificate, and distributed.comm.tls.{key} of Dask's configuration is "
+                f"not set: {_ENV}{variable}=FILE",
+                hint=CERTIFICATE_HINT,
+            )
+        # A certificate may be in the configuration itself.
+        if "\n" not in value and not os.access(value, os.R_OK):
+            raise InputError(
+                f"{OPTION} {url}: {value}: cannot be read (distributed.comm.tls.{key})", hint=CERTIFICATE_HINT
+            )
+    return security
+
+
+def _last_cause(error: BaseException) -> str:
+    while error.__cause__ is not None and str(error.__cause__):
+        error = error.__cause__
+    return str(error) or type(error).__name__
+
+
+def expect_safe_workers(addresses: list[str]) -> None:
+    """Raise InputError where a worker can be reached by everybody, and believes whoever reaches it."""
+    open_ones = [one for one in addresses if not one.startswith(("tls://", "inproc://")) and not is_loopback(one)]
+    if open_ones:
+        raise InputError(
+            f"{OPTION}: {', '.join(open_ones[:3])}: a worker without TLS that others than this host can reach: it "
+            "runs the code of everybody who does",
+            hint=CERTIFICATE_HINT,
+        )
+
+
+def workers_of(client: Client) -> dict[str, dict[str, Any]]:
+    """Return the workers there are now, by their addresses: `name`, `nthreads`, `host`. Raises OSError."""
+    found: dict[str, dict[str, Any]] = client.scheduler_info(n_workers=-1)["workers"]
+    return found
