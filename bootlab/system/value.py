@@ -16,6 +16,7 @@ from bootlab.system.booted import Booted, Check
 from bootlab.system.bootloader import Bootloader, Card, Flash
 from bootlab.system.content import Initramfs, Rootfs
 from bootlab.system.disk_image import DiskImage
+from bootlab.system.disk_model import DiskModel
 from bootlab.system.kernel import Kernel, KernelEntry
 from bootlab.system.machine import (
     Accelerator,
@@ -130,6 +131,9 @@ class System(Part):
             )
         if self.check is not None and self.check.mark is not None and self.check.mark == self.booted.mark:
             raise ValueError("check.mark is booted.mark: a system that is ready would have passed its check, too")
+        if self.clock.kind is not ClockKind.VIRTUAL and (where := next(iter(self.modelled_disks), None)):
+            key = "rootfs.model" if where == "rootfs" else f"disks.{where.removeprefix('disk')}.model"
+            raise ValueError(f'{key}: a disk is modelled on the virtual clock: clock.kind = "virtual"')
         if self.network is not None and self.network.probes and self.clock.kind is not ClockKind.VIRTUAL:
             raise ValueError('network.probes are asked at times of the virtual clock: clock.kind = "virtual"')
         asks = self.check is not None and self.check.send is not None
@@ -280,6 +284,14 @@ class System(Part):
         told = any(part is not None for part in (self.bootloader, self.card, self.flash, self.board_model))
         # QEMU starts the kernel of this one itself unless it is told to boot by a bootloader.
         return None if board is not None and board.extensible and not told else board
+
+    @property
+    def modelled_disks(self) -> dict[str, DiskModel]:
+        """Return the model of each disk that has one, by QEMU's name of the disk: `rootfs`, `disk0`, ..."""
+        models = {f"disk{index}": disk.model for index, disk in enumerate(self.disks)}
+        if self.rootfs is not None:
+            models = {"rootfs": self.rootfs.model, **models}
+        return {name: model for name, model in models.items() if model is not None}
 
     @property
     def finished_medium(self) -> tuple[str, Path] | None:

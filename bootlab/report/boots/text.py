@@ -47,7 +47,7 @@ def boot(record: BootRecord) -> RenderableType:
     lines += [Text(line) for line in model_lines([record])]
     if record.instructions is not None and record.idle_ns is not None:
         lines.append(Text(f"{count(record.instructions)} instructions, {ms(record.idle_ns)} ms idle, up to ready"))
-    if record.exact_disks:
+    if record.exact_disks and not record.disks:
         lines.append(Text("its disks answer at once: reading and writing takes no time, and repeats exactly"))
     return Group(*lines, *foot(clock_of([record]), record.hashes, record.run))
 

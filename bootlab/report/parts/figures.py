@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bootlab.measure.line_and_card_cost import board_terms
-from bootlab.measure.record import BootRecord, ConsoleStamps
+from bootlab.measure.record import BootRecord, ConsoleStamps, DiskRecord
 from bootlab.measure.statistics.series import median_ns
 
 _ESCAPE_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
@@ -123,7 +123,26 @@ def model_lines(records: Sequence[BootRecord]) -> list[str]:
             whole = f"{ms(record.total_ns)} ms to ready in all" if record.total_ns is not None else "never ready"
             lines.append(f"{of}{record.storage.words}, before power-on: {ms(record.load_ns)} ms; {whole}")
         lines += _board_lines(record, f"{visible(record.system)}: " if len(records) > 1 else "")
+        lines += [_disk_line(disk, f"{visible(record.system)}: " if len(records) > 1 else "") for disk in record.disks]
     return lines
+
+
+def _disk_line(disk: DiskRecord, of: str) -> str:
+    did = [
+        f"{count(number)} {what}" + (f" of {size / 2**20:.1f} MiB" if size else "")
+        for number, what, size in (
+            (disk.reads, "reads", disk.read_bytes),
+            (disk.writes, "writes", disk.written_bytes),
+            (disk.flushes, "flushes", 0),
+        )
+        if number
+    ]
+    each = disk.waited_ns // (disk.reads + disk.writes + disk.flushes)
+    at_once = disk.waited_ns / disk.busy_ns if disk.busy_ns else 1
+    return (
+        f"{of}{visible(disk.drive)} is a modelled disk ({visible(disk.model)}): {', '.join(did)}; "
+        f"busy {ms(disk.busy_ns)} ms, {ms(each)} ms a request, {at_once:.1f} at once, up to ready"
+    )
 
 
 def _board_lines(record: BootRecord, of: str) -> list[str]:
