@@ -19,23 +19,33 @@ struct disk {
 	bool works;
 	int64_t timer_ns; /* of the next timer, INT64_MAX: there is none */
 	struct disk_account *account;
+	uint64_t kept_at[VIRTIO_RING_MAX]; /* where the bytes of a write are, by its head */
 };
 
 static struct {
 	struct disk *all;
 	size_t count;
-	FILE *log;
+	FILE *log, *writes;
+	uint64_t written; /* bytes of `writes` */
 } disks;
 
 static void advance(struct disk *disk);
 
-int modelled_disks_log(const char *path)
+int modelled_disks_log(const char *requests, const char *writes)
 {
-	disks.log = fopen(path, "we");
-	if (!disks.log)
-		return -errno;
-	setvbuf(disks.log, NULL, _IOLBF, 0);
-	fprintf(disks.log, "bootlab-requests 1\n");
+	if (requests) {
+		disks.log = fopen(requests, "we");
+		if (!disks.log)
+			return -errno;
+		setvbuf(disks.log, NULL, _IOLBF, 0);
+		fprintf(disks.log, "bootlab-requests 1\n");
+	}
+	if (writes) {
+		disks.writes = fopen(writes, "we");
+		if (!disks.writes)
+			return -errno;
+		setvbuf(disks.writes, NULL, _IONBF, 0);
+	}
 	return 0;
 }
 
@@ -69,9 +79,31 @@ static void write_down(const struct disk *disk, const struct disk_request *reque
 {
 	static const char *const names[] = { "read", "write", "flush" };
 
-	if (disks.log)
-		fprintf(disks.log, "%s %s %" PRIu64 " %" PRIu32 " %" PRId64 " %" PRId64 " %" PRId64 "\n", disk->config->drive,
-			names[request->operation], request->sector, request->sectors, request->asked_ns, request->started_ns, shown_ns);
+	if (!disks.log)
+		return;
+	fprintf(disks.log, "%s %s %" PRIu64 " %" PRIu32 " %" PRId64 " %" PRId64 " %" PRId64, disk->config->drive,
+		names[request->operation], request->sector, request->sectors, request->asked_ns, request->started_ns, shown_ns);
+	if (request->operation == DISK_WRITE && disk->config->keeps_writes && disks.writes)
+		fprintf(disks.log, " %" PRIu64, disk->kept_at[request->id]);
+	fputc('\n', disks.log);
+}
+
+static void keep_write(struct disk *disk, const struct virtio_request *request)
+{
+	size_t size = (size_t)request->sectors * 512;
+	uint8_t *bytes = malloc(size ? size : 1);
+
+	disk->kept_at[request->head] = disks.written;
+	if (bytes && virtio_disk_data(&disk->ring, request->head, bytes, size) == size &&
+	    fwrite(bytes, 1, size, disks.writes) == size) {
+		disks.written += size;
+	} else {
+		/* No more is kept than what is whole. */
+		tell(disk->config->drive, "what the guest writes cannot be kept");
+		fclose(disks.writes);
+		disks.writes = NULL;
+	}
+	free(bytes);
 }
 
 static void on_due(void *opaque)
@@ -138,6 +170,9 @@ static bool take_requests(struct disk *disk)
 	if (!n)
 		return false;
 	show(disk);
+	for (size_t i = 0; i < n && disks.writes && disk->config->keeps_writes; i++)
+		if (taken[i].operation == VIRTIO_WRITE)
+			keep_write(disk, &taken[i]);
 	if (virtio_disk_do(&disk->ring, &recording.disks, message, sizeof message)) {
 		give_up(disk, message);
 		return true;

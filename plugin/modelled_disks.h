@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where each request is written down (trace_format.h). 0 or -errno. */
-int modelled_disks_log(const char *path);
+/* Where each request is written down, and what is written (trace_format.h); NULL: nowhere. 0 or -errno. */
+int modelled_disks_log(const char *requests, const char *writes);
 
 /* Take over the disks of the config; the trace says of each whether it works. From a vCPU's thread, holding no lock. */
 void modelled_disks_open(void);

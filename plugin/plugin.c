@@ -179,7 +179,7 @@ static int open_machine(void)
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
-	const char *config = NULL, *out = NULL, *profile = NULL, *requests = NULL;
+	const char *config = NULL, *out = NULL, *profile = NULL, *requests = NULL, *writes = NULL;
 	char message[512];
 	int r;
 
@@ -192,9 +192,12 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 			profile = argv[i] + 8;
 		} else if (!strncmp(argv[i], "requests=", 9)) {
 			requests = argv[i] + 9;
+		} else if (!strncmp(argv[i], "writes=", 7)) {
+			writes = argv[i] + 7;
 		} else {
 			fprintf(stderr,
-				"bootlab-plugin: unknown option '%s'; there are config=FILE, out=FILE, profile=FILE and requests=FILE\n",
+				"bootlab-plugin: unknown option '%s'; there are config=FILE, out=FILE, profile=FILE, requests=FILE and "
+				"writes=FILE\n",
 				argv[i]);
 			return -1;
 		}
@@ -209,9 +212,9 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 	}
 	if (load_config(config, info->target_name) || open_machine())
 		return -1;
-	r = requests ? modelled_disks_log(requests) : 0;
+	r = modelled_disks_log(requests, writes);
 	if (r) {
-		fprintf(stderr, "bootlab-plugin: %s: %s\n", requests, strerror(-r));
+		fprintf(stderr, "bootlab-plugin: %s, %s: %s\n", requests ? requests : "-", writes ? writes : "-", strerror(-r));
 		return -1;
 	}
 	profiled = profile;

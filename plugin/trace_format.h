@@ -5,8 +5,8 @@
  * Both are lines of words with one space between them. A NAME is 1 to 64 printable ASCII characters, no space.
  * Writer of the first and reader of the second: bootlab/profile/asked/marks.py and recorded/trace.py.
  *
- * Config, `-plugin bootlab-plugin.so,config=FILE,out=FILE[,profile=FILE][,requests=FILE]`; `#` starts a comment line, empty
- * lines are skipped:
+ * Config, `-plugin bootlab-plugin.so,config=FILE,out=FILE[,profile=FILE][,requests=FILE][,writes=FILE]`; `#` starts a
+ * comment line, empty lines are skipped:
  *
  *   arch x86_64|aarch64|riscv64             first line; must be the architecture QEMU emulates
  *   arch armv7 KERNEL_START                 the same; kernel code is at this address, hexadecimal, and above
@@ -38,6 +38,7 @@
  *   disk DRIVE flash|head                   the virtio disk on QEMU's drive of this name takes the time of a modelled one, of
  *                                           this kind; needs exactdisks
  *   figure DRIVE FIGURE VALUE               a figure of its model (names: disks/model.c), decimal; 0 without this line
+ *   keepwrites DRIVE                        what is written to it goes into the file `writes`; needs a disk line
  *   network FD NETDEV                       the guest's card is on QEMU's netdev of this name, and what it sends is answered by
  *                                           a peer behind the socket FD, which QEMU inherits (network/protocol.h)
  *
@@ -110,10 +111,11 @@
  *
  * Requests (`requests`), with a disk line: `bootlab-requests 1`, then a line for each that was answered:
  *
- *   DRIVE OPERATION SECTOR SECTORS ASKED STARTED DONE
+ *   DRIVE OPERATION SECTOR SECTORS ASKED STARTED DONE [OFFSET]
  *
  * OPERATION is read, write or flush; SECTOR and SECTORS are of 512 bytes. ASKED is when the guest rang, STARTED when the disk
- * began, DONE when the guest was shown the answer: ns of the virtual clock.
+ * began, DONE when the guest was shown the answer: ns of the virtual clock. OFFSET, of a write with keepwrites, is where its
+ * bytes begin in `writes`, a file of nothing but such bytes.
  *
  * idle ns at any record = T_NS - (INSTRUCTIONS << SHIFT) - CHARGED.
  */

@@ -294,6 +294,12 @@ class System(Part):
         return {name: model for name, model in models.items() if model is not None}
 
     @property
+    def kept_disks(self) -> tuple[str, ...]:
+        """Return the names of the disks of which all that is written is kept, as in `modelled_disks`."""
+        kept = [f"disk{index}" for index, disk in enumerate(self.disks) if disk.keep_writes]
+        return (*(["rootfs"] if self.rootfs is not None and self.rootfs.keep_writes else []), *kept)
+
+    @property
     def finished_medium(self) -> tuple[str, Path] | None:
         """Return key and path of the finished image that a board boots from; None where its medium is composed."""
         for key, part in (("card.path", self.card), ("flash.path", self.flash)):

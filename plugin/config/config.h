@@ -62,6 +62,7 @@ struct modelled_disk {
 	char drive[TRACE_NAME_MAX + 1]; /* QEMU's name of it */
 	enum disk_kind kind;
 	int64_t figures[DISK_FIGURES];
+	bool keeps_writes; /* what is written to it is written down */
 };
 
 enum hook_kind {

@@ -60,12 +60,30 @@ static int read_figure(struct line *line, struct config *config)
 	return 0;
 }
 
+static int read_keepwrites(struct line *line, struct config *config)
+{
+	struct modelled_disk *disk;
+
+	if (line->n_words != 2)
+		return line_complain(line, "expected: keepwrites DRIVE");
+	disk = find(config, line->words[1]);
+	if (!disk)
+		return line_complain(line, "keepwrites %.80s: there is no disk line of this name before it", line->words[1]);
+	disk->keeps_writes = true;
+	return 0;
+}
+
 bool disk_lines_read(struct line *line, struct config *config, int *ret)
 {
 	static const struct {
 		const char *word;
 		int (*read)(struct line *line, struct config *config);
-	} keywords[] = { { "exactdisks", read_exactdisks }, { "disk", read_disk }, { "figure", read_figure } };
+	} keywords[] = {
+		{ "exactdisks", read_exactdisks },
+		{ "disk", read_disk },
+		{ "figure", read_figure },
+		{ "keepwrites", read_keepwrites },
+	};
 
 	for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
 		if (!strcmp(line->words[0], keywords[i].word)) {

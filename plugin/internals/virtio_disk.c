@@ -210,17 +210,19 @@ static int fail(char *message, size_t message_size, const char *what)
 int virtio_disk_do(struct virtio_disk *disk, struct block_io *io, char *message, size_t message_size)
 {
 	uint64_t flags = get(disk, disk->asked, 2);
+	uint16_t given;
 
 	put(disk, disk->asked, flags | NO_INTERRUPT, 2);
 	disk->held.release(disk->held.state);
 	block_io_settle(io);
 	disk->held.hold(disk->held.state);
 	put(disk, disk->asked, flags, 2);
-	if ((uint16_t)get(disk, index_of(disk->answered), 2) != disk->taken)
-		return fail(message, message_size, "QEMU did not answer each request that was waited for");
-	/* From the ones that are kept already on: QEMU writes all of its answers in one row. */
-	for (uint16_t i = disk->kept; i != disk->taken; i++) {
-		uint64_t entry = entry_of(disk, disk->answered, i, 8);
+	/* QEMU writes all of its answers in one row, whatever of it the guest has been shown. */
+	given = (uint16_t)get(disk, index_of(disk->answered), 2);
+	if ((uint16_t)(given - disk->kept) > disk->size)
+		return fail(message, message_size, "QEMU gave more answers than the ring can hold");
+	for (; disk->kept != given; disk->kept++) {
+		uint64_t entry = entry_of(disk, disk->answered, disk->kept, 8);
 		uint32_t head = (uint32_t)get(disk, entry, 4);
 
 		if (head >= disk->size || disk->done[head])
@@ -228,8 +230,9 @@ int virtio_disk_do(struct virtio_disk *disk, struct block_io *io, char *message,
 		disk->lengths[head] = (uint32_t)get(disk, entry + 4, 4);
 		disk->done[head] = true;
 	}
-	disk->kept = disk->taken;
 	put(disk, index_of(disk->answered), disk->shown, 2);
+	if (disk->kept != disk->taken)
+		return fail(message, message_size, "QEMU did not answer each request that was waited for");
 	return 0;
 }
 
@@ -249,6 +252,9 @@ int virtio_disk_answer(struct virtio_disk *disk, uint16_t head)
 
 void virtio_disk_let_go(struct virtio_disk *disk)
 {
+	/* QEMU counts these as given, and would show them with its next one. */
+	for (uint16_t head = 0; head < disk->size; head++)
+		virtio_disk_answer(disk, head);
 	disk->held.release(disk->held.state);
 }
 

@@ -63,7 +63,7 @@ bool virtio_disk_was_reset(struct virtio_disk *disk);
 /* The next request that the guest has asked for and that was not taken. 1; 0 for none; -EPROTO where it is none. */
 int virtio_disk_take(struct virtio_disk *disk, struct virtio_request *ret);
 
-/* Have QEMU do all that was taken, and keep the answers. 0, or -EPROTO with one line in `message`: then the guest has them. */
+/* Have QEMU do all that was taken, and keep the answers. 0, or -EPROTO with one line in `message`: let it go then. */
 int virtio_disk_do(struct virtio_disk *disk, struct block_io *io, char *message, size_t message_size);
 
 /* Show the guest one answer, and interrupt it if it wants that. -ESTALE where the ring is not what it was. */
@@ -72,7 +72,7 @@ int virtio_disk_answer(struct virtio_disk *disk, uint16_t head);
 /* Read what the guest gave to be written. `size` bytes at most; returns how many there were. */
 size_t virtio_disk_data(const struct virtio_disk *disk, uint16_t head, uint8_t *ret, size_t size);
 
-/* Hold nothing back any more. */
+/* Show all that is kept, and hold nothing back any more. */
 void virtio_disk_let_go(struct virtio_disk *disk);
 
 #endif

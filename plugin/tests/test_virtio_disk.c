@@ -486,6 +486,13 @@ static void test_a_qemu_that_does_other_things(void)
 	open_disk();
 	qemu.forgets = true;
 	check_do_fails("QEMU did not answer each request that was waited for");
+	/* What it did answer is shown, and the rest when it comes: as without us. */
+	CHECK(word(ANSWERED + 2) == 0);
+	virtio_disk_let_go(&disk);
+	CHECK(word(ANSWERED + 2) == 1 && qemu.notified == 1 && word(ANSWERED + 4) == 2);
+	qemu.forgets = false;
+	bdrv_drain_all();
+	CHECK(word(ANSWERED + 2) == 2 && word(ANSWERED + 12) == 3);
 	open_disk();
 	qemu.answers_twice = true;
 	check_do_fails("QEMU answered a request that nobody has asked for");

@@ -86,6 +86,15 @@ def test_a_model_is_of_a_virtio_disk_on_the_virtual_clock() -> None:
         System.model_validate({**wall, "rootfs": {"path": "r", "model": "sd"}})
 
 
+def test_writes_are_kept_of_disks_that_are_modelled() -> None:
+    assert disk("sd", keep_writes=True).kept_disks == ("disk0",) and disk("sd").kept_disks == ()
+    root = {"path": "r", "model": "sd", "keep_writes": True}
+    assert System.model_validate({**KERNEL, "rootfs": root}).kept_disks == ("rootfs",)
+    for part in ({"disks": [{"size_mib": 16, "keep_writes": True}]}, {"rootfs": {"path": "r", "keep_writes": True}}):
+        with pytest.raises(ValidationError, match="keep_writes is of a disk with a model"):
+            System.model_validate({**KERNEL, **part})
+
+
 def test_a_document_holds_the_figures_and_is_as_it_was_without_a_model() -> None:
     system = disk({"like": "sd", "read_ns": 5})
     document = system.model_dump(mode="json")

@@ -13,6 +13,8 @@ from bootlab.errors import InputError
 
 REQUESTS: Final = "requests.txt"
 """In a boot's directory."""
+WRITES: Final = "writes.bin"
+"""Beside it, the bytes that were written to disks with `keep_writes`."""
 
 _FIRST: Final = "bootlab-requests 1\n"
 _OPERATIONS: Final = ("read", "write", "flush")
@@ -22,7 +24,10 @@ _SECTOR: Final = 512
 
 @dataclass(frozen=True, slots=True)
 class DiskRequest:
-    """One request of a modelled disk. Times are ns since power-on: asked for, begun, its answer shown to the guest."""
+    """One request of a modelled disk. Times are ns since power-on: asked for, begun, its answer shown to the guest.
+
+    `offset`: where the bytes of a write begin in `WRITES`; None where they were not kept.
+    """
 
     drive: str
     operation: str
@@ -31,6 +36,7 @@ class DiskRequest:
     asked_ns: int
     started_ns: int
     done_ns: int
+    offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +100,9 @@ def read_disk_requests(path: Path) -> Iterator[DiskRequest]:
 
 def _parse(line: str, where: str) -> DiskRequest:
     words = line.split()
-    if len(words) == _WORDS and words[1] in _OPERATIONS and all(word.isdecimal() for word in words[2:]):
-        sector, sectors, asked, started, done = (int(word) for word in words[2:])
+    kept = len(words) == _WORDS + 1 and words[1] == "write"
+    if (len(words) == _WORDS or kept) and words[1] in _OPERATIONS and all(word.isdecimal() for word in words[2:]):
+        sector, sectors, asked, started, done, *offset = (int(word) for word in words[2:])
         if asked <= started <= done:
-            return DiskRequest(words[0], words[1], sector, sectors, asked, started, done)
+            return DiskRequest(words[0], words[1], sector, sectors, asked, started, done, *offset)
     raise InputError(f"{where}: not a request: {line[:80].rstrip()!r}")

@@ -37,8 +37,8 @@ _BINARY = {
 class PluginFiles:
     """The plugin, its configuration, where it writes its trace, and its profile if it is to write one.
 
-    `requests`: where it writes what modelled disks were asked for. `log`: where QEMU logs `logged`, one of its trace
-    events, and the plugin its marks.
+    `requests`, `writes`: where it writes what modelled disks were asked for, and what was written to them. `log`: where
+    QEMU logs `logged`, one of its trace events, and the plugin its marks.
     """
 
     plugin: Path
@@ -46,6 +46,7 @@ class PluginFiles:
     out: Path
     profile: Path | None = None
     requests: Path | None = None
+    writes: Path | None = None
     log: Path | None = None
     logged: str = ""
 
@@ -93,6 +94,8 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
             words += f",profile={_escape(plugin.profile)}"
         if plugin.requests is not None:
             words += f",requests={_escape(plugin.requests)}"
+        if plugin.writes is not None:
+            words += f",writes={_escape(plugin.writes)}"
         argv += ["-plugin", words]
         if plugin.log is not None:
             # A file name and no option: QEMU only looks for a %d in it.

@@ -67,6 +67,7 @@ def modelled_lines(system: System) -> str:
     for drive, model in system.modelled_disks.items():
         lines.append(f"disk {drive} {model.kind}")
         lines += [f"figure {drive} {name} {value}" for name, value in model.figures.items()]
+    lines += [f"keepwrites {drive}" for drive in system.kept_disks]
     return "".join(f"{line}\n" for line in lines)
 
 

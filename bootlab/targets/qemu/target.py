@@ -17,7 +17,7 @@ from bootlab.profile.asked.marks import arch_line, make_plugin_config
 from bootlab.profile.asked.stage_marks import LoadedFile, stage_lines
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.card_reads import CARD_LOG, TRACE_EVENT
-from bootlab.profile.recorded.disk_requests import REQUESTS
+from bootlab.profile.recorded.disk_requests import REQUESTS, WRITES
 from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
@@ -89,7 +89,8 @@ class QemuPrepared(Prepared):
             profile = directory / PROFILE
         config.write_text(text, encoding="utf-8")
         requests = directory / REQUESTS if self.system.modelled_disks else None
-        files = PluginFiles(self.plugin, config, directory / TRACE, profile, requests)
+        writes = directory / WRITES if self.system.kept_disks else None
+        files = PluginFiles(self.plugin, config, directory / TRACE, profile, requests, writes)
         if self.files.card is None:
             return files
         return replace(files, log=directory / CARD_LOG, logged=TRACE_EVENT)

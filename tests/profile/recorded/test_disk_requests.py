@@ -10,7 +10,7 @@ from bootlab.profile.recorded.disk_requests import DiskRequest, DiskUse, disk_us
 WHOLE = """\
 bootlab-requests 1
 rootfs read 2048 8 100 100 150
-rootfs write 0 16 120 130 170
+rootfs write 0 16 120 130 170 4096
 disk0 read 8 1 400 400 410
 rootfs flush 0 0 200 200 260
 rootfs read 2056 8 250 250 300
@@ -25,7 +25,7 @@ def read(tmp_path: Path, text: str) -> list[DiskRequest]:
 
 def test_requests_are_added_up_by_disk(tmp_path: Path) -> None:
     requests = read(tmp_path, WHOLE)
-    assert requests[1] == DiskRequest("rootfs", "write", 0, 16, 120, 130, 170)
+    assert requests[1] == DiskRequest("rootfs", "write", 0, 16, 120, 130, 170, offset=4096)
     use = disk_use(requests)
     assert use["disk0"] == DiskUse(1, 512, 0, 0, 0, 10, 10, 10)
     assert use["rootfs"] == DiskUse(2, 8192, 1, 8192, 1, busy_ns=70 + 100, waited_ns=50 + 50 + 60 + 50, longest_ns=60)
@@ -49,6 +49,7 @@ def test_a_killed_qemu_leaves_whole_lines(size: int, tmp_path: Path) -> None:
         ("read 2048 8 100 100 150", "seek 2048 8 100 100 150", ":2: not a request"),
         ("read 2048 8 100 100 150", "read 2048 8 100 100", ":2: not a request"),
         ("read 2048 8 100 100 150", "read 2048 8 100 90 150", ":2: not a request"),
+        ("read 2048 8 100 100 150", "read 2048 8 100 100 150 7", ":2: not a request"),
         ("read 2048 8 100 100 150", "read -1 8 100 100 150", ":2: not a request"),
     ],
 )

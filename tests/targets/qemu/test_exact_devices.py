@@ -67,3 +67,5 @@ def test_a_modelled_disk_takes_as_many_requests_as_its_device_and_the_plugin_has
     assert lines[0] == "disk rootfs flash" and "figure disk1 depth 32" in lines
     assert not any(line.endswith(" 0") or " disk0 " in line for line in lines)
     assert modelled_lines(system(rootfs=ROOT)) == ""
+    kept = system(rootfs={**ROOT, "model": "sd", "keep_writes": True})
+    assert modelled_lines(kept).splitlines()[-1] == "keepwrites rootfs"
