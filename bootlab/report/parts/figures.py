@@ -123,17 +123,22 @@ def model_lines(records: Sequence[BootRecord]) -> list[str]:
             whole = f"{ms(record.total_ns)} ms to ready in all" if record.total_ns is not None else "never ready"
             lines.append(f"{of}{record.storage.words}, before power-on: {ms(record.load_ns)} ms; {whole}")
         lines += _board_lines(record, f"{visible(record.system)}: " if len(records) > 1 else "")
-        lines += [_disk_line(disk, f"{visible(record.system)}: " if len(records) > 1 else "") for disk in record.disks]
+        lines += disk_lines(record, f"{visible(record.system)}: " if len(records) > 1 else "")
     return lines
+
+
+def disk_lines(record: BootRecord, of: str = "") -> list[str]:
+    """Return what each modelled disk of a boot was asked for, and how long it took; `of` stands before each line."""
+    return [_disk_line(disk, of) for disk in record.disks]
 
 
 def _disk_line(disk: DiskRecord, of: str) -> str:
     did = [
-        f"{count(number)} {what}" + (f" of {size / 2**20:.1f} MiB" if size else "")
-        for number, what, size in (
-            (disk.reads, "reads", disk.read_bytes),
-            (disk.writes, "writes", disk.written_bytes),
-            (disk.flushes, "flushes", 0),
+        f"{count(number)} {words[number != 1]}" + (f" of {size / 2**20:.1f} MiB" if size else "")
+        for number, words, size in (
+            (disk.reads, ("read", "reads"), disk.read_bytes),
+            (disk.writes, ("write", "writes"), disk.written_bytes),
+            (disk.flushes, ("flush", "flushes"), 0),
         )
         if number
     ]
