@@ -14,6 +14,7 @@ from bootlab.system.board import BOARDS, Board
 from bootlab.system.board_model import BoardModel
 from bootlab.system.booted import Booted, Check
 from bootlab.system.bootloader import Bootloader, Card, Flash
+from bootlab.system.complaint import complaints
 from bootlab.system.content import Initramfs, Rootfs
 from bootlab.system.disk_image import DiskImage
 from bootlab.system.disk_model import DiskModel
@@ -30,7 +31,7 @@ from bootlab.system.machine import (
     Storage,
 )
 from bootlab.system.network import Network
-from bootlab.system.part import EXPLAINED, Part, brief, matching
+from bootlab.system.part import Part, matching
 from bootlab.system.target import SerialLine, Target, is_real_target
 
 # A run's directory is called after two of them, and a file system takes 255 bytes.
@@ -132,8 +133,7 @@ class System(Part):
         if self.check is not None and self.check.mark is not None and self.check.mark == self.booted.mark:
             raise ValueError("check.mark is booted.mark: a system that is ready would have passed its check, too")
         if self.clock.kind is not ClockKind.VIRTUAL and (where := next(iter(self.modelled_disks), None)):
-            key = "rootfs.model" if where == "rootfs" else f"disks.{where.removeprefix('disk')}.model"
-            raise ValueError(f'{key}: a disk is modelled on the virtual clock: clock.kind = "virtual"')
+            raise ValueError(f'model of {where}: a disk is modelled on the virtual clock: clock.kind = "virtual"')
         if self.network is not None and self.network.probes and self.clock.kind is not ClockKind.VIRTUAL:
             raise ValueError('network.probes are asked at times of the virtual clock: clock.kind = "virtual"')
         asks = self.check is not None and self.check.send is not None
@@ -287,17 +287,16 @@ class System(Part):
 
     @property
     def modelled_disks(self) -> dict[str, DiskModel]:
-        """Return the model of each disk that has one, by QEMU's name of the disk: `rootfs`, `disk0`, ..."""
-        models = {f"disk{index}": disk.model for index, disk in enumerate(self.disks)}
-        if self.rootfs is not None:
-            models = {"rootfs": self.rootfs.model, **models}
+        """Return the model of each disk that has one, by QEMU's name of the disk: `image`, `rootfs`, `disk0`, ..."""
+        whole = [(name, part.model) for name, part in (("image", self.image), ("rootfs", self.rootfs)) if part]
+        models = dict([*whole, *((f"disk{index}", disk.model) for index, disk in enumerate(self.disks))])
         return {name: model for name, model in models.items() if model is not None}
 
     @property
     def kept_disks(self) -> tuple[str, ...]:
         """Return the names of the disks of which all that is written is kept, as in `modelled_disks`."""
-        kept = [f"disk{index}" for index, disk in enumerate(self.disks) if disk.keep_writes]
-        return (*(["rootfs"] if self.rootfs is not None and self.rootfs.keep_writes else []), *kept)
+        root = [] if self.rootfs is None or not self.rootfs.keep_writes else ["rootfs"]
+        return (*root, *(f"disk{index}" for index, disk in enumerate(self.disks) if disk.keep_writes))
 
     @property
     def finished_medium(self) -> tuple[str, Path] | None:
@@ -363,11 +362,6 @@ class System(Part):
             raise InputError(f"{self.name}: {complaints(error)[0]}") from error
 
 
-def complaints(error: ValidationError) -> list[str]:
-    """Return what pydantic found wrong, one `key: what` for each."""
-    return [_complaint(item) for item in error.errors()]
-
-
 class BootFiles(Part):
     """The files that one System boots from, all on this host and ready to use."""
 
@@ -422,28 +416,3 @@ class BootFiles(Part):
     """What a reader of a boot should know of how these were made."""
     hashes: dict[str, str] = {}
     """Input (`kernel`, `initramfs`, `disk0`, ...) -> sha256."""
-
-
-def _complaint(item: Any) -> str:
-    # A key that is wrong itself, not what it holds, ends in [key].
-    loc, kind, got = item["loc"], item["type"], item["input"]
-    if loc[:1] == ("target",):
-        # Its second word is the kind, which the file does not say as a key.
-        loc = (*loc[:1], *loc[2:])
-    key = brief(".".join(str(part) for part in loc if part != "[key]")) or "(whole file)"
-    if kind == "union_tag_not_found":
-        return f"{key}.kind: missing"
-    if kind == "union_tag_invalid":
-        kinds, given = item["ctx"]["expected_tags"].replace(", ", " or "), item["ctx"]["tag"]
-        return f"{key}.kind: input should be {kinds}, got {brief(repr(given))}"
-    if kind == "extra_forbidden":
-        return f"{key}: unknown key"
-    if kind == "missing":
-        return f"{key}: missing"
-    message = brief(item["msg"].removeprefix("Value error, "), EXPLAINED)
-    message = message[0].lower() + message[1:]
-    if isinstance(got, str):
-        return f"{key}: {message}, got {brief(repr(got))}"
-    if isinstance(got, int | float | bool):
-        return f"{key}: {message}, got {brief(got)}"
-    return f"{key}: {message}"

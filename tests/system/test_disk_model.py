@@ -80,10 +80,18 @@ def test_a_model_is_of_a_virtio_disk_on_the_virtual_clock() -> None:
     with pytest.raises(ValidationError, match="on virtio"):
         System.model_validate({**KERNEL, "rootfs": {"path": "r", "device": "pmem", "model": "sd"}})
     wall = {**KERNEL, "clock": {"kind": "wall"}}
-    with pytest.raises(ValidationError, match=r"disks\.1\.model: a disk is modelled on the virtual clock"):
+    with pytest.raises(ValidationError, match="model of disk1: a disk is modelled on the virtual clock"):
         System.model_validate({**wall, "disks": [{"size_mib": 16}, {"size_mib": 16, "model": "sd"}]})
-    with pytest.raises(ValidationError, match=r"rootfs\.model: a disk is"):
+    with pytest.raises(ValidationError, match="model of rootfs: a disk is"):
         System.model_validate({**wall, "rootfs": {"path": "r", "model": "sd"}})
+
+
+def test_the_disk_of_an_image_is_modelled_as_well() -> None:
+    image = {name: part for name, part in KERNEL.items() if name != "kernel"}
+    given = System.model_validate({**image, "image": {"path": "i", "model": "hdd"}})
+    assert given.modelled_disks == {"image": MODELS["hdd"]}
+    with pytest.raises(ValidationError, match="on virtio"):
+        System.model_validate({**image, "image": {"path": "i", "model": "hdd", "attach": "nvme"}})
 
 
 def test_writes_are_kept_of_disks_that_are_modelled() -> None:

@@ -130,7 +130,9 @@ def _image(system: System, files: BootFiles) -> list[str]:
     words = ",drive=image,serial=image" + (",bootindex=0" if system.image.order else "")
     if controller:
         words += ",bus=image-controller.0"
-    return [*argv, *_device(system, _DISK_DRIVERS[attach].format(transport=_transport(system)), words)]
+    driver = _DISK_DRIVERS[attach].format(transport=_transport(system))
+    options = None if system.image.model is None else modelled_options(system.image.model, driver)
+    return [*argv, *_device(system, driver, words, options)]
 
 
 def _board(board: Board, files: BootFiles) -> list[str]:
