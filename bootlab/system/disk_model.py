@@ -185,7 +185,9 @@ def _resolve(given: Any) -> Any:
         if given not in MODELS:
             raise ValueError(f"there is no such model: {names}, or a table with figures of its own")
         return MODELS[given]
-    if not isinstance(given, dict) or "like" not in given:
+    if not isinstance(given, dict | DiskModel):
+        raise ValueError(f"is neither a model's name ({names}) nor a table of figures")
+    if isinstance(given, DiskModel) or "like" not in given:
         return given
     like = given["like"]
     if not isinstance(like, str) or like not in MODELS:

@@ -65,7 +65,8 @@ def test_a_table_changes_a_model_or_is_one() -> None:
         ({"like": "sd", "read_ns": 1 << 41}, "read_ns"),
         ({"like": "sd", "read_ns": 1.5}, "read_ns"),
         ({"like": "sd", "rpm": 7200}, "rpm"),
-        (7, "model"),
+        (7, "is neither a model's name (hdd, ssd, nvme, emmc, sd, volume) nor a table of figures"),
+        (["hdd"], "is neither a model's name"),
     ],
 )
 def test_what_is_no_model_is_said_by_its_key(given: Any, message: str) -> None:
