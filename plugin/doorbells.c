@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "code/instructions.h"
+#include "modelled_disks.h"
 #include "network/wire.h"
 #include "recording.h"
 
@@ -24,7 +25,9 @@ void doorbells_open(void)
 	else
 		writer_refused(&recording.writer, "disks", message);
 	pthread_mutex_unlock(&recording.lock);
-	if (!recording.disks_exact || !block_io_find_inexact(&recording.disks, message, sizeof message))
+	if (recording.disks_exact)
+		modelled_disks_open();
+	if (!recording.disks_exact || !block_io_find_inexact(&recording.disks, modelled_disks_has, message, sizeof message))
 		return;
 	pthread_mutex_lock(&recording.lock);
 	writer_refused(&recording.writer, "device", message);
@@ -35,15 +38,16 @@ static void on_store(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t add
 {
 	const struct qemu_plugin_hwaddr *at = qemu_plugin_get_hwaddr(info, address);
 	const char *region;
-	bool is_card;
+	bool is_card, waited;
 
 	(void)vcpu;
 	(void)userdata;
 	if (!at || !qemu_plugin_hwaddr_is_io(at))
 		return;
 	region = qemu_plugin_hwaddr_device_name(at);
+	waited = modelled_disks_stored(region, address);
 	is_card = network_rings(region, address);
-	if (is_card || (recording.disks_exact && block_io_rings(region, address)))
+	if (is_card || (!waited && recording.disks_exact && block_io_rings(region, address)))
 		block_io_settle(&recording.disks);
 	if (is_card)
 		network_rung();

@@ -13,6 +13,7 @@
 #include "instrument.h"
 #include "kvm_exits.h"
 #include "marks.h"
+#include "modelled_disks.h"
 #include "network/wire.h"
 #include "qemu_plugin_api.h"
 #include "recording.h"
@@ -68,6 +69,9 @@ static void on_translation(struct qemu_plugin_tb *tb, void *userdata)
 		console_watch(tb, qemu_plugin_tb_n_insns(tb));
 		doorbells_watch(tb, qemu_plugin_tb_n_insns(tb));
 		halts_watch(tb, qemu_plugin_tb_n_insns(tb));
+	} else if (modelled_disks_work()) {
+		/* What is held back must be let go for as long as the guest runs. */
+		doorbells_watch(tb, qemu_plugin_tb_n_insns(tb));
 	}
 	pthread_mutex_unlock(&recording.lock);
 }
@@ -175,7 +179,7 @@ static int open_machine(void)
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
-	const char *config = NULL, *out = NULL, *profile = NULL;
+	const char *config = NULL, *out = NULL, *profile = NULL, *requests = NULL, *writes = NULL;
 	char message[512];
 	int r;
 
@@ -186,8 +190,14 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 			out = argv[i] + 4;
 		} else if (!strncmp(argv[i], "profile=", 8)) {
 			profile = argv[i] + 8;
+		} else if (!strncmp(argv[i], "requests=", 9)) {
+			requests = argv[i] + 9;
+		} else if (!strncmp(argv[i], "writes=", 7)) {
+			writes = argv[i] + 7;
 		} else {
-			fprintf(stderr, "bootlab-plugin: unknown option '%s'; there are config=FILE, out=FILE and profile=FILE\n",
+			fprintf(stderr,
+				"bootlab-plugin: unknown option '%s'; there are config=FILE, out=FILE, profile=FILE, requests=FILE and "
+				"writes=FILE\n",
 				argv[i]);
 			return -1;
 		}
@@ -202,6 +212,11 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 	}
 	if (load_config(config, info->target_name) || open_machine())
 		return -1;
+	r = modelled_disks_log(requests, writes);
+	if (r) {
+		fprintf(stderr, "bootlab-plugin: %s, %s: %s\n", requests ? requests : "-", writes ? writes : "-", strerror(-r));
+		return -1;
+	}
 	profiled = profile;
 	if (profile && instrument_open(&recording.config, &recording.machine, info, profile, message, sizeof message)) {
 		fprintf(stderr, "bootlab-plugin: %s\n", message);

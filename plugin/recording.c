@@ -31,6 +31,11 @@ void recording_end(struct stamp at)
 	recording_report_charges();
 	if (recording.devices_settle)
 		writer_settled(&recording.writer, recording.disks.settled, recording.disks.unsettled);
+	for (size_t i = 0; i < recording.n_disk_accounts; i++) {
+		const struct disk_account *disk = &recording.disk_accounts[i];
+
+		writer_modelled(&recording.writer, disk->drive, disk->answered, disk->late);
+	}
 	writer_end(&recording.writer, at);
 	r = instrument_close(at);
 	if (r)

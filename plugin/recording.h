@@ -21,6 +21,12 @@
 #include "records/writer.h"
 #include "registers.h"
 
+/* What became of a modelled disk: requests that it answered, and of these how many at another moment than the model's. */
+struct disk_account {
+	const char *drive;
+	uint64_t answered, late;
+};
+
 struct recording {
 	pthread_mutex_t lock; /* of all below, for -accel tcg,thread=multi; every callback takes it */
 	struct config config;
@@ -35,6 +41,8 @@ struct recording {
 	struct charges charges;
 	struct prices prices; /* of what leaves a guest of KVM */
 	struct virtual_timers timers;
+	struct disk_account *disk_accounts; /* one for each modelled disk that works */
+	size_t n_disk_accounts;
 	bool stopped; /* nothing is recorded any more */
 	bool write_error_told;
 };

@@ -5,7 +5,8 @@
  * Both are lines of words with one space between them. A NAME is 1 to 64 printable ASCII characters, no space.
  * Writer of the first and reader of the second: bootlab/profile/asked/marks.py and recorded/trace.py.
  *
- * Config, `-plugin bootlab-plugin.so,config=FILE,out=FILE[,profile=FILE]`; `#` starts a comment line, empty lines are skipped:
+ * Config, `-plugin bootlab-plugin.so,config=FILE,out=FILE[,profile=FILE][,requests=FILE][,writes=FILE]`; `#` starts a
+ * comment line, empty lines are skipped:
  *
  *   arch x86_64|aarch64|riscv64             first line; must be the architecture QEMU emulates
  *   arch armv7 KERNEL_START                 the same; kernel code is at this address, hexadecimal, and above
@@ -34,6 +35,10 @@
  *                                           hexadecimal), and its clock
  *   at NS NAME                              NAME is the moment at which the virtual clock comes to NS, decimal
  *   exactdisks                              finish what a disk is asked for inside of the store that asks for it
+ *   disk DRIVE flash|head                   the virtio disk on QEMU's drive of this name takes the time of a modelled one, of
+ *                                           this kind; needs exactdisks
+ *   figure DRIVE FIGURE VALUE               a figure of its model (names: disks/model.c), decimal; 0 without this line
+ *   keepwrites DRIVE                        what is written to it goes into the file `writes`; needs a disk line
  *   network FD NETDEV                       the guest's card is on QEMU's netdev of this name, and what it sends is answered by
  *                                           a peer behind the socket FD, which QEMU inherits (network/protocol.h)
  *
@@ -88,7 +93,7 @@
  *   console T_NS INSTRUCTIONS SIZE          SIZE more bytes went out on the UART; the last of them, a line feed (or the last
  *                                           before the end), at T_NS
  *   exact FEATURE                           what the config asked for was proved to work here: `disks` (exactdisks), `network`,
- *                                           `charges` (charge, price, touch), `traps` (traps, price, touch) or
+ *                                           `model:DRIVE` (disk), `charges` (charge, price, touch), `traps` (traps, price, touch) or
  *                                           `timers` (at). Stands, as the next one, ahead of all that the
  *                                           guest did; but `refused network` wherever the peer was lost
  *   refused FEATURE WHY                     it was not, and is not done; WHY is the rest of the line. `device`: done, but a
@@ -97,10 +102,20 @@
  *                                           ahead of marks, guest marks and the end, where it has changed
  *   settled COUNT UNSETTLED                 ahead of the end, with exact disks or network: how often they were waited for, how often
  *                                           that was given up
+ *   modelled DRIVE REQUESTS LATE            ahead of the end, for each modelled disk: how many requests it has answered, how many of
+ *                                           these at another moment than the model's
  *   end T_NS INSTRUCTIONS                   the end: at the stop mark exactly; otherwise when QEMU exits, and then T_NS is not
  *                                           repeatable (QEMU may still jump to the next timer after the guest's reset)
  *
  * Under `clock virtual SHIFT charged` each INSTRUCTIONS is followed by CHARGED: the ns of T_NS that were charged up to there.
+ *
+ * Requests (`requests`), with a disk line: `bootlab-requests 1`, then a line for each that was answered:
+ *
+ *   DRIVE OPERATION SECTOR SECTORS ASKED STARTED DONE [OFFSET]
+ *
+ * OPERATION is read, write or flush; SECTOR and SECTORS are of 512 bytes. ASKED is when the guest rang, STARTED when the disk
+ * began, DONE when the guest was shown the answer: ns of the virtual clock. OFFSET, of a write with keepwrites, is where its
+ * bytes begin in `writes`, a file of nothing but such bytes.
  *
  * idle ns at any record = T_NS - (INSTRUCTIONS << SHIFT) - CHARGED.
  */

@@ -18,6 +18,7 @@ from bootlab.profile.recorded.reader import read_profile
 from bootlab.profile.recorded.trace import read_trace
 from bootlab.profile.tables.account import Account, make_account
 from bootlab.profile.tables.activity import Activity, find_activity
+from bootlab.profile.tables.block_io import DiskCaller, find_disk_callers
 from bootlab.profile.tables.coverage import Coverage, find_coverage
 from bootlab.profile.tables.initcalls import InitcallTable, find_initcalls
 from bootlab.profile.tables.processes import Processes, find_processes
@@ -51,6 +52,8 @@ class Analysis:
     critical_path: CriticalPath
     processes: Processes
     activity: Activity
+    disk_callers: tuple[DiskCaller, ...]
+    """Who asked the disks for something, the longest wait first."""
     syscalls: tuple[ProcessSyscalls, ...]
     coverage: Coverage
     advice: Advice
@@ -108,6 +111,7 @@ def analyse(
         critical_path=path,
         processes=find_processes(profile, table=table),
         activity=activity,
+        disk_callers=find_disk_callers(table.requests, record.marks.get(m.READY, profile.end_ns)),
         syscalls=find_syscalls(profile),
         coverage=find_coverage(profile, [role for _, role, _ in functions]),
         advice=advice.model_copy(

@@ -51,6 +51,8 @@ def profile_document(analysis: Analysis) -> dict[str, Any]:
         "waits": waits,
         "critical_path": plain(analysis.critical_path),
         "processes": plain(analysis.processes),
+        "disks": [one.model_dump(mode="json") for one in record.disks],
+        "disk_callers": plain(analysis.disk_callers),
         "syscalls": plain(analysis.syscalls),
         "coverage": plain(analysis.coverage),
         "advice": analysis.advice.model_dump(mode="json", by_alias=True) if analysis.advice is not None else None,

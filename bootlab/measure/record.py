@@ -66,6 +66,24 @@ class ChargeRecord(Document):
     ns: Nanoseconds
 
 
+class DiskRecord(Document):
+    """What a modelled disk was asked for up to ready, and how long for; a request under way then counts up to there."""
+
+    drive: str
+    """`rootfs`, `disk0`, ...: as in `hashes`."""
+    model: str
+    reads: int
+    read_bytes: int
+    writes: int
+    written_bytes: int
+    flushes: int
+    busy_ns: Nanoseconds
+    """Somebody waited for the disk."""
+    waited_ns: Nanoseconds
+    """The times of all requests, from asking to the answer, added up."""
+    longest_ns: Nanoseconds
+
+
 class GuestClock(Document):
     """How the kernel's own time stamps are read on the boot's clock: add `offset_ns`, good to +- `uncertainty_ns`.
 
@@ -134,6 +152,8 @@ class BootRecord(Document):
     """How far a board's console stamps may be off; None for an emulated machine."""
     exact_disks: bool | None = Field(default=None, exclude_if=lambda value: value is None)
     """Whether its disks answered at once, as they were to; None where there was none to, and in older records."""
+    disks: list[DiskRecord] = Field(default=[], exclude_if=lambda value: not value)
+    """What its modelled disks did; left out where none is modelled."""
     kaslr_slide: int | None
     facts: dict[str, str]
     console_sha256: str

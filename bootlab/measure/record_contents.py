@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from bootlab.measure.board_stages import phase_records, stage_records
 from bootlab.measure.causes.board import board_remarks
@@ -14,12 +14,14 @@ from bootlab.measure.record import (
     BootRecord,
     ChargeRecord,
     ConsoleStamps,
+    DiskRecord,
     GuestClock,
     InitcallRecord,
     Outcome,
     StageRecord,
 )
 from bootlab.profile.asked.marks import marks_looked_for
+from bootlab.profile.recorded.disk_requests import REQUESTS, disk_use, read_disk_requests
 from bootlab.profile.recorded.trace import DISKS, TRAPS, PluginTrace, Stamp
 from bootlab.system import ClockKind
 from bootlab.targets.target import LineStamps, Names
@@ -78,6 +80,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun) -> BootRecord:
         initcalls=[] if trace is None else cut_initcalls(trace, prepared.symbols, marks),
         guest_clock=_place_clock(seen, trace),
         exact_disks=DISKS in trace.exact if trace is not None and trace.asked_for(DISKS) else None,
+        disks=_disk_records(seen, ready),
         kaslr_slide=trace.slide if trace is not None else None,
         facts=heard.guest.facts,
         console_sha256=hashlib.sha256(heard.raw[: heard.ready_offset]).hexdigest(),
@@ -150,6 +153,11 @@ def _refusals(trace: PluginTrace) -> list[str]:
     told = [f"exact {feature}: refused: {why}" for feature, why in refused.items()]
     if trace.settled[1]:
         told.append(f"exact disks: of {trace.settled[0]} waits for a disk {trace.settled[1]} were given up")
+    told += [
+        f"disk {drive}: {late} of {answered} requests were not answered at the model's time"
+        for drive, (answered, late) in trace.modelled.items()
+        if late
+    ]
     lost = [] if without is None else [f"exits of KVM are neither counted nor charged: {without}"]
     return [*lost, *(f"{line}: this boot may not repeat exactly" for line in told)]
 
@@ -160,6 +168,19 @@ def _charges(seen: ObservedBoot, trace: PluginTrace | None) -> dict[str, ChargeR
     if trace is None or mark is None or mark not in trace.charges_at:
         return {}
     return {name: ChargeRecord(count=one.count, ns=one.ns) for name, one in trace.charges_at[mark].items()}
+
+
+def _disk_records(seen: ObservedBoot, ready: Stamp | None) -> list[DiskRecord]:
+    models = seen.system.modelled_disks
+    path = seen.directory / REQUESTS
+    if not models or not path.exists():
+        return []
+    uses = disk_use(read_disk_requests(path), ready.t_ns if ready is not None else None)
+    return [
+        DiskRecord(drive=drive, model=model.name, **asdict(uses[drive]))
+        for drive, model in models.items()
+        if drive in uses
+    ]
 
 
 def _place_clock(seen: ObservedBoot, trace: PluginTrace | None) -> GuestClock | None:

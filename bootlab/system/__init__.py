@@ -8,6 +8,7 @@ from bootlab.system.bootloader import Bootloader, Card, Flash
 from bootlab.system.coldplug import Coldplug
 from bootlab.system.content import Compression, Content, FileSystem, Initramfs, Rootfs
 from bootlab.system.disk_image import DiskImage
+from bootlab.system.disk_model import DiskModel
 from bootlab.system.file import read_system
 from bootlab.system.kernel import Kernel, KernelBuild, KernelEntry
 from bootlab.system.machine import (
@@ -49,6 +50,7 @@ __all__ = [
     "Content",
     "Disk",
     "DiskImage",
+    "DiskModel",
     "FileSystem",
     "Flash",
     "FlashLayout",

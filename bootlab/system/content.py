@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from bootlab.system.coldplug import Coldplug
+from bootlab.system.disk_model import AnyDiskModel
 from bootlab.system.part import TEXT, Part
 from bootlab.system.source_program import SourceProgram
 
@@ -143,6 +144,11 @@ class Rootfs(Content):
     """Whether an ext4 file system has a journal."""
     device: Literal["virtio-blk", "pmem"] = "virtio-blk"
     """`pmem`: memory that keeps (an NVDIMM, /dev/pmem0). On the virtual clock both repeat exactly."""
+    # Left out of documents where there is none, as those of older boots.
+    model: AnyDiskModel | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What the disk takes on the virtual clock; without one it answers at once."""
+    keep_writes: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Keep all that is written to a disk with a model, with the boot: what a power cut leaves follows from it."""
 
     @model_validator(mode="after")
     def _path_or_recipe(self) -> Self:
@@ -156,4 +162,8 @@ class Rootfs(Content):
             raise ValueError("size_mib is for ext4: the other file systems are read-only and as large as they need")
         if self.filesystem is not FileSystem.EXT4 and not self.journal:
             raise ValueError("journal is for ext4: the other file systems are read-only and have none")
+        if self.keep_writes and self.model is None:
+            raise ValueError("keep_writes is of a disk with a model")
+        if self.model is not None and self.device != "virtio-blk":
+            raise ValueError(f'model is of a disk on virtio, and device is "{self.device}"')
         return self

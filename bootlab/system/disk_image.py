@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from bootlab.system.disk_model import AnyDiskModel
 from bootlab.system.machine import Attachment
 from bootlab.system.part import TEXT, Part
 
@@ -22,10 +23,14 @@ class DiskImage(Part):
     """`uki`: UEFI starts kernel, initramfs and words as one file, with systemd's stub; None: as it is."""
     order: bool = Field(default=True, exclude_if=lambda value: value is True)
     """Whether the firmware is told to boot from this disk first (QEMU's bootindex)."""
+    model: AnyDiskModel | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What the disk takes on the virtual clock, of whoever reads it: firmware, bootloader, kernel."""
 
     @model_validator(mode="after")
     def _can_be_booted_from(self) -> "DiskImage":
         if self.attach not in _ATTACHED:
             names = ", ".join(one.value for one in _ATTACHED)
             raise ValueError(f"attach {self.attach.value!r}: an image is on {names}")
+        if self.model is not None and self.attach is not Attachment.VIRTIO:
+            raise ValueError(f'model is of a disk on virtio, and attach is "{self.attach.value}"')
         return self

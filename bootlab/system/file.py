@@ -10,8 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from bootlab.errors import InputError
+from bootlab.system.complaint import complaints
 from bootlab.system.part import brief
-from bootlab.system.value import LONGEST_NAME, System, complaints
+from bootlab.system.value import LONGEST_NAME, System
 
 _LARGEST = 8 << 20
 _EXAMPLE = "examples/debian-cloud.toml is a whole system file, docs/systems.md describes every key"

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
+from bootlab.system.disk_model import AnyDiskModel
 from bootlab.system.part import LINE, TEXT, WORD, Part, matching
 
 _DEVICE = matching(r"[A-Za-z0-9][^\s\x00]*", "is not the words of QEMU's -device, without blanks")
@@ -181,11 +182,20 @@ class Disk(Part):
     filesystem: Literal["ext4"] = "ext4"
     attach: Annotated[Attachment, TEXT] = Attachment.VIRTIO
     serial: Annotated[str, matching(r"[A-Za-z0-9._-]{1,20}", "is not 1 to 20 letters, digits and . _ -")] = "disk0"
+    # Left out of documents where there is none, as those of older boots.
+    model: AnyDiskModel | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What it takes on the virtual clock; without one it answers at once."""
+    keep_writes: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Keep all that is written to a disk with a model, with the boot: what a power cut leaves follows from it."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
         if (self.path is None) == (self.size_mib is None):
             raise ValueError("give exactly one of path (an image) and size_mib (a fresh disk)")
+        if self.keep_writes and self.model is None:
+            raise ValueError("keep_writes is of a disk with a model")
+        if self.model is not None and self.attach is not Attachment.VIRTIO:
+            raise ValueError(f'model is of a disk on virtio, and attach is "{self.attach.value}"')
         return self
 
 

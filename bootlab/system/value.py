@@ -15,8 +15,10 @@ from bootlab.system.board_model import BoardModel
 from bootlab.system.board_setup import BoardSetup
 from bootlab.system.booted import Booted, Check
 from bootlab.system.bootloader import Bootloader, Card, Flash
+from bootlab.system.complaint import complaints
 from bootlab.system.content import Initramfs, Rootfs
 from bootlab.system.disk_image import DiskImage
+from bootlab.system.disk_model import DiskModel
 from bootlab.system.kernel import Kernel, KernelEntry
 from bootlab.system.kvm import expect_kvm
 from bootlab.system.machine import (
@@ -30,7 +32,7 @@ from bootlab.system.machine import (
     Storage,
 )
 from bootlab.system.network import Network
-from bootlab.system.part import EXPLAINED, Part, brief, matching
+from bootlab.system.part import Part, matching
 from bootlab.system.target import SerialLine, Target, is_real_target
 
 # A run's directory is called after two of them, and a file system takes 255 bytes.
@@ -128,6 +130,8 @@ class System(Part):
             )
         if self.check is not None and self.check.mark is not None and self.check.mark == self.booted.mark:
             raise ValueError("check.mark is booted.mark: a system that is ready would have passed its check, too")
+        if self.clock.kind is not ClockKind.VIRTUAL and (where := next(iter(self.modelled_disks), None)):
+            raise ValueError(f'model of {where}: a disk is modelled on the virtual clock: clock.kind = "virtual"')
         if self.network is not None and self.network.probes and self.clock.kind is not ClockKind.VIRTUAL:
             raise ValueError('network.probes are asked at times of the virtual clock: clock.kind = "virtual"')
         asks = self.check is not None and self.check.send is not None
@@ -199,6 +203,19 @@ class System(Part):
         return None if board is not None and board.extensible and not told else board
 
     @property
+    def modelled_disks(self) -> dict[str, DiskModel]:
+        """Return the model of each disk that has one, by QEMU's name of the disk: `image`, `rootfs`, `disk0`, ..."""
+        whole = [(name, part.model) for name, part in (("image", self.image), ("rootfs", self.rootfs)) if part]
+        models = dict([*whole, *((f"disk{index}", disk.model) for index, disk in enumerate(self.disks))])
+        return {name: model for name, model in models.items() if model is not None}
+
+    @property
+    def kept_disks(self) -> tuple[str, ...]:
+        """Return the names of the disks of which all that is written is kept, as in `modelled_disks`."""
+        root = [] if self.rootfs is None or not self.rootfs.keep_writes else ["rootfs"]
+        return (*root, *(f"disk{index}" for index, disk in enumerate(self.disks) if disk.keep_writes))
+
+    @property
     def finished_medium(self) -> tuple[str, Path] | None:
         """Return key and path of the finished image that a board boots from; None where its medium is composed."""
         for key, part in (("card.path", self.card), ("flash.path", self.flash)):
@@ -260,33 +277,3 @@ class System(Part):
             return System.model_validate({**dict(self), "seed": seed})
         except ValidationError as error:
             raise InputError(f"{self.name}: {complaints(error)[0]}") from error
-
-
-def complaints(error: ValidationError) -> list[str]:
-    """Return what pydantic found wrong, one `key: what` for each."""
-    return [_complaint(item) for item in error.errors()]
-
-
-def _complaint(item: Any) -> str:
-    # A key that is wrong itself, not what it holds, ends in [key].
-    loc, kind, got = item["loc"], item["type"], item["input"]
-    if loc[:1] == ("target",):
-        # Its second word is the kind, which the file does not say as a key.
-        loc = (*loc[:1], *loc[2:])
-    key = brief(".".join(str(part) for part in loc if part != "[key]")) or "(whole file)"
-    if kind == "union_tag_not_found":
-        return f"{key}.kind: missing"
-    if kind == "union_tag_invalid":
-        kinds, given = item["ctx"]["expected_tags"].replace(", ", " or "), item["ctx"]["tag"]
-        return f"{key}.kind: input should be {kinds}, got {brief(repr(given))}"
-    if kind == "extra_forbidden":
-        return f"{key}: unknown key"
-    if kind == "missing":
-        return f"{key}: missing"
-    message = brief(item["msg"].removeprefix("Value error, "), EXPLAINED)
-    message = message[0].lower() + message[1:]
-    if isinstance(got, str):
-        return f"{key}: {message}, got {brief(repr(got))}"
-    if isinstance(got, int | float | bool):
-        return f"{key}: {message}, got {brief(got)}"
-    return f"{key}: {message}"

@@ -39,6 +39,7 @@ void config_deinit(struct config *config)
 	free(config->offsets);
 	free(config->hooks);
 	free(config->functions);
+	free(config->modelled_disks);
 	free(config->timed_marks);
 	free(config->prices);
 	free(config->touch_prices);

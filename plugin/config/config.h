@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "disks/figures.h"
 #include "profile_format.h"
 #include "trace_format.h"
 
@@ -54,6 +55,14 @@ struct touch_price {
 	uint64_t low, high; /* `high` is behind it */
 	unsigned bits; /* the piece has 2**bits bytes */
 	uint64_t ns;
+};
+
+/* A disk that takes the time of a modelled one. */
+struct modelled_disk {
+	char drive[TRACE_NAME_MAX + 1]; /* QEMU's name of it */
+	enum disk_kind kind;
+	int64_t figures[DISK_FIGURES];
+	bool keeps_writes; /* what is written to it is written down */
 };
 
 enum hook_kind {
@@ -105,6 +114,8 @@ struct config {
 	uint16_t uart_port; /* 0: do not watch the console */
 	char stop[TRACE_NAME_MAX + 1]; /* empty: never */
 	bool exact_disks;
+	struct modelled_disk *modelled_disks;
+	size_t n_modelled_disks;
 	int network_fd; /* a socket to the peer (network/protocol.h); -1: there is none */
 	char network_name[TRACE_NAME_MAX + 1]; /* of QEMU's netdev */
 	struct timed_mark *timed_marks;

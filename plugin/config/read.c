@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "disk_lines.h"
 #include "line.h"
 #include "price_lines.h"
 #include "profile_lines.h"
@@ -183,14 +184,6 @@ static int read_stop(struct line *line, struct config *config)
 	return line_read_name(line, line->words[1], config->stop);
 }
 
-static int read_exactdisks(struct line *line, struct config *config)
-{
-	if (line->n_words != 1)
-		return line_complain(line, "exactdisks takes no words");
-	config->exact_disks = true;
-	return 0;
-}
-
 static int read_network(struct line *line, struct config *config)
 {
 	uint64_t fd;
@@ -214,7 +207,7 @@ static const struct {
 } keywords[] = {
 	{ "arch", read_arch },	 { "mark", read_mark }, { "entry", read_entry },	   { "image", read_image },
 	{ "calls", read_calls }, { "user", read_user }, { "guestmarks", read_guestmarks }, { "stop", read_stop },
-	{ "uart", read_uart },	 { "moved", read_moved }, { "exactdisks", read_exactdisks },
+	{ "uart", read_uart },	 { "moved", read_moved },
 	{ "charge", read_charge }, { "at", read_at },	{ "network", read_network },
 	{ "price", price_line_read }, { "touch", touch_line_read },
 	{ "kvm", kvm_line_read },
@@ -229,7 +222,7 @@ static int read_line(struct line *line, struct config *config)
 	for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
 		if (!strcmp(line->words[0], keywords[i].word))
 			return keywords[i].read(line, config);
-	if (profile_lines_read(line, config, &r))
+	if (disk_lines_read(line, config, &r) || profile_lines_read(line, config, &r))
 		return r;
 	return line_complain(line, "unknown word '%.80s'", line->words[0]);
 }

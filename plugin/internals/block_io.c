@@ -33,6 +33,7 @@ struct probe_functions {
 	void (*vector_add)(void *vector, void *bytes, size_t size);
 	void (*vector_deinit)(void *vector);
 	void *(*device_of)(void *disk);
+	const char *(*name_of)(void *disk);
 	const char *(*type_of)(void *device);
 	int64_t (*number_of)(void *device, const char *property, void **error);
 	bool (*flag_of)(void *device, const char *property, void **error);
@@ -59,6 +60,7 @@ static int find(struct block_io *io, struct probe_functions *probe, char *messag
 		{ "qemu_iovec_add", &probe->vector_add },
 		{ "qemu_iovec_destroy", &probe->vector_deinit },
 		{ "blk_get_attached_dev", &probe->device_of },
+		{ "blk_name", &probe->name_of },
 		{ "object_get_typename", &probe->type_of },
 		{ "object_property_get_int", &probe->number_of },
 		{ "object_property_get_bool", &probe->flag_of },
@@ -92,10 +94,12 @@ static bool settle(const struct block_io *io)
 
 void block_io_settle(struct block_io *io)
 {
-	lock_take(&io->lock);
+	bool taken = lock_take_unless_held(&io->lock);
+
 	if (!settle(io))
 		io->unsettled++;
-	lock_give(&io->lock);
+	if (taken)
+		lock_give(&io->lock);
 	io->settled++;
 }
 
@@ -119,16 +123,20 @@ static void take_answer(void *opaque, int result)
 }
 
 /* Static: an answer that comes after all must not find another's stack. */
-static int prove_read(const struct block_io *io, const struct probe_functions *probe, void *disk, char *message, size_t message_size)
-{
-	static struct answer answer;
-	static alignas(4096) unsigned char later[SECTOR], now[SECTOR];
-	static alignas(64) unsigned char vector[VECTOR_SIZE];
+static struct answer answer;
+static alignas(4096) unsigned char later[SECTOR], now[SECTOR];
+static alignas(64) unsigned char vector[VECTOR_SIZE];
 
+static void begin_read(const struct probe_functions *probe, void *disk)
+{
 	answer = (struct answer){ .given = false };
 	probe->vector_init(vector, 1);
 	probe->vector_add(vector, later, sizeof later);
 	probe->read_later(disk, 0, vector, 0, take_answer, &answer);
+}
+
+static int end_read(const struct block_io *io, const struct probe_functions *probe, void *disk, char *message, size_t message_size)
+{
 	if (!settle(io) || !answer.given)
 		return fail(message, message_size, "a read was not done when it had been waited for");
 	probe->vector_deinit(vector);
@@ -138,6 +146,31 @@ static int prove_read(const struct block_io *io, const struct probe_functions *p
 	if (answer.result < 0 || memcmp(later, now, sizeof now))
 		return fail(message, message_size, "a read that was waited for has other data than QEMU's own waiting read");
 	return 0;
+}
+
+static int prove_read(const struct block_io *io, const struct probe_functions *probe, void *disk, char *message, size_t message_size)
+{
+	begin_read(probe, disk);
+	return end_read(io, probe, disk, message, message_size);
+}
+
+int block_io_prove_held(const struct block_io *io, const struct held_disk *disk, char *message, size_t message_size)
+{
+	struct block_io again;
+	struct probe_functions probe;
+	bool early;
+	int r = find(&again, &probe, message, message_size);
+
+	if (r)
+		return r;
+	disk->hold(disk->state);
+	begin_read(&probe, disk->backend);
+	early = !settle(io) || answer.given;
+	disk->release(disk->state);
+	r = end_read(io, &probe, disk->backend, message, message_size);
+	if (!r && early)
+		return fail(message, message_size, "a read was done although the disk was held");
+	return r;
 }
 
 static int prove_locked(const struct block_io *io, const struct probe_functions *probe, char *message, size_t message_size)
@@ -226,7 +259,7 @@ static bool is_inexact(const struct probe_functions *probe, void *device, char *
 	return true;
 }
 
-bool block_io_find_inexact(const struct block_io *io, char *message, size_t message_size)
+bool block_io_find_inexact(const struct block_io *io, bool (*is_ordered)(const char *drive), char *message, size_t message_size)
 {
 	struct block_io again;
 	struct probe_functions probe;
@@ -238,7 +271,7 @@ bool block_io_find_inexact(const struct block_io *io, char *message, size_t mess
 	for (void *disk = probe.next_disk(NULL); disk && !found; disk = probe.next_disk(disk)) {
 		void *device = probe.device_of(disk);
 
-		found = device && is_inexact(&probe, device, message, message_size);
+		found = device && !is_ordered(probe.name_of(disk)) && is_inexact(&probe, device, message, message_size);
 	}
 	lock_give(&io->lock);
 	return found;

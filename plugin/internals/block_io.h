@@ -35,11 +35,24 @@ struct block_io {
  */
 int block_io_open(char *message, size_t message_size, struct block_io *ret);
 
-/* Have QEMU finish all that its disks were asked for. From a callback behind the store that asked, holding no lock. */
+/* Have QEMU finish all that its disks were asked for. From a callback behind the store that asked. */
 void block_io_settle(struct block_io *io);
 
-/* What makes a disk of this machine inexact even so: one line in `message`, and true; false where there is none. */
-bool block_io_find_inexact(const struct block_io *io, char *message, size_t message_size);
+/* A disk of QEMU's that does nothing between `hold` and `release`. */
+struct held_disk {
+	void *backend, *state;
+	void (*hold)(void *state);
+	void (*release)(void *state);
+};
+
+/* Prove that: a read comes when the disk is released, not before. Holding QEMU's lock. 0, or -ENOTSUP with a line in `message`. */
+int block_io_prove_held(const struct block_io *io, const struct held_disk *disk, char *message, size_t message_size);
+
+/*
+ * What makes a disk of this machine inexact even so: one line in `message`, and true; false where there is none. `is_ordered`
+ * lets off drives whose answers are put in order before the guest sees them.
+ */
+bool block_io_find_inexact(const struct block_io *io, bool (*is_ordered)(const char *drive), char *message, size_t message_size);
 
 /* Whether a store to `address` in QEMU's memory region of this name can ask a disk for something; not each that may does. */
 bool block_io_rings(const char *region, uint64_t address);

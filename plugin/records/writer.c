@@ -120,6 +120,11 @@ void writer_settled(struct writer *writer, uint64_t count, uint64_t unsettled)
 	put(writer, "settled %" PRIu64 " %" PRIu64 "\n", count, unsettled);
 }
 
+void writer_modelled(struct writer *writer, const char *drive, uint64_t requests, uint64_t late)
+{
+	put(writer, "modelled %s %" PRIu64 " %" PRIu64 "\n", drive, requests, late);
+}
+
 void writer_end(struct writer *writer, struct stamp at)
 {
 	put_stamped(writer, "end", at, "");

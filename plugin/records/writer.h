@@ -40,6 +40,8 @@ void writer_refused(struct writer *writer, const char *feature, const char *why)
 /* What was charged for `name` up to here: so often, and so much altogether. */
 void writer_charged(struct writer *writer, const char *name, uint64_t count, uint64_t ns);
 void writer_settled(struct writer *writer, uint64_t count, uint64_t unsettled);
+/* What became of a modelled disk. */
+void writer_modelled(struct writer *writer, const char *drive, uint64_t requests, uint64_t late);
 void writer_end(struct writer *writer, struct stamp at);
 
 #endif

@@ -10,6 +10,7 @@
 /* A QEMU: its functions by their names, which the plugin finds in this program. */
 static struct {
 	bool locked;
+	bool held, holds_nothing;
 	bool polls_nothing, drains_nothing, reads_garbage, medium_fails, has_no_medium;
 	int endless; /* work that always makes new work */
 	void (*work)(void *opaque);
@@ -20,7 +21,7 @@ static struct {
 	unsigned commands_left; /* each a request that only the answer to the one before makes */
 	const char *type;
 	int64_t queue_size, queues;
-	bool indirect;
+	bool indirect, ordered;
 } qemu;
 
 static int disk;
@@ -41,6 +42,7 @@ void qemu_iovec_init(void *vector, int count);
 void qemu_iovec_add(void *vector, void *bytes, size_t size);
 void qemu_iovec_destroy(void *vector);
 void *blk_get_attached_dev(void *which);
+const char *blk_name(void *which);
 const char *object_get_typename(void *device);
 int64_t object_property_get_int(void *device, const char *property, void **error);
 bool object_property_get_bool(void *device, const char *property, void **error);
@@ -94,7 +96,7 @@ void bdrv_drain_all(void)
 	CHECK(qemu.locked);
 	if (qemu.commands_left)
 		qemu.work = make_command;
-	if (!done || qemu.drains_nothing)
+	if (!done || qemu.drains_nothing || qemu.held)
 		return;
 	qemu.done = NULL;
 	memset(qemu.vector_bytes, qemu.reads_garbage ? 1 : 7, 512);
@@ -162,6 +164,12 @@ void *blk_get_attached_dev(void *which)
 {
 	CHECK(which == &disk);
 	return qemu.type ? &disk : NULL;
+}
+
+const char *blk_name(void *which)
+{
+	CHECK(which == &disk);
+	return "disk0";
 }
 
 const char *object_get_typename(void *device)
@@ -244,11 +252,16 @@ static void test_what_an_answer_asks_for_is_waited_for_too(void)
 	CHECK(io.settled == 2 && io.unsettled == 1 && !qemu.locked);
 }
 
+static bool is_ordered(const char *drive)
+{
+	return qemu.ordered && !strcmp(drive, "disk0");
+}
+
 static void check_device(const struct block_io *io, const char *wanted)
 {
 	char message[256] = "";
 
-	CHECK(block_io_find_inexact(io, message, sizeof message) == (wanted != NULL));
+	CHECK(block_io_find_inexact(io, is_ordered, message, sizeof message) == (wanted != NULL));
 	CHECK(!strcmp(message, wanted ? wanted : ""));
 }
 
@@ -265,6 +278,9 @@ static void test_devices_that_take_several_requests_are_named(void)
 	check_device(&io, "virtio-blk-device takes several requests at a time: indirect_desc is 1, not 0");
 	qemu.queue_size = 256;
 	check_device(&io, "virtio-blk-device takes several requests at a time: queue-size is 256, not 4");
+	qemu.ordered = true;
+	check_device(&io, NULL);
+	qemu.ordered = false;
 	qemu.queue_size = -1; /* there is no such property any more */
 	check_device(&io, "virtio-blk-device takes several requests at a time: queue-size is -1, not 4");
 	qemu.type = "ide-hd";
@@ -273,8 +289,38 @@ static void test_devices_that_take_several_requests_are_named(void)
 	check_device(&io, NULL);
 }
 
+static void hold(void *state)
+{
+	CHECK(state == &disk && qemu.locked && !qemu.held);
+	qemu.held = !qemu.holds_nothing;
+}
+
+static void let_go(void *state)
+{
+	CHECK(state == &disk);
+	qemu.held = false;
+}
+
+static void check_held(const char *wanted)
+{
+	struct block_io io = open_sound();
+	struct held_disk held = { &disk, &disk, hold, let_go };
+	char message[256] = "";
+
+	qemu.holds_nothing = wanted;
+	lock_take(&io.lock);
+	CHECK(block_io_prove_held(&io, &held, message, sizeof message) == (wanted ? -ENOTSUP : 0));
+	CHECK(!strcmp(message, wanted ? wanted : "") && !qemu.held && qemu.locked);
+	/* As a timer's call does, which has the lock. */
+	block_io_settle(&io);
+	CHECK(qemu.locked && io.settled == 1);
+	lock_give(&io.lock);
+}
+
 int main(void)
 {
+	check_held(NULL);
+	check_held("a read was done although the disk was held");
 	test_what_does_less_is_refused();
 	test_a_medium_that_cannot_be_read_proves_nothing_against_it();
 	test_what_an_answer_asks_for_is_waited_for_too();

@@ -19,6 +19,10 @@ static const char WHOLE[] = "# made by bootlab\n"
 			    "calls initcall ffffffff81002460 e8db9106004155b9\n"
 			    "guestmarks\n"
 			    "exactdisks\n"
+			    "disk rootfs head\n"
+			    "figure rootfs turn_ns 8333333\n"
+			    "disk disk0 flash\n"
+			    "keepwrites disk0\n"
 			    "charge serial ffffffff81003000 e8db9106004155b9 2500\n"
 			    "price pio_kvm in 40 43 0 0 900\n"
 			    "price cr cr_write 0 0 fffffff5 1 800\n"
@@ -67,6 +71,10 @@ static void test_whole(void)
 	CHECK(config.probes[4].address == 0xffffffff819bc42e);
 	CHECK(config.probes[5].kind == PROBE_CALLS);
 	CHECK(config.exact_disks && config_charges(&config));
+	CHECK(config.n_modelled_disks == 2 && config.modelled_disks[0].kind == DISK_HEAD);
+	CHECK(!strcmp(config.modelled_disks[0].drive, "rootfs") && config.modelled_disks[0].figures[DISK_TURN_NS] == 8333333);
+	CHECK(config.modelled_disks[1].kind == DISK_FLASH && config.modelled_disks[1].figures[DISK_TURN_NS] == 0);
+	CHECK(config.modelled_disks[1].keeps_writes && !config.modelled_disks[0].keeps_writes);
 	CHECK(config.probes[6].kind == PROBE_CHARGE && config.probes[6].ns == 2500 && probe_repeats(&config.probes[6]));
 	CHECK(config.n_timed_marks == 1 && config.timed_marks[0].t_ns == 500000000);
 	CHECK(!strcmp(config.timed_marks[0].name, "half_a_second"));
@@ -122,6 +130,15 @@ static void test_bad_lines(void)
 		{ "arch aarch64\nmark a 1 00112233\nuser u a\nuser v a\n", "boot.conf:4: a second user line" },
 		{ "arch aarch64\nguestmarks yes\n", "boot.conf:2: guestmarks takes no words" },
 		{ "arch aarch64\nexactdisks all\n", "boot.conf:2: exactdisks takes no words" },
+		{ "arch aarch64\ndisk rootfs tape\n", "boot.conf:2: expected: disk DRIVE flash|head" },
+		{ "arch aarch64\ndisk rootfs head\ndisk rootfs flash\n", "boot.conf:3: a second disk line for rootfs" },
+		{ "arch aarch64\nfigure rootfs iops 1\n", "boot.conf:2: figure rootfs: there is no disk line of this name before it" },
+		{ "arch aarch64\ndisk d flash\nfigure d rpm 1\n", "boot.conf:3: figure d: a model has no 'rpm'" },
+		{ "arch aarch64\ndisk d flash\nfigure d iops -1\n", "boot.conf:3: '-1' must be a decimal number" },
+		{ "arch aarch64\ndisk d flash\nfigure d iops 1099511627777\n",
+		  "boot.conf:3: figure d iops: 1099511627777 is more than 2**40" },
+		{ "arch aarch64\nkeepwrites d\n", "boot.conf:2: keepwrites d: there is no disk line of this name before it" },
+		{ "arch aarch64\ndisk d flash\nfigure d iops\n", "boot.conf:3: expected: figure DRIVE FIGURE VALUE" },
 		{ "arch aarch64\ncharge a 1 00112233\n", "boot.conf:2: expected: charge NAME ADDRESS CODE NS" },
 		{ "arch aarch64\ncharge a 1 00112233 0\n", "boot.conf:2: charge a: 0 ns is not 1 to 3600000000000" },
 		{ "arch aarch64\ncharge a 1 00112233 -5\n", "boot.conf:2: '-5' must be a decimal number" },

@@ -4,6 +4,7 @@ seen = observed(tmp_path, booted={"console": "login:"}, check=None, clock="wall"
 seen.heard.feed(b"login: ", 5)
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,13 @@ def observed(
     booted: dict[str, Any] | None = None,
     check: dict[str, Any] | None = BY_LINE,
     clock: str = "virtual",
+    disks: Sequence[dict[str, Any]] = (),
     traits: ConsoleTraits | None = None,
     on_line: OnLine | None = None,
 ) -> ObservedBoot:
     """Return a boot that nothing is known of yet. Its trace, if it is to have one, is `write_trace`'s."""
     system = replayed(folder / "system", clock=clock)
-    values = {**dict(system), "booted": booted or BY_MARK, "check": check}
+    values = {**dict(system), "booted": booted or BY_MARK, "check": check, "disks": disks}
     ready = prepared(System.model_validate(values))
     ready = replace(ready, console=traits or ConsoleTraits())
     directory = folder / "boot"

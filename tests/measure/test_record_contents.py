@@ -101,6 +101,24 @@ def test_disks_that_answer_at_once_are_told_and_those_that_could_not_are_a_remar
     assert refused.exact_disks is False and len(refused.remarks) == 1
 
 
+def test_what_modelled_disks_did_up_to_ready_is_told(tmp_path: Path) -> None:
+    seen = observed(tmp_path, disks=[{"size_mib": 16, "model": "sd"}, {"size_mib": 16}])
+    write_trace(seen, "exact disks", "exact model:disk0", "guest ready 90 90", "modelled disk0 3 1")
+    (seen.directory / "requests.txt").write_text(
+        "bootlab-requests 1\ndisk0 read 0 8 10 10 30\ndisk0 write 8 8 80 80 100\ndisk0 flush 0 0 95 95 96\n"
+    )
+    record = fill_record(seen, READY, RUN)
+    assert [disk.model_dump() for disk in record.disks] == [
+        {"drive": "disk0", "model": "sd", "reads": 1, "read_bytes": 4096, "writes": 1, "written_bytes": 4096,
+         "flushes": 0, "busy_ns": 30, "waited_ns": 30, "longest_ns": 20}
+    ]  # fmt: skip
+    assert record.remarks == [
+        "disk disk0: 1 of 3 requests were not answered at the model's time: this boot may not repeat exactly"
+    ]
+    (tmp_path / "plain").mkdir()
+    assert "disks" not in filled(tmp_path / "plain", "guest ready 90 90").model_dump()
+
+
 def test_what_was_charged_is_apart_from_idle_time(tmp_path: Path) -> None:
     seen = observed(tmp_path)
     (seen.directory / "trace.txt").write_text("bootlab-trace 1\nclock virtual 0 charged\nguest ready 5260 200 5000\n")

@@ -12,8 +12,7 @@ from bootlab.system.examples import copy_examples, find_example, list_examples
 
 def test_every_system_file_is_listed_with_what_it_is() -> None:
     found = list_examples()
-    others = {EXAMPLES / "known-issues.toml"}
-    assert {one.path for one in found} == set(EXAMPLES.rglob("*.toml")) - others
+    assert {one.path for one in found} == set(EXAMPLES.rglob("*.toml"))
     assert all(one.description for one in found)
 
 
@@ -42,7 +41,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert not (tmp_path / "debian-cloud.toml").exists()
 
 
-@pytest.mark.parametrize("name", ["nothing-such", "../pyproject", "", "cloud", "known-issues", "/etc/passwd"])
+@pytest.mark.parametrize("name", ["nothing-such", "../pyproject", "", "cloud", "/etc/passwd"])
 def test_a_name_of_none_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="there is no such example"):
         find_example(name)

@@ -11,8 +11,8 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from bootlab.errors import InputError, MissingTool
+from bootlab.system.complaint import complaints
 from bootlab.system.part import Part
-from bootlab.system.value import complaints
 
 PartT = TypeVar("PartT", bound=Part)
 

@@ -22,7 +22,7 @@ TRAPS: Final = "traps"
 """What it calls counting, or charging, what would leave a guest of KVM."""
 
 _VERSION: Final = 1
-_WORDS: Mapping[str, int] = {"slide": 1, "exact": 1, "settled": 2, "charged": 3}
+_WORDS: Mapping[str, int] = {"slide": 1, "exact": 1, "settled": 2, "charged": 3, "modelled": 3}
 _STAMPED: Mapping[str, int] = {"mark": 3, "guest": 3, "answered": 3, "call": 4, "console": 3, "end": 2}
 _SHIFT_MAX = 32
 
@@ -69,7 +69,8 @@ class PluginTrace:
     `charges`: what was added to the clock up to the end, by what for; `charges_at`: up to a guest mark.
     `exact`: what was asked for and proved to work, as `disks`. `refused`: what was not, and why; `device` is one that
     does not repeat although the rest does. `settled`: how often disks were waited for, and how often that
-    was given up; both up to the end, not to ready.
+    was given up; both up to the end, not to ready. `modelled`: for each modelled disk how many requests it answered up
+    to the end, and how many of these at another moment than the model's.
     """
 
     shift: int | None = None
@@ -84,6 +85,7 @@ class PluginTrace:
     exact: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
     settled: tuple[int, int] = (0, 0)
+    modelled: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def asked_for(self, feature: str) -> bool:
         """Return whether the plugin was told to do this; `exact` and `refused` say what came of it."""
@@ -189,6 +191,8 @@ class _TraceReader:
             trace.exact.append(words[0])
         elif kind == "settled":
             trace.settled = (self._number(words[0], 0, None), self._number(words[1], 0, None))
+        elif kind == "modelled":
+            trace.modelled[words[0]] = (self._number(words[1], 0, None), self._number(words[2], 0, None))
         else:
             trace.charges[words[0]] = Charge(self._number(words[1], 1, None), self._number(words[2], 1, None))
 

@@ -37,6 +37,43 @@ class Request(Result):
     done_node: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class DiskCaller(Result):
+    """What one task handed to the drivers of disks. `waited_ns`: from that to the end of each, added up.
+
+    Writes are often handed over by a kernel thread, on behalf of whoever made the pages dirty.
+    """
+
+    task: int
+    reads: int
+    read_bytes: int
+    writes: int
+    written_bytes: int
+    others: int
+    waited_ns: int
+    longest_ns: int
+
+
+def find_disk_callers(requests: Iterable[Request], until_ns: int) -> tuple[DiskCaller, ...]:
+    """Return who asked disks before `until_ns`, the longest wait first; of what ends later the time up to there."""
+    asked: dict[int, list[Request]] = {}
+    for request in requests:
+        if request.issued_ns < until_ns:
+            asked.setdefault(request.task, []).append(request)
+    callers = [_caller(task, of, until_ns) for task, of in asked.items()]
+    return tuple(sorted(callers, key=lambda one: (-one.waited_ns, one.task)))
+
+
+def _caller(task: int, requests: list[Request], until_ns: int) -> DiskCaller:
+    reads = [one.bytes for one in requests if one.operation == "read"]
+    writes = [one.bytes for one in requests if one.operation == "write"]
+    waits = [
+        min(until_ns, until_ns if one.done_ns is None else one.done_ns) - one.issued_ns for one in requests
+    ]  # fmt: skip
+    others = len(requests) - len(reads) - len(writes)
+    return DiskCaller(task, len(reads), sum(reads), len(writes), sum(writes), others, sum(waits), max(waits))
+
+
 def find_requests(events: Iterable[ProfileEvent]) -> list[Request]:
     """Return the requests in the order they were issued.
 

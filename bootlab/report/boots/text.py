@@ -49,7 +49,7 @@ def boot(record: BootRecord) -> RenderableType:
         lines.append(Text(f"{count(record.instructions)} instructions, {ms(record.idle_ns)} ms idle, up to ready"))
     if record.charges:
         lines.append(_charges(record))
-    if record.exact_disks:
+    if record.exact_disks and not record.disks:
         lines.append(Text("its disks answer at once: reading and writing takes no time, and repeats exactly"))
     return Group(*lines, *foot(clock_of([record]), record.hashes, record.run))
 

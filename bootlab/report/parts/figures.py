@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bootlab.measure.line_and_card_cost import board_terms
-from bootlab.measure.record import BootRecord, ConsoleStamps
+from bootlab.measure.record import BootRecord, ConsoleStamps, DiskRecord
 from bootlab.measure.statistics.series import median_ns
 
 _ESCAPE_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
@@ -123,7 +123,31 @@ def model_lines(records: Sequence[BootRecord]) -> list[str]:
             whole = f"{ms(record.total_ns)} ms to ready in all" if record.total_ns is not None else "never ready"
             lines.append(f"{of}{record.storage.words}, before power-on: {ms(record.load_ns)} ms; {whole}")
         lines += _board_lines(record, f"{visible(record.system)}: " if len(records) > 1 else "")
+        lines += disk_lines(record, f"{visible(record.system)}: " if len(records) > 1 else "")
     return lines
+
+
+def disk_lines(record: BootRecord, of: str = "") -> list[str]:
+    """Return what each modelled disk of a boot was asked for, and how long it took; `of` stands before each line."""
+    return [_disk_line(disk, of) for disk in record.disks]
+
+
+def _disk_line(disk: DiskRecord, of: str) -> str:
+    did = [
+        f"{count(number)} {words[number != 1]}" + (f" of {size / 2**20:.1f} MiB" if size else "")
+        for number, words, size in (
+            (disk.reads, ("read", "reads"), disk.read_bytes),
+            (disk.writes, ("write", "writes"), disk.written_bytes),
+            (disk.flushes, ("flush", "flushes"), 0),
+        )
+        if number
+    ]
+    each = disk.waited_ns // (disk.reads + disk.writes + disk.flushes)
+    at_once = disk.waited_ns / disk.busy_ns if disk.busy_ns else 1
+    return (
+        f"{of}{visible(disk.drive)} is a modelled disk ({visible(disk.model)}): {', '.join(did)}; "
+        f"busy {ms(disk.busy_ns)} ms, {ms(each)} ms a request, {at_once:.1f} at once, up to ready"
+    )
 
 
 def _board_lines(record: BootRecord, of: str) -> list[str]:

@@ -20,7 +20,7 @@ from bootlab.profile.waits.critical_path import CriticalPath
 from bootlab.profile.waits.sleep_reasons import bare
 from bootlab.profile.waits.sleeps import Wait
 from bootlab.profile.waits.wake_reasons import WakeKind
-from bootlab.report.parts.figures import clock_of, count, ms, percent, visible
+from bootlab.report.parts.figures import clock_of, count, disk_lines, ms, percent, visible
 from bootlab.report.parts.terminal_tables import ByWidth, CellBar, foot, keep_whole, plain_table
 from bootlab.report.profile.price_text import price_lines
 
@@ -63,6 +63,7 @@ def profile(analysis: Analysis) -> RenderableType:
     lines += _section("busy waits: executing only to wait", _busy_waits(analysis.activity))
     lines += _section("critical path, by what it ran through and waited for", _path(analysis.critical_path))
     lines += _section("processes", _processes(analysis))
+    lines += _disks(analysis)
     lines += _section("what could be removed (bootlab advise)", advice_table(analysis.advice, most=_ADVICE))
     return Group(*lines, *foot(clock_of([record]), record.hashes, record.run))
 
@@ -283,6 +284,21 @@ def _processes(analysis: Analysis) -> Table:
     if len(found) > _PROCESSES:
         rows.add_row(Text(f"and {len(found) - _PROCESSES} more", style="dim"))
     return rows
+
+
+def _disks(analysis: Analysis) -> list[RenderableType]:
+    callers = analysis.disk_callers
+    if not callers:
+        return []
+    rows = plain_table("asked disks", "reads>", "MiB>", "writes>", "MiB>", "waited ms>", "longest ms>")
+    for one in callers[:_PROCESSES]:
+        rows.add_row(
+            Text(visible(analysis.profile.tasks[one.task].name)), str(one.reads), f"{one.read_bytes / 2**20:.1f}",
+            str(one.writes), f"{one.written_bytes / 2**20:.1f}", ms(one.waited_ns), ms(one.longest_ns),
+        )  # fmt: skip
+    if len(callers) > _PROCESSES:
+        rows.add_row(Text(f"and {len(callers) - _PROCESSES} more", style="dim"))
+    return [*_section("disks, by who asked them", rows), *map(Text, disk_lines(analysis.record))]
 
 
 def _process(profile: Profile, one: Process) -> Sequence[RenderableType]:

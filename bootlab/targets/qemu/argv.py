@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bootlab.network.addresses import GUEST_MAC, mac_words
 from bootlab.system import Accelerator, Attachment, Board, BootFiles, ClockKind, MachineType, PageSize, System
-from bootlab.targets.qemu.exact_devices import device_options, machine_options
+from bootlab.targets.qemu.exact_devices import device_options, machine_options, modelled_options
 
 RTC_BASE = "2024-01-01T00:00:00"
 """The date in the guest's real-time clock at power-on. Any fixed one does."""
@@ -37,13 +37,16 @@ _BINARY = {
 class PluginFiles:
     """The plugin, its configuration, where it writes its trace, and its profile if it is to write one.
 
-    `log`: where QEMU logs `logged`, one of its trace events, and the plugin its marks.
+    `requests`, `writes`: where it writes what modelled disks were asked for, and what was written to them. `log`: where
+    QEMU logs `logged`, one of its trace events, and the plugin its marks.
     """
 
     plugin: Path
     config: Path
     out: Path
     profile: Path | None = None
+    requests: Path | None = None
+    writes: Path | None = None
     log: Path | None = None
     logged: str = ""
 
@@ -89,6 +92,10 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
         words = f"{_escape(plugin.plugin)},config={_escape(plugin.config)},out={_escape(plugin.out)}"
         if plugin.profile is not None:
             words += f",profile={_escape(plugin.profile)}"
+        if plugin.requests is not None:
+            words += f",requests={_escape(plugin.requests)}"
+        if plugin.writes is not None:
+            words += f",writes={_escape(plugin.writes)}"
         argv += ["-plugin", words]
         if plugin.log is not None:
             # A file name and no option: QEMU only looks for a %d in it.
@@ -123,7 +130,9 @@ def _image(system: System, files: BootFiles) -> list[str]:
     words = ",drive=image,serial=image" + (",bootindex=0" if system.image.order else "")
     if controller:
         words += ",bus=image-controller.0"
-    return [*argv, *_device(system, _DISK_DRIVERS[attach].format(transport=_transport(system)), words)]
+    driver = _DISK_DRIVERS[attach].format(transport=_transport(system))
+    options = None if system.image.model is None else modelled_options(system.image.model, driver)
+    return [*argv, *_device(system, driver, words, options)]
 
 
 def _board(board: Board, files: BootFiles) -> list[str]:
@@ -192,14 +201,17 @@ def _disks(system: System, files: BootFiles) -> list[str]:
             argv += _device(system, controller, "")
         argv += ["-drive", f"if=none,id={name},format=raw,snapshot=on,file={_escape(path)}"]
         driver = _DISK_DRIVERS[attach].format(transport=transport)
-        argv += _device(system, driver, f",drive={name},serial={serial}")
+        model = system.modelled_disks.get(name)
+        options = None if model is None else modelled_options(model, driver)
+        argv += _device(system, driver, f",drive={name},serial={serial}", options)
     return argv
 
 
-def _device(system: System, driver: str, words: str) -> list[str]:
+def _device(system: System, driver: str, words: str, options: str | None = None) -> list[str]:
     if system.clock.kind is not ClockKind.VIRTUAL:
         return ["-device", f"{driver}{words}"]
-    options = device_options(driver)
+    if options is None:
+        options = device_options(driver)
     return [*machine_options(driver), "-device", f"{driver}{words}{',' if options else ''}{options}"]
 
 

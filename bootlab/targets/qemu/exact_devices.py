@@ -8,7 +8,7 @@ exactly for one request at a time, and for a doorbell that lies in memory: a dev
 
 from typing import Final
 
-from bootlab.system import Attachment, ClockKind, System
+from bootlab.system import Attachment, ClockKind, DiskModel, System
 
 CONFIG_LINE: Final = "exactdisks"
 """What the plugin is told (plugin/trace_format.h)."""
@@ -50,6 +50,25 @@ def are_exact(system: System) -> bool:
 def device_options(driver: str) -> str:
     """Return what a QEMU device must be told to take one request at a time; "" for one that cannot be."""
     return _OPTIONS.get(driver, "")
+
+
+def modelled_options(model: DiskModel, driver: str) -> str:
+    """Return what a virtio disk must be told whose answers the plugin gives: as many at once as the device takes.
+
+    Events are off because then a flag in the ring alone says whether the guest wants to be interrupted.
+    """
+    store = f"{_STORE}," if driver.endswith("-pci") else ""
+    return f"{store}num-queues=1,queue-size={model.ring},event_idx=off,packed=off,seg-max-adjust=off"
+
+
+def modelled_lines(system: System) -> str:
+    """Return what the plugin is told of the disks that are modelled."""
+    lines = []
+    for drive, model in system.modelled_disks.items():
+        lines.append(f"disk {drive} {model.kind}")
+        lines += [f"figure {drive} {name} {value}" for name, value in model.figures.items()]
+    lines += [f"keepwrites {drive}" for drive in system.kept_disks]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def machine_options(driver: str) -> list[str]:

@@ -17,12 +17,13 @@ from bootlab.profile.asked.marks import arch_line, make_plugin_config
 from bootlab.profile.asked.stage_marks import LoadedFile, stage_lines
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.card_reads import CARD_LOG, TRACE_EVENT
+from bootlab.profile.recorded.disk_requests import REQUESTS, WRITES
 from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
 from bootlab.system import Accelerator, BootFiles, ClockKind, System
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv, qemu_binary
-from bootlab.targets.qemu.exact_devices import CONFIG_LINE, are_exact, inexact_disks
+from bootlab.targets.qemu.exact_devices import CONFIG_LINE, are_exact, inexact_disks, modelled_lines
 from bootlab.targets.qemu.host_charges import charge_lines, model_hash
 from bootlab.targets.qemu.huge_pages import expect_pages
 from bootlab.targets.qemu.hypervisor import hypervisor_line
@@ -113,7 +114,9 @@ class QemuPrepared(Prepared):
             text += write_profile_config(self.profile, directory)
             profile = directory / PROFILE
         config.write_text(text, encoding="utf-8")
-        files = PluginFiles(self.plugin, config, directory / TRACE, profile)
+        requests = directory / REQUESTS if self.system.modelled_disks else None
+        writes = directory / WRITES if self.system.kept_disks else None
+        files = PluginFiles(self.plugin, config, directory / TRACE, profile, requests, writes)
         if self.files.card is None:
             return files
         return replace(files, log=directory / CARD_LOG, logged=TRACE_EVENT)
@@ -234,7 +237,8 @@ def _plugin_config(
 
 
 def _further_lines(system: System) -> str:
-    return (f"{CONFIG_LINE}\n" if are_exact(system) else "") + hypervisor_line(system) + charge_lines(system)
+    disks = f"{CONFIG_LINE}\n{modelled_lines(system)}" if are_exact(system) else ""
+    return disks + hypervisor_line(system) + charge_lines(system)
 
 
 def _stages(system: System, files: BootFiles) -> list[str]:

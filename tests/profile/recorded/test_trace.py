@@ -57,8 +57,12 @@ def test_a_killed_qemu_leaves_a_trace_at_every_byte(size: int) -> None:
 
 def test_what_was_asked_for_and_what_came_of_it() -> None:
     head = "bootlab-trace 1\nclock virtual 0\n"
-    trace = parse_trace(f"{head}exact disks\nrefused device ide-hd is asked in another way\nsettled 309 2\nend 5 5\n")
+    trace = parse_trace(
+        f"{head}exact disks\nrefused device ide-hd is asked in another way\nsettled 309 2\n"
+        "modelled disk0 300 1\nend 5 5\n"
+    )
     assert trace.exact == [DISKS] and trace.refused == {"device": "ide-hd is asked in another way"}
+    assert trace.modelled == {"disk0": (300, 1)}
     assert trace.settled == (309, 2) and trace.asked_for(DISKS)
     refused = parse_trace(f"{head}refused disks this QEMU does not export aio_poll\n")
     assert refused.asked_for(DISKS) and not refused.exact

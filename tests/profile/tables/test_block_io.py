@@ -1,7 +1,7 @@
 """Requests to block devices, from the first part to the last."""
 
 from bootlab.profile.recorded.record_types import EventKind, ProfileEvent
-from bootlab.profile.tables.block_io import find_requests
+from bootlab.profile.tables.block_io import DiskCaller, Request, find_disk_callers, find_requests
 
 
 def event(t_ns: int, kind: EventKind, a: int, b: int = 0, text: str = "") -> ProfileEvent:
@@ -29,3 +29,21 @@ def test_requests_in_parts_again_and_without_end() -> None:
         ("sda", "read", 512, 8, None),
         ("sda", "operation 99", 512, 9, None),
     ]
+
+
+def test_requests_are_added_up_by_who_asked_up_to_a_moment() -> None:
+    def request(operation: str, size: int, issued_ns: int, done_ns: int | None, task: int) -> Request:
+        return Request("vda", operation, size, issued_ns, done_ns, task, 0, 0)
+
+    callers = find_disk_callers(
+        [
+            request("read", 4096, 10, 30, 1),
+            request("write", 512, 20, 25, 2),
+            request("flush", 0, 30, 130, 2),
+            request("read", 1024, 90, None, 1),
+            request("read", 8192, 100, 110, 3),
+        ],
+        100,
+    )
+    assert callers == (DiskCaller(2, 0, 0, 1, 512, 1, 75, 70), DiskCaller(1, 2, 5120, 0, 0, 0, 30, 20))
+    assert find_disk_callers([], 5) == ()

@@ -12,8 +12,9 @@ from bootlab.experiments.recorded_profiles import read_profile_run
 from bootlab.experiments.sweep.profiles import Point, Sweep, make_point, make_sweep, slopes
 from bootlab.findings.analysis import Analysis
 from bootlab.findings.profile_document import profile_document
-from bootlab.measure.record import Outcome
+from bootlab.measure.record import DiskRecord, Outcome
 from bootlab.profile.recorded.record_types import Space
+from bootlab.profile.tables.block_io import DiskCaller
 from bootlab.report.profile import side_by_side_text as profile_sides_text
 from bootlab.report.profile import text as profile_text
 from bootlab.report.profile.page import profile_page
@@ -68,6 +69,23 @@ def test_sections_of_a_profile(analysis: Analysis) -> None:
     assert "tpm_init device 2.75 0.05" in out
     assert "1 0" in out and "/bin/sh" in out
     assert "cmdline_cryptomgr_notests 2.00 none" in out
+
+
+def test_disks_are_shown_with_who_asked_them(analysis: Analysis) -> None:
+    disk = DiskRecord(
+        drive="rootfs", model="sd", reads=3, read_bytes=3 << 20, writes=1, written_bytes=512, flushes=0,
+        busy_ns=4_000_000, waited_ns=8_000_000, longest_ns=5_000_000,
+    )  # fmt: skip
+    callers = (DiskCaller(1, 3, 3 << 20, 0, 0, 0, 7_000_000, 5_000_000), DiskCaller(2, 0, 0, 1, 512, 0, 10**6, 10**6))
+    record = analysis.record.model_copy(update={"disks": [disk]})
+    text = printed(profile_text.profile(replace(analysis, record=record, disk_callers=callers)), width=120)
+    _, found, rest = text.partition("disks, by who asked them")
+    assert found and re.search(r"sh\s+3\s+3\.0\s+0\s+0\.0\s+7\.00\s+5\.00", rest)
+    said = "rootfs is a modelled disk (sd): 3 reads of 3.0 MiB, 1 write of 0.0 MiB; busy 4.00 ms, 2.00 ms a request"
+    assert said in " ".join(rest.split())
+    assert "by who asked them" not in printed(profile_text.profile(analysis))
+    document = profile_document(replace(analysis, record=record, disk_callers=callers))
+    assert document["disks"][0]["drive"] == "rootfs" and document["disk_callers"][1]["written_bytes"] == 512
 
 
 def test_names_from_a_guest_cannot_steer_the_terminal(analysis: Analysis) -> None:

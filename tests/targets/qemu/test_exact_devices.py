@@ -5,7 +5,14 @@ from typing import Any
 import pytest
 
 from bootlab.system import System
-from bootlab.targets.qemu.exact_devices import are_exact, device_options, inexact_disks, machine_options
+from bootlab.targets.qemu.exact_devices import (
+    are_exact,
+    device_options,
+    inexact_disks,
+    machine_options,
+    modelled_lines,
+    modelled_options,
+)
 
 KERNEL = {"kernel": {"image": "k"}, "booted": {"mark": "ready"}}
 ROOT = {"path": "root.img"}
@@ -48,3 +55,17 @@ def test_each_other_disk_is_named_with_its_reason() -> None:
     assert usb.startswith('disks.1.attach = "usb": a USB controller') and ahci.startswith('disks.2.attach = "ahci": an')
     assert all(line.endswith('attach = "virtio" does') for line in (usb, ahci))
     assert inexact_disks(system(disks=disks, clock={"kind": "wall"})) == []
+
+
+def test_a_modelled_disk_takes_as_many_requests_as_its_device_and_the_plugin_has_its_figures() -> None:
+    modelled = system(rootfs={**ROOT, "model": "sd"}, disks=[{"size_mib": 16}, {"size_mib": 16, "model": "ssd"}])
+    card, ssd = modelled.modelled_disks["rootfs"], modelled.modelled_disks["disk1"]
+    pci = modelled_options(card, "virtio-blk-pci").split(",")
+    assert {"queue-size=4", "event_idx=off", "ioeventfd=off", "disable-legacy=on"} < set(pci)
+    assert modelled_options(ssd, "virtio-blk-device").startswith("num-queues=1,queue-size=32,")
+    lines = modelled_lines(modelled).splitlines()
+    assert lines[0] == "disk rootfs flash" and "figure disk1 depth 32" in lines
+    assert not any(line.endswith(" 0") or " disk0 " in line for line in lines)
+    assert modelled_lines(system(rootfs=ROOT)) == ""
+    kept = system(rootfs={**ROOT, "model": "sd", "keep_writes": True})
+    assert modelled_lines(kept).splitlines()[-1] == "keepwrites rootfs"
