@@ -8,7 +8,8 @@ from bootlab.build.image.as_system import describe_image, firmware_of, system_of
 from bootlab.build.image.contents import BIOS, UEFI, Chain, ImageContents, LoadedProgram, PartitionFound
 from bootlab.build.image.image_file import ImageFile
 from bootlab.build.image.kept_contents import ReadImage
-from bootlab.system import NetworkPeer, read_system
+from bootlab.sources import EXAMPLES
+from bootlab.system import Disk, NetworkPeer, read_system
 
 SERIAL = Chain(
     loader="GRUB", kernel="kernel-0", kernel_path="/boot/vmlinuz", words="ro console=tty0 console=ttyS0,115200"
@@ -61,5 +62,15 @@ def test_what_is_told_of_an_image(tmp_path: Path) -> None:
 def test_its_system_file_says_the_same(key: str, tmp_path: Path) -> None:
     system = system_of_image(image(tmp_path, **{key: SERIAL})).with_seed(7)
     system = system.model_copy(update={"description": 'a "quoted" \\ name\n\x1b'})
+    (tmp_path / "system.toml").write_text(system_text(system))
+    assert read_system(tmp_path / "system.toml") == system
+    more = system.with_cmdline("quiet").model_copy(update={"disks": (Disk(size_mib=16), Disk(size_mib=8, serial="b"))})
+    (tmp_path / "system.toml").write_text(system_text(more))
+    assert read_system(tmp_path / "system.toml") == more
+
+
+@pytest.mark.parametrize("name", ["debian-cloud", "microvm", "distribution/on-disk", "services"])
+def test_so_does_that_of_a_system_without_an_image(name: str, tmp_path: Path) -> None:
+    system = read_system(EXAMPLES / f"{name}.toml")
     (tmp_path / "system.toml").write_text(system_text(system))
     assert read_system(tmp_path / "system.toml") == system
