@@ -30,6 +30,7 @@ BOOT = {
     ],
 }
 OUTSIDE_THE_COMPARISON = {
+    "runs gc": "says how old and how large runs are; tests/cli/runs/test_verb.py reads it",
     "watch": "follows a serial line until it is stopped",
     "doctor": "tells of this machine",
     "examples": "tells where this checkout lies; tests/system/test_examples.py reads it",
