@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "qemu_block.h"
 
 /* A QEMU: its functions by their names, which the plugin finds in this program. */
 static struct {
@@ -25,27 +26,6 @@ static struct {
 } qemu;
 
 static int disk;
-
-void bql_lock_impl(const char *file, int line);
-void bql_unlock(void);
-bool bql_locked(void);
-void *qemu_get_aio_context(void);
-bool aio_poll(void *context, bool blocking);
-void bdrv_drain_all(void);
-void aio_bh_schedule_oneshot_full(void *context, void (*function)(void *), void *opaque, const char *name);
-void *blk_all_next(void *before);
-bool blk_is_inserted(void *which);
-int64_t blk_getlength(void *which);
-void *blk_aio_preadv(void *which, int64_t offset, void *vector, int flags, void (*done)(void *, int), void *opaque);
-int blk_pread(void *which, int64_t offset, int64_t size, void *ret, int flags);
-void qemu_iovec_init(void *vector, int count);
-void qemu_iovec_add(void *vector, void *bytes, size_t size);
-void qemu_iovec_destroy(void *vector);
-void *blk_get_attached_dev(void *which);
-const char *blk_name(void *which);
-const char *object_get_typename(void *device);
-int64_t object_property_get_int(void *device, const char *property, void **error);
-bool object_property_get_bool(void *device, const char *property, void **error);
 
 void bql_lock_impl(const char *file, int line)
 {
