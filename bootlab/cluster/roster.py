@@ -9,6 +9,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -167,6 +168,10 @@ class Roster:
     def tell_at_end(self, sent_bytes: int) -> None:
         """Say how the boots were spread, where there were any, and write it into each run that has some."""
         with self._lock:
+            if self._client.status == "running":
+                # A worker that was lost with the last boots is named as well.
+                with suppress(BootFailed):
+                    self._refresh(now=True)
             document = {
                 "schema": "bootlab.cluster/1",
                 "address": self.address,
