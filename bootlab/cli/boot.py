@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from bootlab.build.image.as_system import system_text
 from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store, open_system
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.files import expect_file, inputs_of, write_text
@@ -20,6 +19,7 @@ from bootlab.measure.record import Outcome
 from bootlab.measure.record_files import write_json
 from bootlab.report.boots.view import boot_view
 from bootlab.report.parts.figures import visible
+from bootlab.system.text import system_text
 
 
 def boot(

@@ -6,7 +6,6 @@ told of none, when port 22 answers.
 """
 
 import re
-from typing import Any
 
 from bootlab.build.image.contents import BIOS, UEFI, Chain, ImageContents, describe_partitions
 from bootlab.build.image.image_file import EFI
@@ -79,47 +78,6 @@ def describe_image(read: ReadImage) -> list[str]:
             'seen: ready is port 22\'s first answer (probe "ssh"); console=ttyS0 in its bootloader shows more'
         )
     return lines
-
-
-def system_text(system: System) -> str:
-    """Return a system as the TOML file that says the same, without what is a default anyway."""
-    document: dict[str, Any] = system.model_dump(mode="json", exclude_defaults=True)
-    if system.image is not None and system.kernel == Kernel(installed=True):
-        # Which an image has without saying so.
-        document.pop("kernel", None)
-    plain = {key: value for key, value in document.items() if not isinstance(value, dict)}
-    lines = [f"{key} = {_toml(value)}" for key, value in plain.items()]
-    tables = {key: value for key, value in document.items() if isinstance(value, dict)}
-    return "\n".join([*lines, *_tables(tables, ())]) + "\n"
-
-
-def _tables(tables: dict[str, Any], above: tuple[str, ...]) -> list[str]:
-    lines: list[str] = []
-    for name, table in tables.items():
-        path = (*above, name)
-        plain = {key: value for key, value in table.items() if not isinstance(value, dict)}
-        if plain:
-            lines += ["", f"[{'.'.join(map(_toml_key, path))}]"]
-            lines += [f"{_toml_key(key)} = {_toml(value)}" for key, value in plain.items()]
-        lines += _tables({key: value for key, value in table.items() if isinstance(value, dict)}, path)
-    return lines
-
-
-def _toml_key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml(key)
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return '"' + "".join(one if one >= " " and one != "\x7f" else f"\\u{ord(one):04x}" for one in escaped) + '"'
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{_toml_key(key)} = {_toml(one)}' for key, one in value.items())} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
-    return str(value)
 
 
 def _chain(contents: ImageContents) -> Chain:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.image.as_system import describe_image, firmware_of, system_of_image, system_text
+from bootlab.build.image.as_system import describe_image, firmware_of, system_of_image
 from bootlab.build.image.contents import BIOS, UEFI, Chain, ImageContents, LoadedProgram, PartitionFound
 from bootlab.build.image.image_file import ImageFile
 from bootlab.build.image.kept_contents import ReadImage
-from bootlab.sources import EXAMPLES
 from bootlab.system import Disk, NetworkPeer, read_system
+from bootlab.system.text import system_text
 
 SERIAL = Chain(
     loader="GRUB", kernel="kernel-0", kernel_path="/boot/vmlinuz", words="ro console=tty0 console=ttyS0,115200"
@@ -67,10 +67,3 @@ def test_its_system_file_says_the_same(key: str, tmp_path: Path) -> None:
     more = system.with_cmdline("quiet").model_copy(update={"disks": (Disk(size_mib=16), Disk(size_mib=8, serial="b"))})
     (tmp_path / "system.toml").write_text(system_text(more))
     assert read_system(tmp_path / "system.toml") == more
-
-
-@pytest.mark.parametrize("name", ["debian-cloud", "microvm", "distribution/on-disk", "services"])
-def test_so_does_that_of_a_system_without_an_image(name: str, tmp_path: Path) -> None:
-    system = read_system(EXAMPLES / f"{name}.toml")
-    (tmp_path / "system.toml").write_text(system_text(system))
-    assert read_system(tmp_path / "system.toml") == system
