@@ -39,7 +39,8 @@ OUTSIDE_THE_COMPARISON = {
     "build bootloader": "part of boot-board",
     "build image": "there was none before; tests/boot/machines/test_images.py boots what it makes",
     "gate": "what it says is compare's; tests/cli/test_gate.py reads it",
-    "bisect": "what it says of two commits is the gate's; tests/cli/test_bisect.py reads it",
+    "bisect": "what it says of two commits is the gate's; tests/cli/bisect/test_verb.py reads it",
+    "apply": "there was none before; tests/cli/test_apply.py reads what it writes",
     "init convert": "writes files, and takes no --json",
     **{
         f"ledger {verb}": "keeps files for later versions to read; tests/cli/test_ledger.py reads them"

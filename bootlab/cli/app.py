@@ -22,6 +22,7 @@ VERBS: Final = {
     "build": "build.kernel:app",
     "measure": "measure:measure",
     "try": "try_:try_",
+    "apply": "apply:apply",
     "compare": "compare:compare",
     "sweep": "sweep:sweep",
     "study": "study:study",
@@ -39,7 +40,7 @@ VERBS: Final = {
     "runs": "runs.verb:app",
     "ledger": "ledger:app",
     "gate": "gate:gate",
-    "bisect": "bisect:bisect",
+    "bisect": "bisect.verb:bisect",
     "examples": "examples:examples",
     "doctor": "doctor:doctor",
 }

@@ -148,6 +148,12 @@ def same_value(asked: str, got: str | None, kind: str | None) -> bool:
     return asked == (got or "n")
 
 
+def option_line(option: str, value: str) -> str:
+    """Return the line of a fragment that asks for a value, for who does not know the option's kind."""
+    plain = re.fullmatch(r"[ynm]|-?[0-9]+|0x[0-9a-fA-F]+", value)
+    return _line(Asked(option, value, ""), None if plain else "string")
+
+
 def _line(one: Asked, kind: str | None) -> str:
     if kind == "string":
         escaped = one.value.replace("\\", "\\\\").replace('"', '\\"')

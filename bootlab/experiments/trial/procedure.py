@@ -27,6 +27,8 @@ class Trial:
         self.engine = engine
         self._tell = shop.tell
         self._boots = FamilyBoots(engine, shop, task.seeds, wall=wall_clock(system), watch=task.watch)
+        self.reached: dict[StackName, System] = {}
+        """After `run`: the system that each finished stack makes."""
 
     def run(self) -> TryResult:
         """Measure everything and return the result.
@@ -41,6 +43,7 @@ class Trial:
         if task.stack:
             stacks = stages.ladder() if task.plan.keep_all else stages.stacks(alone)
         ablation = stages.ablation(stacks, alone) if task.ablation else []
+        self.reached = {name: stack.system for name, stack in stacks.items()}
         base = stages.base.family
         return TryResult(
             system=system.name,

@@ -28,7 +28,7 @@ def try_markdown(result: TryResult) -> str:
         others = [one for one in rows if not one.verdict.saves and one.technique not in kept]
     else:
         others = [one for one in rows if one.saved_ns is None]
-    return "\n\n".join([*parts, *_others(others), _measured_on(result)]) + "\n"
+    return "\n\n".join([*parts, *_others(others), measured_on(result)]) + "\n"
 
 
 def _stacks(result: TryResult) -> str:
@@ -70,7 +70,8 @@ def _others(others: list[Judged]) -> list[str]:
     return [prose(f"{verdict[0].upper()}{verdict[1:]}: {', '.join(names)}.") for verdict, names in by_verdict.items()]
 
 
-def _measured_on(result: TryResult) -> str:
+def measured_on(result: TryResult) -> str:
+    """Return the sentence below a trial's tables: clock, CPU model, seeds, how far it moves for no reason, hashes."""
     base = result.baseline
     boots = len(base.members) + len(base.null_members)
     words = [

@@ -61,7 +61,7 @@ def killed_and_resumed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
     folder = tmp_path_factory.mktemp("proc")
     path, runs = system(folder / "system", JOBS["proc"]), folder / "runs"
     child = subprocess.Popen(
-        tailor(path, runs, "--builds", "3"), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        tailor(path, runs, "--builds", "2"), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
     )
     assert child.stderr is not None
     said = []

@@ -42,7 +42,7 @@ def answers(result: dict[str, Any]) -> Any:
     return rows, final, members
 
 
-@pytest.mark.promise("bootlab try")
+@pytest.mark.promise("bootlab try", "bootlab apply")
 def test_a_trial_gives_the_same_answers_twice_and_can_be_resumed(tmp_path: Path) -> None:
     first = bootlab("try", SYSTEM, *TECHNIQUES, runs=tmp_path / "first")
     assert first["schema"] == "bootlab.try/1"
@@ -54,6 +54,11 @@ def test_a_trial_gives_the_same_answers_twice_and_can_be_resumed(tmp_path: Path)
     stack = [step for step in first["stack"] if step["verdict"] == "shorter"]
     assert all(before["ready_ns"] > after["ready_ns"] for before, after in zip(stack, stack[1:], strict=False))
     assert (Path(first["run"]) / "report.html").stat().st_size > 50_000
+
+    changes = bootlab("apply", "last", "--to", str(tmp_path / "changes"), runs=tmp_path / "first")
+    assert "cryptomgr.notests" in changes["words"]
+    booted = bootlab("boot", str(tmp_path / "changes/system.toml"), runs=tmp_path / "first")
+    assert booted["marks"]["ready"] == first["final"]["recommended"]["ready_ns"] == changes["after_ns"]
 
     second = tmp_path / "second"
     words = [sys.executable, "-m", "bootlab", "try", SYSTEM, *TECHNIQUES, "--runs", str(second)]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bootlab.build.workshop import Workshop
-from bootlab.cli.bisect_states import BisectRequest, OfCommits, OfPackages, StatesAsked, find_states
+from bootlab.cli.bisect.states import BisectRequest, OfCommits, OfPackages, StatesAsked, find_states
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, open_cache, open_store
 from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
 from bootlab.cli.profile.boots import Subject, profile_both

@@ -11,7 +11,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.cli.app import run
-from bootlab.cli.bisect import complete_revision
+from bootlab.cli.bisect.verb import complete_revision
 from bootlab.errors import BootFailed, InputError, Interrupted
 from bootlab.experiments.store import Store
 from tests.build.conftest import LocalArchive
@@ -359,7 +359,7 @@ class Kernels:
             answers.append(Answer({"kernel.package": f"={version}$"}, said))
         archive.publish()
         monkeypatch.setattr(
-            "bootlab.cli.bisect_states.open_shop", lambda *, silent: Workshop(Cache.default(), apt=archive.apt)
+            "bootlab.cli.bisect.states.open_shop", lambda *, silent: Workshop(Cache.default(), apt=archive.apt)
         )
         replayed(folder, *answers)
         text = SMALL.read_text().replace('init = "init"', f'init = "{SMALL.parent / "init"}"')

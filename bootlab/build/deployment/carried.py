@@ -1,0 +1,185 @@
+"""The files that a changed system becomes: what each tool reads, the steps that make it heed them, what is by hand.
+
+Every key that differs is either in a file or said to be done by hand: none is left out.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from bootlab.build.deployment.differences import KeyDifference, differences
+from bootlab.build.source.config_text import option_line
+from bootlab.system import Compression, Kernel, System
+
+ROOT: Final = PurePosixPath("root")
+"""Files below it have their place in the system's root."""
+_GRUB: Final = ROOT / "etc/default/grub.d/90-bootlab.cfg"
+_INITRAMFS_TOOLS: Final = ROOT / "etc/initramfs-tools/conf.d/90-bootlab"
+_INITRAMFS_MODULES: Final = ROOT / "usr/share/initramfs-tools/modules.d/90-bootlab"
+_DRACUT: Final = ROOT / "etc/dracut.conf.d/90-bootlab.conf"
+_MKOSI: Final = PurePosixPath("mkosi.conf.d/90-bootlab.conf")
+_KERNEL_FRAGMENT: Final = PurePosixPath("kernel/bootlab.config")
+_UBOOT_FRAGMENT: Final = PurePosixPath("u-boot/bootlab.config")
+_MADE_BY: Final = "# Written by bootlab apply.\n"
+_MACHINE: Final = "it is the machine's: set it where the machine is started"
+# Fields of a recipe of bootlab's own, for which no other tool has a file.
+_RECIPE: Final = "build the image so"
+
+
+@dataclass(slots=True)
+class Carried:
+    """What a change becomes."""
+
+    files: dict[PurePosixPath, str] = field(default_factory=dict)
+    """Path below the folder that is written -> text."""
+    copies: dict[PurePosixPath, Path] = field(default_factory=dict)
+    """Path below that folder -> a file of the user's that goes there: a patch."""
+    uses: dict[PurePosixPath, str] = field(default_factory=dict)
+    """File -> who reads it, or what is done with it."""
+    by_hand: dict[str, str] = field(default_factory=dict)
+    """Key -> what no file carries: both values, and what to do."""
+    words: list[str] = field(default_factory=list)
+    """Words that the kernel's command line gets."""
+    lost_words: list[str] = field(default_factory=list)
+    """Words that it loses."""
+
+    @property
+    def in_root(self) -> dict[PurePosixPath, str]:
+        """Return the files that have a place in the system's root: path there -> text."""
+        return {path.relative_to(ROOT): text for path, text in self.files.items() if path.is_relative_to(ROOT)}
+
+    @property
+    def remakes_initramfs(self) -> bool:
+        """Whether the system's initramfs has to be made again."""
+        return any("initramfs-tools" in path.parts or "dracut.conf.d" in path.parts for path in self.files)
+
+    def add(self, path: PurePosixPath, text: str, use: str) -> None:
+        """Add text to a file, which begins with where it comes from."""
+        self.files[path] = self.files.get(path, _MADE_BY) + text
+        self.uses.setdefault(path, use)
+
+
+def carried(before: System, after: System) -> Carried:
+    """Return what makes `after` out of `before` where that is built."""
+    made = Carried()
+    left = differences(before, after)
+    for write in (_command_line, _kernel, _bootloader, _initramfs, _image):
+        for key in write(made, before, after, left):
+            left.pop(key, None)
+    for key, difference in left.items():
+        made.by_hand[key] = f"{difference.words}: {_advice(key)}"
+    return made
+
+
+_Left = dict[str, KeyDifference]
+
+
+def _command_line(made: Carried, before: System, after: System, left: _Left) -> list[str]:
+    key = "kernel.cmdline"
+    if key not in left:
+        return []
+    old, new = before.kernel.cmdline.split(), after.kernel.cmdline.split()
+    made.words = [word for word in new if word not in old]
+    made.lost_words = [word for word in old if word not in new]
+    made.files[PurePosixPath("kernel/cmdline")] = f"{after.kernel.cmdline}\n"
+    made.uses[PurePosixPath("kernel/cmdline")] = "all the words: QEMU's -append, Firecracker's boot_args, a UKI"
+    if made.words:
+        words = " ".join(made.words)
+        quoted = words.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$").replace("`", "\\`")
+        made.add(_GRUB, f'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {quoted}"\n', "GRUB, after update-grub")
+        made.add(_MKOSI, f"[Content]\nKernelCommandLine={words}\n", "mkosi, beside its own configuration")
+    if made.lost_words:
+        made.by_hand["kernel.cmdline"] = f"take out of what the bootloader says: {' '.join(made.lost_words)}"
+    return [key]
+
+
+def _kernel(made: Carried, before: System, after: System, left: _Left) -> list[str]:
+    start = "kernel.build.options."
+    mine = [key for key in left if key.startswith(start)]
+    lines = [option_line(key.removeprefix(start), str(left[key].after)) for key in mine if left[key].after]
+    if lines:
+        made.add(
+            _KERNEL_FRAGMENT,
+            "\n".join(lines) + "\n",
+            "the kernel's scripts/kconfig/merge_config.sh; Buildroot's and Yocto's configuration fragments",
+        )
+    for key in mine:
+        if not left[key].after:
+            made.by_hand[key] = f"{left[key].before}: no longer asked for"
+    return [*mine, *_patches(made, "kernel", "kernel.build.patches", left)]
+
+
+def _bootloader(made: Carried, before: System, after: System, left: _Left) -> list[str]:
+    start = "bootloader.options."
+    mine = [key for key in left if key.startswith(start) and left[key].after]
+    if mine:
+        lines = [option_line(key.removeprefix(start), str(left[key].after)) for key in mine]
+        made.add(_UBOOT_FRAGMENT, "\n".join(lines) + "\n", "U-Boot's scripts/kconfig/merge_config.sh")
+    return [*mine, *_patches(made, "u-boot", "bootloader.patches", left)]
+
+
+def _patches(made: Carried, folder: str, key: str, left: _Left) -> list[str]:
+    if key not in left or not set(left[key].before or ()) <= set(left[key].after or ()):
+        return []
+    new = [Path(one) for one in left[key].after if one not in (left[key].before or ())]
+    for number, path in enumerate(new, 1):
+        place = PurePosixPath(folder, "patches", f"{number:04d}-{path.name}")
+        made.copies[place] = path
+        made.uses[place] = "patch -p1, or git apply, in the source tree"
+    return [key]
+
+
+def _initramfs(made: Carried, before: System, after: System, left: _Left) -> list[str]:
+    new = after.initramfs
+    if new is None or before.initramfs is None:
+        return []
+    taken = []
+    key = "initramfs.compression"
+    if key in left:
+        taken.append(key)
+        made.add(_DRACUT, f'compress="{_DRACUT_NAMES.get(new.compression, new.compression.value)}"\n', "dracut")
+        if new.compression is Compression.NONE:
+            made.by_hand[key] = f"{left[key].words}: initramfs-tools always compresses; dracut and mkosi need not"
+            made.add(_MKOSI, "[Output]\nCompressOutput=no\n", "mkosi, beside its own configuration")
+        else:
+            name = _TOOLS_NAMES.get(new.compression, new.compression.value)
+            made.add(_INITRAMFS_TOOLS, f"COMPRESS={name}\n", "initramfs-tools, after update-initramfs -u")
+    for key, modules in (("initramfs.modules", new.modules), ("initramfs.keep_modules", new.keep_modules)):
+        if key in left and modules is not None and "*" not in modules:
+            taken.append(key)
+            made.add(_INITRAMFS_TOOLS, "MODULES=list\n", "initramfs-tools, after update-initramfs -u")
+            made.add(_INITRAMFS_MODULES, "".join(f"{one}\n" for one in modules), "initramfs-tools: the modules to take")
+            made.add(_DRACUT, f'drivers=" {" ".join(modules)} "\n', "dracut")
+    return taken
+
+
+_TOOLS_NAMES: Final = {Compression.LZO: "lzop"}
+_DRACUT_NAMES: Final = {Compression.NONE: "cat", Compression.LZO: "lzo"}
+
+
+def _image(made: Carried, before: System, after: System, left: _Left) -> list[str]:
+    taken = []
+    if "image.menu_s" in left and after.image is not None and after.image.menu_s is not None:
+        taken.append("image.menu_s")
+        seconds = after.image.menu_s
+        made.add(
+            _GRUB,
+            f"GRUB_TIMEOUT={seconds}\nGRUB_TIMEOUT_STYLE={'menu' if seconds else 'hidden'}\n",
+            "GRUB, after update-grub",
+        )
+        made.by_hand["image.menu_s"] = f"where systemd-boot is the loader: timeout {seconds} in loader/loader.conf"
+    if "image.loader" in left and after.image is not None and after.image.loader == "uki":
+        taken.append("image.loader")
+        made.by_hand["image.loader"] = "a unified kernel image: layout=uki in /etc/kernel/install.conf; ukify makes it"
+    return taken
+
+
+def _advice(key: str) -> str:
+    part, _, rest = key.partition(".")
+    if part in ("machine", "clock", "disks", "network", "storage", "board_model") or key == "kernel.entry":
+        return _MACHINE
+    if part == "kernel" and rest.partition(".")[0] in Kernel.model_fields:
+        return "choose this kernel"
+    if part in ("initramfs", "rootfs"):
+        return _RECIPE
+    return "set it so"

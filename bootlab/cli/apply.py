@@ -1,0 +1,101 @@
+"""`bootlab apply RUN --to DIR`: a trial's winning stack as files for where the system is really built."""
+
+import re
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bootlab.build.deployment.carried import Carried, carried
+from bootlab.build.deployment.installing import install_script, make_debian_package
+from bootlab.cli.options.arguments import Json, Runs, open_store
+from bootlab.cli.terminal.files import expect_folder
+from bootlab.cli.terminal.showing import answer
+from bootlab.cli.terminal.speech import err
+from bootlab.errors import InputError, MissingTool, StoreError
+from bootlab.experiments.results import read_result
+from bootlab.experiments.store import RunKind
+from bootlab.experiments.trial.reached import choose_stack, read_reached
+from bootlab.experiments.trial.result import StackName, TryResult
+from bootlab.measure.record_files import read_record
+from bootlab.report.trial.carried import account, apply_document, apply_view
+from bootlab.system.text import system_text
+
+_ACCOUNT, _SYSTEM, _SCRIPT = "CHANGES.md", "system.toml", "apply.sh"
+
+
+def apply(
+    run: Annotated[str, typer.Argument(metavar="[RUN]", help="A trial: its path, directory name, number, or last.")] = (
+        "last"
+    ),
+    to: Annotated[
+        Path | None, typer.Option("--to", "-o", metavar="DIR", help="A new folder for the files. [required]")
+    ] = None,
+    stack: Annotated[
+        str | None,
+        typer.Option(
+            "--stack",
+            help="recommended, with-risks, or a plan's ladder. [default: recommended, or the ladder]",
+            autocompletion=lambda: [one.value.replace(" ", "-") for one in StackName],
+        ),
+    ] = None,
+    json: Json = False,
+    runs: Runs = None,
+) -> int:
+    """Write what a trial's stack changed as files for GRUB, mkosi, initramfs-tools, dracut, kconfig and U-Boot.
+
+    A Debian package and a script put them in their places; CHANGES.md says what each step saved, what each file is for,
+    and what no file carries: the machine's settings, say. system.toml boots the whole of it again.
+    """
+    if to is None:
+        raise InputError("--to DIR is missing: where to write the files", hint="bootlab apply last --to changes")
+    found = open_store(runs).find(run)
+    if found.kind is not RunKind.TRY:
+        raise InputError(f"{found.path}: a {found.kind}, not a try: only a trial ends in a stack")
+    if to.is_dir() and any(to.iterdir()):
+        raise InputError(f"--to {to}: holds files already", hint="name a new folder, or empty that one")
+    expect_folder("--to", to, [("the run", found.path)], what="change")
+    result = read_result(found, TryResult)
+    chosen = choose_stack(result, stack)
+    before, after = read_reached(found, chosen)
+    made = carried(before, after)
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+        _write(made, to)
+        # With the seed of the boot that is the stack's figure, it boots to that very figure.
+        seed = read_record(Path(result.final[chosen].run)).seed
+        (to / _SYSTEM).write_text(system_text(after.with_seed(seed)), encoding="utf-8")
+        package = _package(made, f"bootlab-changes-{_package_name(result.system)}", to)
+        document = apply_document(result, chosen, made, to, package)
+        (to / _ACCOUNT).write_text(account(result, document), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"--to: {error.filename or to}: {error.strerror or error}") from error
+    return answer(apply_view(document), json=json)
+
+
+def _write(made: Carried, to: Path) -> None:
+    for path, text in made.files.items():
+        place = to / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    for path, source in made.copies.items():
+        (to / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, to / path)
+    if made.in_root or made.words:
+        (to / _SCRIPT).write_text(install_script(made), encoding="utf-8")
+
+
+def _package(made: Carried, name: str, to: Path) -> Path | None:
+    if not made.in_root:
+        return None
+    try:
+        return make_debian_package(made, name, "1.0", to)
+    except MissingTool as error:
+        err.print(f"bootlab: warning: no Debian package: {error.message}", soft_wrap=True)
+        return None
+
+
+def _package_name(system: str) -> str:
+    # What Debian allows in a package's name.
+    return re.sub(r"[^a-z0-9.+-]+", "-", system.lower()).strip("-.+")

@@ -1,0 +1,1 @@
+"""`bootlab bisect`: which commit, or which version of a package, changed what a boot takes."""

@@ -1,0 +1,106 @@
+"""What the changes of a stack become, and that no change is left out."""
+
+import subprocess
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from bootlab.build.deployment.carried import Carried, carried
+from bootlab.build.deployment.differences import differences
+from bootlab.build.source.config_text import read_fragment
+from bootlab.errors import InputError
+from bootlab.findings.technique_evidence import measured_of
+from bootlab.measure.record_files import read_record
+from bootlab.sources import EXAMPLES
+from bootlab.system import Compression, DiskImage, Kernel, Machine, MachineType, System, read_system
+from bootlab.techniques.model.catalogue import load_catalogue
+from tests.targets.replay.record_boots import DATA
+
+CLOUD, MICROVM, BOARD = (read_system(EXAMPLES / f"{name}.toml") for name in ("debian-cloud", "microvm", "board"))
+GRUB = PurePosixPath("root/etc/default/grub.d/90-bootlab.cfg")
+TOOLS = PurePosixPath("root/etc/initramfs-tools/conf.d/90-bootlab")
+
+
+def text(made: Carried, path: str | PurePosixPath) -> str:
+    first, _, rest = made.files[PurePosixPath(path)].partition("\n")
+    assert first == "# Written by bootlab apply."
+    return rest
+
+
+@pytest.mark.parametrize("word", ["quiet", 'a="b c"', "tick=$HOME`id`", "back\\slash"])
+def test_words_reach_the_kernel_through_grub_as_they_are(word: str, tmp_path: Path) -> None:
+    made = carried(CLOUD, CLOUD.with_cmdline(*word.split()))
+    (tmp_path / "grub").write_text(f'GRUB_CMDLINE_LINUX=before\n{made.files[GRUB]}printf %s "$GRUB_CMDLINE_LINUX"\n')
+    said = subprocess.run(["sh", str(tmp_path / "grub")], capture_output=True, text=True, check=True).stdout
+    assert said == f"before {word}"
+    assert made.words == word.split() and made.lost_words == [] and made.by_hand == {}
+    assert text(made, "mkosi.conf.d/90-bootlab.conf") == f"[Content]\nKernelCommandLine={word}\n"
+
+
+def test_words_that_go_are_said() -> None:
+    made = carried(CLOUD.with_cmdline("slow"), CLOUD)
+    assert made.lost_words == ["slow"]
+    assert made.by_hand == {"kernel.cmdline": "take out of what the bootloader says: slow"}
+
+
+def test_options_of_the_kernel_are_a_fragment_that_reads_back(tmp_path: Path) -> None:
+    options = {"SMP": "n", "HZ": "100", "CMDLINE": "say x", "EXT4_FS": "m", "PHYSICAL_START": "0x1000000"}
+    made = carried(MICROVM, MICROVM.with_options(**options))
+    (tmp_path / "fragment").write_text(made.files[PurePosixPath("kernel/bootlab.config")])
+    asked = {one.option: one.value for one in read_fragment(tmp_path / "fragment", "x")}
+    assert asked == options
+
+
+def test_an_initramfs_of_fewer_modules_and_another_compression() -> None:
+    changed = CLOUD.with_part("initramfs", compression=Compression.LZO, modules=("ext4", "virtio_blk"))
+    made = carried(CLOUD, changed)
+    assert text(made, TOOLS) == "COMPRESS=lzop\nMODULES=list\n"
+    assert text(made, "root/usr/share/initramfs-tools/modules.d/90-bootlab") == "ext4\nvirtio_blk\n"
+    assert text(made, "root/etc/dracut.conf.d/90-bootlab.conf") == 'compress="lzo"\ndrivers=" ext4 virtio_blk "\n'
+    assert made.remakes_initramfs and made.by_hand == {}
+
+
+def test_what_initramfs_tools_cannot_do_is_said() -> None:
+    made = carried(CLOUD, CLOUD.with_part("initramfs", compression=Compression.NONE))
+    assert TOOLS not in made.files
+    assert "initramfs-tools always compresses" in made.by_hand["initramfs.compression"]
+
+
+def test_a_menu_that_does_not_wait(tmp_path: Path) -> None:
+    (tmp_path / "disk.img").write_bytes(b"")
+    image = DiskImage(path=tmp_path / "disk.img")
+    system = System.model_validate(
+        {**dict(CLOUD), "image": image, "kernel": Kernel(installed=True), "initramfs": None, "disks": (),
+         "machine": Machine(type=MachineType.Q35)}
+    )  # fmt: skip
+    made = carried(system, system.with_part("image", menu_s=0))
+    assert text(made, GRUB) == "GRUB_TIMEOUT=0\nGRUB_TIMEOUT_STYLE=hidden\n"
+    assert "loader/loader.conf" in made.by_hand["image.menu_s"]
+
+
+def test_what_is_the_machines_is_said_to_be() -> None:
+    made = carried(CLOUD, CLOUD.with_part("machine", memory_mib=128))
+    assert made.files == {}
+    assert made.by_hand["machine.memory_mib"].startswith("256 -> 128: it is the machine's")
+
+
+def test_no_technique_of_the_catalogue_is_lost() -> None:
+    """Each change of a system shows in a file or among what is by hand, whatever its technique."""
+    measured = measured_of(read_record(DATA / "virtual/ready-s1"))
+    seen = 0
+    for technique in load_catalogue():
+        for system in (CLOUD, MICROVM, BOARD):
+            try:
+                if technique.change.applies(system, measured) is not None:
+                    continue
+                changed = technique.change.apply(system, measured)
+            except InputError:
+                continue
+            keys = differences(system, changed)
+            made = carried(system, changed)
+            if keys:
+                seen += 1
+                assert made.files or made.copies or made.by_hand, technique.name
+                assert not made.by_hand.keys() - keys.keys()
+            assert set(made.uses) == set(made.files) | set(made.copies), technique.name
+    assert seen > 100
