@@ -127,7 +127,7 @@ def has_report(text: str) -> bool:
 def parse_report(text: str, tally: Tally | None = None) -> Bootstage:
     """Return the last `bootstage report` of a console. Raises InputError when there is none."""
     rows = [_unstamped(row[:_LONGEST_ROW].rstrip("\r")) for row in text.split("\n")]
-    if not rows[-1]:
+    if not text or text.endswith("\n"):
         rows.pop()
     tally = tally or Tally()
     starts = [index for index, row in enumerate(rows) if _HEAD.search(row)]
