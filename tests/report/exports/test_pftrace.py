@@ -88,6 +88,8 @@ def test_what_lies_before_zero_moves_all_and_says_so(tmp_path: Path) -> None:
     assert any("3000000000 added" in name for name in tracks.values())
 
 
+# No package brings it, so it may be missing where everything else is required.
+@pytest.mark.hardware
 @pytest.mark.skipif(shutil.which("trace_processor_shell") is None, reason="needs trace_processor_shell")
 def test_the_real_trace_processor_opens_it(tmp_path: Path) -> None:
     one, path = sample("debian-13/dmesg.txt.xz"), tmp_path / "x.pftrace"
