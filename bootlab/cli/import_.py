@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from bootlab.cli.options.arguments import ExportFormat, Json, Runs, open_store
+from bootlab.cli.options.arguments import Json, RecordingExport, Runs, open_store
 from bootlab.cli.terminal.showing import answer, show
 from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError, MissingTool
@@ -64,7 +64,7 @@ Tsc = Annotated[
     ),
 ]
 Exports = Annotated[
-    list[ExportFormat] | None, typer.Option("--export", help="Write the recording in this form, too. Repeatable.")
+    list[RecordingExport] | None, typer.Option("--export", help="Write the recording in this form, too. Repeatable.")
 ]
 Explain = Annotated[
     bool,

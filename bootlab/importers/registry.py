@@ -4,11 +4,20 @@ from dataclasses import replace
 from typing import Final
 
 from bootlab.errors import InputError
-from bootlab.importers import android, boot_series, cloud_init
+from bootlab.importers import android, boot_series, cloud_init, comma
 from bootlab.importers.bootchart import loose
 from bootlab.importers.bootchart import svg as bootchart_svg
 from bootlab.importers.bootchart import tarball as bootchart
-from bootlab.importers.firmware import boot_kpi, bootstage, cbmem, fpdt, xbl
+from bootlab.importers.firmware import (
+    boot_kpi,
+    boot_time_report,
+    bootstage,
+    cbmem,
+    fpdt,
+    slim_bootloader,
+    ti_sbl,
+    xbl,
+)
 from bootlab.importers.freebsd import boottrace, tslog
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.kernel import ftrace
@@ -25,7 +34,7 @@ from bootlab.importers.systemd import plot_json as systemd_plot
 from bootlab.importers.systemd import plot_svg as systemd_svg
 from bootlab.importers.systemd import show as systemd_show
 from bootlab.importers.tool_files import tool_file
-from bootlab.importers.vmm import ec2_boot_bench, firecracker_log, firecracker_metrics, qemu_boot_time
+from bootlab.importers.vmm import ec2_boot_bench, firecracker_log, firecracker_metrics, qemu_boot_time, qemu_trace
 from bootlab.timeline.recording import Recording
 
 IMPORTERS: Final[tuple[Importer, ...]] = (
@@ -41,7 +50,12 @@ IMPORTERS: Final[tuple[Importer, ...]] = (
     boot_kpi.IMPORTER,
     fpdt.IMPORTER,
     xbl.IMPORTER,
+    slim_bootloader.IMPORTER,
+    boot_time_report.IMPORTER,
+    ti_sbl.IMPORTER,
+    comma.IMPORTER,
     qemu_boot_time.IMPORTER,
+    qemu_trace.IMPORTER,
     bootchart.IMPORTER,
     bootchart_svg.IMPORTER,
     journal.IMPORTER,
@@ -63,6 +77,8 @@ IMPORTERS: Final[tuple[Importer, ...]] = (
 
 
 _ZIPPED: Final = "it is a zip archive: unpack it, or `unzip -p FILE | bootlab import -` where it holds one file"
+_SIMPLE_TRACE: Final = b"\xff" * 8 + (0xF2B177CB0AA429B4).to_bytes(8, "little")
+"""How a file of QEMU's trace backend `simple` begins (trace/simple.c)."""
 LATEST: Final = 1 << 56
 """More ns than two years have, or cycles; a file with such a time in it is damaged."""
 
@@ -95,6 +111,12 @@ def read_recording(source: Source, options: Options, format_name: str | None = N
         raise FormatError(
             f"{source.name}: it is {kind.title}, which only {kind.argv[0]} can read",
             hint=f"{kind.command(source.name)} | bootlab import -",
+        )
+    if source.head.data.startswith(_SIMPLE_TRACE):
+        raise FormatError(
+            f"{source.name}: it is a trace of QEMU's backend `simple`, which only QEMU's simpletrace.py can read",
+            hint=f"scripts/simpletrace.py trace-events-all {source.name} | bootlab import -  (both are of the build of "
+            "the QEMU that wrote it); or trace with -trace PATTERN -msg timestamp=on -D FILE, which is text",
         )
     importer = find_importer(source.head)
     alone = loose.log_alone(source.head.data) if importer in (None, boot_series.IMPORTER, bootchart.IMPORTER) else None

@@ -80,3 +80,8 @@ def test_a_mail_that_broke_its_lines_is_counted_by_the_lines_it_has() -> None:
         + "> [    1.000000] initcall a+0x0/0x1 returned 0\n> after 12 usecs\n"
     )
     check_account(account_of(text.encode()), text.encode())
+
+
+def test_a_console_that_is_cut_behind_a_carriage_return_has_that_line() -> None:
+    data = SAMPLES["uboot/qemu-x86-console.log"].data + b"\r\n\r"
+    check_account(account_of(data), data)

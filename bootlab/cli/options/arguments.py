@@ -36,10 +36,22 @@ def complete_system(incomplete: str) -> list[str]:
 
 
 class ExportFormat(StrEnum):
-    """What a profile or a recording can be written as, for other tools."""
+    """What a profile can be written as, for other tools."""
 
     FOLDED = "folded"
     PERFETTO = "perfetto"
+    SVG = "svg"
+    CSV = "csv"
+    JSON = "json"
+
+
+class RecordingExport(StrEnum):
+    """What a recording can be written as, for other tools."""
+
+    FOLDED = "folded"
+    PERFETTO = "perfetto"
+    PFTRACE = "pftrace"
+    SPEEDSCOPE = "speedscope"
     SVG = "svg"
     CSV = "csv"
     JSON = "json"

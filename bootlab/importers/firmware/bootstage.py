@@ -19,6 +19,7 @@ from bootlab.timeline.line_account import Fate
 from bootlab.timeline.recording import MOST_SPANS, Length, Recording, TextLine
 from bootlab.timeline.timeline import Timeline
 
+FORMAT: Final = "bootstage"
 BOOTSTAGE: Final = Clock("u-boot timer", 1_000)
 """timer_get_boot_us(): microseconds since U-Boot's first program (SPL, where there is one) started its timer."""
 MAGIC: Final = 0xB00757A3
@@ -126,7 +127,7 @@ def has_report(text: str) -> bool:
 def parse_report(text: str, tally: Tally | None = None) -> Bootstage:
     """Return the last `bootstage report` of a console. Raises InputError when there is none."""
     rows = [_unstamped(row[:_LONGEST_ROW].rstrip("\r")) for row in text.split("\n")]
-    if not rows[-1]:
+    if not text or text.endswith("\n"):
         rows.pop()
     tally = tally or Tally()
     starts = [index for index, row in enumerate(rows) if _HEAD.search(row)]
@@ -242,6 +243,6 @@ def _sums(records: list[tuple[str, int, int, int]]) -> Iterator[AccumulatedTime]
 
 
 IMPORTER: Final = Importer(
-    name="bootstage", title="U-Boot: a console with bootstage report, or memory with a bootstage stash",
+    name=FORMAT, title="U-Boot: a console with bootstage report, or memory with a bootstage stash",
     recognise=recognise, read=read,
 )  # fmt: skip

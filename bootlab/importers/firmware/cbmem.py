@@ -66,7 +66,7 @@ class CbmemStamp:
 
 def recognise(head: Head) -> str:
     """Return how `cbmem -t` or `cbmem -T` begins, or that it is as long as the table that it begins as."""
-    rows = [row for row in head.rows if row.strip()][:_LOOKED_AT]
+    rows = [row[:_LONGEST_ROW] for row in head.rows if row.strip()][:_LOOKED_AT]
     # A prompt may stand before it, or its head be cut off.
     if (title := next((row for row in rows if _HEAD.fullmatch(row)), None)) is not None:
         return title

@@ -21,6 +21,7 @@ from bootlab.timeline.event import Event, Span
 from bootlab.timeline.recording import MOST_SPANS, Length, Recording
 from bootlab.timeline.timeline import Timeline
 
+FORMAT: Final = "xbl"
 POWER_ON: Final = Clock("power-on", 1_000)
 _MOMENT = re.compile(r"B -\s{1,20}(?P<us>\d{1,12}) - (?P<name>\S.{0,400})")
 _TOOK = re.compile(r"D -\s{1,20}(?P<us>\d{1,12}) - (?P<name>\S.{0,400})")
@@ -49,6 +50,12 @@ class _Loaders:
     """Steps whose length has not come yet, and when they began."""
 
 
+def is_moment(line: str) -> bool:
+    """Say whether a line is the start or the end of a loader."""
+    found = _MOMENT.fullmatch(line)
+    return found is not None and _EDGE.match(found["name"]) is not None
+
+
 def read(source: Source, options: Options) -> Recording:
     """Return the loaders' moments, steps and lengths. Raises FormatError when there is no moment."""
     found = _Loaders()
@@ -70,7 +77,7 @@ def read(source: Source, options: Options) -> Recording:
 
 def _take(text: str, found: _Loaders, tally: Tally) -> None:
     moment, took = _MOMENT.fullmatch(text), _TOOK.fullmatch(text)
-    if moment is not None and _is_moment(moment, found.events) and len(found.events) < MOST_SPANS:
+    if moment is not None and _is_in_order(moment, found.events) and len(found.events) < MOST_SPANS:
         tally.used("moments")
         t_ns, name = int(moment["us"]) * 1_000, moment["name"].rstrip(" -")
         found.events.append(Event(t_ns, "loader", name))
@@ -96,7 +103,7 @@ def _take(text: str, found: _Loaders, tally: Tally) -> None:
         found.lines.append((None, text[:LONGEST_TEXT]))
 
 
-def _is_moment(moment: "re.Match[str]", before: Sequence[Event]) -> bool:
+def _is_in_order(moment: "re.Match[str]", before: Sequence[Event]) -> bool:
     # `B - 4122 - battery voltage` is a figure of something else. An image's own timer may begin anew.
     return not before or _EDGE.match(moment["name"]) is not None or int(moment["us"]) * 1_000 >= before[-1].t_ns
 
@@ -120,4 +127,4 @@ def _phases(events: Sequence[Event]) -> Iterator[Span]:
         yield Span(before, last, "phase", "behind that")
 
 
-IMPORTER: Final = Importer("xbl", "Qualcomm's boot loaders on the console: B - 65310 - PBL, End", recognise, read)
+IMPORTER: Final = Importer(FORMAT, "Qualcomm's boot loaders on the console: B - 65310 - PBL, End", recognise, read)

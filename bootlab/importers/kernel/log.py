@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from bootlab.importers.firmware import bootstage
+from bootlab.importers.firmware import bootstage, slim_bootloader, ti_sbl, xbl
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.kernel import dmesg, suspend
 from bootlab.importers.kernel.boot_phases import RUN_INIT, end_notes, kernel_phases
@@ -35,6 +35,13 @@ _LEVEL = re.compile(r"entering initcall level: (?P<level>\w+)")
 _BANNER = re.compile(r"Linux version (\S+)")
 _COMMAND_LINE = re.compile(r"(?:Kernel command|Command) line: (.*)")
 _STARTUP: Final = "Startup finished in "
+_LOADERS_OWN: Final = (
+    (bootstage.has_report, "U-Boot's bootstage report", bootstage.FORMAT),
+    (slim_bootloader.is_head, "Slim Bootloader's table of times", slim_bootloader.FORMAT),
+    (ti_sbl.is_step, "the profile of TI's SBL", ti_sbl.FORMAT),
+    (xbl.is_moment, "what Qualcomm's loaders say of their times", xbl.FORMAT),
+)
+"""How a line of a loader's own figures is told, what they are, and the format that reads them."""
 _DEFERRED: Final = (-517, 517)
 """EPROBE_DEFER, which some kernels print without its sign."""
 
@@ -251,8 +258,10 @@ def _stamp_notes(log: KernelLog) -> Iterator[str]:
 
 
 def _notes(log: KernelLog, spans: int) -> Iterator[str]:
-    if any(bootstage.has_report(line.text) for line in log.lines if line.t_ns is None):
-        yield "U-Boot's bootstage report is in it, too, on a clock of its own: --format bootstage reads that."
+    without_time = [line.text for line in log.lines if line.t_ns is None]
+    for is_one, what, form in _LOADERS_OWN:
+        if any(map(is_one, without_time)):
+            yield f"{what[0].upper()}{what[1:]} is in it, too, on a clock of its own: --format {form} reads that."
     open_calls = sum(call.start_ns is not None and call.end_ns is None for call in log.initcalls)
     lost = sum(call.pid is None for call in log.initcalls)
     if open_calls or lost:

@@ -105,7 +105,12 @@ def _notes(pairs: Sequence[tuple[int, int]], alignment: Alignment | None, unplac
     if alignment.since_ns > 0:
         yield (
             f"This holds from the kernel's {alignment.since_ns / 1e9:.3f} s on. Before, its clock stood still, stepped "
-            f"or lost time: what it stamped then has lengths and no place on this clock ({unplaced} spans)."
+            "or lost time, or its lines were late"
+            + (
+                f": what it stamped then has lengths and no place on this clock ({unplaced} spans)."
+                if unplaced
+                else "."
+            )
         )
     late = [arrived - stamp - alignment.offset_ns for stamp, arrived in pairs if alignment.covers(stamp)]
     many = [delay for delay in late if delay > _LATE_NS + alignment.uncertainty_ns]

@@ -1,4 +1,4 @@
-"""A recording of another tool in the formats of the others: folded stacks, Perfetto, CSV, JSON."""
+"""A recording of another tool in the formats of the others: folded stacks, Perfetto, speedscope, CSV, JSON."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -8,6 +8,8 @@ from typing import Any, Final
 from bootlab.errors import InputError, StoreError
 from bootlab.report.exports.folded import write_folded
 from bootlab.report.exports.perfetto import complete, instant, named
+from bootlab.report.exports.pftrace import write_pftrace
+from bootlab.report.exports.speedscope import speedscope_document, write_speedscope
 from bootlab.report.exports.svg import write_svg
 from bootlab.report.exports.tables import Row, write_csv, write_json
 from bootlab.report.parts.figures import visible
@@ -111,6 +113,24 @@ def _perfetto(one: Recording, name: str, directory: Path) -> Files:
     return {"trace for ui.perfetto.dev": path}
 
 
+def _pftrace(one: Recording, name: str, directory: Path) -> Files:
+    path = directory / "recording.pftrace"
+    write_pftrace(one, path)
+    return {"trace for ui.perfetto.dev, in its own form": path}
+
+
+def _speedscope(one: Recording, name: str, directory: Path) -> Files:
+    document = speedscope_document(one, visible(name))
+    if document is None:
+        raise InputError(
+            f"{name}: --export speedscope: nothing in a recording of {one.format} has a place, and it has no stacks",
+            hint="csv and json have what it has",
+        )
+    path = directory / "recording.speedscope.json"
+    write_speedscope(document, path)
+    return {"profiles for speedscope.app": path}
+
+
 def _trace_events(one: Recording) -> Iterator[dict[str, Any]]:
     yield named("process_name", _TRACKS, 0, "boot")
     yield named("process_name", _THREADS, 0, "threads")
@@ -140,6 +160,8 @@ def _trace_events(one: Recording) -> Iterator[dict[str, Any]]:
 FORMATS: Final[Mapping[str, Callable[[Recording, str, Path], Files]]] = {
     "folded": _folded,
     "perfetto": _perfetto,
+    "pftrace": _pftrace,
+    "speedscope": _speedscope,
     "svg": _svg,
     "csv": _csv,
     "json": _json,

@@ -1,11 +1,13 @@
 """coreboot's timestamps: the same boot by cbmem -t, by cbmem -T, and as the table itself."""
 
 import struct
+import time
 
 import pytest
 
+from bootlab.importers.firmware import cbmem
 from bootlab.importers.firmware.cbmem import parse_table
-from bootlab.importers.reading.source import FormatError
+from bootlab.importers.reading.source import FormatError, Head
 from tests.importers.samples import DATA, recording_of, sample, span_of
 
 TABLE = (DATA / "coreboot" / "timestamps.bin").read_bytes()
@@ -78,3 +80,10 @@ def test_rows_without_their_head() -> None:
     rows = (DATA / "coreboot" / "cbmem-t.txt").read_text().split("\n")[4:]
     one = recording_of("\n".join(rows).encode())
     assert one.format == "cbmem" and len(one.timeline.events) == 19 - (rows[0].startswith("  12"))
+
+
+def test_a_row_of_blanks_is_looked_at_in_no_time() -> None:
+    row = " 101:end of entries " + " " * 60_000 + "428,304 (114) " + " " * 4_000
+    began = time.process_time()
+    assert cbmem.recognise(Head("x", f"{row}\n".encode())) == ""
+    assert time.process_time() - began < 0.2

@@ -7,7 +7,7 @@ import pytest
 
 from bootlab.importers.kernel import log as kernel_log
 from bootlab.timeline.recording import Recording
-from tests.importers.samples import DATA, read_text, sample
+from tests.importers.samples import DATA, read_text, recording_of, sample
 
 
 def text_of(name: str) -> str:
@@ -195,3 +195,20 @@ def test_an_endless_line_takes_no_time(words: str) -> None:
     began = time.process_time()
     read("[    0.000000] Linux version 6\n" + words * (65_000 // len(words)) + "\n")
     assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize(
+    ("loaders", "name"),
+    [
+        ("uboot/qemu-x86-console.log", "bootstage"),
+        ("firmware-times/slim-bootloader.txt", "slim-bootloader"),
+        ("firmware-times/ti-sbl.txt", "ti-sbl"),
+        ("firmware-times/xbl-console.log", "xbl"),
+    ],
+)
+def test_a_loaders_own_figures_on_a_whole_console_are_named(loaders: str, name: str) -> None:
+    kernel = "[    0.000000] Linux version 6.1\n[    0.500000] Run /init as init process\n"
+    whole = (DATA / loaders).read_text() + kernel
+    assert recording_of(whole.encode(), format_name="dmesg").notes[0].endswith(f"--format {name} reads that.")
+    assert recording_of(whole.encode(), format_name=name).format == name
+    assert not any("reads that" in note for note in recording_of(kernel.encode()).notes)
