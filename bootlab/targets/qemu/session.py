@@ -14,7 +14,7 @@ import signal
 import socket
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -53,6 +53,7 @@ class QemuSession:
         self._queue: asyncio.Queue[ConsoleBytes | MarkReached | Ended] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
         self._reason: EndReason | None = None
+        self._stood_still = ""
         self._stopping = False
         self.doubts: tuple[str, ...] = ()
         self.remarks: tuple[str, ...] = ()
@@ -209,9 +210,24 @@ class QemuSession:
                     self._reason = _shutdown_reason(str(data.get("reason", "")), guest=bool(data.get("guest")))
                 elif event["event"] == "GUEST_PANICKED":
                     self._reason = EndReason.GUEST_PANIC
+                elif event["event"] == "BLOCK_IO_ERROR":
+                    data = event["data"]
+                    assert isinstance(data, dict)
+                    self._take_disk_error(data)
         except (QMPError, OSError, asyncio.CancelledError):
             # The socket ends with QEMU; the console's end of file is what reports it.
             return
+
+    def _take_disk_error(self, data: Mapping[str, object]) -> None:
+        """Take what QMP's BLOCK_IO_ERROR says: a guest that QEMU stopped for it waits for room that nobody makes."""
+        if data.get("action") != "stop":
+            return
+        self._stood_still = (
+            f"the guest was stopped: {data.get('device')}: {data.get('operation')}: {data.get('reason')}"
+        )
+        if data.get("nospace"):
+            self._stood_still += "; what a guest writes is kept in a file in $TMPDIR, or else in /var/tmp"
+        self._kill()
 
     async def _read_console(self, fd: int) -> None:
         assert self._process is not None
@@ -245,6 +261,8 @@ class QemuSession:
     def _ending(self, code: int) -> tuple[EndReason, str]:
         if self._stopping and code in (0, -signal.SIGKILL):
             return EndReason.STOPPED, ""
+        if self._stood_still:
+            return EndReason.DIED, f"{self._argv[0]}: {self._stood_still}"
         if code != 0:
             text = self.error_text()
             return EndReason.DIED, f"{self._argv[0]}: {_exit_words(code)}" + (f": {text}" if text else "")

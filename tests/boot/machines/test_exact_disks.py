@@ -5,7 +5,8 @@ random and compare all they read (disk_work/).
 """
 
 import re
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,13 +16,28 @@ from bootlab.build.workshop import Workshop
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import Outcome
 from bootlab.profile.recorded.trace import Charge, Stamp
-from bootlab.system import System
+from bootlab.system import System, read_system
 from bootlab.targets.qemu import argv
 from tests.boot.machines.disk_boots import HOLDS, boot_alike, boot_once, write_disk_work
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
+BUSY = 10
 WriteSystem = Callable[..., System]
+
+
+@pytest.fixture
+def busy_host() -> Iterator[None]:
+    """Ten processes that want a CPU all the time."""
+    burners = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(BUSY)]
+    try:
+        yield
+        assert all(burner.poll() is None for burner in burners)
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +62,7 @@ def write_work(tmp_path_factory: pytest.TempPathFactory) -> WriteSystem:
         ("microvm", "virtio", "x86_64"),
         ("microvm", "scsi", "x86_64"),
         ("virt", "virtio", "aarch64"),
+        ("virt", "virtio", "riscv64"),
     ],
 )
 def test_boots_that_read_and_write_a_disk_repeat_and_lose_nothing(
@@ -58,6 +75,25 @@ def test_boots_that_read_and_write_a_disk_repeat_and_lose_nothing(
     assert settled > 1000 and unsettled == 0
     assert re.search(rf"disk-work: /dev/\w+ holds {HOLDS}\b", first.console), first.console[-500:]
     assert "disk: all as it was written" in first.console
+
+
+def test_boots_repeat_on_a_host_with_a_load_of_ten(
+    write_work: WriteSystem, shop: Workshop, tmp_path: Path, busy_host: None
+) -> None:
+    """The disks' threads and the vCPU's are held up at any moment, and the guest's time knows nothing of it."""
+    boot_alike(prepare(shop, write_work("microvm")), tmp_path)
+
+
+def test_firmware_that_reads_a_disk_repeats(shop: Workshop, tmp_path: Path) -> None:
+    """The kernel's setup code reads each disk through the BIOS (EDD), which the examples ask it not to."""
+    asked_not_to = read_system(EXAMPLES / "debian-cloud.toml").with_cmdline("cryptomgr.notests")
+    words = asked_not_to.kernel.cmdline.split()
+    assert "edd=off" in words
+    system = asked_not_to.with_part("kernel", cmdline=" ".join(word for word in words if word != "edd=off"))
+    first = boot_alike(prepare(shop, system), tmp_path, times=2)
+    settled, unsettled = first.trace.settled
+    other = boot_once(prepare(shop, asked_not_to), tmp_path / "asked-not-to")
+    assert unsettled == 0 and settled > other.trace.settled[0]
 
 
 def test_a_disk_that_takes_many_requests_is_named(

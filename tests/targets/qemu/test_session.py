@@ -10,6 +10,7 @@ import pytest
 from bootlab.errors import BootFailed, MissingTool
 from bootlab.targets.qemu import session as module
 from bootlab.targets.qemu.session import QemuSession
+from bootlab.targets.target import EndReason
 
 
 def open_session(stderr: Path) -> None:
@@ -79,3 +80,17 @@ def test_a_pipe_too_small_for_a_console_is_a_doubt(tmp_path: Path, monkeypatch: 
     finally:
         os.close(read_fd)
         os.close(write_fd)
+
+
+@pytest.mark.parametrize("no_space", [True, False])
+def test_a_guest_that_qemu_stopped_for_a_disk_has_a_reason(no_space: bool, tmp_path: Path) -> None:
+    """QEMU 10.0 says it so; nobody would ever make room, so that is the end of the boot."""
+    session = QemuSession(["qemu"], tmp_path / "qmp", stderr=tmp_path / "stderr")
+    reason = "No space left on device" if no_space else "Input/output error"
+    data = {"device": "disk0", "operation": "write", "action": "stop", "reason": reason, "nospace": no_space}
+    session._take_disk_error({**data, "action": "report"})
+    assert session._ending(0) == (EndReason.STOPPED, "")
+    session._take_disk_error(data)
+    reason_of_end, words = session._ending(-9)
+    assert reason_of_end is EndReason.DIED
+    assert words.startswith(f"qemu: the guest was stopped: disk0: write: {reason}") and ("TMPDIR" in words) == no_space

@@ -1,10 +1,10 @@
 /*
  * Reads and writes a disk at random, by several processes at once, and compares all that it reads with what it wrote:
  *
- *     disk-work DEVICE PROCESSES OPERATIONS
+ *     disk-work DEVICE PROCESSES OPERATIONS BLOCKS
  *
- * Each process has its own part of the disk, and requests of 4 to 32 KiB past the page cache. Prints a hash of what the disk
- * holds at the end, which follows from the numbers alone, or what was wrong.
+ * Each process has its own part of the disk, and requests of 1 to BLOCKS times 4 KiB past the page cache. Prints a hash of what
+ * the disk holds at the end, which follows from the numbers alone, or what was wrong.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static void fill(uint64_t *words, uint64_t block, uint64_t version)
 		words[i] = (block << 32 ^ version << 12 ^ i) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static void work(const char *device, uint32_t part, uint32_t operations)
+static void work(const char *device, uint32_t part, uint32_t operations, uint32_t blocks)
 {
 	static uint32_t versions[PART];
 	static uint64_t wanted[BLOCK / sizeof(uint64_t)];
@@ -49,7 +49,7 @@ static void work(const char *device, uint32_t part, uint32_t operations)
 		fail("cannot open", 0);
 	for (uint32_t i = 0; i < PART + operations; i++) {
 		/* First each block once, so that all that is read was written. */
-		uint32_t block = i < PART ? i : random_below(PART - BLOCKS_MAX), count = i < PART ? 1 : 1 + random_below(BLOCKS_MAX);
+		uint32_t block = i < PART ? i : random_below(PART - BLOCKS_MAX), count = i < PART ? 1 : 1 + random_below(blocks);
 		uint64_t at = (uint64_t)part * PART + block;
 		size_t size = (size_t)count * BLOCK;
 
@@ -92,14 +92,15 @@ static uint64_t hash_disk(const char *device, uint32_t parts)
 
 int main(int argc, char **argv)
 {
-	uint32_t parts = argc == 4 ? (uint32_t)atoi(argv[2]) : 0;
+	uint32_t parts = argc == 5 ? (uint32_t)atoi(argv[2]) : 0;
+	uint32_t blocks = argc == 5 ? (uint32_t)atoi(argv[4]) : 0;
 	int status, good = 1;
 
-	if (!parts)
+	if (!parts || !blocks || blocks > BLOCKS_MAX)
 		return EXIT_FAILURE;
 	for (uint32_t part = 0; part < parts; part++)
 		if (fork() == 0)
-			work(argv[1], part, (uint32_t)atoi(argv[3]));
+			work(argv[1], part, (uint32_t)atoi(argv[3]), blocks);
 	while (wait(&status) > 0)
 		good = good && status == 0;
 	if (!good)
