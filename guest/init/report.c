@@ -4,12 +4,12 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "shared/clock.h"
 #include "shared/own.h"
+#include "shared/print.h"
 #include "state/account.h"
 #include "state/log.h"
 #include "state/runs.h"
@@ -31,7 +31,7 @@ static void add(const char *format, ...)
 	int size;
 
 	va_start(arguments, format);
-	size = vsnprintf(text + used, TEXT_BYTES - used, format, arguments);
+	size = print_list(text + used, TEXT_BYTES - used, format, arguments);
 	va_end(arguments);
 	if (size > 0 && used + (size_t)size < TEXT_BYTES)
 		used += (size_t)size;
@@ -45,7 +45,7 @@ static int send_all(int fd)
 	size_t at = 0;
 
 	if (is_cut && used + sizeof CUT <= TEXT_BYTES)
-		used += (size_t)snprintf(text + used, TEXT_BYTES - used, "%s", CUT);
+		used += (size_t)print(text + used, TEXT_BYTES - used, "%s", CUT);
 	while (at < used) {
 		ssize_t sent = send(fd, text + at, used - at, MSG_NOSIGNAL);
 

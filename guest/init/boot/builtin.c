@@ -3,13 +3,13 @@
 #include "builtin.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "early.h"
 #include "network.h"
 #include "shared/clock.h"
 #include "shared/files.h"
+#include "shared/print.h"
 
 /* A file system that has to be mended takes its time. */
 enum { CHECK_TIMEOUT_S = 15 * 60 };
@@ -62,7 +62,7 @@ static bool is_there(const struct config *config, const char *root, const char *
 
 	if (file && !config->lsb && !config->systemd && !strncmp(file, "/etc/init.d/", strlen("/etc/init.d/")))
 		return false;
-	return file && snprintf(path, sizeof path, "%s%s", root, file) < (int)sizeof path && file_exists(path);
+	return file && print(path, sizeof path, "%s%s", root, file) < (int)sizeof path && file_exists(path);
 }
 
 static struct unit *add(struct units *units, const char *unit_name, const char *provides, const char *after)
@@ -101,7 +101,7 @@ static void add_dhcp(struct units *units, const struct setting *setting)
 	char name[UNIT_NAME_MAX + 1];
 	struct unit *unit;
 
-	snprintf(name, sizeof name, "dhcp-%s", setting->words[0]);
+	print(name, sizeof name, "dhcp-%s", setting->words[0]);
 	/* Its host name is asked for, too. */
 	unit = add(units, name, NETWORK, AFTER_NETWORK " hostname");
 	if (!unit)

@@ -7,7 +7,6 @@
 #include <grp.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -22,6 +21,7 @@
 #include "passwd.h"
 #include "shared/files.h"
 #include "shared/own.h"
+#include "shared/print.h"
 #include "shared/text.h"
 
 enum { EXIT_NOT_EXECUTED = 127, FIRST_FD = 3, CLOSE_BYTES = 1 << 21 };
@@ -154,7 +154,7 @@ static void set_limits(const struct child *child)
 	if (unit->nice != 0 && setpriority(PRIO_PROCESS, 0, unit->nice))
 		give_up(child, STEP_LIMIT, errno);
 	/* A kernel without /proc has no such score to set, either. */
-	snprintf(text, sizeof text, "%d", unit->oom);
+	print(text, sizeof text, "%d", unit->oom);
 	if (unit->oom_given)
 		file_write("/proc/self/oom_score_adj", text);
 }
@@ -183,7 +183,7 @@ static void make_run_folders(const struct child *child, const struct identity *i
 	char path[PATH_MAX];
 
 	for (const char *const *name = child->unit->run_folders; name && *name; name++) {
-		if (snprintf(path, sizeof path, "/run/%s", *name) >= (int)sizeof path)
+		if (print(path, sizeof path, "/run/%s", *name) >= (int)sizeof path)
 			give_up(child, STEP_RUN_FOLDER, ENAMETOOLONG);
 		if ((mkdir(path, 0755) && errno != EEXIST) || lchown(path, identity->uid, identity->gid))
 			give_up(child, STEP_RUN_FOLDER, errno);
@@ -214,7 +214,7 @@ static void execute(const char *const *argv, bool renamed, char *const *environm
 		return;
 	}
 	for (size_t i = 0; i < sizeof FOLDERS / sizeof FOLDERS[0]; i++) {
-		if (snprintf(path, sizeof path, "%s/%s", FOLDERS[i], argv[0]) < (int)sizeof path)
+		if (print(path, sizeof path, "%s/%s", FOLDERS[i], argv[0]) < (int)sizeof path)
 			execve(path, told, environment);
 		if (errno != ENOENT && errno != ENOTDIR)
 			return;

@@ -3,11 +3,11 @@
 #include "environment.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "shared/files.h"
+#include "shared/print.h"
 #include "units/words.h"
 
 enum { MAX_VARIABLES = 256, MAX_ARGUMENTS = 256, TEXT_BYTES = 1 << 16 };
@@ -127,7 +127,7 @@ char *const *environment_build(const struct unit *unit, const struct identity *i
 	bool fits = add("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") && add_user(unit, identity) &&
 		    add_pair("TERM=", unit->tty ? "linux" : "dumb");
 
-	snprintf(number, sizeof number, "%d", (int)main);
+	print(number, sizeof number, "%d", (int)main);
 	if (unit->runlevel)
 		fits = fits && add("PREVLEVEL=N") && add_pair("RUNLEVEL=", level);
 	if (main > 0)
@@ -145,15 +145,15 @@ char *const *environment_build(const struct unit *unit, const struct identity *i
 	if (notify_name)
 		fits = fits && add_pair("NOTIFY_SOCKET=@", notify_name);
 	if (notify_name && is_main && unit->watchdog_ns > 0) {
-		snprintf(number, sizeof number, "%lld", (long long)(unit->watchdog_ns / 1000));
+		print(number, sizeof number, "%lld", (long long)(unit->watchdog_ns / 1000));
 		fits = fits && add_pair("WATCHDOG_USEC=", number);
-		snprintf(number, sizeof number, "%d", (int)getpid());
+		print(number, sizeof number, "%d", (int)getpid());
 		fits = fits && add_pair("WATCHDOG_PID=", number);
 	}
 	if (n_sockets > 0) {
-		snprintf(number, sizeof number, "%d", (int)getpid());
+		print(number, sizeof number, "%d", (int)getpid());
 		fits = fits && add_pair("LISTEN_PID=", number);
-		snprintf(number, sizeof number, "%u", n_sockets);
+		print(number, sizeof number, "%u", n_sockets);
 		fits = fits && add_pair("LISTEN_FDS=", number);
 	}
 	errno = E2BIG;

@@ -3,10 +3,11 @@
 #include "sockets.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "shared/print.h"
 
 static int open_fds[MAX_SOCKETS];
 
@@ -21,7 +22,7 @@ static void make_folder(const char *path)
 {
 	char folder[sizeof((struct sockaddr_un *)NULL)->sun_path + 1];
 
-	snprintf(folder, sizeof folder, "%s", path);
+	print(folder, sizeof folder, "%s", path);
 	*strrchr(folder, '/') = '\0';
 	mkdir(folder, 0755);
 }

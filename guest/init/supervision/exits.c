@@ -3,7 +3,6 @@
 #include "exits.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include "lifecycle.h"
 #include "process/command.h"
 #include "process/ready.h"
+#include "shared/print.h"
 #include "state/account.h"
 #include "state/pids.h"
 
@@ -19,9 +19,9 @@ enum { LSB_NOT_INSTALLED = 5, LSB_NOT_CONFIGURED = 6, HOW_BYTES = 100 };
 static const char *how_it_ended(char *how, int status)
 {
 	if (WIFSIGNALED(status))
-		snprintf(how, HOW_BYTES, "killed by signal %d", WTERMSIG(status));
+		print(how, HOW_BYTES, "killed by signal %d", WTERMSIG(status));
 	else
-		snprintf(how, HOW_BYTES, "ended with status %d", WEXITSTATUS(status));
+		print(how, HOW_BYTES, "ended with status %d", WEXITSTATUS(status));
 	return how;
 }
 
@@ -48,7 +48,7 @@ static void command_ended(unit_id id, int status, int exec_error, const char *st
 	}
 	if (run->state == STATE_UP && run->phase == PHASE_RELOAD) {
 		if (exec_error)
-			snprintf(how, sizeof how, "could not be executed: %s: %s", step, strerror(-exec_error));
+			print(how, sizeof how, "could not be executed: %s: %s", step, strerror(-exec_error));
 		else
 			how_it_ended(how, status);
 		lifecycle_reloaded(id, code == 0 || (command->may_fail && !exec_error) ? NULL : how);
@@ -66,8 +66,8 @@ static void command_ended(unit_id id, int status, int exec_error, const char *st
 	if (exec_error) {
 		lifecycle_fail(id, "%s:%u: %s: %s: %s", command_path(unit, command), command->line, command->argv[0], step, strerror(-exec_error));
 	} else if (unit->origin == ORIGIN_LSB && (code == LSB_NOT_INSTALLED || code == LSB_NOT_CONFIGURED)) {
-		snprintf(run->why, sizeof run->why, "it says that it is not %s",
-			 code == LSB_NOT_INSTALLED ? "installed" : "configured");
+		print(run->why, sizeof run->why, "it says that it is not %s",
+		      code == LSB_NOT_INSTALLED ? "installed" : "configured");
 		lifecycle_next(id);
 	} else if (code != 0 && !command->may_fail) {
 		lifecycle_fail(id, "%s %s", command->argv[0], how_it_ended(how, status));
@@ -88,7 +88,7 @@ static void main_ended(unit_id id, int status, int exec_error, const char *step)
 		return;
 	how_it_ended(how, status);
 	if (units->unit[id].builtin_daemon && WIFEXITED(status))
-		snprintf(how, sizeof how, "%s", strerror(WEXITSTATUS(status)));
+		print(how, sizeof how, "%s", strerror(WEXITSTATUS(status)));
 	switch (run->state) {
 	case STATE_STOPPING:
 		lifecycle_gone(id);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "goal.h"
@@ -16,6 +15,7 @@
 #include "process/sockets.h"
 #include "shared/clock.h"
 #include "shared/own.h"
+#include "shared/print.h"
 #include "state/account.h"
 #include "state/log.h"
 #include "units/conditions.h"
@@ -270,7 +270,7 @@ static bool is_left_out(unit_id id)
 		lifecycle_fail(id, "line %u: what must hold does not: %s", unmet->line, unmet->said);
 		return true;
 	}
-	snprintf(run->why, sizeof run->why, "its condition does not hold: %s (line %u)", unmet->said, unmet->line);
+	print(run->why, sizeof run->why, "its condition does not hold: %s (line %u)", unmet->said, unmet->line);
 	log_say(LOG_NOTE, "%s is left out by its condition: %s (line %u)", units->unit[id].name, unmet->said, unmet->line);
 	down(id, STATE_LEFT_OUT);
 	return true;
@@ -498,7 +498,7 @@ void lifecycle_fail(unit_id id, const char *format, ...)
 	if (run->state == STATE_STOPPING || run->state == STATE_FAILED)
 		return;
 	va_start(arguments, format);
-	vsnprintf(run->why, sizeof run->why, format, arguments);
+	print_list(run->why, sizeof run->why, format, arguments);
 	va_end(arguments);
 	log_say(LOG_FAILURE, "%s failed: %s%s%s", units->unit[id].name, run->why, *run->last_line ? "; its last words: " : "",
 		run->last_line);
@@ -524,7 +524,7 @@ void lifecycle_ended(unit_id id, bool failed, const char *how)
 		log_say(LOG_NOTE, "%s ended, and is started again", units->unit[id].name);
 		lifecycle_stop(id, after_failure(id));
 	} else {
-		snprintf(run->why, sizeof run->why, "%s", how);
+		print(run->why, sizeof run->why, "%s", how);
 		lifecycle_stop(id, STATE_OFF);
 	}
 }

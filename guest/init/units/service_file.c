@@ -3,13 +3,13 @@
 #include "service_file.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "confinement.h"
 #include "service_process.h"
 #include "service_reading.h"
+#include "shared/print.h"
 #include "unit_settings.h"
 #include "words.h"
 
@@ -199,7 +199,7 @@ static void read_pidfile(struct service_reading *reading, struct slice value, in
 
 	if (value.at[0] == '/')
 		read_text(reading, value, argument);
-	else if (snprintf(path, sizeof path, "/run/%.*s", (int)value.size, value.at) < (int)sizeof path)
+	else if (print(path, sizeof path, "/run/%.*s", (int)value.size, value.at) < (int)sizeof path)
 		read_text(reading, slice_of(path), argument);
 }
 
@@ -351,8 +351,8 @@ static void ignore(struct service_reading *reading, struct slice key)
 	size_t used = strlen(reading->ignored);
 
 	if (reading->n_ignored++ < 8)
-		snprintf(reading->ignored + used, sizeof reading->ignored - used, "%s%.*s:%u", used ? ", " : "",
-			 (int)(key.size < 40 ? key.size : 40), key.at, reading->line);
+		print(reading->ignored + used, sizeof reading->ignored - used, "%s%.*s:%u", used ? ", " : "",
+		      (int)(key.size < 40 ? key.size : 40), key.at, reading->line);
 }
 
 /* An empty value takes back what was said before, in a drop-in most of all. */

@@ -2,8 +2,9 @@
 /* Reads the lines of a .service file, fills in specifiers, and says what is wrong or refused. */
 #include "service_reading.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "shared/print.h"
 
 void service_wrong(struct service_reading *reading, const char *expected)
 {
@@ -45,8 +46,8 @@ bool service_fill_in(struct service_reading *reading, struct slice value, char *
 	char instance[UNIT_NAME_MAX + 1], unescaped[UNIT_NAME_MAX + 1], prefix[UNIT_NAME_MAX + 1];
 	size_t used = 0;
 
-	snprintf(instance, sizeof instance, "%s", at_sign ? at_sign + 1 : "");
-	snprintf(prefix, sizeof prefix, "%.*s", at_sign ? (int)(at_sign - name) : (int)strlen(name), name);
+	print(instance, sizeof instance, "%s", at_sign ? at_sign + 1 : "");
+	print(prefix, sizeof prefix, "%.*s", at_sign ? (int)(at_sign - name) : (int)strlen(name), name);
 	unescape(instance, unescaped);
 
 	for (size_t at = 0; at < value.size; at++) {

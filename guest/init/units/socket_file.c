@@ -2,10 +2,10 @@
 /* Reads .socket files: a socket of each ListenStream= and ListenDatagram=, as `listen` in a unit file has it. */
 #include "socket_file.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "service_reading.h"
+#include "shared/print.h"
 
 enum { ADDRESS_BYTES = 200 };
 
@@ -34,10 +34,10 @@ void socket_file_service(struct slice name, const char *text, size_t size, struc
 	struct lines lines = lines_of(text, size);
 	struct slice key, value;
 
-	snprintf(service, sizeof service, "%.*s", (int)name.size, name.at);
+	print(service, sizeof service, "%.*s", (int)name.size, name.at);
 	while (next_setting(&lines, &key, &value))
 		if (slice_is(key, "Service") && slice_ends(value, ".service"))
-			snprintf(service, sizeof service, "%.*s", (int)(value.size - strlen(".service")), value.at);
+			print(service, sizeof service, "%.*s", (int)(value.size - strlen(".service")), value.at);
 	*ret_service = slice_of(service);
 }
 
@@ -59,7 +59,7 @@ static bool add_address(const char *kind, struct slice value, const char *mode, 
 	/* /var/run is a link to it. */
 	if (slice_starts(value, "/var/run/"))
 		value = slice_from(value, strlen("/var"));
-	if (snprintf(text, sizeof text, "%s %.*s %s", is_path ? "unix" : kind, (int)value.size, value.at, is_path ? mode : "") >=
+	if (print(text, sizeof text, "%s %.*s %s", is_path ? "unix" : kind, (int)value.size, value.at, is_path ? mode : "") >=
 	    (int)sizeof text)
 		return refuse("it is too long");
 	expected = socket_address_parse(slice_trim(slice_of(text)), ret);
@@ -87,7 +87,7 @@ static bool read_setting(struct slice key, struct slice value, char *mode)
 	if (slice_is(key, "Accept"))
 		return !parse_bool(value, &flag) && !flag ? true : refuse("a process for each connection is not made here");
 	if (slice_is(key, "SocketMode")) {
-		snprintf(mode, 8, "%.*s", (int)(value.size < 7 ? value.size : 7), value.at);
+		print(mode, 8, "%.*s", (int)(value.size < 7 ? value.size : 7), value.at);
 		return true;
 	}
 	for (size_t i = 0; i < sizeof DIFFERENT / sizeof DIFFERENT[0]; i++)
@@ -118,7 +118,7 @@ bool socket_file_read(struct units *units, struct unit *unit, const char *path, 
 		while (next_setting(&lines, &key, &value)) {
 			bool stream = slice_is(key, "ListenStream"), datagram = slice_is(key, "ListenDatagram");
 
-			snprintf(key_text, sizeof key_text, "%.*s", (int)(key.size < 40 ? key.size : 40), key.at);
+			print(key_text, sizeof key_text, "%.*s", (int)(key.size < 40 ? key.size : 40), key.at);
 			if (!stream && !datagram) {
 				is_good &= turn == 1 || read_setting(key, value, mode);
 			} else if (turn == 1 && value.size == 0) {
