@@ -39,6 +39,8 @@ static const struct {
 	  "mountall-bootclean mountall-bootclean.sh mountoverflowtmp mtab mtab.sh "
 	  /* It empties /run, unless the one before has; while services start, it would take what they have put there. */
 	  "mountnfs-bootclean mountnfs-bootclean.sh", "basics modules", "mount", "/etc/fstab" },
+	{ "logins", early_logins, true, "systemd-update-utmp systemd-update-utmp-runlevel", "basics local-file-systems", NULL,
+	  "/var/log/wtmp" },
 	{ "addresses", network_addresses, true, NETWORK, AFTER_NETWORK, "address", NULL },
 };
 

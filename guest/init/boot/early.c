@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "fstab.h"
+#include "logins.h"
 #include "process/limits.h"
 #include "shared/files.h"
 #include "shared/print.h"
@@ -406,4 +407,9 @@ int early_file_systems(void)
 		first = early_complain(setting, r, first);
 	}
 	return first;
+}
+
+int early_logins(void)
+{
+	return logins_boot(config->level);
 }

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "boot/logins.h"
 #include "confine.h"
 #include "environment.h"
 #include "limits.h"
@@ -255,6 +256,8 @@ void child_run(const struct child *given)
 	if (!argv)
 		give_up(&child, STEP_ENVIRONMENT, E2BIG);
 	make_run_folders(&child, &identity);
+	if (unit->asks_login && child.command->phase == PHASE_START)
+		logins_begin(unit->tty);
 	if (chdir(unit->directory ? unit->directory : "/"))
 		give_up(&child, STEP_DIRECTORY, errno);
 	confined = child.command->unconfined ? NULL : unit->confinement;

@@ -2,19 +2,24 @@
 /* Decides what a process that has ended means for its unit. */
 #include "exits.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "boot/logins.h"
 #include "lifecycle.h"
+#include "process/child.h"
 #include "process/command.h"
+#include "process/loop.h"
 #include "process/ready.h"
 #include "shared/print.h"
 #include "state/account.h"
+#include "state/log.h"
 #include "state/pids.h"
 
-enum { LSB_NOT_INSTALLED = 5, LSB_NOT_CONFIGURED = 6, HOW_BYTES = 100 };
+enum { LSB_NOT_INSTALLED = 5, LSB_NOT_CONFIGURED = 6, HOW_BYTES = 100, TTY_BYTES = 256 };
 
 static const char *how_it_ended(char *how, int status)
 {
@@ -118,6 +123,25 @@ void exits_zombie(pid_t pid)
 		kill(-pid, SIGKILL);
 }
 
+/* Written by a process of its own: wtmp is on a disk. */
+static void end_login(unit_id id, pid_t pid)
+{
+	const struct unit *unit = &runs_units()->unit[id];
+	char tty[TTY_BYTES];
+	pid_t writer;
+
+	print(tty, sizeof tty, "%s", unit->tty);
+	writer = fork();
+	if (writer < 0)
+		log_say(LOG_FAILURE, "%s: no process to be had for its record in utmp: %s", unit->name, strerror(errno));
+	if (writer != 0)
+		return;
+	loop_become_child();
+	child_close_others(NULL, 0);
+	logins_end(tty, pid);
+	_exit(0);
+}
+
 void exits_reaped(pid_t pid, int status, const struct rusage *used)
 {
 	uint64_t cpu_us = (uint64_t)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000000 +
@@ -130,6 +154,8 @@ void exits_reaped(pid_t pid, int status, const struct rusage *used)
 	if (id == NO_UNIT)
 		return;
 	run = &runs[id];
+	if (runs_units()->unit[id].asks_login)
+		end_login(id, pid);
 	/* What it said before it ended counts. */
 	exec_error = lifecycle_hear(id, &step);
 	account_add(ACCOUNT_EXIT, id, (uint32_t)pid, (uint8_t)(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)),

@@ -187,7 +187,8 @@ static void read_number(struct reading *reading, struct slice value, int which)
 static void read_flag(struct reading *reading, struct slice value, int argument)
 {
 	bool *const places[] = { &reading->unit->enabled, &reading->unit->serial, &reading->unit->deferred,
-				 &reading->unit->no_defaults, &reading->unit->on_demand, &reading->unit->ignores_pipe };
+				 &reading->unit->no_defaults, &reading->unit->on_demand, &reading->unit->ignores_pipe,
+				 &reading->unit->asks_login };
 
 	expect(reading, unit_flag_set(places[argument], value, argument == 3));
 }
@@ -349,6 +350,7 @@ static const struct {
 	{ "defaults", read_flag, 3 },
 	{ "on-demand", read_flag, 4 },
 	{ "ignore-sigpipe", read_flag, 5 },
+	{ "login", read_flag, 6 },
 	{ "user", read_text, 0 },
 	{ "group", read_text, 1 },
 	{ "directory", read_text, 2 },
@@ -443,6 +445,21 @@ static void check_confinement(struct reading *reading)
 	}
 }
 
+/* Its records are of its terminal, and come behind those of the boot. */
+static void check_login(struct reading *reading)
+{
+	struct unit *unit = reading->unit;
+
+	if (!unit->asks_login)
+		return;
+	if (!unit->tty || unit->readiness == READY_EXIT || unit->readiness == READY_FORK) {
+		units_complain(reading->units, unit->path, 0, "login: expected a tty line, and a program that runs on");
+		unit->asks_login = false;
+	} else {
+		units_refer(reading->units, unit, slice_of("logins"), (struct ref){ .relation = RELATION_AFTER, .when = AT_START });
+	}
+}
+
 /* What only the whole file shows. */
 static void finish(struct reading *reading)
 {
@@ -475,6 +492,7 @@ static void finish(struct reading *reading)
 		break_unit(unit, "nobody could connect to it, or nothing of it would answer");
 	}
 	check_confinement(reading);
+	check_login(reading);
 	if (unit->readiness == READY_PIDFILE && !unit->pidfile) {
 		units_complain(reading->units, unit->path, 0, "ready pidfile needs a pidfile line; ready exec is taken");
 		unit->readiness = READY_EXEC;

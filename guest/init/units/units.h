@@ -160,6 +160,7 @@ struct unit {
 	bool oom_given;
 	bool on_demand;		/* started when somebody connects to one of its sockets */
 	bool ignores_pipe;	/* its programs are started with SIGPIPE ignored */
+	bool asks_login;	/* at its tty: it has records in utmp and wtmp */
 	bool hangs_up;		/* SIGHUP follows its stop signal */
 	uint8_t stop_signal;	/* 0: SIGTERM */
 	uint8_t reload_signal;	/* for its main process; 0: none */
