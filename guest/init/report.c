@@ -83,6 +83,8 @@ static int write_status(int fd, struct slice name)
 			add("  pid %d", (int)run->main);
 		if (run->state == STATE_UP && run->phase == PHASE_LISTEN)
 			add("  listens");
+		if (run->connections > 0)
+			add(", %u connections of %u", run->connections, units->unit[i].each_connection);
 		if (run->restarts > 0)
 			add("  %u restarts", run->restarts);
 		if (*run->why && run->state != STATE_UP)
@@ -123,9 +125,9 @@ static int write_status_json(int fd, struct slice name)
 
 		if (unit->origin == ORIGIN_FACILITY || unit->origin == ORIGIN_GONE)
 			continue;
-		add("%s\n  {\"at_boot\": %s, \"in_state_ns\": %lld, \"pid\": %d, \"restarts\": %u", is_first ? "" : ",",
+		add("%s\n  {\"at_boot\": %s, \"in_state_ns\": %lld, \"pid\": %d, \"restarts\": %u, \"connections\": %u", is_first ? "" : ",",
 		    unit->wanted ? "true" : "false", (long long)(now_ns - runs[i].since_ns), (int)(runs[i].main > 0 ? runs[i].main : 0),
-		    runs[i].restarts);
+		    runs[i].restarts, runs[i].connections);
 		is_first = false;
 		add_json("name", unit->name);
 		add_json("origin", origin_name(unit->origin));

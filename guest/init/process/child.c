@@ -25,13 +25,33 @@
 #include "shared/print.h"
 #include "shared/text.h"
 
-enum { EXIT_NOT_EXECUTED = 127, FIRST_FD = 3, CLOSE_BYTES = 1 << 21 };
+enum { EXIT_NOT_EXECUTED = 127, FIRST_FD = 3, SAID_BYTES = 300, CLOSE_BYTES = 1 << 21 };
+
+const char *child_step_name(unsigned step)
+{
+	static const char *const STEPS[] = { "",	   "tty",	 "descriptor", "limit",	      "group",
+					     "user", "run-folder", "directory",  "environment", "capabilities", "exec" };
+
+	return step < sizeof STEPS / sizeof STEPS[0] ? STEPS[step] : "";
+}
+
+/* Of a connection's process: PID 1 knows only that it ended. The log has the reason. */
+static void say_why(const struct child *child, enum child_step step, int error)
+{
+	char text[SAID_BYTES];
+	int size = print(text, sizeof text, "%s: %s: %s\n", child->command->argv[0], child_step_name(step), strerror(error));
+
+	if (write(child->output_fd, text, size < SAID_BYTES ? (size_t)size : SAID_BYTES - 1) < 0)
+		_exit(EXIT_NOT_EXECUTED);
+}
 
 __attribute__((noreturn))
 static void give_up(const struct child *child, enum child_step step, int error)
 {
 	struct exec_failure failure = { .error = error, .step = (uint8_t)step };
 
+	if (child->exec_fd < 0 && child->output_fd >= 0)
+		say_why(child, step, error);
 	/* The pipe is empty, so this does not wait; if PID 1 is not there to read, nobody is. */
 	if (child->exec_fd >= 0 && write(child->exec_fd, &failure, sizeof failure) < 0)
 		_exit(EXIT_NOT_EXECUTED);
@@ -87,7 +107,7 @@ static void open_tty(const struct child *child)
 		close(fd);
 }
 
-static void open_null(const struct child *child)
+static void open_null(const struct child *child, int connection)
 {
 	int in = open("/dev/null", O_RDONLY), out = child->output_fd;
 
@@ -103,6 +123,10 @@ static void open_null(const struct child *child)
 	if (out < 0)
 		out = open(child->unit->output == OUTPUT_CONSOLE ? "/dev/console" : "/dev/null", O_WRONLY | O_NOCTTY);
 	if (dup2(in, 0) < 0 || (out >= 0 && (dup2(out, 1) < 0 || dup2(out, 2) < 0)))
+		give_up(child, STEP_DESCRIPTOR, errno);
+	/* As inetd has it: who connects is who it reads of and writes to. */
+	if (child->unit->connection_is_input && connection >= 0 &&
+	    (dup2(connection, 0) < 0 || dup2(connection, 1) < 0 || (!child->unit->logs_errors && dup2(connection, 2) < 0)))
 		give_up(child, STEP_DESCRIPTOR, errno);
 	if (in > 2)
 		close(in);
@@ -243,7 +267,12 @@ void child_run(const struct child *given)
 	if (unit->tty)
 		open_tty(&child);
 	else
-		open_null(&child);
+		open_null(&child, child.n_sockets > 0 ? sockets[0] : -1);
+	if (unit->connection_is_input) {
+		for (unsigned i = 0; i < child.n_sockets; i++)
+			close(sockets[i]);
+		child.n_sockets = 0;
+	}
 	place_descriptors(&child, sockets);
 	set_limits(&child);
 	find_identity(&child, &identity);

@@ -3,6 +3,7 @@
 #include "sockets.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,6 +90,9 @@ int sockets_open(const struct units *units, unit_id id, const char **ret_address
 			open_fds[i] = open_one(&units->sockets[i]);
 		if (open_fds[i] < 0)
 			return open_fds[i];
+		/* Who has gone again before PID 1 accepts him must not keep it waiting. A program gets it as it was at first. */
+		if (fcntl(open_fds[i], F_SETFL, unit->each_connection ? O_NONBLOCK : 0))
+			return -errno;
 	}
 	return 0;
 }

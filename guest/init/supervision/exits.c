@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "boot/logins.h"
+#include "connections.h"
 #include "lifecycle.h"
 #include "process/child.h"
 #include "process/command.h"
@@ -117,6 +118,8 @@ void exits_zombie(pid_t pid)
 {
 	unit_id id = pids_owner(pid);
 
+	if (id != NO_UNIT && runs[id].connections > 0 && runs[id].pid != pid && getpgid(pid) == pid)
+		kill(-pid, SIGKILL);
 	/* Not after a start command: what that leaves behind is the daemon. */
 	if (id != NO_UNIT && runs[id].main == pid && getpgid(pid) == pid && command_is_daemon(&runs_units()->unit[id]) &&
 	    runs[id].next_main == 0)
@@ -160,7 +163,11 @@ void exits_reaped(pid_t pid, int status, const struct rusage *used)
 	exec_error = lifecycle_hear(id, &step);
 	account_add(ACCOUNT_EXIT, id, (uint32_t)pid, (uint8_t)(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)),
 		    (cpu_us & UINT32_MAX) | (uint64_t)used->ru_maxrss << 32);
-	if (run->pid == pid) {
+	if (pids_end_connection(pid)) {
+		connections_ended(runs_units(), id, status);
+		if (run->state == STATE_STOPPING)
+			lifecycle_gone(id);
+	} else if (run->pid == pid) {
 		runs_set_pid(id, 0);
 		command_ended(id, status, exec_error, step);
 	} else {

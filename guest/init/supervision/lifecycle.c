@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "connections.h"
 #include "goal.h"
 #include "process/cgroups.h"
 #include "process/command.h"
@@ -92,6 +93,7 @@ static void forget_processes(unit_id id)
 	/* What else of it writes writes into the void. */
 	loop_close(&run->output_fd);
 	loop_close(&run->helper_fd);
+	connections_forget(id);
 	run->next_main = run->session = 0;
 	cgroups_remove(id);
 }
@@ -238,7 +240,7 @@ static void connected(int fd, unsigned argument)
 
 static void listen_for_demand(unit_id id)
 {
-	int r = sockets_watch(units, id, connected);
+	int r = units->unit[id].each_connection ? connections_listen(units, id) : sockets_watch(units, id, connected);
 
 	runs[id].phase = PHASE_LISTEN;
 	if (r)
@@ -549,6 +551,8 @@ void lifecycle_window_over(unit_id id)
 	loop_resume(runs[id].output_fd);
 	loop_resume(runs[id].helper_fd);
 	loop_resume(runs[id].notify_fd);
+	if (runs[id].is_full)
+		connections_try_again(units, id);
 }
 
 static void executed(unit_id id)

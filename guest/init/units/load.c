@@ -359,7 +359,7 @@ static void load_service(struct loading *loading, const char *file, bool enabled
 			loading->units->unit[id].enabled = true;
 		return;
 	}
-	if (is_template(file, ".service")) {
+	if (enabled && is_template(file, ".service")) {
 		units_complain(loading->units, file, 0, "a template, without what is to stand behind its @: not started");
 		return;
 	}
@@ -374,8 +374,8 @@ static void load_service(struct loading *loading, const char *file, bool enabled
 	service_file_read(unit->path, text.at, text.size);
 	read_template_drop_ins(loading, &SERVICES, file, ".service");
 	read_drop_ins(loading, &SERVICES, file);
-	service_file_finish();
 	load_sockets(loading, unit, file);
+	service_file_finish();
 }
 
 /* Services that are started by their sockets alone, after those that are started anyway. */

@@ -60,6 +60,11 @@ bool service_fill_in(struct service_reading *reading, struct slice value, char *
 			for (size_t i = 0; i < sizeof SPECIFIERS / sizeof SPECIFIERS[0]; i++)
 				if (SPECIFIERS[i].letter == value.at[at])
 					text = SPECIFIERS[i].text;
+			/* The instances of a socket are one unit here, which has the template's name. */
+			if (at_sign && !at_sign[1] && strchr("nNiI", value.at[at])) {
+				service_refuse(reading, "a connection has no name here");
+				return false;
+			}
 			if (value.at[at] == 'n' || value.at[at] == 'N' || (value.at[at] == 'P' && !at_sign))
 				text = name;
 			if (value.at[at] == 'p')

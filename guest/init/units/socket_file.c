@@ -7,9 +7,10 @@
 #include "service_reading.h"
 #include "shared/print.h"
 
-enum { ADDRESS_BYTES = 200 };
+enum { ADDRESS_BYTES = 200, CONNECTIONS_DEFAULT = 64 };
 
 static struct service_reading reading;
+static int64_t most_connections;
 static char joined[SERVICE_LINE_BYTES + 1];
 
 static bool next_setting(struct lines *lines, struct slice *key, struct slice *value)
@@ -35,9 +36,16 @@ void socket_file_service(struct slice name, const char *text, size_t size, struc
 	struct slice key, value;
 
 	print(service, sizeof service, "%.*s", (int)name.size, name.at);
+	bool accepts = false, flag;
+
 	while (next_setting(&lines, &key, &value))
-		if (slice_is(key, "Service") && slice_ends(value, ".service"))
+		if (slice_is(key, "Accept") && !parse_bool(value, &flag))
+			accepts = flag;
+		else if (slice_is(key, "Service") && slice_ends(value, ".service"))
 			print(service, sizeof service, "%.*s", (int)(value.size - strlen(".service")), value.at);
+	/* Each connection is an instance of that template. */
+	if (accepts)
+		print(service, sizeof service, "%.*s@", (int)name.size, name.at);
 	*ret_service = slice_of(service);
 }
 
@@ -78,14 +86,16 @@ static bool read_setting(struct slice key, struct slice value, char *mode)
 	static const char *const DIFFERENT[] = { "ListenSequentialPacket", "ListenFIFO",  "ListenSpecial", "ListenNetlink",
 						 "ListenMessageQueue",	   "ListenUSBFunction", "SocketUser",  "SocketGroup",
 						 "BindIPv6Only",	   "PassCredentials",	"PassSecurity", "Transparent",
-						 "BindToDevice",	   "ReusePort",		"SocketProtocol" };
+						 "BindToDevice",	   "ReusePort",		"SocketProtocol", "MaxConnectionsPerSource" };
 	bool flag;
 
 	for (size_t i = 0; i < sizeof SILENT / sizeof SILENT[0]; i++)
 		if (slice_is(key, SILENT[i]))
 			return true;
 	if (slice_is(key, "Accept"))
-		return !parse_bool(value, &flag) && !flag ? true : refuse("a process for each connection is not made here");
+		return !parse_bool(value, &flag) || refuse("expected yes or no");
+	if (slice_is(key, "MaxConnections"))
+		return !parse_number(value, 1, CONNECTIONS_MOST, &most_connections) || refuse("expected a number from 1 to 1000");
 	if (slice_is(key, "SocketMode")) {
 		print(mode, 8, "%.*s", (int)(value.size < 7 ? value.size : 7), value.at);
 		return true;
@@ -113,6 +123,7 @@ bool socket_file_read(struct units *units, struct unit *unit, const char *path, 
 	reading.path = path;
 	reading.key = key_text;
 	reading.n_ignored = 0;
+	most_connections = CONNECTIONS_DEFAULT;
 	/* The mode first: it may stand behind the addresses. All mistakes are said, not the first alone. */
 	for (int turn = 0; turn < 2; turn++, lines = lines_of(text, size))
 		while (next_setting(&lines, &key, &value)) {
@@ -136,6 +147,13 @@ bool socket_file_read(struct units *units, struct unit *unit, const char *path, 
 		for (size_t j = 0; j < units->n_sockets; j++)
 			if (socket_address_same(&units->sockets[j], &addresses[i]))
 				return refuse("another unit has this address");
+	/* The unit is the template itself, by the name that socket_file_service has given. */
+	if (slice_ends(slice_of(unit->name), "@")) {
+		for (size_t i = 0; i < n; i++)
+			if (addresses[i].type != SOCK_STREAM)
+				return refuse("datagrams are no connections");
+		unit->each_connection = (uint16_t)most_connections;
+	}
 	if (unit->n_sockets + n > MAX_UNIT_SOCKETS)
 		return refuse("too many sockets");
 	for (size_t i = 0; i < n; i++)

@@ -91,7 +91,10 @@ def pid_outside(init: MachineNamespace, pid: int) -> int:
     space = os.readlink(f"/proc/{init.pid}/ns/pid")
     for path in Path("/proc").glob("[0-9]*"):
         try:
-            if os.readlink(path / "ns/pid") == space and f"NSpid:\t{path.name}\t{pid}\n" in (path / "status").read_text():
+            if (
+                os.readlink(path / "ns/pid") == space
+                and f"NSpid:\t{path.name}\t{pid}\n" in (path / "status").read_text()
+            ):
                 return int(path.name)
         except OSError:
             continue
