@@ -1,4 +1,4 @@
-"""utmp and wtmp as who(1), last(1) and utmpdump(1) of glibc read them: the boot, its runlevel, a login's end, the end."""
+"""utmp and wtmp as who(1), last(1) and utmpdump(1) read them: the boot, its runlevel, a login and its end, the end."""
 
 import fcntl
 import os
