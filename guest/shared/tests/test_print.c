@@ -59,5 +59,6 @@ int main(void)
 {
 	test_texts();
 	test_numbers();
+	puts("test_print: ok");
 	return EXIT_SUCCESS;
 }
