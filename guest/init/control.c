@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -17,6 +16,7 @@
 #include "report.h"
 #include "shared/clock.h"
 #include "shared/own.h"
+#include "shared/print.h"
 #include "shared/text.h"
 #include "shutdown.h"
 #include "state/log.h"
@@ -123,11 +123,11 @@ static void answer_waiting(void)
 		if (!awaited[i].is_there || !is_settled(run))
 			continue;
 		if (run->state != awaited[i].wanted)
-			snprintf(text, sizeof text, "error: %s is %s%s%s\n", runs_units()->unit[awaited[i].id].name,
-				 runs_state_name(run->state), *run->why ? ": " : "", run->why);
+			print(text, sizeof text, "error: %s is %s%s%s\n", runs_units()->unit[awaited[i].id].name,
+			      runs_state_name(run->state), *run->why ? ": " : "", run->why);
 		else if (awaited[i].is_reload && run->reload_failed)
-			snprintf(text, sizeof text, "error: %s: its reload command failed; it runs on as it was\n",
-				 runs_units()->unit[awaited[i].id].name);
+			print(text, sizeof text, "error: %s: its reload command failed; it runs on as it was\n",
+			      runs_units()->unit[awaited[i].id].name);
 		answer(connections[i], text);
 		/* A fork that writes a report may still have it. */
 		shutdown(connections[i], SHUT_RDWR);
@@ -154,7 +154,7 @@ static bool act(unsigned place, struct slice verb, struct slice name, bool waits
 		int r = reload_units(name, text, sizeof text);
 
 		if (r)
-			snprintf(text, sizeof text, "error: %s\n", why_refused(r));
+			print(text, sizeof text, "error: %s\n", why_refused(r));
 		answer(fd, text);
 		return false;
 	}
@@ -164,8 +164,8 @@ static bool act(unsigned place, struct slice verb, struct slice name, bool waits
 
 			if (!r && waits)
 				return await_unit(place, name, verb);
-			snprintf(text, sizeof text, r ? "error: %.*s: %s\n" : "ok\n", (int)name.size, name.at,
-				 why_refused(r));
+			print(text, sizeof text, r ? "error: %.*s: %s\n" : "ok\n", (int)name.size, name.at,
+			      why_refused(r));
 			answer(fd, text);
 			return false;
 		}
@@ -175,7 +175,7 @@ static bool act(unsigned place, struct slice verb, struct slice name, bool waits
 			shutdown_begin(ENDINGS[i].ending);
 			return false;
 		}
-	snprintf(text, sizeof text, "error: %.*s: no such verb\n", (int)verb.size, verb.at);
+	print(text, sizeof text, "error: %.*s: no such verb\n", (int)verb.size, verb.at);
 	answer(fd, text);
 	return false;
 }

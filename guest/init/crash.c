@@ -3,7 +3,6 @@
 #include "crash.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/reboot.h>
 #include <sys/wait.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "process/spawn.h"
+#include "shared/print.h"
 
 enum { STACK_BYTES = 32768, SYNC_SECONDS = 5, SHELL_AGAIN_SECONDS = 1 };
 
@@ -97,8 +97,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	has_crashed = true;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	snprintf(text, sizeof text, "\ninit: PID 1 has crashed: signal %d at address %p: %s\n", number, info->si_addr,
-		 THEN[then]);
+	print(text, sizeof text, "\ninit: PID 1 has crashed: signal %d at address %p: %s\n", number, info->si_addr,
+	      THEN[then]);
 	say(text);
 	if (then == FAILURE_REBOOT)
 		restart_machine();

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/reboot.h>
@@ -229,9 +228,12 @@ int main(int argc, char **argv)
 	struct units *units;
 
 	if (getpid() != 1) {
-		fputs("bootlab-init: this is not process 1: it is started by the kernel (init=/sbin/bootlab-init), or by\n"
-		      "  unshare --pid --fork\nTo look at a system's units without it: bootlab init check DIR\n",
-		      stderr);
+		static const char SAID[] =
+			"bootlab-init: this is not process 1: it is started by the kernel (init=/sbin/bootlab-init), or by\n"
+			"  unshare --pid --fork\nTo look at a system's units without it: bootlab init check DIR\n";
+
+		if (write(STDERR_FILENO, SAID, sizeof SAID - 1) < 0)
+			return EXIT_NOT_PID_1;
 		return EXIT_NOT_PID_1;
 	}
 	account_begin(clock_now_ns());

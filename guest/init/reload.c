@@ -3,12 +3,12 @@
 #include "reload.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "boot/builtin.h"
 #include "shared/own.h"
+#include "shared/print.h"
 #include "state/log.h"
 #include "state/runs.h"
 #include "supervision/supervise.h"
@@ -137,8 +137,8 @@ int reload_units(struct slice name, char *ret_said, size_t size)
 	current = units;
 	units->before = NULL;
 	own_unmap(before);
-	snprintf(ret_said, size, "%u new, %u changed (%u of them run on as they were), %u gone (%u of them run on), %u problems%s\n",
-		 tally.n_new, tally.n_changed, tally.n_running, tally.n_gone, tally.n_still_there, units->n_complaints,
-		 units->n_complaints > 0 ? ": see bootlab-ctl log" : "");
+	print(ret_said, size, "%u new, %u changed (%u of them run on as they were), %u gone (%u of them run on), %u problems%s\n",
+	      tally.n_new, tally.n_changed, tally.n_running, tally.n_gone, tally.n_still_there, units->n_complaints,
+	      units->n_complaints > 0 ? ": see bootlab-ctl log" : "");
 	return 0;
 }

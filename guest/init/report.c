@@ -4,12 +4,12 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "shared/clock.h"
 #include "shared/own.h"
+#include "shared/print.h"
 #include "state/account.h"
 #include "state/log.h"
 #include "state/runs.h"
@@ -31,7 +31,7 @@ static void add(const char *format, ...)
 	int size;
 
 	va_start(arguments, format);
-	size = vsnprintf(text + used, TEXT_BYTES - used, format, arguments);
+	size = print_list(text + used, TEXT_BYTES - used, format, arguments);
 	va_end(arguments);
 	if (size > 0 && used + (size_t)size < TEXT_BYTES)
 		used += (size_t)size;
@@ -45,7 +45,7 @@ static int send_all(int fd)
 	size_t at = 0;
 
 	if (is_cut && used + sizeof CUT <= TEXT_BYTES)
-		used += (size_t)snprintf(text + used, TEXT_BYTES - used, "%s", CUT);
+		used += (size_t)print(text + used, TEXT_BYTES - used, "%s", CUT);
 	while (at < used) {
 		ssize_t sent = send(fd, text + at, used - at, MSG_NOSIGNAL);
 
@@ -83,6 +83,8 @@ static int write_status(int fd, struct slice name)
 			add("  pid %d", (int)run->main);
 		if (run->state == STATE_UP && run->phase == PHASE_LISTEN)
 			add("  listens");
+		if (run->connections > 0)
+			add(", %u connections of %u", run->connections, units->unit[i].each_connection);
 		if (run->restarts > 0)
 			add("  %u restarts", run->restarts);
 		if (*run->why && run->state != STATE_UP)
@@ -123,9 +125,9 @@ static int write_status_json(int fd, struct slice name)
 
 		if (unit->origin == ORIGIN_FACILITY || unit->origin == ORIGIN_GONE)
 			continue;
-		add("%s\n  {\"at_boot\": %s, \"in_state_ns\": %lld, \"pid\": %d, \"restarts\": %u", is_first ? "" : ",",
+		add("%s\n  {\"at_boot\": %s, \"in_state_ns\": %lld, \"pid\": %d, \"restarts\": %u, \"connections\": %u", is_first ? "" : ",",
 		    unit->wanted ? "true" : "false", (long long)(now_ns - runs[i].since_ns), (int)(runs[i].main > 0 ? runs[i].main : 0),
-		    runs[i].restarts);
+		    runs[i].restarts, runs[i].connections);
 		is_first = false;
 		add_json("name", unit->name);
 		add_json("origin", origin_name(unit->origin));

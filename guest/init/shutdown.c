@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "boot/early.h"
+#include "boot/logins.h"
 #include "process/loop.h"
 #include "shared/clock.h"
 #include "shared/files.h"
@@ -123,6 +124,7 @@ static void unmount_in_child(void)
 		setsid();
 		loop_become_child();
 		early_save_seed();
+		logins_shutdown();
 		_exit(!unmount_all());
 	}
 	/* No process to be had: then it is done here, and the watchdog has to watch. */

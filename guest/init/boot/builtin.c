@@ -3,13 +3,13 @@
 #include "builtin.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "early.h"
 #include "network.h"
 #include "shared/clock.h"
 #include "shared/files.h"
+#include "shared/print.h"
 
 /* A file system that has to be mended takes its time. */
 enum { CHECK_TIMEOUT_S = 15 * 60 };
@@ -39,6 +39,8 @@ static const struct {
 	  "mountall-bootclean mountall-bootclean.sh mountoverflowtmp mtab mtab.sh "
 	  /* It empties /run, unless the one before has; while services start, it would take what they have put there. */
 	  "mountnfs-bootclean mountnfs-bootclean.sh", "basics modules", "mount", "/etc/fstab" },
+	{ "logins", early_logins, true, "systemd-update-utmp systemd-update-utmp-runlevel", "basics local-file-systems", NULL,
+	  "/var/log/wtmp" },
 	{ "addresses", network_addresses, true, NETWORK, AFTER_NETWORK, "address", NULL },
 };
 
@@ -62,7 +64,7 @@ static bool is_there(const struct config *config, const char *root, const char *
 
 	if (file && !config->lsb && !config->systemd && !strncmp(file, "/etc/init.d/", strlen("/etc/init.d/")))
 		return false;
-	return file && snprintf(path, sizeof path, "%s%s", root, file) < (int)sizeof path && file_exists(path);
+	return file && print(path, sizeof path, "%s%s", root, file) < (int)sizeof path && file_exists(path);
 }
 
 static struct unit *add(struct units *units, const char *unit_name, const char *provides, const char *after)
@@ -101,7 +103,7 @@ static void add_dhcp(struct units *units, const struct setting *setting)
 	char name[UNIT_NAME_MAX + 1];
 	struct unit *unit;
 
-	snprintf(name, sizeof name, "dhcp-%s", setting->words[0]);
+	print(name, sizeof name, "dhcp-%s", setting->words[0]);
 	/* Its host name is asked for, too. */
 	unit = add(units, name, NETWORK, AFTER_NETWORK " hostname");
 	if (!unit)

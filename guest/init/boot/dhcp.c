@@ -19,6 +19,7 @@
 #include "dhcp_message.h"
 #include "netlink.h"
 #include "shared/clock.h"
+#include "shared/print.h"
 #include "state/log.h"
 
 enum {
@@ -56,7 +57,7 @@ static void write_address(const struct ipv4_address *address, char *ret)
 {
 	const uint8_t *bytes = address->bytes;
 
-	snprintf(ret, ADDRESS_BYTES, "%u.%u.%u.%u", bytes[0], bytes[1], bytes[2], bytes[3]);
+	print(ret, ADDRESS_BYTES, "%u.%u.%u.%u", bytes[0], bytes[1], bytes[2], bytes[3]);
 }
 
 /* ---- Sockets --------------------------------------------------------------------------------------------------------------- */
@@ -183,10 +184,10 @@ static void write_resolv(const struct dhcp_answer *lease)
 	int size = 0, fd;
 
 	if (*lease->domain)
-		size += snprintf(text, sizeof text, "search %s\n", lease->domain);
+		size += print(text, sizeof text, "search %s\n", lease->domain);
 	for (size_t i = 0; i < lease->n_name_servers; i++) {
 		write_address(&lease->name_servers[i], address);
-		size += snprintf(text + size, sizeof text - (size_t)size, "nameserver %s\n", address);
+		size += print(text + size, sizeof text - (size_t)size, "nameserver %s\n", address);
 	}
 	if (size == 0)
 		return;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/random.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -16,8 +15,10 @@
 #include <unistd.h>
 
 #include "fstab.h"
+#include "logins.h"
 #include "process/limits.h"
 #include "shared/files.h"
+#include "shared/print.h"
 #include "shared/text.h"
 #include "state/log.h"
 
@@ -65,7 +66,7 @@ static bool is_mount_point(const char *folder)
 	char above[PATH_BYTES];
 	struct stat own, other;
 
-	return snprintf(above, sizeof above, "%s/..", folder) < (int)sizeof above && stat(folder, &own) == 0 &&
+	return print(above, sizeof above, "%s/..", folder) < (int)sizeof above && stat(folder, &own) == 0 &&
 	       stat(above, &other) == 0 && own.st_dev != other.st_dev;
 }
 
@@ -182,7 +183,7 @@ int early_limits(void)
 static int make_folder(const char *path, mode_t mode)
 {
 	char part[PATH_BYTES];
-	int size = snprintf(part, sizeof part, "%s", path);
+	int size = print(part, sizeof part, "%s", path);
 
 	if (size >= (int)sizeof part)
 		return -ENAMETOOLONG;
@@ -285,9 +286,9 @@ void early_save_seed(void)
 static int write_sysctl(struct slice key, struct slice value)
 {
 	char path[PATH_BYTES], text[PATH_BYTES];
-	int prefix = snprintf(path, sizeof path, "/proc/sys/%.*s", (int)key.size, key.at);
+	int prefix = print(path, sizeof path, "/proc/sys/%.*s", (int)key.size, key.at);
 
-	if (prefix >= (int)sizeof path || snprintf(text, sizeof text, "%.*s\n", (int)value.size, value.at) >= (int)sizeof text)
+	if (prefix >= (int)sizeof path || print(text, sizeof text, "%.*s\n", (int)value.size, value.at) >= (int)sizeof text)
 		return -ENAMETOOLONG;
 	/* net.ipv4.conf.eth0/1.x: a slash stands for a dot of the name. */
 	for (char *c = path + strlen("/proc/sys/"); *c; c++)
@@ -334,7 +335,7 @@ int early_sysctl(void)
 			log_say(LOG_FAILURE, "/etc/sysctl.d: no room for %zu of its names: they are left out", files.left_out);
 		for (size_t i = 0; i < files.n; i++)
 			if (slice_ends(slice_of(files.names[i]), ".conf") &&
-			    snprintf(path, sizeof path, "/etc/sysctl.d/%s", files.names[i]) < (int)sizeof path)
+			    print(path, sizeof path, "/etc/sysctl.d/%s", files.names[i]) < (int)sizeof path)
 				read_sysctl_file(path);
 	}
 	read_sysctl_file("/etc/sysctl.conf");
@@ -373,7 +374,7 @@ int early_modules(void)
 	while (line_next(&lines, &line)) {
 		int r;
 
-		if (line.size == 0 || snprintf(path, sizeof path, "%.*s", (int)line.size, line.at) >= (int)sizeof path)
+		if (line.size == 0 || print(path, sizeof path, "%.*s", (int)line.size, line.at) >= (int)sizeof path)
 			continue;
 		r = load_module(path, "");
 		if (r)
@@ -406,4 +407,9 @@ int early_file_systems(void)
 		first = early_complain(setting, r, first);
 	}
 	return first;
+}
+
+int early_logins(void)
+{
+	return logins_boot(config->level);
 }

@@ -30,6 +30,7 @@ int early_seed(void);
 int early_sysctl(void);
 int early_modules(void);
 int early_file_systems(void);
+int early_logins(void);
 
 /* Keep a new seed for the next boot; at shutdown. */
 void early_save_seed(void);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -17,6 +16,7 @@
 
 #include "shared/clock.h"
 #include "shared/files.h"
+#include "shared/print.h"
 #include "shared/text.h"
 #include "state/log.h"
 
@@ -77,7 +77,7 @@ static const char *device_path(const char *device, char *path)
 
 	for (size_t i = 0; i < sizeof TAGS / sizeof TAGS[0]; i++)
 		if (slice_starts(slice_of(device), TAGS[i][0]) &&
-		    snprintf(path, OPTIONS_BYTES, "/dev/disk/%s/%s", TAGS[i][1], device + strlen(TAGS[i][0])) < OPTIONS_BYTES)
+		    print(path, OPTIONS_BYTES, "/dev/disk/%s/%s", TAGS[i][1], device + strlen(TAGS[i][0])) < OPTIONS_BYTES)
 			return path;
 	return device;
 }
@@ -99,7 +99,7 @@ int fstab_mount_line(const struct fstab_line *line)
 			continue;
 		if (used + option.size + 2 > sizeof data)
 			return -E2BIG;
-		used += (size_t)snprintf(data + used, sizeof data - used, "%s%.*s", used ? "," : "", (int)option.size, option.at);
+		used += (size_t)print(data + used, sizeof data - used, "%s%.*s", used ? "," : "", (int)option.size, option.at);
 	}
 	if (is_root(line))
 		flags |= MS_REMOUNT;
@@ -178,7 +178,7 @@ static int check_device(const struct fstab_line *line, const char *device)
 	int status = 0;
 	pid_t pid;
 
-	if (!line->is_checked || snprintf(tool, sizeof tool, "/sbin/fsck.%s", line->type) >= (int)sizeof tool || !file_exists(tool))
+	if (!line->is_checked || print(tool, sizeof tool, "/sbin/fsck.%s", line->type) >= (int)sizeof tool || !file_exists(tool))
 		return 0;
 	if (is_root(line))
 		device = root_device(device);

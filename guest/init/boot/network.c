@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <net/if.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "dhcp.h"
@@ -12,6 +11,7 @@
 #include "netlink.h"
 #include "shared/clock.h"
 #include "shared/files.h"
+#include "shared/print.h"
 
 enum { LOOPBACK = 1, DEVICE_WAIT_S = 10, PATH_BYTES = 256 };
 
@@ -37,7 +37,7 @@ static int set_ipv6(const char *interface, const char *word)
 
 	if (!equals || equals == word || !equals[1] || memchr(word, '/', (size_t)(equals - word)) || strchr(interface, '/'))
 		return -EINVAL;
-	size = snprintf(path, sizeof path, "/proc/sys/net/ipv6/conf/%s/%.*s", interface, (int)(equals - word), word);
+	size = print(path, sizeof path, "/proc/sys/net/ipv6/conf/%s/%.*s", interface, (int)(equals - word), word);
 	return size < (int)sizeof path ? file_write(path, equals + 1) : -ENAMETOOLONG;
 }
 

@@ -3,12 +3,12 @@
 #include "adoption.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cgroups.h"
+#include "shared/print.h"
 #include "state/pids.h"
 #include "state/runs.h"
 
@@ -28,7 +28,7 @@ static bool runs_as(pid_t pid, uid_t uid)
 	struct stat status;
 	char path[PATH_BYTES];
 
-	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	print(path, sizeof path, "/proc/%d", (int)pid);
 	return stat(path, &status) == 0 && status.st_uid == uid;
 }
 

@@ -3,11 +3,11 @@
 #include "cgroup_limits.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 
 #include "shared/files.h"
+#include "shared/print.h"
 #include "state/log.h"
 #include "units/confinement.h"
 
@@ -38,7 +38,7 @@ static void print_value(char *ret, int64_t value)
 	if (value < 0 || value == GROUP_INFINITE)
 		strcpy(ret, "max");
 	else
-		snprintf(ret, VALUE_BYTES, "%lld", (long long)value);
+		print(ret, VALUE_BYTES, "%lld", (long long)value);
 }
 
 /* From the group that holds all units' on: a controller is handed down step by step. */
@@ -57,7 +57,7 @@ static int write_one(int above, const char *group, int which, int64_t limit)
 	if (above < 0)
 		return -ENOTSUP;
 	print_value(value, limit);
-	snprintf(path, sizeof path, "%s/%s", group, FILES[which].file);
+	print(path, sizeof path, "%s/%s", group, FILES[which].file);
 	r = file_write_at(above, path, value);
 	/* Its controller is not there for it yet. */
 	if (r == -ENOENT) {

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -17,6 +16,7 @@
 #include "loop.h"
 #include "shared/files.h"
 #include "shared/own.h"
+#include "shared/print.h"
 #include "state/runs.h"
 
 enum { CGROUP2_MAGIC = 0x63677270, PIDS_BYTES = 1 << 16, EVENTS_BYTES = 256, ROUNDS = 8, MAX_PID = 4194304 };
@@ -53,7 +53,7 @@ static int open_own(int top)
 	while (line_next(&lines, &line))
 		if (slice_starts(line, "0::"))
 			own = slice_from(line, 3);
-	if (snprintf(path, sizeof path, ".%.*s", (int)own.size, own.at) >= (int)sizeof path)
+	if (print(path, sizeof path, ".%.*s", (int)own.size, own.at) >= (int)sizeof path)
 		return -1;
 	fd = open_folder(top, path);
 	if (is_cgroup2(fd))

@@ -7,7 +7,6 @@
 #include <grp.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -15,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "boot/logins.h"
 #include "confine.h"
 #include "environment.h"
 #include "limits.h"
@@ -22,15 +22,36 @@
 #include "passwd.h"
 #include "shared/files.h"
 #include "shared/own.h"
+#include "shared/print.h"
 #include "shared/text.h"
 
-enum { EXIT_NOT_EXECUTED = 127, FIRST_FD = 3, CLOSE_BYTES = 1 << 21 };
+enum { EXIT_NOT_EXECUTED = 127, FIRST_FD = 3, SAID_BYTES = 300, CLOSE_BYTES = 1 << 21 };
+
+const char *child_step_name(unsigned step)
+{
+	static const char *const STEPS[] = { "",	   "tty",	 "descriptor", "limit",	      "group",
+					     "user", "run-folder", "directory",  "environment", "capabilities", "exec" };
+
+	return step < sizeof STEPS / sizeof STEPS[0] ? STEPS[step] : "";
+}
+
+/* Of a connection's process: PID 1 knows only that it ended. The log has the reason. */
+static void say_why(const struct child *child, enum child_step step, int error)
+{
+	char text[SAID_BYTES];
+	int size = print(text, sizeof text, "%s: %s: %s\n", child->command->argv[0], child_step_name(step), strerror(error));
+
+	if (write(child->output_fd, text, size < SAID_BYTES ? (size_t)size : SAID_BYTES - 1) < 0)
+		_exit(EXIT_NOT_EXECUTED);
+}
 
 __attribute__((noreturn))
 static void give_up(const struct child *child, enum child_step step, int error)
 {
 	struct exec_failure failure = { .error = error, .step = (uint8_t)step };
 
+	if (child->exec_fd < 0 && child->output_fd >= 0)
+		say_why(child, step, error);
 	/* The pipe is empty, so this does not wait; if PID 1 is not there to read, nobody is. */
 	if (child->exec_fd >= 0 && write(child->exec_fd, &failure, sizeof failure) < 0)
 		_exit(EXIT_NOT_EXECUTED);
@@ -86,7 +107,7 @@ static void open_tty(const struct child *child)
 		close(fd);
 }
 
-static void open_null(const struct child *child)
+static void open_null(const struct child *child, int connection)
 {
 	int in = open("/dev/null", O_RDONLY), out = child->output_fd;
 
@@ -102,6 +123,10 @@ static void open_null(const struct child *child)
 	if (out < 0)
 		out = open(child->unit->output == OUTPUT_CONSOLE ? "/dev/console" : "/dev/null", O_WRONLY | O_NOCTTY);
 	if (dup2(in, 0) < 0 || (out >= 0 && (dup2(out, 1) < 0 || dup2(out, 2) < 0)))
+		give_up(child, STEP_DESCRIPTOR, errno);
+	/* As inetd has it: who connects is who it reads of and writes to. */
+	if (child->unit->connection_is_input && connection >= 0 &&
+	    (dup2(connection, 0) < 0 || dup2(connection, 1) < 0 || (!child->unit->logs_errors && dup2(connection, 2) < 0)))
 		give_up(child, STEP_DESCRIPTOR, errno);
 	if (in > 2)
 		close(in);
@@ -154,7 +179,7 @@ static void set_limits(const struct child *child)
 	if (unit->nice != 0 && setpriority(PRIO_PROCESS, 0, unit->nice))
 		give_up(child, STEP_LIMIT, errno);
 	/* A kernel without /proc has no such score to set, either. */
-	snprintf(text, sizeof text, "%d", unit->oom);
+	print(text, sizeof text, "%d", unit->oom);
 	if (unit->oom_given)
 		file_write("/proc/self/oom_score_adj", text);
 }
@@ -183,7 +208,7 @@ static void make_run_folders(const struct child *child, const struct identity *i
 	char path[PATH_MAX];
 
 	for (const char *const *name = child->unit->run_folders; name && *name; name++) {
-		if (snprintf(path, sizeof path, "/run/%s", *name) >= (int)sizeof path)
+		if (print(path, sizeof path, "/run/%s", *name) >= (int)sizeof path)
 			give_up(child, STEP_RUN_FOLDER, ENAMETOOLONG);
 		if ((mkdir(path, 0755) && errno != EEXIST) || lchown(path, identity->uid, identity->gid))
 			give_up(child, STEP_RUN_FOLDER, errno);
@@ -214,7 +239,7 @@ static void execute(const char *const *argv, bool renamed, char *const *environm
 		return;
 	}
 	for (size_t i = 0; i < sizeof FOLDERS / sizeof FOLDERS[0]; i++) {
-		if (snprintf(path, sizeof path, "%s/%s", FOLDERS[i], argv[0]) < (int)sizeof path)
+		if (print(path, sizeof path, "%s/%s", FOLDERS[i], argv[0]) < (int)sizeof path)
 			execve(path, told, environment);
 		if (errno != ENOENT && errno != ENOTDIR)
 			return;
@@ -242,7 +267,12 @@ void child_run(const struct child *given)
 	if (unit->tty)
 		open_tty(&child);
 	else
-		open_null(&child);
+		open_null(&child, child.n_sockets > 0 ? sockets[0] : -1);
+	if (unit->connection_is_input) {
+		for (unsigned i = 0; i < child.n_sockets; i++)
+			close(sockets[i]);
+		child.n_sockets = 0;
+	}
 	place_descriptors(&child, sockets);
 	set_limits(&child);
 	find_identity(&child, &identity);
@@ -255,6 +285,8 @@ void child_run(const struct child *given)
 	if (!argv)
 		give_up(&child, STEP_ENVIRONMENT, E2BIG);
 	make_run_folders(&child, &identity);
+	if (unit->asks_login && child.command->phase == PHASE_START)
+		logins_begin(unit->tty);
 	if (chdir(unit->directory ? unit->directory : "/"))
 		give_up(&child, STEP_DIRECTORY, errno);
 	confined = child.command->unconfined ? NULL : unit->confinement;

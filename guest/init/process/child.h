@@ -27,6 +27,9 @@ enum child_step {
 	STEP_EXEC
 };
 
+/* What a step is called. */
+const char *child_step_name(unsigned step);
+
 struct child {
 	const struct unit *unit;
 	const struct command *command;

@@ -80,7 +80,7 @@ static pid_t left_group(const struct unit *unit, unit_id id)
 
 bool command_has_process(const struct run *run)
 {
-	return run->pid > 0 || run->main > 0;
+	return run->pid > 0 || run->main > 0 || run->connections > 0;
 }
 
 bool command_is_alive(const struct units *units, unit_id id)
@@ -113,7 +113,7 @@ void command_signal(const struct units *units, unit_id id, int number)
 {
 	const struct unit *unit = &units->unit[id];
 	bool all = takes_all(unit) && (number == SIGKILL || unit->kill_mode == KILL_ALL);
-	pid_t group = all ? left_group(unit, id) : 0;
+	pid_t group = all ? left_group(unit, id) : 0, pid;
 
 	if (all && cgroups_is_there(id)) {
 		cgroups_signal(id, number);
@@ -124,6 +124,8 @@ void command_signal(const struct units *units, unit_id id, int number)
 	}
 	command_signal_helper(&runs[id], number);
 	signal_process(runs[id].main, number);
+	for (uint32_t at = 0; runs[id].connections > 0 && (pid = pids_next_connection(id, &at)) > 0;)
+		signal_process(pid, number);
 	if (group > 0)
 		kill(-group, number);
 }

@@ -2,15 +2,16 @@
 /* Builds the environment of a unit's program, and puts variables into its words. */
 #include "environment.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "shared/files.h"
+#include "shared/print.h"
 #include "units/words.h"
 
-enum { MAX_VARIABLES = 256, MAX_ARGUMENTS = 256, TEXT_BYTES = 1 << 16 };
+enum { IPV6_GROUPS = 8, MAX_VARIABLES = 256, MAX_ARGUMENTS = 256, TEXT_BYTES = 1 << 16 };
 
 static char *variables[MAX_VARIABLES + 1];
 static size_t n_variables;
@@ -119,6 +120,58 @@ static bool add_user(const struct unit *unit, const struct identity *identity)
 	       add_pair("LOGNAME=", identity->name) && add_pair("SHELL=", *identity->shell ? identity->shell : "/bin/sh");
 }
 
+/* As inet_ntop(3) writes it, whose own way takes the C library's printf along: the longest row of zeros is left out. */
+static void put_ipv6(const uint8_t *bytes, char *to, size_t room)
+{
+	size_t used = 0, zeros_at = 0, n_zeros = 1;
+
+	for (size_t i = 0, n = 0; i < IPV6_GROUPS; i++) {
+		n = bytes[2 * i] || bytes[2 * i + 1] ? 0 : n + 1;
+		if (n > n_zeros) {
+			n_zeros = n;
+			zeros_at = i + 1 - n;
+		}
+	}
+	for (size_t i = 0; i < IPV6_GROUPS;) {
+		if (n_zeros > 1 && i == zeros_at) {
+			used += (size_t)print(to + used, room - used, "::");
+			i += n_zeros;
+			continue;
+		}
+		used += (size_t)print(to + used, room - used, "%s%x", used > 0 && to[used - 1] != ':' ? ":" : "",
+				      (unsigned)(bytes[2 * i] << 8 | bytes[2 * i + 1]));
+		i++;
+	}
+}
+
+/* Who has connected, as systemd says it; of a path nobody is known. */
+static bool add_remote(int connection)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+	} peer = { .any = { .sa_family = AF_UNSPEC } };
+	const uint8_t *ipv4 = (const uint8_t *)&peer.in.sin_addr;
+	char address[INET6_ADDRSTRLEN] = "", port[8];
+	socklen_t size = sizeof peer;
+
+	if (getpeername(connection, &peer.any, &size) || (peer.any.sa_family != AF_INET && peer.any.sa_family != AF_INET6))
+		return true;
+	/* One of IPv4 at a socket of all addresses. */
+	if (peer.any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&peer.in6.sin6_addr))
+		ipv4 = &peer.in6.sin6_addr.s6_addr[12];
+	else if (peer.any.sa_family == AF_INET6)
+		ipv4 = NULL;
+	if (ipv4)
+		print(address, sizeof address, "%u.%u.%u.%u", ipv4[0], ipv4[1], ipv4[2], ipv4[3]);
+	else
+		put_ipv6(peer.in6.sin6_addr.s6_addr, address, sizeof address);
+	/* Both families have the port at the same place. */
+	print(port, sizeof port, "%u", ntohs(peer.in.sin_port));
+	return add_pair("REMOTE_ADDR=", address) && add_pair("REMOTE_PORT=", port);
+}
+
 char *const *environment_build(const struct unit *unit, const struct identity *identity, pid_t main, const char *notify_name,
 			       unsigned n_sockets, bool is_main)
 {
@@ -127,7 +180,7 @@ char *const *environment_build(const struct unit *unit, const struct identity *i
 	bool fits = add("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") && add_user(unit, identity) &&
 		    add_pair("TERM=", unit->tty ? "linux" : "dumb");
 
-	snprintf(number, sizeof number, "%d", (int)main);
+	print(number, sizeof number, "%d", (int)main);
 	if (unit->runlevel)
 		fits = fits && add("PREVLEVEL=N") && add_pair("RUNLEVEL=", level);
 	if (main > 0)
@@ -145,17 +198,21 @@ char *const *environment_build(const struct unit *unit, const struct identity *i
 	if (notify_name)
 		fits = fits && add_pair("NOTIFY_SOCKET=@", notify_name);
 	if (notify_name && is_main && unit->watchdog_ns > 0) {
-		snprintf(number, sizeof number, "%lld", (long long)(unit->watchdog_ns / 1000));
+		print(number, sizeof number, "%lld", (long long)(unit->watchdog_ns / 1000));
 		fits = fits && add_pair("WATCHDOG_USEC=", number);
-		snprintf(number, sizeof number, "%d", (int)getpid());
+		print(number, sizeof number, "%d", (int)getpid());
 		fits = fits && add_pair("WATCHDOG_PID=", number);
 	}
 	if (n_sockets > 0) {
-		snprintf(number, sizeof number, "%d", (int)getpid());
+		print(number, sizeof number, "%d", (int)getpid());
 		fits = fits && add_pair("LISTEN_PID=", number);
-		snprintf(number, sizeof number, "%u", n_sockets);
+		print(number, sizeof number, "%u", n_sockets);
 		fits = fits && add_pair("LISTEN_FDS=", number);
 	}
+	if (unit->each_connection && n_sockets > 0)
+		fits = fits && add("LISTEN_FDNAMES=connection");
+	if (unit->each_connection)
+		fits = fits && add_remote(n_sockets > 0 ? FIRST_SOCKET_FD : 0);
 	errno = E2BIG;
 	return fits ? variables : NULL;
 }

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,6 +13,7 @@
 
 #include "adoption.h"
 #include "loop.h"
+#include "shared/print.h"
 #include "state/log.h"
 #include "state/runs.h"
 
@@ -101,7 +101,7 @@ static bool may_notify(unit_id id, const struct ucred *from)
 
 	if (from->uid == 0 || from->pid == runs[id].main || (from->pid > 0 && runs[id].session > 0 && getsid(from->pid) == runs[id].session))
 		return true;
-	snprintf(path, sizeof path, "/proc/%d", (int)runs[id].main);
+	print(path, sizeof path, "/proc/%d", (int)runs[id].main);
 	return runs[id].main > 0 && stat(path, &status) == 0 && status.st_uid == from->uid;
 }
 
@@ -125,8 +125,8 @@ static void obey(unit_id id, struct slice line, uid_t by, ready_fn *ready)
 		   !parse_number(slice_from(line, strlen("WATCHDOG_USEC=")), 1, INT64_C(1) << 40, &number)) {
 		runs_set_watchdog(id, number * 1000);
 	} else if (slice_starts(line, "STATUS=")) {
-		snprintf(runs[id].last_line, sizeof runs[id].last_line, "%.*s",
-			 (int)(line.size - 7 < 100 ? line.size - 7 : 100), line.at + 7);
+		print(runs[id].last_line, sizeof runs[id].last_line, "%.*s",
+		      (int)(line.size - 7 < 100 ? line.size - 7 : 100), line.at + 7);
 		for (char *c = runs[id].last_line; *c; c++)
 			if ((unsigned char)*c < ' ' || *c == 0x7f)
 				*c = '?';

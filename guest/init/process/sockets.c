@@ -3,10 +3,12 @@
 #include "sockets.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "shared/print.h"
 
 static int open_fds[MAX_SOCKETS];
 
@@ -21,7 +23,7 @@ static void make_folder(const char *path)
 {
 	char folder[sizeof((struct sockaddr_un *)NULL)->sun_path + 1];
 
-	snprintf(folder, sizeof folder, "%s", path);
+	print(folder, sizeof folder, "%s", path);
 	*strrchr(folder, '/') = '\0';
 	mkdir(folder, 0755);
 }
@@ -88,6 +90,9 @@ int sockets_open(const struct units *units, unit_id id, const char **ret_address
 			open_fds[i] = open_one(&units->sockets[i]);
 		if (open_fds[i] < 0)
 			return open_fds[i];
+		/* Who has gone again before PID 1 accepts him must not keep it waiting. A program gets it as it was at first. */
+		if (fcntl(open_fds[i], F_SETFL, unit->each_connection ? O_NONBLOCK : 0))
+			return -errno;
 	}
 	return 0;
 }

@@ -20,12 +20,10 @@
 #include "state/runs.h"
 #include "state/account.h"
 #include "state/log.h"
+#include "state/pids.h"
 #include "units/copy.h"
 
 enum { NONBLOCKING_TRIES = 8, ERRAND_BYTES = 1 << 16 };
-
-static const char *const STEPS[] = { "",	   "tty",	 "descriptor", "limit",	      "group",
-				     "user", "run-folder", "directory",  "environment", "capabilities", "exec" };
 
 struct spawn_pipes {
 	int exec[2], output[2], ready[2];
@@ -81,17 +79,17 @@ int spawn_result(unit_id id, const char **ret_step)
 	struct exec_failure failure;
 	ssize_t got;
 
-	*ret_step = STEPS[runs[id].exec_step];
+	*ret_step = child_step_name(runs[id].exec_step);
 	if (runs[id].exec_fd < 0)
 		return runs[id].exec_error;
 	got = read(runs[id].exec_fd, &failure, sizeof failure);
 	if (got < 0)
 		return 1;
-	if (got == sizeof failure && failure.step < sizeof STEPS / sizeof STEPS[0]) {
+	if (got == sizeof failure) {
 		runs[id].exec_error = -failure.error;
 		runs[id].exec_step = failure.step;
 	}
-	*ret_step = STEPS[runs[id].exec_step];
+	*ret_step = child_step_name(runs[id].exec_step);
 	return runs[id].exec_error;
 }
 
@@ -185,6 +183,35 @@ int spawn_command(const struct units *units, unit_id id, const struct command *c
 	if (command->phase == PHASE_START)
 		run->session = pid;
 	account_add(ACCOUNT_SPAWN, id, (uint32_t)pid, command->phase, 0);
+	return 0;
+}
+
+int spawn_connection(const struct units *units, unit_id id, const struct command *command, int connection)
+{
+	const struct unit *unit = &units->unit[id];
+	struct arena texts = { .bytes = errand.texts, .size = sizeof errand.texts };
+	struct child child = { .unit = &errand.unit,
+			       .command = &errand.command,
+			       .exec_fd = -1,
+			       .output_fd = runs[id].connections_fd,
+			       .ready_fd = -1,
+			       .sockets = &connection,
+			       .n_sockets = 1 };
+	bool fits = copy_unit(&texts, unit, &errand.unit) && copy_command(&texts, command, &errand.command);
+	pid_t pid;
+
+	if (!fits) {
+		child.unit = unit;
+		child.command = command;
+	}
+	pid = fork_into_cgroup(unit, id, fits);
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		child_run(&child);
+	pids_add_connection(id, pid);
+	runs[id].connections++;
+	account_add(ACCOUNT_SPAWN, id, (uint32_t)pid, PHASE_START, 0);
 	return 0;
 }
 

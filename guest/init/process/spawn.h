@@ -19,6 +19,9 @@ struct spawn_watchers {
 int spawn_command(const struct units *units, unit_id id, const struct command *command, bool as_main,
 		  const struct spawn_watchers *watchers);
 
+/* Run `command` for one connection, which stays the caller's, too; -EAGAIN and the like. There must be room for it (pids.h). */
+int spawn_connection(const struct units *units, unit_id id, const struct command *command, int connection);
+
 /* Do the built-in work of the unit in a process of its own. */
 int spawn_builtin(const struct units *units, unit_id id, const struct spawn_watchers *watchers);
 

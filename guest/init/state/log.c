@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "shared/clock.h"
 #include "shared/own.h"
+#include "shared/print.h"
 
 /*
  * Powers of two: positions only grow, and wrap by themselves. What units write is in rings of its own, of which each has every
@@ -93,7 +93,7 @@ static void to_console(const char *line, size_t size)
 	}
 	if (lost_lines > 0) {
 		char note[64];
-		int n = snprintf(note, sizeof note, "init: %u lines were lost here\n", lost_lines);
+		int n = print(note, sizeof note, "init: %u lines were lost here\n", lost_lines);
 
 		lost_lines = 0;
 		put(&waiting, note, (size_t)n);
@@ -106,13 +106,13 @@ static int put_time(char *line, size_t size)
 {
 	int64_t now_ns = clock_now_ns();
 
-	return snprintf(line, size, "[%5lld.%06lld] ", (long long)(now_ns / NS_PER_S), (long long)(now_ns % NS_PER_S / 1000));
+	return print(line, size, "[%5lld.%06lld] ", (long long)(now_ns / NS_PER_S), (long long)(now_ns % NS_PER_S / 1000));
 }
 
 void log_line(unsigned unit, const char *name, const char *text)
 {
 	char line[LINE_BYTES];
-	int prefix = put_time(line, sizeof line), size = snprintf(line + prefix, sizeof line - (size_t)prefix, "%s: %s", name, text);
+	int prefix = put_time(line, sizeof line), size = print(line + prefix, sizeof line - (size_t)prefix, "%s: %s", name, text);
 
 	size = size + prefix < LINE_BYTES - 1 ? size + prefix : LINE_BYTES - 2;
 	line[size++] = '\n';
@@ -126,7 +126,7 @@ void log_say(enum log_level level, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	size = vsnprintf(line + prefix, sizeof line - (size_t)prefix - 1, format, arguments);
+	size = print_list(line + prefix, sizeof line - (size_t)prefix - 1, format, arguments);
 	va_end(arguments);
 	size = size < 0 ? prefix : size + prefix;
 	if ((size_t)size > sizeof line - 2)

@@ -13,6 +13,10 @@
 struct run *runs;
 bool runs_ending;
 
+static const struct run IDLE = {
+	.exec_fd = -1, .output_fd = -1, .connections_fd = -1, .helper_fd = -1, .ready_fd = -1, .notify_fd = -1
+};
+
 static struct units *units;
 static unsigned counts[STATES], serial_starting;
 
@@ -28,13 +32,13 @@ void runs_init(struct units *all)
 	timers_init();
 	/* Those that there are: untouched pages of the tables are never handed out. */
 	for (size_t i = 0; i < all->n_units; i++)
-		runs[i] = (struct run){ .exec_fd = -1, .output_fd = -1, .helper_fd = -1, .ready_fd = -1, .notify_fd = -1 };
+		runs[i] = IDLE;
 }
 
 void runs_succeed(struct units *all)
 {
 	for (size_t i = units->n_units; i < all->n_units; i++)
-		runs[i] = (struct run){ .exec_fd = -1, .output_fd = -1, .helper_fd = -1, .ready_fd = -1, .notify_fd = -1 };
+		runs[i] = IDLE;
 	counts[STATE_OFF] += (unsigned)(all->n_units - units->n_units);
 	units = all;
 }

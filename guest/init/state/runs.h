@@ -38,6 +38,9 @@ struct run {
 	bool pidfile_refused; /* which has been said */
 	bool window_open;
 	bool reload_failed;   /* the last time */
+	bool is_full;	      /* its connections are as many as may be, or nothing could be had for one more */
+	bool full_told;
+	uint16_t connections; /* processes that each have one */
 	bool demanded;	      /* it was up, listening, and now its program is started */
 	uint16_t command;     /* of the phase, that runs now */
 	pid_t pid;	      /* of that command; both change by runs_set_ alone */
@@ -48,6 +51,7 @@ struct run {
 	int exec_fd, output_fd, ready_fd, notify_fd;
 	int exec_error;	      /* -errno of the last program that could not be executed, and at which step; 0: it was, as far as is known */
 	uint8_t exec_step;
+	int connections_fd;   /* what those write into: the other end of output_fd */
 	int helper_fd;	      /* what a command beside the daemon writes: its own pipe stays the daemon's */
 	int64_t deadline_ns;  /* of what it is doing; 0: none. Changes by runs_set_deadline alone */
 	int64_t watchdog_ns;  /* of its program; 0: none */

@@ -2,26 +2,32 @@
 /* Decides what a process that has ended means for its unit. */
 #include "exits.h"
 
+#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "boot/logins.h"
+#include "connections.h"
 #include "lifecycle.h"
+#include "process/child.h"
 #include "process/command.h"
+#include "process/loop.h"
 #include "process/ready.h"
+#include "shared/print.h"
 #include "state/account.h"
+#include "state/log.h"
 #include "state/pids.h"
 
-enum { LSB_NOT_INSTALLED = 5, LSB_NOT_CONFIGURED = 6, HOW_BYTES = 100 };
+enum { LSB_NOT_INSTALLED = 5, LSB_NOT_CONFIGURED = 6, HOW_BYTES = 100, TTY_BYTES = 256 };
 
 static const char *how_it_ended(char *how, int status)
 {
 	if (WIFSIGNALED(status))
-		snprintf(how, HOW_BYTES, "killed by signal %d", WTERMSIG(status));
+		print(how, HOW_BYTES, "killed by signal %d", WTERMSIG(status));
 	else
-		snprintf(how, HOW_BYTES, "ended with status %d", WEXITSTATUS(status));
+		print(how, HOW_BYTES, "ended with status %d", WEXITSTATUS(status));
 	return how;
 }
 
@@ -48,7 +54,7 @@ static void command_ended(unit_id id, int status, int exec_error, const char *st
 	}
 	if (run->state == STATE_UP && run->phase == PHASE_RELOAD) {
 		if (exec_error)
-			snprintf(how, sizeof how, "could not be executed: %s: %s", step, strerror(-exec_error));
+			print(how, sizeof how, "could not be executed: %s: %s", step, strerror(-exec_error));
 		else
 			how_it_ended(how, status);
 		lifecycle_reloaded(id, code == 0 || (command->may_fail && !exec_error) ? NULL : how);
@@ -66,8 +72,8 @@ static void command_ended(unit_id id, int status, int exec_error, const char *st
 	if (exec_error) {
 		lifecycle_fail(id, "%s:%u: %s: %s: %s", command_path(unit, command), command->line, command->argv[0], step, strerror(-exec_error));
 	} else if (unit->origin == ORIGIN_LSB && (code == LSB_NOT_INSTALLED || code == LSB_NOT_CONFIGURED)) {
-		snprintf(run->why, sizeof run->why, "it says that it is not %s",
-			 code == LSB_NOT_INSTALLED ? "installed" : "configured");
+		print(run->why, sizeof run->why, "it says that it is not %s",
+		      code == LSB_NOT_INSTALLED ? "installed" : "configured");
 		lifecycle_next(id);
 	} else if (code != 0 && !command->may_fail) {
 		lifecycle_fail(id, "%s %s", command->argv[0], how_it_ended(how, status));
@@ -88,7 +94,7 @@ static void main_ended(unit_id id, int status, int exec_error, const char *step)
 		return;
 	how_it_ended(how, status);
 	if (units->unit[id].builtin_daemon && WIFEXITED(status))
-		snprintf(how, sizeof how, "%s", strerror(WEXITSTATUS(status)));
+		print(how, sizeof how, "%s", strerror(WEXITSTATUS(status)));
 	switch (run->state) {
 	case STATE_STOPPING:
 		lifecycle_gone(id);
@@ -112,10 +118,31 @@ void exits_zombie(pid_t pid)
 {
 	unit_id id = pids_owner(pid);
 
+	if (id != NO_UNIT && runs[id].connections > 0 && runs[id].pid != pid && getpgid(pid) == pid)
+		kill(-pid, SIGKILL);
 	/* Not after a start command: what that leaves behind is the daemon. */
 	if (id != NO_UNIT && runs[id].main == pid && getpgid(pid) == pid && command_is_daemon(&runs_units()->unit[id]) &&
 	    runs[id].next_main == 0)
 		kill(-pid, SIGKILL);
+}
+
+/* Written by a process of its own: wtmp is on a disk. */
+static void end_login(unit_id id, pid_t pid)
+{
+	const struct unit *unit = &runs_units()->unit[id];
+	char tty[TTY_BYTES];
+	pid_t writer;
+
+	print(tty, sizeof tty, "%s", unit->tty);
+	writer = fork();
+	if (writer < 0)
+		log_say(LOG_FAILURE, "%s: no process to be had for its record in utmp: %s", unit->name, strerror(errno));
+	if (writer != 0)
+		return;
+	loop_become_child();
+	child_close_others(NULL, 0);
+	logins_end(tty, pid);
+	_exit(0);
 }
 
 void exits_reaped(pid_t pid, int status, const struct rusage *used)
@@ -130,11 +157,17 @@ void exits_reaped(pid_t pid, int status, const struct rusage *used)
 	if (id == NO_UNIT)
 		return;
 	run = &runs[id];
+	if (runs_units()->unit[id].asks_login)
+		end_login(id, pid);
 	/* What it said before it ended counts. */
 	exec_error = lifecycle_hear(id, &step);
 	account_add(ACCOUNT_EXIT, id, (uint32_t)pid, (uint8_t)(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)),
 		    (cpu_us & UINT32_MAX) | (uint64_t)used->ru_maxrss << 32);
-	if (run->pid == pid) {
+	if (pids_end_connection(pid)) {
+		connections_ended(runs_units(), id, status);
+		if (run->state == STATE_STOPPING)
+			lifecycle_gone(id);
+	} else if (run->pid == pid) {
 		runs_set_pid(id, 0);
 		command_ended(id, status, exec_error, step);
 	} else {

@@ -2,11 +2,11 @@
 /* Sees when all that the goal needs is up, or can no longer be, and announces it. */
 #include "goal.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "mark.h"
 #include "shared/clock.h"
+#include "shared/print.h"
 #include "state/account.h"
 #include "state/log.h"
 #include "state/runs.h"
@@ -69,7 +69,7 @@ void goal_unit_failed(unit_id id)
 	if (first_failed != NO_UNIT)
 		return;
 	first_failed = id;
-	snprintf(first_why, sizeof first_why, "%s", runs[id].why);
+	print(first_why, sizeof first_why, "%s", runs[id].why);
 }
 
 static void look_at_goals(void)

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "connections.h"
 #include "goal.h"
 #include "process/cgroups.h"
 #include "process/command.h"
@@ -16,6 +16,7 @@
 #include "process/sockets.h"
 #include "shared/clock.h"
 #include "shared/own.h"
+#include "shared/print.h"
 #include "state/account.h"
 #include "state/log.h"
 #include "units/conditions.h"
@@ -92,6 +93,7 @@ static void forget_processes(unit_id id)
 	/* What else of it writes writes into the void. */
 	loop_close(&run->output_fd);
 	loop_close(&run->helper_fd);
+	connections_forget(id);
 	run->next_main = run->session = 0;
 	cgroups_remove(id);
 }
@@ -238,7 +240,7 @@ static void connected(int fd, unsigned argument)
 
 static void listen_for_demand(unit_id id)
 {
-	int r = sockets_watch(units, id, connected);
+	int r = units->unit[id].each_connection ? connections_listen(units, id) : sockets_watch(units, id, connected);
 
 	runs[id].phase = PHASE_LISTEN;
 	if (r)
@@ -270,7 +272,7 @@ static bool is_left_out(unit_id id)
 		lifecycle_fail(id, "line %u: what must hold does not: %s", unmet->line, unmet->said);
 		return true;
 	}
-	snprintf(run->why, sizeof run->why, "its condition does not hold: %s (line %u)", unmet->said, unmet->line);
+	print(run->why, sizeof run->why, "its condition does not hold: %s (line %u)", unmet->said, unmet->line);
 	log_say(LOG_NOTE, "%s is left out by its condition: %s (line %u)", units->unit[id].name, unmet->said, unmet->line);
 	down(id, STATE_LEFT_OUT);
 	return true;
@@ -498,7 +500,7 @@ void lifecycle_fail(unit_id id, const char *format, ...)
 	if (run->state == STATE_STOPPING || run->state == STATE_FAILED)
 		return;
 	va_start(arguments, format);
-	vsnprintf(run->why, sizeof run->why, format, arguments);
+	print_list(run->why, sizeof run->why, format, arguments);
 	va_end(arguments);
 	log_say(LOG_FAILURE, "%s failed: %s%s%s", units->unit[id].name, run->why, *run->last_line ? "; its last words: " : "",
 		run->last_line);
@@ -524,7 +526,7 @@ void lifecycle_ended(unit_id id, bool failed, const char *how)
 		log_say(LOG_NOTE, "%s ended, and is started again", units->unit[id].name);
 		lifecycle_stop(id, after_failure(id));
 	} else {
-		snprintf(run->why, sizeof run->why, "%s", how);
+		print(run->why, sizeof run->why, "%s", how);
 		lifecycle_stop(id, STATE_OFF);
 	}
 }
@@ -549,6 +551,8 @@ void lifecycle_window_over(unit_id id)
 	loop_resume(runs[id].output_fd);
 	loop_resume(runs[id].helper_fd);
 	loop_resume(runs[id].notify_fd);
+	if (runs[id].is_full)
+		connections_try_again(units, id);
 }
 
 static void executed(unit_id id)

@@ -3,7 +3,6 @@
 #include "supervise.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "goal.h"
@@ -13,6 +12,7 @@
 #include "schedule.h"
 #include "shared/clock.h"
 #include "shared/own.h"
+#include "shared/print.h"
 #include "state/account.h"
 #include "state/log.h"
 #include "state/timers.h"
@@ -106,8 +106,8 @@ static void take_verdict(unit_id id, enum verdict verdict, unit_id other)
 		schedule_add(id);
 		account_add(ACCOUNT_ELIGIBLE, id, 0, units->unit[id].goal, 0);
 	} else if (verdict == DEPENDENCIES_FAILED) {
-		snprintf(runs[id].why, sizeof runs[id].why, "needs %s, which is %s", units->unit[other].name,
-			 runs_state_name(runs[other].state));
+		print(runs[id].why, sizeof runs[id].why, "needs %s, which is %s", units->unit[other].name,
+		      runs_state_name(runs[other].state));
 		account_add(ACCOUNT_BLOCKED, id, 0, 0, 0);
 		runs_enter(id, STATE_BLOCKED);
 		sockets_close(units, id);

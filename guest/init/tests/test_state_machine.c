@@ -219,6 +219,12 @@ int spawn_command(const struct units *all, unit_id id, const struct command *com
 	return 0;
 }
 
+int spawn_connection(const struct units *all, unit_id id, const struct command *command, int connection)
+{
+	(void)all, (void)id, (void)command, (void)connection;
+	abort();
+}
+
 int spawn_builtin(const struct units *all, unit_id id, const struct spawn_watchers *told)
 {
 	(void)all, (void)id, (void)told;

@@ -2,10 +2,10 @@
 /* Finds circles among the units' orders and takes out the edge of each that costs least. */
 #include "cycles.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "shared/own.h"
+#include "shared/print.h"
 
 struct walk {
 	uint8_t state[MAX_UNITS]; /* 0 new, 1 on the way, 2 done */
@@ -41,8 +41,8 @@ static void open_cycle(struct units *units, const struct walk *walk, size_t begi
 	size_t used = 0;
 
 	for (size_t i = begin; i <= walk->depth && used < sizeof way; i++)
-		used += (size_t)snprintf(way + used, sizeof way - used, "%s%s", i > begin ? " -> " : "",
-					 units->unit[walk->path[i < walk->depth ? i : begin]].name);
+		used += (size_t)print(way + used, sizeof way - used, "%s%s", i > begin ? " -> " : "",
+				      units->unit[walk->path[i < walk->depth ? i : begin]].name);
 	unit = &units->unit[edge->from];
 	edge->when &= (uint8_t)~when;
 	edge->dropped = edge->when == 0;

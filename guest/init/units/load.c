@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "service_file.h"
 #include "shared/clock.h"
 #include "shared/files.h"
+#include "shared/print.h"
 #include "socket_file.h"
 #include "unit_file.h"
 
@@ -29,7 +29,7 @@ struct loading {
 
 static const char *rooted(char *path, const char *root, const char *folder, const char *name)
 {
-	int size = snprintf(path, PATH_MAX, "%s%s%s%s", root, folder, *name ? "/" : "", name);
+	int size = print(path, PATH_MAX, "%s%s%s%s", root, folder, *name ? "/" : "", name);
 
 	return size < PATH_MAX ? path : "";
 }
@@ -165,7 +165,7 @@ static void read_drop_ins(struct loading *loading, const struct folders *folders
 	size_t n = 0;
 
 	for (size_t i = 0; i < folders->n; i++) {
-		snprintf(folder, sizeof folder, "%s/%s.d", folders->at[i], file);
+		print(folder, sizeof folder, "%s/%s.d", folders->at[i], file);
 		if (!list(loading, folder, &files))
 			continue;
 		for (size_t j = 0; j < files.n; j++) {
@@ -182,7 +182,7 @@ static void read_drop_ins(struct loading *loading, const struct folders *folders
 	}
 	sort_drop_ins(found, n);
 	for (size_t i = 0; i < n; i++) {
-		snprintf(folder, sizeof folder, "%s/%s.d", folders->at[found[i].folder], file);
+		print(folder, sizeof folder, "%s/%s.d", folders->at[found[i].folder], file);
 		rooted(path, loading->root, folder, found[i].name);
 		if (!is_masked(path) && read_text(loading->units, path, &text)) {
 			const char *kept = arena_text(&loading->units->arena, path, strlen(path));
@@ -199,7 +199,7 @@ static bool template_of(const char *file, const char *suffix, char *ret)
 {
 	const char *at = strchr(file, '@');
 
-	return at && strcmp(at + 1, suffix) != 0 && snprintf(ret, PATH_MAX, "%.*s@%s", (int)(at - file), file, suffix) < PATH_MAX;
+	return at && strcmp(at + 1, suffix) != 0 && print(ret, PATH_MAX, "%.*s@%s", (int)(at - file), file, suffix) < PATH_MAX;
 }
 
 /* The file that describes all of its kind. */
@@ -271,7 +271,7 @@ static void check_drop_ins(struct loading *loading, const char *folder, const ch
 
 	if (!slice_ends(slice_of(name), ".unit.d"))
 		return;
-	snprintf(file, sizeof file, "%.*s", (int)(strlen(name) - strlen(".d")), name);
+	print(file, sizeof file, "%.*s", (int)(strlen(name) - strlen(".d")), name);
 	if (find_file(loading, &OWN, file, path) || find_template(loading, &OWN, file, ".unit", path))
 		return;
 	units_complain(loading->units, rooted(path, loading->root, folder, name), 0, "there is no %s: these drop-ins are not read", file);
@@ -304,7 +304,7 @@ static void load_own(struct loading *loading)
 		const struct ref *ref = &loading->units->refs[i];
 
 		if (strchr(ref->name, '@') && !slice_ends(slice_of(ref->name), "@") && !is_taken(loading->units, slice_of(ref->name)) &&
-		    snprintf(file, sizeof file, "%s.unit", ref->name) < (int)sizeof file)
+		    print(file, sizeof file, "%s.unit", ref->name) < (int)sizeof file)
 			load_unit(loading, file, has_drop_ins, false);
 	}
 }
@@ -317,7 +317,7 @@ static bool read_socket_file(struct loading *loading, const char *socket, char *
 	if (!find_file(loading, &SERVICES, socket, path) || is_masked(path) || !read_text(loading->units, path, text))
 		return false;
 	socket_file_service(name, text->at, text->size, &of);
-	return snprintf(service, PATH_MAX, "%.*s.service", (int)of.size, of.at) < PATH_MAX;
+	return print(service, PATH_MAX, "%.*s.service", (int)of.size, of.at) < PATH_MAX;
 }
 
 /* Of a service whose file has been read: it is up by its sockets, and its program is started when somebody connects. */
@@ -359,7 +359,7 @@ static void load_service(struct loading *loading, const char *file, bool enabled
 			loading->units->unit[id].enabled = true;
 		return;
 	}
-	if (is_template(file, ".service")) {
+	if (enabled && is_template(file, ".service")) {
 		units_complain(loading->units, file, 0, "a template, without what is to stand behind its @: not started");
 		return;
 	}
@@ -374,8 +374,8 @@ static void load_service(struct loading *loading, const char *file, bool enabled
 	service_file_read(unit->path, text.at, text.size);
 	read_template_drop_ins(loading, &SERVICES, file, ".service");
 	read_drop_ins(loading, &SERVICES, file);
-	service_file_finish();
 	load_sockets(loading, unit, file);
+	service_file_finish();
 }
 
 /* Services that are started by their sockets alone, after those that are started anyway. */
@@ -443,7 +443,7 @@ static void load_systemd(struct loading *loading)
 		if (loading->units->unit[ref->from].origin != ORIGIN_SYSTEMD || ref->relation != RELATION_PULLS ||
 		    is_taken(loading->units, slice_of(ref->name)))
 			continue;
-		if (snprintf(path, sizeof path, "%s.service", ref->name) < (int)sizeof path)
+		if (print(path, sizeof path, "%s.service", ref->name) < (int)sizeof path)
 			load_service(loading, path, false);
 	}
 }
@@ -480,7 +480,7 @@ static bool read_header(struct loading *loading, const char *script, const char 
 	rooted(path, loading->root, "/etc/insserv/overrides", script);
 	if (file_exists(path))
 		return read_text(loading->units, path, text);
-	snprintf(path, PATH_MAX, "%s", script_path);
+	print(path, PATH_MAX, "%s", script_path);
 	/* A long script's header is at its beginning. */
 	size = file_read(path, content, sizeof content);
 	if (size < 0) {
@@ -492,7 +492,7 @@ static bool read_header(struct loading *loading, const char *script, const char 
 		rooted(path, loading->root, "/usr/share/insserv/overrides", script);
 		if (file_exists(path))
 			return read_text(loading->units, path, text);
-		snprintf(path, PATH_MAX, "%s", script_path);
+		print(path, PATH_MAX, "%s", script_path);
 	}
 	return true;
 }
@@ -576,11 +576,11 @@ void load_instance(struct units *units, const struct config *config, const char 
 
 	if (!memchr(name.at, '@', name.size) || name.size > UNIT_NAME_MAX || is_taken(units, name))
 		return;
-	snprintf(file, sizeof file, "%.*s.unit", (int)name.size, name.at);
+	print(file, sizeof file, "%.*s.unit", (int)name.size, name.at);
 	if (find_template(&loading, &OWN, file, ".unit", path)) {
 		load_unit(&loading, file, true, false);
 	} else if (config->systemd) {
-		snprintf(file, sizeof file, "%.*s.service", (int)name.size, name.at);
+		print(file, sizeof file, "%.*s.service", (int)name.size, name.at);
 		load_service(&loading, file, false);
 	}
 }

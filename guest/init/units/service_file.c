@@ -3,13 +3,13 @@
 #include "service_file.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "confinement.h"
 #include "service_process.h"
 #include "service_reading.h"
+#include "shared/print.h"
 #include "unit_settings.h"
 #include "words.h"
 
@@ -199,7 +199,7 @@ static void read_pidfile(struct service_reading *reading, struct slice value, in
 
 	if (value.at[0] == '/')
 		read_text(reading, value, argument);
-	else if (snprintf(path, sizeof path, "/run/%.*s", (int)value.size, value.at) < (int)sizeof path)
+	else if (print(path, sizeof path, "/run/%.*s", (int)value.size, value.at) < (int)sizeof path)
 		read_text(reading, slice_of(path), argument);
 }
 
@@ -226,6 +226,14 @@ static void read_refused(struct service_reading *reading, struct slice value, in
 	(void)argument;
 	if (!slice_is(value, "no") && !slice_is(value, "false") && !slice_is(value, "null"))
 		service_refuse(reading, "there is no such thing here, and without it something else would be run");
+}
+
+/* "socket": who has connected, to a unit that has a process for each. */
+static void read_input(struct service_reading *reading, struct slice value, int argument)
+{
+	reading->unit->connection_is_input = slice_is(value, "socket") && slice_ends(slice_of(reading->unit->name), "@");
+	if (!reading->unit->connection_is_input)
+		read_refused(reading, value, argument);
 }
 
 static void read_environment(struct service_reading *reading, struct slice value, int argument)
@@ -293,7 +301,7 @@ static const struct {
 	{ "ExecCondition", read_refused, 0 },
 	{ "DynamicUser", read_refused, 0 },
 	{ "SupplementaryGroups", read_refused, 0 },
-	{ "StandardInput", read_refused, 0 },
+	{ "StandardInput", read_input, 0 },
 	{ "KillMode", read_kill_mode, 0 },
 	{ "Restart", read_restart, 0 },
 	{ "RestartSec", read_duration, 3 },
@@ -351,8 +359,8 @@ static void ignore(struct service_reading *reading, struct slice key)
 	size_t used = strlen(reading->ignored);
 
 	if (reading->n_ignored++ < 8)
-		snprintf(reading->ignored + used, sizeof reading->ignored - used, "%s%.*s:%u", used ? ", " : "",
-			 (int)(key.size < 40 ? key.size : 40), key.at, reading->line);
+		print(reading->ignored + used, sizeof reading->ignored - used, "%s%.*s:%u", used ? ", " : "",
+		      (int)(key.size < 40 ? key.size : 40), key.at, reading->line);
 }
 
 /* An empty value takes back what was said before, in a drop-in most of all. */
@@ -408,6 +416,8 @@ static void read_setting(struct service_reading *reading, struct slice line)
 		if (service_read_condition(reading, key, value))
 			return;
 	}
+	if (slice_is(key, "StandardError"))
+		reading->unit->logs_errors = !slice_is(value, "inherit") && !slice_is(value, "socket");
 	if (!slice_starts(key, "X-"))
 		ignore(reading, key);
 }
@@ -426,6 +436,23 @@ static void refuse_second_program(struct service_reading *reading)
 		reading->line = command->line;
 		service_refuse(reading, "a second one is for Type=oneshot alone");
 	}
+}
+
+/* What each instance of a template would have for itself, and what has one process for each connection shares or lacks. */
+static void refuse_beside_connections(struct service_reading *reading)
+{
+	struct unit *unit = reading->unit;
+
+	reading->key = "Accept";
+	reading->line = 0;
+	if (unit->n_sockets == 0)
+		service_refuse(reading, "no socket file of it can be had here");
+	else if (unit->readiness != READY_EXEC || unit->n_commands != 1 || unit->watchdog_ns > 0 || unit->reload_signal)
+		service_refuse(reading, "a service for each connection is one ExecStart of Type=simple here");
+	else if (unit->confinement && (unit->confinement->group[GROUP_MEMORY_MAX] || unit->confinement->group[GROUP_CPU_WEIGHT] ||
+				       unit->confinement->group[GROUP_PIDS_MAX]))
+		service_refuse(reading, "MemoryMax, CPUWeight and TasksMax would be of all its connections together");
+	unit->on_demand = true;
 }
 
 static struct service_reading reading;
@@ -468,6 +495,8 @@ void service_file_finish(void)
 		units_complain(reading.units, unit->path, 0, "ignored, %u in all, because they are not supported: %s%s",
 			       reading.n_ignored, reading.ignored, reading.n_ignored > 8 ? ", ..." : "");
 	refuse_second_program(&reading);
+	if (slice_ends(slice_of(unit->name), "@"))
+		refuse_beside_connections(&reading);
 	if (unit->watchdog_ns > 0 && unit->readiness == READY_FORK) {
 		reading.key = "WatchdogSec";
 		reading.line = 0;

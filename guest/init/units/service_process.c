@@ -3,11 +3,11 @@
 #include "service_process.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "conditions.h"
 #include "confinement.h"
+#include "shared/print.h"
 #include "signals.h"
 
 /* What was expected instead: without the limit that it asks for the service would run differently. */
@@ -17,7 +17,7 @@ static void expect(struct service_reading *reading, const char *expected)
 
 	if (!expected)
 		return;
-	snprintf(text, sizeof text, "expected %s", expected);
+	print(text, sizeof text, "expected %s", expected);
 	service_refuse(reading, text);
 }
 

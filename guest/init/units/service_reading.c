@@ -2,8 +2,9 @@
 /* Reads the lines of a .service file, fills in specifiers, and says what is wrong or refused. */
 #include "service_reading.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "shared/print.h"
 
 void service_wrong(struct service_reading *reading, const char *expected)
 {
@@ -45,8 +46,8 @@ bool service_fill_in(struct service_reading *reading, struct slice value, char *
 	char instance[UNIT_NAME_MAX + 1], unescaped[UNIT_NAME_MAX + 1], prefix[UNIT_NAME_MAX + 1];
 	size_t used = 0;
 
-	snprintf(instance, sizeof instance, "%s", at_sign ? at_sign + 1 : "");
-	snprintf(prefix, sizeof prefix, "%.*s", at_sign ? (int)(at_sign - name) : (int)strlen(name), name);
+	print(instance, sizeof instance, "%s", at_sign ? at_sign + 1 : "");
+	print(prefix, sizeof prefix, "%.*s", at_sign ? (int)(at_sign - name) : (int)strlen(name), name);
 	unescape(instance, unescaped);
 
 	for (size_t at = 0; at < value.size; at++) {
@@ -59,6 +60,11 @@ bool service_fill_in(struct service_reading *reading, struct slice value, char *
 			for (size_t i = 0; i < sizeof SPECIFIERS / sizeof SPECIFIERS[0]; i++)
 				if (SPECIFIERS[i].letter == value.at[at])
 					text = SPECIFIERS[i].text;
+			/* The instances of a socket are one unit here, which has the template's name. */
+			if (at_sign && !at_sign[1] && strchr("nNiI", value.at[at])) {
+				service_refuse(reading, "a connection has no name here");
+				return false;
+			}
 			if (value.at[at] == 'n' || value.at[at] == 'N' || (value.at[at] == 'P' && !at_sign))
 				text = name;
 			if (value.at[at] == 'p')

@@ -2,14 +2,15 @@
 /* Reads .socket files: a socket of each ListenStream= and ListenDatagram=, as `listen` in a unit file has it. */
 #include "socket_file.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "service_reading.h"
+#include "shared/print.h"
 
-enum { ADDRESS_BYTES = 200 };
+enum { ADDRESS_BYTES = 200, CONNECTIONS_DEFAULT = 64 };
 
 static struct service_reading reading;
+static int64_t most_connections;
 static char joined[SERVICE_LINE_BYTES + 1];
 
 static bool next_setting(struct lines *lines, struct slice *key, struct slice *value)
@@ -34,10 +35,17 @@ void socket_file_service(struct slice name, const char *text, size_t size, struc
 	struct lines lines = lines_of(text, size);
 	struct slice key, value;
 
-	snprintf(service, sizeof service, "%.*s", (int)name.size, name.at);
+	print(service, sizeof service, "%.*s", (int)name.size, name.at);
+	bool accepts = false, flag;
+
 	while (next_setting(&lines, &key, &value))
-		if (slice_is(key, "Service") && slice_ends(value, ".service"))
-			snprintf(service, sizeof service, "%.*s", (int)(value.size - strlen(".service")), value.at);
+		if (slice_is(key, "Accept") && !parse_bool(value, &flag))
+			accepts = flag;
+		else if (slice_is(key, "Service") && slice_ends(value, ".service"))
+			print(service, sizeof service, "%.*s", (int)(value.size - strlen(".service")), value.at);
+	/* Each connection is an instance of that template. */
+	if (accepts)
+		print(service, sizeof service, "%.*s@", (int)name.size, name.at);
 	*ret_service = slice_of(service);
 }
 
@@ -59,7 +67,7 @@ static bool add_address(const char *kind, struct slice value, const char *mode, 
 	/* /var/run is a link to it. */
 	if (slice_starts(value, "/var/run/"))
 		value = slice_from(value, strlen("/var"));
-	if (snprintf(text, sizeof text, "%s %.*s %s", is_path ? "unix" : kind, (int)value.size, value.at, is_path ? mode : "") >=
+	if (print(text, sizeof text, "%s %.*s %s", is_path ? "unix" : kind, (int)value.size, value.at, is_path ? mode : "") >=
 	    (int)sizeof text)
 		return refuse("it is too long");
 	expected = socket_address_parse(slice_trim(slice_of(text)), ret);
@@ -78,16 +86,18 @@ static bool read_setting(struct slice key, struct slice value, char *mode)
 	static const char *const DIFFERENT[] = { "ListenSequentialPacket", "ListenFIFO",  "ListenSpecial", "ListenNetlink",
 						 "ListenMessageQueue",	   "ListenUSBFunction", "SocketUser",  "SocketGroup",
 						 "BindIPv6Only",	   "PassCredentials",	"PassSecurity", "Transparent",
-						 "BindToDevice",	   "ReusePort",		"SocketProtocol" };
+						 "BindToDevice",	   "ReusePort",		"SocketProtocol", "MaxConnectionsPerSource" };
 	bool flag;
 
 	for (size_t i = 0; i < sizeof SILENT / sizeof SILENT[0]; i++)
 		if (slice_is(key, SILENT[i]))
 			return true;
 	if (slice_is(key, "Accept"))
-		return !parse_bool(value, &flag) && !flag ? true : refuse("a process for each connection is not made here");
+		return !parse_bool(value, &flag) || refuse("expected yes or no");
+	if (slice_is(key, "MaxConnections"))
+		return !parse_number(value, 1, CONNECTIONS_MOST, &most_connections) || refuse("expected a number from 1 to 1000");
 	if (slice_is(key, "SocketMode")) {
-		snprintf(mode, 8, "%.*s", (int)(value.size < 7 ? value.size : 7), value.at);
+		print(mode, 8, "%.*s", (int)(value.size < 7 ? value.size : 7), value.at);
 		return true;
 	}
 	for (size_t i = 0; i < sizeof DIFFERENT / sizeof DIFFERENT[0]; i++)
@@ -113,12 +123,13 @@ bool socket_file_read(struct units *units, struct unit *unit, const char *path, 
 	reading.path = path;
 	reading.key = key_text;
 	reading.n_ignored = 0;
+	most_connections = CONNECTIONS_DEFAULT;
 	/* The mode first: it may stand behind the addresses. All mistakes are said, not the first alone. */
 	for (int turn = 0; turn < 2; turn++, lines = lines_of(text, size))
 		while (next_setting(&lines, &key, &value)) {
 			bool stream = slice_is(key, "ListenStream"), datagram = slice_is(key, "ListenDatagram");
 
-			snprintf(key_text, sizeof key_text, "%.*s", (int)(key.size < 40 ? key.size : 40), key.at);
+			print(key_text, sizeof key_text, "%.*s", (int)(key.size < 40 ? key.size : 40), key.at);
 			if (!stream && !datagram) {
 				is_good &= turn == 1 || read_setting(key, value, mode);
 			} else if (turn == 1 && value.size == 0) {
@@ -136,6 +147,13 @@ bool socket_file_read(struct units *units, struct unit *unit, const char *path, 
 		for (size_t j = 0; j < units->n_sockets; j++)
 			if (socket_address_same(&units->sockets[j], &addresses[i]))
 				return refuse("another unit has this address");
+	/* The unit is the template itself, by the name that socket_file_service has given. */
+	if (slice_ends(slice_of(unit->name), "@")) {
+		for (size_t i = 0; i < n; i++)
+			if (addresses[i].type != SOCK_STREAM)
+				return refuse("datagrams are no connections");
+		unit->each_connection = (uint16_t)most_connections;
+	}
 	if (unit->n_sockets + n > MAX_UNIT_SOCKETS)
 		return refuse("too many sockets");
 	for (size_t i = 0; i < n; i++)

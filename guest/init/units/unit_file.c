@@ -187,7 +187,8 @@ static void read_number(struct reading *reading, struct slice value, int which)
 static void read_flag(struct reading *reading, struct slice value, int argument)
 {
 	bool *const places[] = { &reading->unit->enabled, &reading->unit->serial, &reading->unit->deferred,
-				 &reading->unit->no_defaults, &reading->unit->on_demand, &reading->unit->ignores_pipe };
+				 &reading->unit->no_defaults, &reading->unit->on_demand, &reading->unit->ignores_pipe,
+				 &reading->unit->asks_login };
 
 	expect(reading, unit_flag_set(places[argument], value, argument == 3));
 }
@@ -311,6 +312,24 @@ static void read_listen(struct reading *reading, struct slice value, int argumen
 		break_unit(reading->unit, "there is no room for its sockets");
 }
 
+/* "16", or "16 stdio" */
+static void read_each_connection(struct reading *reading, struct slice value, int argument)
+{
+	struct unit *unit = reading->unit;
+	struct slice word = { value.at, 0 };
+	int64_t number = 0;
+
+	(void)argument;
+	word_next(&value, &word);
+	unit->connection_is_input = unit->logs_errors = slice_is(slice_trim(value), "stdio");
+	if (parse_number(word, 1, CONNECTIONS_MOST, &number) || (!unit->connection_is_input && slice_trim(value).size > 0)) {
+		wrong(reading, "how many at once, from 1 to 1000; and `stdio` if it is their standard input and output");
+		break_unit(unit, "its each-connection line is wrong");
+	}
+	unit->each_connection = (uint16_t)number;
+	unit->on_demand = number > 0;
+}
+
 static void read_nothing(struct reading *reading, struct slice value, int argument)
 {
 	(void)reading, (void)value, (void)argument;
@@ -349,6 +368,7 @@ static const struct {
 	{ "defaults", read_flag, 3 },
 	{ "on-demand", read_flag, 4 },
 	{ "ignore-sigpipe", read_flag, 5 },
+	{ "login", read_flag, 6 },
 	{ "user", read_text, 0 },
 	{ "group", read_text, 1 },
 	{ "directory", read_text, 2 },
@@ -359,6 +379,7 @@ static const struct {
 	{ "mark", read_text, 5 },
 	{ "env", read_environment, 0 },
 	{ "listen", read_listen, 0 },
+	{ "each-connection", read_each_connection, 0 },
 	{ "run-folder", read_run_folders, 0 },
 	{ "watchdog", read_duration, 3 },
 	{ "condition", read_condition, 0 },
@@ -443,6 +464,39 @@ static void check_confinement(struct reading *reading)
 	}
 }
 
+/* Its processes come and go with those who connect: nothing is before, behind or beside them. */
+static void check_connections(struct reading *reading)
+{
+	struct unit *unit = reading->unit;
+	bool fits = unit->readiness == READY_EXEC && unit->n_commands == 1 && !unit->reload_signal && !unit->tty &&
+		    unit->watchdog_ns == 0;
+
+	if (!unit->each_connection)
+		return;
+	for (unsigned i = 0; i < unit->n_sockets; i++)
+		fits &= reading->units->sockets[unit->first_socket + i].type == SOCK_STREAM;
+	if (fits)
+		return;
+	units_complain(reading->units, unit->path, 0,
+		       "each-connection: not with ready, pre, post, stop, reload, reload-signal, watchdog, tty or a udp socket");
+	break_unit(unit, "nothing of it could serve each connection");
+}
+
+/* Its records are of its terminal, and come behind those of the boot. */
+static void check_login(struct reading *reading)
+{
+	struct unit *unit = reading->unit;
+
+	if (!unit->asks_login)
+		return;
+	if (!unit->tty || unit->readiness == READY_EXIT || unit->readiness == READY_FORK) {
+		units_complain(reading->units, unit->path, 0, "login: expected a tty line, and a program that runs on");
+		unit->asks_login = false;
+	} else {
+		units_refer(reading->units, unit, slice_of("logins"), (struct ref){ .relation = RELATION_AFTER, .when = AT_START });
+	}
+}
+
 /* What only the whole file shows. */
 static void finish(struct reading *reading)
 {
@@ -474,7 +528,9 @@ static void finish(struct reading *reading)
 		units_complain(reading->units, unit->path, 0, "on-demand: expected a listen line, and a program that runs on");
 		break_unit(unit, "nobody could connect to it, or nothing of it would answer");
 	}
+	check_connections(reading);
 	check_confinement(reading);
+	check_login(reading);
 	if (unit->readiness == READY_PIDFILE && !unit->pidfile) {
 		units_complain(reading->units, unit->path, 0, "ready pidfile needs a pidfile line; ready exec is taken");
 		unit->readiness = READY_EXEC;

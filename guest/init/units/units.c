@@ -3,10 +3,10 @@
 #include "units.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "shared/clock.h"
+#include "shared/print.h"
 
 enum { BUCKETS = sizeof ((struct units *)NULL)->buckets / sizeof(uint16_t), START_TIMEOUT_S = 90, STOP_TIMEOUT_S = 10 };
 
@@ -32,7 +32,7 @@ void units_complain(struct units *units, const char *path, unsigned line, const 
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(message, sizeof message, format, arguments);
+	print_list(message, sizeof message, format, arguments);
 	va_end(arguments);
 	units->n_complaints++;
 	units->complain(units->complain_context, path, line, message);

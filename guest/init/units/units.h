@@ -26,6 +26,7 @@ enum {
 	MAX_COMMANDS = 1 << 16,
 	MAX_SOCKETS = 1 << 12,
 	MAX_UNIT_SOCKETS = 16,
+	CONNECTIONS_MOST = 1000, /* of one unit at once */
 	FIRST_SOCKET_FD = 3, /* SD_LISTEN_FDS_START */
 	MAX_WORDS = 64, /* of one command, one environment */
 	ARENA_BYTES = 1 << 24,
@@ -159,7 +160,11 @@ struct unit {
 	int ready_fd, nice, oom;
 	bool oom_given;
 	bool on_demand;		/* started when somebody connects to one of its sockets */
+	uint16_t each_connection; /* how many processes at once, each with a connection of its own; 0: it accepts them itself */
+	bool connection_is_input; /* and output: the process's standard ones. Else it is descriptor 3 */
+	bool logs_errors;	  /* its standard error is the log all the same */
 	bool ignores_pipe;	/* its programs are started with SIGPIPE ignored */
+	bool asks_login;	/* at its tty: it has records in utmp and wtmp */
 	bool hangs_up;		/* SIGHUP follows its stop signal */
 	uint8_t stop_signal;	/* 0: SIGTERM */
 	uint8_t reload_signal;	/* for its main process; 0: none */

@@ -22,7 +22,9 @@ from tests.boot.init.guest_console import watch
 pytestmark = [pytest.mark.boot]
 
 MACHINES = {"x86_64": "EM_X86_64", "aarch64": "EM_AARCH64", "armv7": "EM_ARM", "riscv64": "EM_RISCV"}
-MOST_BYTES = 200_000
+# Of 1,000 bytes. Other instruction sets take more for the same.
+MOST_BYTES = {"x86_64": 180_000}
+MOST_BYTES_ELSEWHERE = 200_000
 FILES = {
     "etc/bootlab/init.conf": "lsb no\nhostname guest\n",
     "etc/bootlab/units/status.unit": "exec /sbin/bootlab-ctl status\nready exit\noutput console\n",
@@ -60,7 +62,7 @@ def test_the_programs_are_static_and_small(arch: str, cache: Cache) -> None:
             assert elf["e_machine"] == MACHINES[arch]
             assert [part["p_type"] for part in elf.iter_segments() if part["p_type"] == "PT_INTERP"] == []
         print(f"{arch} {path}: {program.stat().st_size:,} bytes")
-        assert program.stat().st_size < MOST_BYTES
+        assert program.stat().st_size < MOST_BYTES.get(arch, MOST_BYTES_ELSEWHERE)
 
 
 @pytest.mark.network

@@ -84,7 +84,7 @@ def test_many_wait_and_others_are_served(tmp_path: Path, programs: dict[str, Pat
         assert answers[8:] == ["error: never is off\n"] * 32
         descriptors = init.descriptors()
         waiting = subprocess.Popen(["chroot", str(init.root), CTL, "start", "--wait", "never"])
-        init.until(lambda: init.descriptors() > descriptors and init.states()["never"] == "starting")
+        init.until(lambda: init.descriptors() > descriptors and init.states().get("never") == "starting")
         waiting.kill()
         waiting.wait()
         assert init.ask("stop never wait") == "ok\n"

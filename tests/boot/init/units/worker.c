@@ -167,6 +167,38 @@ static int serve(long clients)
 	return clients > 0;
 }
 
+/* Says who it is to whom it has as a descriptor of its own, or as its standard output, and stays until that one has gone. */
+static int greet(int status)
+{
+	const char *count = getenv("LISTEN_FDS"), *names = getenv("LISTEN_FDNAMES"), *who = getenv("REMOTE_ADDR");
+	int fd = count ? FIRST_SOCKET : 1;
+	char byte;
+
+	if (count && (atoi(count) != 1 || !names || strcmp(names, "connection")))
+		return 113;
+	if (dprintf(fd, "%d hello%s%s\n", (int)getpid(), who ? " " : "", who ? who : "") < 0)
+		return 114;
+	fprintf(stderr, "greeted\n");
+	while (read(count ? fd : 0, &byte, 1) > 0)
+		;
+	return status;
+}
+
+/* What who listens at a path says first. */
+static int ask(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	char text[256];
+	ssize_t size;
+
+	strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+	if (connect(fd, (struct sockaddr *)&address, sizeof address))
+		return 1;
+	size = read(fd, text, sizeof text);
+	return size <= 0 || write(1, text, (size_t)size) != size;
+}
+
 /* The kernel counts a process's pages per CPU and in batches (Linux f1a7941243c1): small ones show as none at all. */
 static int fill(size_t bytes)
 {
@@ -233,6 +265,10 @@ int main(int argc, char **argv)
 		return strstr(argv[2], "bad") ? 4 : 1;
 	if (!strcmp(what, "serve"))
 		return serve(first);
+	if (!strcmp(what, "greet"))
+		return greet((int)first);
+	if (!strcmp(what, "ask") && argc > 2)
+		return ask(argv[2]);
 	if (!strcmp(what, "say"))
 		return argc < 3 || puts(argv[2]) < 0;
 	if (!strcmp(what, "daemon"))
