@@ -54,6 +54,8 @@ int machine_open(char *message, size_t message_size, struct machine *ret)
 	symbol_find("qemu_system_shutdown_request", &machine.shutdown_request);
 	symbol_find("qemu_get_cpu", &machine.get_cpu);
 	symbol_find("cpu_pause", &machine.cpu_pause);
+	symbol_find("qmp_stop", &machine.qmp_stop);
+	symbol_find("runstate_is_running", &machine.is_running);
 	if (icount_mode && *icount_mode != ICOUNT_DISABLED) {
 		int r = find_virtual_clock(*icount_mode, message, message_size, &machine);
 
@@ -99,6 +101,20 @@ unsigned machine_vcpu(struct machine *machine)
 bool machine_tells_vcpus(const struct machine *machine)
 {
 	return machine->get_cpu && dlsym(RTLD_DEFAULT, "current_cpu");
+}
+
+void machine_pause(const struct machine *machine)
+{
+	const struct timespec moment = { .tv_nsec = 50000 };
+
+	/*
+	 * On a vCPU's thread this asks QEMU's main thread, and has this vCPU end its work at its next block. In between the main
+	 * thread would find no vCPU at work in a machine that runs, and have the virtual clock jump to the next timer. So the vCPU
+	 * waits here, at work, until the machine is said to stand still.
+	 */
+	machine->qmp_stop(NULL);
+	while (machine->is_running())
+		nanosleep(&moment, NULL);
 }
 
 void machine_stop(const struct machine *machine)

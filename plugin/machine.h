@@ -24,6 +24,8 @@ struct machine {
 	void (*shutdown_request)(int cause);
 	void *(*get_cpu)(int index);
 	void (*cpu_pause)(void *cpu);
+	void (*qmp_stop)(void *error);
+	bool (*is_running)(void);
 	/* Of machine_vcpu(): QEMU's `current_cpu` of the thread that runs the vCPUs, and whom it pointed to the last time. */
 	void *const *current_cpu;
 	void *latest_cpu;
@@ -56,6 +58,12 @@ static inline uint64_t machine_instructions(const struct machine *machine, size_
 unsigned machine_vcpu(struct machine *machine);
 /* Whether machine_vcpu() can be called. */
 bool machine_tells_vcpus(const struct machine *machine);
+
+/*
+ * Have the machine stand still behind the block that runs now, until somebody lets it go on. Call from a vCPU's callback that
+ * holds neither QEMU's lock nor ours, with the virtual clock. Needs `qmp_stop` and `is_running`.
+ */
+void machine_pause(const struct machine *machine);
 
 /* Pause every vCPU at once and have QEMU exit with status 0. Call from a vCPU's callback. */
 void machine_stop(const struct machine *machine);

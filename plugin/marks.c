@@ -36,6 +36,7 @@ static struct {
 	bool user_recorded, user_after_recorded;
 	bool slide_known;
 	uint64_t slide;
+	bool pause_due, paused; /* the machine is to stand still, or has */
 } marks;
 
 int marks_open(void)
@@ -52,8 +53,13 @@ const uint64_t *marks_slide(void)
 /* What follows from a mark outside of the recording waits until its lock is given back. */
 static void unlock(void)
 {
+	bool pause = marks.pause_due;
+
+	marks.pause_due = false;
 	pthread_mutex_unlock(&recording.lock);
 	network_tell_mark();
+	if (pause)
+		machine_pause(&recording.machine);
 }
 
 /* Called with the lock held, after the record of `name` is written. */
@@ -81,6 +87,8 @@ static void follow_mark(const char *name, struct stamp at)
 {
 	log_mark(name);
 	instrument_cut(name, at);
+	if (!marks.paused && !strcmp(name, recording.config.pause))
+		marks.pause_due = marks.paused = true;
 	stop_if_asked(name, at);
 }
 

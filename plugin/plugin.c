@@ -174,6 +174,11 @@ static int open_machine(void)
 		fprintf(stderr, "bootlab-plugin: stop %s: this QEMU does not export qemu_system_shutdown_request\n", recording.config.stop);
 		return -1;
 	}
+	if (recording.config.pause[0] && (!recording.machine.qmp_stop || !recording.machine.is_running || recording.machine.shift < 0)) {
+		fprintf(stderr, "bootlab-plugin: pause %s: needs -icount, and a QEMU that exports qmp_stop and runstate_is_running\n",
+			recording.config.pause);
+		return -1;
+	}
 	return 0;
 }
 

@@ -22,6 +22,8 @@
  *   guestmarks                              record guest marks (protocol: guest/README.md)
  *   uart PORT                               x86: stamp what is written to the 16550 at this port, hexadecimal without 0x
  *   stop NAME                               end the machine when mark NAME, of whatever kind, is recorded
+ *   pause NAME                              the machine stands still when mark NAME, of whatever kind, is recorded for the first
+ *                                           time, at the end of the block that the mark begins; QMP's `cont` lets it go on
  *   charge NAME ADDRESS CODE NS             every execution of this kernel address takes NS ns more of the virtual clock, decimal;
  *                                           one line a NAME
  *   price CLASS KIND LOW HIGH CHANGES STATE NS  x86: a trap of this kind (profile_format.h; in out ins outs mmio_read mmio_write cpuid

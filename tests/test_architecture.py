@@ -16,7 +16,7 @@ PACKAGE = ROOT / "bootlab"
 RANKS = (
     ("sources", "document", "errors"),
     ("kept_file", "price", "process", "symbols", "system", "timeline"),
-    ("importers", "profile", "build", "network"),
+    ("importers", "profile", "build", "network", "snapshot"),
     ("techniques", "targets"),
     ("measure",),
     ("cluster", "findings"),

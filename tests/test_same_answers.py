@@ -38,6 +38,7 @@ OUTSIDE_THE_COMPARISON = {
     "build rootfs": "part of audit-distribution",
     "build bootloader": "part of boot-board",
     "build image": "there was none before; tests/boot/machines/test_images.py boots what it makes",
+    "snapshot": "there was none before; tests/boot/verbs/test_snapshots.py makes and restores some",
     "gate": "what it says is compare's; tests/cli/test_gate.py reads it",
     "bisect": "what it says of two commits is the gate's; tests/cli/bisect/test_verb.py reads it",
     "apply": "there was none before; tests/cli/test_apply.py reads what it writes",

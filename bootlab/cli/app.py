@@ -19,6 +19,7 @@ _INTERRUPTED = 130
 
 VERBS: Final = {
     "boot": "boot:boot",
+    "snapshot": "snapshot.verb:snapshot",
     "build": "build.kernel:app",
     "measure": "measure:measure",
     "try": "try_:try_",

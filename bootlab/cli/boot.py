@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store, open_system
+from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_shop, open_store, open_system
+from bootlab.cli.snapshot.restoring import RestoreRequest, Speech, restore
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.files import expect_file, inputs_of, write_text
 from bootlab.cli.terminal.showing import print_lines
@@ -19,6 +20,7 @@ from bootlab.measure.record import Outcome
 from bootlab.measure.record_files import write_json
 from bootlab.report.boots.view import boot_view
 from bootlab.report.parts.figures import visible
+from bootlab.snapshot.identity import MOST_CLONES
 from bootlab.system.text import system_text
 
 
@@ -34,6 +36,30 @@ def boot(
             "--write-system", metavar="FILE", help="Write SYSTEM, an image say, as a system file, and boot nothing."
         ),
     ] = None,
+    snapshot: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="SNAPSHOT",
+            help="Go on from a snapshot instead: a run of `bootlab snapshot` (number, folder, last) or its folder.",
+        ),
+    ] = None,
+    clones: Annotated[
+        int | None,
+        typer.Option("--clones", min=1, max=MOST_CLONES, metavar="N", help="With --from: clones 1 to N, and 1 again."),
+    ] = None,
+    clone: Annotated[
+        int | None,
+        typer.Option("--clone", min=1, max=MOST_CLONES, metavar="N", help="With --from: which one. [default: 1]"),
+    ] = None,
+    or_cold: Annotated[
+        bool, typer.Option("--or-cold", help="With --from: where the snapshot is refused, say why and boot cold.")
+    ] = False,
+    unread: Annotated[
+        bool,
+        typer.Option("--unread", help="With --from: do not read the snapshot's files and compare hashes, sizes alone."),
+    ] = False,
+    parallel: Parallel = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the console.")] = False,
     json: Json = False,
     runs: Runs = None,
@@ -41,6 +67,7 @@ def boot(
     """Boot a system once, show its console as it comes, then where the time went.
 
     Console lines are stamped with host seconds since power-on; the phases below them are on the system's own clock.
+    With --from the machine is not powered on: it goes on from a snapshot, as a machine of its own (docs/snapshots.md).
     Exit code 0: ready and well; 1: anything else.
     """
     value = open_system(system, silent=json)
@@ -51,11 +78,16 @@ def boot(
         write_text("--write-system", write_system, system_text(value))
         err.print(f"{write_system}: the system file of {system}; bootlab boot {write_system} boots it")
         return 0
+    asked = RestoreRequest(snapshot, clones, clone, or_cold, unread, parallel)
+    asked.expect_options(seed)
     if not json:
         err.print(f"preparing {value.name}")
     warn_of_doubts(value)
     with naming(system):
         prepared = prepare(open_shop(silent=json), value)
+        if snapshot is not None:
+            live = None if json or quiet or clones is not None else _LiveConsole()
+            return restore(prepared, system, asked, Speech(json, runs, live.show if live is not None else None))
     run = open_store(runs).start(RunKind.BOOT, value.name, {"system": str(system), "seed": value.seed})
 
     live = _LiveConsole()

@@ -76,6 +76,8 @@ class RunKind(StrEnum):
     COLDPLUG = "coldplug"
     GATE = "gate"
     BISECT = "bisect"
+    SNAPSHOT = "snapshot"
+    CLONES = "clones"
 
 
 _RESUMED_BY: Final = {

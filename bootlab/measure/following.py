@@ -94,7 +94,7 @@ class _Followed:
                 return self._take_end(event)
             elif isinstance(event, MarkReached):
                 guest.ready = guest.ready or event.name == self.seen.system.booted.mark
-            else:
+            elif isinstance(event, ConsoleBytes):
                 heard.feed(event.data, event.t_ns)
                 if guest.panic is not None and not guest.ready:
                     return await self._drain_panic()

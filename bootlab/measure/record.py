@@ -114,6 +114,15 @@ class ConsoleStamps(Document):
         return None if self.late_ns is None else self.byte_ns + self.late_ns
 
 
+class RestoredRecord(Document):
+    """What a clone went on from. `kept_ns`: where the machine stood, ns since its own power-on."""
+
+    snapshot: str
+    clone: int | None
+    """Its number; None for a system whose clones cannot be told who they are."""
+    kept_ns: Nanoseconds
+
+
 class BootRecord(Document):
     """One boot. Times are ns since power-on on `clock`."""
 
@@ -154,6 +163,8 @@ class BootRecord(Document):
     """Whether its disks answered at once, as they were to; None where there was none to, and in older records."""
     disks: list[DiskRecord] = Field(default=[], exclude_if=lambda value: not value)
     """What its modelled disks did; left out where none is modelled."""
+    restored: RestoredRecord | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Of a machine that went on from a snapshot: its times are ns since then. None for one that was powered on."""
     kaslr_slide: int | None
     facts: dict[str, str]
     console_sha256: str

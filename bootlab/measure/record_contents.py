@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from bootlab.measure.board_stages import phase_records, stage_records
 from bootlab.measure.causes.board import board_remarks
 from bootlab.measure.causes.ending import Ending
+from bootlab.measure.clone import counted_from_snapshot, marks_of_clone, phases_of_clone, restored_record
 from bootlab.measure.guest.clock import HOST, VIRTUAL, place_guest_clock
 from bootlab.measure.host.facts import read_host_facts
 from bootlab.measure.observed_boot import ObservedBoot
@@ -46,9 +47,11 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun) -> BootRecord:
     """Return the record of a boot that has ended. Raises InputError for a trace that is damaged."""
     prepared, system, heard = seen.prepared, seen.system, seen.heard
     virtual = system.clock.kind is ClockKind.VIRTUAL
-    trace = seen.trace() if virtual else None
+    trace = counted_from_snapshot(seen.trace(), prepared.restored) if virtual else None
     ready = _find_ready_stamp(seen, trace)
     marks = _collect_marks(heard.guest.marks, trace, ready)
+    if prepared.restored is not None:
+        marks = marks_of_clone(marks)
     if ending.outcome is Outcome.READY:
         # A PID 1 that ends after all that was asked for: the host's timing decides whether it still gets there.
         marks.pop(m.PANIC, None)
@@ -75,7 +78,10 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun) -> BootRecord:
         charges=_charges(seen, trace),
         marks=marks,
         drivers=_list_drivers(trace),
-        phases=phase_records(marks, seen.directory, system.booted.mark),
+        phases=phase_records(marks, seen.directory, system.booted.mark)
+        if prepared.restored is None
+        else phases_of_clone(marks),
+        restored=restored_record(prepared.restored),
         bootstage=stage_records(heard.text),
         initcalls=[] if trace is None else cut_initcalls(trace, prepared.symbols, marks),
         guest_clock=_place_clock(seen, trace),
@@ -190,7 +196,8 @@ def _place_clock(seen: ObservedBoot, trace: PluginTrace | None) -> GuestClock | 
     else:
         ends = dict(trace.console_ends())
         sent = [(ends[line.end_offset].t_ns, line.text) for line in lines if line.end_offset in ends]
-    placed = place_guest_clock(sent, HOST if trace is None else VIRTUAL)
+    # A clone's kernel counts from its own power-on.
+    placed = None if seen.prepared.restored else place_guest_clock(sent, HOST if trace is None else VIRTUAL)
     if placed is None:
         return None
     return GuestClock(offset_ns=placed.offset_ns, uncertainty_ns=placed.uncertainty_ns, since_ns=placed.since_ns)

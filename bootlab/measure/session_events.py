@@ -2,7 +2,7 @@
 
 import asyncio
 
-from bootlab.targets.target import ConsoleBytes, Ended, MarkReached, Session
+from bootlab.targets.target import ConsoleBytes, Ended, MarkReached, Session, StandsStill
 
 
 class SessionEvents:
@@ -11,9 +11,9 @@ class SessionEvents:
     def __init__(self, session: Session) -> None:
         self.ended: Ended | None = None
         self._events = session.events()
-        self._pending: asyncio.Future[ConsoleBytes | MarkReached | Ended] | None = None
+        self._pending: asyncio.Future[ConsoleBytes | MarkReached | StandsStill | Ended] | None = None
 
-    async def next(self, patience_s: float | None = None) -> ConsoleBytes | MarkReached | Ended | None:
+    async def next(self, patience_s: float | None = None) -> ConsoleBytes | MarkReached | StandsStill | Ended | None:
         """Return the next event; None when `patience_s` passed without one."""
         if self._pending is None:
             self._pending = asyncio.ensure_future(anext(self._events))

@@ -14,6 +14,7 @@ from bootlab.experiments.importing import read_import
 from bootlab.experiments.recorded_profiles import read_profiled
 from bootlab.experiments.results import read_result
 from bootlab.experiments.series import read_boot, read_series
+from bootlab.experiments.snapshot.result import ClonesResult, SnapshotResult
 from bootlab.experiments.store import Run, RunKind
 from bootlab.experiments.sweep.result import SweepResult
 from bootlab.experiments.tailor.result import TailorResult
@@ -30,6 +31,7 @@ from bootlab.report.gate.view import gate_view
 from bootlab.report.parts.view import View
 from bootlab.report.profile.view import recorded_profile_view
 from bootlab.report.recording.view import import_view
+from bootlab.report.snapshot.view import clones_view, snapshot_view
 from bootlab.report.sweep.view import sweep_view
 from bootlab.report.tailor.view import tailor_view
 from bootlab.report.trial.view import try_view
@@ -57,6 +59,8 @@ KINDS: Final[Mapping[RunKind, Callable[[Run], View]]] = {
     RunKind.COLDPLUG: _kind(partial(read_result, form=ColdplugResult), coldplug_view),
     RunKind.GATE: _kind(partial(read_result, form=GateResult), gate_view),
     RunKind.BISECT: _kind(partial(read_result, form=BisectResult), bisect_view),
+    RunKind.SNAPSHOT: _kind(partial(read_result, form=SnapshotResult), snapshot_view),
+    RunKind.CLONES: _kind(partial(read_result, form=ClonesResult), clones_view),
 }
 """Kind -> what reads a run of it and returns its view. Raises InputError for an interrupted run, StoreError for a
 damaged one."""

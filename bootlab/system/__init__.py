@@ -24,6 +24,7 @@ from bootlab.system.machine import (
 )
 from bootlab.system.network import Network, NetworkPeer, NetworkProbe
 from bootlab.system.part import Part
+from bootlab.system.snapshot import Snapshot
 from bootlab.system.source_build import SourceBuild
 from bootlab.system.source_program import Instructions, Libc, SourceProgram
 from bootlab.system.target import Command, Replay, SerialLine
@@ -74,5 +75,6 @@ __all__ = [
     "Storage",
     "System",
     "SerialLine",
+    "Snapshot",
     "read_system",
 ]

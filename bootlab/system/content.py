@@ -51,6 +51,8 @@ class Content(Part):
     """The file that becomes /init."""
     bootlab_init: bool = False
     """Carry bootlab-init and bootlab-ctl in /sbin; without `init`, the former is /init."""
+    clone_agent: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Carry bootlab-clone in /sbin, which a program starts where a snapshot of the system belongs (snapshots.md)."""
     files: dict[str, Annotated[Path, TEXT]] = {}
     """Path in the archive -> file on the host."""
     programs: dict[str, SourceProgram] = {}

@@ -33,6 +33,7 @@ from bootlab.system.machine import (
 )
 from bootlab.system.network import Network
 from bootlab.system.part import Part, matching
+from bootlab.system.snapshot import Snapshot
 from bootlab.system.target import SerialLine, Target, is_real_target
 
 # A run's directory is called after two of them, and a file system takes 255 bytes.
@@ -62,6 +63,7 @@ class System(Part):
     storage: Storage | None = None
     disks: tuple[Disk, ...] = Field(default=(), strict=False)
     network: Network | None = None
+    snapshot: Snapshot | None = Field(default=None, exclude_if=lambda value: value is None)
     booted: Booted
     check: Check | None = None
     marks: dict[str, str] = {}

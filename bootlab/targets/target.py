@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -22,7 +22,9 @@ from pathlib import Path
 from typing import Any, Final, Protocol, Self
 
 from bootlab.build.workshop import Workshop
+from bootlab.errors import InputError
 from bootlab.profile.asked.request import ProfileRequest
+from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.system import BootFiles, System
 
 TRACE: Final = "trace.txt"
@@ -58,6 +60,13 @@ class MarkReached:
     """A mark that the machine's console does not say: what it was asked from outside, it has answered."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class StandsStill:
+    """The machine has come to the mark at which it is to be kept, and waits."""
+
+    t_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +113,7 @@ class Session(Protocol):
         """Let the machine run; returns the host's monotonic time in ns at which it was let go. Raises BootFailed."""
         ...
 
-    def events(self) -> AsyncIterator[ConsoleBytes | MarkReached | Ended]:
+    def events(self) -> AsyncIterator[ConsoleBytes | MarkReached | StandsStill | Ended]:
         """Yield what the machine does, in order; ends after `Ended`.
 
         Raises TimeoutError, once, where the target knows that nothing will come before `stop`: the deadline passes.
@@ -126,10 +135,14 @@ class Session(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine that is not switched on yet. `tcp_port`: of this host, where its check listens."""
+    """A machine that is not switched on yet. `tcp_port`: of this host, where its check listens.
+
+    `keep` writes down a machine that stands still; None where it was not prepared for that. Raises StoreError.
+    """
 
     session: Session
     tcp_port: int | None = None
+    keep: Callable[[], Awaitable[None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +186,25 @@ class Prepared(ABC):
     symbols: Names | None = None
     plugin_config: str | None = None
     console: ConsoleTraits = ConsoleTraits()
+    keeping: KeepRequest | None = None
+    restored: Restored | None = None
+
+    def expect_keepable(self) -> None:
+        """Raise InputError, which names every key, for a machine that cannot be kept in a snapshot."""
+        raise InputError(
+            f"clock.kind: a machine that runs on {self.runs_on} cannot be kept in a snapshot",
+            hint='an emulated machine on the virtual clock can: clock.kind = "virtual"',
+        )
+
+    def kept_at(self, keeping: KeepRequest) -> Self:
+        """Return the same boot, which stands still at a mark to be kept. Raises as `expect_keepable`."""
+        self.expect_keepable()
+        return replace(self, keeping=keeping)
+
+    def from_snapshot(self, restored: Restored) -> Self:
+        """Return the boot that goes on from a snapshot of this one. Raises as `expect_keepable`."""
+        self.expect_keepable()
+        return replace(self, restored=restored)
 
     @abstractmethod
     def open(self, directory: Path, argv: list[str]) -> AbstractAsyncContextManager[Machine]:
@@ -283,7 +315,13 @@ class Target(Protocol):
 
 def boot_key(system: System, hashes: Mapping[str, str], plugin_config: str | None) -> str:
     """Return the sha256 by which a boot is found again: the system without its paths, and all files' contents."""
-    values = system.model_dump(
+    document = {"system": boot_values(system), "hashes": dict(hashes), "plugin_config": plugin_config}
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+
+def boot_values(system: System) -> dict[str, Any]:
+    """Return all of a system that decides its boots, beside the content of files."""
+    return system.model_dump(
         mode="json",
         exclude={
             "name": True,
@@ -302,8 +340,6 @@ def boot_key(system: System, hashes: Mapping[str, str], plugin_config: str | Non
             "target": {"boots"},
         },
     )
-    document = {"system": values, "hashes": dict(hashes), "plugin_config": plugin_config}
-    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 def sizes_of(system: System, files: BootFiles) -> dict[str, int]:

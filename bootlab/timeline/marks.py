@@ -53,6 +53,13 @@ READY: Final = "ready"
 PANIC: Final = "panic"
 """Entry of `panic()`."""
 
+RESTORED: Final = "restored"
+"""A machine goes on from a snapshot: time zero of a clone, where a boot has power-on."""
+WOKE: Final = "woke"
+"""The clone agent runs again, and has read who this clone is."""
+READY_CLONE: Final = "ready_clone"
+"""A clone is what the user calls booted: its agent is done, its application has answered."""
+
 BOOT_ORDER: Final[tuple[str, ...]] = (
     POWER_ON,
     IMAGE_ENTRY,
@@ -90,5 +97,5 @@ KERNEL_LINES: Final = (
 )
 """What a console shows of the kernel's own moments: the pattern of a line -> its mark. Stable for decades."""
 
-OWN: Final = frozenset({*BOARD_ORDER, *PC_STAGES, KERNEL_JUMP, PANIC} - {READY})
+OWN: Final = frozenset({*BOARD_ORDER, *PC_STAGES, KERNEL_JUMP, PANIC, RESTORED, READY_CLONE} - {READY})
 """Names that only bootlab gives; READY is the guest's to say."""

@@ -113,6 +113,7 @@ struct config {
 	bool guest_marks;
 	uint16_t uart_port; /* 0: do not watch the console */
 	char stop[TRACE_NAME_MAX + 1]; /* empty: never */
+	char pause[TRACE_NAME_MAX + 1]; /* empty: never */
 	bool exact_disks;
 	struct modelled_disk *modelled_disks;
 	size_t n_modelled_disks;

@@ -184,6 +184,15 @@ static int read_stop(struct line *line, struct config *config)
 	return line_read_name(line, line->words[1], config->stop);
 }
 
+static int read_pause(struct line *line, struct config *config)
+{
+	if (line->n_words != 2)
+		return line_complain(line, "expected: pause NAME");
+	if (config->pause[0])
+		return line_complain(line, "a second pause line");
+	return line_read_name(line, line->words[1], config->pause);
+}
+
 static int read_network(struct line *line, struct config *config)
 {
 	uint64_t fd;
@@ -207,7 +216,7 @@ static const struct {
 } keywords[] = {
 	{ "arch", read_arch },	 { "mark", read_mark }, { "entry", read_entry },	   { "image", read_image },
 	{ "calls", read_calls }, { "user", read_user }, { "guestmarks", read_guestmarks }, { "stop", read_stop },
-	{ "uart", read_uart },	 { "moved", read_moved },
+	{ "uart", read_uart },	 { "moved", read_moved }, { "pause", read_pause },
 	{ "charge", read_charge }, { "at", read_at },	{ "network", read_network },
 	{ "price", price_line_read }, { "touch", touch_line_read },
 	{ "kvm", kvm_line_read },
@@ -238,6 +247,11 @@ static bool mark_exists(const struct config *config, const char *name)
 	return !strcmp(config->user_name, name);
 }
 
+static bool can_be_recorded(const struct config *config, const char *name)
+{
+	return !name[0] || config->guest_marks || config->network_fd >= 0 || mark_exists(config, name);
+}
+
 /* A name that nothing can ever record would only show as a boot that hangs until its deadline. */
 static int check_names(struct line *line, const struct config *config)
 {
@@ -247,8 +261,10 @@ static int check_names(struct line *line, const struct config *config)
 		return line_complain(line, "user %s %s: there is no mark %s", config->user_name, config->user_after, config->user_after);
 	if (config->cut_lines && !config->uart_port)
 		return line_complain(line, "cutlines: there is no uart line");
-	if (config->stop[0] && !config->guest_marks && config->network_fd < 0 && !mark_exists(config, config->stop))
+	if (!can_be_recorded(config, config->stop))
 		return line_complain(line, "stop %s: there is no mark %s, and no guestmarks line", config->stop, config->stop);
+	if (!can_be_recorded(config, config->pause))
+		return line_complain(line, "pause %s: there is no mark %s, and no guestmarks line", config->pause, config->pause);
 	return 0;
 }
 

@@ -40,6 +40,7 @@ static const char WHOLE[] = "# made by bootlab\n"
 			    "uart 3f8\n"
 			    "cutlines\n"
 			    "traps\n"
+			    "pause kept\n"
 			    "stop ready"; /* a last line without its newline is a line */
 
 static int read_text(const char *text, char message[256], struct config *ret)
@@ -80,7 +81,7 @@ static void test_whole(void)
 	CHECK(!strcmp(config.timed_marks[0].name, "half_a_second"));
 	CHECK(config.network_fd == 7 && !strcmp(config.network_name, "net0"));
 	CHECK(!strcmp(config.user_name, "first_user_instruction") && !strcmp(config.user_after, "init_exec"));
-	CHECK(config.guest_marks && !strcmp(config.stop, "ready"));
+	CHECK(config.guest_marks && !strcmp(config.stop, "ready") && !strcmp(config.pause, "kept"));
 	CHECK(!strcmp(config.functions, "/a path/with  blanks/kernel.txt"));
 	CHECK(config.n_hooks == 2 && config.hooks[0].kind == HOOK_SWITCH && config.hooks[0].address == 0xffffffff81001000);
 	CHECK(config.hooks[1].kind == HOOK_CONSOLE_INITCALLS);
@@ -167,6 +168,9 @@ static void test_bad_lines(void)
 		{ "arch aarch64\nnetwork 99999999 net0\n", "boot.conf:2: network 99999999: not a file descriptor" },
 		{ "arch aarch64\nnetwork 3 net0\nnetwork 4 net0\n", "boot.conf:3: a second network line" },
 		{ "arch aarch64\nstop\n", "boot.conf:2: expected: stop NAME" },
+		{ "arch aarch64\npause\n", "boot.conf:2: expected: pause NAME" },
+		{ "arch aarch64\nguestmarks\npause a\npause b\n", "boot.conf:4: a second pause line" },
+		{ "arch aarch64\npause a\n", "boot.conf:2: pause a: there is no mark a, and no guestmarks line" },
 		{ "arch aarch64\nstop a\n", "boot.conf:2: stop a: there is no mark a" },
 		{ "arch aarch64\ncalls a 1 00112233\nstop a\n", "boot.conf:3: stop a: there is no mark a" },
 		{ "arch aarch64\nguestmarks\nstop a\nstop b\n", "boot.conf:4: a second stop line" },

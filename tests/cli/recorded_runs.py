@@ -12,6 +12,7 @@ from bootlab.experiments.compression.result import CompressionResult
 from bootlab.experiments.family import Family
 from bootlab.experiments.importing import Imported, ImportedFile, ImportResult, import_document
 from bootlab.experiments.series import series_of
+from bootlab.experiments.snapshot.result import clones_result, kept_result
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.sweep.result import SweepResult
 from bootlab.experiments.tailor.reasons import Followed, Needed
@@ -32,8 +33,9 @@ from bootlab.ledger.gate.boots import Held
 from bootlab.ledger.gate.figures import GateBaseline, times_of
 from bootlab.ledger.gate.judging import GateVerdict, judge_exact
 from bootlab.ledger.gate.making import make_result
-from bootlab.measure.record import BootRecord, Outcome
+from bootlab.measure.record import BootRecord, Outcome, RestoredRecord
 from bootlab.measure.record_files import write_json
+from bootlab.snapshot.files import KeptFile, MemoryForm, SnapshotManifest
 from tests.cli.conftest import write_profile_run
 
 REPORT = Path(__file__).parents[1] / "data" / "report"
@@ -239,6 +241,39 @@ def bisect_run(store: Store) -> Run:
     return keep(run, result)
 
 
+def snapshot_run(store: Store) -> Run:
+    """A machine that was kept."""
+    run = store.start(RunKind.SNAPSHOT, "made-up", {})
+    manifest = SnapshotManifest(
+        system="made-up",
+        at="snapshot",
+        t_ns=29_208_029,
+        instructions=29_208_029,
+        seed=1,
+        form=MemoryForm.FILE,
+        told=True,
+        values={},
+        hashes={},
+        files={"ram": KeptFile(bytes=1 << 20, sha256="0" * 64)},
+    )
+    result = kept_result(manifest, 4096, 1.5, "/runs/0001/snapshot", str(run.path))
+    write_json(run.result, result.model_dump(mode="json", by_alias=True))
+    return run
+
+
+def clones_run(store: Store) -> Run:
+    """Two clones of it, of which the first was restored once more."""
+    run = store.start(RunKind.CLONES, "made-up", {})
+    made = []
+    for number, record in enumerate(written_boots(run, boots("series-before.json")[:2]), 1):
+        restored = RestoredRecord(snapshot="/runs/0001/snapshot", clone=number, kept_ns=5)
+        facts = {"clone": f"{number} {number:032x} made-up-{number}"}
+        made.append(record.model_copy(update={"restored": restored, "facts": facts}))
+    result = clones_result(made, made[0], "/runs/0001/snapshot", str(run.path))
+    write_json(run.result, result.model_dump(mode="json", by_alias=True))
+    return run
+
+
 RUNS: dict[RunKind, Callable[[Store], Run]] = {
     RunKind.BOOT: boot_run,
     RunKind.MEASURE: measure_run,
@@ -254,5 +289,7 @@ RUNS: dict[RunKind, Callable[[Store], Run]] = {
     RunKind.COLDPLUG: coldplug_run,
     RunKind.GATE: gate_run,
     RunKind.BISECT: bisect_run,
+    RunKind.SNAPSHOT: snapshot_run,
+    RunKind.CLONES: clones_run,
 }
 """Kind -> what writes a run of it into a store."""

@@ -15,7 +15,10 @@ from bootlab.report.kinds import KINDS
 from tests.cli.conftest import write_profile_run
 from tests.cli.recorded_runs import AUDIT, RUNS, coldplug_run, unused_run
 
-WITHOUT_A_PAGE = {RunKind.GATE, RunKind.BISECT, RunKind.AUDIT, RunKind.TAILOR, RunKind.UNUSED, RunKind.COLDPLUG}
+WITHOUT_A_PAGE = {
+    RunKind.GATE, RunKind.BISECT, RunKind.AUDIT, RunKind.TAILOR, RunKind.UNUSED, RunKind.COLDPLUG, RunKind.SNAPSHOT,
+    RunKind.CLONES,
+}  # fmt: skip
 TITLES = {
     RunKind.BOOT: "ms virtual",
     RunKind.MEASURE: "boots ready",
@@ -31,6 +34,8 @@ TITLES = {
     RunKind.COLDPLUG: "devices that a module could be for",
     RunKind.GATE: "of changes that do nothing at most",
     RunKind.BISECT: "slow_init (new)",
+    RunKind.SNAPSHOT: "instructions that no clone runs",
+    RunKind.CLONES: "all different: random bytes",
 }
 """What the terminal view of a kind says, and that of no other need say."""
 

@@ -24,6 +24,7 @@ FACTS = "/sbin/bootlab-facts"
 INIT = "/sbin/bootlab-init"
 CTL = "/sbin/bootlab-ctl"
 COLDPLUG = "/sbin/bootlab-coldplug"
+CLONE = "/sbin/bootlab-clone"
 PRINT_MAP = "-Wl,--print-map"
 """What has a linker print what lies where; bootlab.symbols.lld_map reads lld's."""
 _ZIG_TARGETS = {"armv7": "arm-linux-musleabihf"}
@@ -71,6 +72,14 @@ def compile_coldplug(arch: str, cache: Cache, *, record: bool) -> dict[str, Path
     if record:
         made |= {FACTS: _source("facts_devices.sh"), f"{FACTS}.plain": _source("facts.sh")}
     return made
+
+
+def compile_clone(arch: str, cache: Cache) -> dict[str, Path]:
+    """Return path in the guest -> file on the host, for the agent that makes a restored machine one of its own.
+
+    Arguments and errors as `compile_programs`.
+    """
+    return {CLONE: _compiled("bootlab-clone", [_source("mark.h"), *_sources_in("clone", "shared")], arch, cache)}
 
 
 def compile_init_check(cache: Cache) -> Path:

@@ -111,6 +111,8 @@ def _ingredients(
     programs = guest.compile_programs(arch, cache)
     if recipe.bootlab_init:
         programs |= guest.compile_runtime(arch, cache)
+    if recipe.clone_agent:
+        programs |= guest.compile_clone(arch, cache)
     aliases = None
     if recipe.coldplug is not None:
         programs |= guest.compile_coldplug(arch, cache, record=recipe.coldplug.record)

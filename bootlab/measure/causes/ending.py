@@ -1,5 +1,6 @@
 """How a boot ended that is not simply ready, in words: what happened, its known cause, and its console's last line."""
 
+import re
 from dataclasses import dataclass
 
 from bootlab.measure.causes.board import find_board_cause
@@ -11,6 +12,8 @@ from bootlab.measure.record import Outcome
 from bootlab.targets.target import Ended, EndReason
 from bootlab.timeline import marks as m
 
+_REFUSED = re.compile(r"bootlab: clone refused: ([^\r\n]+)")
+"""What a clone agent says that finds itself beside another disk than its own (guest/clone/main.c)."""
 _EARLY = "before it was ready its check said: "
 
 
@@ -34,6 +37,8 @@ def explain_early_end(seen: ObservedBoot, ended: Ended) -> Ending:
     trace = seen.trace()
     if trace is not None and m.PANIC in trace.marks:
         return _explain(seen, Outcome.PANICKED, "the kernel panicked without a word on the console")
+    if (refused := _REFUSED.search(seen.heard.text)) is not None:
+        return Ending(Outcome.NOT_READY, f"the clone refused to go on, and wrote nothing: {refused.group(1).strip()}")
     check = seen.system.check
     if trace is not None and check is not None and check.mark in trace.guest_marks:
         return _explain(seen, Outcome.CHECK_FAILED, f"{_EARLY}{early_check(check)}")

@@ -9,7 +9,7 @@ that is not in the format is damage.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -37,6 +37,10 @@ class Stamp:
     t_ns: int
     instructions: int
     charged_ns: int = 0
+
+    def since(self, zero: "Stamp") -> "Stamp":
+        """Return the same moment counted from `zero`, which was not later."""
+        return Stamp(self.t_ns - zero.t_ns, self.instructions - zero.instructions, self.charged_ns - zero.charged_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,16 @@ class PluginTrace:
         for stamp, size in self.console:
             sent += size
             yield sent, stamp
+
+    def since(self, zero: Stamp) -> "PluginTrace":
+        """Return the same trace counted from `zero`: of a machine that goes on from a snapshot, where it was kept."""
+        return replace(
+            self,
+            marks={name: stamp.since(zero) for name, stamp in self.marks.items()},
+            guest_marks={name: stamp.since(zero) for name, stamp in self.guest_marks.items()},
+            console=[(stamp.since(zero), size) for stamp, size in self.console],
+            end=None if self.end is None else self.end.since(zero),
+        )
 
     def idle_ns(self, stamp: Stamp) -> int | None:
         """Return the ns up to `stamp` in which no instruction ran and nothing was charged; None on the host clock."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bootlab.network.addresses import GUEST_MAC, mac_words
+from bootlab.snapshot.identity import FILE_NAME
 from bootlab.system import Accelerator, Attachment, Board, BootFiles, ClockKind, MachineType, PageSize, System
 from bootlab.targets.qemu.exact_devices import device_options, machine_options, modelled_options
 
@@ -52,6 +53,27 @@ class PluginFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class SnapshotFiles:
+    """Where QEMU finds or leaves what a snapshot is made of.
+
+    `ram`: the file that is the guest's memory; None: it is in the state. `overlays`: what was written to each disk.
+    `incoming`: it goes on from there; else it begins at power-on, and will be kept.
+    """
+
+    ram: Path | None
+    overlays: tuple[Path, ...]
+    incoming: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who the guest is told to be: the file that says so, and the generation of its vmgenid device."""
+
+    file: Path
+    generation: str
+
+
+@dataclass(frozen=True, slots=True)
 class Wiring:
     """How this one boot is connected to the host; nothing in it can be seen by the guest."""
 
@@ -62,6 +84,9 @@ class Wiring:
     plugin: PluginFiles | None = None
     wire: int | None = None
     """The descriptor of bootlab's network peer, which QEMU inherits; None where QEMU's own network answers."""
+    snapshot: SnapshotFiles | None = None
+    identity: Identity | None = None
+    """Of a system that can be told who it is."""
 
 
 def qemu_binary(system: System) -> str:
@@ -72,7 +97,7 @@ def qemu_binary(system: System) -> str:
 def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
     """Return the QEMU command line of one boot. The machine waits for QMP `cont` before its first instruction."""
     argv = [qemu_binary(system), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-S"]
-    argv += _machine(system)
+    argv += _machine(system, wiring.snapshot)
     argv += _clock(system, wiring.accelerator)
     argv += ["-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
     argv += ["-qmp", f"unix:{_escape(wiring.qmp_socket)},server=on,wait=off"]
@@ -85,7 +110,8 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
         argv += ["-audiodev", "none,id=none"]
     for device in system.machine.devices:
         argv += ["-device", device]
-    argv += _disks(system, files)
+    argv += _disks(system, files, wiring.snapshot)
+    argv += _identity(system, wiring.identity)
     argv += _network(system, wiring)
     if wiring.plugin is not None:
         plugin = wiring.plugin
@@ -100,6 +126,8 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
         if plugin.log is not None:
             # A file name and no option: QEMU only looks for a %d in it.
             argv += ["-d", "plugin", "-D", str(plugin.log).replace("%", "%%"), "-trace", plugin.logged]
+    if wiring.snapshot is not None and wiring.snapshot.incoming:
+        argv += ["-incoming", "defer"]
     return argv
 
 
@@ -145,7 +173,7 @@ def _board(board: Board, files: BootFiles) -> list[str]:
     return ["-bios", str(files.firmware), "-drive", chip]
 
 
-def _machine(system: System) -> list[str]:
+def _machine(system: System, snapshot: SnapshotFiles | None) -> list[str]:
     machine = system.machine
     options = "".join(f",{key}={value}" for key, value in machine.options.items())
     argv = []
@@ -157,6 +185,11 @@ def _machine(system: System) -> list[str]:
             "-object",
             f"memory-backend-memfd,id=ram,size={machine.memory_mib}M,hugetlb={huge},prealloc=off,merge=off",
         ]
+        options += ",memory-backend=ram"
+    if snapshot is not None and snapshot.ram is not None:
+        # Of a clone each page that it writes becomes its own, and the file stays as it is.
+        backend = f"memory-backend-file,id=ram,size={machine.memory_mib}M,mem-path={_escape(snapshot.ram)}"
+        argv += ["-object", f"{backend},share={'off' if snapshot.incoming else 'on'}"]
         options += ",memory-backend=ram"
     memory = str(machine.memory_mib)
     if uses_pmem(system):
@@ -183,8 +216,9 @@ def _clock(system: System, accelerator: Accelerator) -> list[str]:
     return ["-accel", accelerator.value, "-rtc", f"base={RTC_BASE},clock=vm", "-seed", str(system.seed)]
 
 
-def _disks(system: System, files: BootFiles) -> list[str]:
+def _disks(system: System, files: BootFiles, snapshot: SnapshotFiles | None) -> list[str]:
     argv: list[str] = []
+    overlays = iter(snapshot.overlays if snapshot is not None else ())
     controllers: set[str] = set()
     paths = list(files.disks)
     disks = [(f"disk{index}", disk.serial, disk.attach) for index, disk in enumerate(system.disks)]
@@ -199,11 +233,29 @@ def _disks(system: System, files: BootFiles) -> list[str]:
         if controller and controller not in controllers:
             controllers.add(controller)
             argv += _device(system, controller, "")
-        argv += ["-drive", f"if=none,id={name},format=raw,snapshot=on,file={_escape(path)}"]
+        argv += ["-drive", f"if=none,id={name},{_medium(path, snapshot, next(overlays, None))}"]
         driver = _DISK_DRIVERS[attach].format(transport=transport)
         model = system.modelled_disks.get(name)
         options = None if model is None else modelled_options(model, driver)
         argv += _device(system, driver, f",drive={name},serial={serial}", options)
+    return argv
+
+
+def _medium(path: Path, snapshot: SnapshotFiles | None, overlay: Path | None) -> str:
+    if snapshot is None or overlay is None:
+        return f"format=raw,snapshot=on,file={_escape(path)}"
+    # The file below is named here, and not in the overlay: it may lie elsewhere by now.
+    below = f"backing.driver=raw,backing.file.driver=file,backing.file.filename={_escape(path)}"
+    return f"format=qcow2,snapshot={'on' if snapshot.incoming else 'off'},file={_escape(overlay)},{below}"
+
+
+def _identity(system: System, identity: Identity | None) -> list[str]:
+    if identity is None:
+        return []
+    argv = ["-fw_cfg", f"name={FILE_NAME},file={_escape(identity.file)}"]
+    if system.machine.type in (MachineType.Q35, MachineType.PC):
+        # QEMU 10 has the device for these alone.
+        argv += ["-device", f"vmgenid,guid={identity.generation}"]
     return argv
 
 

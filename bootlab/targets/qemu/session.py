@@ -24,7 +24,7 @@ from qemu.qmp import ConnectError, QMPClient, QMPError
 from bootlab.errors import BootFailed, MissingTool
 from bootlab.process import require_program
 from bootlab.targets.qemu.program import plugin_environment
-from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LineStamps, MarkReached
+from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LineStamps, MarkReached, StandsStill
 
 # The pipe must hold a whole boot's console: if QEMU's write blocked, the guest's UART would see a busy transmitter, and
 # the exact clock would depend on how fast we read.
@@ -50,7 +50,7 @@ class QemuSession:
         self._inherited = tuple(inherited)
         self._process: asyncio.subprocess.Process | None = None
         self._qmp = QMPClient("bootlab")
-        self._queue: asyncio.Queue[ConsoleBytes | MarkReached | Ended] = asyncio.Queue()
+        self._queue: asyncio.Queue[ConsoleBytes | MarkReached | StandsStill | Ended] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
         self._reason: EndReason | None = None
         self._stood_still = ""
@@ -120,7 +120,7 @@ class QemuSession:
             raise BootFailed(f"{self._argv[0]}: lost before its first instruction: {self.error_text()}") from error
         return t_ns
 
-    async def events(self) -> AsyncIterator[ConsoleBytes | MarkReached | Ended]:
+    async def events(self) -> AsyncIterator[ConsoleBytes | MarkReached | StandsStill | Ended]:
         while True:
             event = await self._queue.get()
             yield event
@@ -147,6 +147,11 @@ class QemuSession:
             await asyncio.wait_for(self._process.wait(), _STOP_S)
         except TimeoutError:
             self._kill()
+
+    @property
+    def qmp(self) -> QMPClient:
+        """Return what speaks with QEMU's control socket; connected from the session's beginning to its end."""
+        return self._qmp
 
     def stamps(self) -> LineStamps | None:
         return None
@@ -208,6 +213,8 @@ class QemuSession:
                     data = event["data"]
                     assert isinstance(data, dict)
                     self._reason = _shutdown_reason(str(data.get("reason", "")), guest=bool(data.get("guest")))
+                elif event["event"] == "STOP" and not self._stopping and self._reason is None:
+                    self._queue.put_nowait(StandsStill(time.monotonic_ns()))
                 elif event["event"] == "GUEST_PANICKED":
                     self._reason = EndReason.GUEST_PANIC
                 elif event["event"] == "BLOCK_IO_ERROR":

@@ -4,7 +4,7 @@ import platform
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,6 +18,7 @@ from bootlab.profile.asked.stage_marks import LoadedFile, stage_lines
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.card_reads import CARD_LOG, TRACE_EVENT
 from bootlab.profile.recorded.disk_requests import REQUESTS, WRITES
+from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
@@ -28,6 +29,7 @@ from bootlab.targets.qemu.host_charges import charge_lines, model_hash
 from bootlab.targets.qemu.huge_pages import expect_pages
 from bootlab.targets.qemu.hypervisor import hypervisor_line
 from bootlab.targets.qemu.image_stages import image_stage_lines
+from bootlab.targets.qemu.keeping import SnapshotWiring, expect_keepable, restored_config
 from bootlab.targets.qemu.kvm import probe_kvm
 from bootlab.targets.qemu.network import GuestNetwork, read_network
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
@@ -61,17 +63,44 @@ class QemuPrepared(Prepared):
         network = nullcontext() if self.network is None else self.network.connect(directory, port)
         with make_socket_folder() as folder, network as wire:
             plugin = self._plugin_files(directory, "" if wire is None else wire.config_line)
-            wiring = Wiring(folder / "qmp", self.accelerator, port, plugin, None if wire is None else wire.descriptor)
+            kept = SnapshotWiring(system, self.keeping, self.restored, folder)
+            wiring = Wiring(
+                folder / "qmp",
+                self.accelerator,
+                port,
+                plugin,
+                None if wire is None else wire.descriptor,
+                kept.files(self.files),
+                kept.identity(),
+            )
             argv += qemu_argv(system, self.files, wiring)
             inherited = () if wire is None else wire.inherited
             session = QemuSession(argv, wiring.qmp_socket, stderr=directory / "qemu.stderr", inherited=inherited)
             async with session:
                 if wire is not None:
                     wire.let_go(session.tell_mark)
-                yield Machine(session, port)
+                await kept.load(session.qmp)
+                yield Machine(session, port, partial(kept.keep, session.qmp) if self.keeping is not None else None)
         if wire is not None:
             session.doubts += wire.doubts
             session.remarks += wire.remarks
+
+    def expect_keepable(self) -> None:
+        expect_keepable(self.system)
+
+    def kept_at(self, keeping: KeepRequest) -> Self:
+        self.expect_keepable()
+        return replace(self, keeping=keeping, plugin_config=f"{self.plugin_config}pause {keeping.at}\n")
+
+    def from_snapshot(self, restored: Restored) -> Self:
+        self.expect_keepable()
+        who = {} if restored.identity is None else {"clone": restored.identity.sha256}
+        return replace(
+            self,
+            restored=restored,
+            hashes={**self.hashes, **who},
+            plugin_config=restored_config(self.plugin_config or ""),
+        )
 
     @property
     def unseen(self) -> tuple[str, ...]:

@@ -1,0 +1,129 @@
+"""One boot that ends in a snapshot: power on, follow the machine to the mark at which it stands still, keep it.
+
+The folder is complete or not there: it is made beside its place, its manifest last, and renamed.
+"""
+
+import asyncio
+import os
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from bootlab.build.formats.sparse import copy_sparse
+from bootlab.errors import BootFailed
+from bootlab.measure.guest.heard_console import HeardConsole
+from bootlab.measure.host.deadline import deadline
+from bootlab.measure.record_files import store_error, write_whole
+from bootlab.measure.session_events import SessionEvents
+from bootlab.profile.recorded.trace import Stamp, read_trace
+from bootlab.snapshot.asked import KeepRequest
+from bootlab.snapshot.files import MANIFEST, RAM, MemoryForm, SnapshotManifest, hash_file
+from bootlab.targets.target import TRACE, ConsoleBytes, Ended, Machine, Prepared, StandsStill, boot_values
+
+_LAST_LINES = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a snapshot goes, and the directory of the boot that it is made in, which is there and empty."""
+
+    folder: Path
+    boot: Path
+
+
+def keep(prepared: Prepared, at: str, form: MemoryForm, places: Places) -> SnapshotManifest:
+    """Boot to the mark `at`, keep the machine there and return what was kept.
+
+    Raises BootFailed where the mark is not reached or the machine cannot be kept, with the reason; StoreError. What is
+    not whole is removed, on Ctrl-C, too.
+    """
+    making = places.folder.with_name(f".unfinished-{places.folder.name}")
+    try:
+        making.mkdir()
+        stood = asyncio.run(_boot(prepared.kept_at(KeepRequest(at, making, form)), places.boot))
+        if form is MemoryForm.FILE:
+            # It was laid out as a whole, and most of a guest's memory was never touched.
+            _leave_zeros_out(making / RAM)
+        files = {path.name: hash_file(path) for path in sorted(making.iterdir())}
+        manifest = SnapshotManifest(
+            system=prepared.system.name,
+            at=at,
+            t_ns=stood.t_ns,
+            instructions=stood.instructions,
+            seed=prepared.system.seed,
+            form=form,
+            told=prepared.system.snapshot is not None,
+            values=boot_values(prepared.system),
+            hashes=prepared.hashes,
+            files=files,
+        )
+        write_whole(making / MANIFEST, manifest.model_dump_json(by_alias=True, indent=1) + "\n")
+        making.rename(places.folder)
+    except OSError as error:
+        raise store_error(making, error) from error
+    finally:
+        shutil.rmtree(making, ignore_errors=True)
+    return manifest
+
+
+def _leave_zeros_out(path: Path) -> None:
+    whole = path.with_suffix(".whole")
+    path.rename(whole)
+    with whole.open("rb") as source, path.open("wb") as target:
+        copy_sparse(source, target, 0)
+        target.truncate(os.fstat(source.fileno()).st_size)
+    whole.unlink()
+
+
+async def _boot(prepared: Prepared, directory: Path) -> Stamp:
+    assert prepared.keeping is not None
+    heard = HeardConsole(prepared)
+    try:
+        async with prepared.open(directory, []) as machine:
+            heard.begin(await machine.session.power_on(), machine.session.byte_ns)
+            await _follow(prepared, machine, heard)
+    finally:
+        (directory / "console.log").write_bytes(heard.raw)
+    trace = read_trace(directory / TRACE)
+    at = prepared.keeping.at
+    stood = trace.guest_marks.get(at) or trace.marks.get(at)
+    if stood is None:
+        raise BootFailed(f"the machine stood still, and its trace has no mark {at}")
+    return stood
+
+
+async def _follow(prepared: Prepared, machine: Machine, heard: HeardConsole) -> None:
+    assert prepared.keeping is not None and machine.keep is not None
+    session, at = machine.session, prepared.keeping.at
+    events = SessionEvents(session)
+    began_s, seconds = time.monotonic(), prepared.system.booted.deadline_s
+    try:
+        async with deadline(seconds, session.withheld_s):
+            while not isinstance(event := await events.next(), StandsStill):
+                if isinstance(event, ConsoleBytes):
+                    heard.feed(event.data, event.t_ns)
+                elif isinstance(event, Ended):
+                    raise BootFailed(
+                        f"mark {at}: not reached: {event.reason.value} before; {_last_words(heard)}",
+                        hint="bootlab boot SYSTEM shows the marks that a boot reaches",
+                    )
+        await machine.keep()
+        await session.stop()
+        while events.ended is None:
+            event = await events.next()
+            if isinstance(event, ConsoleBytes):
+                heard.feed(event.data, event.t_ns)
+    except TimeoutError as error:
+        waited_s = time.monotonic() - began_s
+        raise BootFailed(
+            f"mark {at}: not reached in {waited_s:.0f} host s; {_last_words(heard)}",
+            hint="booted.deadline_s is how long it may take; bootlab boot SYSTEM shows the marks that a boot reaches",
+        ) from error
+    finally:
+        events.close()
+
+
+def _last_words(heard: HeardConsole) -> str:
+    line = heard.guest.last_line.strip()
+    return f'last console line: "{line[:_LAST_LINES]}"' if line else "the console said nothing"

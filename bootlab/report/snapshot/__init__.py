@@ -1,0 +1,1 @@
+"""A snapshot and its clones, shown: what was kept, and when each clone woke and answered"""

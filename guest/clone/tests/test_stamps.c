@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests which lines of mountinfo name a device, and that a device which has changed is found. */
+#include "clone/stamps.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static void test_lines(void)
+{
+	static const char whole[] = "36 35 254:0 / /mnt rw,noatime shared:1 - ext4 /dev/vda rw\n";
+	static const char *const none[] = {
+		"", "36", "36 35 0:5 / /proc rw - proc proc rw\n", "36 35 0:1 / / rw - rootfs none rw\n",
+		"36 35 254:0 / /mnt rw ext4 /dev/vda rw\n", "36 35 254:0 / /mnt rw - ext4\n",
+	};
+	char source[STAMP_PATH], mounted_at[STAMP_PATH];
+
+	CHECK(mount_line_read(whole, source, mounted_at));
+	CHECK(!strcmp(source, "/dev/vda") && !strcmp(mounted_at, "/mnt"));
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+		CHECK(!mount_line_read(none[i], source, mounted_at));
+}
+
+static void test_changed(void)
+{
+	static char bytes[STAMP_SIZE];
+	char name[] = "/tmp/bootlab-stamp-XXXXXX";
+	struct stamps stamps = { .n = 1 };
+	int fd = mkstemp(name);
+
+	CHECK(fd >= 0 && write(fd, bytes, sizeof bytes) == sizeof bytes);
+	stamps.all[0] = (struct stamp){ .fd = fd, .bytes = bytes };
+	CHECK(!stamps_find_changed(&stamps));
+	CHECK(pwrite(fd, "x", 1, 1024) == 1);
+	CHECK(stamps_find_changed(&stamps) == &stamps.all[0]);
+	CHECK(pwrite(fd, "", 1, 1024) == 1 && !stamps_find_changed(&stamps));
+	/* A device that cannot be read any more is not the one that it was. */
+	CHECK(!ftruncate(fd, 100) && stamps_find_changed(&stamps) == &stamps.all[0]);
+	close(fd);
+	unlink(name);
+}
+
+int main(void)
+{
+	test_lines();
+	test_changed();
+	return 0;
+}
