@@ -244,15 +244,16 @@ static int walk_root(struct walk *walk)
 
 static int64_t place_on_disk(int descriptor, int64_t offset)
 {
-	struct {
+	union {
 		struct fiemap head;
-		struct fiemap_extent extent;
+		char room[sizeof(struct fiemap) + sizeof(struct fiemap_extent)];
 	} map = { .head = { .fm_start = (uint64_t)offset, .fm_length = PAGE, .fm_extent_count = 1 } };
+	const struct fiemap_extent *extent = map.head.fm_extents;
 
 	if (ioctl(descriptor, FS_IOC_FIEMAP, &map) || map.head.fm_mapped_extents != 1 ||
-	    map.extent.fe_flags & (FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_DELALLOC | FIEMAP_EXTENT_DATA_INLINE))
+	    extent->fe_flags & (FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_DELALLOC | FIEMAP_EXTENT_DATA_INLINE))
 		return -1;
-	int64_t at = (int64_t)map.extent.fe_physical + (offset - (int64_t)map.extent.fe_logical);
+	int64_t at = (int64_t)extent->fe_physical + (offset - (int64_t)extent->fe_logical);
 	return at >= 0 && at <= PACK_END ? at : -1;
 }
 

@@ -27,6 +27,7 @@
 #define SHIPPED "/etc/bootlab/readahead"                 /* bootlab put it into the image: never changed here */
 #define LEARNED "/var/lib/bootlab-readahead/pack"        /* made here, and made anew here */
 #define REAL_INIT "/sbin/bootlab-readahead.init"         /* what /sbin/init was in an image that bootlab made */
+#define WORD "bootlab_readahead"                         /* on the kernel's command line: none, block or need */
 
 enum { EXIT_IGNORED = 1, EXIT_USE = 2, IN_FLIGHT_TURNING = 8, IN_FLIGHT_FLASH = 4, MOST_IN_FLIGHT = 64 };
 enum { OLDEST_S = 30 * 24 * 3600, FIRST_BYTES = 4 << 20, GATE_MS = 2000 };
@@ -195,6 +196,8 @@ static int start(struct work *work)
 	bool record;
 	int r;
 
+	if (work->order == ORDER_NONE)
+		return EXIT_SUCCESS;
 	if (!take_pack(work, &pack, &record)) {
 		int learning = record || !work->shipped ? begin_learning(work) : EXIT_IGNORED;
 
@@ -409,6 +412,7 @@ static int run_as_init(char **argv)
 {
 	static const char *const inits[] = { REAL_INIT, "/lib/systemd/systemd", "/sbin/bootlab-init", "/bin/sh" };
 	int gate[2] = { -1, -1 };
+	enum order order;
 	pid_t child;
 
 	if (pipe2(gate, O_CLOEXEC))
@@ -421,6 +425,9 @@ static int run_as_init(char **argv)
 		setsid();
 		work.root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		choose_pack(&work);
+		/* The kernel hands init the words of its command line that it does not know. */
+		if (getenv(WORD) && !order_parse(slice_of(getenv(WORD)), &order))
+			work.order = (int)order;
 		_exit(work.root < 0 ? EXIT_IGNORED : start(&work));
 	}
 	close(gate[1]);

@@ -24,6 +24,7 @@ FACTS = "/sbin/bootlab-facts"
 INIT = "/sbin/bootlab-init"
 CTL = "/sbin/bootlab-ctl"
 COLDPLUG = "/sbin/bootlab-coldplug"
+READAHEAD = "/sbin/bootlab-readahead"
 PRINT_MAP = "-Wl,--print-map"
 """What has a linker print what lies where; bootlab.symbols.lld_map reads lld's."""
 _ZIG_TARGETS = {"armv7": "arm-linux-musleabihf"}
@@ -71,6 +72,11 @@ def compile_coldplug(arch: str, cache: Cache, *, record: bool) -> dict[str, Path
     if record:
         made |= {FACTS: _source("facts_devices.sh"), f"{FACTS}.plain": _source("facts.sh")}
     return made
+
+
+def compile_readahead(arch: str, cache: Cache) -> dict[str, Path]:
+    """Return path in the guest -> file on the host, for what reads ahead. Errors as `compile_programs`."""
+    return {READAHEAD: _compiled("bootlab-readahead", _sources_in("readahead", "shared"), arch, cache)}
 
 
 def compile_init_check(cache: Cache) -> Path:
