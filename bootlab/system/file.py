@@ -127,7 +127,7 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
         ("target", table(document.get("target")), ("boots",)),
         ("network", table(document.get("network")), ("metadata",)),
         ("initramfs", table(document.get("initramfs")), ("path", "init", "directory")),
-        ("rootfs", table(document.get("rootfs")), ("path", "init", "directory")),
+        ("rootfs", table(document.get("rootfs")), ("path", "init", "directory", "layout")),
     ):
         for name in names:
             if name in holder:

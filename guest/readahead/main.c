@@ -56,6 +56,7 @@ struct work {
 	const char *pack_name, *root_name, *goal;
 	int root, order, gate; /* order: -1 as the pack says */
 	unsigned in_flight;
+	int64_t first, bin;
 	bool shipped;
 };
 
@@ -64,13 +65,13 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 {
 	char line[512];
 	va_list words;
-	int log, size = snprintf(line, sizeof line, "bootlab-readahead: ");
+	int log, size = snprintf(line, sizeof line, "<6>bootlab-readahead: ");
 
 	va_start(words, format);
 	vsnprintf(line + size, sizeof line - (size_t)size - 1, format, words);
 	va_end(words);
 	strcat(line, "\n");
-	fputs(line, stderr);
+	fputs(line + 3, stderr); /* the kernel's log takes the level in front */
 	log = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
 	if (log >= 0) {
 		if (write(log, line, strlen(line)) < 0)
@@ -190,7 +191,7 @@ static int begin_learning(struct work *work)
 
 static int start(struct work *work)
 {
-	struct replay_options options = { .root = work->root, .first = FIRST_BYTES };
+	struct replay_options options = { .root = work->root, .first = work->first, .bin = work->bin };
 	struct replayed done;
 	struct pack pack;
 	bool record;
@@ -407,27 +408,49 @@ static void choose_pack(struct work *work)
 	work->shipped = !strcmp(work->pack_name, SHIPPED);
 }
 
+/* ORDER[,READS AT ONCE[,KIB OF INIT[,KIB PUT IN ORDER TOGETHER]]]: what is not understood is not done. */
+static void take_word(struct work *work, const char *word)
+{
+	int64_t numbers[] = { 0, work->first >> 10, work->bin >> 10 };
+	struct slice rest = slice_of(word);
+	enum order order;
+
+	for (int i = -1; i < 3 && rest.size > 0; i++) {
+		const char *comma = memchr(rest.at, ',', rest.size);
+		struct slice one = { rest.at, comma ? (size_t)(comma - rest.at) : rest.size };
+
+		if (i < 0 ? order_parse(one, &order) : parse_number(one, i == 0, i == 0 ? MOST_IN_FLIGHT : 1 << 20, &numbers[i])) {
+			say(WORD "=%s: not understood", word);
+			return;
+		}
+		rest = slice_from(rest, comma ? one.size + 1 : one.size);
+	}
+	work->order = (int)order;
+	work->in_flight = (unsigned)numbers[0];
+	work->first = numbers[1] << 10;
+	work->bin = numbers[2] << 10;
+}
+
 /* Beside the real init, which waits until its own files are there, but never long. */
 static int run_as_init(char **argv)
 {
 	static const char *const inits[] = { REAL_INIT, "/lib/systemd/systemd", "/sbin/bootlab-init", "/bin/sh" };
 	int gate[2] = { -1, -1 };
-	enum order order;
 	pid_t child;
 
 	if (pipe2(gate, O_CLOEXEC))
 		gate[0] = gate[1] = -1;
 	child = fork();
 	if (child == 0) {
-		struct work work = { .root_name = "/", .goal = "goal", .order = -1, .gate = gate[1] };
+		struct work work = { .root_name = "/", .goal = "goal", .order = -1, .gate = gate[1], .first = FIRST_BYTES };
 
 		close(gate[0]);
 		setsid();
 		work.root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		choose_pack(&work);
 		/* The kernel hands init the words of its command line that it does not know. */
-		if (getenv(WORD) && !order_parse(slice_of(getenv(WORD)), &order))
-			work.order = (int)order;
+		if (getenv(WORD) && *getenv(WORD))
+			take_word(&work, getenv(WORD));
 		_exit(work.root < 0 ? EXIT_IGNORED : start(&work));
 	}
 	close(gate[1]);
@@ -450,7 +473,7 @@ int main(int argc, char **argv)
 		{ "in-flight", required_argument, NULL, 'i' }, { "name", required_argument, NULL, 'n' },
 		{ "help", no_argument, NULL, 'h' }, { 0 },
 	};
-	struct work work = { .root_name = "/", .goal = "goal", .order = -1, .gate = -1 };
+	struct work work = { .root_name = "/", .goal = "goal", .order = -1, .gate = -1, .first = FIRST_BYTES };
 	enum order order;
 	int64_t number;
 	int option, answer;

@@ -195,7 +195,14 @@ static void read_all(struct reader *reader, struct range *ranges)
 		drain(reader);
 		close(reader->options->gate);
 	}
-	ask_all(reader, ranges + first, n - first);
+	while (first < n) {
+		size_t end = first;
+
+		for (bytes = 0; end < n && (bytes == 0 || !reader->options->bin || bytes < reader->options->bin); end++)
+			bytes += ranges[end].length;
+		ask_all(reader, ranges + first, end - first);
+		first = end;
+	}
 	drain(reader);
 }
 

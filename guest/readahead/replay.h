@@ -9,7 +9,8 @@ struct replay_options {
 	int root;           /* the root's folder, open */
 	enum order order;   /* not none */
 	unsigned in_flight; /* reads that the disk is given at once */
-	int64_t first;      /* bytes that init itself needs: they are read before all else */
+	int64_t first;      /* bytes of files that init itself needs: they are read before all others */
+	int64_t bin;        /* bytes of the others that are put in order together; 0: all of them */
 	int gate;           /* closed when those are there; -1: nobody waits for them */
 };
 

@@ -162,6 +162,8 @@ def identity(content: Content, made_of: Ingredients) -> str:
         "programs": {name: file_sha256(path) for name, path in made_of.programs.items()},
         "without": content.without,
     }
+    if isinstance(content, Rootfs) and content.layout is not None:
+        document["layout"] = _hashed(f"{part}.layout", content.layout)
     if isinstance(content, Rootfs) and content.readahead is not None:
         document["readahead"] = readahead_identity(content.readahead)
     if isinstance(content, Initramfs) and made_of.installed is not None:

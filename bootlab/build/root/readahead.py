@@ -3,12 +3,16 @@
 The pack keeps its room, whatever is in it: a root that learns and one that reads ahead have all files at one place.
 """
 
+import os
 import re
+import stat
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from bootlab.build.cache import file_sha256
+from bootlab.build.formats.cpio import Entry
 from bootlab.build.root.file_tree import FileTree
 from bootlab.errors import InputError
 from bootlab.sources import GUEST
@@ -65,6 +69,23 @@ def lay_readahead(tree: FileTree, wanted: ReadAhead) -> None:
         tree.file("etc/bootlab/units/bootlab-readahead.unit", (GUEST / "readahead/units/bootlab.unit").read_bytes())
 
 
+def in_boot_order(entries: Sequence[Entry], layout: Path) -> tuple[Entry, ...]:
+    """Return `entries` as an ext4 image is to take them: folders, then the files of the pack in its order, then others.
+
+    Raises InputError for what is no pack.
+    """
+    data = _read_pack(layout, "rootfs.layout")
+    files = [line[2:] for line in data.splitlines() if line.startswith(b"f ")]
+    needed = dict.fromkeys(int(line.split()[1]) for line in data.splitlines() if line.startswith(b"d "))
+    place = {os.fsdecode(files[number]): rank for rank, number in enumerate(needed) if number < len(files)}
+    last = len(place)
+
+    def rank(entry: Entry) -> int:
+        return -1 if stat.S_ISDIR(entry.mode) else place.get(entry.path, last)
+
+    return tuple(sorted(entries, key=rank))
+
+
 def readahead_identity(wanted: ReadAhead) -> dict[str, object]:
     """Return what decides what is laid. Raises InputError for a pack that cannot be read."""
     document = wanted.model_dump(mode="json", exclude={"pack"})
@@ -78,20 +99,24 @@ def readahead_identity(wanted: ReadAhead) -> dict[str, object]:
 
 
 def _pack(wanted: ReadAhead) -> bytes:
-    if wanted.pack is None:
-        data, key = wanted.text.encode(errors="surrogateescape"), "rootfs.readahead.text"
+    if wanted.pack is not None:
+        data = _read_pack(wanted.pack, "rootfs.readahead.pack")
+    elif wanted.text:
+        data = _expect_whole(wanted.text.encode(errors="surrogateescape"), "rootfs.readahead.text")
     else:
-        key = f"rootfs.readahead.pack: {wanted.pack}"
-        try:
-            data = wanted.pack.read_bytes()
-        except OSError as error:
-            raise InputError(f"{key}: {error.strerror}") from error
-    if not data:
         return b""
+    return data if wanted.order is None else _with_order(data, wanted.order)
+
+
+def _read_pack(path: Path, key: str) -> bytes:
+    key = f"{key}: {path}"
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{key}: {error.strerror}") from error
     if not data.startswith(b"bootlab-readahead "):
         data = _of_console(data, key)
-    data = _expect_whole(data, key)
-    return data if wanted.order is None else _with_order(data, wanted.order)
+    return _expect_whole(data, key)
 
 
 def _of_console(data: bytes, key: str) -> bytes:
