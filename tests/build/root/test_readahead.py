@@ -1,4 +1,4 @@
-"""What is read ahead, as it lies in a root: packs from files, consoles and facts; the init beside it; files in boot order."""
+"""What is read ahead, as it lies in a root: packs of files, consoles and facts; init beside it; files in boot order."""
 
 import zlib
 from pathlib import Path
