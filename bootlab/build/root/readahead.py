@@ -59,14 +59,23 @@ def lay_readahead(tree: FileTree, wanted: ReadAhead) -> None:
         if len(pack) > _ROOM:
             raise InputError(f"rootfs.readahead: a pack of {len(pack)} bytes; there is room for {_ROOM}")
         tree.file(_PACK, pack.ljust(_ROOM, b"\0"))
-    tree.file("etc/init.d/bootlab-readahead", (GUEST / "readahead/units/lsb").read_bytes(), 0o755)
+    _lay_units(tree, wanted.goal)
+
+
+def _lay_units(tree: FileTree, goal: str) -> None:
+    """Put in the unit, or script, of each init that the root has."""
+    units = GUEST / "readahead/units"
     if "lib/systemd/systemd" in tree:
-        unit = (GUEST / "readahead/units/systemd.service").read_bytes().replace(b"@GOAL@", wanted.goal.encode())
+        unit = (units / "systemd.service").read_bytes().replace(b"@GOAL@", goal.encode())
         tree.file("etc/systemd/system/bootlab-readahead.service", unit)
         place = "etc/systemd/system/multi-user.target.wants/bootlab-readahead.service"
         tree.link(place, "/etc/systemd/system/bootlab-readahead.service")
     if "sbin/bootlab-init" in tree:
-        tree.file("etc/bootlab/units/bootlab-readahead.unit", (GUEST / "readahead/units/bootlab.unit").read_bytes())
+        tree.file("etc/bootlab/units/bootlab-readahead.unit", (units / "bootlab.unit").read_bytes())
+    elif "etc/rc2.d" in tree:
+        tree.file("etc/init.d/bootlab-readahead", (units / "lsb").read_bytes(), 0o755)
+        for level in "2345":
+            tree.link(f"etc/rc{level}.d/S99bootlab-readahead", "../init.d/bootlab-readahead")
 
 
 def in_boot_order(entries: Sequence[Entry], layout: Path) -> tuple[Entry, ...]:

@@ -44,6 +44,17 @@ def test_the_real_init_is_started_by_the_program_and_a_unit_of_its_own_tells_the
         lay_readahead(FileTree(), ReadAhead())
 
 
+def test_each_init_has_a_unit_of_its_own_kind() -> None:
+    scripts, own = _root(), _root()
+    scripts.directory("etc/rc2.d")
+    own.file("sbin/bootlab-init", b"ELF")
+    own.directory("etc/rc2.d")
+    assert _laid(scripts, ReadAhead())["etc/rc2.d/S99bootlab-readahead"] == b"../init.d/bootlab-readahead"
+    files = _laid(own, ReadAhead())
+    assert b"/sbin/bootlab-readahead goal" in files["etc/bootlab/units/bootlab-readahead.unit"]
+    assert "etc/rc2.d/S99bootlab-readahead" not in files
+
+
 def test_a_root_that_learns_has_every_file_where_one_that_reads_ahead_has_it() -> None:
     learning, reading = _laid(_root(), ReadAhead(record=True)), _laid(_root(), ReadAhead(text=PACK))
     assert learning.keys() == reading.keys()
