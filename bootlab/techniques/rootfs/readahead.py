@@ -4,6 +4,8 @@ A boot learns first what the system reads up to its goal, and the pack goes into
 booted system says how much it read ahead; its check says that it still works.
 """
 
+from typing import Literal
+
 from bootlab.build.root.readahead import FACTS, pack_of_facts
 from bootlab.system import Check, ClockKind, FileSystem, ReadAhead, System
 from bootlab.techniques.changes.root_image import no_recipe, recipe_of
@@ -43,7 +45,9 @@ def _deadline_s(system: System) -> float:
 def _reads_ahead(system: System, measured: Measured) -> System:
     recipe = recipe_of(system)
     model = recipe.model if recipe is not None else None
-    order = None if model is None else "block" if model.kind == "head" else "need"
+    order: Literal["block", "need"] | None = None
+    if model is not None:
+        order = "block" if model.kind == "head" else "need"
     return system.with_part("rootfs", readahead=ReadAhead(text=pack_of_facts(measured.facts), order=order))
 
 
