@@ -185,6 +185,7 @@ PARTS = {
     "system/board_setup.py": "system/test_board.py",
     "system/booted.py": "system/test_file.py",
     "system/coldplug.py": "build/modules/test_coldplug_plan.py",
+    "system/readahead.py": "build/root/test_readahead.py",
     "system/content.py": "cli/build/test_root.py",
     "system/kernel.py": "system/test_value.py",
     "system/part.py": "system/test_file.py",

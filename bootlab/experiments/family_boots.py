@@ -1,6 +1,6 @@
 """Boots whole families: makes systems ready, builds kernels where one changed, and runs the boots of each side."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bootlab.build.workshop import Workshop
@@ -42,6 +42,7 @@ class FamilyBoots:
         self._watch = watch
         self._told: set[str] = set()
         self._prepared: dict[str, Prepared] = {}
+        self._learned: dict[str, Mapping[str, str]] = {}
 
     def prepare(self, system: System, who: str = "") -> Prepared:
         """Make all that `system` boots from, once. What takes long is told as being done for `who`."""
@@ -61,6 +62,15 @@ class FamilyBoots:
                 self.build_s += prepared.files.kernel_build_s
             self._prepared[key] = prepared
         return self._prepared[key]
+
+    def learn(self, label: str, system: System) -> Mapping[str, str]:
+        """Boot `system` once, with the first seed, and return what it printed as facts; the same system only once."""
+        key = system.model_dump_json()
+        if key not in self._learned:
+            prepared = self.prepare(system, label).with_seed(self.seeds[0])
+            (record,) = self.engine.boot_all([Job(f"{label}-{len(self._learned) + 1}", prepared)])
+            self._learned[key] = record.facts
+        return self._learned[key]
 
     def family(self, label: str, system: System, *, nulls: int, members: bool = True) -> Family:
         """Boot `system` with every seed, and `nulls` null changes of it; without `members` only those."""

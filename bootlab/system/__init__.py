@@ -24,6 +24,7 @@ from bootlab.system.machine import (
 )
 from bootlab.system.network import Network, NetworkPeer, NetworkProbe
 from bootlab.system.part import Part
+from bootlab.system.readahead import ReadAhead
 from bootlab.system.snapshot import Snapshot
 from bootlab.system.source_build import SourceBuild
 from bootlab.system.source_program import Instructions, Libc, SourceProgram
@@ -68,6 +69,7 @@ __all__ = [
     "NetworkProbe",
     "PageSize",
     "Part",
+    "ReadAhead",
     "Replay",
     "Rootfs",
     "SourceBuild",

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from bootlab.system.coldplug import Coldplug
 from bootlab.system.disk_model import AnyDiskModel
 from bootlab.system.part import TEXT, Part
+from bootlab.system.readahead import ReadAhead
 from bootlab.system.source_program import SourceProgram
 
 
@@ -151,6 +152,10 @@ class Rootfs(Content):
     """What the disk takes on the virtual clock; without one it answers at once."""
     keep_writes: bool = Field(default=False, exclude_if=lambda value: not value)
     """Keep all that is written to a disk with a model, with the boot: what a power cut leaves follows from it."""
+    readahead: ReadAhead | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What is read ahead as the system starts."""
+    layout: Path | None = Field(default=None, strict=False, exclude_if=lambda value: value is None)
+    """A pack, or the console of a boot that printed one: its files lie first in an ext4 image, as the boot asked."""
 
     @model_validator(mode="after")
     def _path_or_recipe(self) -> Self:
@@ -164,6 +169,10 @@ class Rootfs(Content):
             raise ValueError("size_mib is for ext4: the other file systems are read-only and as large as they need")
         if self.filesystem is not FileSystem.EXT4 and not self.journal:
             raise ValueError("journal is for ext4: the other file systems are read-only and have none")
+        if self.readahead is not None and (self.path is not None or self.filesystem is not FileSystem.EXT4):
+            raise ValueError("readahead is for an ext4 root that a recipe makes")
+        if self.layout is not None and (self.path is not None or self.filesystem is not FileSystem.EXT4):
+            raise ValueError("layout is for an ext4 root that a recipe makes")
         if self.keep_writes and self.model is None:
             raise ValueError("keep_writes is of a disk with a model")
         if self.model is not None and self.device != "virtio-blk":

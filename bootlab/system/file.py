@@ -127,7 +127,7 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
         ("target", table(document.get("target")), ("boots",)),
         ("network", table(document.get("network")), ("metadata",)),
         ("initramfs", table(document.get("initramfs")), ("path", "init", "directory")),
-        ("rootfs", table(document.get("rootfs")), ("path", "init", "directory")),
+        ("rootfs", table(document.get("rootfs")), ("path", "init", "directory", "layout")),
     ):
         for name in names:
             if name in holder:
@@ -136,6 +136,9 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
         coldplug = table(table(document.get(part)).get("coldplug"))
         if "devices" in coldplug:
             yield f"{part}.coldplug.devices", coldplug, "devices"
+        readahead = table(table(document.get(part)).get("readahead"))
+        if "pack" in readahead:
+            yield f"{part}.readahead.pack", readahead, "pack"
         files = table(table(document.get(part)).get("files"))
         for name in files:
             yield f'{part}.files."{name}"', files, name

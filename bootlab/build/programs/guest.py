@@ -25,6 +25,7 @@ INIT = "/sbin/bootlab-init"
 CTL = "/sbin/bootlab-ctl"
 COLDPLUG = "/sbin/bootlab-coldplug"
 CLONE = "/sbin/bootlab-clone"
+READAHEAD = "/sbin/bootlab-readahead"
 PRINT_MAP = "-Wl,--print-map"
 """What has a linker print what lies where; bootlab.symbols.lld_map reads lld's."""
 _ZIG_TARGETS = {"armv7": "arm-linux-musleabihf"}
@@ -80,6 +81,11 @@ def compile_clone(arch: str, cache: Cache) -> dict[str, Path]:
     Arguments and errors as `compile_programs`.
     """
     return {CLONE: _compiled("bootlab-clone", [_source("mark.h"), *_sources_in("clone", "shared")], arch, cache)}
+
+
+def compile_readahead(arch: str, cache: Cache) -> dict[str, Path]:
+    """Return path in the guest -> file on the host, for what reads ahead. Errors as `compile_programs`."""
+    return {READAHEAD: _compiled("bootlab-readahead", _sources_in("readahead", "shared"), arch, cache)}
 
 
 def compile_init_check(cache: Cache) -> Path:

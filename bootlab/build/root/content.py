@@ -30,6 +30,7 @@ from bootlab.build.modules.coldplug_plan import PLAN, plan_coldplug
 from bootlab.build.modules.package import ModuleTree, tree_identity
 from bootlab.build.root.file_tree import FileTree
 from bootlab.build.root.installed_initramfs import read_installed, with_modules_kept
+from bootlab.build.root.readahead import lay_readahead, readahead_identity
 from bootlab.build.workshop import Tell
 from bootlab.errors import BootlabError, InputError
 from bootlab.system import Coldplug, Content, Initramfs, Rootfs
@@ -97,6 +98,8 @@ def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: No
                 f'{made_of.part}.files."{name}": the recipe puts its own file there', hint="give yours another path"
             )
         tree.file(name, path.read_bytes(), 0o755 if _is_executable(path) else 0o644)
+    if isinstance(content, Rootfs) and content.readahead is not None:
+        lay_readahead(tree, content.readahead)
     if content.modules or content.coldplug:
         _add_modules(tree, content, made_of)
     if content.busybox:
@@ -159,6 +162,10 @@ def identity(content: Content, made_of: Ingredients) -> str:
         "programs": {name: file_sha256(path) for name, path in made_of.programs.items()},
         "without": content.without,
     }
+    if isinstance(content, Rootfs) and content.layout is not None:
+        document["layout"] = _hashed(f"{part}.layout", content.layout)
+    if isinstance(content, Rootfs) and content.readahead is not None:
+        document["readahead"] = readahead_identity(content.readahead)
     if isinstance(content, Initramfs) and made_of.installed is not None:
         document["installed"] = [made_of.installed.identity, content.keep_modules]
     return json.dumps(document, sort_keys=True)

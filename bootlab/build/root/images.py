@@ -117,6 +117,8 @@ def _ingredients(
     if recipe.coldplug is not None:
         programs |= guest.compile_coldplug(arch, cache, record=recipe.coldplug.record)
         aliases = read_aliases(shop, kernel_tree) if kernel_tree is not None else None
+    if isinstance(recipe, Rootfs) and recipe.readahead is not None:
+        programs |= guest.compile_readahead(arch, cache)
     if recipe.busybox:
         programs[BUSYBOX] = _busybox(shop, recipe.suite or suite, arch, f"{part}.busybox")
     root, whole = None, None

@@ -12,6 +12,7 @@ from pathlib import Path
 from bootlab.build.formats import ext4, tar
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.root.content import Ingredients, collect, identity
+from bootlab.build.root.readahead import in_boot_order
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
 from bootlab.process import ProgramFailed, require_program, run
@@ -48,7 +49,8 @@ def build(shop: Workshop, recipe: Rootfs, made_of: Ingredients) -> Path:
         # Packing a large root takes long; that its maker is not here is said at once.
         maker = _MAKERS[recipe.filesystem](recipe, path)
         shop.tell(f"making the {recipe.filesystem.value} root file system")
-        maker(collect(recipe, made_of, shop.tell))
+        entries = collect(recipe, made_of, shop.tell)
+        maker(entries if recipe.layout is None else in_boot_order(entries, recipe.layout))
         if recipe.device == "pmem":
             with path.open("ab") as image:
                 image.truncate(-(-image.tell() // _PMEM_ALIGNMENT) * _PMEM_ALIGNMENT)

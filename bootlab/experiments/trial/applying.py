@@ -1,6 +1,6 @@
 """Puts a technique on a system and makes it ready to boot; what does not apply, or cannot be had, becomes a row."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bootlab.build.workshop import Tell
@@ -73,12 +73,18 @@ class Changing:
             if reason is not None:
                 return Changed(None, Verdict.DOES_NOT_APPLY, f"{said}{reason}")
             try:
-                system = technique.change.apply(system, measured)
+                facts = self._learned(technique, system)
+                system = technique.change.apply(system, replace(measured, facts={**measured.facts, **facts}))
             except InputError as error:
                 return Changed(None, Verdict.DOES_NOT_APPLY, f"{said}{error.message}")
             if (lack := machine_lacks(ground.system, system)) is not None:
                 return Changed(None, Verdict.DOES_NOT_APPLY, f"{said}{lack}")
         return Changed(system)
+
+    def _learned(self, technique: Technique, system: System) -> Mapping[str, str]:
+        if technique.change.learning is None:
+            return {}
+        return self._boots.learn(f"learning-{technique.name}", technique.change.learning(system))
 
     def _prepared(self, changed: Changed, who: str) -> Changed:
         if changed.system is None:

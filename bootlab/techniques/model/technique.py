@@ -58,6 +58,7 @@ class Text:
 
 Apply = Callable[[System, Measured], System]
 Applies = Callable[[System, Measured], str | None]
+Learning = Callable[[System], System]
 
 
 def everywhere(system: System, measured: Measured) -> str | None:
@@ -80,6 +81,8 @@ class Change:
     """It gives the system a feature, and the boot pays for it: tried where it is named, never on every system."""
     options: tuple[str, ...] = ()
     """The options of the kernel's configuration that it is about; what else changes with them is told in its row."""
+    learning: Learning | None = None
+    """Returns the system whose boot, made first, prints as facts what `apply` needs; None: it needs no boot."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,3 +122,20 @@ def test_kernels_are_built_once_each_and_counted(tmp_path: Path) -> None:
     }
     assert "without-net, kernel 2 of 3: make failed" in told
     assert (result.cost.built, result.cost.build_s) == (2, 90 + 30)
+
+
+def test_a_technique_that_learns_is_given_what_a_boot_of_its_own_printed(tmp_path: Path) -> None:
+    given, booted = list[Measured](), Booted()
+
+    def take(system: System, measured: Measured) -> System:
+        given.append(measured)
+        return system.with_cmdline("learned")
+
+    one = word("learned")
+    change = replace(one.change, apply=take, learning=lambda system: system.with_cmdline("learning"))
+    result = trial(tmp_path, replayed(tmp_path), [replace(one, change=change)], watcher=booted, stack=False).run()
+    assert [row.technique for row in result.alone] == ["learned"]
+    # Once, however often the technique is put on the same system.
+    assert [label for label in booted.labels if label.startswith("learning-")] == ["learning-learned-1"]
+    assert booted.systems["learning-learned-1"].kernel.cmdline.endswith(" learning")
+    assert given and all(one.facts for one in given)

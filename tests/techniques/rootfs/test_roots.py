@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from bootlab.errors import InputError
 from bootlab.system import Compression, FileSystem, Initramfs, Rootfs, System
-from bootlab.techniques.model.evidence import Effect, Evidence
+from bootlab.techniques.model.evidence import Effect, Evidence, Measured
 from bootlab.techniques.model.technique import Layer
+from tests.build.root.test_readahead import PACK
 from tests.techniques.asking import ALL, NOTHING, applied, why_not
 
 Make = Callable[..., Evidence]
@@ -106,3 +108,30 @@ def test_busybox_takes_the_packages_place(rooted: System) -> None:
 def test_the_application_becomes_init_of_the_root(rooted: System) -> None:
     assert applied("rootfs_direct_init", rooted).kernel.cmdline.endswith(" init=/sbin/init-direct")
     assert "offers no program" in why_not("rootfs_direct_init", rooted.with_part("rootfs", files={}))
+
+
+def test_reading_ahead_takes_the_pack_of_a_boot_that_learned(rooted: System, evidence: Make) -> None:
+    technique = ALL["rootfs_readahead"]
+    slow = rooted.with_part("rootfs", model="hdd")
+    assert "answers at once" in why_not("rootfs_readahead", rooted)
+    assert "init= on the command line" in why_not("rootfs_readahead", slow.with_cmdline("init=/bin/sh"))
+    assert technique.change.learning is not None
+    learning = technique.change.learning(slow)
+    assert learning.rootfs is not None and learning.rootfs.readahead is not None and learning.rootfs.readahead.record
+    assert learning.check is not None and learning.check.console == r"bootlab: fact readahead\.end"
+    with pytest.raises(InputError, match="printed no pack"):
+        technique.change.apply(slow, NOTHING)
+    for model, order in (("hdd", "block"), ("sd", "need")):
+        changed = applied("rootfs_readahead", rooted.with_part("rootfs", model=model), _learned())
+        assert changed.rootfs is not None and changed.rootfs.readahead is not None
+        assert (changed.rootfs.readahead.text, changed.rootfs.readahead.order) == (PACK, order)
+    read, nothing = evidence(**{"readahead.bytes": "4096"}), evidence(**{"readahead.bytes": "0"})
+    assert technique.proof.prove(read, evidence()) is Effect.PROVEN
+    assert technique.proof.prove(nothing, evidence()) is Effect.NONE
+    assert technique.proof.prove(evidence(), evidence()) is Effect.NOT_SHOWN
+
+
+def _learned() -> Measured:
+    lines = PACK.splitlines()
+    facts = {f"readahead.{number}": line for number, line in enumerate(lines, 1)}
+    return replace(NOTHING, facts={**facts, "readahead.end": str(len(lines))})

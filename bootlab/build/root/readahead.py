@@ -1,0 +1,153 @@
+"""Puts bootlab-readahead into a root file system: as its init, with a pack, and a unit that says when the boot is done.
+
+The pack keeps its room, whatever is in it: a root that learns and one that reads ahead have all files at one place.
+"""
+
+import os
+import re
+import stat
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from bootlab.build.cache import file_sha256
+from bootlab.build.formats.cpio import Entry
+from bootlab.build.root.file_tree import FileTree
+from bootlab.errors import InputError
+from bootlab.sources import GUEST
+from bootlab.system import ReadAhead
+
+FACTS = "readahead."
+"""What the keys of the facts begin with that a root with `record` prints: `readahead.1`, ..., `readahead.end`."""
+_PACK = "etc/bootlab/readahead"
+_INIT = "sbin/init"
+_REAL_INIT = "sbin/bootlab-readahead.init"
+_PROGRAM = "/sbin/bootlab-readahead"
+_RECORD = b"bootlab-readahead record\n"
+_ROOM = 256 << 10
+_HEAD = re.compile(rb"bootlab-readahead 1 (\d+) (\d+)\n")
+_FACT = re.compile(r"bootlab: fact readahead\.(\S+) ?(.*?)\r?$", re.MULTILINE)
+
+
+def pack_of_facts(facts: Mapping[str, str]) -> str:
+    """Return the pack that a boot printed. Raises InputError where it printed none, or not all of it."""
+    count = facts.get(f"{FACTS}end", "")
+    lines = [facts.get(f"{FACTS}{number}") for number in range(1, int(count) + 1 if count.isdigit() else 1)]
+    if not lines or None in lines:
+        raise InputError(
+            "the boot printed no pack, or only a part of one",
+            hint="rootfs.readahead.record = true, and a check that waits for the fact readahead.end",
+        )
+    text = "".join(f"{line}\n" for line in lines)
+    _expect_whole(text.encode(errors="surrogateescape"), "the pack that the boot printed")
+    return text
+
+
+def lay_readahead(tree: FileTree, wanted: ReadAhead) -> None:
+    """Put it into `tree`, which holds the program already. Raises InputError that names the key."""
+    init = tree.find(_INIT)
+    if init is None:
+        raise InputError(
+            "rootfs.readahead: the root has no /sbin/init, which bootlab-readahead is started instead of",
+            hint="packages with an init (systemd-sysv), bootlab_init = true, or init",
+        )
+    tree.add(replace(init, path=_REAL_INIT))
+    tree.link(_INIT, _PROGRAM)
+    pack = _RECORD if wanted.record else _pack(wanted)
+    if pack:
+        if len(pack) > _ROOM:
+            raise InputError(f"rootfs.readahead: a pack of {len(pack)} bytes; there is room for {_ROOM}")
+        tree.file(_PACK, pack.ljust(_ROOM, b"\0"))
+    _lay_units(tree, wanted.goal)
+
+
+def _lay_units(tree: FileTree, goal: str) -> None:
+    """Put in the unit, or script, of each init that the root has."""
+    units = GUEST / "readahead/units"
+    if "lib/systemd/systemd" in tree:
+        unit = (units / "systemd.service").read_bytes().replace(b"@GOAL@", goal.encode())
+        tree.file("etc/systemd/system/bootlab-readahead.service", unit)
+        place = "etc/systemd/system/multi-user.target.wants/bootlab-readahead.service"
+        tree.link(place, "/etc/systemd/system/bootlab-readahead.service")
+    if "sbin/bootlab-init" in tree:
+        tree.file("etc/bootlab/units/bootlab-readahead.unit", (units / "bootlab.unit").read_bytes())
+    elif "etc/rc2.d" in tree:
+        tree.file("etc/init.d/bootlab-readahead", (units / "lsb").read_bytes(), 0o755)
+        for level in "2345":
+            tree.link(f"etc/rc{level}.d/S99bootlab-readahead", "../init.d/bootlab-readahead")
+
+
+def in_boot_order(entries: Sequence[Entry], layout: Path) -> tuple[Entry, ...]:
+    """Return `entries` as an ext4 image is to take them: folders, then the files of the pack in its order, then others.
+
+    Raises InputError for what is no pack.
+    """
+    data = _read_pack(layout, "rootfs.layout")
+    files = [line[2:] for line in data.splitlines() if line.startswith(b"f ")]
+    needed = dict.fromkeys(int(line.split()[1]) for line in data.splitlines() if line.startswith(b"d "))
+    place = {os.fsdecode(files[number]): rank for rank, number in enumerate(needed) if number < len(files)}
+    last = len(place)
+
+    def rank(entry: Entry) -> int:
+        return -1 if stat.S_ISDIR(entry.mode) else place.get(entry.path, last)
+
+    return tuple(sorted(entries, key=rank))
+
+
+def readahead_identity(wanted: ReadAhead) -> dict[str, object]:
+    """Return what decides what is laid. Raises InputError for a pack that cannot be read."""
+    document = wanted.model_dump(mode="json", exclude={"pack"})
+    if wanted.pack is not None:
+        try:
+            document["pack"] = file_sha256(wanted.pack)
+        except OSError as error:
+            raise InputError(f"rootfs.readahead.pack: {wanted.pack}: {error.strerror}") from error
+    document["units"] = [file_sha256(path) for path in sorted((GUEST / "readahead/units").iterdir())]
+    return document
+
+
+def _pack(wanted: ReadAhead) -> bytes:
+    if wanted.pack is not None:
+        data = _read_pack(wanted.pack, "rootfs.readahead.pack")
+    elif wanted.text:
+        data = _expect_whole(wanted.text.encode(errors="surrogateescape"), "rootfs.readahead.text")
+    else:
+        return b""
+    return data if wanted.order is None else _with_order(data, wanted.order)
+
+
+def _read_pack(path: Path, key: str) -> bytes:
+    key = f"{key}: {path}"
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{key}: {error.strerror}") from error
+    if not data.startswith(b"bootlab-readahead "):
+        data = _of_console(data, key)
+    return _expect_whole(data, key)
+
+
+def _of_console(data: bytes, key: str) -> bytes:
+    facts = {f"{FACTS}{name}": value for name, value in _FACT.findall(data.decode(errors="surrogateescape"))}
+    try:
+        return pack_of_facts(facts).encode(errors="surrogateescape")
+    except InputError as error:
+        raise InputError(f"{key}: {error.message}", hint=error.hint) from error
+
+
+def _expect_whole(data: bytes, key: str) -> bytes:
+    head = _HEAD.match(data)
+    if head is None:
+        raise InputError(f"{key}: no pack of bootlab-readahead, nor a console with one")
+    rest = data[head.end() : head.end() + int(head[1])]
+    if len(rest) != int(head[1]) or zlib.crc32(rest) != int(head[2]):
+        raise InputError(
+            f"{key}: the pack is cut short or damaged", hint="make it anew: rootfs.readahead.record = true"
+        )
+    return data[: head.end()] + rest
+
+
+def _with_order(data: bytes, order: str) -> bytes:
+    rest = re.sub(rb"(?m)^order \S+$", b"order " + order.encode(), data.partition(b"\n")[2], count=1)
+    return b"bootlab-readahead 1 %d %d\n" % (len(rest), zlib.crc32(rest)) + rest

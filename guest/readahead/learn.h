@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a boot reads from its disk: the kernel's own trace of each page that comes into its cache, which needs no process while the
+ * boot goes on. A kernel without it is asked at the goal which pages are there; their order is then not known.
+ */
+#ifndef BOOTLAB_READAHEAD_LEARN_H
+#define BOOTLAB_READAHEAD_LEARN_H
+
+#include "pack.h"
+
+/* From now on. 0, or -errno: this kernel cannot. Nothing is changed on a disk. */
+int learn_begin(void);
+
+struct learned {
+	size_t pages, lost; /* that the kernel had no room to note */
+	size_t unnamed;     /* pages of files that have no name any more */
+	bool traced;        /* false: found in the cache, without an order */
+};
+
+/* Files and ranges for the pack, and the end of the trace. 0 or -errno. */
+int learn_end(int root, struct pack *pack, struct learned *ret);
+
+/* Add a page, as the trace names it, to those of the same file before it. For tests: a whole line of the trace. */
+struct pages {
+	struct page_run {
+		uint64_t inode; /* 0: the device's own */
+		uint64_t index, n;
+	} *runs;
+	size_t n;
+};
+int pages_add_line(struct pages *pages, const char *line, unsigned major, unsigned minor);
+
+#endif

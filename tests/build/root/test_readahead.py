@@ -1,0 +1,112 @@
+"""What is read ahead, as it lies in a root: packs of files, consoles and facts; init beside it; files in boot order."""
+
+import zlib
+from pathlib import Path
+
+import pytest
+
+from bootlab.build.formats.cpio import Entry
+from bootlab.build.root.file_tree import FileTree
+from bootlab.build.root.readahead import in_boot_order, lay_readahead, pack_of_facts, readahead_identity
+from bootlab.errors import InputError
+from bootlab.system import ReadAhead
+
+_REST = "root 1\nkernel 6.1\ngoal g\npackages 1\nlearned 1\norder block\nf etc/b\nf a\nd 1 0 4096 8192\nd 0 0 4096 -1\n"
+PACK = f"bootlab-readahead 1 {len(_REST)} {zlib.crc32(_REST.encode())}\n{_REST}"
+
+
+def _facts(text: str = PACK) -> dict[str, str]:
+    lines = text.splitlines()
+    return {f"readahead.{number}": line for number, line in enumerate(lines, 1)} | {"readahead.end": str(len(lines))}
+
+
+def _root(*, systemd: bool = False) -> FileTree:
+    tree = FileTree()
+    tree.link("sbin/init", "/lib/systemd/systemd")
+    if systemd:
+        tree.file("lib/systemd/systemd", b"ELF")
+    return tree
+
+
+def _laid(tree: FileTree, wanted: ReadAhead) -> dict[str, bytes]:
+    lay_readahead(tree, wanted)
+    return {entry.path: entry.data for entry in tree.entries()}
+
+
+def test_the_real_init_is_started_by_the_program_and_a_unit_of_its_own_tells_the_goal() -> None:
+    files = _laid(_root(systemd=True), ReadAhead(text=PACK, goal="graphical.target"))
+    assert files["sbin/init"] == b"/sbin/bootlab-readahead"
+    assert files["sbin/bootlab-readahead.init"] == b"/lib/systemd/systemd"
+    unit = files["etc/systemd/system/bootlab-readahead.service"].decode()
+    assert "After=graphical.target\n" in unit and "--name graphical.target\n" in unit
+    assert "etc/bootlab/units/bootlab-readahead.unit" not in files
+    with pytest.raises(InputError, match=r"no /sbin/init"):
+        lay_readahead(FileTree(), ReadAhead())
+
+
+def test_each_init_has_a_unit_of_its_own_kind() -> None:
+    scripts, own = _root(), _root()
+    scripts.directory("etc/rc2.d")
+    own.file("sbin/bootlab-init", b"ELF")
+    own.directory("etc/rc2.d")
+    assert _laid(scripts, ReadAhead())["etc/rc2.d/S99bootlab-readahead"] == b"../init.d/bootlab-readahead"
+    files = _laid(own, ReadAhead())
+    assert b"/sbin/bootlab-readahead goal" in files["etc/bootlab/units/bootlab-readahead.unit"]
+    assert "etc/rc2.d/S99bootlab-readahead" not in files
+
+
+def test_a_root_that_learns_has_every_file_where_one_that_reads_ahead_has_it() -> None:
+    learning, reading = _laid(_root(), ReadAhead(record=True)), _laid(_root(), ReadAhead(text=PACK))
+    assert learning.keys() == reading.keys()
+    assert [len(data) for data in learning.values()] == [len(data) for data in reading.values()]
+    assert reading["etc/bootlab/readahead"].startswith(PACK.encode() + b"\0")
+    assert "etc/bootlab/readahead" not in _laid(_root(), ReadAhead())
+
+
+@pytest.mark.parametrize("printed", ["pack", "console"])
+def test_a_pack_is_a_file_or_the_console_that_it_was_printed_on(printed: str, tmp_path: Path) -> None:
+    path = tmp_path / printed
+    lines = [f"bootlab: fact {name} {value}\r\n" for name, value in _facts().items()]
+    path.write_text(PACK if printed == "pack" else "[ 1.0] Linux\r\n" + "".join(lines) + "bootlab: check ok\n")
+    assert _laid(_root(), ReadAhead(pack=path))["etc/bootlab/readahead"].rstrip(b"\0") == PACK.encode()
+    one = readahead_identity(ReadAhead(pack=path))
+    path.write_bytes(path.read_bytes() + b"\n")
+    assert readahead_identity(ReadAhead(pack=path)) != one
+
+
+def test_another_order_is_another_pack_that_is_whole() -> None:
+    data = _laid(_root(), ReadAhead(text=PACK, order="need"))["etc/bootlab/readahead"]
+    head, _, rest = data.rstrip(b"\0").partition(b"\n")
+    assert b"\norder need\n" in rest and b"order block" not in rest
+    assert head == b"bootlab-readahead 1 %d %d" % (len(rest), zlib.crc32(rest))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("hello\n", "printed no pack"), (PACK[:-5], "cut short"), (PACK.replace("8192", "8193"), "cut short or damaged")],
+)
+def test_what_is_no_whole_pack_is_refused(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "pack"
+    path.write_text(text)
+    for ask in (lambda: lay_readahead(_root(), ReadAhead(pack=path)), lambda: in_boot_order([], path)):
+        with pytest.raises(InputError, match=said):
+            ask()
+    with pytest.raises(InputError, match="No such file"):
+        readahead_identity(ReadAhead(pack=tmp_path / "nope"))
+
+
+def test_facts_give_the_pack_or_say_what_is_missing() -> None:
+    assert pack_of_facts(_facts()) == PACK
+    for broken in ({}, {"readahead.end": "9"}, {**_facts(), "readahead.end": "soon"}):
+        with pytest.raises(InputError, match="printed no pack"):
+            pack_of_facts(broken)
+    with pytest.raises(InputError, match="cut short or damaged"):
+        pack_of_facts({**_facts(), "readahead.3": "kernel 6.2"})
+
+
+def test_files_lie_in_the_order_in_which_they_were_needed(tmp_path: Path) -> None:
+    path = tmp_path / "pack"
+    path.write_text(PACK)
+    entries = [Entry("a", 0o100644), Entry("c", 0o120777), Entry("etc", 0o40755), Entry("etc/b", 0o100644)]
+    names = [entry.path for entry in in_boot_order([entries[1], *entries], path)]
+    assert names == ["etc", "a", "etc/b", "c", "c"]
