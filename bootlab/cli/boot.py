@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store, open_system
+from bootlab.cli.options.price import PriceModel, with_price
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.files import expect_file, inputs_of, write_text
 from bootlab.cli.terminal.showing import print_lines
@@ -34,6 +35,7 @@ def boot(
             "--write-system", metavar="FILE", help="Write SYSTEM, an image say, as a system file, and boot nothing."
         ),
     ] = None,
+    price: PriceModel = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the console.")] = False,
     json: Json = False,
     runs: Runs = None,
@@ -43,7 +45,7 @@ def boot(
     Console lines are stamped with host seconds since power-on; the phases below them are on the system's own clock.
     Exit code 0: ready and well; 1: anything else.
     """
-    value = open_system(system, silent=json)
+    value = with_price(open_system(system, silent=json), price)
     if seed is not None:
         value = value.with_seed(seed)
     if write_system is not None:
