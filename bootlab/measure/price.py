@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from bootlab.measure.record import BootRecord, PhaseRecord, PriceRecord
 from bootlab.price.host_model import HostModel, read_host_model
+from bootlab.price.shape_corrections import FIRMWARE, XEN, shape_corrections
 from bootlab.profile.recorded.trace import PluginTrace, Stamp
 from bootlab.system import System
 from bootlab.timeline import marks as m
@@ -31,6 +32,7 @@ def price_record(system: System, trace: PluginTrace | None, ready: Stamp | None)
         instructions_ns=_executed_ns(model, ready),
         idle_ns=trace.idle_ns(ready) or 0,
         charged_ns=ready.charged_ns,
+        corrections=_corrections(system, model, trace),
     )
 
 
@@ -47,16 +49,36 @@ def priced_phases(
     stamps = {m.POWER_ON: Stamp(0, 0), **trace.guest_marks, **trace.marks}
     if ready is not None:
         stamps[m.READY] = ready
-    return [_priced_phase(one, stamps, model, trace) for one in phases]
+    corrections = _corrections(system, model, trace)
+    return [_priced_phase(one, stamps, model, trace, corrections) for one in phases]
 
 
-def _priced_phase(phase: PhaseRecord, stamps: Mapping[str, Stamp], model: HostModel, trace: PluginTrace) -> PhaseRecord:
+def _corrections(system: System, model: HostModel, trace: PluginTrace) -> dict[str, int]:
+    if system.machine.shape is None or m.KERNEL_ENTRY not in trace.marks:
+        return {}
+    firmware_ns = _price_ns(model, trace, trace.marks[m.KERNEL_ENTRY])
+    return shape_corrections(model, firmware_ns=firmware_ns, by_pvh=system.kernel.entry == "pvh")
+
+
+def _priced_phase(
+    phase: PhaseRecord,
+    stamps: Mapping[str, Stamp],
+    model: HostModel,
+    trace: PluginTrace,
+    corrections: Mapping[str, int],
+) -> PhaseRecord:
     ends = [stamps.get(name) for name in (phase.start, phase.end)]
     start, end = ends
     if start is None or end is None:
         return phase
     # Each end is rounded by itself, so that the phases add up to the whole to the ns.
     price_ns = _price_ns(model, trace, end) - _price_ns(model, trace, start)
+    # What is corrected is taken off the phase that it is in.
+    entry = stamps.get(m.KERNEL_ENTRY)
+    if FIRMWARE in corrections and entry is not None and end.t_ns <= entry.t_ns:
+        price_ns = 0
+    if phase.end == m.START_KERNEL:
+        price_ns += corrections.get(XEN, 0)
     return phase.model_copy(update={"charged_ns": end.charged_ns - start.charged_ns, "price_ns": price_ns})
 
 

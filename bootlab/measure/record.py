@@ -87,11 +87,13 @@ class PriceRecord(Document):
     idle_ns: Nanoseconds
     charged_ns: Nanoseconds
     """Exits and first touches of memory, and what `clock.charges` says; by class in the record's `charges`."""
+    corrections: dict[str, int] = Field(default={}, exclude_if=lambda value: not value)
+    """What is taken off because the VMM that `machine.shape` stands for has not got it -> ns, below 0."""
 
     @property
     def total_ns(self) -> int:
-        """Return the whole price."""
-        return self.instructions_ns + self.idle_ns + self.charged_ns
+        """Return the whole price, corrected."""
+        return self.instructions_ns + self.idle_ns + self.charged_ns + sum(self.corrections.values())
 
 
 class DiskRecord(Document):

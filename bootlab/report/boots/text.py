@@ -69,7 +69,8 @@ def _price_line(price: PriceRecord) -> str:
         ("idle", price.idle_ns),
         ("exits and pages", price.charged_ns),
     )
-    return f"{price_words(price.model)}: {', '.join(f'{what} {ms(time)} ms' for what, time in parts)}"
+    corrected = [(f"corrected for {what}", time) for what, time in price.corrections.items()]
+    return f"{price_words(price.model)}: {', '.join(f'{what} {ms(time)} ms' for what, time in (*parts, *corrected))}"
 
 
 def _charges(record: BootRecord) -> Table:

@@ -103,8 +103,7 @@ def file_rows(result: TryResult) -> list[FileRow]:
         if step.sizes
     ]
     rows += [
-        FileRow(stack, f"{end.ratio:.2f}x", end.sizes, end.load_ns, *_times(end))
-        for stack, end in result.final.items()
+        FileRow(stack, f"{end.ratio:.2f}x", end.sizes, end.load_ns, *_times(end)) for stack, end in result.final.items()
     ]
     return rows if base.sizes else []
 

@@ -20,6 +20,6 @@ def charge_lines(system: System) -> str:
     if name is None:
         return ""
     model = read_host_model(name)
-    spans = huge_spans(machine.type.value, machine.memory_mib)
+    spans = huge_spans(machine.type.value, machine.memory_mib, machine.shape)
     lines = model.plugin_lines(spans, model.backed_by(machine.page_size.value))
     return "".join(f"{line}\n" for line in lines)
