@@ -19,7 +19,7 @@ from bootlab.experiments.store import Run
 from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS, FEWEST_WALL, WRONG, Judgement
 from bootlab.kept_file import damaged
 from bootlab.measure.line_and_card_cost import modelled_load_ns
-from bootlab.measure.price import priced_view
+from bootlab.measure.price import judged_view
 from bootlab.measure.record import BootRecord, PriceRecord
 from bootlab.measure.record_files import read_record
 from bootlab.measure.statistics.series import median_ns
@@ -286,5 +286,5 @@ def _phases(left: Family, right: Family) -> list[PhaseDifference]:
 
 
 def _durations(record: BootRecord) -> dict[str, int]:
-    shown = record if record.price is None else priced_view(record)
+    shown = judged_view(record)
     return {phase.name: phase.duration_ns for phase in shown.phases}

@@ -112,6 +112,11 @@ def priced_view(record: BootRecord) -> BootRecord:
     return _with_times(record, whole_ns, priced_phases_of(record.phases))
 
 
+def judged_view(record: BootRecord) -> BootRecord:
+    """Return the boot by what it is judged by: its price where it has one, else as it is."""
+    return record if record.price is None else priced_view(record)
+
+
 def priced_phases_of(phases: Sequence[PhaseRecord]) -> list[PhaseRecord]:
     """Return the phases with their price for a time, one after the other; those without a price are not there."""
     return _one_after_another([(one, one.price_ns) for one in phases if one.price_ns is not None])

@@ -14,7 +14,7 @@ from bootlab.experiments.sweep.places import AXES, Axis, Place, SweepAxes, place
 from bootlab.experiments.sweep.result import Boot, Figure, PlaceResult, SweepResult, Trend, TrendRow, figure_of
 from bootlab.experiments.sweep.straight_line import fit
 from bootlab.measure.prepare import prepare
-from bootlab.measure.price import priced_view
+from bootlab.measure.price import judged_view
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import ClockKind, System
 from bootlab.targets.target import Prepared
@@ -132,7 +132,7 @@ def _counts(name: str, values: Sequence[int | None], wall: bool) -> Figure | Non
 
 
 def _boot(record: BootRecord) -> Boot:
-    shown = record if record.price is None else priced_view(record)
+    shown = judged_view(record)
     phases = {phase.name: phase.duration_ns for phase in shown.phases}
     if record.load_ns:
         phases = {"load": record.load_ns, **phases}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bootlab.experiments.comparing import Compared, Comparison, Steps
 from bootlab.experiments.series import SeriesResult
-from bootlab.measure.price import priced_view
+from bootlab.measure.price import judged_view
 from bootlab.measure.record import BootRecord
 from bootlab.report.boots.side_by_side import Side, align
 from bootlab.report.boots.two_views import views
@@ -54,7 +54,7 @@ def series_markdown(result: SeriesResult) -> str:
 def _phases(steps: Sequence[Comparison], series: Sequence[Sequence[BootRecord]]) -> list[str]:
     names = [steps[0].before, *(step.after for step in steps)]
     middles = [median_boot(boots) for boots in series]
-    middles = [one if one.price is None else priced_view(one) for one in middles]
+    middles = [judged_view(one) for one in middles]
     aligned = align([Side(name, "", one.ready_ns, one.phases) for name, one in zip(names, middles, strict=True)])
     if not aligned:
         return []

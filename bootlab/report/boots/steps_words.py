@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bootlab.experiments.comparing import Comparison, Steps
-from bootlab.measure.price import priced_view
+from bootlab.measure.price import judged_view
 from bootlab.measure.record import BootRecord
 from bootlab.report.boots.side_by_side import Side
 from bootlab.report.parts.cautions import warnings
@@ -47,7 +47,7 @@ def rungs(result: Steps) -> list[Rung]:
 
 def sides(result: Steps, series: Sequence[Sequence[BootRecord]]) -> list[Side]:
     """Return the median boot of each system, to be laid side by side."""
-    middles = [_by_price(median_boot(boots)) for boots in series]
+    middles = [judged_view(median_boot(boots)) for boots in series]
     return [
         Side(str(rung.number), rung.kind, middle.ready_ns, middle.phases)
         for rung, middle in zip(rungs(result), middles, strict=True)
@@ -80,10 +80,6 @@ def counted(result: Steps) -> list[int | None] | None:
     if result.whole.price is None:
         return None
     return [result.steps[0].counted_before_ns, *(step.counted_after_ns for step in result.steps)]
-
-
-def _by_price(record: BootRecord) -> BootRecord:
-    return record if record.price is None else priced_view(record)
 
 
 def time_words(series: Sequence[Sequence[BootRecord]]) -> str:

@@ -214,7 +214,7 @@ def files_table(result: TryResult) -> Html:
     storage = f" Loading kernel and initramfs comes before: {result.storage.words}." if result.storage else ""
     caption = (
         f"Sizes of what is booted, and ms from power-on to the first instruction in user space and to ready, "
-        f"{result.clock if result.price is None else unit_words(result)}, medians over seeds.{storage}"
+        f"{_clock(result)}, medians over seeds.{storage}"
     )
     return table(caption, columns, rows, kind="files", sortable=True)
 
@@ -272,3 +272,7 @@ def _counts(result: TryResult) -> str:
 
 def _unit(result: TryResult) -> str:
     return unit_words(result)
+
+
+def _clock(result: TryResult) -> str:
+    return f"{result.clock} clock" if result.price is None else unit_words(result)
