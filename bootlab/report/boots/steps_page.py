@@ -17,7 +17,7 @@ from bootlab.report.boots.steps_words import (
 )
 from bootlab.report.parts import charts
 from bootlab.report.parts.console import Console
-from bootlab.report.parts.figures import COUNTED, clock_of, median_boot, model_lines, ms
+from bootlab.report.parts.figures import COUNTED, clock_of, figure_name, median_boot, model_lines, ms
 from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import (
@@ -107,8 +107,8 @@ def _ladder(result: Steps, what: str) -> Html:
             *([] if beside is None else [Cell(ms(beside[rung.number - 1]))]),
         ])  # fmt: skip
     caption = (
-        f"Each system against the one above it, ms ({figure_words(result)}), medians over the boots. The pale end "
-        "of a bar is what the step saved; the savings add up to the whole."
+        f"Each system against the one above it, ms, {figure_name(figure_words(result))}, medians over the boots. The "
+        "pale end of a bar is what the step saved; the savings add up to the whole."
     )
     whole = result.whole
     total = [

@@ -180,6 +180,11 @@ COUNTED = "instructions + idle"
 """What the virtual clock counts by itself: a figure that nothing was charged to."""
 
 
+def figure_name(what: str) -> str:
+    """Return what figures are called in a sentence: `virtual clock` of a clock's name; a price or a count as it is."""
+    return f"{what} clock" if what in ("virtual", "wall", "console") else what
+
+
 def price_words(model: str) -> str:
     """Return what a price under a host model is called."""
     return f"price under {visible(model)}"
