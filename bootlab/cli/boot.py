@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_shop, open_store, open_system
+from bootlab.cli.options.price import PriceModel, with_price
 from bootlab.cli.snapshot.restoring import RestoreRequest, Speech, restore
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.files import expect_file, inputs_of, write_text
@@ -60,6 +61,7 @@ def boot(
         typer.Option("--unread", help="With --from: do not read the snapshot's files and compare hashes, sizes alone."),
     ] = False,
     parallel: Parallel = None,
+    price: PriceModel = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the console.")] = False,
     json: Json = False,
     runs: Runs = None,
@@ -70,7 +72,7 @@ def boot(
     With --from the machine is not powered on: it goes on from a snapshot, as a machine of its own (docs/snapshots.md).
     Exit code 0: ready and well; 1: anything else.
     """
-    value = open_system(system, silent=json)
+    value = with_price(open_system(system, silent=json), price)
     if seed is not None:
         value = value.with_seed(seed)
     if write_system is not None:

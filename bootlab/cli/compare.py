@@ -21,6 +21,7 @@ from bootlab.cli.options.arguments import (
     open_system,
 )
 from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
+from bootlab.cli.options.price import PriceModel, with_price
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import BootProgress, boot_progress
 from bootlab.errors import InputError
@@ -60,6 +61,7 @@ def compare(
     number: Annotated[
         int | None, typer.Option("-n", "--number", min=2, max=10000, help="Boots a side. [default: 5 virtual, 15 wall]")
     ] = None,
+    price: PriceModel = None,
     parallel: Parallel = None,
     cluster: Cluster = None,
     json: Json = False,
@@ -75,7 +77,7 @@ def compare(
     names = [a, b, *(more or [])]
     if len(names) > len(ascii_lowercase):
         raise InputError(f"cannot compare {len(names)} systems: at most {len(ascii_lowercase)} at once")
-    sides = [_side(store, name) for name in names]
+    sides = [_side(store, name, price) for name in names]
     _refuse_early(sides, number)
     prepared = [_prepare(side, silent=json) for side in sides]
     between = "-vs-" if len(sides) == 2 else "-to-"
@@ -112,10 +114,14 @@ class _Side:
         return self.recorded.members[0].clock
 
 
-def _side(store: Store, name: str) -> _Side:
+def _side(store: Store, name: str, price: str | None) -> _Side:
     if names_system(name):
-        system = open_system(Path(name))
+        system = with_price(open_system(Path(name)), price)
         return _Side(system.name, Path(name), system, None)
+    if price is not None:
+        raise InputError(
+            f"--price {price}: {name} is a run: its boots are as they were", hint="name the system that it booted"
+        )
     recorded = recorded_boots(store.find(name))
     return _Side(recorded.members[0].system, None, None, recorded)
 

@@ -7,6 +7,7 @@ import typer
 
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_shop, open_store, open_system
 from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
+from bootlab.cli.options.price import PriceModel, with_price
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import boot_progress, err
@@ -30,6 +31,7 @@ def measure(
     same_seed: Annotated[
         bool, typer.Option("--same-seed", help="Every boot with the same seed: do they repeat exactly?")
     ] = False,
+    price: PriceModel = None,
     parallel: Parallel = None,
     cluster: Cluster = None,
     json: Json = False,
@@ -40,7 +42,7 @@ def measure(
     On the virtual clock the boots differ in their seed, which shows how far the system moves for no reason; with
     --same-seed they must be identical, and the exit code is 1 if they are not.
     """
-    chosen, value = choose_place(cluster, parallel), open_system(system, silent=json)
+    chosen, value = choose_place(cluster, parallel), with_price(open_system(system, silent=json), price)
     count = number or default_number(value)
     warn_of_doubts(value)
     with naming(system):

@@ -10,6 +10,7 @@ import typer
 from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store, open_system
 from bootlab.cli.options.places import Cluster, choose_place
+from bootlab.cli.options.price import PriceModel, absolute_model, with_price
 from bootlab.cli.options.ranges import LEAST_MIB, MOST_MIB, MOST_VCPUS, parse_numbers, parse_sizes, parse_words
 from bootlab.cli.resuming import Resume, digest, kept, settle
 from bootlab.cli.terminal.doubts import warn_of_doubts
@@ -44,7 +45,8 @@ def sweep(
         typer.Option(
             "--page-size",
             metavar="SIZE[,SIZE...]",
-            help="Host pages behind the guest's memory: 4K,2M (or auto: as QEMU does). Shows on the wall clock only.",
+            help="Host pages behind the guest's memory: 4K,2M (or auto: as QEMU does). Shows on the wall clock, and in "
+            "a price.",
         ),
     ] = None,
     kernel: Annotated[
@@ -55,6 +57,7 @@ def sweep(
         int | None,
         typer.Option("--seeds", min=1, max=99, help="Seeds of each (virtual), boots of each (wall). [default: 3, 10]"),
     ] = None,
+    price: PriceModel = None,
     resume: Resume = None,
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write every boot as a line of CSV, too.")
@@ -76,12 +79,21 @@ def sweep(
         raise InputError(f"{system}:target: {why}")
     store = open_store(runs)
     repeats = _VIRTUAL_REPEATS if value.clock.kind is ClockKind.VIRTUAL else _WALL_REPEATS
-    now = _SweepRequest(vcpus=vcpus, memory=memory, page_size=page_size, kernel=kernel, seeds=seeds or repeats)
-    question = settle(store, resume, RunKind.SWEEP, value.name, now, [vcpus, memory, page_size, kernel, seeds])
+    with_price(value, price)
+    now = _SweepRequest(
+        price=absolute_model(price),
+        vcpus=vcpus,
+        memory=memory,
+        page_size=page_size,
+        kernel=kernel,
+        seeds=seeds or repeats,
+    )
+    question = settle(store, resume, RunKind.SWEEP, value.name, now, [vcpus, memory, page_size, kernel, seeds, price])
     asked = question.asked
     wanted, systems = _wanted(asked)
     marked = digest(value, *systems)
     question.expect_unchanged(asked.systems, marked)
+    value = with_price(value, asked.price)
     with boot_progress(None, silent=json) as progress, naming(system):
         job = BootSweep(Workshop(open_cache(), tell=progress.note), value, wanted, asked.seeds)
         progress.expect(job.boots)
@@ -91,7 +103,7 @@ def sweep(
             )
         warn_of_doubts(value)
         run = question.begin(store, asked.model_copy(update={"systems": marked}))
-        if PageSize.HUGE.value in wanted.page_size:
+        if PageSize.HUGE.value in wanted.page_size and value.clock.host_model is None:
             # Each boot at once would need huge pages of its own.
             chosen = replace(chosen, parallel=1)
         with kept(run, system), chosen.open(progress.note) as place:
@@ -131,6 +143,7 @@ class _SweepRequest(Document):
     page_size: str | None
     kernel: str | None
     seeds: int
+    price: str | None = None
     systems: str = ""
     """sha256 of the system, and of those that give kernels, as values."""
 

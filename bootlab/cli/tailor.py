@@ -9,6 +9,7 @@ import typer
 from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_cache, open_store, open_system
 from bootlab.cli.options.places import Cluster, choose_place
+from bootlab.cli.options.price import PriceModel, absolute_model, with_price
 from bootlab.cli.resuming import digest, kept, settle
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.files import expect_path
@@ -38,6 +39,7 @@ class _TailorRequest(Document):
     keep: list[str]
     give_up: list[str]
     builds: int
+    price: str | None = None
 
 
 def tailor(
@@ -70,6 +72,7 @@ def tailor(
             help="Go on with an interrupted run: its path, number, or last. --builds may be another then.",
         ),
     ] = None,
+    price: PriceModel = None,
     cluster: Cluster = None,
     json: Json = False,
     runs: Runs = None,
@@ -77,9 +80,11 @@ def tailor(
     """Fit a kernel to its job: drop the options that its boot and its check do not use, and prove it.
 
     The check decides what the job is: let it do all that the system is for. Security options never go for not having
-    run, only by name. Every kernel is booted and checked; what a check fails without stays, with the reason.
+    run, only by name. Every kernel is booted and checked; what a check fails without stays, with the reason. With
+    --price a kernel is judged by its price under that host model.
     """
     chosen, value = choose_place(cluster, None), open_system(system, silent=json)
+    with_price(value, price)
     with naming(system):
         expect_tailorable(value)
     if output is not None:
@@ -93,10 +98,12 @@ def tailor(
         keep=_names("--keep", keep),
         give_up=_names("--give-up", give_up),
         builds=builds or _BUILDS,
+        price=absolute_model(price),
     )
-    question = settle(store, resume, RunKind.TAILOR, value.name, now, [keep, give_up])
+    question = settle(store, resume, RunKind.TAILOR, value.name, now, [keep, give_up, price])
     asked = question.asked.model_copy(update={"builds": builds or question.asked.builds})
     question.expect_unchanged(asked.digest, now.digest)
+    value = with_price(value, asked.price)
     run = question.begin(store, asked)
 
     def tell(line: str) -> None:

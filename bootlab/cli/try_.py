@@ -18,6 +18,7 @@ from bootlab.cli.options.arguments import (
     open_system,
 )
 from bootlab.cli.options.places import Cluster, choose_place
+from bootlab.cli.options.price import PriceModel, absolute_model, with_price
 from bootlab.cli.resuming import Resume, digest, kept, settle
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.showing import show
@@ -95,6 +96,7 @@ def try_(
         str | None,
         typer.Option("--audit", metavar="RUN", help="What bootlab audit found, for techniques that ask for it."),
     ] = None,
+    price: PriceModel = None,
     resume: Resume = None,
     parallel: Parallel = None,
     cluster: Cluster = None,
@@ -106,12 +108,15 @@ def try_(
     A saving counts when it lies outside what seeds and meaningless changes do to this system, and boots with new ones
     confirm it; else the verdict is "no difference shown". The recommended stack takes techniques without risk whose
     effect a boot proves, the second one the others, and names what it risks. With [storage] in the system file every
-    time includes that of loading kernel and initramfs, by that model.
+    time includes that of loading kernel and initramfs, by that model. With --price savings and verdicts are of the
+    price under that model, and instructions + idle stand beside.
     """
     chosen, value = choose_place(cluster, parallel), open_system(system, silent=json)
     store = open_store(runs)
+    with_price(value, price)
     now = _TrialRequest(
         system=digest(value),
+        price=absolute_model(price),
         techniques=technique or [],
         plan=plan or "gain",
         seeds=seeds or (3 if value.clock.kind is ClockKind.VIRTUAL else 10),
@@ -123,11 +128,12 @@ def try_(
     )
     if value.clock.kind is not ClockKind.VIRTUAL and now.seeds < FEWEST_WALL:
         raise InputError(f"--seeds {now.seeds}: a noisy clock needs at least {FEWEST_WALL} boots a side")
-    options = [technique, plan, seeds, nulls, alone, stack, ablation, audit]
+    options = [technique, plan, seeds, nulls, alone, stack, ablation, audit, price]
     question = settle(store, resume, RunKind.TRY, value.name, now, options)
     asked = question.asked
     question.expect_unchanged(asked.system, now.system)
     _expect_sense(asked)
+    value = with_price(value, asked.price)
     chosen_plan = require_plan(asked.plan)
     techniques = require_techniques(load_catalogue(), asked.techniques or chosen_plan.techniques)
     if value.check is None and not json:
@@ -172,6 +178,7 @@ class _TrialRequest(Document):
     ablation: bool = False
     facts: dict[str, str] = {}
     """Older runs lack the last four fields."""
+    price: str | None = None
 
 
 def _expect_sense(asked: _TrialRequest) -> None:

@@ -19,7 +19,8 @@ from bootlab.experiments.store import Run
 from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS, FEWEST_WALL, WRONG, Judgement
 from bootlab.kept_file import damaged
 from bootlab.measure.line_and_card_cost import modelled_load_ns
-from bootlab.measure.record import BootRecord
+from bootlab.measure.price import judged_view
+from bootlab.measure.record import BootRecord, PriceRecord
 from bootlab.measure.record_files import read_record
 from bootlab.measure.statistics.series import median_ns
 from bootlab.techniques.model.verdict import Verdict, in_words_of_the_clock
@@ -48,7 +49,12 @@ class Comparison(Document):
     clock: str
     before_ns: int | None
     after_ns: int | None
-    """Power-on to ready, and the load before it where there is a storage model."""
+    """Power-on to ready, or its price where `price` says so, and the load before it where there is a storage model."""
+    price: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The host model that both sides are priced under; every figure here but the next two is then a price."""
+    counted_before_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    counted_after_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Where there is a price: the median of instructions + idle, power-on to ready."""
     saved_ns: int | None
     spread_ns: int | None
     verdict: Verdict
@@ -135,6 +141,7 @@ def compare_series(before: Family, after: Family) -> Comparison:
             f"cannot compare: {one.system} is on the {one.clock} clock, {other.system} on the {other.clock} clock",
             hint="the two sides need the same clock and ns per instruction",
         )
+    _expect_one_price(before, after)
     saved_ns = spread_ns = load_saved_ns = execution = None
     if (why := no_verdict(before, after)) is not None:
         verdict, detail = Verdict.NO_VERDICT, why
@@ -143,7 +150,7 @@ def compare_series(before: Family, after: Family) -> Comparison:
         verdict, spread_ns = judged.verdict, judged.spread_ns
         # Of all seeds: only so do the steps of a waterfall add up to the whole.
         saved_ns = median_ns(before.times_ns) - median_ns(after.times_ns)
-        detail = _detail(judged, saved_ns, wall=one.clock != "virtual")
+        detail = _detail(judged, saved_ns, wall=one.clock != "virtual", price=one.price)
         if (executed := execution_judgement(before, after)) is not None:
             execution = executed.verdict
             loads = [modelled_load_ns(family.median) or 0 for family in (before, after)]
@@ -156,6 +163,9 @@ def compare_series(before: Family, after: Family) -> Comparison:
         clock=one.clock,
         before_ns=before.median.total_ns if before.times_ns else None,
         after_ns=after.median.total_ns if after.times_ns else None,
+        price=one.price.model if one.price is not None else None,
+        counted_before_ns=_counted_ns(before),
+        counted_after_ns=_counted_ns(after),
         saved_ns=saved_ns,
         spread_ns=spread_ns,
         verdict=verdict,
@@ -171,6 +181,27 @@ def compare_series(before: Family, after: Family) -> Comparison:
         fresh_before_runs=[record.run for record in before.fresh],
         fresh_after_runs=[record.run for record in after.fresh],
     )
+
+
+def _expect_one_price(before: Family, after: Family) -> None:
+    """Raise InputError where the one side has a price that the other has not: a figure of both would mix two things."""
+    named = [
+        {record.price.identity: record.price.model if record.price else "" for record in side.boots if record.price}
+        for side in (before, after)
+    ]
+    # A boot that was not ready has none, and no verdict either.
+    if no_verdict(before, after) is None and named[0].keys() != named[1].keys():
+        words = [", ".join(one.values()) or "no host model" for one in named]
+        raise InputError(
+            f"cannot compare: {before.members[0].system} is priced under {words[0]}, {after.members[0].system} under "
+            f"{words[1]}",
+            hint="price both sides under one model: --price MODEL",
+        )
+
+
+def _counted_ns(family: Family) -> int | None:
+    known = [one.counted_ns for one in family.members if one.price is not None and one.counted_ns is not None]
+    return median_ns(known) if known else None
 
 
 def no_verdict(before: Family, after: Family) -> str | None:
@@ -198,10 +229,11 @@ def _models(*sides: BootRecord) -> str:
     return " and ".join(dict.fromkeys([*storages, *boards]))
 
 
-def _detail(judged: Judgement, saved_ns: int, *, wall: bool) -> str:
+def _detail(judged: Judgement, saved_ns: int, *, wall: bool, price: PriceRecord | None) -> str:
     if wall:
         return f"{saved_ns / 1e6:+.3f} ms saved, 95 % interval half-width {judged.spread_ns / 1e6:.3f} ms"
-    detail = f"{saved_ns / 1e6:+.3f} ms saved (instructions + idle)"
+    what = "instructions + idle" if price is None else f"price under {price.model}"
+    detail = f"{saved_ns / 1e6:+.3f} ms saved ({what})"
     detail += f"; the side before moves by {judged.spread_ns / 1e6:.3f} ms for no reason"
     if any(judged.wants):
         own, other = judged.wants
@@ -248,7 +280,11 @@ def _short(digest: str | None) -> str:
 
 
 def _phases(left: Family, right: Family) -> list[PhaseDifference]:
-    one = {phase.name: phase.duration_ns for phase in left.median.phases} if left.times_ns else {}
-    other = {phase.name: phase.duration_ns for phase in right.median.phases} if right.times_ns else {}
+    one, other = (_durations(side.median) if side.times_ns else {} for side in (left, right))
     names = [*one, *(name for name in other if name not in one)]
     return [PhaseDifference(name=name, before_ns=one.get(name), after_ns=other.get(name)) for name in names]
+
+
+def _durations(record: BootRecord) -> dict[str, int]:
+    shown = judged_view(record)
+    return {phase.name: phase.duration_ns for phase in shown.phases}

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from bootlab.document import Document
 from bootlab.findings.cost_tree import CostTree, Heading, Mask
+from bootlab.measure.record import PriceRecord
 from bootlab.profile.tree.caused_work import CausedWork
 from bootlab.system import System
 from bootlab.techniques.model.evidence import Measured
@@ -53,7 +54,7 @@ class AdviceItem(Document):
     """Share of the time to ready, 0 to 1."""
     instructions: int
     idle_ns: int
-    """Idle time that was spent waiting in it; the rest of the cost are its instructions."""
+    """Idle time that was spent waiting in it; the rest of the cost are its instructions, and what was charged."""
     functions: list[str]
     """The functions that stand for it, as far as they ran, most expensive first."""
     remedy: Remedy | None = None
@@ -69,6 +70,10 @@ class Advice(Document):
     system: str
     total_ns: int
     """Power-on to ready, or to the end of a boot that never was; the costs and `rest_ns` add up to it."""
+    price: PriceRecord | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The boot's price with its parts: under which host model every cost here is one. None: times of the clock."""
+    ns_per_instruction: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Of the clock; None in older results."""
     items: list[AdviceItem]
     rest_ns: int
     """The sum of all causes below 0.1 %."""

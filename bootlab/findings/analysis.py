@@ -93,10 +93,11 @@ def analyse(
     waits = find_waits(profile, path, table=table)
     tree = build_call_tree(profile, slices)
     initcalls = find_initcalls(profile, {address: name for address, _, name in functions}, about.initcall_levels)
-    costs = CostTree(profile, slices, waits.idles, initcalls.initcalls)
-    advice = advise(
-        system, measured_of(record), costs, load_catalogue(), payload=about.payload, caused=CausedWork(table)
-    )
+    rate = None if record.price is None else record.price.ns_per_instruction
+    costs = CostTree(profile, slices, waits.idles, initcalls.initcalls, ns_per_instruction=rate)
+    # What other tasks did has a time and no price: it is left out where costs are prices.
+    caused = CausedWork(table) if record.price is None else None
+    advice = advise(system, measured_of(record), costs, load_catalogue(), payload=about.payload, caused=caused)
     activity = find_activity(profile, marks, table=table)
     return Analysis(
         system=system,
@@ -117,6 +118,8 @@ def analyse(
         advice=advice.model_copy(
             update={
                 "run": run,
+                "price": record.price,
+                "ns_per_instruction": record.ns_per_instruction,
                 "outcome": record.outcome.value,
                 "detail": record.detail,
                 "reached_ready": m.READY in marks,

@@ -62,7 +62,8 @@ class CostTree:
     """The nodes of a profile with what each cost up to some slice, itself and without its callees.
 
     `instructions` and `idle_ns` are per node; `cost_ns` is both as ns, and what was charged to the clock for the node.
-    Their sum over all nodes is the boot's time.
+    Their sum over all nodes is the boot's time. With a host model's `ns_per_instruction` costs are prices
+    under it, each node's rounded to the ns; their sum is the boot's price but for that.
     """
 
     def __init__(
@@ -71,6 +72,8 @@ class CostTree:
         slices: Sequence[int],
         idle: Iterable[IdleStretch],
         initcalls: Sequence[Initcall] = (),
+        *,
+        ns_per_instruction: float | None = None,
     ) -> None:
         self.profile = profile
         self._initcalls = initcalls
@@ -87,7 +90,10 @@ class CostTree:
         charged_ns: Integers = np.zeros(count, dtype=np.int64)
         lasted_ns = np.minimum(profile.charges["end_ns"], end_ns) - profile.charges["start_ns"]
         np.add.at(charged_ns, profile.charges["node"], np.maximum(lasted_ns, 0))
-        self.cost_ns: Integers = (self.instructions << profile.shift) + self.idle_ns + charged_ns
+        executed_ns: Integers = self.instructions << profile.shift
+        if ns_per_instruction is not None:
+            executed_ns = np.rint(self.instructions * ns_per_instruction).astype(np.int64)
+        self.cost_ns: Integers = executed_ns + self.idle_ns + charged_ns
         # A program's function may be called as a kernel's.
         in_kernel = np.isin(profile.spaces, (Space.KERNEL, Space.MODULE))
         self.plain_names = [

@@ -207,7 +207,7 @@ def _by_class(counts: NDArray[np.int64]) -> dict[str, int]:
 def _account(profile: Profile, system: System, slices: range, rules: RuleSet) -> KvmAccount:
     traps = profile.traps[_within(profile.traps["slice"], slices)]
     # A page is touched first once: what counts as the first of its chunk is decided over the whole boot.
-    spans = huge_spans(system.machine.type.value, system.machine.memory_mib)
+    spans = huge_spans(system.machine.type.value, system.machine.memory_mib, system.machine.shape)
     first, huge = first_of_piece(profile.pages["page"], spans), in_spans(profile.pages["page"], spans)
     wanted = _within(profile.pages["slice"], slices)
     node, n_nodes = profile.pages["node"], len(profile.nodes)

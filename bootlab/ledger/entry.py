@@ -16,6 +16,7 @@ from bootlab.errors import InputError
 from bootlab.experiments.family import Family, times
 from bootlab.experiments.verdict import Times
 from bootlab.ledger.commit import Commit
+from bootlab.measure.price import judged_view
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.statistics.series import median_ns, spread_ns
 from bootlab.timeline.event import Nanoseconds
@@ -149,7 +150,9 @@ def entry_of(
         seeds_ns=family.times_ns if ready else [],
         null_ns=times(family.null) if ready else [],
         fresh_ns=times(family.fresh) if ready else [],
-        phases=[EntryPhase(name=one.name, duration_ns=one.duration_ns) for one in record.phases] if ready else [],
+        phases=[EntryPhase(name=one.name, duration_ns=one.duration_ns) for one in judged_view(record).phases]
+        if ready
+        else [],
         instructions=record.instructions if ready else None,
         idle_ns=record.idle_ns if ready else None,
         load_ns=record.load_ns,

@@ -39,6 +39,10 @@ class PhaseRecord(Document):
     duration_ns: Nanoseconds
     read_bytes: int | None = None
     """What an emulated board read from its card; None for other machines."""
+    charged_ns: int = Field(default=0, exclude_if=lambda value: not value)
+    """Of `duration_ns`, what the clock was charged, where a host model was (`clock.host_model`)."""
+    price_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What it costs by that model: its instructions at the model's rate, its idle time, and what was charged."""
 
 
 class StageRecord(Document):
@@ -64,6 +68,32 @@ class ChargeRecord(Document):
 
     count: int
     ns: Nanoseconds
+
+
+class PriceRecord(Document):
+    """What a boot up to ready costs on a host, by the model that its clock was charged by; no time on that clock."""
+
+    model: str
+    """The host model's name."""
+    identity: str
+    """sha256 of its figures and rules."""
+    rules: str
+    """`svm`, or `vmx`: which traps exit."""
+    memory: str
+    """What backs the guest's memory: `4K`, `2M`."""
+    ns_per_instruction: float
+    instructions_ns: Nanoseconds
+    """Instructions at that rate."""
+    idle_ns: Nanoseconds
+    charged_ns: Nanoseconds
+    """Exits and first touches of memory, and what `clock.charges` says; by class in the record's `charges`."""
+    corrections: dict[str, int] = Field(default={}, exclude_if=lambda value: not value)
+    """What is taken off because the VMM that `machine.shape` stands for has not got it -> ns, below 0."""
+
+    @property
+    def total_ns(self) -> int:
+        """Return the whole price, corrected."""
+        return self.instructions_ns + self.idle_ns + self.charged_ns + sum(self.corrections.values())
 
 
 class DiskRecord(Document):
@@ -148,6 +178,8 @@ class BootRecord(Document):
     """Virtual time up to ready that was charged for events (`clock.charges`, `clock.host_model`)."""
     charges: dict[str, ChargeRecord] = Field(default={}, exclude_if=lambda value: not value)
     """What for: a kernel function of `clock.charges`, or a class of exit or fault of `clock.host_model`."""
+    price: PriceRecord | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What it costs up to ready on the host of `clock.host_model`; None where no model was charged."""
     marks: dict[str, Nanoseconds]
     phases: list[PhaseRecord]
     bootstage: list[StageRecord] = []
@@ -196,9 +228,19 @@ class BootRecord(Document):
         return self.marks.get("ready") if self.outcome is Outcome.READY else None
 
     @property
+    def judged_ns(self) -> int | None:
+        """Return what a boot is judged by: its price where it has one, else its time to ready; None as `ready_ns`."""
+        return self.ready_ns if self.price is None or self.ready_ns is None else self.price.total_ns
+
+    @property
+    def counted_ns(self) -> int | None:
+        """Return instructions and idle time up to ready, without what was charged; None as `ready_ns`."""
+        return None if self.ready_ns is None else self.ready_ns - self.charged_ns
+
+    @property
     def total_ns(self) -> int | None:
-        """Return the ns to load and to ready: what a system with a storage model is judged by; None as `ready_ns`."""
-        return None if self.ready_ns is None else self.load_ns + self.ready_ns
+        """Return the ns to load and `judged_ns`: what a system with a storage model is judged by; None as that."""
+        return None if self.judged_ns is None else self.load_ns + self.judged_ns
 
     @property
     def board_model_label(self) -> str:

@@ -11,6 +11,7 @@ from bootlab.measure.clone import counted_from_snapshot, marks_of_clone, phases_
 from bootlab.measure.guest.clock import HOST, VIRTUAL, place_guest_clock
 from bootlab.measure.host.facts import read_host_facts
 from bootlab.measure.observed_boot import ObservedBoot
+from bootlab.measure.price import price_record, priced_phases
 from bootlab.measure.record import (
     BootRecord,
     ChargeRecord,
@@ -76,9 +77,10 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun) -> BootRecord:
         idle_ns=trace.idle_ns(ready) if trace is not None and ready is not None else None,
         charged_ns=ready.charged_ns if ready is not None else 0,
         charges=_charges(seen, trace),
+        price=price_record(system, trace, ready) if ending.outcome is Outcome.READY else None,
         marks=marks,
         drivers=_list_drivers(trace),
-        phases=phase_records(marks, seen.directory, system.booted.mark)
+        phases=priced_phases(phase_records(marks, seen.directory, system.booted.mark), system, trace, ready)
         if prepared.restored is None
         else phases_of_clone(marks),
         restored=restored_record(prepared.restored),

@@ -106,6 +106,10 @@ class HostModel(_ModelTable):
         """Return class of exit -> ns."""
         return {name: self.exit[name].ns for name in CLASSES}
 
+    def backed_by(self, page_size: str) -> str:
+        """Return what backs the guest's memory, 4K or 2M: `page_size`, where that is not `auto`, else the model's."""
+        return self.memory if page_size == "auto" else page_size
+
     def plugin_lines(self, spans: tuple[Span, ...], memory: str) -> list[str]:
         """Return the plugin's lines (plugin/trace_format.h) that charge the clock by this model.
 

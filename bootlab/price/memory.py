@@ -18,14 +18,17 @@ Span = tuple[int, int]
 """First address, and the one behind the last."""
 
 
-def huge_spans(machine: str, memory_mib: int) -> tuple[Span, ...]:
-    """Return the parts of an x86-64 machine's memory that huge pages may back; `machine`: q35, pc or microvm."""
+def huge_spans(machine: str, memory_mib: int, shape: str | None = None) -> tuple[Span, ...]:
+    """Return the parts of an x86-64 machine's memory that huge pages may back; `machine`: q35, pc or microvm.
+
+    `shape`: of Firecracker's memory no ROM takes the first 2 MiB out (its arch/x86_64, arch_memory_regions).
+    """
     memory = memory_mib << 20
     if machine == "pc":
         low = memory if memory < 0xE0000000 else 0xC0000000
     else:
         low = memory if memory < 0xB0000000 else 0x80000000
-    spans = [(_CHUNK, low), (_HIGH, _HIGH + memory - low)]
+    spans = [(_CHUNK if shape is None else 0, low), (_HIGH, _HIGH + memory - low)]
     return tuple((start, end & -_CHUNK) for start, end in spans if end & -_CHUNK > start)
 
 

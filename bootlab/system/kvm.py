@@ -8,6 +8,8 @@ def expect_kvm(machine: Machine, clock: BootClock) -> None:
     what = f"machine.type {machine.type.value!r} is {machine.arch}"
     if clock.host_model is not None and machine.arch != "x86_64":
         raise ValueError(f"clock.host_model: the exits of an x86-64 guest of KVM are known; {what}")
+    if machine.shape is not None and clock.kind is not ClockKind.VIRTUAL:
+        raise ValueError(f'machine.shape is for the virtual clock; clock.kind is "{clock.kind.value}"')
     if machine.hypervisor is None:
         return
     if machine.arch != "x86_64":

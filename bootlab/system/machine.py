@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from bootlab.system.disk_model import AnyDiskModel
 from bootlab.system.part import LINE, TEXT, WORD, Part, matching
+from bootlab.system.shape import expect_shape, shaped
 
 _DEVICE = matching(r"[A-Za-z0-9][^\s\x00]*", "is not the words of QEMU's -device, without blanks")
 
@@ -86,12 +87,16 @@ class Machine(Part):
     devices: tuple[Annotated[str, _DEVICE], ...] = Field(default=(), strict=False)
     """More devices, as words of QEMU's `-device`: `usb-kbd`, `ES1370,audiodev=none` (which plays to nobody)."""
     page_size: Annotated[PageSize, TEXT] = PageSize.AUTO
+    shape: Literal["firecracker"] | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Of `microvm` on the virtual clock: another VMM's machine that it is brought near to (docs/price.md)."""
     hypervisor: Literal["kvm"] | None = Field(default=None, exclude_if=lambda value: value is None)
     """For the virtual clock on x86-64: the hypervisor that the guest is to see (price.md); None: QEMU's own answer."""
 
     @model_validator(mode="before")
     @classmethod
     def _as_the_board_has_it(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "shape" in given:
+            given = shaped(given)
         if isinstance(given, dict) and (fixed := _FIXED.get(str(given.get("type")))):
             return {**fixed, **given}
         return given
@@ -101,6 +106,12 @@ class Machine(Part):
         for key, value in _FIXED.get(self.type.value, {}).items():
             if getattr(self, key) != value:
                 raise ValueError(f"{key} of machine.type {self.type.value!r} is {value}: the board has no other")
+        return self
+
+    @model_validator(mode="after")
+    def _shape_fits(self) -> Self:
+        if self.shape is not None:
+            expect_shape(self.shape, self.type.value, self.options)
         return self
 
     @model_validator(mode="after")

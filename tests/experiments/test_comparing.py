@@ -10,6 +10,7 @@ from bootlab.experiments.comparing import Comparison, Steps, compare_series
 from bootlab.experiments.family import Family
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import BoardModel
+from tests.report.priced import priced_series
 from tests.report.steps import families, four_steps, four_systems, shifted, steps_of, with_a_failure
 
 
@@ -186,3 +187,14 @@ def test_a_phase_that_one_side_lacks_is_listed_with_none() -> None:
     found = {phase.name: phase for phase in compared(before, renamed, before).phases}
     assert found[last].after_ns is None and found[last].before_ns is not None
     assert found["only after"].before_ns is None and found["only after"].after_ns is not None
+
+
+def test_a_priced_side_is_compared_with_a_priced_one_only_and_by_its_price() -> None:
+    before, after = priced_series(), priced_series("series-after.json")
+    result = compare_series(Family(tuple(before), tuple(before)), Family(tuple(after)))
+    assert result.price == "lean" and result.before_ns is not None and result.counted_before_ns is not None
+    assert result.before_ns in [one.judged_ns for one in before]
+    assert result.before_ns != result.counted_before_ns
+    plain = [one.model_copy(update={"price": None}) for one in after]
+    with pytest.raises(InputError, match="priced under lean, .* under no host model"):
+        compare_series(Family(tuple(before), tuple(before)), Family(tuple(plain)))

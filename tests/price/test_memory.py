@@ -25,6 +25,10 @@ def test_spans(machine: str, memory_mib: int, spans: list[tuple[int, int]]) -> N
     assert list(huge_spans(machine, memory_mib)) == spans
 
 
+def test_no_rom_takes_the_first_chunk_of_firecrackers_memory() -> None:
+    assert list(huge_spans("microvm", 128, "firecracker")) == [(0, 128 * MIB)]
+
+
 def test_the_first_page_of_a_chunk_faults_and_each_page_elsewhere() -> None:
     spans = huge_spans("microvm", 128)
     pages = np.array([0x201, 0x200, 0x1FF, 0x1FE, 0x400, 0x201 + 0x200, 0xFFFF0, 0xFFFF1], dtype=np.uint64)

@@ -165,7 +165,7 @@ def profile(
     file = Path(system)
     request, kernel_symbols = _symbols(symbols or [], DEFAULT_SPAN_NS if span is None else span)
     value = _changed(open_system(file, silent=json), seed, kernel_symbols)
-    models = models or _charged_by(value, file)
+    models = models or charged_models(value, file)
     subject = Subject(value, file, replace(request, traps=bool(models)), deadline, tuple(symbols or ()), models)
     axis, points = _points(subject, vcpus, memory)
     if axis is not None:
@@ -184,7 +184,7 @@ def profile(
         _expect_one_clock(subject.system, before.system if before is not None else None)
     prepared = {label: prepare_profile(one, silent=json) for label, one in subjects.items()}
     run = start_run(
-        store, RunKind.PROFILE, subjects, {"against": against, "span_ns": request.span_ns, **_priced(models)}
+        store, RunKind.PROFILE, subjects, {"against": against, "span_ns": request.span_ns, **priced_with(models)}
     )
     with run.locked():
         analyses = {
@@ -193,7 +193,8 @@ def profile(
         return _show(run, Profiled(analyses[LABEL], analyses.get(AGAINST, before)), export, to, json)
 
 
-def _priced(models: tuple[HostModel, ...]) -> dict[str, Any]:
+def priced_with(models: tuple[HostModel, ...]) -> dict[str, Any]:
+    """Return what a run keeps of the models that it was asked for; empty for none."""
     return {"price": [one.model_dump(mode="json", by_alias=True) for one in models]} if models else {}
 
 
@@ -205,8 +206,8 @@ def _read_models(names: list[str]) -> tuple[HostModel, ...]:
     return models
 
 
-def _charged_by(system: System, file: Path) -> tuple[HostModel, ...]:
-    # A clock that is charged is shown with what it was charged for.
+def charged_models(system: System, file: Path) -> tuple[HostModel, ...]:
+    """Return the model that a system's clock is charged by, for it is shown with what it was charged for."""
     if system.clock.host_model is None:
         return ()
     with naming(file):

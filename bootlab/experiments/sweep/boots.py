@@ -14,6 +14,7 @@ from bootlab.experiments.sweep.places import AXES, Axis, Place, SweepAxes, place
 from bootlab.experiments.sweep.result import Boot, Figure, PlaceResult, SweepResult, Trend, TrendRow, figure_of
 from bootlab.experiments.sweep.straight_line import fit
 from bootlab.measure.prepare import prepare
+from bootlab.measure.price import judged_view
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import ClockKind, System
 from bootlab.targets.target import Prepared
@@ -80,7 +81,9 @@ class BootSweep:
         first = next(iter(records.values()))[0]
         swept = self.wanted.swept()
         kvm = str(first.host["kvm"])
-        same_counts = _page_size_changes_nothing(records) if "page_size" in swept and not self._wall else None
+        price = next((one.price for boots in records.values() for one in boots if one.price is not None), None)
+        unpriced = not self._wall and self.system.clock.host_model is None
+        same_counts = _page_size_changes_nothing(records) if "page_size" in swept and unpriced else None
         return SweepResult(
             system=self.system.name,
             clock=first.clock,
@@ -92,10 +95,11 @@ class BootSweep:
             swept=list(swept),
             cells=cells,
             trends=[trend for axis in swept if axis in Numeric for trend in trends(axis, cells)],
+            price=price,
             page_sizes_equal=same_counts,
             cautions=[
                 *(_one_cpu_kernels(prepared) if "vcpus" in swept else []),
-                *_cautions(swept, first.clock, first.accelerator, kvm, same_counts),
+                *_cautions(swept, first.clock, first.accelerator, kvm, same_counts, priced=not unpriced),
             ],
             hashes={place.kernel: prepared[place].hashes for place in self.places},
             host=first.host,
@@ -116,6 +120,7 @@ def _cell(place: Place, records: Sequence[BootRecord], wall: bool) -> PlaceResul
         ready=figure_of("ready", [boot.total_ns for boot in boots if boot.total_ns is not None], wall=wall),
         instructions=_counts("instructions", [count for count, _ in counted], wall),
         idle=_counts("idle", [idle for _, idle in counted], wall),
+        counted=_counts("instructions + idle", [boot.counted_ns for boot in boots], wall),
         phases=[figure_of(name, [boot.phases_ns.get(name, 0) for boot in boots], wall=wall) for name in names],
         boots=boots,
     )
@@ -127,7 +132,8 @@ def _counts(name: str, values: Sequence[int | None], wall: bool) -> Figure | Non
 
 
 def _boot(record: BootRecord) -> Boot:
-    phases = {phase.name: phase.duration_ns for phase in record.phases}
+    shown = judged_view(record)
+    phases = {phase.name: phase.duration_ns for phase in shown.phases}
     if record.load_ns:
         phases = {"load": record.load_ns, **phases}
     return Boot(
@@ -136,6 +142,7 @@ def _boot(record: BootRecord) -> Boot:
         total_ns=record.total_ns,
         instructions=record.instructions,
         idle_ns=record.idle_ns,
+        counted_ns=record.counted_ns if record.price is not None else None,
         phases_ns=phases,
         run=record.run,
     )
@@ -165,7 +172,11 @@ def _trend(axis: Axis, cells: Sequence[PlaceResult]) -> Trend:
 
 
 def _figures(cell: PlaceResult) -> list[Figure]:
-    return [figure for figure in (*cell.phases, cell.ready, cell.instructions, cell.idle) if figure is not None]
+    return [
+        figure
+        for figure in (*cell.phases, cell.ready, cell.counted, cell.instructions, cell.idle)
+        if figure is not None
+    ]
 
 
 def _row(name: str, values: Sequence[float], figures: Sequence[Figure]) -> TrendRow:
@@ -207,7 +218,7 @@ def _one_cpu_kernels(prepared: Mapping[Place, Prepared]) -> list[str]:
 
 
 def _cautions(
-    swept: Sequence[Axis], clock: str, accelerator: str, kvm: str, page_sizes_equal: bool | None
+    swept: Sequence[Axis], clock: str, accelerator: str, kvm: str, page_sizes_equal: bool | None, *, priced: bool
 ) -> list[str]:
     if clock == "wall":
         if accelerator == "kvm":
@@ -224,4 +235,7 @@ def _cautions(
         + ("equal, seed by seed. " if page_sizes_equal else "expected to be equal and was not: please report it. ")
         + 'What they save shows with clock.kind = "wall" on a host with KVM.',
     }
+    if priced:
+        # What they deny is what a host model charges.
+        said = {"vcpus": said["vcpus"]}
     return [said[axis] for axis in AXES if axis in swept and axis in said]

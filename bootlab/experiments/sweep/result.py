@@ -7,6 +7,7 @@ from pydantic import Field
 
 from bootlab.document import Document
 from bootlab.experiments.sweep.places import Axis, Place
+from bootlab.measure.record import PriceRecord
 from bootlab.measure.statistics.median_interval import median_interval
 from bootlab.measure.statistics.series import median_ns
 
@@ -31,13 +32,18 @@ class Figure(Document):
 
 
 class Boot(Document):
-    """One boot of a place. `total_ns`: to ready, with the load before it when the system has a storage model."""
+    """One boot of a place. `total_ns`: to ready, with the load before it when the system has a storage model.
+
+    Where a host model is charged `total_ns` and `phases_ns` are prices under it.
+    """
 
     seed: int
     outcome: str
     total_ns: int | None
     instructions: int | None
     idle_ns: int | None
+    counted_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Instructions + idle, where the other times are a price."""
     phases_ns: dict[str, int]
     run: str
 
@@ -51,6 +57,8 @@ class PlaceResult(Document):
     ready: Figure | None = None
     instructions: Figure | None = None
     idle: Figure | None = None
+    counted: Figure | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Instructions + idle in ns, where the other times are a price."""
     phases: list[Figure] = []
     boots: list[Boot]
 
@@ -103,6 +111,8 @@ class SweepResult(Document):
     swept: list[Axis]
     cells: list[PlaceResult]
     trends: list[Trend]
+    price: PriceRecord | None = Field(default=None, exclude_if=lambda value: value is None)
+    """A boot's price with its parts: under which host model every time here is. None: times of the clock."""
     page_sizes_equal: bool | None
     """Virtual clock with several page sizes: whether every count was the same, as it must be; else null."""
     cautions: list[str]

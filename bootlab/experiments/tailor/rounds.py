@@ -65,6 +65,8 @@ class TailorStep:
     build_s: float
     """Host seconds of the build, whenever that was."""
     from_cache: bool
+    price_ns: int | None = None
+    """What it costs up to ready under the host model that is charged to the clock; None without one."""
 
 
 @dataclass(frozen=True)
@@ -260,7 +262,7 @@ class Tailoring:
         if record.outcome is not Outcome.READY:
             raise InputError(f"the profiled boot failed where a plain one did not: {_words(record)}")
         self._rich_config = _config(kernel)
-        return _KernelState((), rich, kernel, look, record.ready_ns or 0)
+        return _KernelState((), rich, kernel, look, record.judged_ns or 0)
 
     def _profiled(self, system: System, kernel: BuiltKernel, label: str) -> tuple[BootRecord, _Look]:
         if kernel.objects is None:
@@ -326,10 +328,10 @@ class Tailoring:
         self._note(label, len(granted), kernel, record)
         if record.outcome is not Outcome.READY:
             return _words(record)
-        took_ns = record.ready_ns or 0
+        took_ns = record.judged_ns or 0
         if took_ns > before_ns + self._spread_ns:
             # What came on in the place of something else may cost more than that did.
-            return f"longer: ready at {took_ns / 1e6:.2f} ms, {before_ns / 1e6:.2f} before"
+            return f"longer: {_ready_words(record)}, {before_ns / 1e6:.2f} before"
         return _KernelState(granted, system, kernel, look, took_ns)
 
     def _alone(self, state: _KernelState, candidates: Sequence[Attempt]) -> _KernelState:
@@ -366,11 +368,18 @@ class Tailoring:
         ready = record.outcome is Outcome.READY
         size = record.sizes.get("kernel", 0)
         detail = "" if ready else _words(record)
-        step = TailorStep(label, dropped, on, ready, detail, record.ready_ns, size, kernel.seconds, kernel.from_cache)
-        self._steps.append(step)
-        self._shop.tell(
-            f"{label}: {on} options on, {size:,} bytes, {detail or f'ready at {(record.ready_ns or 0) / 1e6:.2f} ms'}"
+        price_ns = None if record.price is None else record.price.total_ns
+        step = TailorStep(
+            label, dropped, on, ready, detail, record.ready_ns, size, kernel.seconds, kernel.from_cache, price_ns
         )
+        self._steps.append(step)
+        self._shop.tell(f"{label}: {on} options on, {size:,} bytes, {detail or _ready_words(record)}")
+
+
+def _ready_words(record: BootRecord) -> str:
+    if record.price is not None:
+        return f"ready, {record.price.total_ns / 1e6:.2f} ms price under {record.price.model}"
+    return f"ready at {(record.ready_ns or 0) / 1e6:.2f} ms"
 
 
 def _suspects(cut: Cut, trials: Attempts) -> tuple[Drop, ...]:

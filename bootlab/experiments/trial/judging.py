@@ -10,7 +10,7 @@ from bootlab.experiments.verdict import Judgement
 from bootlab.findings.technique_evidence import evidence_of
 from bootlab.measure.line_and_card_cost import modelled_load_ns
 from bootlab.measure.record import BootRecord
-from bootlab.measure.statistics.series import spread_ns
+from bootlab.measure.statistics.series import median_ns, spread_ns
 from bootlab.techniques.model.evidence import Effect
 from bootlab.techniques.model.option_risks import losses, worst
 from bootlab.techniques.model.technique import Risk, Technique
@@ -47,7 +47,7 @@ def judge(technique: Technique, before: Family, after: Family, *, wall: bool) ->
     executed = execution_judgement(before, after)
     if executed is not None:
         executed = replace(executed, verdict=_where_proven(executed.verdict, effect))
-    added = {**_fresh_of(before, after), **_split(before, after, executed)}
+    added = {**_fresh_of(before, after), **_split(before, after, executed), **_counted(before, after)}
     return _with(measured.model_copy(update=added), along)
 
 
@@ -76,7 +76,7 @@ def judge_ablation(
     executed = execution_judgement(whole, without)
     if executed is not None:
         executed = replace(executed, verdict=_where_proven(executed.verdict.opposite, effect))
-    added = {**_fresh_of(whole, without), **_split(without, whole, executed)}
+    added = {**_fresh_of(whole, without), **_split(without, whole, executed), **_counted(without, whole)}
     return ablated(_with(measured.model_copy(update=added), along), stack, alone_ns)
 
 
@@ -126,6 +126,8 @@ def baseline_of(family: Family) -> Baseline:
         load_ns=record.load_ns,
         user_space_ns=record.user_space_ns,
         ready_ns=_ready_ns(record),
+        price_ns=_price_ns(record),
+        counted_ns=_counted_ns(record),
         instructions=record.instructions,
         idle_ns=record.idle_ns,
         spread_ns=_spread_ns(family),
@@ -144,6 +146,8 @@ def finished_of(base: Family, family: Family, techniques: Sequence[str], failed:
         load_ns=record.load_ns,
         user_space_ns=record.user_space_ns,
         ready_ns=_ready_ns(record),
+        price_ns=_price_ns(record),
+        counted_ns=_counted_ns(record),
         ratio=_total_ns(base) / _total_ns(family),
         techniques=list(techniques),
         run=record.run,
@@ -154,7 +158,16 @@ def finished_of(base: Family, family: Family, techniques: Sequence[str], failed:
 def unsteady(judged: Judged, failed: BootRecord) -> Judged:
     """Return the row of a technique with which the system failed once a change that means nothing was added."""
     detail = _by_nothing(failed)
-    none = ("ready_ns", "saved_ns", "user_space_ns", "load_saved_ns", "execution")
+    none = (
+        "ready_ns",
+        "saved_ns",
+        "user_space_ns",
+        "load_saved_ns",
+        "execution",
+        "price_ns",
+        "counted_ns",
+        "counted_saved_ns",
+    )
     figures: dict[str, object] = {**dict.fromkeys(none), "phases": [], "proof": ""}
     return judged.model_copy(update={"verdict": Verdict.BROKE_IT, "detail": detail, **figures})
 
@@ -174,6 +187,8 @@ def _measured_row(technique: Technique, judgement: Judgement, effect: Effect, de
         layer=technique.change.layer.value,
         risk=technique.text.risk.value,
         ready_ns=_ready_ns(record),
+        price_ns=_price_ns(record),
+        counted_ns=_counted_ns(record),
         saved_ns=judgement.saved_ns,
         spread_ns=judgement.spread_ns,
         verdict=judgement.verdict,
@@ -229,6 +244,12 @@ def _split(before: Family, after: Family, executed: Judgement | None) -> dict[st
     return {"load_saved_ns": loads[0] - loads[1], "execution": executed.verdict}
 
 
+def _counted(before: Family, after: Family) -> dict[str, object]:
+    """Return what a change saves in instructions and idle time where the verdict is on a price; else nothing."""
+    counted = [[ns for one in side.members if (ns := _counted_ns(one)) is not None] for side in (before, after)]
+    return {"counted_saved_ns": median_ns(counted[0]) - median_ns(counted[1])} if all(counted) else {}
+
+
 def _why(record: BootRecord) -> str:
     return f"{record.outcome.value}: {record.detail}"
 
@@ -248,6 +269,14 @@ def _unsteady(record: BootRecord) -> str:
 def _spread_ns(family: Family) -> int:
     ready_ns = times(family.boots)
     return spread_ns(ready_ns) if ready_ns else 0
+
+
+def _price_ns(record: BootRecord) -> int | None:
+    return None if record.price is None else record.price.total_ns
+
+
+def _counted_ns(record: BootRecord) -> int | None:
+    return None if record.price is None else record.counted_ns
 
 
 def _ready_ns(record: BootRecord) -> int:
@@ -276,5 +305,6 @@ def _member(record: BootRecord, change: str = "") -> Member:
         idle_ns=record.idle_ns,
         outcome=record.outcome.value,
         run=record.run,
+        price_ns=_price_ns(record),
         change=change,
     )

@@ -61,6 +61,7 @@ class Trial:
             },
             ablation=ablation,
             storage=system.storage,
+            price=base.median.price,
             board_model=system.board_model,
             cost=self._cost(began),
             wrong=WRONG["wall" if self._boots.wall else "virtual"],

@@ -5,6 +5,9 @@ version. Times are integer ns on `clock`; a saving is positive when the boot got
 
 `ready_ns` counts from power-on. With a storage model (`storage`) the time to load kernel and initramfs comes before it,
 as a term of its own (`load_ns`), and savings, spreads, ratios and verdicts are of the two together (`total_ns`).
+
+Where a host model is charged to the clock (`price`), a row has the price under it (`price_ns`) beside instructions and
+idle time (`counted_ns`), and savings, spreads, ratios and verdicts are those of the price: never of a sum of the two.
 """
 
 from enum import StrEnum
@@ -13,7 +16,7 @@ from typing import Any, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from bootlab.document import Document
-from bootlab.measure.record import PhaseRecord
+from bootlab.measure.record import PhaseRecord, PriceRecord
 from bootlab.system import BoardModel, Storage
 from bootlab.techniques.model.evidence import Effect
 from bootlab.techniques.model.verdict import Verdict, in_words_of_the_clock
@@ -40,8 +43,15 @@ class Member(Document):
     outcome: str
     run: str
     """Directory of this boot."""
+    price_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Its price up to ready, where a host model is charged."""
     change: str = ""
     """Empty, the meaningless word that makes this boot a null change, or `fresh`."""
+
+    @property
+    def judged_ns(self) -> int | None:
+        """Return its price where it has one, else its time to ready; None when it was not ready."""
+        return self.ready_ns if self.price_ns is None else self.price_ns
 
 
 class _Loaded(Document):
@@ -53,6 +63,14 @@ class _Loaded(Document):
     """Time to load kernel and initramfs by the storage model; 0 without one."""
     user_space_ns: int | None = None
     """Power-on to the first instruction in user space (its exec where that is not seen), of the median member."""
+    price_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The price up to ready of the median member; None where there is no host model, or no boot was ready."""
+    counted_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Its instructions and idle time alone, where it has a price."""
+
+
+def _judged_ns(row: _Loaded, ready_ns: int) -> int:
+    return row.load_ns + (ready_ns if row.price_ns is None else row.price_ns)
 
 
 class Baseline(_Loaded):
@@ -71,7 +89,7 @@ class Baseline(_Loaded):
 
     @property
     def total_ns(self) -> int:
-        return self.load_ns + self.ready_ns
+        return _judged_ns(self, self.ready_ns)
 
 
 class Judged(_Loaded):
@@ -107,6 +125,8 @@ class Judged(_Loaded):
     """Of `saved_ns`, what loading smaller files saves by the storage or board model; None where there is no model."""
     execution: Verdict | None = None
     """The verdict on the rest: what the storage has no part in. None where there is no model."""
+    counted_saved_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Where there is a price: what it saves in instructions + idle, by the members' medians. No verdict is on it."""
     also_changed: dict[str, tuple[str, str]] = {}
     """Options of the kernel that changed with those that it is about: option -> before, after; `n` is off."""
     also_lost: list[str] = []
@@ -115,7 +135,7 @@ class Judged(_Loaded):
     @property
     def total_ns(self) -> int | None:
         """Return the time to load and to ready; None when it broke the boot or does not apply."""
-        return None if self.ready_ns is None else self.load_ns + self.ready_ns
+        return None if self.ready_ns is None else _judged_ns(self, self.ready_ns)
 
 
 class Step(Judged):
@@ -189,7 +209,7 @@ class Finished(_Loaded):
 
     @property
     def total_ns(self) -> int:
-        return self.load_ns + self.ready_ns
+        return _judged_ns(self, self.ready_ns)
 
 
 class TryResult(Document):
@@ -214,6 +234,8 @@ class TryResult(Document):
     """Leave-one-out from each finished stack; empty unless it was asked for."""
     storage: Storage | None = None
     """The model that load times come from."""
+    price: PriceRecord | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The baseline's price with its parts: under which host model everything here is judged. None: by the clock."""
     board_model: BoardModel | None = None
     """What a board's card, line and camera take, in every time here. None in older results."""
     cost: TrialCost | None = None

@@ -17,6 +17,7 @@ from bootlab.ledger.bisect.search import Searched, Stretch, search
 from bootlab.ledger.bisect.state import BisectState, StateSource, Unusable
 from bootlab.ledger.gate.figures import times_of
 from bootlab.ledger.gate.judging import GateJudgement, GateVerdict
+from bootlab.measure.price import judged_view
 from bootlab.measure.statistics.series import median_ns
 
 _DEEPEST = 8
@@ -152,7 +153,8 @@ class Bisection:
         between = list(line[stretch.before + 1 : stretch.after + 1])
         alone = len(between) == 1
         one, other = (self._booted.family(state).median for state in (before, after))
-        phases = [{phase.name: phase.duration_ns for phase in record.phases} for record in (one, other)]
+        views = [judged_view(record) for record in (one, other)]
+        phases = [{phase.name: phase.duration_ns for phase in view.phases} for view in views]
         names = dict.fromkeys([*phases[0], *phases[1]])
         step = BisectStep(
             before=before,

@@ -8,6 +8,7 @@ from bootlab.experiments.family import Family
 from bootlab.experiments.verdict import Times
 from bootlab.ledger.commit import Commit
 from bootlab.ledger.entry import LedgerEntry, entry_of, expect_comparable
+from bootlab.measure.price import judged_view
 from bootlab.measure.record import BootRecord
 
 READY = "ready"
@@ -69,7 +70,7 @@ def time_of(record: BootRecord, what: str) -> int | None:
     if what == READY:
         return record.total_ns
     name = what.removeprefix(_PHASE)
-    phases = {phase.name: phase.duration_ns for phase in record.phases}
+    phases = {phase.name: phase.duration_ns for phase in judged_view(record).phases}
     if name not in phases:
         raise InputError(
             f"--on {what}: a boot of {record.system} has no such phase", hint=f"it has {', '.join(phases)}"

@@ -4,9 +4,20 @@ from collections.abc import Sequence
 
 from bootlab.experiments.comparing import Compared, Comparison, Steps
 from bootlab.experiments.series import SeriesResult
+from bootlab.measure.price import judged_view
 from bootlab.measure.record import BootRecord
 from bootlab.report.boots.side_by_side import Side, align
-from bootlab.report.parts.figures import clock_of, count, median_boot, ms, ratio_words, short_hashes
+from bootlab.report.boots.two_views import views
+from bootlab.report.parts.figures import (
+    COUNTED,
+    clock_of,
+    count,
+    median_boot,
+    ms,
+    price_words,
+    ratio_words,
+    short_hashes,
+)
 from bootlab.report.parts.markdown import markdown_table, plain, prose
 
 
@@ -16,8 +27,12 @@ def compare_markdown(compared: Compared) -> str:
     steps = result.steps if isinstance(result, Steps) else [result]
     whole = result.whole if isinstance(result, Steps) else result
     split = any(step.load_saved_ns is not None for step in steps)
-    titles = ["system", "ms to ready>", "saved ms>", *(["of it load ms>"] if split else []), "verdict", "in all>"]
-    rows = [[plain(steps[0].before), ms(steps[0].before_ns), "", *[""] * split, "", ""]]
+    priced = whole.price is not None
+    unit = "ms to ready>" if whole.price is None else f"{price_words(whole.price)} ms>"
+    counted = [f"{COUNTED} ms>"] * priced
+    titles = ["system", unit, *counted, "saved ms>", *(["of it load ms>"] if split else []), "verdict", "in all>"]
+    own = [ms(steps[0].counted_before_ns)] * priced
+    rows = [[plain(steps[0].before), ms(steps[0].before_ns), *own, "", *[""] * split, "", ""]]
     rows += [_row(step, whole.before_ns, split, result.clock) for step in steps]
     parts = [markdown_table(titles, rows), *_phases(steps, compared.series), _measured_on(compared.series, steps)]
     return "\n\n".join(parts) + "\n"
@@ -25,17 +40,21 @@ def compare_markdown(compared: Compared) -> str:
 
 def series_markdown(result: SeriesResult) -> str:
     """Return the boots of a series, and what they were measured on."""
+    shown = views(result.boots)
+    times = [f"{what} ms>" for what, _ in shown] if len(shown) > 1 else ["ms to ready>"]
     rows = [
-        [str(one.seed), ms(one.ready_ns) or one.outcome.value, count(one.instructions), ms(one.idle_ns)]
-        for one in result.boots
-    ]
-    table = markdown_table(["seed", "ms to ready>", "instructions>", "idle ms>"], rows)
+        [str(one.seed), *(ms(two.ready_ns) or one.outcome.value for two in each), count(one.instructions),
+         ms(one.idle_ns)]
+        for one, *each in zip(result.boots, *(boots for _, boots in shown), strict=True)
+    ]  # fmt: skip
+    table = markdown_table(["seed", *times, "instructions>", "idle ms>"], rows)
     return f"{table}\n\n{prose(f'{clock_of(result.boots)}. {_inputs([result.boots])}')}\n"
 
 
 def _phases(steps: Sequence[Comparison], series: Sequence[Sequence[BootRecord]]) -> list[str]:
     names = [steps[0].before, *(step.after for step in steps)]
     middles = [median_boot(boots) for boots in series]
+    middles = [judged_view(one) for one in middles]
     aligned = align([Side(name, "", one.ready_ns, one.phases) for name, one in zip(names, middles, strict=True)])
     if not aligned:
         return []
@@ -45,8 +64,10 @@ def _phases(steps: Sequence[Comparison], series: Sequence[Sequence[BootRecord]])
 
 def _row(step: Comparison, start_ns: int | None, split: bool, clock: str) -> list[str]:
     load = [ms(step.load_saved_ns)] if split else []
-    ratio = f"{start_ns / step.after_ns:.2f}x {ratio_words(clock)}" if start_ns and step.after_ns else ""
-    return [plain(step.after), ms(step.after_ns), ms(step.saved_ns), *load, step.verdict.value, ratio]
+    of = ratio_words(clock) if step.price is None else f"less {price_words(step.price)}"
+    ratio = f"{start_ns / step.after_ns:.2f}x {of}" if start_ns and step.after_ns else ""
+    own = [ms(step.counted_after_ns)] * (step.price is not None)
+    return [plain(step.after), ms(step.after_ns), *own, ms(step.saved_ns), *load, step.verdict.value, ratio]
 
 
 def _measured_on(series: Sequence[Sequence[BootRecord]], steps: Sequence[Comparison]) -> str:

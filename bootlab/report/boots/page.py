@@ -6,18 +6,19 @@ from bootlab.experiments.trial.result import TryResult
 from bootlab.measure.record import BootRecord, InitcallRecord
 from bootlab.measure.statistics.series import spread_ns
 from bootlab.report.boots.side_by_side import Side
+from bootlab.report.boots.two_views import side_views, views
 from bootlab.report.parts import charts
 from bootlab.report.parts.cautions import series_warnings, warnings
 from bootlab.report.parts.console import Console
 from bootlab.report.parts.figures import (
     clock_of,
-    clock_sentence,
     count,
     median_boot,
     median_ready_ns,
     model_lines,
     ms,
     percent,
+    price_words,
     ready_times,
     spread_words,
 )
@@ -49,7 +50,7 @@ from bootlab.report.trial.sections import (
     try_keys,
     verdict_table,
 )
-from bootlab.report.trial.words import cost_words, sides_of
+from bootlab.report.trial.words import clock_words, cost_words, sides_of
 
 __all__ = ["Console", "boot_page", "compare_page", "series_page", "try_page"]
 
@@ -58,20 +59,21 @@ _LONGEST = 25
 
 def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
     """Return the page of a trial. `consoles`: of the baseline and of the boots that ended the stacks, as there are."""
-    clock = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds)
+    clock = clock_words(result)
     base = result.baseline
     noise = [
-        ("seeds", "baseline", [one.ready_ns for one in base.members if one.ready_ns is not None]),
-        ("null changes", "null", [one.ready_ns for one in base.null_members if one.ready_ns is not None]),
+        ("seeds", "baseline", [one.judged_ns for one in base.members if one.judged_ns is not None]),
+        ("null changes", "null", [one.judged_ns for one in base.null_members if one.judged_ns is not None]),
     ]
+    what = result.clock if result.price is None else price_words(result.price.model)
     sections = [
-        section("phases", "Where the time goes", waterfall(sides_of(result), result.clock), _load_note(result)),
+        section("phases", "Where the time goes", waterfall(sides_of(result), what), _load_note(result)),
         section("stacks", "What adds up", ladder(result)),
         section("ablation", "What each adds to the whole", ablation_table(result)) if result.ablation else Html(),
         section("techniques", "What each technique saves alone", verdict_table(result)) if result.alone else Html(),
         section("sizes", "Sizes and times", files_table(result)) if result.baseline.sizes else Html(),
         section(
-            "noise", "How far it moves for no reason", family(noise, result.clock),
+            "noise", "How far it moves for no reason", family(noise, what),
             lead="Each boot repeats exactly, but any change re-rolls addresses and scheduling. A saving counts only "
             "outside this spread." if result.clock == "virtual" else "A saving counts only outside this spread.",
         ),
@@ -94,7 +96,7 @@ def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
 def boot_page(record: BootRecord, consoles: Sequence[Console] = ()) -> str:
     """Return the page of one boot, ready or not."""
     sections = [
-        section("phases", "Where the time goes", waterfall([_side(record)], record.clock), _load_of([record])),
+        section("phases", "Where the time goes", _waterfalls([[record]]), _load_of([record])),
         section("initcalls", "Longest initcalls", _initcalls(record)) if record.initcalls else Html(),
         console_section(consoles),
         section("values", "Marks and facts", fold("Marks, ns since power-on", pairs(
@@ -117,9 +119,9 @@ def series_page(records: Sequence[BootRecord], consoles: Sequence[Console] = ())
     middle = median_boot(records)
     sections = [
         join(tag("p", caution, class_="caution", role="note") for caution in series_warnings(records)),
-        section("family", "Every boot", family([("boots", "recommended", ready_times(records))], middle.clock),
+        section("family", "Every boot", _families([("boots", "recommended", records)]),
                 members_table([(middle.system, as_members(records))], middle.clock)),
-        section("phases", "Where the time goes", waterfall([_side(middle)], middle.clock), _load_of([middle]),
+        section("phases", "Where the time goes", _waterfalls([[middle]]), _load_of([middle]),
                 lead=f"The median boot, seed {middle.seed}."),
         console_section(consoles),
         record_provenance(middle),
@@ -140,14 +142,12 @@ def compare_page(
     cautions = warnings(before, after)
     one, other = median_boot(before), median_boot(after)
     sides = [_side(one, "before", "baseline"), _side(other, "after", "recommended")]
-    boots = [
-        (side.title, side.kind, ready_times(records)) for side, records in zip(sides, (before, after), strict=True)
-    ]
+    boots = [(side.title, side.kind, records) for side, records in zip(sides, (before, after), strict=True)]
     groups = [("before", as_members(before)), ("after", as_members(after))]
     sections = [
         join(tag("p", caution, class_="caution", role="note") for caution in cautions),
-        section("phases", "Phase by phase", waterfall(sides, one.clock), _load_of([one, other])),
-        section("family", "Every boot", family(boots, one.clock), members_table(groups, one.clock)),
+        section("phases", "Phase by phase", _waterfalls([before, after]), _load_of([one, other])),
+        section("family", "Every boot", _families(boots), members_table(groups, one.clock)),
         console_section(consoles),
         record_provenance(one, "before"),
         record_provenance(other, "after"),
@@ -156,6 +156,25 @@ def compare_page(
     keys = _compare_keys(before, after, verdict)
     head = page_header("comparison", name, clock_of([*before, *after]), keys, Html())
     return shell(f"{name}: comparison", head, sections)
+
+
+def _waterfalls(series: Sequence[Sequence[BootRecord]]) -> Html:
+    """Return the phases of the median boot of each series; of priced boots twice, by each of their two figures."""
+    titles = [("boot", "recommended")] if len(series) == 1 else [("before", "baseline"), ("after", "recommended")]
+    shown = []
+    for what, groups in side_views(series):
+        sides = [_side(median_boot(records), *title) for records, title in zip(groups, titles, strict=True)]
+        shown.append(waterfall(sides, what))
+    return join(shown)
+
+
+def _families(rows: Sequence[tuple[str, str, Sequence[BootRecord]]]) -> Html:
+    """Return the boots of each row as dots; of priced boots twice, by each of their two figures."""
+    shown = []
+    for what, groups in side_views([records for _, _, records in rows]):
+        dots = [(title, kind, ready_times(records)) for (title, kind, _), records in zip(rows, groups, strict=True)]
+        shown.append(family(dots, what))
+    return join(shown)
 
 
 def _side(record: BootRecord, title: str = "boot", kind: str = "recommended") -> Side:
@@ -168,6 +187,11 @@ def _boot_keys(record: BootRecord) -> Html:
     note = record.detail or f"seed {record.seed}"
     figures = [key_figure("ready" if ready else "outcome", "recommended" if ready else "failed", ms(ready) or outcome,
                           f"ms {record.clock}" if ready else "", note)]  # fmt: skip
+    if record.price is not None:
+        price = record.price
+        figures = [key_figure(what, "recommended", ms(view.ready_ns), "ms", note) for what, (view,) in views([record])]
+        parts = f"of it exits and pages {ms(price.charged_ns)} ms, rules {price.rules}, memory {price.memory}"
+        figures.append(key_figure("rate", "", f"{price.ns_per_instruction:g}", "ns an instruction", parts))
     if record.instructions is not None:
         figures.append(key_figure("instructions", "", count(record.instructions), "", "executed up to ready"))
     if record.idle_ns is not None:
@@ -178,12 +202,16 @@ def _boot_keys(record: BootRecord) -> Html:
 
 
 def _series_keys(records: Sequence[BootRecord]) -> Html:
-    times, middle = ready_times(records), median_ready_ns(records)
-    unit = f"ms {records[0].clock}" if times else ""
-    spread = f"spread {spread_words(spread_ns(times), middle)}" if times else "none was ready"
+    times = ready_times(records)
     kind = "" if len(times) == len(records) else "failed"
+    figures = []
+    for what, view in views(records):
+        of_view, middle = ready_times(view), median_ready_ns(view)
+        spread = f"spread {spread_words(spread_ns(of_view), middle)}" if times else "none was ready"
+        unit = f"ms {what}" if times else ""
+        figures.append(key_figure("median", "recommended", ms(middle) or "none", unit, spread))
     return key_figures(
-        key_figure("median", "recommended", ms(middle) or "none", unit, spread),
+        *figures,
         key_figure("ready", kind, f"{len(times)} of {len(records)}", "boots", _failures(records)),
     )
 
@@ -194,8 +222,15 @@ def _failures(records: Sequence[BootRecord]) -> str:
 
 
 def _compare_keys(before: Sequence[BootRecord], after: Sequence[BootRecord], verdict: str) -> Html:
+    found = []
+    for what, (left, right) in side_views([before, after]):
+        found += _compared(left, right, what, verdict)
+    return key_figures(*found)
+
+
+def _compared(before: Sequence[BootRecord], after: Sequence[BootRecord], what: str, verdict: str) -> list[Html]:
     one, other = (median_ready_ns(records) for records in (before, after))
-    unit = f"ms {before[0].clock}"
+    unit = f"ms {what}"
     figures = [
         key_figure("before", "baseline", ms(one) or "not ready", unit if one else "", before[0].system),
         key_figure("after", "recommended", ms(other) or "not ready", unit if other else "", after[0].system),
@@ -207,7 +242,7 @@ def _compare_keys(before: Sequence[BootRecord], after: Sequence[BootRecord], ver
                 "change", "", minus(ms(other - one, sign=True)), unit, f"{share}, {verdict}" if verdict else share
             )
         )
-    return key_figures(*figures)
+    return figures
 
 
 def _initcalls(record: BootRecord) -> Html:

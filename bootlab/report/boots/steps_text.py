@@ -9,8 +9,17 @@ from rich.text import Text
 from bootlab.experiments.comparing import Steps
 from bootlab.measure.record import BootRecord
 from bootlab.report.boots.side_by_side import align
-from bootlab.report.boots.steps_words import cautions, in_all, rungs, sides, time_words, whole_words
-from bootlab.report.parts.figures import clock_of, median_boot, model_lines, ms, visible
+from bootlab.report.boots.steps_words import (
+    cautions,
+    counted,
+    figure_words,
+    in_all,
+    rungs,
+    sides,
+    time_words,
+    whole_words,
+)
+from bootlab.report.parts.figures import COUNTED, clock_of, median_boot, model_lines, ms, visible
 from bootlab.report.parts.terminal_tables import ByWidth, CellBar, foot, keep_whole, plain_table
 from bootlab.techniques.model.verdict import Verdict
 
@@ -36,7 +45,7 @@ def steps(result: Steps, series: Sequence[Sequence[BootRecord]]) -> RenderableTy
         ]
         lines += [Text(visible(f"  differs: {difference}"), overflow="fold") for difference in rung.step.differences]
     if phases := _phases(result, series):
-        lines += [Text(), Text(f"phases, ms {result.clock}, of the median boot of each system"), phases]
+        lines += [Text(), Text(f"phases, ms {figure_words(result)}, of the median boot of each system"), phases]
     whole = Text.assemble(
         "in all: ", (whole_words(result), "bold"), visible(f"; {result.whole.verdict}: {result.whole.detail}")
     )
@@ -44,9 +53,11 @@ def steps(result: Steps, series: Sequence[Sequence[BootRecord]]) -> RenderableTy
 
 
 def _ladder(result: Steps, what: str, *, bars: bool) -> Table:
-    headings = ["system", f"{what} ms>", "saved ms>", "spread>", "in all %>", "verdict", *[""] * bars]
+    beside = counted(result)
+    own = [f"{COUNTED} ms>"] if beside is not None else []
+    headings = ["system", f"{what} ms>", "saved ms>", "spread>", "in all %>", "verdict", *own, *[""] * bars]
     rows = plain_table(*headings)
-    keep_whole(rows, rows.columns[1:6])
+    keep_whole(rows, rows.columns[1:6] if beside is None else rows.columns[2:6])
     longest_ns = max((rung.total_ns or 0 for rung in rungs(result)), default=0)
     for rung in rungs(result):
         name = Text(visible(rung.title), overflow="fold")
@@ -57,6 +68,8 @@ def _ladder(result: Steps, what: str, *, bars: bool) -> Table:
             style = _STYLES.get(rung.step.verdict, "dim")
             cells += [ms(rung.saved_ns), ms(rung.step.spread_ns), in_all(result, rung.total_ns)]
             cells.append(Text(rung.step.verdict, style=style))
+        if beside is not None:
+            cells.append(ms(beside[rung.number - 1]))
         if bars:
             cells.append(
                 CellBar(0, (rung.total_ns or 0) / max(longest_ns, 1), "bright_black" if rung.number == 1 else "blue")

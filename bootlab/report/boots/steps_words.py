@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bootlab.experiments.comparing import Comparison, Steps
+from bootlab.measure.price import judged_view
 from bootlab.measure.record import BootRecord
 from bootlab.report.boots.side_by_side import Side
 from bootlab.report.parts.cautions import warnings
-from bootlab.report.parts.figures import median_boot, ms, percent, ratio_words
+from bootlab.report.parts.figures import median_boot, ms, percent, price_words, ratio_words
 
 KINDS = ("baseline", "step", "recommended")
 """The CSS classes that colour the first system, those between, and the last."""
@@ -46,7 +47,7 @@ def rungs(result: Steps) -> list[Rung]:
 
 def sides(result: Steps, series: Sequence[Sequence[BootRecord]]) -> list[Side]:
     """Return the median boot of each system, to be laid side by side."""
-    middles = [median_boot(boots) for boots in series]
+    middles = [judged_view(median_boot(boots)) for boots in series]
     return [
         Side(str(rung.number), rung.kind, middle.ready_ns, middle.phases)
         for rung, middle in zip(rungs(result), middles, strict=True)
@@ -64,13 +65,28 @@ def whole_words(result: Steps) -> str:
     whole = result.whole
     if not whole.before_ns or not whole.after_ns:
         return f"{ms(whole.before_ns) or 'not ready'} -> {ms(whole.after_ns) or 'not ready'}"
-    ratio = f"{whole.before_ns / whole.after_ns:.2f}x {ratio_words(result.clock)}"
-    return f"{ms(whole.before_ns)} -> {ms(whole.after_ns)} ms {result.clock}, {ratio}"
+    price = None if whole.price is None else price_words(whole.price)
+    ratio = f"{whole.before_ns / whole.after_ns:.2f}x {ratio_words(result.clock) if price is None else f'less {price}'}"
+    return f"{ms(whole.before_ns)} -> {ms(whole.after_ns)} ms {price or result.clock}, {ratio}"
+
+
+def figure_words(result: Steps) -> str:
+    """Return what the figures are on: the clock's name, or whose price they are."""
+    return result.clock if result.whole.price is None else price_words(result.whole.price)
+
+
+def counted(result: Steps) -> list[int | None] | None:
+    """Return instructions + idle of each system, where the steps are of prices; else None."""
+    if result.whole.price is None:
+        return None
+    return [result.steps[0].counted_before_ns, *(step.counted_after_ns for step in result.steps)]
 
 
 def time_words(series: Sequence[Sequence[BootRecord]]) -> str:
     """Return what the times are the times of: with a storage model they include the load."""
-    return "load + ready" if any(boots[0].storage is not None for boots in series) else "ready"
+    price = next((boot.price for boots in series for boot in boots if boot.price is not None), None)
+    ready = "ready" if price is None else price_words(price.model)
+    return f"load + {ready}" if any(boots[0].storage is not None for boots in series) else ready
 
 
 def cautions(series: Sequence[Sequence[BootRecord]]) -> list[str]:

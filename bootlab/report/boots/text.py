@@ -10,11 +10,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bootlab.measure.record import BootRecord
+from bootlab.measure.price import counted_view, priced_view
+from bootlab.measure.record import BootRecord, PriceRecord
 from bootlab.measure.statistics.series import spread_ns
 from bootlab.report.boots.side_by_side import Side, align
+from bootlab.report.boots.two_views import views
 from bootlab.report.parts.cautions import series_warnings, warnings
 from bootlab.report.parts.figures import (
+    COUNTED,
     clock_of,
     count,
     median_boot,
@@ -22,6 +25,7 @@ from bootlab.report.parts.figures import (
     model_lines,
     ms,
     percent,
+    price_words,
     ready_times,
     spread_words,
     visible,
@@ -34,7 +38,10 @@ def boot(record: BootRecord) -> RenderableType:
     ready = record.ready_ns
     head = Text(visible(record.system), style="bold")
     head.append(f"  {record.outcome.value}", style="green" if ready else "bold red")
-    if ready is not None:
+    if ready is not None and record.price is not None:
+        head.append(f"  {ms(record.counted_ns)} ms {COUNTED}", style="bold")
+        head.append(f"; {ms(record.price.total_ns)} ms {price_words(record.price.model)}", style="bold")
+    elif ready is not None:
         head.append(f"  {ms(ready)} ms {record.clock}", style="bold")
     lines: list[RenderableType] = [head]
     if record.detail:
@@ -47,6 +54,8 @@ def boot(record: BootRecord) -> RenderableType:
     lines += [Text(line) for line in model_lines([record])]
     if record.instructions is not None and record.idle_ns is not None:
         lines.append(Text(f"{count(record.instructions)} instructions, {ms(record.idle_ns)} ms idle, up to ready"))
+    if record.price is not None:
+        lines.append(Text(_price_line(record.price)))
     if record.charges:
         lines.append(_charges(record))
     if record.exact_disks and not record.disks:
@@ -54,10 +63,22 @@ def boot(record: BootRecord) -> RenderableType:
     return Group(*lines, *foot(clock_of([record]), record.hashes, record.run))
 
 
+def _price_line(price: PriceRecord) -> str:
+    parts = (
+        ("instructions", price.instructions_ns),
+        ("idle", price.idle_ns),
+        ("exits and pages", price.charged_ns),
+    )
+    corrected = [(f"corrected for {what}", time) for what, time in price.corrections.items()]
+    return f"{price_words(price.model)}: {', '.join(f'{what} {ms(time)} ms' for what, time in (*parts, *corrected))}"
+
+
 def _charges(record: BootRecord) -> Table:
-    rows = plain_table("charged to the clock", "times>", "ms>", "%>")
+    whole_ns = record.ready_ns if record.price is None else record.price.total_ns
+    of = "charged to the clock" if record.price is None else f"of the {price_words(record.price.model)}"
+    rows = plain_table(of, "times>", "ms>", "%>")
     for name, one in sorted(record.charges.items(), key=lambda item: -item[1].ns):
-        rows.add_row(visible(name), count(one.count), ms(one.ns), percent(one.ns, record.ready_ns))
+        rows.add_row(visible(name), count(one.count), ms(one.ns), percent(one.ns, whole_ns))
     return rows
 
 
@@ -69,15 +90,19 @@ def series(records: Sequence[BootRecord]) -> RenderableType:
     head.append(f"  {len(times)} of {len(records)} boots ready", style="" if len(times) == len(records) else "bold red")
     lines: list[RenderableType] = [head]
     if whole is not None:
-        spread = spread_words(spread_ns(times), whole)
-        lines.append(Text(f"median {ms(whole)} ms {middle.clock}, spread {spread}"))
+        for what, view in views(records):
+            of_view = ready_times(view)
+            spread = spread_words(spread_ns(of_view), median_ready_ns(view))
+            lines.append(Text(f"median {ms(median_ready_ns(view))} ms {what}, spread {spread}"))
         lines += [Text(line) for line in model_lines([middle])]
-    members = plain_table("seed>", "ready ms>", "instructions>", "idle ms>", "outcome", "run")
+    headings = [f"{what} ms>" for what, _ in views(records)] if middle.price is not None else ["ready ms>"]
+    members = plain_table("seed>", *headings, "instructions>", "idle ms>", "outcome", "run")
     for record in records:
         outcome = Text(record.outcome.value, style="" if record.ready_ns is not None else "red")
+        figures = [ms(one.ready_ns) for _, (one,) in views([record])] if record.price is not None else None
         members.add_row(
-            str(record.seed), ms(record.ready_ns), count(record.instructions), ms(record.idle_ns), outcome,
-            Text(visible(record.run), overflow="fold"),
+            str(record.seed), *(figures or [ms(record.ready_ns), *[""] * (len(headings) - 1)]),
+            count(record.instructions), ms(record.idle_ns), outcome, Text(visible(record.run), overflow="fold"),
         )  # fmt: skip
     lines.append(members)
     # Boots that fail alike say so once.
@@ -103,7 +128,19 @@ def comparison(before: Sequence[BootRecord], after: Sequence[BootRecord], verdic
         outcome = f"  {middle.outcome.value}{many}"
         lines.append(Text.assemble((f"{name}  ", "dim"), (visible(middle.system), "bold"), outcome))
     lines += [Text(f"caution: {caution}", style="yellow") for caution in cautions]
+    shown = views([*before, *after])
+    for what, view in shown:
+        lines += [Text(), Text(f"{what}, ms", style="bold")] if len(shown) > 1 else []
+        lines.append(_side_by_side(view[: len(before)], view[len(before) :]))
+    lines += [Text(line) for line in model_lines([one, other])]
+    if verdict:
+        lines.append(Text(visible(verdict)))
+    return Group(*lines, *foot(clock_of([*before, *after]), {}))
+
+
+def _side_by_side(before: Sequence[BootRecord], after: Sequence[BootRecord]) -> Table:
     rows = plain_table("phase", "before ms>", "after ms>", "change ms>", "change %>")
+    one, other = median_boot(before), median_boot(after)
     for row in align([Side("", "", middle.ready_ns, middle.phases) for middle in (one, other)]):
         rows.add_row(Text(visible(row.name)), *_change(*row.durations_ns()))
     times = [median_ready_ns(boots) for boots in (before, after)]
@@ -112,14 +149,12 @@ def comparison(before: Sequence[BootRecord], after: Sequence[BootRecord], verdic
         rows.add_row("power-on to ready", *_change(times[0], times[1]), style="bold")
     else:
         rows.add_row("power-on to ready", *(ms(time) or "not ready" for time in times), "", "", style="bold")
-    lines.append(rows)
-    lines += [Text(line) for line in model_lines([one, other])]
-    if verdict:
-        lines.append(Text(visible(verdict)))
-    return Group(*lines, *foot(clock_of([*before, *after]), {}))
+    return rows
 
 
 def _phases(record: BootRecord) -> Table:
+    if record.price is not None:
+        return _priced_phases(record, record.price)
     end_ns = max((phase.start_ns + phase.duration_ns for phase in record.phases), default=0)
     reads = any(phase.read_bytes is not None for phase in record.phases)
     rows = plain_table("phase", "", f"ms {record.clock}>", "%>", *(["card bytes>"] if reads else []))
@@ -129,6 +164,20 @@ def _phases(record: BootRecord) -> Table:
         name = Text(visible(phase.name), overflow="fold")
         read = [count(phase.read_bytes)] if reads else []
         rows.add_row(name, CellBar(start, end), ms(phase.duration_ns), percent(phase.duration_ns, end_ns), *read)
+    return rows
+
+
+def _priced_phases(record: BootRecord, price: PriceRecord) -> Table:
+    counted, priced = counted_view(record), priced_view(record)
+    figures = {one.name: one for one in priced.phases}
+    rows = plain_table("phase", "", f"{COUNTED} ms>", f"{price_words(price.model)} ms>", "%>")
+    rows.columns[1].ratio = 1
+    for phase in counted.phases:
+        own = figures.get(phase.name)
+        start_ns, took_ns = (own.start_ns, own.duration_ns) if own is not None else (0, 0)
+        bar = CellBar(start_ns / max(price.total_ns, 1), (start_ns + took_ns) / max(price.total_ns, 1))
+        name = Text(visible(phase.name), overflow="fold")
+        rows.add_row(name, bar, ms(phase.duration_ns), ms(took_ns), percent(took_ns, price.total_ns))
     return rows
 
 

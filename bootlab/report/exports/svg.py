@@ -12,6 +12,7 @@ import numpy as np
 
 from bootlab.profile.tree.call_tree import IDLE, LEAVES, NO_WORK, PRUNED, RUNNABLE, WAIT, CallTree, Weight
 from bootlab.report.parts.figures import visible
+from bootlab.report.parts.markup import Html
 
 _WIDTH: Final = 1200
 _ROW: Final = 16
@@ -29,6 +30,12 @@ def write_svg(tree: CallTree, path: Path, weight: Weight, *, title: str, foot: s
     """
     with path.open("w", encoding="utf-8", newline="\n") as out:
         out.writelines(_lines(tree, weight, (title, foot), unit))
+
+
+def svg_markup(tree: CallTree, weight: Weight, *, title: str, foot: str, unit: str | None = None) -> Html:
+    """Return the same flame graph as markup, for a page."""
+    # Every name in it was escaped on its way in.
+    return Html("".join(_lines(tree, weight, (title, foot), unit)))
 
 
 def _lines(tree: CallTree, weight: Weight, words: tuple[str, str], unit: str | None) -> list[str]:

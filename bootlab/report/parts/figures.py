@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bootlab.measure.line_and_card_cost import board_terms
-from bootlab.measure.record import BootRecord, ConsoleStamps, DiskRecord
+from bootlab.measure.record import BootRecord, ConsoleStamps, DiskRecord, PriceRecord
 from bootlab.measure.statistics.series import median_ns
 
 _ESCAPE_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
@@ -94,6 +94,7 @@ def clock_of(records: Sequence[BootRecord]) -> str:
     if charged := max(record.charged_ns for record in records):
         by = "clock.host_model" if "host_model" in first.hashes else "clock.charges"
         sentence += f"; up to {charged / 1e6:.2f} ms of a boot is charged ({by})"
+    sentence += price_sentence(next((record.price for record in records if record.price is not None), None))
     stamped = [record.stamps for record in records if record.stamps is not None]
     if not stamped:
         return sentence
@@ -175,8 +176,34 @@ def _board_lines(record: BootRecord, of: str) -> list[str]:
     return lines
 
 
-def ratio_words(clock: str) -> str:
-    """Return what a ratio of two times on this clock is a ratio of, as in `2.35x <words>`."""
+COUNTED = "instructions + idle"
+"""What the virtual clock counts by itself: a figure that nothing was charged to."""
+
+
+def figure_name(what: str) -> str:
+    """Return what figures are called in a sentence: `virtual clock` of a clock's name; a price or a count as it is."""
+    return f"{what} clock" if what in ("virtual", "wall", "console") else what
+
+
+def price_words(model: str) -> str:
+    """Return what a price under a host model is called."""
+    return f"price under {visible(model)}"
+
+
+def price_sentence(price: PriceRecord | None) -> str:
+    """Return what a price is made of, to stand behind the sentence of the clock; empty for boots without one."""
+    if price is None:
+        return ""
+    return (
+        f"; {price_words(price.model)}: {price.ns_per_instruction:g} ns an instruction, idle, exits by the rules of "
+        f"{visible(price.rules)}, memory in pages of {price.memory}: a model, not speed (docs/price.md)"
+    )
+
+
+def ratio_words(clock: str, price: PriceRecord | None = None) -> str:
+    """Return what a ratio of two times on this clock, or of two prices, is a ratio of, as in `2.35x <words>`."""
+    if price is not None:
+        return f"less {price_words(price.model)}"
     return "fewer instructions + idle" if clock == "virtual" else "shorter"
 
 

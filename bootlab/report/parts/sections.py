@@ -11,7 +11,7 @@ from bootlab.measure.record import BootRecord
 from bootlab.report.boots.side_by_side import PhaseRow, Side, align
 from bootlab.report.parts import charts
 from bootlab.report.parts.console import Console, ShownLine
-from bootlab.report.parts.figures import count, flat, ms, percent, short_hash
+from bootlab.report.parts.figures import count, figure_name, flat, ms, percent, short_hash
 from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.system import BoardModel
@@ -70,7 +70,7 @@ def waterfall(sides: Sequence[Side], clock: str, *, stepwise: bool = False) -> H
         figures = [_changes(row.durations_ns(), stepwise) for row in rows]
     legend = tag("span", *(tag("span", side.title, class_=f"swatch {side.kind}") for side in sides), class_="legend")
     return table(
-        join(["Phases from power-on to ready, ms on the ", clock, " clock. ", legend if len(sides) > 1 else ""]),
+        join(["Phases from power-on to ready, ms, ", figure_name(clock), ". ", legend if len(sides) > 1 else ""]),
         columns,
         [[Cell(row.name), Cell(_lanes(row, sides, end_ns)), *cells] for row, cells in zip(rows, figures, strict=True)],
         kind="waterfall",
@@ -109,7 +109,9 @@ def family(rows: Sequence[tuple[str, str, Sequence[int]]], clock: str) -> Html:
     ends = tag("p", tag("span", f"{low / 1e6:.3f} ms"), tag("span", f"{high / 1e6:.3f} ms"), class_="ends")
     if low == high:
         ends = tag("p", tag("span", f"all at {low / 1e6:.3f} ms"), class_="ends")
-    note = f"Each dot is one boot, {clock} clock. The axis runs from the lowest value to the highest, not from zero."
+    note = (
+        f"Each dot is one boot, {figure_name(clock)}. The axis runs from the lowest value to the highest, not from 0."
+    )
     return tag("figure", tag("dl", *lines, class_="family"), ends, tag("figcaption", note))
 
 

@@ -26,6 +26,7 @@ from bootlab.report.parts.sections import (
 from bootlab.report.parts.whole_page import page_header, shell
 from bootlab.report.profile import sections, tables, waits
 from bootlab.report.profile.downloads import file_links
+from bootlab.report.profile.kvm_section import kvm
 from bootlab.report.profile.pictures import SCRIPTS, flame_chart, flame_graph, without_scripts
 from bootlab.report.profile.shown_parts import common_phases, parts_of, phase_parts
 from bootlab.report.profile.time_blocks import TrackSpan, time_block
@@ -112,6 +113,9 @@ def _sections(analysis: Analysis, consoles: Sequence[Console], files: Mapping[st
          f"From power-on to {goal} as one chain: what ran, and what was waited for when nothing of it could run."),
         ("phases", "Phases", sections.phases(analysis.activity, clock), None),
         ("advice", "What could be removed", sections.advice(analysis.advice), None),
+        *([("kvm", "Under KVM", kvm(analysis),
+            f"What the boot would make KVM do up to {goal}, and what that costs on a host.")]
+          if analysis.price is not None else []),
         ("waits", "Waits",
          join([waits.waits(analysis.waits, end_ns, goal), waits.busy_waits(analysis.activity.busy_waits, goal)]),
          "Who slept, from where, and who woke it. A wait costs the boot only where the critical path goes through it."),

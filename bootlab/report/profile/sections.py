@@ -10,7 +10,7 @@ from bootlab.profile.tree.call_tree import CallTree
 from bootlab.profile.tree.differential import TreeDifference
 from bootlab.profile.waits.critical_path import CriticalPath, PathSegment
 from bootlab.report.parts import charts
-from bootlab.report.parts.figures import count, ms, percent
+from bootlab.report.parts.figures import COUNTED, count, ms, percent, price_words
 from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import fold, minus, scroll
@@ -198,17 +198,21 @@ def _segments(path: CriticalPath) -> Html:
 
 def advice(value: Advice, most: int = 25) -> Html:
     """Return what costs what, and what could remove it."""
-    columns = columns_of("ms>", "share, %>", "what", "technique`", "alone, estimated, ms>", "risk")
-    rows = [_advised(item, value.total_ns) for item in value.items[:most]]
+    price = "ms>" if value.price is None else f"{price_words(value.price.model)}, ms>"
+    counted = [] if value.price is None else [f"{COUNTED}, ms>"]
+    columns = columns_of(price, "share, %>", *counted, "what", "technique`", "alone, estimated, ms>", "risk")
+    rows = [_advised(item, value) for item in value.items[:most]]
+    of = "on the virtual clock" if value.price is None else price_words(value.price.model)
     caption = (
-        f"Where {ms(value.total_ns)} ms on the virtual clock went; no line holds what is in a line above it. First "
+        f"Where {ms(value.total_ns)} ms {of} went; no line holds what is in a line above it. First "
         "what the catalogue can remove, then the largest of what it cannot."
     )
     return table(caption, columns, rows, kind="listing advice", sortable=True)
 
 
-def _advised(item: AdviceItem, total_ns: int) -> list[Cell]:
-    remedy = item.remedy
+def _advised(item: AdviceItem, value: Advice) -> list[Cell]:
+    remedy, total_ns = item.remedy, value.total_ns
+    counted_ns = item.instructions * (value.ns_per_instruction or 1) + item.idle_ns
     technique: Content = ""
     if remedy is not None:
         others = f"and in other threads: {ms(remedy.others_ns)} ms"
@@ -216,7 +220,8 @@ def _advised(item: AdviceItem, total_ns: int) -> list[Cell]:
         technique = join([tag("code", remedy.technique), *worked, *(_instead(one, item) for one in item.instead)])
     estimated_ns = remedy.estimated_ns if remedy else None
     return [
-        milliseconds(item.cost_ns), Cell(f"{100 * item.share:.1f}", item.cost_ns), Cell(item.what),
+        milliseconds(item.cost_ns), Cell(f"{100 * item.share:.1f}", item.cost_ns),
+        *([milliseconds(counted_ns)] if value.price is not None else []), Cell(item.what),
         Cell(technique, remedy.technique if remedy else ""), Cell(_estimated(remedy) if remedy else "", estimated_ns),
         Cell(remedy.risk if remedy else ""),
     ]  # fmt: skip

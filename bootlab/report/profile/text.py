@@ -20,7 +20,7 @@ from bootlab.profile.waits.critical_path import CriticalPath
 from bootlab.profile.waits.sleep_reasons import bare
 from bootlab.profile.waits.sleeps import Wait
 from bootlab.profile.waits.wake_reasons import WakeKind
-from bootlab.report.parts.figures import clock_of, count, disk_lines, ms, percent, visible
+from bootlab.report.parts.figures import COUNTED, clock_of, count, disk_lines, ms, percent, price_words, visible
 from bootlab.report.parts.terminal_tables import ByWidth, CellBar, foot, keep_whole, plain_table
 from bootlab.report.profile.price_text import price_lines
 
@@ -74,7 +74,8 @@ def advice(value: Advice) -> RenderableType:
     ready = value.outcome == Outcome.READY.value
     head.append(f"  {value.outcome}", style="green" if ready else "bold red")
     goal = "ready" if value.reached_ready else "where it ended"
-    head.append(f"  {ms(value.total_ns)} ms to {goal}, by what it was spent on")
+    what = "ms" if value.price is None else f"ms {price_words(value.price.model)}"
+    head.append(f"  {ms(value.total_ns)} {what} to {goal}, by what it was spent on")
     lines: list[RenderableType] = [head]
     if value.detail:
         lines.append(Text(visible(value.detail), style="red"))
@@ -93,6 +94,8 @@ def advice_table(value: Advice, most: int | None = None) -> ByWidth:
 
 
 def _advice(value: Advice, most: int | None, *, narrow: bool) -> Table:
+    if value.price is not None:
+        return _priced_advice(value, most)
     titles = ["ms>", "%>", "spent on, and what could remove it"]
     rows = plain_table(*titles) if narrow else plain_table(*titles, "alone, estimated ms>", "risk")
     keep_whole(rows, [column for index, column in enumerate(rows.columns) if index != 2])
@@ -121,6 +124,29 @@ def _advice(value: Advice, most: int | None, *, narrow: bool) -> Table:
         rows.add_row(*_spent(value, item.cost_ns, Text(visible(item.what))))
     if most is None:
         rows.add_row(*_spent(value, value.rest_ns, Text("everything smaller, each below 0.1 %", style="dim")))
+    return rows
+
+
+def _priced_advice(value: Advice, most: int | None) -> Table:
+    """Return the list with both figures of each cause, apart: its price, and its instructions + idle."""
+    assert value.price is not None
+    rows = plain_table(
+        f"{price_words(value.price.model)} ms>", "%>", f"{COUNTED} ms>", "spent on, and what could remove it", "risk"
+    )
+    rate = value.ns_per_instruction or 1
+    items = [item for item in value.items if item.remedy is not None or most is None]
+    for item in items[:most]:
+        price, share, what = _spent(value, item.cost_ns, Text(visible(item.what), style="bold" if item.remedy else ""))
+        rows.add_row(price, share, ms(item.instructions * rate + item.idle_ns), what, "")
+        for word, remedy in (("", item.remedy), *(("or ", one) for one in item.instead)):
+            if remedy is None:
+                continue
+            word = "in part " if word and 2 * remedy.estimated_ns < item.cost_ns else word
+            alone = f": {'< ' if remedy.replaced else ''}{ms(remedy.estimated_ns)} ms alone, estimated"
+            rows.add_row("", "", "", Text(f"  {word}{visible(remedy.technique)}{alone}", overflow="fold"), remedy.risk)
+    if most is None:
+        price, share, what = _spent(value, value.rest_ns, Text("everything smaller, each below 0.1 %", style="dim"))
+        rows.add_row(price, share, "", what, "")
     return rows
 
 

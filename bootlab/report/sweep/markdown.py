@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bootlab.experiments.sweep.result import SweepResult, Trend
-from bootlab.report.parts.figures import ms, short_hashes
+from bootlab.report.parts.figures import COUNTED, ms, short_hashes
 from bootlab.report.parts.markdown import markdown_table, plain, prose
 from bootlab.report.sweep.words import (
     TITLES,
@@ -14,6 +14,7 @@ from bootlab.report.sweep.words import (
     others,
     per,
     place_words,
+    ready_title,
     row_words,
     slope_words,
     spread_sentence,
@@ -41,14 +42,18 @@ def sweep_markdown(result: SweepResult) -> str:
 
 
 def _places(result: SweepResult) -> str:
-    rows = []
+    rows, priced = [], result.price is not None
     for cell in result.cells:
         figures = [ms(cell.ready.median), ms(cell.ready.low), ms(cell.ready.high)] if cell.ready else [""] * 3
         idle = ms(cell.idle.median) if cell.idle else ""
         outcome = cell.outcome if cell.ready else f"{cell.outcome}: {plain(cell.detail)}"
-        rows.append([plain(place_words(cell.place, result.swept)), *figures, idle, outcome])
+        own = [ms(cell.counted.median) if cell.counted else ""] * priced
+        rows.append([plain(place_words(cell.place, result.swept)), *figures, *own, idle, outcome])
     where = ", ".join(TITLES[axis] for axis in result.swept)
-    return markdown_table([where, "ready ms>", "from>", "to>", "idle ms>", "outcome"], rows)
+    return markdown_table(
+        [where, f"{ready_title(result)} ms>", "from>", "to>", *([f"{COUNTED} ms>"] * priced), "idle ms>", "outcome"],
+        rows,
+    )
 
 
 def _ready(result: SweepResult, along: Sequence[Trend]) -> str:

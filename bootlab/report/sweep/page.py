@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bootlab.experiments.sweep.places import Axis
 from bootlab.experiments.sweep.result import PlaceResult, SweepResult, Trend
-from bootlab.report.parts.figures import count, ms
+from bootlab.report.parts.figures import COUNTED, count, ms
 from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.line_chart import Across, ChartLine, Dot, line_chart
 from bootlab.report.parts.markup import Content, Html, join, tag
@@ -22,6 +22,7 @@ from bootlab.report.parts.whole_page import page_header, shell
 from bootlab.report.sweep.words import (
     TITLES,
     clock,
+    figure_clock,
     figure_words,
     fit_words,
     line_name,
@@ -29,6 +30,7 @@ from bootlab.report.sweep.words import (
     others,
     per,
     place_words,
+    ready_title,
     row_words,
     slope_words,
     spread_sentence,
@@ -103,12 +105,12 @@ def _axis(result: SweepResult, axis: Axis) -> Html:
         for name, cells in lines.items()
     ]  # fmt: skip
     across = Across(TITLES[axis], _apart(ticks) if numeric else ticks, joined=numeric)
-    caption = f"Power-on to ready, {result.clock} clock; {spread_sentence(result)}."
+    caption = f"Power-on to ready, {figure_clock(result)}; {spread_sentence(result)}."
     parts: list[Content] = [line_chart(drawn, across, caption)]
     along = [trend for trend in result.trends if trend.axis == axis]
     for index, trend in enumerate(along):
         name = line_name(result, axis, trend.place)
-        wide = tag("div", _trend(trend, result.clock), class_="wide")
+        wide = tag("div", _trend(trend, figure_clock(result)), class_="wide")
         parts.append(wide if not others(result, axis) else fold(f"Phase by phase: {name}", wide, opened=index == 0))
     return section(f"by-{axis.replace('_', '-')}", f"By {TITLES[axis]}", *parts)
 
@@ -143,7 +145,7 @@ def _trend(trend: Trend, clock_name: str) -> Html:
         for row in trend.rows
     ]
     caption = (
-        f"ms on the {clock_name} clock, instructions in millions. The line is the least-squares one; it fits when no "
+        f"ms, {clock_name}, instructions in millions. The line is the least-squares one; it fits when no "
         "point misses it by more than the largest spread of one. Off by: how far the worst does, of the whole range."
     )
     return table(caption, columns, rows)
@@ -151,23 +153,30 @@ def _trend(trend: Trend, clock_name: str) -> Html:
 
 def _places(result: SweepResult) -> Html:
     columns = [Column(TITLES[axis]) for axis in result.swept]
-    columns += [Column(title, "number") for title in ("ready, ms", "from", "to", "instructions", "idle, ms")]
+    columns += [Column(title, "number") for title in (f"{ready_title(result)}, ms", "from", "to")]
+    priced = result.price is not None
+    own = [f"{COUNTED}, ms"] if priced else []
+    columns += [Column(title, "number") for title in (*own, "instructions", "idle, ms")]
     columns.append(Column("outcome"))
     rows = []
     for cell in result.cells:
         row = [Cell(value_words(axis, cell.place), cell.place.at(axis)) for axis in result.swept]
         spread = (cell.ready.median, cell.ready.low, cell.ready.high) if cell.ready else (None, None, None)
         row += [Cell(ms(figure), figure) for figure in spread]
+        row += [Cell(ms(cell.counted.median) if cell.counted else "")] if priced else []
         row.append(Cell(count(cell.instructions.median) if cell.instructions else ""))
         row.append(Cell(ms(cell.idle.median) if cell.idle else ""))
         row.append(Cell(f"{cell.outcome}: {cell.detail}" if cell.detail else cell.outcome))
         rows.append(row)
-    caption = f"Power-on to ready of every place, {result.clock} clock"
+    caption = f"Power-on to ready of every place, {figure_clock(result)}"
     return tag("div", table(caption, columns, rows, sortable=True), class_="wide")
 
 
 def _boots(result: SweepResult) -> Html:
-    columns = [Column("boot of"), *(Column(one, "number") for one in ("seed", "ready, ns", "instructions", "idle, ns"))]
+    columns = [
+        Column("boot of"),
+        *(Column(one, "number") for one in ("seed", f"{ready_title(result)}, ns", "instructions", "idle, ns")),
+    ]
     columns += [Column("outcome"), Column("run", "code")]
     rows = [
         [
@@ -182,5 +191,5 @@ def _boots(result: SweepResult) -> Html:
         for cell in result.cells
         for boot in cell.boots
     ]
-    caption = f"Every boot, raw: ns since power-on, {result.clock} clock"
+    caption = f"Every boot, raw: ns since power-on, {figure_clock(result)}"
     return scroll("every boot, raw", table(caption, columns, rows, kind="raw", sortable=True))

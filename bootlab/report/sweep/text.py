@@ -5,7 +5,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bootlab.experiments.sweep.result import PlaceResult, SweepResult, Trend
-from bootlab.report.parts.figures import count, ms, visible
+from bootlab.report.parts.figures import COUNTED, count, ms, visible
 from bootlab.report.parts.terminal_tables import foot, keep_whole, plain_table
 from bootlab.report.sweep.words import (
     TITLES,
@@ -16,6 +16,7 @@ from bootlab.report.sweep.words import (
     others,
     per,
     place_words,
+    ready_title,
     row_words,
     slope_words,
     spread_sentence,
@@ -48,17 +49,29 @@ def sweep(result: SweepResult) -> RenderableType:
 
 def _places(result: SweepResult) -> Table:
     counted = any(cell.instructions is not None for cell in result.cells)
-    columns = ["ready ms>", "from>", "to>", *(("instructions>", "idle ms>") if counted else ()), "outcome"]
+    own = [f"{COUNTED} ms>"] if result.price is not None else []
+    columns = [
+        f"{ready_title(result)} ms>",
+        "from>",
+        "to>",
+        *own,
+        *(("instructions>", "idle ms>") if counted else ()),
+        "outcome",
+    ]
     rows = plain_table(", ".join(TITLES[axis] for axis in result.swept), *columns)
     for cell in result.cells:
-        rows.add_row(visible(place_words(cell.place, result.swept)), *_figures(cell, counted), _outcome(cell))
+        rows.add_row(
+            visible(place_words(cell.place, result.swept)), *_figures(cell, counted, bool(own)), _outcome(cell)
+        )
     return rows
 
 
-def _figures(cell: PlaceResult, counted: bool) -> list[str]:
+def _figures(cell: PlaceResult, counted: bool, priced: bool) -> list[str]:
     if cell.ready is None:
-        return [""] * (5 if counted else 3)
+        return [""] * ((5 if counted else 3) + priced)
     figures = [ms(cell.ready.median), ms(cell.ready.low), ms(cell.ready.high)]
+    if priced:
+        figures.append(ms(cell.counted.median) if cell.counted else "")
     if counted:
         figures.append(count(cell.instructions.median) if cell.instructions else "")
         figures.append(ms(cell.idle.median) if cell.idle else "")

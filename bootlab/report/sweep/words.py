@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bootlab.experiments.sweep.places import AXES, Axis, Place
 from bootlab.experiments.sweep.result import PlaceResult, SweepResult, Trend, TrendRow
-from bootlab.report.parts.figures import clock_sentence, ms
+from bootlab.report.parts.figures import clock_sentence, ms, price_sentence, price_words
 
 TITLES: dict[Axis, str] = {"vcpus": "vCPUs", "memory_mib": "memory", "page_size": "host page size", "kernel": "kernel"}
 COUNTED = "instructions"
@@ -88,10 +88,21 @@ def values_along(trend: Trend) -> list[str]:
 
 def clock(result: SweepResult) -> str:
     """Return the sentence that says which clock the sweep's figures are on."""
-    return clock_sentence(
+    sentence = clock_sentence(
         result.clock, result.ns_per_instruction, result.cpu, result.seeds if result.clock == "virtual" else [],
         result.accelerator,
     )  # fmt: skip
+    return sentence + price_sentence(result.price)
+
+
+def figure_clock(result: SweepResult) -> str:
+    """Return what the figures of every place are, for captions: the clock, or whose price."""
+    return f"{result.clock} clock" if result.price is None else price_words(result.price.model)
+
+
+def ready_title(result: SweepResult) -> str:
+    """Return what the time to ready is called over its column, without the unit."""
+    return "ready" if result.price is None else price_words(result.price.model)
 
 
 def spread_sentence(result: SweepResult) -> str:

@@ -49,19 +49,23 @@ def _table(columns: Iterable[str], rows: Iterable[list[str]]) -> Table:
 
 
 def _steps(steps: Sequence[TailorStep]) -> Table:
+    priced = any(step.price_ns is not None for step in steps)
     rows = [
         [
             step.label,
             count(step.dropped),
             count(step.on),
             count(step.kernel_bytes),
+            *([f"{step.price_ns / 1e6:.2f}" if step.price_ns is not None else "-"] if priced else []),
             f"{step.ready_ns / 1e6:.2f}" if step.ready_ns is not None else "-",
             f"{step.build_s:.0f}{' (cached)' if step.from_cache else ''}",
             "check passed" if step.ready else visible(step.detail),
         ]
         for step in steps
     ]
-    return _table(["kernel", "off>", "on>", "bytes>", "ready ms>", "build s>", ""], rows)
+    return _table(
+        ["kernel", "off>", "on>", "bytes>", *(["price ms>"] if priced else []), "ready ms>", "build s>", ""], rows
+    )
 
 
 def _dropped(drops: Sequence[Dropped]) -> list[RenderableType]:

@@ -1,9 +1,9 @@
 """A trial in Markdown: its stacks step by step, or its techniques alone where nothing was stacked."""
 
 from bootlab.experiments.trial.result import Judged, StackName, TryResult
-from bootlab.report.parts.figures import clock_sentence, ms, ratio_words, short_hashes
+from bootlab.report.parts.figures import COUNTED, ms, price_words, ratio_words, short_hashes
 from bootlab.report.parts.markdown import bold, code, markdown_table, plain, prose
-from bootlab.report.trial.words import in_order, kept_steps, time_words
+from bootlab.report.trial.words import clock_words, in_order, kept_steps, time_words
 from bootlab.techniques.model.verdict import Verdict
 
 _END = {
@@ -32,21 +32,24 @@ def try_markdown(result: TryResult) -> str:
 
 
 def _stacks(result: TryResult) -> str:
-    rows = [["baseline", "", ms(result.baseline.total_ns)]]
+    priced = result.price is not None
+    rows = [["baseline", "", ms(result.baseline.total_ns), *([ms(result.baseline.counted_ns)] * priced)]]
     for stack, end in result.final.items():
         steps = kept_steps(result, stack)
         for number, step in enumerate(steps, 1):
             reached = ms(step.total_ns)
             if number == len(steps):
-                ratio = f"{end.ratio:.2f}x {ratio_words(result.clock)}"
+                ratio = f"{end.ratio:.2f}x {ratio_words(result.clock, result.price)}"
                 reached = f"{bold(reached)} {_END.get(StackName(stack), stack)}: {ratio}"
-            rows.append([code(step.technique), ms(step.saved_ns), reached])
-    return markdown_table(["step, each on top of those above", "saved ms>", f"{time_words(result)} ms>"], rows)
+            rows.append([code(step.technique), ms(step.saved_ns), reached, *([ms(step.counted_ns)] * priced)])
+    titles = ["step, each on top of those above", "saved ms>", f"{time_words(result)} ms>"]
+    return markdown_table([*titles, *([f"{COUNTED} ms>"] * priced)], rows)
 
 
 def _alone(result: TryResult) -> str:
     modelled = any(one.load_saved_ns is not None for one in result.alone)
     split = ["of it load ms>", "without the load ms>", "and that is"] if modelled else []
+    counted = [f"of {COUNTED} ms>"] if result.price is not None else []
     rows = []
     for one in in_order(result.alone):
         if one.saved_ns is None:
@@ -56,8 +59,9 @@ def _alone(result: TryResult) -> str:
             cells += [ms(one.load_saved_ns), ms(one.saved_ns - one.load_saved_ns), one.execution.value]
         elif modelled:
             cells += ["", "", ""]
-        rows.append([*cells, ms(one.spread_ns), one.proof])
-    return markdown_table(["technique alone", "verdict", "saved ms>", *split, "spread ms>", "proof"], rows)
+        rows.append([*cells, *([ms(one.counted_saved_ns)] * len(counted)), ms(one.spread_ns), one.proof])
+    saved = "saved ms>" if result.price is None else f"saved of {price_words(result.price.model)} ms>"
+    return markdown_table(["technique alone", "verdict", saved, *split, *counted, "spread ms>", "proof"], rows)
 
 
 def _others(others: list[Judged]) -> list[str]:
@@ -74,9 +78,7 @@ def measured_on(result: TryResult) -> str:
     """Return the sentence below a trial's tables: clock, CPU model, seeds, how far it moves for no reason, hashes."""
     base = result.baseline
     boots = len(base.members) + len(base.null_members)
-    words = [
-        f"{plain(result.system)}, {clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds)}"
-    ]
+    words = [f"{plain(result.system)}, {clock_words(result)}"]
     words.append(f"the baseline moves by {ms(base.spread_ns)} ms for no reason, over {boots} boots")
     if result.wrong is not None:
         words.append(f"of techniques that do nothing at most {result.wrong:.1%} get a verdict")

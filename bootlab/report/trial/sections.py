@@ -8,11 +8,22 @@ from collections.abc import Sequence
 from bootlab.experiments.trial.result import Judged, Member, Step, TryResult
 from bootlab.report.boots.side_by_side import largest_change
 from bootlab.report.parts import charts
-from bootlab.report.parts.figures import count, ms, percent, ratio_words, spread_words
+from bootlab.report.parts.figures import COUNTED, count, ms, percent, price_words, ratio_words, spread_words
 from bootlab.report.parts.html_tables import Cell, Column, KindRow, table
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import key_figure, key_figures, minus
-from bootlab.report.trial.words import KINDS, VERDICTS, along_words, file_rows, in_order, inputs_of, kept, time_words
+from bootlab.report.trial.words import (
+    KINDS,
+    VERDICTS,
+    along_words,
+    file_rows,
+    in_order,
+    inputs_of,
+    kept,
+    measure_words,
+    time_words,
+    unit_words,
+)
 from bootlab.techniques.model.verdict import Verdict
 
 _KINDS = {Verdict.SHORTER: "gain", Verdict.FASTER: "gain", Verdict.LONGER: "loss", Verdict.SLOWER: "loss"}
@@ -31,7 +42,7 @@ def try_keys(result: TryResult) -> Html:
     ]
     for stack, end in result.final.items():
         note = join([
-            tag("strong", f"{end.ratio:.2f}\N{MULTIPLICATION SIGN}"), f" {ratio_words(result.clock)}, ",
+            tag("strong", f"{end.ratio:.2f}\N{MULTIPLICATION SIGN}"), f" {ratio_words(result.clock, result.price)}, ",
             f"{len(end.techniques)} technique{'' if len(end.techniques) == 1 else 's'}{_incl(result)}",
             f"; fails with a change that means nothing: {end.unsteady}" if end.unsteady else "",
         ])  # fmt: skip
@@ -57,12 +68,14 @@ def verdict_table(result: TryResult) -> Html:
     modelled = any(one.load_saved_ns is not None for one in result.alone)
     if modelled:
         columns[5:5] = [Column("of it load, ms", "number"), Column("without the load, ms", "number"), Column("so")]
+    if result.price is not None:
+        columns.append(Column(f"saved of {COUNTED}, ms", "number"))
     judged = in_order(result.alone)
     savings = [one.saved_ns or 0 for one in judged]
     axis = min(savings, default=0), max(savings, default=0)
     rows = [_verdict_row(result, one, axis, modelled) for one in judged]
     caption = (
-        f"Each technique alone against the baseline: ms on the {result.clock} clock, medians over seeds"
+        f"Each technique alone against the baseline: {measure_words(result)}, medians over seeds"
         f"{_incl(result)}. The grey band round zero is the spread: {_counts(result)}."
     )
     return table(caption, columns, rows, kind="verdicts", sortable=True)
@@ -86,6 +99,7 @@ def _verdict_row(result: TryResult, one: Judged, axis: tuple[int, int], modelled
         Cell(one.layer),
         Cell(one.risk),
         Cell(one.proof),
+        *([Cell(minus(ms(one.counted_saved_ns)), one.counted_saved_ns)] if result.price is not None else []),
     ]
 
 
@@ -127,8 +141,8 @@ def ladder(result: TryResult) -> Html:
         rung = _rung(result, step, end_ns)
         rows.append(rung if kept(result, step) else KindRow(rung, "dropped"))
     caption = (
-        f"Stacks, plan {result.plan!r}: each step is measured on top of the ones above it, ms on the {result.clock} "
-        f"clock{_incl(result)}. The pale end of a bar is what the step saved."
+        f"Stacks, plan {result.plan!r}: each step is measured on top of the ones above it, {measure_words(result)}"
+        f"{_incl(result)}. The pale end of a bar is what the step saved."
     )
     return table(caption, columns, rows, kind="ladder")
 
@@ -200,7 +214,7 @@ def files_table(result: TryResult) -> Html:
     storage = f" Loading kernel and initramfs comes before: {result.storage.words}." if result.storage else ""
     caption = (
         f"Sizes of what is booted, and ms from power-on to the first instruction in user space and to ready, "
-        f"{result.clock} clock, medians over seeds.{storage}"
+        f"{_clock(result)}, medians over seeds.{storage}"
     )
     return table(caption, columns, rows, kind="files", sortable=True)
 
@@ -235,14 +249,15 @@ def ablation_table(result: TryResult) -> Html:
             Cell(one.proof),
         ])  # fmt: skip
     caption = (
-        f"Each technique left out of the finished stack, the others left in: ms on the {result.clock} clock, medians "
+        f"Each technique left out of the finished stack, the others left in: {measure_words(result)}, medians "
         f"over seeds{_incl(result)}. The verdict is on the stack with it against the stack without it."
     )
     return table(caption, columns, rows, kind="verdicts", sortable=True)
 
 
 def _ready(result: TryResult) -> str:
-    return "ready, ms" if result.storage is None else "load + ready, ms"
+    ready = "ready, ms" if result.price is None else f"{price_words(result.price.model)}, ms"
+    return ready if result.storage is None else f"load + {ready}"
 
 
 def _incl(result: TryResult) -> str:
@@ -256,4 +271,8 @@ def _counts(result: TryResult) -> str:
 
 
 def _unit(result: TryResult) -> str:
-    return f"ms {result.clock}"
+    return unit_words(result)
+
+
+def _clock(result: TryResult) -> str:
+    return f"{result.clock} clock" if result.price is None else unit_words(result)

@@ -7,18 +7,20 @@ from rich.table import Table
 from rich.text import Text
 
 from bootlab.experiments.trial.result import Judged, Step, TryResult
-from bootlab.report.parts.figures import clock_sentence, count, ms, percent, ratio_words, spread_words, visible
+from bootlab.report.parts.figures import COUNTED, count, ms, percent, price_words, ratio_words, spread_words, visible
 from bootlab.report.parts.terminal_tables import CellBar, foot, keep_whole, plain_table
 from bootlab.report.trial.words import (
     VERDICTS,
     FileRow,
     along_words,
+    clock_words,
     cost_words,
     file_rows,
     in_order,
     inputs_of,
     kept,
     time_words,
+    unit_words,
 )
 from bootlab.techniques.model.evidence import Effect
 from bootlab.techniques.model.verdict import Verdict
@@ -36,7 +38,7 @@ def try_result(result: TryResult) -> RenderableType:
     """Return a trial: every technique by verdict, sizes and times, the stacks as a ladder, ablation, then the clock."""
     base = result.baseline
     boots = len(base.members) + len(base.null_members)
-    figure = f"{ms(base.total_ns)} ms {result.clock}"
+    figure = f"{ms(base.total_ns)} {unit_words(result)}"
     lines: list[RenderableType] = [
         Text.assemble((visible(result.system), "bold"), "  baseline ", (figure, "bold")),
         Text(f"moves by {spread_words(base.spread_ns, base.total_ns)} for no reason, over {boots} boots"),
@@ -54,7 +56,7 @@ def try_result(result: TryResult) -> RenderableType:
         lines += [Text(), Text("what else a technique changed of the kernel's configuration"), _along(along)]
     if files := file_rows(result):
         storage = f"; {result.storage.words}, before power-on" if result.storage is not None else ""
-        lines += [Text(), Text(f"sizes in KiB, times in ms from power-on{storage}"), _files(files, result)]
+        lines += [Text(), Text(f"sizes in KiB, times in {_times(result)}{storage}"), _files(files, result)]
     if result.stack:
         lines += [
             Text(),
@@ -71,21 +73,25 @@ def try_result(result: TryResult) -> RenderableType:
         many = f"{len(end.techniques)} technique{'' if len(end.techniques) == 1 else 's'}"
         lines.append(
             Text.assemble(
-                (f"{stack}: ", ""), (f"{ms(end.total_ns)} ms {result.clock}, {end.ratio:.2f}x", "bold"),
-                f" {ratio_words(result.clock)}, {many}{_incl(result)}",
+                (f"{stack}: ", ""), (f"{ms(end.total_ns)} {unit_words(result)}, {end.ratio:.2f}x", "bold"),
+                f" {ratio_words(result.clock, result.price)}, {many}{_incl(result)}",
             )
         )  # fmt: skip
         if end.unsteady:
             lines.append(Text(f"{stack}: fails with a change that means nothing: {visible(end.unsteady)}", style="red"))
     if result.wrong is not None:
         lines.append(Text(f"of techniques that do nothing at most {result.wrong:.1%} get a verdict", style="dim"))
-    clock = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds)
+    clock = clock_words(result)
     host = [Text(words, style="dim")] if (words := cost_words(result)) else []
     return Group(*lines, *foot(clock, result.hashes, result.run, result.board_model), *host)
 
 
 def _incl(result: TryResult) -> str:
     return "" if result.storage is None else f"; {time_words(result)}"
+
+
+def _times(result: TryResult) -> str:
+    return "ms from power-on" if result.price is None else unit_words(result)
 
 
 def _files(files: list[FileRow], result: TryResult) -> Table:
@@ -123,7 +129,8 @@ def _reasons_of_ablation(result: TryResult) -> list[RenderableType]:
 def _verdicts(result: TryResult) -> Table:
     modelled = any(one.load_saved_ns is not None for one in result.alone)
     split = ("load ms>", "without the load") if modelled else ()
-    rows = plain_table("technique", "layer", "risk", "saved ms>", "%>", *split, "spread>", "proof")
+    saved = saved_titles(result)
+    rows = plain_table("technique", "layer", "risk", *saved[:1], "%>", *split, *saved[1:], "spread>", "proof")
     keep_whole(rows, rows.columns[1:])
     verdict = ""
     for one in in_order(result.alone):
@@ -136,9 +143,16 @@ def _verdicts(result: TryResult) -> Table:
         rows.add_row(
             Text(" ").append_text(_name(one)), visible(one.layer), visible(one.risk), ms(one.saved_ns),
             percent(one.saved_ns, result.baseline.total_ns), *(_split(one) if modelled else ()),
-            ms(one.spread_ns), proof,
+            *([ms(one.counted_saved_ns)] if result.price is not None else []), ms(one.spread_ns), proof,
         )  # fmt: skip
     return rows
+
+
+def saved_titles(result: TryResult) -> list[str]:
+    """Return the headings of what a technique saves: of the price, and of instructions + idle beside it."""
+    if result.price is None:
+        return ["saved ms>"]
+    return [f"saved of {price_words(result.price.model)} ms>", f"of {COUNTED} ms>"]
 
 
 def _split(one: Judged) -> tuple[RenderableType, RenderableType]:
@@ -167,10 +181,13 @@ def _along(judged: Iterable[Judged]) -> Table:
 
 def _ladder(result: TryResult) -> Table:
     base_ns = result.baseline.total_ns
-    ready = "ready ms>" if result.storage is None else "load+ready ms>"
-    rows = plain_table("step", "saved ms>", ready, "in all %>", "")
-    keep_whole(rows, rows.columns[:-1])
-    rows.add_row("baseline", "", ms(base_ns), "", CellBar(0, 1, "bright_black"))
+    ready = "ready ms>" if result.price is None else f"{price_words(result.price.model)} ms>"
+    ready = ready if result.storage is None else f"load+{ready}"
+    counted = [f"{COUNTED} ms>"] if result.price is not None else []
+    rows = plain_table("step", "saved ms>", ready, "in all %>", *counted, "")
+    keep_whole(rows, rows.columns[:-1] if not counted else rows.columns[:2])
+    own = [ms(result.baseline.counted_ns)] if counted else []
+    rows.add_row("baseline", "", ms(base_ns), "", *own, CellBar(0, 1, "bright_black"))
     stack = ""
     for step in result.stack:
         if step.stack != stack:
@@ -182,13 +199,16 @@ def _ladder(result: TryResult) -> Table:
 
 def _rung(result: TryResult, step: Step) -> list[RenderableType]:
     name = Text(" ").append_text(_name(step)).append("*" if step.retried else "")
+    counted = [ms(step.counted_ns)] if result.price is not None else []
     if not kept(result, step):
         name.stylize("dim")
         figures = [Text(ms(time), style="dim") for time in (step.saved_ns, step.total_ns)]
-        return [name, *figures, "", Text(step.verdict, style="dim")]
+        own = [Text(figure, style="dim") for figure in counted]
+        return [name, *figures, "", *own, Text(step.verdict, style="dim")]
     share = (step.total_ns or 0) / max(result.baseline.total_ns, 1)
     bar = CellBar(0, min(share, 1.0), "yellow" if step.stack == "with risks" else "blue")
-    return [name, ms(step.saved_ns), ms(step.total_ns), percent(step.total_saved_ns, result.baseline.total_ns), bar]
+    share_saved = percent(step.total_saved_ns, result.baseline.total_ns)
+    return [name, ms(step.saved_ns), ms(step.total_ns), share_saved, *counted, bar]
 
 
 def _name(one: Judged) -> Text:

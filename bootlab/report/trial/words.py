@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bootlab.experiments.trial.result import Judged, StackName, Step, TryResult
+from bootlab.experiments.trial.result import Baseline, Finished, Judged, StackName, Step, TryResult
+from bootlab.measure.price import priced_phases_of
 from bootlab.report.boots.side_by_side import Side
+from bootlab.report.parts.figures import clock_sentence, price_sentence, price_words
 from bootlab.techniques.model.verdict import Verdict
 
 KINDS = {
@@ -40,13 +42,35 @@ def kept_steps(result: TryResult, stack: str) -> list[Step]:
 
 
 def sides_of(result: TryResult) -> list[Side]:
-    """Return the baseline and the end of each stack that holds anything."""
-    sides = [Side("baseline", "baseline", result.baseline.ready_ns, result.baseline.phases)]
+    """Return the baseline and the end of each stack that holds anything, by their price where there is one."""
+    sides = [_side("baseline", "baseline", result.baseline)]
     for stack in result.final:
         steps = [step for step in kept_steps(result, stack) if step.phases]
         if steps:
-            sides.append(Side(stack, KINDS.get(stack, "recommended"), steps[-1].ready_ns, steps[-1].phases))
+            sides.append(_side(stack, KINDS.get(stack, "recommended"), steps[-1]))
     return sides
+
+
+def _side(title: str, kind: str, row: Baseline | Step) -> Side:
+    if row.price_ns is None:
+        return Side(title, kind, row.ready_ns, row.phases)
+    return Side(title, kind, row.price_ns, priced_phases_of(row.phases))
+
+
+def unit_words(result: TryResult) -> str:
+    """Return what the trial's figures are in: ms of its clock, or of a price."""
+    return f"ms {result.clock}" if result.price is None else f"ms {price_words(result.price.model)}"
+
+
+def measure_words(result: TryResult) -> str:
+    """Return the same as part of a sentence about tables: `ms on the virtual clock`."""
+    return f"ms on the {result.clock} clock" if result.price is None else unit_words(result)
+
+
+def clock_words(result: TryResult) -> str:
+    """Return the sentence that says what the trial's figures mean."""
+    sentence = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds)
+    return sentence + price_sentence(result.price)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +91,26 @@ def file_rows(result: TryResult) -> list[FileRow]:
     Empty if unrecorded.
     """
     base = result.baseline
-    rows = [FileRow("baseline", "", base.sizes, base.load_ns, base.user_space_ns, base.ready_ns)]
+    rows = [FileRow("baseline", "", base.sizes, base.load_ns, *_times(base))]
     rows += [
-        FileRow(one.technique, one.verdict, one.sizes, one.load_ns, one.user_space_ns, one.ready_ns)
+        FileRow(one.technique, one.verdict, one.sizes, one.load_ns, *_times(one))
         for one in in_order(result.alone)
         if one.sizes
     ]
     rows += [
-        FileRow(f"+ {step.technique}", step.verdict, step.sizes, step.load_ns, step.user_space_ns, step.ready_ns)
+        FileRow(f"+ {step.technique}", step.verdict, step.sizes, step.load_ns, *_times(step))
         for step in kept_steps(result, StackName.LADDER)
         if step.sizes
     ]
     rows += [
-        FileRow(stack, f"{end.ratio:.2f}x", end.sizes, end.load_ns, end.user_space_ns, end.ready_ns)
-        for stack, end in result.final.items()
+        FileRow(stack, f"{end.ratio:.2f}x", end.sizes, end.load_ns, *_times(end)) for stack, end in result.final.items()
     ]
     return rows if base.sizes else []
+
+
+def _times(row: Baseline | Judged | Finished) -> tuple[int | None, int | None]:
+    # A clock that is charged has times of its own, which are neither of the two figures.
+    return (row.user_space_ns, row.ready_ns) if row.price_ns is None else (None, row.price_ns)
 
 
 def inputs_of(rows: Sequence[FileRow]) -> list[str]:
@@ -106,7 +134,8 @@ def along_words(one: Judged) -> str:
 
 def time_words(result: TryResult) -> str:
     """Return what a time of the trial is the time of: with a storage model it includes the load, and says so."""
-    return "ready" if result.storage is None else f"ready incl. {result.storage.words}"
+    ready = "ready" if result.price is None else price_words(result.price.model)
+    return ready if result.storage is None else f"{ready} incl. {result.storage.words}"
 
 
 def cost_words(result: TryResult) -> str:

@@ -11,6 +11,7 @@ from bootlab.network.addresses import GUEST_MAC, mac_words
 from bootlab.snapshot.identity import FILE_NAME
 from bootlab.system import Accelerator, Attachment, Board, BootFiles, ClockKind, MachineType, PageSize, System
 from bootlab.targets.qemu.exact_devices import device_options, machine_options, modelled_options
+from bootlab.targets.qemu.huge_pages import wanted_pages
 
 RTC_BASE = "2024-01-01T00:00:00"
 """The date in the guest's real-time clock at power-on. Any fixed one does."""
@@ -177,10 +178,10 @@ def _machine(system: System, snapshot: SnapshotFiles | None) -> list[str]:
     machine = system.machine
     options = "".join(f",{key}={value}" for key, value in machine.options.items())
     argv = []
-    if machine.page_size is not PageSize.AUTO:
+    if (pages := wanted_pages(system)) is not PageSize.AUTO:
         # Both sizes are files in memory, touched when the guest touches them and never merged: only the page differs.
         # QEMU asks for huge pages everywhere, but the host gives none to a memory file (huge_pages.py).
-        huge = "on,hugetlbsize=2M" if machine.page_size is PageSize.HUGE else "off"
+        huge = "on,hugetlbsize=2M" if pages is PageSize.HUGE else "off"
         argv += [
             "-object",
             f"memory-backend-memfd,id=ram,size={machine.memory_mib}M,hugetlb={huge},prealloc=off,merge=off",

@@ -2,7 +2,7 @@
 
 from bootlab.price.host_model import read_host_model
 from bootlab.price.memory import huge_spans
-from bootlab.system import PageSize, System
+from bootlab.system import System
 
 
 def model_hash(system: System) -> dict[str, str]:
@@ -20,6 +20,6 @@ def charge_lines(system: System) -> str:
     if name is None:
         return ""
     model = read_host_model(name)
-    memory = model.memory if machine.page_size is PageSize.AUTO else machine.page_size.value
-    lines = model.plugin_lines(huge_spans(machine.type.value, machine.memory_mib), memory)
+    spans = huge_spans(machine.type.value, machine.memory_mib, machine.shape)
+    lines = model.plugin_lines(spans, model.backed_by(machine.page_size.value))
     return "".join(f"{line}\n" for line in lines)

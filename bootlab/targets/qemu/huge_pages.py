@@ -18,7 +18,7 @@ def expect_pages(system: System, *, pool: Path = _POOL, shared: Path = _SHARED) 
     Raises InputError for memory that is not a whole number of huge pages. `pool`, `shared`: where the host's kernel
     says how many huge pages there are, and whether files in memory get them unasked.
     """
-    wanted, memory_mib = system.machine.page_size, system.machine.memory_mib
+    wanted, memory_mib = wanted_pages(system), system.machine.memory_mib
     if wanted is PageSize.SMALL and (given := _chosen(shared)) not in ("never", "deny", ""):
         raise MissingTool(
             f'machine.page_size = "4K": this host gives huge pages to files in memory ({shared}: {given})',
@@ -36,6 +36,14 @@ def expect_pages(system: System, *, pool: Path = _POOL, shared: Path = _SHARED) 
             f'machine.page_size = "2M": {memory_mib} MiB take {need} huge pages, and this host has {free} free',
             hint=f"as root: sysctl vm.nr_hugepages={_total(pool) + need - free}; 0 gives them back",
         )
+
+
+def wanted_pages(system: System) -> PageSize:
+    """Return what is to back the guest's memory on this host: what the system says, but where a host model is charged.
+
+    There the size says what that model charges, and this host's own pages show nowhere.
+    """
+    return system.machine.page_size if system.clock.host_model is None else PageSize.AUTO
 
 
 def read_free_pages(pool: Path = _POOL) -> int:

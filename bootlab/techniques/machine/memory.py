@@ -1,9 +1,10 @@
 """How much memory the machine has."""
 
-from bootlab.system import System
-from bootlab.techniques.changes.machine import fixed_by_board
+from bootlab.price.host_model import read_host_model
+from bootlab.system import PageSize, System
+from bootlab.techniques.changes.machine import fixed_by_board, with_machine
 from bootlab.techniques.model.evidence import Measured
-from bootlab.techniques.model.proofs import fact_falls
+from bootlab.techniques.model.proofs import exits_fall, fact_falls
 from bootlab.techniques.model.published import CLEAR_LINUX, VENTURA_2024, Published
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 
@@ -22,7 +23,36 @@ def _halved(system: System, measured: Measured) -> System:
     return system.with_part("machine", memory_mib=system.machine.memory_mib // 2)
 
 
+def _is_charged_for_pages(system: System, measured: Measured) -> str | None:
+    if system.clock.host_model is None:
+        return "no host model is charged to the clock, and nothing else shows the host's pages: --price MODEL"
+    model = read_host_model(system.clock.host_model)
+    if model.backed_by(system.machine.page_size.value) == PageSize.HUGE:
+        return "huge pages back the memory already"
+    return None
+
+
 TECHNIQUES = (
+    Technique(
+        name="machine_huge_pages",
+        text=Text(
+            summary="backs the guest's memory with pages of 2 MiB on the host",
+            mechanism=(
+                "Each page that a guest touches first is a fault of the nested page table, in which the host finds "
+                "memory and clears it; with huge pages there is one for 512 pages. It shows only in a price under a "
+                "host model, or on the wall clock of a host with KVM."
+            ),
+            cost="the host must have huge pages to give, and gives the whole chunk for one page that is touched",
+            risk=Risk.NONE,
+            published=(
+                Published("8.75 -> 5.95 ms at 128 MiB, 25.1 -> 11.1 at 2 GiB", f"{VENTURA_2024}, results.json"),
+            ),
+        ),
+        change=Change(
+            Layer.MACHINE, 'machine.page_size = "2M"', with_machine(page_size=PageSize.HUGE), _is_charged_for_pages
+        ),
+        proof=exits_fall("fault_4K"),
+    ),
     Technique(
         name="machine_memory_half",
         text=Text(

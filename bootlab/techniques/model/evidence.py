@@ -49,6 +49,8 @@ class Evidence:
     """Input (`kernel`, `initramfs`, `rootfs`, `disk0`, ...) -> bytes."""
     read_bytes: Mapping[str, int] = field(default_factory=dict)
     """Phase -> bytes that an emulated board read from its card in it; empty for other machines."""
+    exits: Mapping[str, int] = field(default_factory=dict)
+    """Class of exit of KVM, or of fault -> how often up to ready; empty where no host model was charged."""
 
 
 Prove = Callable[[Evidence, Evidence], Effect]

@@ -97,6 +97,17 @@ def _console_falls_silent(after: Evidence, before: Evidence) -> Effect:
     return Effect.NONE if new >= old else Effect.NOT_SHOWN
 
 
+def exits_fall(name: str) -> Proof:
+    """Under a host model: exits of a class of KVM, or faults, are at most half of what they were."""
+
+    def prove(after: Evidence, before: Evidence) -> Effect:
+        if not after.exits or not before.exits.get(name):
+            return Effect.NOT_SHOWN
+        return Effect.PROVEN if 2 * after.exits.get(name, 0) <= before.exits[name] else Effect.NONE
+
+    return Proof(prove)
+
+
 def never_runs(*symbols: str) -> Proof:
     """Watched kernel functions that ran before no longer run."""
 

@@ -7,9 +7,12 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.findings.analysis import Analysis, analyse
+from bootlab.findings.cost_tree import CostTree
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
+from bootlab.price.classes import CLASSES
 from bootlab.price.host_model import read_host_model
+from bootlab.price.shape_corrections import FIRMWARE, XEN, XEN_CPUIDS
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.profile.recorded.trace import read_trace
 from bootlab.system import System
@@ -68,6 +71,10 @@ def test_a_charged_boot_repeats_and_adds_up(tmp_path: Path) -> None:
     assert record.charged_ns == price.small.exits_ns + price.small.faults_ns
     assert record.ready_ns == (record.instructions or 0) + (record.idle_ns or 0) + record.charged_ns
     assert sum(one.ns for one in record.charges.values()) == record.charged_ns
+    # What the boot says of itself is what its profile says, and its phases add up to it.
+    assert record.price is not None and record.price.total_ns == price.small.total_ns
+    assert sum(one.price_ns or 0 for one in record.phases) == record.price.total_ns
+    assert record.counted_ns == (record.instructions or 0) + (record.idle_ns or 0)
     counts = {name: one.count for name, one in record.charges.items()}
     assert counts.pop("fault_4K") == first.price.account.n_pages
     assert counts == first.price.account.by_class
@@ -81,3 +88,19 @@ def test_a_guest_sees_kvm_and_its_x2apic_does_not_end_qemu(tmp_path: Path) -> No
     for line in ("Hypervisor detected: KVM", "x2apic enabled", "Switched to clocksource kvm-clock"):
         assert line in console, console[-2000:]
     assert seen.price is not None and seen.price.account.by_class["wrmsr"] > 50
+
+
+def test_a_shape_takes_off_what_firecracker_has_not_got(tmp_path: Path) -> None:
+    """Its firmware, and the search for Xen, which the profile counts where it is."""
+    given = {"shape": "firecracker", "memory_mib": 128}
+    system = System.model_validate({**dict(CHARGED), "machine": given})
+    seen = profiled(system, tmp_path / "shaped")
+    price = seen.record.price
+    assert seen.price is not None and price is not None, seen.record.detail
+    # Where the kernel calls through pv_ops they are a callee's.
+    there = CostTree(seen.profile, seen.profile.up_to("ready"), ()).below(["xen_prepare_pvh"])
+    assert seen.price.account.exits[there, list(CLASSES).index("cpuid")].sum() == XEN_CPUIDS
+    assert price.corrections.keys() == {FIRMWARE, XEN}
+    assert price.total_ns == seen.price.prices[0].small.total_ns + sum(price.corrections.values())
+    phases = {one.name: one.price_ns for one in seen.record.phases}
+    assert phases["firmware"] == 0 and sum(one or 0 for one in phases.values()) == price.total_ns

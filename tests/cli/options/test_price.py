@@ -1,0 +1,46 @@
+"""--price charges the clock of what is booted, or says why there is no such price."""
+
+from pathlib import Path
+
+import pytest
+
+from bootlab.cli.options.price import absolute_model, with_price
+from bootlab.errors import InputError
+from bootlab.price import host_model
+from bootlab.system import System
+
+SYSTEM = System.model_validate(
+    {"name": "one", "machine": {"type": "q35"}, "kernel": {"image": "bzImage"}, "booted": {"mark": "ready"}}
+)
+
+
+def test_a_model_is_charged_to_the_clock_and_none_leaves_the_system_as_it_is() -> None:
+    assert with_price(SYSTEM, None) is SYSTEM
+    assert with_price(SYSTEM, "lean").clock.host_model == "lean"
+    other = SYSTEM.with_part("clock", host_model="ibrs")
+    assert with_price(other, None).clock.host_model == "ibrs"
+    assert with_price(other, "nested").clock.host_model == "nested"
+
+
+def test_a_file_is_named_by_its_whole_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Path(host_model.__file__).parent / "host_models" / "lean.toml"
+    (tmp_path / "mine.toml").write_bytes(source.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    assert with_price(SYSTEM, "mine.toml").clock.host_model == str(tmp_path / "mine.toml")
+    assert absolute_model("lean") == "lean" and absolute_model(None) is None
+
+
+@pytest.mark.parametrize(
+    "machine, clock, model, said",
+    [
+        ("q35", "virtual", "leen", "leen: no host model of this name"),
+        ("q35", "virtual", "gone.toml", "gone.toml: No such file or directory"),
+        ("q35", "wall", "lean", "--price lean: one is on the wall clock"),
+        ("virt", "virtual", "lean", "--price lean: the exits of an x86-64 guest of KVM are known; one is aarch64"),
+    ],
+)
+def test_what_has_no_price_is_refused_by_name(machine: str, clock: str, model: str, said: str) -> None:
+    system = SYSTEM.with_part("machine", type=machine).with_part("clock", kind=clock)
+    with pytest.raises(InputError) as caught:
+        with_price(system, model)
+    assert said in caught.value.message

@@ -1,0 +1,37 @@
+"""scripts/price-tables: its systems see KVM, its figures are those of the phases, and bad words are refused."""
+
+from pathlib import Path
+
+import pytest
+
+from scripts.price_tables import ROWS, kernel_ns, main, meets_at, seen_by_kvm
+from tests.report.priced import priced_boot
+
+
+def test_every_row_but_those_on_a_shape_is_a_machine_that_kvm_shows_itself_on() -> None:
+    ours, stock = ROWS[-1], ROWS[0]
+    shaped = seen_by_kvm(ours).machine
+    assert (shaped.shape, shaped.hypervisor, shaped.memory_mib) == ("firecracker", "kvm", 128)
+    plain = seen_by_kvm(stock).machine
+    assert plain.shape is None and plain.hypervisor == "kvm" and plain.cpu.startswith("EPYC")
+
+
+def test_the_kernels_own_price_has_neither_firmware_nor_user_space() -> None:
+    boot = priced_boot()
+    assert boot.price is not None
+    names = {phase.name for phase in boot.phases}
+    others = sum(one.price_ns or 0 for one in boot.phases if one.name in ("firmware", "user space"))
+    assert {"firmware"} < names and kernel_ns(boot) == boot.price.total_ns - others
+
+
+def test_the_rate_at_which_they_meet_makes_them_meet() -> None:
+    boot = priced_boot()
+    assert boot.price is not None and boot.instructions is not None
+    rate = meets_at(boot, 900.0)
+    others_ns = kernel_ns(boot) - boot.price.instructions_ns
+    assert others_ns + rate * boot.instructions == pytest.approx(900e6)
+
+
+def test_bad_words_are_refused_by_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["--leave-out", "examples/nothing.toml"]) == 2
+    assert "--leave-out examples/nothing.toml: no row of the table" in capsys.readouterr().err
