@@ -34,6 +34,7 @@ VERBS: Final = {
     "unused": "unused:unused",
     "coldplug": "coldplug:coldplug",
     "watch": "watch.verb:watch",
+    "probe": "outside.probe:probe",
     "techniques": "techniques:techniques",
     "init": "init:app",
     "report": "report:report",

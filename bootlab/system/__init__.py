@@ -1,5 +1,6 @@
 """Everything that decides a boot: the System and its parts, and how a TOML file becomes one."""
 
+from bootlab.system.asked_machine import AskedMachine, SignalLine
 from bootlab.system.board import BOARDS, SECTOR, Board, CardLayout, FlashLayout
 from bootlab.system.board_model import BoardModel
 from bootlab.system.boot_files import BootFiles
@@ -26,13 +27,14 @@ from bootlab.system.network import Network, NetworkPeer, NetworkProbe
 from bootlab.system.part import Part
 from bootlab.system.source_build import SourceBuild
 from bootlab.system.source_program import Instructions, Libc, SourceProgram
-from bootlab.system.target import Command, Replay, SerialLine
+from bootlab.system.target import Command, CommandCloud, Ec2Instance, HostMachine, Replay, SerialLine, words_of
 from bootlab.system.value import System
 
 __all__ = [
     "BOARDS",
     "SECTOR",
     "Accelerator",
+    "AskedMachine",
     "Attachment",
     "Board",
     "BoardModel",
@@ -45,15 +47,18 @@ __all__ = [
     "Check",
     "ClockKind",
     "Command",
+    "CommandCloud",
     "Compression",
     "Coldplug",
     "Content",
     "Disk",
     "DiskImage",
     "DiskModel",
+    "Ec2Instance",
     "FileSystem",
     "Flash",
     "FlashLayout",
+    "HostMachine",
     "Initramfs",
     "Instructions",
     "Kernel",
@@ -69,10 +74,12 @@ __all__ = [
     "Part",
     "Replay",
     "Rootfs",
+    "SignalLine",
     "SourceBuild",
     "SourceProgram",
     "Storage",
     "System",
     "SerialLine",
     "read_system",
+    "words_of",
 ]

@@ -37,6 +37,14 @@ _PC_STAGES = {
     m.EXIT_BOOT_SERVICES: "end of UEFI",
 }
 """The same of a PC that boots from a disk."""
+_ASKED_STAGES = {
+    m.POWER_ON: "silent",
+    m.LAUNCHED: "pending to running",
+    m.RUNNING: "running to an answer",
+    m.LINK_UP: "link up",
+    m.ADDRESS_UP: "address up",
+}
+"""The same of a machine that is asked from outside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,9 @@ def _stages_of(marks: Mapping[str, int]) -> Mapping[str, str]:
     """Return the stages of this machine before its kernel; empty where the firmware alone loads it."""
     if m.SPL_ENTRY in marks:
         return _STAGES
+    if any(name in marks for name in (m.LAUNCHED, m.LINK_UP, m.ADDRESS_UP)):
+        # What is ordered is waited for before it is silent.
+        return {**_ASKED_STAGES, m.POWER_ON: "order"} if m.LAUNCHED in marks else _ASKED_STAGES
     return _PC_STAGES if any(name in marks for name in m.PC_STAGES) else {}
 
 
