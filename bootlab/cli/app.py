@@ -35,6 +35,7 @@ VERBS: Final = {
     "coldplug": "coldplug:coldplug",
     "watch": "watch.verb:watch",
     "probe": "outside.probe:probe",
+    "ec2": "outside.ec2:app",
     "techniques": "techniques:techniques",
     "init": "init:app",
     "report": "report:report",
