@@ -103,11 +103,11 @@ def page(port: int) -> str:
 def split_host(text: str) -> tuple[str, tuple[int, ...]]:
     """Return host and ports of HOST[:PORT...]. Raises InputError."""
     found = re.fullmatch(r"\[(?P<six>[^\]]+)\](?P<behind>(:[^:]*)*)|(?P<host>[^:\[\]]+)(?P<ports>(:[^:]*)*)", text)
+    if ":" in text and is_address(text):
+        # Without brackets: what is a port of it nobody can tell.
+        raise InputError(f"{text}: an IPv6 address is put in brackets", hint=f"[{text}]:22")
     if found is None or any(ord(character) < 33 for character in text):
         raise InputError(f"{text!r}: is no host with ports", hint=_EXAMPLE)
-    if found["six"] is None and is_address(text):
-        # An IPv6 address without brackets: what is a port of it nobody can tell.
-        raise InputError(f"{text}: an IPv6 address is put in brackets", hint=f"[{text}]:22")
     ports = []
     for word in (found["behind"] or found["ports"] or "").split(":")[1:]:
         if not re.fullmatch(r"[0-9]{1,5}", word) or not 1 <= int(word) <= 65535:

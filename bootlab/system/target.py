@@ -125,7 +125,7 @@ class Ec2Instance(AskedMachine):
     def _names_an_image(cls, value: dict[str, Any]) -> dict[str, Any]:
         for name in ("ImageId", "InstanceType"):
             if not isinstance(value.get(name), str) or not value[name]:
-                raise ValueError(f"{name} is missing: a text, as RunInstances takes it")
+                raise ValueError(f"it has no {name}: a text, as RunInstances takes it")
         for name in ("MinCount", "MaxCount", "ClientToken", "TagSpecifications", "DryRun"):
             if name in value:
                 raise ValueError(f"{name} is bootlab's own to give")
