@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from bootlab.errors import InputError
-from bootlab.outside.asking import Account, Sockets, Sort
+from bootlab.outside.asking import AskingAccount, Sockets, Sort
 from bootlab.outside.connections import ConnectPorts, Talk
-from bootlab.outside.questions import ADDRESS, ANSWERED, LINK, PING, Answer, Questions, pace_ns
+from bootlab.outside.questions import ADDRESS, ANSWERED, LINK, PING, OutsideAnswer, Questions, pace_ns
 from bootlab.outside.raw import Pings, RawPorts, may_be_raw, open_link
 from bootlab.outside.route import find_route
 
@@ -25,7 +25,7 @@ class Asker:
     `way`: by raw sockets, by connections, or by whichever this user may.
     """
 
-    def __init__(self, questions: Questions, way: Way, say: Callable[[Answer], None]) -> None:
+    def __init__(self, questions: Questions, way: Way, say: Callable[[OutsideAnswer], None]) -> None:
         self._questions = questions
         self._say = say
         self._said: set[str] = set()
@@ -36,7 +36,7 @@ class Asker:
             raise InputError(
                 "raw sockets: this user may not open them", hint='run it as root, or let it connect: by "connect"'
             )
-        self._account = Account(self._take)
+        self._account = AskingAccount(self._take)
         self._notes: list[str] = []
 
     @property
@@ -105,16 +105,16 @@ class Asker:
             use(Talk(asked, port, path, account, sockets))
         return sorts
 
-    def _take(self, answer: Answer) -> None:
+    def _take(self, answer: OutsideAnswer) -> None:
         # What took time to be read is told in the order in which it came all the same, as far as it is known.
         self._last_ns = max(self._last_ns, answer.t_ns)
         self._tell(answer)
         if answer.name not in (LINK, PING) and ADDRESS not in self._said:
             self._tell(replace(answer, name=ADDRESS))
         if self._account.answered.issuperset(self._questions.wanted):
-            self._tell(Answer(ANSWERED, self._last_ns, None, "all that was asked"))
+            self._tell(OutsideAnswer(ANSWERED, self._last_ns, None, "all that was asked"))
 
-    def _tell(self, answer: Answer) -> None:
+    def _tell(self, answer: OutsideAnswer) -> None:
         if answer.name not in self._said:
             self._said.add(answer.name)
             self._say(answer)

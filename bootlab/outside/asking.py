@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, Protocol
 
-from bootlab.outside.questions import Answer
+from bootlab.outside.questions import OutsideAnswer
 
 _KEPT: Final = 4096
 """The times of so many questions are known: an answer comes within them, or never."""
@@ -42,10 +42,10 @@ class Rounds:
         return number in self._asked
 
 
-class Account:
+class AskingAccount:
     """What was answered, and what could not even be asked. `say` is given each answer, once a name."""
 
-    def __init__(self, say: Callable[[Answer], None]) -> None:
+    def __init__(self, say: Callable[[OutsideAnswer], None]) -> None:
         self.answered: set[str] = set()
         self.unsent: Counter[str] = Counter()
         """Why questions were not sent: reason -> how many."""
@@ -57,7 +57,7 @@ class Account:
         """Take an answer; a second one of the same name says nothing new."""
         if name not in self.answered:
             self.answered.add(name)
-            self._say(Answer(name, t_ns, since_ns, words))
+            self._say(OutsideAnswer(name, t_ns, since_ns, words))
 
 
 class Sort(Protocol):
@@ -100,7 +100,7 @@ class Sockets:
         self._selector.close()
 
 
-def send(line: socket.socket, account: Account, data: bytes) -> None:
+def send(line: socket.socket, account: AskingAccount, data: bytes) -> None:
     """Send a packet; that it could not be sent is counted, with why."""
     try:
         line.send(data)

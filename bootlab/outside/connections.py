@@ -9,8 +9,8 @@ from collections import deque
 from contextlib import suppress
 from typing import Final
 
-from bootlab.outside.asking import Account, Rounds, Sockets
-from bootlab.outside.questions import Place, Questions, banner, closed, opened, page
+from bootlab.outside.asking import AskingAccount, Rounds, Sockets
+from bootlab.outside.questions import NetworkPlace, Questions, banner, closed, opened, page
 
 _AT_ONCE: Final = 64
 """So many connections to a port wait for their answer; the oldest is then given up."""
@@ -23,7 +23,7 @@ _WELL = range(200, 400)
 class ConnectPorts:
     """A connection to each port, made again and again: refused by a closed one, closed at once at an open one."""
 
-    def __init__(self, place: Place, ports: tuple[int, ...], account: Account, sockets: Sockets) -> None:
+    def __init__(self, place: NetworkPlace, ports: tuple[int, ...], account: AskingAccount, sockets: Sockets) -> None:
         self._place, self._account, self._sockets = place, account, sockets
         self._waiting = set(ports)
         self._rounds = Rounds()
@@ -76,7 +76,9 @@ class ConnectPorts:
 class Talk:
     """What one open port says: by itself (`path` is None), or when it is asked for a page."""
 
-    def __init__(self, questions: Questions, port: int, path: str | None, account: Account, sockets: Sockets) -> None:
+    def __init__(
+        self, questions: Questions, port: int, path: str | None, account: AskingAccount, sockets: Sockets
+    ) -> None:
         self._questions, self._port, self._path = questions, port, path
         self._account, self._sockets = account, sockets
         self._name = banner(port) if path is None else page(port)
@@ -173,7 +175,7 @@ def _request(questions: Questions, port: int, path: str) -> bytes:
     ).encode()
 
 
-def _begun(place: Place, port: int, account: Account) -> socket.socket | None:
+def _begun(place: NetworkPlace, port: int, account: AskingAccount) -> socket.socket | None:
     line = None
     try:
         line = socket.socket(place.family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)

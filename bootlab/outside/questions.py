@@ -26,7 +26,7 @@ _EXAMPLE = "for example 192.0.2.7:22:80, or [2001:db8::7]:22"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NetworkPlace:
     """An address that is asked. `scope`: the network card of a link-local IPv6 address, 0 for others."""
 
     address: str
@@ -46,7 +46,7 @@ class Place:
 class Questions:
     """All that one machine is asked, again and again, each question until it has its answer."""
 
-    place: Place
+    place: NetworkPlace
     ports: tuple[int, ...] = ()
     """Each is asked until it is open; on the way a mark says when it first refused."""
     banners: tuple[int, ...] = ()
@@ -67,7 +67,7 @@ class Questions:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class OutsideAnswer:
     """A mark: `t_ns` is when the answer came (CLOCK_MONOTONIC), `since_ns` when the question before it was asked.
 
     What is asked for began to be between the two, where no packet was lost; `since_ns` is None where the very first
@@ -130,7 +130,7 @@ def is_address(text: str) -> bool:
     return True
 
 
-def find_place(host: str, family: str = "any") -> Place:
+def find_place(host: str, family: str = "any") -> NetworkPlace:
     """Return the first address that a host has, of `ipv4`, `ipv6` or `any`. Raises BootFailed for one without."""
     families = {"any": socket.AF_UNSPEC, "ipv4": socket.AF_INET, "ipv6": socket.AF_INET6}
     try:
@@ -143,7 +143,7 @@ def find_place(host: str, family: str = "any") -> Place:
         ) from error
     kind, _, _, _, address = found[0]
     scope = int(address[3]) if kind == socket.AF_INET6 and len(address) > 3 else 0
-    return Place(str(address[0]).partition("%")[0], socket.AddressFamily(kind), scope)
+    return NetworkPlace(str(address[0]).partition("%")[0], socket.AddressFamily(kind), scope)
 
 
 def pace_ns(questions: Questions) -> int:

@@ -9,8 +9,8 @@ import random
 import socket
 from contextlib import ExitStack
 
-from bootlab.outside.asking import Account, Rounds, Sockets, send
-from bootlab.outside.questions import LINK, PING, Place, closed, opened
+from bootlab.outside.asking import AskingAccount, Rounds, Sockets, send
+from bootlab.outside.questions import LINK, PING, NetworkPlace, closed, opened
 from bootlab.outside.route import Route, has_link_addresses
 from bootlab.outside.segments import (
     arp_question,
@@ -47,7 +47,7 @@ def may_be_raw() -> bool:
 class RawPorts:
     """A SYN to each port: a closed one refuses, an open one agrees, and this kernel then takes it back (RST)."""
 
-    def __init__(self, place: Place, ports: tuple[int, ...], account: Account, sockets: Sockets) -> None:
+    def __init__(self, place: NetworkPlace, ports: tuple[int, ...], account: AskingAccount, sockets: Sockets) -> None:
         self._place, self._account, self._sockets = place, account, sockets
         self._waiting = set(ports)
         self._rounds = Rounds()
@@ -100,7 +100,7 @@ class RawPorts:
 class Pings:
     """ICMP's echo, of both families: by a raw socket, or by one for pings alone where this user may have that."""
 
-    def __init__(self, place: Place, account: Account, sockets: Sockets) -> None:
+    def __init__(self, place: NetworkPlace, account: AskingAccount, sockets: Sockets) -> None:
         self._place, self._account, self._sockets = place, account, sockets
         self._rounds = Rounds()
         self._identity = random.randrange(1 << 16)
@@ -138,10 +138,10 @@ class Pings:
         return next((number for number in range(low, 1 << 24, 1 << 16) if self._rounds.knows(number)), low)
 
 
-class Link:
+class LinkQuestions:
     """Who has the address on this link: ARP for IPv4, neighbour discovery for IPv6."""
 
-    def __init__(self, place: Place, card: str, account: Account, sockets: Sockets) -> None:
+    def __init__(self, place: NetworkPlace, card: str, account: AskingAccount, sockets: Sockets) -> None:
         self._place, self._account, self._sockets = place, account, sockets
         self._rounds = Rounds()
         arp = socket.socket(socket.AF_PACKET, socket.SOCK_RAW | socket.SOCK_NONBLOCK, socket.htons(_ETH_P_ARP))
@@ -194,14 +194,14 @@ class Link:
                 self._account.answer(LINK, t_ns, since_ns, "has the address on this link")
 
 
-def open_link(place: Place, route: Route, account: Account, sockets: Sockets) -> Link | None:
+def open_link(place: NetworkPlace, route: Route, account: AskingAccount, sockets: Sockets) -> LinkQuestions | None:
     """Return the questions on this link; None where a router lies between, or the link has no such addresses."""
     if not route.on_link or route.card is None or not has_link_addresses(route.card):
         return None
-    return Link(place, route.card, account, sockets)
+    return LinkQuestions(place, route.card, account, sockets)
 
 
-def _raw(place: Place, protocol: int) -> socket.socket:
+def _raw(place: NetworkPlace, protocol: int) -> socket.socket:
     line = socket.socket(place.family, socket.SOCK_RAW | socket.SOCK_NONBLOCK, protocol)
     stamp_packets(line)
     return line

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bootlab.errors import BootlabError
-from bootlab.outside.questions import Place
+from bootlab.outside.questions import NetworkPlace
 from bootlab.process import run
 
 
@@ -21,7 +21,7 @@ class Route:
     """It is an address of this very host."""
 
 
-def find_route(place: Place) -> Route:
+def find_route(place: NetworkPlace) -> Route:
     """Return the way to an address, as `ip route get` says it; of an unknown one nothing is known."""
     of = ["dev", socket.if_indextoname(place.scope)] if place.scope else []
     try:

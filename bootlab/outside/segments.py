@@ -8,7 +8,7 @@ from typing import Any
 import dpkt
 from dpkt import arp, ethernet, icmp, icmp6, ip, tcp
 
-from bootlab.outside.questions import Place
+from bootlab.outside.questions import NetworkPlace
 
 _MOST_SEGMENT = b"\x02\x04\x05\xb4"
 _TCP_HEADER = struct.Struct(">HHIIBBHHH")
@@ -26,7 +26,7 @@ class PortSaid:
     is_open: bool
 
 
-def syn(place: Place, source: str, our_port: int, port: int, number: int) -> bytes:
+def syn(place: NetworkPlace, source: str, our_port: int, port: int, number: int) -> bytes:
     """Return the segment that asks to open a connection. `number`: its sequence number, by which its answer is known.
 
     Its checksum is there for IPv4; for IPv6 the kernel works it out.
@@ -51,7 +51,7 @@ def read_port_said(data: bytes) -> PortSaid | None:
     return PortSaid(port, our_port, (acknowledged - 1) % (1 << 32), bool(flags & tcp.TH_SYN))
 
 
-def echo(place: Place, identity: int, number: int) -> bytes:
+def echo(place: NetworkPlace, identity: int, number: int) -> bytes:
     """Return a ping; for IPv6, and on a socket for pings alone, the kernel works out its checksum."""
     said = icmp.ICMP.Echo(id=identity, seq=number & 0xFFFF, data=b"bootlab")
     if place.is_ipv6:

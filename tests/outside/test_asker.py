@@ -12,7 +12,7 @@ import pytest
 from bootlab.errors import InputError
 from bootlab.outside import asker as asking
 from bootlab.outside.asker import Asker
-from bootlab.outside.questions import Answer, Place, Questions
+from bootlab.outside.questions import NetworkPlace, OutsideAnswer, Questions
 
 WAYS = ["connect", pytest.param("raw", marks=pytest.mark.skipif(os.geteuid() != 0, reason="needs root: raw sockets"))]
 
@@ -33,8 +33,8 @@ def server() -> Iterator[socket.socket]:
         yield listening
 
 
-def answers(questions: Questions, way: str, within_s: float = 20) -> tuple[dict[str, Answer], Asker]:
-    heard: list[Answer] = []
+def answers(questions: Questions, way: str, within_s: float = 20) -> tuple[dict[str, OutsideAnswer], Asker]:
+    heard: list[OutsideAnswer] = []
     asker = Asker(questions, way, heard.append)  # type: ignore[arg-type]
     until = time.monotonic() + within_s
     asker.run(lambda: time.monotonic() > until)
@@ -45,7 +45,7 @@ def answers(questions: Questions, way: str, within_s: float = 20) -> tuple[dict[
 @pytest.mark.parametrize("way", WAYS)
 def test_an_open_port_and_what_it_says(way: str, server: socket.socket) -> None:
     port = int(server.getsockname()[1])
-    questions = Questions(Place("127.0.0.1", socket.AF_INET), (port,), banners=(port,), ping=False)
+    questions = Questions(NetworkPlace("127.0.0.1", socket.AF_INET), (port,), banners=(port,), ping=False)
     found, asker = answers(questions, way)
     assert list(found) == [f"port_{port}_open", "address_up", f"port_{port}_banner", "answered"]
     # It answered the very first question: since when it is up nobody can know.
@@ -67,7 +67,9 @@ def test_a_closed_port_shows_the_address_and_is_asked_until_it_is_open(way: str)
             later.listen()
 
         threading.Timer(0.5, listen).start()
-        found, _ = answers(Questions(Place("127.0.0.1", socket.AF_INET), (port,), ping=False, every_ns=5_000_000), way)
+        found, _ = answers(
+            Questions(NetworkPlace("127.0.0.1", socket.AF_INET), (port,), ping=False, every_ns=5_000_000), way
+        )
     assert list(found) == [f"port_{port}_closed", "address_up", f"port_{port}_open", "answered"]
     opened = found[f"port_{port}_open"]
     assert opened.since_ns is not None and opened.since_ns < opened.t_ns
@@ -77,7 +79,7 @@ def test_a_closed_port_shows_the_address_and_is_asked_until_it_is_open(way: str)
 
 def test_it_ends_when_it_is_told_to_and_says_what_it_lacked() -> None:
     found, asker = answers(
-        Questions(Place("127.0.0.1", socket.AF_INET), (1,), pages={1: "/"}, ping=False), "connect", 0.5
+        Questions(NetworkPlace("127.0.0.1", socket.AF_INET), (1,), pages={1: "/"}, ping=False), "connect", 0.5
     )
     assert set(found) == {"port_1_closed", "address_up"}
     assert asker.remarks() == ()
@@ -87,7 +89,7 @@ def test_raw_sockets_that_may_not_be_are_an_error_only_where_they_are_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(asking, "may_be_raw", lambda: False)
-    questions = Questions(Place("127.0.0.1", socket.AF_INET), (1,), ping=False)
+    questions = Questions(NetworkPlace("127.0.0.1", socket.AF_INET), (1,), ping=False)
     assert Asker(questions, "auto", lambda answer: None).way == "connect()"
     with pytest.raises(InputError, match="raw sockets"):
         Asker(questions, "raw", lambda answer: None)

@@ -2,8 +2,8 @@
 
 import socket
 
-from bootlab.outside.asking import Account, Rounds, Sockets, send
-from bootlab.outside.questions import Answer
+from bootlab.outside.asking import AskingAccount, Rounds, Sockets, send
+from bootlab.outside.questions import OutsideAnswer
 
 
 def test_an_answer_is_known_by_its_question() -> None:
@@ -22,8 +22,8 @@ def test_old_questions_are_forgotten() -> None:
 
 
 def test_a_name_is_answered_once_and_what_is_not_sent_is_counted() -> None:
-    heard: list[Answer] = []
-    account = Account(heard.append)
+    heard: list[OutsideAnswer] = []
+    account = AskingAccount(heard.append)
     for t_ns in (5, 9):
         account.answer("ping", t_ns, None, "")
     assert [one.t_ns for one in heard] == [5]

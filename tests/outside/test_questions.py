@@ -5,9 +5,9 @@ import socket
 import pytest
 
 from bootlab.errors import BootFailed, InputError
-from bootlab.outside.questions import Place, Questions, find_place, is_address, pace_ns, split_host
+from bootlab.outside.questions import NetworkPlace, Questions, find_place, is_address, pace_ns, split_host
 
-HERE = Place("127.0.0.1", socket.AF_INET)
+HERE = NetworkPlace("127.0.0.1", socket.AF_INET)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import socket
 import pytest
 from dpkt import arp, ethernet, icmp, tcp
 
-from bootlab.outside.questions import Place
+from bootlab.outside.questions import NetworkPlace
 from bootlab.outside.segments import (
     arp_question,
     echo,
@@ -19,7 +19,7 @@ from bootlab.outside.segments import (
     without_ip_header,
 )
 
-FOUR, SIX = Place("192.0.2.7", socket.AF_INET), Place("2001:db8::7", socket.AF_INET6)
+FOUR, SIX = NetworkPlace("192.0.2.7", socket.AF_INET), NetworkPlace("2001:db8::7", socket.AF_INET6)
 CARD = bytes.fromhex("525400123456")
 
 

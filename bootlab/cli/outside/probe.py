@@ -23,7 +23,7 @@ from bootlab.system import System
 from bootlab.system.complaint import complaints
 
 
-class Family(StrEnum):
+class AddressFamily(StrEnum):
     """Which of a name's addresses is asked."""
 
     ANY = "any"
@@ -66,7 +66,7 @@ def probe(
     power_on: Annotated[
         str | None, typer.Option("--power-on", metavar="COMMAND", help="Time 0 is the start of this, by sh -c.")
     ] = None,
-    family: Annotated[Family, typer.Option("--family", help="Which of a name's addresses.")] = Family.ANY,
+    family: Annotated[AddressFamily, typer.Option("--family", help="Which of a name's addresses.")] = AddressFamily.ANY,
     by: Annotated[
         By, typer.Option("--by", help="Raw sockets where this user may open them (auto), or connections.")
     ] = By.AUTO,

@@ -12,7 +12,7 @@ from bootlab.clouds.guardian import Guardian
 from bootlab.clouds.rental import Rental
 from bootlab.errors import BootFailed, BootlabError
 from bootlab.outside.asker import Asker
-from bootlab.outside.questions import ANSWERED, Answer, find_place
+from bootlab.outside.questions import ANSWERED, OutsideAnswer, find_place
 from bootlab.system import AskedMachine
 from bootlab.targets.host.answers import Answers, questions_of
 from bootlab.targets.target import ConsoleBytes, Ended, LineStamps
@@ -150,7 +150,7 @@ class RentedSession:
         self._rental.order()
         answered = threading.Event()
 
-        def take(answer: Answer) -> None:
+        def take(answer: OutsideAnswer) -> None:
             if answer.name == ANSWERED:
                 answered.set()
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from bootlab.errors import BootlabError
 from bootlab.outside.asker import Asker
-from bootlab.outside.questions import Answer, Place, Questions, opened
+from bootlab.outside.questions import NetworkPlace, OutsideAnswer, Questions, opened
 from bootlab.system import AskedMachine
 from bootlab.targets.host.signals import Signals
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason
@@ -23,7 +23,7 @@ _WAKE_S: Final = 0.05
 _EARLY: Final = "had answered before it was asked a second time: it may have been up before time 0; was it off?"
 
 
-def questions_of(asked: AskedMachine, place: Place, name: str) -> Questions:
+def questions_of(asked: AskedMachine, place: NetworkPlace, name: str) -> Questions:
     """Return what a system file asks of a machine at its place. `name`: as HTTP is to hear it."""
     return Questions(
         place=place,
@@ -106,7 +106,7 @@ class Answers:
             self.fail(f"asking: {getattr(error, 'message', None) or getattr(error, 'strerror', None) or error}")
         self.remarks += asker.remarks()
 
-    def _take(self, answer: Answer) -> None:
+    def _take(self, answer: OutsideAnswer) -> None:
         if answer.since_ns is not None:
             self.fact(f"no_earlier.{answer.name}", f"{max(0, answer.since_ns - self.zero_ns) / 1e6:.3f} ms")
         elif answer.name in {opened(port) for port in self._asked.asked_ports}:

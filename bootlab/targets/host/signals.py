@@ -13,7 +13,7 @@ from typing import Any
 
 from bootlab.errors import InputError, MissingTool
 from bootlab.importers.serial.console_lines import LineSplitter
-from bootlab.outside.questions import Answer
+from bootlab.outside.questions import OutsideAnswer
 from bootlab.system import SignalLine
 from bootlab.targets.serial.port import LineSettings, open_port
 from bootlab.targets.serial.reader import Chunk, Gone, SerialReader
@@ -24,7 +24,7 @@ _LOOK_S = 0.2
 class Signals:
     """The lines of one machine: opened at once, read from `start` on, each telling its mark once."""
 
-    def __init__(self, lines: Mapping[str, SignalLine], say: Callable[[Answer], None]) -> None:
+    def __init__(self, lines: Mapping[str, SignalLine], say: Callable[[OutsideAnswer], None]) -> None:
         self.remarks: tuple[str, ...] = ()
         self._say = say
         self._ending = threading.Event()
@@ -80,7 +80,7 @@ class Signals:
                 name, splitter = names[one.port], splitters[one.port]
                 for line in [*splitter.feed(one.data, one.t_ns), *splitter.rest()]:
                     if re.search(self._texts[name].pattern, line.text) is not None:
-                        self._say(Answer(name, line.t_ns, None, f"seen on {self._texts[name].port}"))
+                        self._say(OutsideAnswer(name, line.t_ns, None, f"seen on {self._texts[name].port}"))
                         break
 
     def _follow_edge(self, name: str, request: Any) -> None:
@@ -89,7 +89,7 @@ class Signals:
                 continue
             for event in request.read_edge_events():
                 # The kernel's own stamp, on CLOCK_MONOTONIC.
-                self._say(Answer(name, int(event.timestamp_ns), None, "an edge on its GPIO line"))
+                self._say(OutsideAnswer(name, int(event.timestamp_ns), None, "an edge on its GPIO line"))
                 return
 
 

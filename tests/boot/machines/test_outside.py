@@ -11,7 +11,7 @@ import pytest
 
 from bootlab.cli.app import run
 from bootlab.outside.asker import Asker
-from bootlab.outside.questions import Answer, Questions, find_place
+from bootlab.outside.questions import OutsideAnswer, Questions, find_place
 from tests.namespaces import NamespaceMachine, require_namespaces
 
 pytestmark = [pytest.mark.boot]
@@ -116,7 +116,7 @@ def test_the_clock_is_the_kernels_and_a_silent_machine_is_said(
     assert "it has answered nothing" in capsys.readouterr().out
     machine.link_up()
     machine.address_up()
-    heard: list[Answer] = []
+    heard: list[OutsideAnswer] = []
     asker = Asker(Questions(find_place(machine.IPV4), (7,), every_ns=2_000_000), "raw", heard.append)
     until = time.monotonic() + 1
     asker.run(lambda: time.monotonic() > until)
