@@ -60,6 +60,16 @@ class NamespaceMachine:
             ip("link", "del", self._here)
         ip("netns", "del", self._name)
 
+    @property
+    def name(self) -> str:
+        """The namespace's, as `ip -n` takes it."""
+        return self._name
+
+    @property
+    def card(self) -> str:
+        """Its network card."""
+        return self._there
+
     def link_up(self) -> None:
         """Switch its card on; it has no address of its own yet."""
         ip("-n", self._name, "link", "set", self._there, "up")

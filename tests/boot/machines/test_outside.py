@@ -90,7 +90,7 @@ def test_a_series_a_comparison_and_a_ledger_take_a_host(
     """Power commands switch the machine's card: each boot finds it off and waits for its address."""
     machine.link_up()
     machine.listen(22)
-    name, card = machine._name, machine._there
+    name, card = machine.name, machine.card
     up = f"ip -n {name} addr add {machine.IPV4}/24 dev {card}"
     down = f"ip -n {name} addr flush dev {card}"
     for system, late in (("fast", "0.1"), ("slow", "0.6")):
