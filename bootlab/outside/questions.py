@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bootlab.errors import BootFailed, InputError
+from bootlab.timeline.marks import ADDRESS_UP, LINK_UP, PING
 
 MOST_PORTS: Final = 16
 MOST_A_SECOND: Final = 4000
 """No more packets a second are sent, whatever is asked: a probe is no flood."""
-LINK: Final = "link_up"
+LINK: Final = LINK_UP
 """Its network card answers to its address: ARP, or IPv6's neighbour discovery."""
-PING: Final = "ping"
-ADDRESS: Final = "address_up"
+ADDRESS: Final = ADDRESS_UP
 """The first answer of any TCP port: a closed one refuses, so the address is there."""
 ANSWERED: Final = "answered"
 """All that was asked for has its answer."""

@@ -10,7 +10,7 @@ import socket
 from contextlib import ExitStack
 
 from bootlab.outside.asking import AskingAccount, Rounds, Sockets, send
-from bootlab.outside.questions import LINK, PING, NetworkPlace, closed, opened
+from bootlab.outside.questions import LINK, NetworkPlace, closed, opened
 from bootlab.outside.route import Route, has_link_addresses
 from bootlab.outside.segments import (
     arp_question,
@@ -25,6 +25,7 @@ from bootlab.outside.segments import (
     without_ip_header,
 )
 from bootlab.outside.stamps import receive, stamp_packets
+from bootlab.timeline.marks import PING
 
 _ETH_P_ARP = 0x0806
 # Where a TCP header has its checksum: the kernel of IPv6 puts it there.

@@ -1,10 +1,8 @@
 """A guest in a network namespace, asked 20 times: when its address answers and its port opens, against its own kernel.
 
-Its kernel says by probes of its functions when that was, on its own clock: when it began to take the address
-(inet_rtm_newaddr) and to listen (inet_csk_listen_start), and when it first refused (tcp_v4_send_reset) and agreed
-(tcp_v4_send_synack). What lies between the two is the guest's work, which an emulated one is slow at; the probe is held
-to the latter. That clock is laid over this host's by lines that go either way over its serial port: a line cannot come
-before it left.
+Its kernel says by probes of its functions (inet_rtm_newaddr, inet_csk_listen_start) when that was, on its own clock.
+That clock is laid over this host's by lines that go either way over its serial port: a line cannot come before it left.
+An emulated guest answers when this host lets it: a busy host makes it tens of milliseconds late.
 """
 
 import re
@@ -29,7 +27,7 @@ pytestmark = [pytest.mark.bench, pytest.mark.boot, pytest.mark.network]
 
 ROUNDS = 20
 WITHIN_NS = 2_000_000
-_TRACED = re.compile(r"\s(\d+)\.(\d{6}): (address|listens|refuses|agrees):")
+_TRACED = re.compile(r"\s(\d+)\.(\d{6}): (address|listens):")
 _NOW = re.compile(r"guest: now (\d+)")
 
 
@@ -126,13 +124,8 @@ def test_closed_and_open_are_as_the_guests_kernel_has_them(guest: Guest) -> None
     assert guest.least_ns <= guest.most_ns
     offset_ns, doubt_ns = (guest.least_ns + guest.most_ns) // 2, (guest.most_ns - guest.least_ns) // 2
     print(f"the guest's clock is known to {doubt_ns / 1e6:.3f} ms")
-    for mark, function in (
-        ("port_22_closed", "address"),
-        ("port_22_closed", "refuses"),
-        ("port_22_open", "listens"),
-        ("port_22_open", "agrees"),
-    ):
+    for mark, function in (("port_22_closed", "address"), ("port_22_open", "listens")):
         late = sorted(heard[mark].t_ns - (traced[function] + offset_ns) for heard, traced in rounds)
         middle = statistics.median(late)
         print(f"{mark}: median {middle / 1e6:.3f} ms behind {function}, {late[0] / 1e6:.3f} to {late[-1] / 1e6:.3f}")
-        assert function in ("address", "listens") or abs(middle) <= WITHIN_NS + doubt_ns, late
+        assert abs(middle) <= WITHIN_NS + doubt_ns, late
