@@ -107,7 +107,7 @@ def reap(
     """
     rows: list[dict[str, Any]] = []
     now = datetime.now(UTC)
-    places: list[str | None] = [*(region or [None])]
+    places: list[str | None] = [*region] if region else [None]
     for name in places:
         client = open_client("ec2", name, profile)
         found = find_instances(client)
