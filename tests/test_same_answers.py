@@ -32,6 +32,9 @@ BOOT = {
 OUTSIDE_THE_COMPARISON = {
     "runs gc": "says how old and how large runs are; tests/cli/runs/test_verb.py reads it",
     "watch": "follows a serial line until it is stopped",
+    "probe": "asks a machine that is there or not; tests/boot/machines/test_outside.py reads it",
+    "ec2 bench": "launches instances; tests/boot/verbs/test_ec2.py reads it",
+    "ec2 reap": "terminates instances; tests/boot/verbs/test_ec2.py reads it",
     "doctor": "tells of this machine",
     "examples": "tells where this checkout lies; tests/system/test_examples.py reads it",
     "build kernel": "part of tailor",

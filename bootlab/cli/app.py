@@ -35,6 +35,8 @@ VERBS: Final = {
     "unused": "unused:unused",
     "coldplug": "coldplug:coldplug",
     "watch": "watch.verb:watch",
+    "probe": "outside.probe:probe",
+    "ec2": "outside.ec2:app",
     "techniques": "techniques:techniques",
     "init": "init:app",
     "report": "report:report",

@@ -109,7 +109,11 @@ class Probes:
             elif not one.asked.expect:
                 self._finish(one)
 
-        connection = Connection((ROUTER, 0), one.asked.tcp, taken, opened)
+        def refused() -> None:
+            if one.asked.refused and not one.done:
+                self._finish(one)
+
+        connection = Connection((ROUTER, 0), one.asked.tcp, taken, opened, refused)
         one.connection = connection
         return self._connections.open(connection, t_ns)
 

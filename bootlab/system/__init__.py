@@ -1,5 +1,6 @@
 """Everything that decides a boot: the System and its parts, and how a TOML file becomes one."""
 
+from bootlab.system.asked_machine import AskedMachine, SignalLine
 from bootlab.system.board import BOARDS, SECTOR, Board, CardLayout, FlashLayout
 from bootlab.system.board_model import BoardModel
 from bootlab.system.boot_files import BootFiles
@@ -28,13 +29,14 @@ from bootlab.system.readahead import ReadAhead
 from bootlab.system.snapshot import Snapshot
 from bootlab.system.source_build import SourceBuild
 from bootlab.system.source_program import Instructions, Libc, SourceProgram
-from bootlab.system.target import Command, Replay, SerialLine
+from bootlab.system.target import Command, CommandCloud, Ec2Instance, HostMachine, Replay, SerialLine, words_of
 from bootlab.system.value import System
 
 __all__ = [
     "BOARDS",
     "SECTOR",
     "Accelerator",
+    "AskedMachine",
     "Attachment",
     "Board",
     "BoardModel",
@@ -47,15 +49,18 @@ __all__ = [
     "Check",
     "ClockKind",
     "Command",
+    "CommandCloud",
     "Compression",
     "Coldplug",
     "Content",
     "Disk",
     "DiskImage",
     "DiskModel",
+    "Ec2Instance",
     "FileSystem",
     "Flash",
     "FlashLayout",
+    "HostMachine",
     "Initramfs",
     "Instructions",
     "Kernel",
@@ -72,6 +77,7 @@ __all__ = [
     "ReadAhead",
     "Replay",
     "Rootfs",
+    "SignalLine",
     "SourceBuild",
     "SourceProgram",
     "Storage",
@@ -79,4 +85,5 @@ __all__ = [
     "SerialLine",
     "Snapshot",
     "read_system",
+    "words_of",
 ]

@@ -26,6 +26,8 @@ class MachineType(StrEnum):
     BOARD_ARM64 = "aarch64-board"
     BOARD_ARMV7 = "armv7-board"
     BOARD_RISCV64 = "riscv64-board"
+    BOARD_UNKNOWN = "unknown-board"
+    """A machine that is only asked from outside: not even its architecture is known."""
 
     @property
     def is_real(self) -> bool:
@@ -50,6 +52,8 @@ class ClockKind(StrEnum):
     WALL = "wall"
     CONSOLE = "console"
     """The clock of a board: the host stamps each console line."""
+    OUTSIDE = "outside"
+    """The clock of a machine that is asked over a network: the host stamps each answer."""
 
 
 class Accelerator(StrEnum):

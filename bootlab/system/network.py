@@ -37,6 +37,8 @@ class NetworkProbe(Part):
     tcp: int | None = Field(default=None, ge=1, le=65535)
     """A port: answered when it is open, or with `expect` when it has said that."""
     ping: bool = False
+    refused: bool = _later(False)
+    """Answered also by a port that refuses: the address is up then, whatever listens."""
     send: str | None = None
     """Said to the port as it is open."""
     expect: Annotated[str, AfterValidator(expect_pattern)] | None = None
@@ -54,6 +56,8 @@ class NetworkProbe(Part):
             raise ValueError("give exactly one of tcp (a port) and ping = true")
         if self.ping and (self.send is not None or self.expect is not None):
             raise ValueError("send and expect are of a TCP port, not of ping")
+        if self.refused and (self.tcp is None or self.expect is not None):
+            raise ValueError("refused is of a TCP port that has to say nothing: without ping, send and expect")
         if self.send is not None and self.expect is None:
             raise ValueError("send needs expect: what the port says to it")
         return self

@@ -1,10 +1,11 @@
-"""Where a system boots when no machine is emulated for it: a real board on its line, or boots that are on record."""
+"""Where a system boots when no machine is emulated for it: a board, a host, a rented machine, boots on record."""
 
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from bootlab.system.asked_machine import AskedMachine
 from bootlab.system.part import LINE, TEXT, Part, expect_pattern, matching
 
 Command = Annotated[tuple[Annotated[str, LINE], ...], TEXT] | Annotated[str, LINE]
@@ -64,7 +65,7 @@ class SerialLine(Part):
 
     def words(self, command: Command) -> list[str]:
         """Return the words of a command, as a process takes them."""
-        return ["sh", "-c", command] if isinstance(command, str) else list(command)
+        return words_of(command)
 
 
 class Replay(Part):
@@ -77,10 +78,88 @@ class Replay(Part):
     """The folder of recorded boots, with or without a script (docs/systems.md)."""
 
 
-Target = Annotated[SerialLine | Replay, Field(discriminator="kind")]
-"""`is_real`: a machine that bootlab cannot make, with a console as its only clock."""
+class HostMachine(AskedMachine):
+    """A machine on a network, switched by commands and asked from outside. Commands run on this host."""
 
-_KINDS: dict[str, type[SerialLine] | type[Replay]] = {"serial": SerialLine, "replay": Replay}
+    kind: Literal["host"]
+    host: Annotated[str, matching(r"[!-~]{1,253}", "is no host: an address or a name")]
+    power_on: Command | None = None
+    """Without one nothing is switched: time 0 is when the first question is asked."""
+    power_off: Command | None = None
+    power_deadline_s: float = Field(default=60.0, gt=0, le=3600)
+    off_s: float = Field(default=1.0, ge=0, le=600)
+    """How long the machine stays off, so that what holds a charge loses it."""
+
+    @model_validator(mode="after")
+    def _is_switched_on_again(self) -> Self:
+        if self.power_off is not None and self.power_on is None:
+            raise ValueError("power_off without power_on: nothing would switch it on again")
+        return self
+
+
+class Ec2Instance(AskedMachine):
+    """An instance of EC2 that is launched for each boot and terminated behind it (docs/outside.md)."""
+
+    kind: Literal["ec2"]
+    launch: dict[str, Any]
+    """What RunInstances is asked for, in its own words: ImageId, InstanceType, SubnetId, ..."""
+    region: Annotated[str, matching(r"[a-z0-9-]{1,40}", "is no name of a region")] | None = None
+    """By default what the standard chain says (AWS_REGION, ~/.aws/config)."""
+    profile: Annotated[str, LINE] | None = None
+    """A profile of ~/.aws/config; credentials come from the standard chain only, and are in no file of bootlab's."""
+    address: Literal["public", "private", "ipv6"] = "public"
+    """Which of its addresses is asked."""
+    boot: Literal["first", "later"] = "first"
+    """A new instance's first boot, or the one after it was stopped and started again."""
+    usd_per_hour: Annotated[float, TEXT] | None = Field(default=None, ge=0, le=1000)
+    """For the estimate; without one the price list is asked."""
+    most_usd: Annotated[float, TEXT] = Field(default=5.0, gt=0, le=100_000)
+    """A run whose estimate is higher is not begun."""
+    lifetime_min: int = Field(default=30, ge=2, le=1440)
+    """How long an instance may live: whatever is older, `bootlab ec2 reap` and the next boot terminate."""
+    poll_ms: int = Field(default=50, ge=20, le=60_000)
+    """How long until EC2 is asked again for the state of the instance."""
+
+    @field_validator("launch")
+    @classmethod
+    def _names_an_image(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for name in ("ImageId", "InstanceType"):
+            if not isinstance(value.get(name), str) or not value[name]:
+                raise ValueError(f"it has no {name}: a text, as RunInstances takes it")
+        for name in ("MinCount", "MaxCount", "ClientToken", "TagSpecifications", "DryRun"):
+            if name in value:
+                raise ValueError(f"{name} is bootlab's own to give")
+        return value
+
+
+class CommandCloud(AskedMachine):
+    """A machine of any other cloud, by four commands of this host. Each finds BOOTLAB_NAME in its environment."""
+
+    kind: Literal["cloud"]
+    create: Command
+    """Begins to make a machine of the name BOOTLAB_NAME."""
+    address: Command
+    """Prints its address; fails, or prints nothing, while there is none."""
+    delete: Command
+    """Deletes it; is called again until it succeeds, and must succeed where there is nothing to delete."""
+    console: Command | None = None
+    """Prints what its console has said."""
+    command_deadline_s: float = Field(default=120.0, gt=0, le=3600)
+    """Of each command."""
+    poll_ms: int = Field(default=500, ge=50, le=60_000)
+    """How long until its address is asked for again."""
+
+
+Target = Annotated[SerialLine | HostMachine | Ec2Instance | CommandCloud | Replay, Field(discriminator="kind")]
+"""`is_real`: a machine that bootlab cannot make; its only clock is its console, or its answers."""
+
+_KINDS: dict[str, type[AskedMachine] | type[SerialLine] | type[Replay]] = {
+    "serial": SerialLine,
+    "host": HostMachine,
+    "ec2": Ec2Instance,
+    "cloud": CommandCloud,
+    "replay": Replay,
+}
 
 
 def is_real_target(given: Any) -> bool:
@@ -89,3 +168,16 @@ def is_real_target(given: Any) -> bool:
         kind = given.get("kind")
         return _KINDS[kind].is_real if isinstance(kind, str) and kind in _KINDS else True
     return bool(getattr(given, "is_real", False))
+
+
+def is_asked_target(given: Any) -> bool:
+    """Return whether a [target], as a table or as its value, is a machine that is only asked from outside."""
+    if isinstance(given, dict):
+        kind = given.get("kind")
+        return isinstance(kind, str) and issubclass(_KINDS.get(kind, Replay), AskedMachine)
+    return isinstance(given, AskedMachine)
+
+
+def words_of(command: Command) -> list[str]:
+    """Return the words of a command, as a process takes them."""
+    return ["sh", "-c", command] if isinstance(command, str) else list(command)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, ValidationError, model_validator
 
 from bootlab.errors import InputError
+from bootlab.system.asked_machine import asked_defaults
 from bootlab.system.board import BOARDS, Board
 from bootlab.system.board_model import BoardModel
 from bootlab.system.board_setup import BoardSetup
@@ -34,7 +35,7 @@ from bootlab.system.machine import (
 from bootlab.system.network import Network
 from bootlab.system.part import Part, matching
 from bootlab.system.snapshot import Snapshot
-from bootlab.system.target import SerialLine, Target, is_real_target
+from bootlab.system.target import SerialLine, Target, is_asked_target, is_real_target
 
 # A run's directory is called after two of them, and a file system takes 255 bytes.
 LONGEST_NAME = 100
@@ -81,6 +82,8 @@ class System(Part):
             return {"kernel": {"installed": True}, **given}
         if not is_real_target(given.get("target")):
             return given
+        if is_asked_target(given.get("target")) and isinstance(given.get("machine") or {}, dict):
+            return asked_defaults(given)
         machine = given.get("machine")
         if isinstance(machine, dict):
             given = {**given, "machine": {"cpu": "unknown", **machine}}
@@ -94,10 +97,16 @@ class System(Part):
             boards = [kind.value for kind in MachineType if kind.is_real]
             other = f"a board: {' or '.join(boards)}" if real else "emulated, or has a [target]"
             raise ValueError(f"machine.type {self.machine.type.value!r} must be {other}")
-        if real != (self.clock.kind is ClockKind.CONSOLE):
+        asked = is_asked_target(self.target)
+        if (line is not None) != (self.clock.kind is ClockKind.CONSOLE):
             raise ValueError('clock.kind = "console" is the clock of a board on a serial line, and its only one')
+        if asked != (self.clock.kind is ClockKind.OUTSIDE):
+            raise ValueError('clock.kind = "outside" is the clock of a machine that is asked, and its only one')
         if self.image is not None:
             self._expect_image()
+            return self
+        if asked:
+            self._expect_only_answers()
             return self
         if self.kernel.installed and (line is None or line.deliver or self.initramfs or self.rootfs):
             raise ValueError("kernel.installed is for a board that boots what is on it: nothing is delivered to it")
@@ -144,6 +153,15 @@ class System(Part):
         self._expect_bus()
         self._expect_board()
         return self
+
+    def _expect_only_answers(self) -> None:
+        brought = ("initramfs", "rootfs", "storage", "network", "disks", "marks", "bootloader", "card", "flash")
+        given = [name for name in brought if getattr(self, name)]
+        if given or not self.kernel.installed:
+            what = given[0] if given else "kernel"
+            raise ValueError(f"[{what}] is brought to a machine; one that is asked boots what it has")
+        if self.booted.console is not None or self.check is not None:
+            raise ValueError("booted.console and [check] are for a console: booted.mark names one of the answers")
 
     def _expect_image(self) -> None:
         machine = self.machine

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from bootlab.system import System
+from bootlab.targets.cloud.target import CommandCloudTarget, Ec2Target
+from bootlab.targets.host.target import HostTarget
 from bootlab.targets.qemu.target import QemuTarget
 from bootlab.targets.replay.target import ReplayTarget
 from bootlab.targets.serial.target import SerialTarget
@@ -15,6 +17,9 @@ EMULATED: Final = "qemu"
 TARGETS: Final[Mapping[str, Target]] = {
     EMULATED: QemuTarget(),
     "serial": SerialTarget(),
+    "host": HostTarget(),
+    "ec2": Ec2Target(),
+    "cloud": CommandCloudTarget(),
     "replay": ReplayTarget(),
 }
 

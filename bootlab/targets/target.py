@@ -155,6 +155,8 @@ class ConsoleTraits:
     """Further marks, each with the pattern of its line."""
     is_line: bool = False
     """It comes over a line whose other end may have another rate, and nothing else is known of the machine."""
+    is_asked: bool = False
+    """It is no console: its lines are the answers of a machine that is asked from outside, and all that is known."""
     may_be_reset: bool = False
     """A watchdog may reset a machine that has given up, so that is not the end yet."""
 

@@ -6,6 +6,16 @@ A mark's time is an integer count of nanoseconds since power-on, on the clock of
 import re
 from typing import Final
 
+LAUNCHED: Final = "launched"
+"""Of a rented machine: the cloud has taken the order for it. Time zero is when the order was sent."""
+RUNNING: Final = "running"
+"""The same: the cloud says that it runs."""
+LINK_UP: Final = "link_up"
+"""Of a machine that is asked from outside: its network card answers to its address."""
+PING: Final = "ping"
+"""The same: it answers a ping."""
+ADDRESS_UP: Final = "address_up"
+"""The same: a TCP port answers for the first time, and be it that it refuses."""
 POWER_ON: Final = "power_on"
 """The first instruction the machine executes; time zero."""
 SPL_ENTRY: Final = "spl_entry"

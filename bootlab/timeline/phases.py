@@ -37,6 +37,15 @@ _PC_STAGES = {
     m.EXIT_BOOT_SERVICES: "end of UEFI",
 }
 """The same of a PC that boots from a disk."""
+_ASKED_STAGES = {
+    m.POWER_ON: "silent",
+    m.LAUNCHED: "pending to running",
+    m.RUNNING: "running to an answer",
+    m.LINK_UP: "link up",
+    m.PING: "answers a ping",
+    m.ADDRESS_UP: "address up",
+}
+"""The same of a machine that is asked from outside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +91,16 @@ def _stages_of(marks: Mapping[str, int]) -> Mapping[str, str]:
     """Return the stages of this machine before its kernel; empty where the firmware alone loads it."""
     if m.SPL_ENTRY in marks:
         return _STAGES
+    if _is_asked(marks):
+        # What is ordered is waited for before it is silent.
+        return {**_ASKED_STAGES, m.POWER_ON: "order"} if m.LAUNCHED in marks else _ASKED_STAGES
     return _PC_STAGES if any(name in marks for name in m.PC_STAGES) else {}
+
+
+def _is_asked(marks: Mapping[str, int]) -> bool:
+    # A probe of an emulated machine's network may have any name; of a machine that is only asked nothing else is known.
+    seen = any(name in marks for name in (*m.BOOT_ORDER[1:-1], *m.PC_STAGES))
+    return not seen and any(name in marks for name in (m.LAUNCHED, m.LINK_UP, m.PING, m.ADDRESS_UP))
 
 
 def _reached(marks: Mapping[str, int]) -> list[str]:

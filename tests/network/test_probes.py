@@ -40,6 +40,21 @@ def test_a_port_is_asked_until_it_is_open() -> None:
     assert given(one.wake(2_500_000)) == [] and one.remarks() == []
 
 
+def test_a_port_that_refuses_shows_that_the_address_is_up() -> None:
+    one = peer(probes={"address_up": {"tcp": 22, "every_us": 1000, "refused": True}})
+    one.begin()
+    first, _ = asked(one, 0)
+    assert marks(one.take(segment((ROUTER, first.sport), RST | ACK, 0, first.seq + 1, port=22), 100)) == ["address_up"]
+    assert given(one.wake(1_000_000)) == [] and one.remarks() == []
+
+
+def test_so_does_one_that_is_open() -> None:
+    one = peer(probes={"address_up": {"tcp": 22, "refused": True}})
+    one.begin()
+    first, _ = asked(one, 0)
+    assert marks(one.take(segment((ROUTER, first.sport), SYN | ACK, 7, first.seq + 1, port=22), 100)) == ["address_up"]
+
+
 def test_a_guest_that_is_silent_is_asked_from_another_port() -> None:
     one = peer(probes={"ssh": {"tcp": 22, "every_us": 1000}})
     one.begin()

@@ -49,7 +49,10 @@ def test_a_board_has_its_console_for_a_clock_and_its_own_kernel(tmp_path: Path) 
         (('"serial"', '"serial"\ndeliver = "true"'), "kernel.installed is for a board that boots what is on it"),
         (("[booted]", '[kernel]\npackage = "linux"\n[booted]'), "target.deliver is missing"),
         (("[booted]", "[network]\n[booted]"), "are of an emulated machine"),
-        (("serial", "jtag"), "target.kind: input should be 'serial' or 'replay', got 'jtag'"),
+        (
+            ("serial", "jtag"),
+            "target.kind: input should be 'serial' or 'host' or 'ec2' or 'cloud' or 'replay', got 'jtag'",
+        ),
         (('kind = "serial"\n', ""), "target.kind: missing"),
         (('"serial"', '"serial"\nbauds = 9600'), "target.bauds: unknown key"),
     ],

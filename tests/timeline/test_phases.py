@@ -56,3 +56,19 @@ def test_what_a_boot_was_in_when_it_ended() -> None:
     assert (stuck.name, stuck.start_ns, stuck.end_ns) == ("kernel load, not finished", 30, 1000)
     early = unfinished({m.POWER_ON: 0, m.IMAGE_ENTRY: 10}, 50)
     assert early is not None and early.name == "decompressor, not finished"
+
+
+def test_a_machine_that_is_only_asked_has_phases_of_its_own() -> None:
+    asked = {"power_on": 0, "launched": 5, "running": 20, "address_up": 70, "port_22_open": 90, "ready": 90}
+    assert [(one.name, one.duration_ns) for one in cut(asked)] == [
+        ("order", 5),
+        ("pending to running", 15),
+        ("running to an answer", 50),
+        ("address up", 20),
+    ]
+    assert [one.name for one in cut({"power_on": 0, "ping": 3, "ready": 3})] == ["silent", "answers a ping"]
+
+
+def test_a_probe_of_an_emulated_machine_changes_no_phase() -> None:
+    plain = {"power_on": 0, "image_entry": 1, "start_kernel": 3, "ready": 9}
+    assert cut(plain) == cut({**plain, "address_up": 5, "ping": 4})

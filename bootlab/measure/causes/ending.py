@@ -85,6 +85,8 @@ def _explain(seen: ObservedBoot, outcome: Outcome, detail: str) -> Ending:
 
 def _find_cause(seen: ObservedBoot) -> str | None:
     system, heard = seen.system, seen.heard
+    if seen.prepared.console.is_asked:
+        return None
     if seen.prepared.console.is_line:
         return find_line_cause(bytes(heard.raw), heard.zero_awaited)
     trace = seen.trace()
@@ -94,7 +96,10 @@ def _find_cause(seen: ObservedBoot) -> str | None:
 
 def _last_words(seen: ObservedBoot) -> str:
     guest = seen.heard.guest
+    seconds = guest.last_line_ns / 1e9
+    if seen.prepared.console.is_asked:
+        answers = [name for name in guest.marks if name != m.READY]
+        return f"answered so far: {', '.join(answers)}" if answers else "it has answered nothing"
     if not guest.last_line:
         return "the console said nothing"
-    seconds = guest.last_line_ns / 1e9
     return f'last console line, {seconds:.3f} host s after power-on: "{guest.last_line.strip()[:160]}"'

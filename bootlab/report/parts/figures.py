@@ -81,6 +81,10 @@ def clock_sentence(
         if accelerator == "tcg":
             sentence += "; TCG wall time is mostly translation: never quote it as speed"
         return sentence
+    if clock == "outside":
+        return (
+            "outside clock: this host's monotonic time of each answer; repeatable only statistically, over this network"
+        )
     return f"{visible(clock)} clock: host monotonic time of each line's first byte; repeatable only statistically"
 
 

@@ -11,8 +11,9 @@ from types import TracebackType
 from typing import Self
 
 from bootlab.errors import BootFailed
-from bootlab.process import ProgramFailed, require_program, run
+from bootlab.process import require_program
 from bootlab.system import SerialLine
+from bootlab.targets.power import run_command
 from bootlab.targets.serial.port import LineSettings, open_port
 from bootlab.targets.serial.reader import Chunk, Gone, SerialReader
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LineStamps
@@ -125,10 +126,7 @@ class SerialSession:
     async def _command(
         self, key: str, argv: list[str], deadline_s: float, env: Mapping[str, str] | None = None
     ) -> None:
-        try:
-            await asyncio.to_thread(run, argv, deadline_s=deadline_s, env=env)
-        except ProgramFailed as error:
-            raise BootFailed(f"{key}: {error.message}", hint="run the command by hand") from error
+        await run_command(key, argv, deadline_s, env)
 
     def _labgrid(self, *words: str) -> list[str]:
         return ["labgrid-client", "-p", self._line.labgrid or "", *words]

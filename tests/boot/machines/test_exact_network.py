@@ -119,6 +119,24 @@ def test_a_boot_is_over_when_it_answers_from_outside(shop: Workshop, tmp_path: P
     assert record.remarks == [] or "port_open" in record.remarks[0]
 
 
+def test_what_is_answered_is_what_the_kernels_functions_did(shop: Workshop, tmp_path: Path) -> None:
+    """The address and the port, from outside and by the functions that give and open them, to one question's time."""
+    probes = (
+        "[network.probes.answers_ping]",
+        "[network.probes.address_up]\ntcp = 9\nrefused = true\nevery_us = 1000\n[network.probes.answers_ping]",
+    )
+    marks = ("[booted]", '[marks]\naddress = "inet_rtm_newaddr"\nlistens = "inet_csk_listen_start"\n[booted]')
+    system = network_work(tmp_path / "system", probes, marks, ("tcp = 7777", "tcp = 7777\nevery_us = 1000"))
+    (tmp_path / "boot").mkdir()
+    record = boot(prepare(shop, system), tmp_path / "boot")
+    assert record.outcome is Outcome.READY, record.detail
+    # One question, the way there and back, and what the guest takes to answer.
+    within_ns = 1_000_000 + 2 * 150_000 + 850_000
+    assert 0 < record.marks["address_up"] - record.marks["address"] < within_ns, record.marks
+    assert 0 < record.marks["port_open"] - record.marks["listens"] < within_ns, record.marks
+    assert record.marks["address_up"] < record.marks["ready"] < record.marks["listens"]
+
+
 def test_the_wall_clock_has_the_same_network(shop: Workshop, tmp_path: Path) -> None:
     head, rest = (SOURCES / "system.toml").read_text().split("[network.probes.port_open]")
     probes = "[network.probes.port_open]" + rest.partition("[booted]")[0]

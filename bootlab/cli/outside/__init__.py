@@ -1,0 +1,1 @@
+"""`bootlab probe` and `bootlab ec2`: machines that are asked over a network, and rented ones."""
