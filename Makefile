@@ -13,7 +13,8 @@ TO_DO := TO''DO|FIX''ME
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-build setup-dev setup-web site check check-python check-c check-shell check-leftovers \
-	test test-c boot-test boot-test-all web-test demo bench bench-init fuzz golden lock clean package-test clean-root-test
+	test test-c boot-test boot-test-all web-test demo bench bench-init fuzz golden lock clean package-test clean-root-test \
+	new-technique new-importer new-target contract-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,6 +89,18 @@ golden: setup-dev ## rewrite the expected outputs under tests/; review the diff
 
 lock: setup-dev ## choose package versions anew, into the two lock files
 	scripts/lock
+
+new-technique: ## make the file of a technique, NAME=LAYER_WHAT; with IN=DIR outside of the package
+	@scripts/new technique "$(NAME)" $(if $(IN),--in "$(IN)")
+
+new-importer: ## make the files of an importer, NAME=FORMAT or NAME=FOLDER/FORMAT; with IN=DIR outside of the package
+	@scripts/new importer "$(NAME)" $(if $(IN),--in "$(IN)")
+
+new-target: ## make the files of a target, NAME=KIND
+	@scripts/new target "$(NAME)"
+
+contract-test: ## what every technique and every importer promises; with IN=DIR those of an extension, too
+	BOOTLAB_TEST_EXTENSIONS="$(if $(IN),$(abspath $(IN)))" $(PYTEST) -q tests/techniques/test_contract.py tests/importers/test_contract.py
 
 clean: ## remove what was built; the downloads stay in the cache
 	rm -rf build .venv .mypy_cache .pytest_cache .ruff_cache *.egg-info

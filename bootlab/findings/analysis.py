@@ -94,9 +94,8 @@ def analyse(
     tree = build_call_tree(profile, slices)
     initcalls = find_initcalls(profile, {address: name for address, _, name in functions}, about.initcall_levels)
     costs = CostTree(profile, slices, waits.idles, initcalls.initcalls)
-    advice = advise(
-        system, measured_of(record), costs, load_catalogue(), payload=about.payload, caused=CausedWork(table)
-    )
+    known = load_catalogue(system.extensions)
+    advice = advise(system, measured_of(record), costs, known, payload=about.payload, caused=CausedWork(table))
     activity = find_activity(profile, marks, table=table)
     return Analysis(
         system=system,

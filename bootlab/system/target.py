@@ -1,7 +1,7 @@
 """Where a system boots when no machine is emulated for it: a real board on its line, or boots that are on record."""
 
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -62,6 +62,11 @@ class SerialLine(Part):
             raise ValueError("power_off is for power_on: labgrid switches its places off itself")
         return self
 
+    @property
+    def delivers(self) -> bool:
+        """Whether what is to be booted is brought to the board."""
+        return self.deliver is not None
+
     def words(self, command: Command) -> list[str]:
         """Return the words of a command, as a process takes them."""
         return ["sh", "-c", command] if isinstance(command, str) else list(command)
@@ -71,6 +76,7 @@ class Replay(Part):
     """Boots on record, which answer again for the emulated machine that they were recorded of."""
 
     is_real: ClassVar[bool] = False
+    delivers: ClassVar[bool] = False
 
     kind: Literal["replay"]
     boots: Annotated[Path, TEXT]
@@ -78,9 +84,12 @@ class Replay(Part):
 
 
 Target = Annotated[SerialLine | Replay, Field(discriminator="kind")]
-"""`is_real`: a machine that bootlab cannot make, with a console as its only clock."""
+"""`is_real`: a machine that bootlab cannot make, with a console as its only clock.
 
-_KINDS: dict[str, type[SerialLine] | type[Replay]] = {"serial": SerialLine, "replay": Replay}
+`delivers`: what is to be booted is brought to it.
+"""
+
+_KINDS: Final = {"serial": SerialLine, "replay": Replay}
 
 
 def is_real_target(given: Any) -> bool:
