@@ -12,7 +12,7 @@ TO_DO := TO''DO|FIX''ME
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-build setup-dev setup-web site check check-python check-c check-shell check-leftovers \
+.PHONY: help setup setup-build setup-dev setup-web site docs check check-python check-c check-shell check-leftovers \
 	test test-c boot-test boot-test-all web-test demo bench bench-init fuzz golden lock clean package-test clean-root-test \
 	new-technique new-importer new-target contract-test
 
@@ -49,6 +49,9 @@ boot-test: setup-dev ## the promises (CONTRIBUTING.md): each machine, each verb,
 
 boot-test-all: setup-dev ## every test that boots real guests, fetches real packages or watches lines in real time; hours
 	$(PYTEST) -rs --durations=25 -m "(boot or network or kernel or serial) and not bench"
+
+docs: setup-dev ## the site of documentation, build/docs/site/index.html, and the manual pages, build/docs/man
+	@scripts/docs
 
 web-test: setup-web ## the report in a real browser
 	$(PYTEST) -m "web and not bench"

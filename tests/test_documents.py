@@ -17,7 +17,7 @@ GENERATED = ROOT / "docs/techniques.md"
 ABOUT_THE_TREE = (ROOT / "docs/architecture.md", ROOT / "CONTRIBUTING.md")
 FILES_OF_THE_TREE = {"c", "h", "json", "md", "py", "toml"}
 FILES_OF_A_RUN = {"profile.bin"}
-# Whoever follows CONTRIBUTING.md's walks makes these (tests/test_walks.py): blocks that name a path, and a new target's.
+# Whoever follows CONTRIBUTING.md's walks makes these (tests/test_walks.py): blocks with a path, and a new target's.
 MADE_BY_WALKS = {
     "bootlab/targets/program/session.py",
     *re.findall(r"^```\w+ (\S+)$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE),
