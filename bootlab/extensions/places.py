@@ -57,14 +57,16 @@ def find_modules(place: Extension, kind: str) -> Iterator[OutsideModule]:
     for file in sorted(root.rglob("*.py")):
         relative = file.relative_to(root)
         parts = relative.with_suffix("").parts
-        if any(part.startswith(("_", ".")) for part in parts):
+        if any(part.startswith(("_", ".")) for part in parts) or not file.is_file():
             continue
         if not all(part.isidentifier() for part in parts):
             note_broken(str(file), "its path is no name of a Python module: letters, digits and _, no digit first")
             continue
         try:
             module = importlib.import_module(".".join([place.package, kind, *parts]))
-        except FAULTS as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             note_broken(str(file), why_it_fails(error, file))
             continue
         yield OutsideModule(relative.as_posix(), file, module)

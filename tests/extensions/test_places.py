@@ -49,6 +49,7 @@ def test_modules_are_found_and_may_share_one_that_begins_with_an_underscore(tmp_
         ("import no_such_thing\n", "line 1: ModuleNotFoundError: No module named 'no_such_thing'"),
         ("def (\n", "line 1: SyntaxError: invalid syntax"),
         ("\nraise SystemExit(3)\n", "line 2: SystemExit: 3"),
+        ("raise BaseException\n", "line 1: BaseException"),
         ("1 / 0\n", "line 1: ZeroDivisionError: division by zero"),
     ],
 )
