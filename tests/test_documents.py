@@ -20,6 +20,7 @@ FILES_OF_A_RUN = {"profile.bin"}
 # Whoever follows CONTRIBUTING.md's walks makes these (tests/test_walks.py): blocks with a path, and a new target's.
 MADE_BY_WALKS = {
     "bootlab/targets/program/session.py",
+    "cli/twice/",
     *re.findall(r"^```\w+ (\S+)$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE),
 }
 

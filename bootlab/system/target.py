@@ -89,7 +89,7 @@ Target = Annotated[SerialLine | Replay, Field(discriminator="kind")]
 `delivers`: what is to be booted is brought to it.
 """
 
-_KINDS: Final = {"serial": SerialLine, "replay": Replay}
+_KINDS: Final[dict[str, Any]] = {"serial": SerialLine, "replay": Replay}
 
 
 def is_real_target(given: Any) -> bool:
