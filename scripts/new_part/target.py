@@ -16,7 +16,7 @@ def new_target(root: Path, name: str, folder: Path | None) -> list[str]:
     changed = {
         settings: inserted(settings, "Target = Annotated[", filled("target_settings.py.txt", **words))
         .replace("Target = Annotated[", f"Target = Annotated[{words['Name']}Place | ", 1)
-        .replace("_KINDS: Final[dict[str, Any]] = {", f'_KINDS: Final[dict[str, Any]] = {{"{name}": {words["Name"]}Place, ', 1),
+        .replace('= {"serial":', f'= {{"{name}": {words["Name"]}Place, "serial":', 1),
         registry: inserted(registry, "}", f'    "{name}": {words["Name"]}Target(),\n').replace(
             "from bootlab.targets.target import",
             f"from bootlab.targets.{name}.target import {words['Name']}Target\nfrom bootlab.targets.target import",
