@@ -12,8 +12,9 @@ TO_DO := TO''DO|FIX''ME
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-build setup-dev setup-web site check check-python check-c check-shell check-leftovers \
-	test test-c boot-test boot-test-all web-test demo bench bench-init fuzz golden lock clean package-test clean-root-test
+.PHONY: help setup setup-build setup-dev setup-web site docs check check-python check-c check-shell check-leftovers \
+	test test-c boot-test boot-test-all web-test demo bench bench-init fuzz golden lock clean package-test clean-root-test \
+	new-technique new-importer new-target contract-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +49,9 @@ boot-test: setup-dev ## the promises (CONTRIBUTING.md): each machine, each verb,
 
 boot-test-all: setup-dev ## every test that boots real guests, fetches real packages or watches lines in real time; hours
 	$(PYTEST) -rs --durations=25 -m "(boot or network or kernel or serial) and not bench"
+
+docs: setup-dev ## the site of documentation, build/docs/site/index.html, and the manual pages, build/docs/man
+	@scripts/docs
 
 web-test: setup-web ## the report in a real browser
 	$(PYTEST) -m "web and not bench"
@@ -88,6 +92,18 @@ golden: setup-dev ## rewrite the expected outputs under tests/; review the diff
 
 lock: setup-dev ## choose package versions anew, into the two lock files
 	scripts/lock
+
+new-technique: ## make the file of a technique, NAME=LAYER_WHAT; with IN=DIR outside of the package
+	@scripts/new technique "$(NAME)" $(if $(IN),--in "$(IN)")
+
+new-importer: ## make the files of an importer, NAME=FORMAT or NAME=FOLDER/FORMAT; with IN=DIR outside of the package
+	@scripts/new importer "$(NAME)" $(if $(IN),--in "$(IN)")
+
+new-target: ## make the files of a target, NAME=KIND
+	@scripts/new target "$(NAME)"
+
+contract-test: ## what every technique and every importer promises; with IN=DIR those of an extension, too
+	BOOTLAB_TEST_EXTENSIONS="$(if $(IN),$(abspath $(IN)))" $(PYTEST) -q tests/techniques/test_contract.py tests/importers/test_contract.py
 
 clean: ## remove what was built; the downloads stay in the cache
 	rm -rf build .venv .mypy_cache .pytest_cache .ruff_cache *.egg-info

@@ -15,7 +15,7 @@ PACKAGE = ROOT / "bootlab"
 # A part imports only parts of a lower rank: never its own rank, never up. Inside one part, files may import each other.
 RANKS = (
     ("sources", "document", "errors"),
-    ("kept_file", "price", "process", "symbols", "system", "timeline"),
+    ("extensions", "kept_file", "price", "process", "symbols", "system", "timeline"),
     ("clouds", "importers", "outside", "profile", "build", "network", "snapshot"),
     ("techniques", "targets"),
     ("measure",),

@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from bootlab import __version__
+from bootlab.cli.terminal.broken_extensions import telling_broken
 from bootlab.errors import InputError
 
 _INTERRUPTED = 130
@@ -115,6 +116,11 @@ def _bootlab(
 def run(argv: Sequence[str]) -> int:
     """Parse `argv`, run its verb and return the exit code."""
     command = typer.main.get_command(app)
+    with telling_broken():
+        return _run(command, argv)
+
+
+def _run(command: Any, argv: Sequence[str]) -> int:
     try:
         code = command.main(list(argv), prog_name="bootlab", standalone_mode=False)
     except typer.Abort as abort:

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from bootlab.cli.options.arguments import Json, RecordingExport, Runs, open_store
+from bootlab.cli.options.arguments import Extensions, Json, RecordingExport, Runs, extension_folders, open_store
 from bootlab.cli.terminal.showing import answer, show
 from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError, MissingTool
@@ -29,7 +29,7 @@ from bootlab.importers.explaining import Explanation, explain
 from bootlab.importers.importer import Options
 from bootlab.importers.merging import merge
 from bootlab.importers.reading.source import Source, Watcher, open_source
-from bootlab.importers.registry import IMPORTERS, read_recording
+from bootlab.importers.registry import all_importers, read_recording
 from bootlab.importers.tool_files import LONGEST_MAGIC, ToolFile, tool_file
 from bootlab.measure.record_files import write_json
 from bootlab.process import run
@@ -89,6 +89,7 @@ def import_(
     to: ExportTo = None,
     compare: Compare = False,
     explain_: Explain = False,
+    extensions: Extensions = None,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
@@ -98,11 +99,12 @@ def import_(
     uncertainty stated; with --compare two files are two boots, before and after. The run is kept, and bootlab report
     shows it again; the files are not copied.
     """
+    folders = extension_folders(extensions)
     if formats:
-        return answer(formats_view(IMPORTERS), json=json)
+        return answer(formats_view(all_importers(folders)), json=json)
     if not files:
         raise InputError("import: which file?", hint="bootlab import FILE; bootlab import --formats lists what is read")
-    options = Options(tsc_hz=tsc_frequency)
+    options = Options(tsc_hz=tsc_frequency, extensions=folders)
     if explain_:
         if compare or export or to is not None:
             raise InputError("--explain: imports nothing, so it goes without --compare, --export and --to")

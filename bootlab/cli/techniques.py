@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bootlab.cli.options.arguments import Json, Runs, complete_technique, open_store
+from bootlab.cli.options.arguments import Extensions, Json, Runs, complete_technique, extension_folders, open_store
 from bootlab.cli.terminal.showing import answer
 from bootlab.cli.terminal.speech import out, print_json
 from bootlab.errors import InputError, StoreError
@@ -48,6 +48,7 @@ def techniques(
             help="The file of measured figures to show, or for --measured to add to. [default: bootlab's own]",
         ),
     ] = None,
+    extensions: Extensions = None,
     runs: Runs = None,
     as_json: Json = False,
 ) -> int:
@@ -66,7 +67,8 @@ def techniques(
         raise InputError(
             "--figures names a file of figures to show or to add to, and there is no TECHNIQUE or --measured"
         )
-    chosen = require_techniques(load_catalogue(), name) if name else load_catalogue()
+    catalogue = load_catalogue(extension_folders(extensions))
+    chosen = require_techniques(catalogue, name) if name else catalogue
     known = read_measured(figures_file or MEASURED).results
     document = catalogue_document(chosen, known, PLANS)
     view = plans_view(document) if plans else full_view(document) if name else list_view(document)

@@ -37,7 +37,7 @@ from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS, FEWEST_WALL
 from bootlab.measure.record_files import write_json
 from bootlab.report.trial.view import try_view
 from bootlab.system import ClockKind
-from bootlab.techniques.model.catalogue import load_catalogue, require_techniques
+from bootlab.techniques.model.catalogue import load_catalogue, outside_techniques, require_techniques
 
 
 def try_(
@@ -125,6 +125,7 @@ def try_(
         alone=alone is not False,
         ablation=bool(ablation),
         facts=audited_facts(store, audit) if audit is not None else {},
+        outside=outside_techniques(value.extensions),
     )
     if value.clock.kind is not ClockKind.VIRTUAL and now.seeds < FEWEST_WALL:
         raise InputError(f"--seeds {now.seeds}: a noisy clock needs at least {FEWEST_WALL} boots a side")
@@ -135,7 +136,14 @@ def try_(
     _expect_sense(asked)
     value = with_price(value, asked.price)
     chosen_plan = require_plan(asked.plan)
-    techniques = require_techniques(load_catalogue(), asked.techniques or chosen_plan.techniques)
+    techniques = require_techniques(load_catalogue(value.extensions), asked.techniques or chosen_plan.techniques)
+    for one in techniques:
+        if asked.outside.get(one.name) != now.outside.get(one.name):
+            raise InputError(
+                f"--resume {resume}: the file of {one.name}, which is not bootlab's own, has changed since that run "
+                "began",
+                hint="start anew, without --resume",
+            )
     if value.check is None and not json:
         err.print("bootlab: warning: this system has no [check]: a technique that breaks its work will not be noticed")
     warn_of_doubts(value)
@@ -177,8 +185,11 @@ class _TrialRequest(Document):
     stack: bool = True
     ablation: bool = False
     facts: dict[str, str] = {}
-    """Older runs lack the last four fields."""
     price: str | None = None
+    outside: dict[str, str] = {}
+    """Techniques that are not bootlab's own -> the sha256 of the file that each is in.
+
+    Older runs lack the last six fields."""
 
 
 def _expect_sense(asked: _TrialRequest) -> None:

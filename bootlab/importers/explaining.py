@@ -11,7 +11,7 @@ from typing import Final
 from bootlab.errors import InputError
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.reading.source import Source
-from bootlab.importers.registry import IMPORTERS, find_importer, read_recording, require_importer
+from bootlab.importers.registry import all_importers, find_importer, read_recording, require_importer
 from bootlab.timeline.line_account import Fate, LineAccount
 from bootlab.timeline.recording import Recording
 
@@ -52,8 +52,11 @@ class Explanation:
 
 def explain(source: Source, options: Options, format_name: str | None = None) -> Explanation:
     """Return how a file is read, or why it is not. Raises InputError for a format that there is not."""
-    told = [(one, said) for one in IMPORTERS if (said := one.recognise(source.head))]
-    importer = require_importer(format_name) if format_name is not None else find_importer(source.head)
+    told = [(one, said) for one in all_importers(options.extensions) if (said := one.recognise(source.head))]
+    folders = options.extensions
+    importer = (
+        require_importer(format_name, folders) if format_name is not None else find_importer(source.head, folders)
+    )
     if importer is None:
         return Explanation(source.name, "", "", (), (), None, "", nearest_formats(source, options))
     said = next((said for one, said in told if one is importer), "")
@@ -70,7 +73,7 @@ def nearest_formats(source: Source, options: Options, but: Importer | None = Non
     """Return the formats that the beginning of a file is nearest to, and why each of them it is not."""
     rows = [row[:_LONGEST_ROW] for row in source.head.rows[:_LOOKED_AT] if row.strip()]
     found = []
-    for one in IMPORTERS:
+    for one in all_importers(options.extensions):
         if one is but:
             continue
         attempt = Source(source.name, io.BytesIO(source.head.data))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from bootlab.importers.reading.source import Head, Source
 from bootlab.timeline.recording import Recording
@@ -13,6 +14,8 @@ class Options:
 
     tsc_hz: int | None = None
     """How fast the time stamp counter ran."""
+    extensions: tuple[Path, ...] = ()
+    """Folders with importers that are not bootlab's own."""
 
 
 @dataclass(frozen=True, slots=True)

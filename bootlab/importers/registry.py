@@ -1,6 +1,7 @@
 """Every importer there is, and which one a file is for."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from bootlab.errors import InputError
@@ -23,6 +24,7 @@ from bootlab.importers.importer import Importer, Options
 from bootlab.importers.kernel import ftrace
 from bootlab.importers.kernel import log as kernel_log
 from bootlab.importers.kernel import marks as kernel_marks
+from bootlab.importers.outside import load_outside
 from bootlab.importers.reading.source import FormatError, Head, Source
 from bootlab.importers.reading.tally import left_out_notes
 from bootlab.importers.serial import bootlab_watch as watch
@@ -83,18 +85,27 @@ LATEST: Final = 1 << 56
 """More ns than two years have, or cycles; a file with such a time in it is damaged."""
 
 
-def find_importer(head: Head) -> Importer | None:
+def all_importers(folders: tuple[Path, ...] = ()) -> tuple[Importer, ...]:
+    """Return bootlab's own importers, then those of extensions, installed and in `folders`.
+
+    What is broken in an extension is noted and left out (extensions/broken.py).
+    """
+    return (*IMPORTERS, *load_outside(folders, frozenset(one.name for one in IMPORTERS)))
+
+
+def find_importer(head: Head, folders: tuple[Path, ...] = ()) -> Importer | None:
     """Return the importer that a file is for, or None."""
-    return next((one for one in IMPORTERS if one.recognise(head)), None)
+    return next((one for one in all_importers(folders) if one.recognise(head)), None)
 
 
-def require_importer(name: str) -> Importer:
+def require_importer(name: str, folders: tuple[Path, ...] = ()) -> Importer:
     """Return the importer called `name`. Raises InputError."""
-    for one in IMPORTERS:
+    known = all_importers(folders)
+    for one in known:
         if one.name == name:
             return one
     raise InputError(
-        f"--format {name}: no such format", hint=f"there are {', '.join(sorted(one.name for one in IMPORTERS))}"
+        f"--format {name}: no such format", hint=f"there are {', '.join(sorted(one.name for one in known))}"
     )
 
 
@@ -104,7 +115,7 @@ def read_recording(source: Source, options: Options, format_name: str | None = N
     Raises FormatError, which names file and line, for what no importer knows or what is not of its format.
     """
     if format_name is not None:
-        return _read(require_importer(format_name), source, options)
+        return _read(require_importer(format_name, options.extensions), source, options)
     if not source.head.data:
         raise FormatError(f"{source.name}: empty", hint="was the recording saved?")
     if (kind := tool_file(source.head.data)) is not None:
@@ -118,7 +129,7 @@ def read_recording(source: Source, options: Options, format_name: str | None = N
             hint=f"scripts/simpletrace.py trace-events-all {source.name} | bootlab import -  (both are of the build of "
             "the QEMU that wrote it); or trace with -trace PATTERN -msg timestamp=on -D FILE, which is text",
         )
-    importer = find_importer(source.head)
+    importer = find_importer(source.head, options.extensions)
     alone = loose.log_alone(source.head.data) if importer in (None, boot_series.IMPORTER, bootchart.IMPORTER) else None
     if alone is not None:
         raise FormatError(
@@ -127,7 +138,8 @@ def read_recording(source: Source, options: Options, format_name: str | None = N
         )
     if importer is None:
         raise FormatError(
-            f"{source.name}: none of the {len(IMPORTERS)} formats; it begins {ascii(_beginning(source.head))}",
+            f"{source.name}: none of the {len(all_importers(options.extensions))} formats; "
+            f"it begins {ascii(_beginning(source.head))}",
             hint=_ZIPPED
             if source.head.data.startswith(b"PK\x03\x04")
             else "bootlab import --explain FILE names the nearest; --format NAME reads it as one of them",

@@ -6,6 +6,7 @@ and the price, its instructions at the model's rate with its idle time and what 
 
 from collections.abc import Mapping, Sequence
 
+from bootlab.extensions.host_models import find_host_models
 from bootlab.measure.record import BootRecord, PhaseRecord, PriceRecord
 from bootlab.price.host_model import HostModel, read_host_model
 from bootlab.price.shape_corrections import FIRMWARE, XEN, shape_corrections
@@ -86,7 +87,7 @@ def _charged_by(system: System, trace: PluginTrace | None) -> HostModel | None:
     name = system.clock.host_model
     if name is None or trace is None or "traps" in trace.refused:
         return None
-    return read_host_model(name)
+    return read_host_model(name, find_host_models(system.extensions))
 
 
 def _executed_ns(model: HostModel, stamp: Stamp) -> int:

@@ -13,6 +13,7 @@ source = "where the figure comes from"
 import hashlib
 import json
 import tomllib
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
@@ -121,19 +122,22 @@ class HostModel(_ModelTable):
         return [*lines, f"touch {FAULT_4K} 0 ffffffffffffffff 12 {self.fault.small.ns}"]
 
 
-def read_host_model(name: str) -> HostModel:
+def read_host_model(name: str, others: Mapping[str, Path] | None = None) -> HostModel:
     """Return a model by its name, or of the TOML file at a path that ends in .toml.
+
+    `others`: models that are not bootlab's own: name -> file (extensions/host_models.py).
 
     Raises InputError that names file:key for every mistake at once, and for what is neither.
     """
     if name in NAMED:
         return _parse((_FOLDER / f"{name}.toml").read_bytes(), name)
-    if not name.endswith(".toml"):
+    known = others or {}
+    if not name.endswith(".toml") and name not in known:
         raise InputError(
             f"{ascii(name)[1:-1]}: no host model of this name",
-            hint=f"there are {', '.join(NAMED)}; one of your own is a file whose name ends in .toml",
+            hint=f"there are {', '.join([*NAMED, *known])}; one of your own is a file whose name ends in .toml",
         )
-    path = Path(name)
+    path = known.get(name, Path(name))
     try:
         with path.open("rb") as file:
             data = file.read(_LARGEST + 1)

@@ -43,6 +43,7 @@ class AskedMachine(Part):
     """A machine that only answers: what it is asked, how often, and by which means."""
 
     is_real: ClassVar[bool] = True
+    delivers: ClassVar[bool] = False
 
     ports: tuple[Annotated[int, _PORT], ...] = Field(default=(), strict=False, max_length=_MOST_PORTS)
     """TCP ports; each gives the marks `port_N_closed` and `port_N_open`."""

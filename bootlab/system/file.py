@@ -16,7 +16,7 @@ from bootlab.system.value import LONGEST_NAME, System
 
 _LARGEST = 8 << 20
 _EXAMPLE = "examples/debian-cloud.toml is a whole system file, docs/systems.md describes every key"
-_FOLDERS = ("directory", "boots", "metadata")
+_FOLDERS = ("directory", "boots", "metadata", "extensions")
 """Keys that hold the path of a folder; every other path is a file's."""
 
 Moved = Callable[[str, Path], Path | None]
@@ -105,8 +105,9 @@ def _resolve_paths(document: dict[str, Any], file: Path, moved: Moved | None) ->
                 if there is None:
                     continue
                 holder[name] = str(there)
-            wanted = "folder" if name in _FOLDERS else "file"
-            if not _is_there(Path(holder[name]), name):
+            kind = key.partition("[")[0] if isinstance(name, int) else name
+            wanted = "folder" if kind in _FOLDERS else "file"
+            if not _is_there(Path(holder[name]), kind):
                 missing.append(f"{brief(key)}: no such {wanted}: {brief(holder[name])}")
     return missing
 
@@ -147,6 +148,9 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
             listed = holder.get(name)
             for index in range(len(listed) if isinstance(listed, list) else 0):
                 yield f"{part}.{name}[{index}]", listed, index
+    extensions = document.get("extensions")
+    for index in range(len(extensions) if isinstance(extensions, list) else 0):
+        yield f"extensions[{index}]", extensions, index
     disks = document.get("disks")
     for index, disk in enumerate(disks if isinstance(disks, list) else ()):
         if "path" in table(disk):
@@ -159,7 +163,7 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
         yield "machine.firmware", machine, "firmware"
 
 
-def _is_there(path: Path, key: str | int) -> bool:
+def _is_there(path: Path, key: str) -> bool:
     try:
         if key in _FOLDERS:
             return path.is_dir()

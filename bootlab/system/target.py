@@ -1,7 +1,7 @@
 """Where a system boots when no machine is emulated for it: a board, a host, a rented machine, boots on record."""
 
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -63,6 +63,11 @@ class SerialLine(Part):
             raise ValueError("power_off is for power_on: labgrid switches its places off itself")
         return self
 
+    @property
+    def delivers(self) -> bool:
+        """Whether what is to be booted is brought to the board."""
+        return self.deliver is not None
+
     def words(self, command: Command) -> list[str]:
         """Return the words of a command, as a process takes them."""
         return words_of(command)
@@ -72,6 +77,7 @@ class Replay(Part):
     """Boots on record, which answer again for the emulated machine that they were recorded of."""
 
     is_real: ClassVar[bool] = False
+    delivers: ClassVar[bool] = False
 
     kind: Literal["replay"]
     boots: Annotated[Path, TEXT]
@@ -151,9 +157,12 @@ class CommandCloud(AskedMachine):
 
 
 Target = Annotated[SerialLine | HostMachine | Ec2Instance | CommandCloud | Replay, Field(discriminator="kind")]
-"""`is_real`: a machine that bootlab cannot make; its only clock is its console, or its answers."""
+"""`is_real`: a machine that bootlab cannot make; its only clock is its console, or its answers.
 
-_KINDS: dict[str, type[AskedMachine] | type[SerialLine] | type[Replay]] = {
+`delivers`: what is to be booted is brought to it.
+"""
+
+_KINDS: Final[dict[str, Any]] = {
     "serial": SerialLine,
     "host": HostMachine,
     "ec2": Ec2Instance,

@@ -33,9 +33,9 @@ from bootlab.system.machine import (
     Storage,
 )
 from bootlab.system.network import Network
-from bootlab.system.part import Part, matching
+from bootlab.system.part import TEXT, Part, matching
 from bootlab.system.snapshot import Snapshot
-from bootlab.system.target import SerialLine, Target, is_asked_target, is_real_target
+from bootlab.system.target import Target, is_asked_target, is_real_target
 
 # A run's directory is called after two of them, and a file system takes 255 bytes.
 LONGEST_NAME = 100
@@ -69,6 +69,8 @@ class System(Part):
     check: Check | None = None
     marks: dict[str, str] = {}
     """Mark name -> kernel symbol whose first execution is the mark (virtual clock, or wall with TCG)."""
+    extensions: tuple[Annotated[Path, TEXT], ...] = Field(default=(), strict=False, exclude_if=lambda value: not value)
+    """Folders of techniques and host models that are not bootlab's own (docs/extending.md)."""
     seed: int = Field(default=1, ge=1, le=(1 << 31) - 1)
 
     @model_validator(mode="before")
@@ -91,14 +93,14 @@ class System(Part):
 
     @model_validator(mode="after")
     def _real_or_emulated(self) -> Self:
-        line = self.target if isinstance(self.target, SerialLine) else None
         real = self.target is not None and self.target.is_real
+        delivers = self.target is not None and self.target.delivers
         if real != self.machine.type.is_real:
             boards = [kind.value for kind in MachineType if kind.is_real]
             other = f"a board: {' or '.join(boards)}" if real else "emulated, or has a [target]"
             raise ValueError(f"machine.type {self.machine.type.value!r} must be {other}")
         asked = is_asked_target(self.target)
-        if (line is not None) != (self.clock.kind is ClockKind.CONSOLE):
+        if (real and not asked) != (self.clock.kind is ClockKind.CONSOLE):
             raise ValueError('clock.kind = "console" is the clock of a board on a serial line, and its only one')
         if asked != (self.clock.kind is ClockKind.OUTSIDE):
             raise ValueError('clock.kind = "outside" is the clock of a machine that is asked, and its only one')
@@ -108,10 +110,10 @@ class System(Part):
         if asked:
             self._expect_only_answers()
             return self
-        if self.kernel.installed and (line is None or line.deliver or self.initramfs or self.rootfs):
+        if self.kernel.installed and (not real or delivers or self.initramfs or self.rootfs):
             raise ValueError("kernel.installed is for a board that boots what is on it: nothing is delivered to it")
-        if line is not None:
-            if not self.kernel.installed and line.deliver is None:
+        if real:
+            if not self.kernel.installed and not delivers:
                 raise ValueError("target.deliver is missing: nothing brings this kernel to the board")
             if self.network is not None or self.storage is not None or self.marks:
                 raise ValueError(

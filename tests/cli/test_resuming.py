@@ -6,10 +6,12 @@ import pytest
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError
 
+from bootlab.cli.app import run
 from bootlab.cli.resuming import Question, digest, kept, settle
 from bootlab.errors import InputError, Interrupted, StoreError
 from bootlab.experiments.store import RunKind, Store
-from bootlab.system import System
+from bootlab.system import System, read_system
+from scripts.new_part.run import main as new_part
 from tests.cli.conftest import SYSTEM as MADE_UP
 
 SYSTEM = Path("made-up.toml")
@@ -111,3 +113,22 @@ def test_two_at_once_do_not_work_on_one_run(tmp_path: Path) -> None:
     run = Store(tmp_path).start(RunKind.TRY, "made-up", {})
     with kept(run, SYSTEM), pytest.raises(InputError, match="another bootlab works on this run"), kept(run, SYSTEM):
         pass
+
+
+def test_a_trial_does_not_go_on_with_another_file_of_a_strangers_technique(tmp_path: Path) -> None:
+    assert new_part(["technique", "cmdline_stranger", "--in", str(tmp_path / "extension")]) == 0
+    technique = tmp_path / "extension/techniques/cmdline/stranger.py"
+    words = technique.read_text().replace(
+        "FILL IN: completes the sentence: This technique ...", "is a stranger's alone"
+    )
+    technique.write_text(words.replace("FILL IN: ", ""))
+    system = tmp_path / "system.toml"
+    system.write_text(
+        'name = "made-up"\nextensions = ["extension"]\n[machine]\ntype = "q35"\n[kernel]\npackage = "linux"\n'
+        '[booted]\nconsole = "login:"\n'
+    )
+    asked = {"techniques": ["cmdline_stranger"], "plan": "gain", "seeds": 3, "nulls": 3}
+    asked |= {"system": digest(read_system(system)), "outside": {"cmdline_stranger": "0" * 64}}
+    Store(tmp_path / "runs").start(RunKind.TRY, "made-up", asked)
+    with pytest.raises(InputError, match="the file of cmdline_stranger, which is not bootlab's own, has changed"):
+        run(["try", str(system), "--resume", "last", "--runs", str(tmp_path / "runs")])

@@ -1,11 +1,18 @@
-"""The catalogue by name, and what its techniques make of a system, for tests that ask them."""
+"""The catalogue by name, and what its techniques make of a system, for tests that ask them.
+
+BOOTLAB_TEST_EXTENSIONS names folders of extensions, `:` between them: their techniques go through the contract, too.
+"""
+
+import os
+from pathlib import Path
 
 from bootlab.system import System
 from bootlab.techniques.model.catalogue import load_catalogue
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.technique import Layer, Technique
 
-ALL = {technique.name: technique for technique in load_catalogue()}
+EXTENSIONS = tuple(Path(one) for one in os.environ.get("BOOTLAB_TEST_EXTENSIONS", "").split(":") if one)
+ALL = {technique.name: technique for technique in load_catalogue(EXTENSIONS)}
 KERNEL = {name: technique for name, technique in ALL.items() if technique.change.layer is Layer.KERNEL}
 NOTHING = Measured({}, {}, {}, "")
 """What is known of a system that was not booted."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from bootlab.extensions.broken import noted
 from bootlab.system import MachineType, System
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured
 from bootlab.techniques.model.technique import Technique
@@ -11,6 +12,10 @@ from tests.techniques.asking import ALL
 
 Make = Callable[..., Evidence]
 every = pytest.mark.parametrize("technique", ALL.values(), ids=ALL.keys())
+
+
+def test_no_file_of_an_extension_is_broken() -> None:
+    assert not [f"{one.where}: {one.why}" for one in noted()]
 
 
 @every

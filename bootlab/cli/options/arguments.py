@@ -76,6 +76,25 @@ Parallel = Annotated[
         "--parallel", min=1, max=64, metavar="N", help="Boots at once, virtual clock only. [default: one per core]"
     ),
 ]
+Extensions = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--extensions",
+        metavar="DIR",
+        help="A folder of techniques and importers that are not bootlab's own (docs/extending.md). Repeatable. "
+        "[default: those that are installed]",
+    ),
+]
+
+
+def extension_folders(given: list[Path] | None) -> tuple[Path, ...]:
+    """Return the folders of extensions that were named. Raises InputError for one that is not there."""
+    for folder in given or ():
+        if not folder.is_dir():
+            raise InputError(
+                f"--extensions {folder}: no such folder", hint="docs/extending.md says what is in such a folder"
+            )
+    return tuple(given or ())
 
 
 def names_system(name: str) -> bool:
@@ -89,12 +108,21 @@ def open_system(path: Path, *, silent: bool = False) -> System:
     Raises InputError as `read_system`, and for an image that cannot boot; MissingTool for what it is read with.
     """
     if not looks_like_image(path):
-        return read_system(path)
+        return _with_extensions_checked(read_system(path))
     shop = open_shop(silent=silent)
     read = read_image(shop, open_image(path))
     for line in describe_image(read):
         shop.tell(line)
     return system_of_image(read)
+
+
+def _with_extensions_checked(system: System) -> System:
+    # What is broken in them is told by every verb, also by one that needs none of it.
+    if system.extensions:
+        from bootlab.techniques.model.catalogue import load_catalogue
+
+        load_catalogue(system.extensions)
+    return system
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bootlab.errors import InputError
+from bootlab.extensions.host_models import find_host_models
 from bootlab.price.host_model import NAMED, read_host_model
 from bootlab.system import ClockKind, System
 
@@ -28,7 +29,7 @@ def with_price(system: System, model: str | None) -> System:
     """
     if model is None:
         return system
-    read_host_model(model)
+    read_host_model(model, find_host_models(system.extensions))
     if system.clock.kind is not ClockKind.VIRTUAL:
         raise InputError(
             f'--price {model}: {system.name} is on the {system.clock.kind.value} clock, clock.kind = "virtual" has one',

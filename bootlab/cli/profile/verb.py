@@ -32,6 +32,7 @@ from bootlab.experiments.recorded_profiles import (
 )
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.sweep.profiles import Axis
+from bootlab.extensions.host_models import find_host_models
 from bootlab.findings.analysis import Analysis
 from bootlab.price.host_model import NAMED, HostModel, read_host_model
 from bootlab.profile.asked.profiling import DEFAULT_SPAN_NS
@@ -157,15 +158,15 @@ def profile(
             raise InputError("--to: says where exports go, and there is none", hint="name a form with --export")
         # A boot takes longer than to find out that nothing can be written there.
         expect_writable(to)
-    models = _read_models(price or [])
     if not names_system(system):
+        models = _read_models(price or [], ())
         _refuse_with_run(system, vcpus, memory, seed, symbols, deadline, span)
         with require_profile(store, system)[0].locked():
             return _show(*_read_recorded(store, system, against, models), export, to, json)
     file = Path(system)
     request, kernel_symbols = _symbols(symbols or [], DEFAULT_SPAN_NS if span is None else span)
     value = _changed(open_system(file, silent=json), seed, kernel_symbols)
-    models = models or charged_models(value, file)
+    models = _read_models(price or [], value.extensions) or charged_models(value, file)
     subject = Subject(value, file, replace(request, traps=bool(models)), deadline, tuple(symbols or ()), models)
     axis, points = _points(subject, vcpus, memory)
     if axis is not None:
@@ -198,8 +199,9 @@ def priced_with(models: tuple[HostModel, ...]) -> dict[str, Any]:
     return {"price": [one.model_dump(mode="json", by_alias=True) for one in models]} if models else {}
 
 
-def _read_models(names: list[str]) -> tuple[HostModel, ...]:
-    models = tuple(read_host_model(name) for name in dict.fromkeys(names))
+def _read_models(names: list[str], folders: tuple[Path, ...]) -> tuple[HostModel, ...]:
+    others = find_host_models(folders) if names else {}
+    models = tuple(read_host_model(name, others) for name in dict.fromkeys(names))
     called = [one.name for one in models]
     if twice := next((name for name in called if called.count(name) > 1), None):
         raise InputError(f"--price: two models of the name {twice!r}", hint="give one of them another `name`")
@@ -211,7 +213,7 @@ def charged_models(system: System, file: Path) -> tuple[HostModel, ...]:
     if system.clock.host_model is None:
         return ()
     with naming(file):
-        return (read_host_model(system.clock.host_model),)
+        return (read_host_model(system.clock.host_model, find_host_models(system.extensions)),)
 
 
 def _read_recorded(store: Store, name: str, against: str | None, models: tuple[HostModel, ...]) -> tuple[Run, Profiled]:

@@ -1,5 +1,6 @@
 """What the plugin is told where a host model is charged to the clock as the boot runs (clock.host_model)."""
 
+from bootlab.extensions.host_models import find_host_models
 from bootlab.price.host_model import read_host_model
 from bootlab.price.memory import huge_spans
 from bootlab.system import System
@@ -8,7 +9,7 @@ from bootlab.system import System
 def model_hash(system: System) -> dict[str, str]:
     """Return the model's own hash as one of the boot's; empty where the clock is not charged. Raises InputError."""
     name = system.clock.host_model
-    return {} if name is None else {"host_model": read_host_model(name).identity}
+    return {} if name is None else {"host_model": read_host_model(name, find_host_models(system.extensions)).identity}
 
 
 def charge_lines(system: System) -> str:
@@ -19,7 +20,7 @@ def charge_lines(system: System) -> str:
     machine, name = system.machine, system.clock.host_model
     if name is None:
         return ""
-    model = read_host_model(name)
+    model = read_host_model(name, find_host_models(system.extensions))
     spans = huge_spans(machine.type.value, machine.memory_mib, machine.shape)
     lines = model.plugin_lines(spans, model.backed_by(machine.page_size.value))
     return "".join(f"{line}\n" for line in lines)

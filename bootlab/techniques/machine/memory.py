@@ -1,5 +1,6 @@
 """How much memory the machine has."""
 
+from bootlab.extensions.host_models import find_host_models
 from bootlab.price.host_model import read_host_model
 from bootlab.system import PageSize, System
 from bootlab.techniques.changes.machine import fixed_by_board, with_machine
@@ -26,7 +27,7 @@ def _halved(system: System, measured: Measured) -> System:
 def _is_charged_for_pages(system: System, measured: Measured) -> str | None:
     if system.clock.host_model is None:
         return "no host model is charged to the clock, and nothing else shows the host's pages: --price MODEL"
-    model = read_host_model(system.clock.host_model)
+    model = read_host_model(system.clock.host_model, find_host_models(system.extensions))
     if model.backed_by(system.machine.page_size.value) == PageSize.HUGE:
         return "huge pages back the memory already"
     return None

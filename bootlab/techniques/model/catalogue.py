@@ -1,7 +1,7 @@
 """The catalogue: every technique there is, collected from the folders of the layers, refused when one is incomplete.
 
 Each file in a layer's folder defines TECHNIQUES, a tuple of those of one subject. Adding a technique is adding a row,
-or a file: nothing lists them but the folders themselves.
+or a file: nothing lists them but the folders themselves. Techniques of strangers stand beside them (`outside`).
 """
 
 import difflib
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bootlab.errors import BootlabError, InputError
 from bootlab.techniques.model.entry_checks import complaints_about
+from bootlab.techniques.model.outside import load_outside
 from bootlab.techniques.model.technique import Layer, Technique
 
 TABLE = "TECHNIQUES"
@@ -22,18 +23,35 @@ _FOLDER = Path(__file__).resolve().parents[1]
 
 
 @cache
-def load_catalogue() -> tuple[Technique, ...]:
-    """Return every technique, by layer and then by name.
+def load_catalogue(folders: tuple[Path, ...] = ()) -> tuple[Technique, ...]:
+    """Return every technique, by layer and then by name; those of extensions among them, in `folders` and installed.
 
-    Raises BootlabError that names file and field of everything that is incomplete, misnamed, misplaced or there twice.
+    What is broken in an extension is noted and left out (extensions/broken.py). Raises BootlabError that names file
+    and field of everything of bootlab's own that is incomplete, misnamed, misplaced or there twice.
     """
+    own = _load_own()
+    outside = load_outside(folders, frozenset(one.name for one in own))
+    order = list(Layer)
+    return tuple(
+        sorted(
+            (*own, *(one.technique for one in outside)),
+            key=lambda one: (order.index(one.change.layer), one.name),
+        )
+    )
+
+
+def outside_techniques(folders: tuple[Path, ...]) -> dict[str, str]:
+    """Return the techniques that live outside of the package, each with the sha256 of its file."""
+    outside = load_outside(folders, frozenset(one.name for one in _load_own()))
+    return {one.technique.name: one.sha256 for one in outside}
+
+
+def _load_own() -> tuple[Technique, ...]:
     tables = _tables()
     complaints = complaints_about(tables)
     if complaints:
         raise BootlabError("the catalogue of techniques is incomplete:\n" + "\n".join(complaints))
-    found = [one for table in tables.values() if isinstance(table, tuple) for one in table]
-    order = list(Layer)
-    return tuple(sorted(found, key=lambda one: (order.index(one.change.layer), one.name)))
+    return tuple(one for table in tables.values() if isinstance(table, tuple) for one in table)
 
 
 def require_techniques(catalogue: Iterable[Technique], names: Sequence[str] | None) -> tuple[Technique, ...]:

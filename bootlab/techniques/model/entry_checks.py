@@ -9,6 +9,8 @@ from bootlab.techniques.model.published import Published
 from bootlab.techniques.model.removed_work import STAGES, Removes
 from bootlab.techniques.model.technique import Layer, Technique
 
+UNWRITTEN = "FILL IN"
+"""What stands in a new file where words are to be written (scripts/new)."""
 LEAST_WORDS = {"summary": 4, "mechanism": 12, "knob": 1, "cost": 4}
 """A text with fewer words than this documents nothing."""
 
@@ -31,20 +33,25 @@ def complaints_about(tables: Mapping[str, object]) -> list[str]:
     return complaints
 
 
+def is_of_a_layer(file: str) -> bool:
+    """Return whether a file below the techniques lies in a layer's folder, where each has techniques."""
+    path = PurePosixPath(file)
+    return len(path.parts) > 1 and path.parts[0] in [*Layer] and path.name != "__init__.py"
+
+
 def _rows(table: object) -> list[Technique]:
     return [one for one in table if isinstance(one, Technique)] if isinstance(table, tuple) else []
 
 
 def _of_file(file: str, table: object) -> list[str]:
-    path = PurePosixPath(file)
-    layer = next((one for one in Layer if len(path.parts) > 1 and one.value == path.parts[0]), None)
-    if layer is None or path.name == "__init__.py":
+    if not is_of_a_layer(file):
         if table is None:
             return []
         return [f"{file}: TECHNIQUES: techniques stand in a file of their layer's folder, one of {_layers()}"]
     if not isinstance(table, tuple) or not table:
         found = "an empty one" if table == () else type(table).__name__
         return [f"{file}: TECHNIQUES: expected a tuple of Technique, got {found}"]
+    layer = Layer(PurePosixPath(file).parts[0])
     complaints = [
         f"{file}: TECHNIQUES[{number}]: expected a Technique, got {type(one).__name__}"
         for number, one in enumerate(table)
@@ -69,6 +76,9 @@ def _of_technique(one: Technique, layer: Layer) -> list[str]:
         "cost": one.text.cost,
     }
     for field, least in LEAST_WORDS.items():
+        if UNWRITTEN in texts[field]:
+            complaints.append(f"{field}: words to fill in")
+            continue
         words = len(texts[field].split())
         if words < least:
             complaints.append(f"{field}: {words} words, expected at least {least}")
@@ -77,7 +87,7 @@ def _of_technique(one: Technique, layer: Layer) -> list[str]:
 
 
 def _of_summary(summary: str) -> list[str]:
-    if _VERB.fullmatch(summary.split(" ", 1)[0]) and not summary.endswith("."):
+    if UNWRITTEN in summary or (_VERB.fullmatch(summary.split(" ", 1)[0]) and not summary.endswith(".")):
         return []
     return ['summary: does not complete "This technique ...": expected a verb in lower case first, and no full stop']
 
@@ -89,6 +99,8 @@ def _of_published(published: tuple[Published, ...]) -> list[str]:
             "published: empty, expected who measured what (or the figure `none published` and what was read)"
         )
     for number, one in enumerate(published):
+        if UNWRITTEN in one.figure + one.where:
+            complaints.append(f"published[{number}]: words to fill in")
         if not one.figure.strip():
             complaints.append(
                 f"published[{number}].figure: empty, expected the figure as published, or `none published`"
