@@ -97,9 +97,8 @@ def analyse(
     costs = CostTree(profile, slices, waits.idles, initcalls.initcalls, ns_per_instruction=rate)
     # What other tasks did has a time and no price: it is left out where costs are prices.
     caused = CausedWork(table) if record.price is None else None
-    advice = advise(
-        system, measured_of(record), costs, load_catalogue(system.extensions), payload=about.payload, caused=caused
-    )
+    known = load_catalogue(system.extensions)
+    advice = advise(system, measured_of(record), costs, known, payload=about.payload, caused=caused)
     activity = find_activity(profile, marks, table=table)
     return Analysis(
         system=system,

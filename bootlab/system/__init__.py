@@ -1,8 +1,8 @@
 """Everything that decides a boot: the System and its parts, and how a TOML file becomes one."""
 
 from bootlab.system.asked_machine import AskedMachine, SignalLine
-from bootlab.system.board import BOARDS, SECTOR, Board, CardLayout, FlashLayout
-from bootlab.system.board_model import BoardModel
+from bootlab.system.board.layout import BOARDS, SECTOR, Board, CardLayout, FlashLayout
+from bootlab.system.board.model import BoardModel
 from bootlab.system.boot_files import BootFiles
 from bootlab.system.booted import Booted, Check
 from bootlab.system.bootloader import Bootloader, Card, Flash

@@ -156,7 +156,10 @@ class CommandCloud(AskedMachine):
     """How long until its address is asked for again."""
 
 
-Target = Annotated[SerialLine | HostMachine | Ec2Instance | CommandCloud | Replay, Field(discriminator="kind")]
+Target = Annotated[
+    SerialLine | HostMachine | Ec2Instance | CommandCloud | Replay,
+    Field(discriminator="kind"),
+]
 """`is_real`: a machine that bootlab cannot make; its only clock is its console, or its answers.
 
 `delivers`: what is to be booted is brought to it.

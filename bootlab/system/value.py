@@ -11,9 +11,9 @@ from pydantic import Field, ValidationError, model_validator
 
 from bootlab.errors import InputError
 from bootlab.system.asked_machine import asked_defaults
-from bootlab.system.board import BOARDS, Board
-from bootlab.system.board_model import BoardModel
-from bootlab.system.board_setup import BoardSetup
+from bootlab.system.board.layout import BOARDS, Board
+from bootlab.system.board.model import BoardModel
+from bootlab.system.board.setup import BoardSetup
 from bootlab.system.booted import Booted, Check
 from bootlab.system.bootloader import Bootloader, Card, Flash
 from bootlab.system.complaint import complaints

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parent.parent / "scripts/apt-source"
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts/apt-source"
 
 ONE_LINE = """\
 # deb http://commented.invalid/debian bookworm main

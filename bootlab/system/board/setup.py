@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from bootlab.system.board import Board
-from bootlab.system.board_model import BoardModel
+from bootlab.system.board.layout import Board
+from bootlab.system.board.model import BoardModel
 from bootlab.system.bootloader import Bootloader, Card, Flash
 from bootlab.system.content import Initramfs
 from bootlab.system.kernel import Kernel
