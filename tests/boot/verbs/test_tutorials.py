@@ -43,7 +43,6 @@ def follow(name: str, folder: Path) -> str:
 
 
 @pytest.mark.kernel
-@pytest.mark.promise("tutorial")
 def test_a_microvm_saves_most_of_a_second(tmp_path: Path) -> None:
     said = follow("microvm", tmp_path)
     assert "self-tests of the crypto API" in said and "cmdline_cryptomgr_notests" in said
