@@ -83,6 +83,11 @@ class Asker:
             stack.callback(one.close)
 
         route = find_route(asked.place)
+        if route.card is None:
+            self._notes.append(
+                f"no way to {asked.place.address} is known (`ip route get`, of iproute2): it is not asked on its own "
+                "link, so the first answer may seem up to a second too late"
+            )
         if self._is_raw:
             link = open_link(asked.place, route, account, sockets)
             if link is not None:

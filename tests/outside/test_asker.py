@@ -55,6 +55,18 @@ def test_an_open_port_and_what_it_says(way: str, server: socket.socket) -> None:
     assert asker.way == ("raw sockets" if way == "raw" else "connect()")
 
 
+def test_a_host_without_the_program_that_knows_the_way_says_so(
+    server: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    questions = Questions(NetworkPlace("127.0.0.1", socket.AF_INET), (int(server.getsockname()[1]),), ping=False)
+    assert not any("iproute2" in line for line in answers(questions, "connect")[1].remarks())
+    monkeypatch.setattr("bootlab.process._ADMIN_FOLDERS", ())
+    monkeypatch.setenv("PATH", "/nonexistent")
+    found, asker = answers(questions, "connect")
+    assert "answered" in found
+    assert any("no way to 127.0.0.1 is known" in line and "iproute2" in line for line in asker.remarks())
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_closed_port_shows_the_address_and_is_asked_until_it_is_open(way: str) -> None:
     with socket.socket() as later:
