@@ -81,8 +81,11 @@ def _command_line(made: Carried, before: System, after: System, left: _Left) -> 
     old, new = before.kernel.cmdline.split(), after.kernel.cmdline.split()
     made.words = [word for word in new if word not in old]
     made.lost_words = [word for word in old if word not in new]
-    made.files[PurePosixPath("kernel/cmdline")] = f"{after.kernel.cmdline}\n"
-    made.uses[PurePosixPath("kernel/cmdline")] = "all the words: QEMU's -append, Firecracker's boot_args, a UKI"
+    if after.image is None:
+        # With an image these words are added to those of its bootloader, and are not the whole line.
+        place = PurePosixPath("kernel/cmdline")
+        made.files[place] = f"{after.kernel.cmdline}\n"
+        made.uses[place] = "all the words: QEMU's -append, Firecracker's boot_args, a UKI"
     if made.words:
         words = " ".join(made.words)
         quoted = words.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$").replace("`", "\\`")
@@ -139,8 +142,10 @@ def _initramfs(made: Carried, before: System, after: System, left: _Left) -> lis
         taken.append(key)
         made.add(_DRACUT, f'compress="{_DRACUT_NAMES.get(new.compression, new.compression.value)}"\n', "dracut")
         if new.compression is Compression.NONE:
-            made.by_hand[key] = f"{left[key].words}: initramfs-tools always compresses; dracut and mkosi need not"
-            made.add(_MKOSI, "[Output]\nCompressOutput=no\n", "mkosi, beside its own configuration")
+            made.by_hand[key] = (
+                f"{left[key].words}: initramfs-tools always compresses, dracut need not; with mkosi CompressOutput=no "
+                "stands in the configuration of the initrd, not in that of the image"
+            )
         else:
             name = _TOOLS_NAMES.get(new.compression, new.compression.value)
             made.add(_INITRAMFS_TOOLS, f"COMPRESS={name}\n", "initramfs-tools, after update-initramfs -u")

@@ -64,6 +64,8 @@ def test_what_initramfs_tools_cannot_do_is_said() -> None:
     made = carried(CLOUD, CLOUD.with_part("initramfs", compression=Compression.NONE))
     assert TOOLS not in made.files
     assert "initramfs-tools always compresses" in made.by_hand["initramfs.compression"]
+    # In the configuration of the whole image it would be of the image, and not of its initrd.
+    assert not any(path.parts[0] == "mkosi.conf.d" for path in made.files)
 
 
 def test_a_menu_that_does_not_wait(tmp_path: Path) -> None:
@@ -73,6 +75,8 @@ def test_a_menu_that_does_not_wait(tmp_path: Path) -> None:
         {**dict(CLOUD), "image": image, "kernel": Kernel(installed=True), "initramfs": None, "disks": (),
          "machine": Machine(type=MachineType.Q35)}
     )  # fmt: skip
+    words = carried(system, system.with_cmdline("quiet"))
+    assert set(map(str, words.files)) == {str(GRUB), "mkosi.conf.d/90-bootlab.conf"}, "not the image's whole line"
     made = carried(system, system.with_part("image", menu_s=0))
     assert text(made, GRUB) == "GRUB_TIMEOUT=0\nGRUB_TIMEOUT_STYLE=hidden\n"
     assert "loader/loader.conf" in made.by_hand["image.menu_s"]
