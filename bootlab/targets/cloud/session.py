@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TypeVar
@@ -14,8 +14,7 @@ from bootlab.errors import BootFailed, BootlabError
 from bootlab.outside.asker import Asker
 from bootlab.outside.questions import ANSWERED, OutsideAnswer, find_place
 from bootlab.system import AskedMachine
-from bootlab.targets.host.answers import Answers, questions_of
-from bootlab.targets.target import ConsoleBytes, Ended, LineStamps
+from bootlab.targets.host.answers import Answers, AnswersFollowed, questions_of
 from bootlab.timeline.marks import LAUNCHED, RUNNING
 
 CONSOLE: Final = "instance-console.log"
@@ -25,10 +24,8 @@ _LOOK_S: Final = 5.0
 _Made = TypeVar("_Made")
 
 
-class RentedSession:
+class RentedSession(AnswersFollowed):
     """One rented machine from before its order to its end. `warm_up_s`: it is booted once before, for so long."""
-
-    byte_ns = 0
 
     def __init__(self, asked: AskedMachine, rental: Rental, directory: Path, warm_up_s: float | None) -> None:
         self._asked, self._rental, self._directory = asked, rental, directory
@@ -70,15 +67,6 @@ class RentedSession:
         self._watcher = threading.Thread(target=self._watch, name="watch", daemon=True)
         self._watcher.start()
         return t_ns
-
-    def events(self) -> AsyncIterator[ConsoleBytes | Ended]:
-        return self._answers.events()
-
-    def stamps(self) -> LineStamps | None:
-        return None
-
-    def withheld_s(self) -> float:
-        return 0.0
 
     async def stop(self) -> None:
         """Ask no more, keep what its console said, and end it; that it could not be ended is told in `doubts`."""

@@ -17,7 +17,7 @@ from bootlab.outside.asker import Asker
 from bootlab.outside.questions import NetworkPlace, OutsideAnswer, Questions, opened
 from bootlab.system import AskedMachine
 from bootlab.targets.host.signals import Signals
-from bootlab.targets.target import ConsoleBytes, Ended, EndReason
+from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LineStamps
 
 _WAKE_S: Final = 0.05
 _EARLY: Final = "had answered before it was asked a second time: it may have been up before time 0; was it off?"
@@ -115,3 +115,19 @@ class Answers:
 
     def _say(self, t_ns: int, line: str) -> None:
         self._lines.put(ConsoleBytes(t_ns, f"{line}\n".encode()))
+
+
+class AnswersFollowed:
+    """What the sessions of all machines have alike that only answer: no line is stamped, and no time withheld."""
+
+    byte_ns = 0
+    _answers: Answers
+
+    def events(self) -> AsyncIterator[ConsoleBytes | Ended]:
+        return self._answers.events()
+
+    def stamps(self) -> LineStamps | None:
+        return None
+
+    def withheld_s(self) -> float:
+        return 0.0

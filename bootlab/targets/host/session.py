@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
@@ -10,15 +9,12 @@ from typing import Self
 from bootlab.errors import BootFailed
 from bootlab.outside.questions import find_place
 from bootlab.system import Command, HostMachine, words_of
-from bootlab.targets.host.answers import Answers, questions_of
+from bootlab.targets.host.answers import Answers, AnswersFollowed, questions_of
 from bootlab.targets.power import run_command
-from bootlab.targets.target import ConsoleBytes, Ended, LineStamps
 
 
-class HostSession:
+class HostSession(AnswersFollowed):
     """One machine from before power-on to off again."""
-
-    byte_ns = 0
 
     def __init__(self, machine: HostMachine) -> None:
         self._machine = machine
@@ -64,15 +60,6 @@ class HostSession:
         if machine.power_on is not None:
             self._answers.fact("power_on_took", f"{(time.monotonic_ns() - t_ns) / 1e6:.3f} ms")
         return t_ns
-
-    def events(self) -> AsyncIterator[ConsoleBytes | Ended]:
-        return self._answers.events()
-
-    def stamps(self) -> LineStamps | None:
-        return None
-
-    def withheld_s(self) -> float:
-        return 0.0
 
     async def stop(self) -> None:
         """Ask no more and switch the machine off; that it could not be is told in `doubts`."""
