@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.boot, pytest.mark.network]
 
 ROOT = Path(__file__).parents[3]
 SYSTEM = "examples/debian-arm64.toml"
-TECHNIQUES = ["cmdline_cryptomgr_notests", "cmdline_quiet", "initramfs_none"]
+TECHNIQUES = ["cmdline_cryptomgr_notests", "initramfs_none"]
 
 
 def bootlab(*words: str, runs: Path, expect: int = 0) -> Any:
