@@ -3,6 +3,9 @@
 VENV := .venv/bin
 # Tests run `make` themselves, and it should not take itself for a part of this one.
 PYTEST := env -u MAKEFLAGS -u MAKELEVEL $(VENV)/python -m pytest
+# As many tests at a time as there are processors, at most four; WORKERS=0 runs them one after the other, in one process.
+WORKERS := auto
+TOGETHER := -n $(WORKERS) --maxprocesses 4 --dist worksteal
 NOT_UNIT := boot or network or kernel or serial or web or bench
 # What the promises may take, with nothing cached, on two cores.
 BOOT_TEST_MINUTES := 25
@@ -38,17 +41,17 @@ site: setup ## three examples at the last 12 commits, published in build/site/pu
 	scripts/site $(SITE)
 
 test: setup-dev test-c ## the fast tests: no guest, no network, no root
-	$(PYTEST) -rs -m "not ($(NOT_UNIT))"
+	$(PYTEST) $(TOGETHER) -rs -m "not ($(NOT_UNIT))"
 
 test-c: setup-dev ## the C tests, under the address and undefined-behaviour sanitizers
 	@$(MAKE) --no-print-directory -C plugin test OUT=$(CURDIR)/build/plugin-test
 	@$(MAKE) --no-print-directory -C guest test OUT=$(CURDIR)/build/guest-test
 
 boot-test: setup-dev ## the promises (CONTRIBUTING.md): each machine, each verb, exactness, bad boots, boards, process 1
-	$(PYTEST) -rs --durations=10 --budget $(BOOT_TEST_MINUTES) -m "promise and not bench"
+	$(PYTEST) $(TOGETHER) -rs --durations=10 --budget $(BOOT_TEST_MINUTES) -m "promise and not bench"
 
 boot-test-all: setup-dev ## every test that boots real guests, fetches real packages or watches lines in real time; hours
-	$(PYTEST) -rs --durations=25 -m "(boot or network or kernel or serial) and not bench"
+	$(PYTEST) $(TOGETHER) -rs --durations=25 -m "(boot or network or kernel or serial) and not bench"
 
 docs: setup-dev ## the site of documentation, build/docs/site/index.html, and the manual pages, build/docs/man
 	@scripts/docs
@@ -88,7 +91,7 @@ bench-init: setup-dev ## one Debian 12 guest booted by six inits, ours twice, 98
 	$(VENV)/python -m tests.bench.inits.run $(INITS)
 
 golden: setup-dev ## rewrite the expected outputs under tests/; review the diff
-	BOOTLAB_GOLDEN=write $(PYTEST) -m "not ($(NOT_UNIT))"
+	BOOTLAB_GOLDEN=write $(PYTEST) $(TOGETHER) -m "not ($(NOT_UNIT))"
 
 lock: setup-dev ## choose package versions anew, into the two lock files
 	scripts/lock

@@ -38,7 +38,24 @@ KINDS = {
 }
 
 
-_WITHOUT_MIRROR = pytest.StashKey[list[str]]()
+WITHOUT_MIRROR = "Debian's mirror contradicts itself"
+
+
+class MirrorSkips:
+    """Lets so many tests of a run skip for the mirror and no more, on whatever worker they ran."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.count = 0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Make the next one a failure, before anything else counts it."""
+        if report.skipped and WITHOUT_MIRROR in str(report.longrepr):
+            self.count += 1
+            if self.count > MOST_WITHOUT_MIRROR:
+                report.outcome = "failed"
+                report.longrepr = f"{report.longrepr}\nmore than {MOST_WITHOUT_MIRROR} tests of this run skipped so"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -55,6 +72,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for name, meaning in KINDS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
     config.pluginmanager.register(TimeByFile(config.getoption("--budget")))
+    if not hasattr(config, "workerinput"):  # a worker of pytest-xdist sees only its part of the tests
+        config.pluginmanager.register(MirrorSkips())
 
 
 def is_required(reason: str) -> bool:
@@ -73,12 +92,8 @@ def _refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 
 def _skip_without_mirror(item: pytest.Item, report: pytest.TestReport) -> None:
-    skipped = item.config.stash.setdefault(_WITHOUT_MIRROR, [])
-    skipped.append(item.nodeid)
-    if len(skipped) > MOST_WITHOUT_MIRROR:
-        return
     (line,) = [line for line in report.longreprtext.splitlines() if MIRROR_CHANGES in line][-1:]
-    reason = f"Debian's mirror contradicts itself: {line.removeprefix('E').strip()}"
+    reason = f"{WITHOUT_MIRROR}: {line.removeprefix('E').strip()}"
     report.outcome = "skipped"
     report.longrepr = (str(item.path), item.location[1] or 0, f"Skipped: {reason}")
 

@@ -14,6 +14,8 @@ import pytest
 SHORTEST_RUN_S = 60
 LEAST_S = 5
 """A file whose tests take less has no line of its own."""
+TOOK = "seconds on the clock and on the processors"
+"""What a test's last report calls its time."""
 
 
 @dataclass
@@ -37,23 +39,33 @@ def cpu_s() -> float:
     return used.user + used.system + used.children_user + used.children_system
 
 
-@dataclass
+@dataclass(eq=False)  # pytest wants its plugins to be hashable
 class TimeByFile:
     """A plugin of pytest that keeps the time of each file; `budget_min`: minutes that the run may take."""
 
     budget_min: float | None = None
     files: dict[str, Took] = field(default_factory=dict)
     _began_s: float = field(default_factory=time.monotonic)
+    _test_began: tuple[float, float] = (0.0, 0.0)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logstart(self) -> None:
+        """Note when a test begins, with what is set up for it, which may serve others too."""
+        self._test_began = (time.monotonic(), cpu_s())
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Count a test with what was set up for it, which may serve others too."""
-        began_s, used_s = time.monotonic(), cpu_s()
-        try:
-            return (yield)
-        finally:
-            path = item.nodeid.partition("::")[0]
-            self.files.setdefault(path, Took()).add(time.monotonic() - began_s, cpu_s() - used_s)
+    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport]:
+        """Hand on what a test took, with its last report: it may run in a worker that shows nothing itself."""
+        report = yield
+        if call.when == "teardown":
+            began_s, used_s = self._test_began
+            report.user_properties.append((TOOK, (time.monotonic() - began_s, cpu_s() - used_s)))
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count a test that ended."""
+        for clock_s, cpu_s in [took for name, took in report.user_properties if name == TOOK]:
+            self.files.setdefault(report.nodeid.partition("::")[0], Took()).add(clock_s, cpu_s)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Show the files, the longest first, and how the whole run stands to its budget."""

@@ -225,7 +225,7 @@ def test_the_right_machine_passes(tmp_path: Path) -> None:
         (bzimage(PAYLOADS["gzip"](elf()), protocol=0x20A), "boot protocol 2.10, at least 2.12"),
         (elf(base=0x400000), "not a Linux kernel"),
         (elf(kind=1), "kernel module"),
-        (gzip.compress(b"a log, rotated\n" * 100), "no arm64 or riscv64 Image inside"),
+        (gzip.compress(b"a log, rotated\n" * 100, mtime=0), "no arm64 or riscv64 Image inside"),
         (b"\x89LZO" + bytes(1000), "lzo compression cannot be unpacked here"),
     ],
 )
