@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Tests run `make` themselves, and it should not take itself for a part of this one.
 PYTEST := env -u MAKEFLAGS -u MAKELEVEL $(VENV)/python -m pytest
 # As many tests at a time as there are processors, at most four; WORKERS=0 runs them one after the other, in one process.
-WORKERS := auto
+WORKERS ?= auto
 TOGETHER := -n $(WORKERS) --maxprocesses 4 --dist worksteal
 NOT_UNIT := boot or network or kernel or serial or web or bench
 # What the promises may take, with nothing cached, on two cores.

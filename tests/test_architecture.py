@@ -16,7 +16,7 @@ PACKAGE = ROOT / "bootlab"
 RANKS = (
     ("sources", "document", "errors"),
     ("extensions", "kept_file", "price", "process", "symbols", "system", "timeline"),
-    ("clouds", "importers", "outside", "profile", "build", "network", "snapshot"),
+    ("clouds", "importers", "probing", "profile", "build", "network", "snapshot"),
     ("techniques", "targets"),
     ("measure",),
     ("cluster", "findings"),
@@ -38,7 +38,7 @@ KNOW_ONE_TARGET = {
     "cli/outside/ec2.py": "`bootlab ec2` is about instances of EC2",
     "clouds/commands.py": "a machine of a cloud of four commands, as its system file has them",
     "clouds/ec2.py": "an instance of EC2, as its system file asks for it",
-    "clouds/price.py": "what that instance costs",
+    "clouds/rent.py": "what that instance costs",
     "cli/watch/loop.py": "`bootlab watch` reads serial lines, whatever hangs on them",
     "cli/watch/verb.py": "`bootlab watch` lists this machine's serial ports",
     "measure/host/toolbox.py": "`bootlab doctor` says which QEMU is here, and whether KVM works",

@@ -7,19 +7,19 @@ from typing import Annotated
 
 import typer
 
-from bootlab.build.deployment.carried import Carried, carried
+from bootlab.build.deployment.applied_files import Carried, carried
 from bootlab.build.deployment.installing import install_script, make_debian_package
 from bootlab.cli.options.arguments import Json, Runs, open_store
 from bootlab.cli.terminal.files import expect_folder
 from bootlab.cli.terminal.showing import answer
 from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError, MissingTool, StoreError
-from bootlab.experiments.results import read_result
+from bootlab.experiments.read_result import read_result
 from bootlab.experiments.store import RunKind
 from bootlab.experiments.trial.reached import choose_stack, read_reached
 from bootlab.experiments.trial.result import StackName, TryResult
 from bootlab.measure.record_files import read_record
-from bootlab.report.trial.carried import account, apply_document, apply_view
+from bootlab.report.trial.applied import account, apply_document, apply_view
 from bootlab.system.text import system_text
 
 _ACCOUNT, _SYSTEM, _SCRIPT = "CHANGES.md", "system.toml", "apply.sh"

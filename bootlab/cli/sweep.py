@@ -22,7 +22,7 @@ from bootlab.errors import InputError, StoreError
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.store import RunKind
 from bootlab.experiments.sweep.boots import BootSweep
-from bootlab.experiments.sweep.places import SweepAxes
+from bootlab.experiments.sweep.machines import SweepAxes
 from bootlab.measure.record_files import write_json
 from bootlab.report.sweep.csv import sweep_csv
 from bootlab.report.sweep.view import sweep_view

@@ -10,7 +10,7 @@ from bootlab.cli.options.arguments import Extensions, Json, Runs, complete_techn
 from bootlab.cli.terminal.showing import answer
 from bootlab.cli.terminal.speech import out, print_json
 from bootlab.errors import InputError, StoreError
-from bootlab.experiments.results import read_result
+from bootlab.experiments.read_result import read_result
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.trial.catalogue_figures import figures
 from bootlab.experiments.trial.plan import PLANS

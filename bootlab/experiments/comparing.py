@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from bootlab.document import Document
 from bootlab.errors import InputError, StoreError
 from bootlab.experiments.family import Family, execution_judgement, judgement
-from bootlab.experiments.results import read_result
+from bootlab.experiments.read_result import read_result
 from bootlab.experiments.store import Run
 from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS, FEWEST_WALL, WRONG, Judgement
 from bootlab.kept_file import damaged

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from bootlab.experiments.results import interrupted
+from bootlab.experiments.read_result import interrupted
 from bootlab.experiments.store import Run
 from bootlab.importers.merging import Placement
 from bootlab.kept_file import UNREADABLE, damaged, parse_kept, read_kept

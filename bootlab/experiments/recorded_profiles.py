@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from bootlab.errors import InputError, StoreError
-from bootlab.experiments.results import read_result
+from bootlab.experiments.read_result import read_result
 from bootlab.experiments.store import Run, RunKind, Store, read_run
 from bootlab.experiments.sweep.profiles import Sweep
 from bootlab.findings.analysis import Analysis, analyse

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bootlab.extensions.places import find_places
+from bootlab.extensions.folders import find_places
 
 
 def find_host_models(folders: tuple[Path, ...] = ()) -> dict[str, Path]:

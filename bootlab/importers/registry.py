@@ -20,11 +20,11 @@ from bootlab.importers.firmware import (
     xbl,
 )
 from bootlab.importers.freebsd import boottrace, tslog
+from bootlab.importers.from_extensions import load_outside
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.kernel import ftrace
 from bootlab.importers.kernel import log as kernel_log
 from bootlab.importers.kernel import marks as kernel_marks
-from bootlab.importers.outside import load_outside
 from bootlab.importers.reading.source import FormatError, Head, Source
 from bootlab.importers.reading.tally import left_out_notes
 from bootlab.importers.serial import bootlab_watch as watch

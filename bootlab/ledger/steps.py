@@ -1,4 +1,4 @@
-"""From one entry to the next: what it saved or cost, whether that is more than chance, and which inputs changed."""
+"""Compares each entry of a ledger with the one before it: what it saved, if beyond chance, which inputs changed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

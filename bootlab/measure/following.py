@@ -14,7 +14,7 @@ from bootlab.measure.observed_boot import ObservedBoot
 from bootlab.measure.record import Outcome
 from bootlab.measure.session_events import SessionEvents
 from bootlab.system import Check
-from bootlab.targets.target import ConsoleBytes, Ended, EndReason, Machine, MarkReached, Session
+from bootlab.targets.target import ConsoleBytes, Ended, EndReason, MarkReached, OpenedMachine, Session
 
 _AFTER_PANIC_S = 1.0
 """How long a panicked guest may still print before it is stopped; panic=-1 ends most at once."""
@@ -26,7 +26,7 @@ _AFTER_CHECK_MARK_S = 5.0
 """How long after the line of its check's mark a guest may go on: the mark itself, where there is one, stops it."""
 
 
-async def follow(seen: ObservedBoot, machine: Machine, cancelled: Callable[[], bool]) -> Ending:
+async def follow(seen: ObservedBoot, machine: OpenedMachine, cancelled: Callable[[], bool]) -> Ending:
     """Switch a machine on, follow it to its end, and return what became of it; `seen` has what it said.
 
     Raises BootFailed when it does not start, Interrupted when `cancelled()` became true.

@@ -11,8 +11,8 @@ from bootlab.experiments.audits import read_audit
 from bootlab.experiments.comparing import read_compared
 from bootlab.experiments.compression.result import CompressionResult
 from bootlab.experiments.importing import read_import
+from bootlab.experiments.read_result import read_result
 from bootlab.experiments.recorded_profiles import read_profiled
-from bootlab.experiments.results import read_result
 from bootlab.experiments.series import read_boot, read_series
 from bootlab.experiments.snapshot.result import ClonesResult, SnapshotResult
 from bootlab.experiments.store import Run, RunKind

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootlab.snapshot.files import MemoryForm
 from bootlab.snapshot.identity import CloneIdentity
+from bootlab.snapshot.refusals import MemoryForm
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,12 @@ A target is a place where systems boot: an emulator, a board on a serial line, b
 special about it is its own; whoever boots asks these promises and never which target it is (`registry` knows that).
 
     target_of(system).prepare(...)      -> Prepared: files, hashes, how the console is to be read
-    prepared.open(directory, argv)      -> Machine: switched off, with a Session
+    prepared.open(directory, argv)      -> OpenedMachine: switched off, with a Session
     session.power_on(), events(), stop()
 
 A session speaks in two kinds of event, both stamped with the host's CLOCK_MONOTONIC in ns, taken before any decoding.
 """
 
-import hashlib
-import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -26,6 +24,7 @@ from bootlab.errors import InputError
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.system import BootFiles, System
+from bootlab.targets.boot_key import boot_key
 
 TRACE: Final = "trace.txt"
 """What an exact machine recorded, in a boot's directory (plugin/trace_format.h)."""
@@ -134,7 +133,7 @@ class Session(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class OpenedMachine:
     """A machine that is not switched on yet. `tcp_port`: of this host, where its check listens.
 
     `keep` writes down a machine that stands still; None where it was not prepared for that. Raises StoreError.
@@ -209,7 +208,7 @@ class Prepared(ABC):
         return replace(self, restored=restored)
 
     @abstractmethod
-    def open(self, directory: Path, argv: list[str]) -> AbstractAsyncContextManager[Machine]:
+    def open(self, directory: Path, argv: list[str]) -> AbstractAsyncContextManager[OpenedMachine]:
         """Give the machine of one boot, and end it. `argv` gets the command that runs it, as soon as it is known.
 
         `directory` is the boot's: what the machine leaves is there when it has ended. An exact one leaves `TRACE`.
@@ -313,37 +312,6 @@ class Target(Protocol):
     def doubts(self, system: System) -> list[str]:
         """Return why boots of this system may not repeat exactly although its clock is the virtual one."""
         ...
-
-
-def boot_key(system: System, hashes: Mapping[str, str], plugin_config: str | None) -> str:
-    """Return the sha256 by which a boot is found again: the system without its paths, and all files' contents."""
-    document = {"system": boot_values(system), "hashes": dict(hashes), "plugin_config": plugin_config}
-    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
-
-
-def boot_values(system: System) -> dict[str, Any]:
-    """Return all of a system that decides its boots, beside the content of files."""
-    return system.model_dump(
-        mode="json",
-        exclude={
-            "name": True,
-            "description": True,
-            # What a technique of theirs does is in the system, and a host model's figures are among the hashes.
-            "extensions": True,
-            # Its figures are in the plugin's config, and its hash is among the hashes.
-            "clock": {"host_model"},
-            "kernel": {"image", "package", "build", "suite", "symbols"},
-            "initramfs": True,
-            "rootfs": True,
-            "disks": {"__all__": {"path"}},
-            # What it makes is on the medium, whose content counts.
-            "bootloader": True,
-            "card": True,
-            "flash": True,
-            "image": {"path"},
-            "target": {"boots"},
-        },
-    )
 
 
 def sizes_of(system: System, files: BootFiles) -> dict[str, int]:

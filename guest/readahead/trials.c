@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides by the boots that were measured on this machine. */
+/* Chooses the order of reading ahead (none, by disk block, by need) whose trial boots were quickest on this machine. */
 #include "trials.h"
 
 #include <errno.h>

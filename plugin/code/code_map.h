@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What code an address is: the kernel's at its link address wherever it runs, a stage's before it, a module's, a process's. */
+/* Turns an address that runs into the code it is: the kernel's at its link address wherever it runs, a stage's before it, a module's, a process's. */
 #ifndef BOOTLAB_CODE_MAP_H
 #define BOOTLAB_CODE_MAP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads what the peer says, and believes none of it before it is checked. */
+/* Parses and checks a message from bootlab's network process before the plugin uses it. */
 #include "answer.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From one block to the next: what it means for the shadow stacks. The caller says when code of another function runs, or
+ * Updates each task's shadow stack when execution goes from one block of code to the next. The caller says when code of another function runs, or
  * after a call or return, and at which exact instruction count.
  */
 #ifndef BOOTLAB_FLOW_H

@@ -18,8 +18,8 @@ import pytest
 from bootlab.build import boot_files
 from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
-from bootlab.outside.asker import Asker
-from bootlab.outside.questions import OutsideAnswer, Questions, find_place
+from bootlab.probing.asker import Asker
+from bootlab.probing.questions import OutsideAnswer, Questions, find_place
 from bootlab.system import read_system
 from tests.namespaces import NamespaceMachine, ip, require_namespaces
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from bootlab.outside.asker import Asker, Way
-from bootlab.outside.questions import NetworkPlace, OutsideAnswer, Questions
+from bootlab.probing.asker import Asker, Way
+from bootlab.probing.questions import NetworkPlace, OutsideAnswer, Questions
 from tests.namespaces import NamespaceMachine, require_namespaces
 
 pytestmark = pytest.mark.bench

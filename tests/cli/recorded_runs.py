@@ -35,7 +35,7 @@ from bootlab.ledger.gate.judging import GateVerdict, judge_exact
 from bootlab.ledger.gate.making import make_result
 from bootlab.measure.record import BootRecord, Outcome, RestoredRecord
 from bootlab.measure.record_files import write_json
-from bootlab.snapshot.files import KeptFile, MemoryForm, SnapshotManifest
+from bootlab.snapshot.refusals import KeptFile, MemoryForm, SnapshotManifest
 from tests.cli.conftest import write_profile_run
 
 REPORT = Path(__file__).parents[1] / "data" / "report"

@@ -9,8 +9,8 @@ from bootlab.extensions.host_models import find_host_models
 from bootlab.price import host_model
 from bootlab.price.host_model import read_host_model
 from bootlab.system import System
+from bootlab.targets.boot_key import boot_key
 from bootlab.targets.qemu.host_charges import charge_lines, model_hash
-from bootlab.targets.target import boot_key
 
 LEAN = Path(host_model.__file__).parent / "host_models" / "lean.toml"
 

@@ -11,9 +11,9 @@ import pytest
 
 from bootlab.errors import InputError
 from bootlab.extensions.broken import noted
-from bootlab.extensions.places import find_places
+from bootlab.extensions.folders import find_places
+from bootlab.importers.from_extensions import complaint_about
 from bootlab.importers.importer import Importer, Options
-from bootlab.importers.outside import complaint_about
 from bootlab.importers.reading.source import Head
 from bootlab.importers.registry import IMPORTERS, all_importers, find_importer, read_recording
 from tests.fuzz.run import check, check_account, corpus, show

@@ -5,8 +5,8 @@ from pathlib import Path
 from bootlab.measure.clone import counted_from_snapshot, marks_of_clone, phases_of_clone, restored_record
 from bootlab.profile.recorded.trace import PluginTrace, Stamp, parse_trace
 from bootlab.snapshot.asked import Restored
-from bootlab.snapshot.files import MemoryForm
 from bootlab.snapshot.identity import CloneIdentity
+from bootlab.snapshot.refusals import MemoryForm
 
 TRACE = """bootlab-trace 1
 clock virtual 0

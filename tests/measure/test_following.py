@@ -18,7 +18,7 @@ from bootlab.measure.record import Outcome
 from bootlab.system import Check
 from bootlab.targets.replay.playing import Play
 from bootlab.targets.replay.target import ReplaySession
-from bootlab.targets.target import ConsoleTraits, EndReason, Machine
+from bootlab.targets.target import ConsoleTraits, EndReason, OpenedMachine
 from tests.measure.observing import observed, write_trace
 
 READY = "bootlab: mark ready\n"
@@ -29,7 +29,7 @@ def followed(seen: ObservedBoot, console: str, *, port: int | None = None, **how
     """Follow a machine that says `console`, each line in a read of its own; `how` it ends is a Play's."""
     lines = console.encode().splitlines(keepends=True)
     play = Play(tuple((number * 1_000, line) for number, line in enumerate(lines, 1)), None, **how)
-    machine = Machine(ReplaySession(play), port)
+    machine = OpenedMachine(ReplaySession(play), port)
     return asyncio.run(follow(seen, machine, lambda: False))
 
 
@@ -123,7 +123,7 @@ def test_a_deadline_that_passes_is_a_hang_and_the_machine_is_stopped_in_order(tm
 
 
 def test_nobody_waits_for_a_boot_that_was_cancelled(tmp_path: Path) -> None:
-    machine = Machine(ReplaySession(Play((), None)))
+    machine = OpenedMachine(ReplaySession(Play((), None)))
     with pytest.raises(Interrupted):
         asyncio.run(follow(observed(tmp_path), machine, lambda: True))
 

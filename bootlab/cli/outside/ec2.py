@@ -11,7 +11,7 @@ from bootlab.cli.options.places import choose_place
 from bootlab.cli.terminal.speech import err, out, print_json, print_text
 from bootlab.clouds.ec2 import find_instances, open_ec2, terminate, try_launch
 from bootlab.clouds.ec2_client import open_client
-from bootlab.clouds.price import estimate
+from bootlab.clouds.rent import estimate
 from bootlab.errors import InputError
 from bootlab.experiments.series import series_of
 from bootlab.experiments.store import RunKind

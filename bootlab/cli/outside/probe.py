@@ -16,7 +16,7 @@ from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import Outcome
 from bootlab.measure.record_files import write_json
-from bootlab.outside.questions import split_host
+from bootlab.probing.questions import split_host
 from bootlab.report.boots.view import boot_view
 from bootlab.report.parts.figures import visible
 from bootlab.system import System

@@ -19,7 +19,7 @@ from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import write_json
 from bootlab.report.boots.view import boot_view
 from bootlab.report.snapshot.view import clones_view
-from bootlab.snapshot.files import claim_clones
+from bootlab.snapshot.refusals import claim_clones
 from bootlab.targets.target import Prepared
 
 

@@ -12,11 +12,11 @@ from bootlab.errors import InputError
 from bootlab.experiments.snapshot.restoring import SNAPSHOT
 from bootlab.experiments.snapshot.result import kept_result
 from bootlab.experiments.store import RunKind
-from bootlab.measure.keeping import Places, keep
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record_files import write_json
+from bootlab.measure.snapshot_boot import Places, keep
 from bootlab.report.snapshot.view import snapshot_view
-from bootlab.snapshot.files import MemoryForm
+from bootlab.snapshot.refusals import MemoryForm
 from bootlab.system.part import MARK
 
 

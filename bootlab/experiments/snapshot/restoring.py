@@ -8,15 +8,16 @@ from pathlib import Path
 from bootlab.errors import InputError
 from bootlab.experiments.store import RunKind, Store
 from bootlab.snapshot.asked import Restored
-from bootlab.snapshot.files import (
+from bootlab.snapshot.identity import CloneIdentity
+from bootlab.snapshot.refusals import (
     MANIFEST,
     SnapshotManifest,
     expect_same_machine,
     expect_whole,
     read_manifest,
 )
-from bootlab.snapshot.identity import CloneIdentity
-from bootlab.targets.target import Prepared, boot_values
+from bootlab.targets.boot_key import boot_values
+from bootlab.targets.target import Prepared
 
 SNAPSHOT = "snapshot"
 """The folder of a run in which what was kept lies."""

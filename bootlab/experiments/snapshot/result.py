@@ -9,7 +9,7 @@ from pydantic import Field
 from bootlab.document import Document
 from bootlab.experiments.series import are_identical
 from bootlab.measure.record import BootRecord, Outcome
-from bootlab.snapshot.files import SnapshotManifest
+from bootlab.snapshot.refusals import SnapshotManifest
 
 FACT: Final = "clone"
 """The fact that the clone agent says of itself: its number, 16 random bytes that it was given, its host name."""

@@ -10,7 +10,7 @@ from bootlab.build.source.config_text import read_config
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed
 from bootlab.experiments.engine import Engine, Job
-from bootlab.experiments.sweep.places import AXES, Axis, Place, SweepAxes, places, system_at
+from bootlab.experiments.sweep.machines import AXES, Axis, SweepAxes, SweptMachine, places, system_at
 from bootlab.experiments.sweep.result import Boot, Figure, PlaceResult, SweepResult, Trend, TrendRow, figure_of
 from bootlab.experiments.sweep.straight_line import fit
 from bootlab.measure.prepare import prepare
@@ -62,12 +62,14 @@ class BootSweep:
         cells = [_cell(place, records[place], self._wall) for place in self.places]
         return self._result(engine, cells, records, prepared)
 
-    def _round(self, engine: Engine, prepared: dict[Place, Prepared], name: str, seed: int) -> dict[Place, BootRecord]:
+    def _round(
+        self, engine: Engine, prepared: dict[SweptMachine, Prepared], name: str, seed: int
+    ) -> dict[SweptMachine, BootRecord]:
         # Every place once, in turn: a host that slows down slows all of them.
         jobs = [Job(f"{place.label}-{name}", one.with_seed(seed)) for place, one in prepared.items()]
         return dict(zip(prepared, engine.boot_all(jobs), strict=True))
 
-    def _prepare(self, place: Place) -> Prepared:
+    def _prepare(self, place: SweptMachine) -> Prepared:
         self._shop.tell(f"preparing {place.label}")
         return prepare(self._shop, system_at(self.system, place, self.wanted.kernels))
 
@@ -75,8 +77,8 @@ class BootSweep:
         self,
         engine: Engine,
         cells: list[PlaceResult],
-        records: dict[Place, list[BootRecord]],
-        prepared: dict[Place, Prepared],
+        records: dict[SweptMachine, list[BootRecord]],
+        prepared: dict[SweptMachine, Prepared],
     ) -> SweepResult:
         first = next(iter(records.values()))[0]
         swept = self.wanted.swept()
@@ -107,7 +109,7 @@ class BootSweep:
         )
 
 
-def _cell(place: Place, records: Sequence[BootRecord], wall: bool) -> PlaceResult:
+def _cell(place: SweptMachine, records: Sequence[BootRecord], wall: bool) -> PlaceResult:
     failed = next((record for record in records if record.outcome is not Outcome.READY), None)
     boots = [_boot(record) for record in records]
     if failed is not None:
@@ -194,7 +196,7 @@ def _row(name: str, values: Sequence[float], figures: Sequence[Figure]) -> Trend
     )
 
 
-def _page_size_changes_nothing(records: dict[Place, list[BootRecord]]) -> bool:
+def _page_size_changes_nothing(records: dict[SweptMachine, list[BootRecord]]) -> bool:
     # Boots that differ in the host's pages alone, seed by seed.
     seen: dict[tuple[object, ...], set[tuple[object, ...]]] = {}
     for place, boots in records.items():
@@ -204,7 +206,7 @@ def _page_size_changes_nothing(records: dict[Place, list[BootRecord]]) -> bool:
     return all(len(counts) == 1 for counts in seen.values())
 
 
-def _one_cpu_kernels(prepared: Mapping[Place, Prepared]) -> list[str]:
+def _one_cpu_kernels(prepared: Mapping[SweptMachine, Prepared]) -> list[str]:
     found = {
         place.kernel: "SMP" not in read_config(one.files.kernel_config)
         for place, one in prepared.items()

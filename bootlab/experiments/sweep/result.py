@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from bootlab.document import Document
-from bootlab.experiments.sweep.places import Axis, Place
+from bootlab.experiments.sweep.machines import Axis, SweptMachine
 from bootlab.measure.record import PriceRecord
 from bootlab.measure.statistics.median_interval import median_interval
 from bootlab.measure.statistics.series import median_ns
@@ -51,7 +51,7 @@ class Boot(Document):
 class PlaceResult(Document):
     """One place and what its boots took; without figures when one of them was not ready and well."""
 
-    place: Place
+    place: SweptMachine
     outcome: str
     detail: str = ""
     ready: Figure | None = None
@@ -86,7 +86,7 @@ class Trend(Document):
     axis: Axis
     unit: str
     """`vCPU` or `GiB`: what the slopes are per."""
-    place: Place
+    place: SweptMachine
     values: list[float]
     """Places on the axis, in that unit."""
     rows: list[TrendRow]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bootlab.experiments.sweep.places import Axis
+from bootlab.experiments.sweep.machines import Axis
 from bootlab.experiments.sweep.result import PlaceResult, SweepResult, Trend
 from bootlab.report.parts.figures import COUNTED, count, ms
 from bootlab.report.parts.html_tables import Cell, Column, table

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bootlab.experiments.sweep.places import AXES, Axis, Place
+from bootlab.experiments.sweep.machines import AXES, Axis, SweptMachine
 from bootlab.experiments.sweep.result import PlaceResult, SweepResult, Trend, TrendRow
 from bootlab.report.parts.figures import clock_sentence, ms, price_sentence, price_words
 
@@ -16,7 +16,7 @@ def size(mib: float) -> str:
     return f"{mib / 1024:g} GiB" if mib >= 1024 and mib % 1024 == 0 else f"{mib:g} MiB"
 
 
-def value_words(axis: Axis, place: Place) -> str:
+def value_words(axis: Axis, place: SweptMachine) -> str:
     """Return where a place lies on an axis, as in `4 vCPUs`."""
     if axis == "vcpus":
         return "1 vCPU" if place.vcpus == 1 else f"{place.vcpus} vCPUs"
@@ -25,7 +25,7 @@ def value_words(axis: Axis, place: Place) -> str:
     return f"{place.page_size} pages" if axis == "page_size" else place.kernel
 
 
-def place_words(place: Place, axes: Sequence[Axis]) -> str:
+def place_words(place: SweptMachine, axes: Sequence[Axis]) -> str:
     """Return where a place lies on these axes."""
     return ", ".join(value_words(axis, place) for axis in axes)
 
@@ -35,7 +35,7 @@ def others(result: SweepResult, axis: Axis) -> list[Axis]:
     return [other for other in AXES if other in result.swept and other != axis]
 
 
-def line_name(result: SweepResult, axis: Axis, place: Place) -> str:
+def line_name(result: SweepResult, axis: Axis, place: SweptMachine) -> str:
     """Return what tells one line along `axis` from the others; the system's name when it is the only one."""
     return place_words(place, others(result, axis)) or result.system
 

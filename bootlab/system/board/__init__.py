@@ -1,1 +1,1 @@
-"""A board: where it keeps what it boots from, what its parts take, and which parts of a system it goes with."""
+"""A modelled board: its card or flash chip, the time that its parts take, and which other tables it goes with."""

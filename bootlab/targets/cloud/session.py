@@ -11,8 +11,8 @@ from typing import Final, Self, TypeVar
 from bootlab.clouds.guardian import Guardian
 from bootlab.clouds.rental import Rental
 from bootlab.errors import BootFailed, BootlabError
-from bootlab.outside.asker import Asker
-from bootlab.outside.questions import ANSWERED, OutsideAnswer, find_place
+from bootlab.probing.asker import Asker
+from bootlab.probing.questions import ANSWERED, OutsideAnswer, find_place
 from bootlab.system import AskedMachine
 from bootlab.targets.host.answers import Answers, AnswersFollowed, questions_of
 from bootlab.timeline.marks import LAUNCHED, RUNNING

@@ -9,13 +9,13 @@ from pathlib import Path
 from bootlab.build.workshop import Workshop
 from bootlab.clouds.commands import CommandRental
 from bootlab.clouds.ec2 import Ec2Rental, find_instances, open_ec2, terminate
-from bootlab.clouds.price import estimate
+from bootlab.clouds.rent import estimate
 from bootlab.clouds.rental import Rental
 from bootlab.errors import BootlabError, InputError
 from bootlab.system import AskedMachine, CommandCloud, Ec2Instance, System
 from bootlab.targets.cloud.session import RentedSession
 from bootlab.targets.host.target import ASKED, BOOTS_WHAT_IT_HAS, refuse_profile
-from bootlab.targets.target import NO_FILES, BootRequest, Machine, Prepared
+from bootlab.targets.target import NO_FILES, BootRequest, OpenedMachine, Prepared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +31,9 @@ class RentedPrepared(Prepared):
         return "target: the machine is rented and asked from this host"
 
     @asynccontextmanager
-    async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[Machine]:
+    async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:
         async with RentedSession(self.asked, self.rent(), directory, self.warm_up_s) as session:
-            yield Machine(session)
+            yield OpenedMachine(session)
 
 
 class _Rented:

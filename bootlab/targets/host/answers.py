@@ -13,8 +13,8 @@ from contextlib import suppress
 from typing import Final
 
 from bootlab.errors import BootlabError
-from bootlab.outside.asker import Asker
-from bootlab.outside.questions import NetworkPlace, OutsideAnswer, Questions, opened
+from bootlab.probing.asker import Asker
+from bootlab.probing.questions import NetworkPlace, OutsideAnswer, Questions, opened
 from bootlab.system import AskedMachine
 from bootlab.targets.host.signals import Signals
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LineStamps

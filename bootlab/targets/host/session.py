@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from bootlab.errors import BootFailed
-from bootlab.outside.questions import find_place
+from bootlab.probing.questions import find_place
 from bootlab.system import Command, HostMachine, words_of
 from bootlab.targets.host.answers import Answers, AnswersFollowed, questions_of
 from bootlab.targets.power import run_command

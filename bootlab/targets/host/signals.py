@@ -13,7 +13,7 @@ from typing import Any
 
 from bootlab.errors import InputError, MissingTool
 from bootlab.importers.serial.console_lines import LineSplitter
-from bootlab.outside.questions import OutsideAnswer
+from bootlab.probing.questions import OutsideAnswer
 from bootlab.system import SignalLine
 from bootlab.targets.serial.port import LineSettings, open_port
 from bootlab.targets.serial.reader import Chunk, Gone, SerialReader

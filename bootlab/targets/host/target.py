@@ -10,7 +10,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import HostMachine, System, words_of
 from bootlab.targets.host.session import HostSession
-from bootlab.targets.target import NO_FILES, BootRequest, ConsoleTraits, Machine, Prepared
+from bootlab.targets.target import NO_FILES, BootRequest, ConsoleTraits, OpenedMachine, Prepared
 
 ASKED: Final = ConsoleTraits(is_asked=True, may_be_reset=True)
 """How the lines of a machine that is asked from outside are to be read."""
@@ -28,10 +28,10 @@ class HostPrepared(Prepared):
         return "target: the machine is asked from this host"
 
     @asynccontextmanager
-    async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[Machine]:
+    async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:
         argv += [] if self.machine.power_on is None else words_of(self.machine.power_on)
         async with HostSession(self.machine) as session:
-            yield Machine(session)
+            yield OpenedMachine(session)
 
 
 class HostTarget:

@@ -29,13 +29,13 @@ from bootlab.targets.qemu.host_charges import charge_lines, model_hash
 from bootlab.targets.qemu.huge_pages import expect_pages
 from bootlab.targets.qemu.hypervisor import hypervisor_line
 from bootlab.targets.qemu.image_stages import image_stage_lines
-from bootlab.targets.qemu.keeping import SnapshotWiring, expect_keepable, restored_config
 from bootlab.targets.qemu.kvm import probe_kvm
 from bootlab.targets.qemu.network import GuestNetwork, read_network
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
 from bootlab.targets.qemu.program import find_firmware, probe_qemu_version, require_qemu
 from bootlab.targets.qemu.session import QemuSession, find_free_port, make_socket_folder
-from bootlab.targets.target import TRACE, BootRequest, Machine, Prepared, sizes_of
+from bootlab.targets.qemu.snapshots import SnapshotWiring, expect_keepable, restored_config
+from bootlab.targets.target import TRACE, BootRequest, OpenedMachine, Prepared, sizes_of
 
 _NOT_ASKED_FOR = "not asked for"
 _TOOLS = ("qemu", "firmware", "plugin")
@@ -57,7 +57,7 @@ class QemuPrepared(Prepared):
     network: GuestNetwork | None = None
 
     @asynccontextmanager
-    async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[Machine]:
+    async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:
         system = self.system
         port = find_free_port() if system.network and system.network.guest_port else None
         network = nullcontext() if self.network is None else self.network.connect(directory, port)
@@ -80,7 +80,9 @@ class QemuPrepared(Prepared):
                 if wire is not None:
                     wire.let_go(session.tell_mark)
                 await kept.load(session.qmp)
-                yield Machine(session, port, partial(kept.keep, session.qmp) if self.keeping is not None else None)
+                yield OpenedMachine(
+                    session, port, partial(kept.keep, session.qmp) if self.keeping is not None else None
+                )
         if wire is not None:
             session.doubts += wire.doubts
             session.remarks += wire.remarks

@@ -17,8 +17,9 @@ from bootlab.errors import InputError
 from bootlab.kept_file import UNREADABLE, is_kept, read_kept_bytes, read_kept_json, why_damaged
 from bootlab.profile.recorded.trace import PluginTrace, parse_trace
 from bootlab.system import System
+from bootlab.targets.boot_key import boot_key
 from bootlab.targets.replay.script import SCRIPT, ReplayedEnd
-from bootlab.targets.target import TRACE, UNFINISHED, WARM_UP, boot_key
+from bootlab.targets.target import TRACE, UNFINISHED, WARM_UP
 from bootlab.timeline import marks as m
 
 KERNEL_CONFIG: Final = "kernel.config"

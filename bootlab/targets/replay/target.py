@@ -37,7 +37,7 @@ from bootlab.targets.target import (
     Ended,
     EndReason,
     LineStamps,
-    Machine,
+    OpenedMachine,
     Prepared,
 )
 
@@ -56,7 +56,7 @@ class ReplayPrepared(Prepared):
     profiled: bool
 
     @asynccontextmanager
-    async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[Machine]:
+    async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:
         recording, play = self._chosen()
         argv += [_RUNS_ON, str(recording.directory)]
         if play.trace is not None:
@@ -68,7 +68,7 @@ class ReplayPrepared(Prepared):
             for kept in recording.directory.iterdir():
                 if kept.name not in OF_EVERY_BOOT and kept.is_file():
                     shutil.copyfile(kept, directory / kept.name)
-        yield Machine(ReplaySession(play))
+        yield OpenedMachine(ReplaySession(play))
 
     @property
     def shared_parts(self) -> tuple[object, ...]:

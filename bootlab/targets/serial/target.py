@@ -10,7 +10,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import SerialLine, System
 from bootlab.targets.serial.session import SerialSession
-from bootlab.targets.target import NO_FILES, BootRequest, ConsoleTraits, Machine, Prepared, sizes_of
+from bootlab.targets.target import NO_FILES, BootRequest, ConsoleTraits, OpenedMachine, Prepared, sizes_of
 
 _BROUGHT = ("kernel", "initramfs", "rootfs", "disks")
 
@@ -31,11 +31,11 @@ class SerialPrepared(Prepared):
         return "target: the board is on a line of this host"
 
     @asynccontextmanager
-    async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[Machine]:
+    async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:
         line = self.line
         argv += ["labgrid", line.labgrid or ""] if line.power_on is None else line.words(line.power_on)
         async with SerialSession(line, self.delivery, self.contents) as session:
-            yield Machine(session)
+            yield OpenedMachine(session)
 
 
 class SerialTarget:

@@ -1,4 +1,4 @@
-"""Features that a kernel grown from `tinyconfig` is given one by one, as the plan `bottom-up` does."""
+"""Techniques that each add one feature to a kernel grown from `tinyconfig`, as the plan `bottom-up` does."""
 
 from bootlab.system import MachineType, System
 from bootlab.techniques.changes.kernel_options import WantedOptions, kernel_change, kernel_proof

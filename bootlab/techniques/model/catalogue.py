@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bootlab.errors import BootlabError, InputError
 from bootlab.techniques.model.entry_checks import complaints_about
-from bootlab.techniques.model.outside import load_outside
+from bootlab.techniques.model.from_extensions import load_outside
 from bootlab.techniques.model.technique import Layer, Technique
 
 TABLE = "TECHNIQUES"

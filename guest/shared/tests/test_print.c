@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Holds print() against the C library's snprintf(), format by format, in every room. */
+/* Holds print() against the C library's snprintf(), format by format, for every size of the buffer. */
 #include "shared/print.h"
 
 #include <limits.h>

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bootlab.cli.app import run
-from bootlab.outside.asker import Asker
-from bootlab.outside.questions import OutsideAnswer, Questions, find_place
+from bootlab.probing.asker import Asker
+from bootlab.probing.questions import OutsideAnswer, Questions, find_place
 from tests.namespaces import NamespaceMachine, require_namespaces
 
 pytestmark = [pytest.mark.boot]

@@ -1,4 +1,4 @@
-"""What a boot would not have executed without some code, and how its job came to that code."""
+"""What a piece of kernel code costs a boot, and whether the job reaches it by name or by pointer."""
 
 import shutil
 

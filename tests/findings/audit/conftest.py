@@ -1,4 +1,4 @@
-"""A boot that is written down here, and what an audit makes of it."""
+"""A profiled boot written by hand, and the evidence that an audit takes from it."""
 
 import stat
 

@@ -1,4 +1,4 @@
-"""Versions as states: which are meant, and what system each of them is."""
+"""Bisecting over versions of packages: which versions a name means, and what system each becomes."""
 
 import pytest
 

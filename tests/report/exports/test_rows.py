@@ -1,4 +1,4 @@
-"""Rows for viewers: every span in one, none crosses another in its row, and ends come in the order they must."""
+"""Spans are laid into the rows of a viewer: each in one row, none across another, ends in the order they must have."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""What is said of a recording's series."""
+"""The statistics and cautions that are told of an imported series of boots."""
 
 from bootlab.report.recording.words import series_figures
 from bootlab.timeline.recording import Series

@@ -17,7 +17,7 @@ from bootlab.profile.asked.request import ProfileRequest
 from bootlab.profile.recorded.about import ABOUT, PROFILE
 from bootlab.report.parts.figures import clock_of
 from bootlab.system import System, read_system
-from bootlab.targets.target import boot_key
+from bootlab.targets.boot_key import boot_key
 from tests.replayed import NOISE, READY_NS, answer, own_kernel, replayed
 from tests.targets.replay.record_boots import DATA, OF_THIS_HOST, SMALL, systems
 

@@ -1,4 +1,4 @@
-"""Techniques of clocks: values from the measured boot, and one timer that is left."""
+"""Techniques of clocks: presets taken from the measured boot, and one timer left where there were several."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The PVH entry: the decompressor that is missing proves it."""
+"""The PVH entry is proved by the kernel's decompressor, which has not run."""
 
 from collections.abc import Callable
 from dataclasses import replace

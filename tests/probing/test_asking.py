@@ -1,9 +1,9 @@
-"""Rounds of questions, and the account of what was answered and what was not even sent."""
+"""Which question of a probe an answer belongs to, and the account of what was never sent."""
 
 import socket
 
-from bootlab.outside.asking import AskingAccount, Rounds, Sockets, send
-from bootlab.outside.questions import OutsideAnswer
+from bootlab.probing.asking import AskingAccount, Rounds, Sockets, send
+from bootlab.probing.questions import OutsideAnswer
 
 
 def test_an_answer_is_known_by_its_question() -> None:

@@ -2,8 +2,8 @@
 
 import socket
 
-from bootlab.outside.questions import NetworkPlace
-from bootlab.outside.route import Route, find_route, has_link_addresses
+from bootlab.probing.questions import NetworkPlace
+from bootlab.probing.route import Route, find_route, has_link_addresses
 
 
 def test_an_address_of_this_host_is_on_no_link() -> None:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from bootlab.build.deployment.carried import carried
+from bootlab.build.deployment.applied_files import carried
 from bootlab.experiments.trial.reached import choose_stack
-from bootlab.report.trial.carried import account, apply_document, apply_view
+from bootlab.report.trial.applied import account, apply_document, apply_view
 from tests.replayed import answer, replayed, trial, word
 
 

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from bootlab.errors import BootFailed, InputError
-from bootlab.outside.questions import NetworkPlace, Questions, find_place, is_address, pace_ns, split_host
+from bootlab.probing.questions import NetworkPlace, Questions, find_place, is_address, pace_ns, split_host
 
 HERE = NetworkPlace("127.0.0.1", socket.AF_INET)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.extensions import places
+from bootlab.extensions import folders
 from bootlab.extensions.broken import forget_broken, noted
-from bootlab.extensions.places import GROUP, find_modules, find_places
+from bootlab.extensions.folders import GROUP, find_modules, find_places
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +107,7 @@ def test_an_installed_package_is_found_by_its_entry_point(tmp_path: Path, monkey
 
 def test_entry_points_are_read_in_the_order_of_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
     entries = [EntryPoint(name, "no_such_package", GROUP) for name in "ba"]
-    monkeypatch.setattr(places, "entry_points", lambda group: importlib.metadata.EntryPoints(entries))
+    monkeypatch.setattr(folders, "entry_points", lambda group: importlib.metadata.EntryPoints(entries))
     assert find_places() == ()
     assert [one.where for one in noted()] == [f"entry point {name} = no_such_package" for name in "ab"]
     assert "no_such_package" not in sys.modules

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from pydantic import Field
 from rich.text import Text
 
-from bootlab.build.deployment.carried import Carried
+from bootlab.build.deployment.applied_files import Carried
 from bootlab.document import Document
 from bootlab.experiments.trial.result import StackName, TryResult
 from bootlab.report.parts.figures import ms, ratio_words

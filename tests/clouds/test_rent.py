@@ -2,7 +2,7 @@
 
 import json
 
-from bootlab.clouds.price import Estimate, estimate, read_price
+from bootlab.clouds.rent import Estimate, estimate, read_price
 from bootlab.system import Ec2Instance
 
 ASKED = Ec2Instance(kind="ec2", launch={"ImageId": "ami-1", "InstanceType": "t3.micro"}, usd_per_hour=0.36)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bootlab.errors import BootlabError
-from bootlab.outside.questions import NetworkPlace
+from bootlab.probing.questions import NetworkPlace
 from bootlab.process import run
 
 

@@ -1,4 +1,4 @@
-"""The places of a sweep: every combination of the values that were asked for, as systems to boot.
+"""The machines of a sweep: every combination of the values that were asked for, as systems to boot.
 
 Pure: values in, values out.
 """
@@ -18,7 +18,7 @@ MOST_BOOTS: Final = 500
 """More take hours: whoever wants them runs several sweeps."""
 
 
-class Place(Document):
+class SweptMachine(Document):
     """One combination of values."""
 
     vcpus: int
@@ -62,7 +62,7 @@ class SweepAxes:
         return tuple(axis for axis in AXES if counts[axis] > 1)
 
 
-def places(system: System, wanted: SweepAxes, repeats: int) -> list[Place]:
+def places(system: System, wanted: SweepAxes, repeats: int) -> list[SweptMachine]:
     """Return every combination, the first axis changing slowest.
 
     Raises InputError when there is nothing to sweep, or when `repeats` boots of each are more than MOST_BOOTS.
@@ -79,7 +79,7 @@ def places(system: System, wanted: SweepAxes, repeats: int) -> list[Place]:
         wanted.page_size or (machine.page_size.value,),
         tuple(wanted.kernels or {system.name: system.kernel}),
     )
-    found = [Place.model_validate(dict(zip(AXES, values, strict=True))) for values in product(*lists)]
+    found = [SweptMachine.model_validate(dict(zip(AXES, values, strict=True))) for values in product(*lists)]
     if len(found) * repeats > MOST_BOOTS:
         sizes = " x ".join(str(len(values)) for values in lists if len(values) > 1)
         raise InputError(
@@ -89,7 +89,7 @@ def places(system: System, wanted: SweepAxes, repeats: int) -> list[Place]:
     return found
 
 
-def system_at(system: System, place: Place, kernels: Mapping[str, Kernel] | None) -> System:
+def system_at(system: System, place: SweptMachine, kernels: Mapping[str, Kernel] | None) -> System:
     """Return the system to boot at a place. Raises InputError for one that cannot be."""
     if kernels is not None:
         system = system.with_part("kernel", **dict(kernels[place.kernel]))

@@ -1,9 +1,9 @@
-"""Which places a sweep has, and what is refused before anything is booted."""
+"""Which combinations of vCPUs, memory, page size and kernel a sweep boots, and which sweeps are refused."""
 
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.experiments.sweep.places import Place, SweepAxes, places, system_at
+from bootlab.experiments.sweep.machines import SweepAxes, SweptMachine, places, system_at
 from bootlab.system import Kernel, System
 
 SYSTEM = System.model_validate(
@@ -48,5 +48,5 @@ def test_too_many_boots_are_refused_with_their_number() -> None:
 
 
 def test_the_page_size_is_the_machines() -> None:
-    place = Place(vcpus=1, memory_mib=128, page_size="2M", kernel="made-up")
+    place = SweptMachine(vcpus=1, memory_mib=128, page_size="2M", kernel="made-up")
     assert system_at(SYSTEM, place, None).machine.page_size.value == "2M"

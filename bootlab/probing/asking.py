@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, Protocol
 
-from bootlab.outside.questions import OutsideAnswer
+from bootlab.probing.questions import OutsideAnswer
 
 _KEPT: Final = 4096
 """The times of so many questions are known: an answer comes within them, or never."""

@@ -19,8 +19,8 @@ from qemu.qmp import QMPClient, QMPError
 from bootlab.errors import BootFailed, InputError, StoreError
 from bootlab.process import run
 from bootlab.snapshot.asked import KeepRequest, Restored
-from bootlab.snapshot.files import RAM, STATE, MemoryForm
 from bootlab.snapshot.identity import NO_GENERATION, no_clone
+from bootlab.snapshot.refusals import RAM, STATE, MemoryForm
 from bootlab.system import BootFiles, ClockKind, NetworkPeer, PageSize, System
 from bootlab.targets.qemu.argv import Identity, SnapshotFiles, uses_pmem
 

@@ -9,10 +9,10 @@ import random
 import socket
 from contextlib import ExitStack
 
-from bootlab.outside.asking import AskingAccount, Rounds, Sockets, send
-from bootlab.outside.questions import LINK, NetworkPlace, closed, opened
-from bootlab.outside.route import Route, has_link_addresses
-from bootlab.outside.segments import (
+from bootlab.probing.asking import AskingAccount, Rounds, Sockets, send
+from bootlab.probing.questions import LINK, NetworkPlace, closed, opened
+from bootlab.probing.route import Route, has_link_addresses
+from bootlab.probing.segments import (
     arp_question,
     echo,
     neighbour_group,
@@ -24,7 +24,7 @@ from bootlab.outside.segments import (
     tells_neighbour,
     without_ip_header,
 )
-from bootlab.outside.stamps import receive, stamp_packets
+from bootlab.probing.stamps import receive, stamp_packets
 from bootlab.timeline.marks import PING
 
 _ETH_P_ARP = 0x0806

@@ -3,7 +3,7 @@
 import socket
 import time
 
-from bootlab.outside.stamps import receive, stamp_packets
+from bootlab.probing.stamps import receive, stamp_packets
 
 
 def test_a_packet_is_stamped_when_it_came_and_not_when_it_was_read() -> None:

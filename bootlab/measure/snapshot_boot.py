@@ -18,8 +18,9 @@ from bootlab.measure.record_files import store_error, write_whole
 from bootlab.measure.session_events import SessionEvents
 from bootlab.profile.recorded.trace import Stamp, read_trace
 from bootlab.snapshot.asked import KeepRequest
-from bootlab.snapshot.files import MANIFEST, RAM, MemoryForm, SnapshotManifest, hash_file
-from bootlab.targets.target import TRACE, ConsoleBytes, Ended, Machine, Prepared, StandsStill, boot_values
+from bootlab.snapshot.refusals import MANIFEST, RAM, MemoryForm, SnapshotManifest, hash_file
+from bootlab.targets.boot_key import boot_values
+from bootlab.targets.target import TRACE, ConsoleBytes, Ended, OpenedMachine, Prepared, StandsStill
 
 _LAST_LINES = 160
 
@@ -93,7 +94,7 @@ async def _boot(prepared: Prepared, directory: Path) -> Stamp:
     return stood
 
 
-async def _follow(prepared: Prepared, machine: Machine, heard: HeardConsole) -> None:
+async def _follow(prepared: Prepared, machine: OpenedMachine, heard: HeardConsole) -> None:
     assert prepared.keeping is not None and machine.keep is not None
     session, at = machine.session, prepared.keeping.at
     events = SessionEvents(session)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bootlab.errors import BootlabError, InputError
 from bootlab.extensions.broken import note_broken, why_it_fails
-from bootlab.extensions.places import FAULTS, OutsideModule, find_modules, find_places
+from bootlab.extensions.folders import FAULTS, OutsideModule, find_modules, find_places
 from bootlab.system import System
 from bootlab.techniques.model.entry_checks import complaints_about, is_of_a_layer
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured

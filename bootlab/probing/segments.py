@@ -8,7 +8,7 @@ from typing import Any
 import dpkt
 from dpkt import arp, ethernet, icmp, icmp6, ip, tcp
 
-from bootlab.outside.questions import NetworkPlace
+from bootlab.probing.questions import NetworkPlace
 
 _MOST_SEGMENT = b"\x02\x04\x05\xb4"
 _TCP_HEADER = struct.Struct(">HHIIBBHHH")

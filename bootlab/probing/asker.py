@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from bootlab.errors import InputError
-from bootlab.outside.asking import AskingAccount, Sockets, Sort
-from bootlab.outside.connections import ConnectPorts, Talk
-from bootlab.outside.questions import ADDRESS, ANSWERED, LINK, OutsideAnswer, Questions, pace_ns
-from bootlab.outside.raw import Pings, RawPorts, may_be_raw, open_link
-from bootlab.outside.route import find_route
+from bootlab.probing.asking import AskingAccount, Sockets, Sort
+from bootlab.probing.connections import ConnectPorts, Talk
+from bootlab.probing.questions import ADDRESS, ANSWERED, LINK, OutsideAnswer, Questions, pace_ns
+from bootlab.probing.raw import Pings, RawPorts, may_be_raw, open_link
+from bootlab.probing.route import find_route
 from bootlab.timeline.marks import PING
 
 Way = Literal["auto", "raw", "connect"]

@@ -8,7 +8,7 @@ import pytest
 
 from bootlab.errors import InputError, StoreError
 from bootlab.measure.record_files import write_whole
-from bootlab.snapshot.files import (
+from bootlab.snapshot.refusals import (
     MANIFEST,
     MemoryForm,
     SnapshotManifest,

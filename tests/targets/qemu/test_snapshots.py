@@ -7,9 +7,9 @@ import pytest
 
 from bootlab.errors import BootFailed, InputError
 from bootlab.snapshot.asked import KeepRequest
-from bootlab.snapshot.files import RAM
+from bootlab.snapshot.refusals import RAM
 from bootlab.system import BootFiles, System
-from bootlab.targets.qemu.keeping import SnapshotWiring, expect_keepable, restored_config
+from bootlab.targets.qemu.snapshots import SnapshotWiring, expect_keepable, restored_config
 
 GIVEN: dict[str, Any] = {
     "name": "s",

@@ -10,9 +10,9 @@ from contextlib import suppress
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.outside import asker as asking
-from bootlab.outside.asker import Asker
-from bootlab.outside.questions import NetworkPlace, OutsideAnswer, Questions
+from bootlab.probing import asker as asking
+from bootlab.probing.asker import Asker
+from bootlab.probing.questions import NetworkPlace, OutsideAnswer, Questions
 
 WAYS = ["connect", pytest.param("raw", marks=pytest.mark.skipif(os.geteuid() != 0, reason="needs root: raw sockets"))]
 

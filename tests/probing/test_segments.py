@@ -5,8 +5,8 @@ import socket
 import pytest
 from dpkt import arp, ethernet, icmp, tcp
 
-from bootlab.outside.questions import NetworkPlace
-from bootlab.outside.segments import (
+from bootlab.probing.questions import NetworkPlace
+from bootlab.probing.segments import (
     arp_question,
     echo,
     neighbour_group,

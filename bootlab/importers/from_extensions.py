@@ -9,7 +9,7 @@ from typing import Final
 
 from bootlab.errors import InputError
 from bootlab.extensions.broken import note_broken, why_it_fails
-from bootlab.extensions.places import FAULTS, find_modules, find_places
+from bootlab.extensions.folders import FAULTS, find_modules, find_places
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.reading.source import FormatError, Head, Source
 from bootlab.timeline.recording import Recording

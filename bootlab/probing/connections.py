@@ -9,8 +9,8 @@ from collections import deque
 from contextlib import suppress
 from typing import Final
 
-from bootlab.outside.asking import AskingAccount, Rounds, Sockets
-from bootlab.outside.questions import NetworkPlace, Questions, banner, closed, opened, page
+from bootlab.probing.asking import AskingAccount, Rounds, Sockets
+from bootlab.probing.questions import NetworkPlace, Questions, banner, closed, opened, page
 
 _AT_ONCE: Final = 64
 """So many connections to a port wait for their answer; the oldest is then given up."""
