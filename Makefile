@@ -9,14 +9,14 @@ TOGETHER := -n $(WORKERS) --maxprocesses 4 --dist worksteal
 NOT_UNIT := boot or network or kernel or serial or web or bench
 # What the promises may take, with nothing cached, on two cores.
 BOOT_TEST_MINUTES := 25
-SHELL_SCRIPTS := .ci/run examples/microvm/nfs-server examples/microvm/disk-root/init $(shell grep -lE '^\#!.*sh$$' scripts/* guest/* 2>/dev/null)
+SHELL_SCRIPTS := .ci/run examples/microvm/nfs-server examples/microvm/disk-root/init $(shell grep -lE '^\#!.*sh$$' scripts/* guest/* debian/* 2>/dev/null)
 C_COMPILERS := gcc $(shell command -v clang 2>/dev/null)
 TO_DO := TO''DO|FIX''ME
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-build setup-dev setup-web site docs check check-python check-c check-shell check-leftovers \
-	test test-c boot-test boot-test-all web-test demo bench bench-init fuzz golden lock clean package-test clean-root-test \
+	test test-c boot-test boot-test-all web-test demo bench bench-init fuzz golden lock clean package-test deb-test clean-root-test \
 	new-technique new-importer new-target contract-test
 
 help: ## list the targets
@@ -113,8 +113,11 @@ clean: ## remove what was built; the downloads stay in the cache
 	find bootlab tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 package-test: ## install bootlab as a package, by pipx, and boot with it; on a machine that is thrown away (root)
-	scripts/try-package
+	scripts/try-package pipx
+
+deb-test: ## build the Debian package, hold it to lintian, install it by apt, and boot with it; on a machine that is thrown away (root)
+	scripts/try-package deb
 
 clean-root-test: ## prove `make test` and `make demo` on a Debian 12 and a Debian 13 made this minute (root)
 	scripts/clean-root 12 test demo
-	scripts/clean-root 13 test demo package-test
+	scripts/clean-root 13 test demo package-test deb-test
