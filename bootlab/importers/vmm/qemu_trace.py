@@ -7,6 +7,7 @@ The first form has the thread and the wall clock; the second, of the backend `si
 before it. Requests of disks are paired by their address. Events of the backend `ftrace` are in ftrace's own text.
 """
 
+import heapq
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -43,6 +44,8 @@ _MOST_OPEN: Final = 10_000
 _MOST_GAPS: Final = 1_000
 _MOST_KINDS: Final = 5_000
 _KINDS_SHOWN: Final = 12
+_MOST_LATE: Final = 4_096
+"""An event that is written behind so many later ones still gets its place among them."""
 
 
 @dataclass
@@ -61,6 +64,10 @@ class _QemuTrace:
     count: int = 0
     behind: int = 0
     """Events that are stamped earlier than the one above them."""
+    unordered: list[tuple[int, int, str, str]] = field(default_factory=list)
+    """The last events, as a heap by their stamps: those that nothing written later can come before are taken off."""
+    passed_ns: int | None = None
+    """The stamp of the last event that was taken off."""
 
 
 def recognise(head: Head) -> str:
@@ -87,6 +94,8 @@ def read(source: Source, options: Options) -> Recording:
             "events with a time such as `719585@1608130130.441188:fw_cfg_select ...`, which QEMU writes with "
             "-msg timestamp=on"
         )
+    while trace.unordered:
+        _pass(trace)
     return _recording(trace)
 
 
@@ -115,15 +124,23 @@ def _take(trace: _QemuTrace, found: "re.Match[str]", t_ns: int, tally: Tally) ->
     if len(trace.events) < MOST_SPANS:
         trace.events.append(Event(t_ns, "QEMU", f"{name} {about}".rstrip()))
         trace.lines.append((t_ns, ""))
-    if t_ns > trace.last_ns:
-        trace.gaps.add((trace.last_ns, t_ns, "until", name, "", about[:120]))
-        trace.last_ns = t_ns
-    elif t_ns < trace.last_ns:
-        trace.behind += 1
+    heapq.heappush(trace.unordered, (t_ns, trace.count, name, about[:120]))
+    if len(trace.unordered) > _MOST_LATE:
+        _pass(trace)
+    trace.behind += t_ns < trace.last_ns
+    trace.last_ns = max(t_ns, trace.last_ns)
     if name == "runstate_set" and (state := _STATE.search(about)) and len(trace.states) < MOST_SPANS:
         trace.states.append((t_ns, state["before"], state["after"]))
     elif (name in _BEGINS or name in _ENDS) and (key := _REQUEST.search(about)):
         _pair(trace, name, key["key"].replace("=", " "), t_ns, about)
+
+
+def _pass(trace: _QemuTrace) -> None:
+    # The earliest event that has no place yet ends the time without one that led to it.
+    t_ns, _, name, about = heapq.heappop(trace.unordered)
+    if trace.passed_ns is not None and t_ns > trace.passed_ns:
+        trace.gaps.add((trace.passed_ns, t_ns, "until", name, "", about))
+    trace.passed_ns = t_ns if trace.passed_ns is None else max(t_ns, trace.passed_ns)
 
 
 def _pair(trace: _QemuTrace, name: str, key: str, t_ns: int, about: str) -> None:

@@ -48,6 +48,13 @@ def test_what_simpletrace_prints_adds_up() -> None:
     assert any("1 events are stamped earlier" in note for note in one.notes)
 
 
+def test_an_event_that_was_written_late_ends_the_time_without_one() -> None:
+    rows = [(0, "a"), (40, "b"), (39, "late"), (60, "c")]
+    one = recording_of("".join(f"7@1600000000.{us:06}:fw_cfg_{name} x\n" for us, name in rows).encode())
+    gaps = [(span.name, span.start_ns, span.end_ns) for span in one.timeline.spans if span.source == "until"]
+    assert gaps == [("fw_cfg_late", 0, 39_000), ("fw_cfg_b", 39_000, 40_000), ("fw_cfg_c", 40_000, 60_000)]
+
+
 def test_facts_count_kinds_and_threads() -> None:
     names = [row[2] for row in ROWS]
     assert sample(LOG).facts["events"].startswith(f"{len(names)} of {len(set(names))} kinds")
