@@ -206,6 +206,11 @@ def lines_in_jiffies(lines: Sequence[KernelLine]) -> int:
     return 0 if any(found is not None and not _is_jiffies(int(found["usecs"])) for found in told) else switched
 
 
+def tells_of_a_switch(lines: Sequence[KernelLine]) -> bool:
+    """Say whether a line tells when the clocksource was switched, and durations began to be in microseconds."""
+    return any(_SWITCHED.match(line.text) for line in lines)
+
+
 def _is_jiffies(usecs: int) -> bool:
     # Before Linux 5.18 what it calls a microsecond is 1024 ns: 4 ms are 3906.
     ms = -(-usecs * 1024 // 1_000_000)

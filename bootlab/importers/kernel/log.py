@@ -274,8 +274,10 @@ def _notes(log: KernelLog, spans: int) -> Iterator[str]:
         yield (
             f"{jiffies} of {len(log.initcalls)} initcalls ended before the clocksource switch: what the kernel says "
             "they took is in jiffies (multiples of 1, 4 or 10 ms)"
-            + (", so durations are by the stamps." if log.stamped else ".")
-        )
+            if dmesg.tells_of_a_switch(log.lines)
+            else f"What the kernel says that {jiffies} of {len(log.initcalls)} initcalls took are whole milliseconds, "
+            "as before a clocksource switch, where it counts jiffies; the log does not tell of one"
+        ) + (", so durations are by the stamps." if log.stamped else ".")
     if spans > MOST_SPANS:
         yield f"Only the first {MOST_SPANS} of {spans} initcalls, probes and callbacks were kept."
 

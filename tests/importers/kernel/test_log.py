@@ -212,3 +212,16 @@ def test_a_loaders_own_figures_on_a_whole_console_are_named(loaders: str, name: 
     assert recording_of(whole.encode(), format_name="dmesg").notes[0].endswith(f"--format {name} reads that.")
     assert recording_of(whole.encode(), format_name=name).format == name
     assert not any("reads that" in note for note in recording_of(kernel.encode()).notes)
+
+
+def test_a_switch_that_no_line_tells_of_is_not_said_to_have_been() -> None:
+    rows = (
+        "[    0.000000] Linux version 4.9.1 (a@b)\n[    0.500000] calling  a_init+0x0/0x10 @ 1\n"
+        "[    0.620000] initcall a_init+0x0/0x10 returned 0 after 117187 usecs\n{switch}"
+        "[    2.000000] Run /init as init process\n"
+    )
+    with_one = recording_of(rows.format(switch="[    0.700000] clocksource: Switched to clocksource x\n").encode())
+    without = recording_of(rows.format(switch="").encode())
+    assert any("ended before the clocksource switch" in note for note in with_one.notes)
+    assert not any("ended before" in note for note in without.notes)
+    assert any("the log does not tell of one" in note for note in without.notes)
