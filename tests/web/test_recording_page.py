@@ -20,6 +20,20 @@ if TYPE_CHECKING:
 pytest.importorskip("playwright.sync_api", reason="needs playwright")
 pytestmark = [pytest.mark.web, pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")]
 
+KINDS = {
+    "kernel log": "serial-initcall_debug.log", "suspend": "kernel-logs/suspend-5.10.log",
+    "suspend trace": "traces/pm-graph.txt", "events": "traces/perf-script.txt", "console": "grabserial-match.log",
+    "lab": "lab/lava.yaml", "line watched": "watch/boot.rec.xz", "loaders": "consoles/loaders-alone.log",
+    "text without times": "serial-no-time.log", "lengths alone": "debian-13/systemd-analyze-blame.txt",
+    "chain": "debian-13/systemd-analyze-critical-chain.txt", "units drawn": "debian-13/systemd-analyze-plot.svg.xz",
+    "journal": "journal/boot.json", "cloud-init": "cloud-init/show.txt", "series": "series/hyperfine.json",
+    "two humps": "series/two-humps.csv", "samples": "debian-13/bootchart.tgz", "firmware": "coreboot/cbmem-t.txt",
+    "firmware table": "firmware-times/fpdt.txt", "loaders of a phone": "firmware-times/xbl-console.log",
+    "virtual machine": "vmm/qemu-trace.log", "metrics": "firecracker/metrics.json", "runs": "ec2/three-runs.txt",
+    "phone": "android/logcat-events.txt", "marks": "marks/early-marks.log",
+    "cycles of a counter": "tslog/kernel-head.tslog",
+}  # fmt: skip
+"""One input of each kind: what its timeline, lengths, series, stacks and text make a page of."""
 FILE = ImportedFile("made-up", "dmesg", 1, "0" * 64)
 
 
@@ -32,6 +46,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "units": units_recording(),
         "hostile": threads_recording(name=HOSTILE),
         "tslog": sample("tslog/waits.tslog"),
+        **{kind: sample(path) for kind, path in KINDS.items()},
     }
     for name, one in recordings.items():
         title = HOSTILE if name == "hostile" else name
@@ -47,7 +62,7 @@ def browser() -> Iterator["Browser"]:
         yield opened
 
 
-@pytest.mark.parametrize("kind", ["threads", "cycles", "units", "hostile", "tslog", "sides"])
+@pytest.mark.parametrize("kind", ["threads", "cycles", "units", "hostile", "tslog", "sides", *KINDS])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_renders_without_errors_requests_or_sideways_scroll(
     browser: "Browser", pages: dict[str, Path], kind: str, width: int
@@ -60,6 +75,26 @@ def test_renders_without_errors_requests_or_sideways_scroll(
         assert visit.complaints == []
         assert [url for url in visit.requests if not url.startswith("data:")] == [pages[kind].as_uri()]
         assert page.evaluate("window.stolen") is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_shows_its_longest_part_and_every_note(browser: "Browser", pages: dict[str, Path], kind: str) -> None:
+    one = sample(KINDS[kind])
+    with Visit(browser, pages[kind], 1280) as visit:
+        page = visit.page
+        page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+        said = " ".join(page.locator("body").inner_text().split())
+        timed = [*one.timeline.spans, *one.phases]
+        named = max(timed, key=lambda span: span.duration_ns).name if timed else one.timeline.clock.name
+        names = [named, *(length.name for length in one.lengths[:1]), *(series.name for series in one.series)]
+        if not one.stacks:
+            assert [name for name in names if " ".join(name.split()) not in said] == []
+        assert [
+            note for note in one.notes if " ".join(note.replace("`", "").split())[:60] not in said.replace("`", "")
+        ] == []
+        figures = page.locator("figure canvas")
+        assert all(figures.nth(index).bounding_box() is not None for index in range(figures.count()))
+        assert page.locator("table tbody tr").count() + figures.count() + len(one.text) > 0
 
 
 def test_frames_say_times_and_no_instructions(browser: "Browser", pages: dict[str, Path]) -> None:

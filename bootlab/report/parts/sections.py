@@ -161,6 +161,11 @@ def scroll(label: str, content: Content, kind: str = "") -> Html:
     return tag("div", content, class_=f"scroll {kind}".strip(), tabindex=0, role="region", aria_label=label)
 
 
+def sideways(label: str, content: Content) -> Html:
+    """Return what may be wider than a narrow window, in a box of its height that scrolls sideways and takes focus."""
+    return tag("div", content, class_="sideways", tabindex=0, role="region", aria_label=label)
+
+
 def fold(title: Content, *content: Content, opened: bool = False) -> Html:
     """Return content that opens under its title."""
     return tag("details", tag("summary", title), *content, open=opened)
