@@ -63,10 +63,17 @@ def record(prepared: Prepared, label: str, out: Path) -> None:
             archive.extractall(out, filter="data")
 
 
-def record_watch(out: Path) -> None:
-    """Boot once and keep what `bootlab watch --record` makes of the serial line."""
+def record_debian_12(out: Path) -> None:
+    """Boot a Debian 12 twice: what its systemd prints of a boot, and systemd-bootchart's drawing of another."""
+    prepared = prepare(Workshop(Cache.default()), read_system(GUEST.with_name("debian-12.toml")))
+    record(prepared, "systemd", out)
+    record(prepared, "systemd-bootchart", out / "bootchart")
+
+
+def record_watch(out: Path, example: str = "debian-cloud.toml") -> None:
+    """Boot an example once and keep what `bootlab watch --record` makes of the serial line."""
     out.mkdir(parents=True, exist_ok=True)
-    system = read_system(EXAMPLES / "debian-cloud.toml").with_part("clock", kind="wall")
+    system = read_system(EXAMPLES / example).with_part("clock", kind="wall")
     prepared = prepare(Workshop(Cache.default()), system.with_cmdline("cryptomgr.notests"))
     with tempfile.TemporaryDirectory() as folder:
         _boot_on_a_pty(
@@ -75,6 +82,11 @@ def record_watch(out: Path) -> None:
                          "--until", "bootlab: check ok"],
             enough=True,
         )  # fmt: skip
+
+
+def record_watch_debian_13(out: Path) -> None:
+    """Record the serial line of a boot of another kernel."""
+    record_watch(out, "debian-13-cloud.toml")
 
 
 def record_board(out: Path) -> None:
@@ -152,7 +164,13 @@ def _pty_of(qemu: "subprocess.Popen[str]") -> str:
     raise SystemExit("QEMU ended before it made a pty")
 
 
-OTHERS = {"watch": record_watch, "board": record_board, "dracut": record_dracut}
+OTHERS = {
+    "watch": record_watch,
+    "watch-debian-13": record_watch_debian_13,
+    "board": record_board,
+    "dracut": record_dracut,
+    "debian-12": record_debian_12,
+}
 
 
 def main(folder: str, labels: list[str]) -> None:

@@ -15,7 +15,10 @@ from tests.importers.samples import source_of
 
 SAMPLES = {one.name: one for one in corpus()}
 # What is no text has no lines: archives, memory.
-BINARY = {"debian-13/bootchart.tgz", "coreboot/timestamps.bin", "uboot/qemu-x86.stash", "uboot/qemu-x86_64.stash"}
+BINARY = {
+    "debian-13/bootchart.tgz", "other-origins/busybox-bootchartd.tgz", "coreboot/timestamps.bin",
+    "uboot/qemu-x86.stash", "uboot/qemu-x86_64.stash",
+}  # fmt: skip
 
 
 def account_of(data: bytes, format_name: str | None = None) -> LineAccount:
