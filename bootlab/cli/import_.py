@@ -158,11 +158,14 @@ def _read(name: str, options: Options, format_name: str | None, *, silent: bool)
 
 
 def _tool_file(name: str) -> ToolFile | None:
+    # What is read from a pipe, such as `<(dmesg)`, is gone for the reader behind.
+    if not os.path.isfile(name):
+        return None
     try:
         with open(name, "rb") as stream:
             return tool_file(stream.read(LONGEST_MAGIC))
     except OSError:
-        # Standard input, a folder, or nothing: open_source says which.
+        # open_source says why it cannot be read.
         return None
 
 

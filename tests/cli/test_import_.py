@@ -1,7 +1,9 @@
 """`bootlab import`: a file in, tables, page, exports and a run on record out."""
 
 import json
+import os
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -180,3 +182,21 @@ def test_a_trace_that_only_its_tool_can_read_goes_through_it(
 def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["import", "--formats", "--json"]) == 0
     assert {"dmesg", "grabserial"} <= {one["name"] for one in json.loads(capsys.readouterr().out)["formats"]}
+
+
+@pytest.mark.parametrize("word", [(), ("--explain",)])
+def test_a_pipe_is_read_once_and_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], word: tuple[str, ...]
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(Path(LOG).read_bytes(),), daemon=True)
+    writer.start()
+    assert run(["import", *word, str(pipe), "--runs", str(tmp_path / "runs")]) == 0
+    writer.join(10)
+    assert not writer.is_alive() and "dmesg" in capsys.readouterr().out
+
+
+def test_a_folder_without_a_recording_says_what_would_be_one(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a folder, and none of a format"):
+        run(["import", str(tmp_path), "--runs", str(tmp_path / "runs")])

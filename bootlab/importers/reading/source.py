@@ -168,6 +168,11 @@ def open_source(
         yield Source("standard input", sys.stdin.buffer, watcher)
         return
     path = Path(name)
+    if path.is_dir() and (folders is None or folders(path) is None):
+        raise InputError(
+            f"{name}: a folder, and none of a format that is read: one of bootchart's logs would have to be in it",
+            hint="bootlab import FILE..., for files of it that belong together",
+        )
     try:
         packed = folders(path) if folders is not None and path.is_dir() else None
         stream: IO[bytes] = io.BytesIO(packed) if packed is not None else path.open("rb", buffering=0)

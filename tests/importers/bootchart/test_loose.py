@@ -29,7 +29,7 @@ def test_a_folder_is_read_as_its_tarball_would_be(tmp_path: Path) -> None:
 
 def test_any_other_folder_stays_one(tmp_path: Path) -> None:
     assert packed_folder(tmp_path) is None
-    with pytest.raises(InputError, match="Is a directory"), open_source(str(tmp_path), None, packed_folder):
+    with pytest.raises(InputError, match="a folder, and none"), open_source(str(tmp_path), None, packed_folder):
         pass
 
 
