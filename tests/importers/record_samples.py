@@ -3,8 +3,8 @@
 A Debian with systemd is booted once for each of BOOTS. Each has tools of its own switched on, on the command line; the
 guest writes what they say onto a second disk, and grabserial listens on the pty of its serial line. `watch` is a boot
 of examples/debian-cloud.toml on the host's clock, with `bootlab watch` on its pty; `board` one of examples/board.toml
-with U-Boot's bootstage; `dracut` one of a Debian with dracut's initramfs. Needs what `make setup-build` installs, and
-Debian's grabserial.
+with U-Boot's bootstage; `dracut` one of a Debian with dracut's initramfs; `debian-12` two of a Debian 12, and
+`watch-debian-13` one of another kernel. Needs what `make setup-build` installs, and Debian's grabserial.
 """
 
 import io
