@@ -16,7 +16,7 @@ def boot_key(system: System, hashes: Mapping[str, str], plugin_config: str | Non
 
 def boot_values(system: System) -> dict[str, Any]:
     """Return all of a system that decides its boots, beside the content of files."""
-    return system.model_dump(
+    values = system.model_dump(
         mode="json",
         exclude={
             "name": True,
@@ -37,3 +37,7 @@ def boot_values(system: System) -> dict[str, Any]:
             "target": {"boots"},
         },
     )
+    # Of a root the content counts and where it lies, which boots on record of virtio disks do not say.
+    if system.rootfs is not None and system.rootfs.device != "virtio-blk":
+        values["rootfs"] = {"device": system.rootfs.device}
+    return values

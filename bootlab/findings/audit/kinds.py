@@ -12,6 +12,7 @@ from bootlab.build.formats.cpio import Entry
 from bootlab.findings.analysis import Analysis
 from bootlab.findings.audit.audited_boot import AuditedBoot, find_goal, read_units
 from bootlab.findings.audit.finding import Audit, Finding
+from bootlab.findings.audit.idle_priority import idle_locks
 from bootlab.findings.audit.legacy_ptys import legacy_ptys
 from bootlab.findings.audit.modules import (
     find_idle_modules,
@@ -71,6 +72,7 @@ KINDS: tuple[_Kind, ...] = (
     _Kind("waits for the network", network_waits, _no_units),
     _Kind("slower in parallel than alone", parallel_losses, _no_goal),
     _Kind("units the goal does not need", needless_units, _no_goal),
+    _Kind("network locks at idle priority", idle_locks, _no_units),
     _Kind("legacy ptys", legacy_ptys),
 )
 """In the order in which a boot comes to them."""

@@ -145,8 +145,8 @@ def _tell() -> Story:
     return story
 
 
-def analysis_of_the_boot(folder: Path) -> Analysis:
-    story = _tell()
+def analysis_of_the_boot(folder: Path, story: Story | None = None) -> Analysis:
+    story = story or _tell()
     (folder / PROFILE).write_bytes(story.end())
     functions = [(0x1000 + 16 * number, "-", name) for number, name in enumerate(KERNEL)]
     (folder / FUNCTIONS).write_text(functions_text(functions))
