@@ -211,7 +211,7 @@ def _account(profile: Profile, system: System, slices: range, rules: RuleSet) ->
     first, huge = first_of_piece(profile.pages["page"], spans), in_spans(profile.pages["page"], spans)
     wanted = _within(profile.pages["slice"], slices)
     node, n_nodes = profile.pages["node"], len(profile.nodes)
-    exits = find_exits(rules, traps)
+    exits = find_exits(rules.on(system.machine.type.value, system.machine.shape), traps)
     counted = np.zeros((n_nodes, len(_NAMES)), dtype=np.int64)
     bound = np.zeros_like(counted)
     real = exits.exit_class >= 0

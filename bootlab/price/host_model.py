@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from bootlab.errors import InputError
 from bootlab.price.classes import CLASSES, FAULT_2M, FAULT_4K
 from bootlab.price.memory import Span
-from bootlab.price.rules import RuleSetName, price_lines, read_rule_set
+from bootlab.price.rules import MACHINES, RuleSet, RuleSetName, price_lines, read_rule_set
 
 _FOLDER: Final = Path(__file__).parent / "host_models"
 _LARGEST: Final = 1 << 20
@@ -99,7 +99,8 @@ class HostModel(_ModelTable):
         figures = [self.instruction.ns, {name: one.ns for name, one in sorted(self.exit.items())}]
         faults = [self.fault.small.ns, self.fault.huge.ns, self.memory]
         # The rules by what they come to: new words in them are no new model.
-        rules = price_lines(read_rule_set(self.rules), dict.fromkeys(CLASSES, 1))
+        known, ns = read_rule_set(self.rules), dict.fromkeys(CLASSES, 1)
+        rules = [price_lines(known.on(machine), ns) for machine in MACHINES]
         return hashlib.sha256(json.dumps([figures, faults, self.rules, rules]).encode()).hexdigest()
 
     @property
@@ -111,12 +112,13 @@ class HostModel(_ModelTable):
         """Return what backs the guest's memory, 4K or 2M: `page_size`, where that is not `auto`, else the model's."""
         return self.memory if page_size == "auto" else page_size
 
-    def plugin_lines(self, spans: tuple[Span, ...], memory: str) -> list[str]:
+    def plugin_lines(self, rules: RuleSet, spans: tuple[Span, ...], memory: str) -> list[str]:
         """Return the plugin's lines (plugin/trace_format.h) that charge the clock by this model.
 
-        `spans`: memory that huge pages may back; `memory`: what backs it, 4K or 2M.
+        `rules`: those that hold on the machine; `spans`: memory that huge pages may back; `memory`: what backs it,
+        4K or 2M.
         """
-        lines = price_lines(read_rule_set(self.rules), self.exit_ns)
+        lines = price_lines(rules, self.exit_ns)
         if memory == "2M":
             lines += [f"touch {FAULT_2M} {low:x} {high:x} 21 {self.fault.huge.ns}" for low, high in spans]
         return [*lines, f"touch {FAULT_4K} 0 ffffffffffffffff 12 {self.fault.small.ns}"]

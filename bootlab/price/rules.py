@@ -4,6 +4,7 @@
 class = "pio_kvm"
 traps = ["in", "out"]
 numbers = ["20-21", "a0-a1"]    # hexadecimal; without the key: all
+machines = ["q35", "pc"]        # what decides with which devices KVM is asked to help; without the key: any
 why = "..."
 source = "..."
 """
@@ -23,6 +24,8 @@ from bootlab.price.traps import CACHES_OFF, TrapKind
 
 _FOLDER: Final = Path(__file__).parent / "rule_sets"
 _HIGHEST: Final = (1 << 64) - 1
+MACHINES: Final = ("q35", "pc", "microvm", "firecracker")
+"""Machines of x86-64, by shape where one has a shape, that differ in what KVM does for them."""
 _WORDS: Final = {kind.word: kind for kind in TrapKind if kind is not TrapKind.LOST}
 
 
@@ -34,11 +37,13 @@ class Rule(_RuleTable):
     """One rule. `changes`: only where one of these bits of the control register changes; 0: always.
 
     `time_bound`: how often it comes follows from how long other things take, as with a poll or a tick.
+    `machines`: of these alone.
     """
 
     exit_class: Annotated[str, Field(alias="class")]
     traps: tuple[str, ...]
     numbers: tuple[tuple[int, int], ...] = ((0, _HIGHEST),)
+    machines: tuple[Literal["q35", "pc", "microvm", "firecracker"], ...] = MACHINES
     changes: int = 0
     caches_off: bool = False
     time_bound: bool = False
@@ -81,6 +86,11 @@ class RuleSet(_RuleTable):
     """What is known to differ from a real KVM, each in a sentence."""
     rules: Annotated[tuple[Rule, ...], Field(alias="rule")]
 
+    def on(self, machine: str, shape: str | None = None) -> "RuleSet":
+        """Return the rules that hold for a machine of QEMU's, or of the shape that it has."""
+        kept = tuple(rule for rule in self.rules if (shape or machine) in rule.machines)
+        return self.model_copy(update={"rules": kept})
+
 
 @dataclass(frozen=True, slots=True)
 class Exits:
@@ -102,7 +112,10 @@ def read_rule_set(name: RuleSetName) -> RuleSet:
 
 
 def find_exits(rules: RuleSet, traps: NDArray[np.void]) -> Exits:
-    """Return which of the traps exit; `traps` has the fields kind, state, number and changes."""
+    """Return which of the traps exit; `traps` has the fields kind, state, number and changes.
+
+    `rules`: those that hold on the machine.
+    """
     names = tuple(CLASSES)
     exit_class = np.full(len(traps), -1, dtype=np.int64)
     time_bound = np.zeros(len(traps), dtype=np.bool_)

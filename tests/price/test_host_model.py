@@ -8,6 +8,7 @@ import pytest
 from bootlab.errors import InputError
 from bootlab.price.classes import CLASSES
 from bootlab.price.host_model import NAMED, read_host_model
+from bootlab.price.rules import read_rule_set
 
 SHIPPED = Path(__file__).parents[2] / "bootlab" / "price" / "host_models"
 
@@ -43,7 +44,10 @@ def test_the_identity_is_of_figures_and_not_of_words(tmp_path: Path) -> None:
 
 def test_what_the_plugin_is_told() -> None:
     lean, spans = read_host_model("lean"), ((0x200000, 0x8000000),)
-    small, huge = lean.plugin_lines(spans, "4K"), lean.plugin_lines(spans, "2M")
+    rules = read_rule_set("svm").on("microvm")
+    small, huge = (lean.plugin_lines(rules, spans, memory) for memory in ("4K", "2M"))
+    assert "price pio_vmm out 20 21 0 0 2500" in small and "price pio_kvm out 20 21 0 0 900" in small
+    assert small.index("price pio_vmm out 20 21 0 0 2500") < small.index("price pio_kvm out 20 21 0 0 900")
     assert small[-1] == huge[-1] == f"touch fault_4K 0 ffffffffffffffff 12 {lean.fault.small.ns}"
     assert [line for line in huge if line not in small] == [f"touch fault_2M 200000 8000000 21 {lean.fault.huge.ns}"]
 

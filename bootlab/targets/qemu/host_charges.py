@@ -3,6 +3,7 @@
 from bootlab.extensions.host_models import find_host_models
 from bootlab.price.host_model import read_host_model
 from bootlab.price.memory import huge_spans
+from bootlab.price.rules import read_rule_set
 from bootlab.system import System
 
 
@@ -22,5 +23,6 @@ def charge_lines(system: System) -> str:
         return ""
     model = read_host_model(name, find_host_models(system.extensions))
     spans = huge_spans(machine.type.value, machine.memory_mib, machine.shape)
-    lines = model.plugin_lines(spans, model.backed_by(machine.page_size.value))
+    rules = read_rule_set(model.rules).on(machine.type.value, machine.shape)
+    lines = model.plugin_lines(rules, spans, model.backed_by(machine.page_size.value))
     return "".join(f"{line}\n" for line in lines)

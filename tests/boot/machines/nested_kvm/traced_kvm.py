@@ -1,0 +1,187 @@
+"""A boot of KVM whose exits are recorded: a case in, what KVM's tracepoints saw of it out.
+
+An emulated machine with AMD's SVM (QEMU, TCG) runs Debian's kernel with kvm_amd and this host's QEMU (traced_host). The
+same case on the virtual clock is its prediction.
+"""
+
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from bootlab.build import boot_files
+from bootlab.build.workshop import Workshop
+from bootlab.findings.analysis import read_recorded
+from bootlab.measure.boot import boot
+from bootlab.measure.prepare import prepare
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.price.memory import huge_spans
+from bootlab.price.rules import RuleSet
+from bootlab.process import require_program, run
+from bootlab.profile.asked.request import ProfileRequest
+from bootlab.system import Accelerator, System
+from bootlab.targets.qemu.argv import RTC_BASE, Wiring, qemu_argv
+from tests.boot.machines.nested_kvm.exits import (
+    Counted,
+    KernelFunctions,
+    count_predicted,
+    count_traced,
+    in_chunks,
+)
+from tests.boot.machines.nested_kvm.host_tree import FILES, HostTree
+from tests.boot.machines.nested_kvm.ring_buffer import Format, read_events
+
+DISK_MIB, RESULTS_MIB = 512, 512
+# Of clocks that do not notice a busy host.
+DEADLINE_S, PATIENCE = 3600, 30
+KERNEL: dict[str, object] = {"package": "linux-image-cloud-amd64", "suite": "bookworm"}
+CMDLINE = "console=ttyS0 panic=-1 cryptomgr.notests nokaslr reboot=t"
+EXACT_CPU = "EPYC,tcg-cpuid=off,svm=off,monitor=off,x2apic=on,ssbd=off"
+"""TCG's, with the flags that KVM's EPYC shows its guest (docs/price.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One guest. `system`: on the virtual clock; `kvm_cpu`: its CPU under KVM. `huge`: huge pages back its memory."""
+
+    name: str
+    system: System
+    kvm_cpu: str = "EPYC"
+    huge: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """What KVM's tracepoints recorded of one case, and the guest's console."""
+
+    formats: tuple[Format, ...]
+    buffers: tuple[bytes, ...]
+    console: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One case: as it was under KVM, and as predicted."""
+
+    case: Case
+    real: Counted
+    predicted: Counted
+    console: str
+
+
+def compare_case(shop: Workshop, case: Case, folder: Path, rules: RuleSet) -> Compared:
+    """Boot a case under KVM, and on the virtual clock, each up to ready; `folder` has room for both."""
+    traced = trace_case(shop, case, folder)
+    predicted = folder / "predicted"
+    predicted.mkdir()
+    prepared = prepare(shop, case.system, profile=ProfileRequest(traps=True))
+    record = boot(prepared, predicted, patience=PATIENCE)
+    assert record.outcome is Outcome.READY, record.detail
+    return count_case(case, traced, record, predicted, rules)
+
+
+def count_case(case: Case, traced: Traced, record: BootRecord, predicted: Path, rules: RuleSet) -> Compared:
+    """Return both counts of a case that was booted; `predicted`: the directory of its boot on the virtual clock."""
+    machine = case.system.machine
+    rules = rules.on(machine.type.value, machine.shape)
+    profile, functions = read_recorded(record, predicted)
+    expected = count_predicted(profile, profile.up_to("ready"), rules)
+    real = count_traced(read_events(traced.buffers, traced.formats), KernelFunctions(functions), rules)
+    if case.huge:
+        spans = huge_spans(machine.type.value, machine.memory_mib)
+        for one in (expected, real):
+            one.pages = in_chunks(one.pages, spans)
+    return Compared(case, real, expected, traced.console)
+
+
+def trace_case(shop: Workshop, case: Case, folder: Path) -> Traced:
+    """Boot a case under KVM, and return what was recorded."""
+    tree = HostTree(folder / "tree")
+    tree.add_qemu()
+    tree.put(Path("/etc/ld.so.cache"), "/etc/ld.so.cache")
+    _add_case(tree, shop, case)
+    tree.to_disk(folder / "disk", DISK_MIB)
+    results, console = folder / "results", folder / "host-console"
+    with results.open("wb") as file:
+        file.truncate(RESULTS_MIB << 20)
+    _run_host(shop, folder / "disk", results, console)
+    said = console.read_text(errors="replace")
+    assert "all cases kept" in said, said[-3000:]
+    with tarfile.open(results) as archive:
+        archive.extractall(folder / "traced", filter="data")
+    for path in (results, folder / "disk"):
+        path.unlink()
+    return read_traced(folder / "traced" / case.name)
+
+
+def _add_case(tree: HostTree, shop: Workshop, case: Case) -> None:
+    files = boot_files.prepare(shop, case.system)
+    place = Path("/cases", case.name)
+    assert files.initramfs is not None
+    tree.put(files.kernel, place / "kernel")
+    tree.put(files.initramfs, place / "initramfs")
+    inside = files.model_copy(update={"kernel": place / "kernel", "initramfs": place / "initramfs"})
+    machine = {**case.system.machine.model_dump(exclude={"hypervisor"}), "cpu": case.kvm_cpu}
+    system = System.model_validate({**dict(case.system), "machine": machine, "clock": {"kind": "wall"}})
+    argv = qemu_argv(system, inside, Wiring(Path("/qmp"), Accelerator.KVM))
+    argv[0] = require_program(argv[0])
+    # Nobody is there to say "cont".
+    argv.remove("-S")
+    at = argv.index("-qmp")
+    del argv[at : at + 2]
+    tree.at(place / "argv").write_text("".join(f"{word}\n" for word in argv))
+    tree.at(place / "huge_pages").write_text("always\n" if case.huge else "never\n")
+
+
+def _run_host(shop: Workshop, disk: Path, results: Path, console: Path) -> None:
+    host = System.model_validate(
+        {
+            "name": "machine-with-svm",
+            "machine": {"type": "q35"},
+            "kernel": {**KERNEL, "entry": "pvh"},
+            "initramfs": {
+                "init": FILES / "traced_host",
+                "modules": ["virtio_pci", "virtio_blk", "ext4", "kvm_amd"],
+                "compression": "none",
+            },
+            "booted": {"mark": "ready"},
+        }
+    )
+    files = boot_files.prepare(shop, host)
+    assert files.initramfs is not None
+    argv: list[str | Path] = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
+    argv += ["-machine", "q35", "-cpu", "max", "-m", "2048", "-smp", "1"]
+    # On the virtual clock it does not notice how busy its own host is, and the same cases give the same traces.
+    argv += ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-seed", "1"]
+    argv += ["-rtc", f"base={RTC_BASE},clock=vm"]
+    argv += ["-serial", f"file:{console}"]
+    argv += ["-kernel", files.kernel, "-initrd", files.initramfs]
+    argv += ["-append", "console=ttyS0 panic=-1 cryptomgr.notests no_timer_check mitigations=off loglevel=4"]
+    for name, path in (("disk", disk), ("results", results)):
+        argv += ["-drive", f"if=none,id={name},format=raw,file={path}", "-device", f"virtio-blk-pci,drive={name}"]
+    run(argv, deadline_s=DEADLINE_S)
+
+
+def read_traced(folder: Path) -> Traced:
+    """Return what was recorded of a case. Raises AssertionError where the trace lost an event."""
+    for path in folder.glob("*.lost"):
+        lost = [line for line in path.read_text().splitlines() if not line.endswith(": 0")]
+        assert not lost, f"{path.name}: {lost}"
+    return Traced(
+        tuple(Format.parse(path.read_text()) for path in sorted(folder.glob("*.format"))),
+        tuple(path.read_bytes() for path in sorted(folder.glob("*.pages"))),
+        (folder / "console").read_text(errors="replace"),
+    )
+
+
+def traced_system(name: str, machine: dict[str, object], kernel: dict[str, object]) -> System:
+    """Return the system of a case: a guest that does a little work, on a clock that is charged for a nested host."""
+    return System.model_validate(
+        {
+            "name": name,
+            "machine": {"cpu": EXACT_CPU, "memory_mib": 128, "hypervisor": "kvm", **machine},
+            "clock": {"host_model": "nested"},
+            "kernel": {"entry": "pvh", "cmdline": CMDLINE, **kernel},
+            "initramfs": {"init": FILES / "traced_guest.c", "busybox": False, "compression": "none"},
+            "booted": {"mark": "ready", "deadline_s": 120},
+        }
+    )
