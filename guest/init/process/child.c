@@ -173,6 +173,8 @@ static void set_limits(const struct child *child)
 	int r;
 
 	limits_give_back();
+	if (unit->origin == ORIGIN_SYSTEMD)
+		limits_of_service();
 	r = unit->confinement ? confine_resources(unit->confinement) : 0;
 	if (r)
 		give_up(child, STEP_LIMIT, -r);
@@ -221,7 +223,8 @@ static void become_user(const struct child *child, const struct identity *identi
 
 	if ((!unit->user && !unit->group) || child->command->as_root)
 		return;
-	if (setgroups(identity->n_groups, identity->groups) || setgid(identity->gid))
+	/* As systemd has it: of the group root nobody has others. */
+	if (setgroups(unit->origin == ORIGIN_SYSTEMD && identity->gid == 0 ? 0 : identity->n_groups, identity->groups) || setgid(identity->gid))
 		give_up(child, STEP_GROUP, errno);
 	if (unit->user && setuid(identity->uid))
 		give_up(child, STEP_USER, errno);

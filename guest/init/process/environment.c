@@ -112,12 +112,40 @@ static int add_file(const char *path)
 	return 0;
 }
 
+/* A shell that lets nobody in, which systemd does not name to services. */
+static bool is_no_shell(const char *shell)
+{
+	const char *slash = strrchr(shell, '/');
+
+	return slash && (!strcmp(slash, "/nologin") || !strcmp(slash, "/false") || !strcmp(slash, "/true"));
+}
+
+/* systemd's services have a home and a name only where User= gives them one. */
 static bool add_user(const struct unit *unit, const struct identity *identity)
 {
+	bool is_service = unit->origin == ORIGIN_SYSTEMD;
+	bool has_home = *identity->home && (!is_service || strcmp(identity->home, "/") != 0);
+
 	if (!unit->user || !*identity->name)
-		return add("HOME=/");
-	return add_pair("HOME=", *identity->home ? identity->home : "/") && add_pair("USER=", identity->name) &&
-	       add_pair("LOGNAME=", identity->name) && add_pair("SHELL=", *identity->shell ? identity->shell : "/bin/sh");
+		return is_service || add("HOME=/");
+	if (!add_pair("USER=", identity->name) || !add_pair("LOGNAME=", identity->name))
+		return false;
+	if ((!is_service || has_home) && !add_pair("HOME=", has_home ? identity->home : "/"))
+		return false;
+	return (is_service && is_no_shell(identity->shell)) || add_pair("SHELL=", *identity->shell ? identity->shell : "/bin/sh");
+}
+
+/* RUNTIME_DIRECTORY, as systemd.exec(5) has it: full paths, with colons between them. */
+static bool add_run_folders(const struct unit *unit)
+{
+	const char *paths = "";
+
+	for (const char *const *name = unit->run_folders; name && *name && paths; name++) {
+		const char *path = arena_join(&text, *paths ? ":/run/" : "/run/", *name);
+
+		paths = path ? arena_join(&text, paths, path) : NULL;
+	}
+	return paths && (!*paths || add_pair("RUNTIME_DIRECTORY=", paths));
 }
 
 /* As inet_ntop(3) writes it, whose own way takes the C library's printf along: the longest row of zeros is left out. */
@@ -177,8 +205,13 @@ char *const *environment_build(const struct unit *unit, const struct identity *i
 {
 	const char level[2] = { unit->runlevel, '\0' };
 	char number[24];
-	bool fits = add("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") && add_user(unit, identity) &&
-		    add_pair("TERM=", unit->tty ? "linux" : "dumb");
+	bool fits = add("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") && add_user(unit, identity);
+
+	if (unit->origin == ORIGIN_SYSTEMD)
+		fits = fits && add("LANG=C.UTF-8") && add_file("-/etc/locale.conf") == 0 && add_run_folders(unit) &&
+		       (!unit->pidfile || add_pair("PIDFILE=", unit->pidfile));
+	if (unit->tty || unit->origin != ORIGIN_SYSTEMD)
+		fits = fits && add_pair("TERM=", unit->tty ? "linux" : "dumb");
 
 	print(number, sizeof number, "%d", (int)main);
 	if (unit->runlevel)
@@ -208,6 +241,8 @@ char *const *environment_build(const struct unit *unit, const struct identity *i
 		fits = fits && add_pair("LISTEN_PID=", number);
 		print(number, sizeof number, "%u", n_sockets);
 		fits = fits && add_pair("LISTEN_FDS=", number);
+		if (unit->socket_names)
+			fits = fits && add_pair("LISTEN_FDNAMES=", unit->socket_names);
 	}
 	if (unit->each_connection && n_sockets > 0)
 		fits = fits && add("LISTEN_FDNAMES=connection");

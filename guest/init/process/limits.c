@@ -4,8 +4,11 @@
 
 #include <errno.h>
 
+/* systemd's DefaultLimitNOFILE (systemd-system.conf(5)). */
+enum { SERVICE_FILES = 1024, SERVICE_FILES_MOST = 524288 };
+
 static struct rlimit programs;
-static bool is_raised;
+static bool is_raised, is_chosen;
 
 void limits_raise(rlim_t wanted, bool owns_machine)
 {
@@ -31,8 +34,20 @@ int limits_set_files(rlim_t files)
 	if (setrlimit(RLIMIT_NOFILE, &tried))
 		return -errno;
 	programs = (struct rlimit){ files, files };
+	is_chosen = true;
 	is_raised = true;
 	return 0;
+}
+
+void limits_of_service(void)
+{
+	struct rlimit files = { SERVICE_FILES, SERVICE_FILES_MOST }, now;
+
+	/* Else as far as the kernel gives it. */
+	if (!is_chosen && setrlimit(RLIMIT_NOFILE, &files) && getrlimit(RLIMIT_NOFILE, &now) == 0 && now.rlim_max >= SERVICE_FILES) {
+		files.rlim_max = now.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
 }
 
 void limits_give_back(void)

@@ -15,6 +15,9 @@ void limits_raise(rlim_t wanted, bool owns_machine);
 /* What programs get from now on. 0 or -errno. */
 int limits_set_files(rlim_t files);
 
+/* In a child, one of systemd's services: as systemd has it, unless limits_set_files was called. */
+void limits_of_service(void);
+
 /* In a child: as programs have it. */
 void limits_give_back(void);
 

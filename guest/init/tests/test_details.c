@@ -84,6 +84,37 @@ static void test_the_runlevel_that_scripts_are_told(void)
 	CHECK(told);
 }
 
+/* As systemd 252 gives them to its services (tests/boot/init/test_beside_systemd.py). */
+static void test_variables_of_services(void)
+{
+	static const char *const FOLDERS[] = { "one", "two/three", NULL };
+	static const struct identity ROOT = { .name = "" };
+	static const struct identity DAEMON = { .name = "d", .home = "/var/lib/d", .shell = "/usr/sbin/nologin" };
+	static const char *const OF_ROOT[] = { "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", NULL };
+	static const char *const OF_DAEMON[] = { "USER=d", "LOGNAME=d", "HOME=/var/lib/d", "RUNTIME_DIRECTORY=/run/one:/run/two/three",
+						 "PIDFILE=/run/d.pid", "LISTEN_FDS=2", "LISTEN_FDNAMES=a.socket:web", NULL };
+	const struct unit plain = { .origin = ORIGIN_SYSTEMD };
+	const struct unit daemon = { .origin = ORIGIN_SYSTEMD, .user = "d", .run_folders = FOLDERS, .pidfile = "/run/d.pid",
+				     .socket_names = "a.socket:web" };
+	char *const *environment = environment_build(&plain, &ROOT, 0, NULL, 0, true);
+	size_t at = 0;
+
+	if (access("/etc/locale.conf", F_OK) == 0)
+		return; /* this machine's language would be among them */
+	for (; OF_ROOT[at]; at++)
+		CHECK(environment && environment[at] && !strcmp(environment[at], OF_ROOT[at]));
+	CHECK(!environment[at]);
+	environment = environment_build(&daemon, &DAEMON, 0, NULL, 2, true);
+	CHECK(environment);
+	for (size_t i = 0; OF_DAEMON[i]; i++) {
+		for (at = 0; environment[at] && strcmp(environment[at], OF_DAEMON[i]) != 0; at++)
+			;
+		CHECK(environment[at]);
+	}
+	for (at = 0; environment[at]; at++)
+		CHECK(strncmp(environment[at], "SHELL=", 6) != 0 && strncmp(environment[at], "TERM=", 5) != 0);
+}
+
 static void test_variables_of_files(void)
 {
 	static const char FILE_TEXT[] = "# none\nOPTS=-a -b  \nQUOTED=\"one two\" 'three'\nEMPTY=\nexport X=1\nBACK=a\\ b\nTABS=\tx\n";
@@ -144,6 +175,7 @@ int main(void)
 	config_init(&config);
 	account_begin(0);
 	log_init(-1, true);
+	test_variables_of_services();
 	test_restart_delays();
 	test_modes_of_folders();
 	test_the_runlevel_that_scripts_are_told();

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * All of supervision/ and shutdown.c over scripted processes and a clock that this test moves: 10,000 random sets of units, each
- * with random exits, readiness, deafness to signals and requests, to the end of a shutdown. After every step: no unit is up
- * without what it needs, no process is in two units; and every shutdown ends in SIGKILL to all, then sync and a read-only root.
+ * with random exits, readiness, deafness to signals, connections and requests, to the end of a shutdown. After every step: no
+ * unit is up without what it needs, no process is in two units, no unit has more connections than its file says; and every
+ * shutdown ends in SIGKILL to all, then sync and a read-only root.
  *
- * The system calls below take the place of the C library's; process/spawn.c and process/ready.c are played here.
+ * The system calls below take the place of the C library's; process/spawn.c, ready.c and sockets.c are played here.
  */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/reboot.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -18,6 +20,7 @@
 #include "dice.h"
 #include "process/adoption.h"
 #include "process/ready.h"
+#include "process/sockets.h"
 #include "process/spawn.h"
 #include "shared/clock.h"
 #include "shutdown.h"
@@ -33,12 +36,12 @@
 #include "unmount.h"
 
 enum { SCHEDULES = 10000, MOST_UNITS = 8, MOST_PROCESSES = 512, EVENTS = 60, SPINS = 10000, SLACK_S = 8 };
-enum { FIRST_PID = 1000, STRANGER = 4242 };
+enum { FIRST_PID = 1000, STRANGER = 4242, LISTENING_FD = 1 << 20, CONNECTION_FD };
 
 struct process {
 	bool exists, zombie, deaf, stuck, is_main, is_sync, announces, ready_said;
 	pid_t pid, group, session;
-	unit_id unit;
+	unit_id unit, serves; /* the unit whose connection it has */
 	int64_t exec_ns, ready_ns, exit_ns; /* 0: never */
 	int status;
 };
@@ -50,6 +53,8 @@ static const struct spawn_watchers *watchers[MOST_UNITS + 1];
 static bool killed_all, synced, sync_begun;
 static int64_t sync_begun_ns, asked_ns;
 static jmp_buf machine_ended;
+static loop_fn *listening[MOST_UNITS + 1];
+static unsigned n_connected, n_queued, n_not_accepted;
 static unsigned n_ups, n_adopted, n_refused, n_left, n_synced, n_hung, n_reloads, n_left_out;
 
 static struct process *find(pid_t pid)
@@ -70,7 +75,7 @@ static struct process *add_process(unit_id id)
 	struct process *process = &processes[n_processes];
 
 	CHECK(n_processes < MOST_PROCESSES);
-	*process = (struct process){ .exists = true, .pid = FIRST_PID + (pid_t)n_processes, .unit = id };
+	*process = (struct process){ .exists = true, .pid = FIRST_PID + (pid_t)n_processes, .unit = id, .serves = NO_UNIT };
 	process->group = process->session = process->pid;
 	n_processes++;
 	return process;
@@ -147,6 +152,19 @@ int waitid(idtype_t type, id_t id, siginfo_t *ret, int options)
 	return any ? 0 : -1;
 }
 
+int accept4(int fd, struct sockaddr *address, socklen_t *size, int flags)
+{
+	static const int ERRORS[] = { EAGAIN, ECONNABORTED, EMFILE, ENFILE, ENOMEM };
+
+	(void)address, (void)size;
+	CHECK(fd == LISTENING_FD && (flags & SOCK_CLOEXEC));
+	if (below(8))
+		return CONNECTION_FD;
+	n_not_accepted++;
+	errno = ERRORS[below(sizeof ERRORS / sizeof ERRORS[0])];
+	return -1;
+}
+
 /* Of shutdown.c: the child that syncs and unmounts. */
 pid_t fork(void)
 {
@@ -221,8 +239,21 @@ int spawn_command(const struct units *all, unit_id id, const struct command *com
 
 int spawn_connection(const struct units *all, unit_id id, const struct command *command, int connection)
 {
-	(void)all, (void)id, (void)command, (void)connection;
-	abort();
+	struct process *process;
+
+	CHECK(connection == CONNECTION_FD && command->phase == PHASE_START && runs[id].connections < all->unit[id].each_connection);
+	if (below(20) == 0)
+		return -EAGAIN;
+	process = add_process(NO_UNIT);
+	process->serves = id;
+	process->deaf = below(6) == 0;
+	process->stuck = below(100) == 0;
+	process->status = below(4) ? 0 : 1 << 8;
+	process->exit_ns = below(3) ? later(1500) : 0;
+	pids_add_connection(id, process->pid);
+	runs[id].connections++;
+	n_connected++;
+	return 0;
 }
 
 int spawn_builtin(const struct units *all, unit_id id, const struct spawn_watchers *told)
@@ -242,6 +273,56 @@ pid_t spawn_shell(const char *program)
 {
 	(void)program;
 	return -EAGAIN;
+}
+
+void sockets_init(const struct units *all)
+{
+	(void)all;
+	memset(listening, 0, sizeof listening);
+}
+
+int sockets_open(const struct units *all, unit_id id, const char **ret_address)
+{
+	*ret_address = "tcp 80";
+	return all->unit[id].n_sockets > 0 && below(40) == 0 ? -EADDRINUSE : 0;
+}
+
+int sockets_watch(const struct units *all, unit_id id, loop_fn *fn)
+{
+	CHECK(all->unit[id].n_sockets > 0);
+	if (below(40) == 0)
+		return -ENOMEM;
+	listening[id] = fn;
+	return 0;
+}
+
+void sockets_unwatch(const struct units *all, unit_id id)
+{
+	(void)all;
+	listening[id] = NULL;
+}
+
+void sockets_close(const struct units *all, unit_id id)
+{
+	sockets_unwatch(all, id);
+}
+
+void sockets_succeed(const struct units *before, const struct units *all)
+{
+	(void)before, (void)all;
+	abort();
+}
+
+void sockets_change(const struct units *all, const struct unit *was, unit_id id)
+{
+	(void)all, (void)was, (void)id;
+	abort();
+}
+
+const int *sockets_of(const struct units *all, unit_id id)
+{
+	(void)all, (void)id;
+	return NULL;
 }
 
 int ready_open_notify(unit_id id, loop_fn *readable)
@@ -307,6 +388,23 @@ bool ready_adopt_announced(unit_id id)
 
 /* ---- Units ---------------------------------------------------------------------------------------------------------------- */
 
+/* One that is started, or once for each, by who connects. */
+static void add_listener(unsigned number)
+{
+	static const char *const RESTART[] = { "no", "on-failure", "always" };
+	char text[512], name[16], path[32];
+	size_t used = (size_t)snprintf(text, sizeof text, "exec /bin/a\noutput null\nlisten tcp %u\nrestart %s\nstop-timeout %s\n",
+				       80 + number, RESTART[below(3)], below(5) ? "700ms" : "infinity");
+
+	used += (size_t)snprintf(text + used, sizeof text - used, below(3) ? "each-connection %u\n" : "on-demand yes\n", 1 + below(4));
+	for (unsigned other = 0; other < number; other++)
+		if (below(4) == 0)
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s u%u\n", below(2) ? "needs" : "after", other);
+	snprintf(name, sizeof name, "u%u", number);
+	snprintf(path, sizeof path, "u%u.unit", number);
+	CHECK(unit_file_parse(&units, slice_of(name), path, text, used));
+}
+
 static void add_unit(unsigned number)
 {
 	static const char *const READY[] = { "exec", "exit", "fork", "notify", "notify", "pidfile" };
@@ -345,6 +443,12 @@ static void add_unit(unsigned number)
 
 /* ---- What holds at all times ---------------------------------------------------------------------------------------------- */
 
+/* Up; or up by its sockets, and its program is being started because somebody has come. */
+static bool is_there(unit_id id)
+{
+	return runs[id].state == STATE_UP || (runs[id].state == STATE_STARTING && units.unit[id].on_demand && runs[id].demanded);
+}
+
 static void check_needs(void)
 {
 	for (size_t i = 0; i < units.n_units; i++) {
@@ -356,7 +460,7 @@ static void check_needs(void)
 		n_ups++;
 		for (edge_id e = units.unit[i].edges_out; e != NO_EDGE; e = units.edges[e].next_of_from)
 			if (units.edges[e].relation == RELATION_NEEDS && (units.edges[e].when & AT_START))
-				CHECK(runs[units.edges[e].to].state == STATE_UP);
+				CHECK(is_there(units.edges[e].to));
 	}
 }
 
@@ -388,6 +492,40 @@ static void check_counts(void)
 	}
 	for (size_t i = 0; i < STATES; i++)
 		CHECK(runs_count((enum state)i) == counts[i]);
+}
+
+static void check_connections(void)
+{
+	unsigned counts[MOST_UNITS] = { 0 };
+
+	for (size_t i = 0; i < n_processes; i++)
+		if (processes[i].exists && processes[i].serves != NO_UNIT)
+			counts[processes[i].serves]++;
+	for (size_t i = 0; i < units.n_units; i++) {
+		enum state state = runs[i].state;
+		bool is_up = state == STATE_UP || state == STATE_STOPPING;
+
+		CHECK(runs[i].connections <= units.unit[i].each_connection);
+		/* Those that nobody can kill are left behind by a unit that is down. */
+		CHECK(runs[i].connections <= counts[i] && (is_up || runs[i].connections == 0));
+		/* Who comes is answered, unless the unit is on its way down or full; it is tried again if nothing was to be had. */
+		CHECK(state != STATE_UP || runs[i].stop_wanted || runs_ending || units.unit[i].each_connection == 0 ||
+		      listening[i] || runs[i].is_full);
+		CHECK(!listening[i] || state == STATE_UP);
+	}
+}
+
+/* Somebody connects to each unit that listens, or to none. */
+static void connect_to_some(void)
+{
+	for (unit_id i = 0; i < units.n_units; i++) {
+		if (units.unit[i].n_sockets == 0 || below(3) == 0 || n_processes > MOST_PROCESSES / 2)
+			continue;
+		if (listening[i])
+			listening[i](LISTENING_FD, i);
+		else
+			n_queued += runs[i].state == STATE_UP;
+	}
 }
 
 /* ---- A life ---------------------------------------------------------------------------------------------------------------- */
@@ -457,6 +595,7 @@ static void run_until(int64_t until_ns)
 		check_needs();
 		check_pids();
 		check_counts();
+		check_connections();
 		CHECK(spins++ < SPINS);
 		next_ns = supervise_timers(now_ns);
 		if (next_ns <= now_ns)
@@ -507,6 +646,7 @@ static void live(const struct config *config, int64_t shutdown_timeout_ns)
 		run_until(later(700));
 		if (n_processes > MOST_PROCESSES / 2)
 			break;
+		connect_to_some();
 		ask_something();
 	}
 	asked_ns = now_ns;
@@ -536,7 +676,7 @@ int main(void)
 		n_processes = 0;
 		killed_all = synced = sync_begun = false;
 		for (unsigned i = 0, n = 1 + below(MOST_UNITS); i < n; i++)
-			add_unit(i);
+			below(4) ? add_unit(i) : add_listener(i);
 		graph_resolve(&units, &(struct graph_options){ .goals = NULL });
 		if (setjmp(machine_ended) == 0)
 			live(&config, shutdown_timeout_ns);
@@ -548,6 +688,7 @@ int main(void)
 	}
 	/* All of it has been seen. */
 	CHECK(n_ups > SCHEDULES && n_adopted > 100 && n_refused > 100 && n_reloads > 1000 && n_left_out > 1000 && n_hung > 100 && n_synced > SCHEDULES / 2);
+	CHECK(n_connected > SCHEDULES && n_queued > 1000 && n_not_accepted > 1000);
 	puts("test_state_machine: ok");
 	return 0;
 }

@@ -55,7 +55,7 @@ static bool copy_conditions(struct arena *arena, struct condition **link)
 bool copy_unit(struct arena *arena, const struct unit *from, struct unit *ret)
 {
 	const char **const texts[] = { &ret->name,    &ret->path, &ret->user, &ret->group, &ret->directory,
-				       &ret->pidfile, &ret->tty,  &ret->mark, &ret->about };
+				       &ret->pidfile, &ret->tty,  &ret->mark, &ret->about, &ret->socket_names };
 
 	*ret = *from;
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)

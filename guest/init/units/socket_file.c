@@ -11,6 +11,7 @@ enum { ADDRESS_BYTES = 200, CONNECTIONS_DEFAULT = 64 };
 
 static struct service_reading reading;
 static int64_t most_connections;
+static char descriptor_name[UNIT_NAME_MAX + 1];
 static char joined[SERVICE_LINE_BYTES + 1];
 
 static bool next_setting(struct lines *lines, struct slice *key, struct slice *value)
@@ -96,6 +97,10 @@ static bool read_setting(struct slice key, struct slice value, char *mode)
 		return !parse_bool(value, &flag) || refuse("expected yes or no");
 	if (slice_is(key, "MaxConnections"))
 		return !parse_number(value, 1, CONNECTIONS_MOST, &most_connections) || refuse("expected a number from 1 to 1000");
+	if (slice_is(key, "FileDescriptorName")) {
+		print(descriptor_name, sizeof descriptor_name, "%.*s", (int)value.size, value.at);
+		return true;
+	}
 	if (slice_is(key, "SocketMode")) {
 		print(mode, 8, "%.*s", (int)(value.size < 7 ? value.size : 7), value.at);
 		return true;
@@ -106,6 +111,19 @@ static bool read_setting(struct slice key, struct slice value, char *mode)
 	if (!reading.unit && reading.n_ignored++ == 0)
 		units_complain(reading.units, reading.path, reading.line, "%s: ignored, as may be others", reading.key);
 	return true;
+}
+
+/* Each of its sockets has the name of the .socket file, unless that says another. */
+static void add_names(struct units *units, struct unit *unit, const char *path, size_t n)
+{
+	static char names[MAX_UNIT_SOCKETS * (UNIT_NAME_MAX + 1)];
+	const char *name = *descriptor_name ? descriptor_name : strrchr(path, '/') + 1;
+	size_t used = (size_t)print(names, sizeof names, "%s", unit->socket_names ? unit->socket_names : "");
+
+	for (size_t i = 0; i < n && used < sizeof names; i++)
+		used += (size_t)print(names + used, sizeof names - used, "%s%s", used > 0 ? ":" : "", name);
+	if (used < sizeof names)
+		unit->socket_names = arena_text(&units->arena, names, used);
 }
 
 bool socket_file_read(struct units *units, struct unit *unit, const char *path, const char *text, size_t size)
@@ -124,6 +142,7 @@ bool socket_file_read(struct units *units, struct unit *unit, const char *path, 
 	reading.key = key_text;
 	reading.n_ignored = 0;
 	most_connections = CONNECTIONS_DEFAULT;
+	descriptor_name[0] = '\0';
 	/* The mode first: it may stand behind the addresses. All mistakes are said, not the first alone. */
 	for (int turn = 0; turn < 2; turn++, lines = lines_of(text, size))
 		while (next_setting(&lines, &key, &value)) {
@@ -159,5 +178,6 @@ bool socket_file_read(struct units *units, struct unit *unit, const char *path, 
 	for (size_t i = 0; i < n; i++)
 		if (!units_socket(units, unit, &addresses[i]))
 			return false;
+	add_names(units, unit, path, n);
 	return true;
 }

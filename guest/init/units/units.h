@@ -151,6 +151,7 @@ struct unit {
 	uint16_t stop_timeout_line; /* where its file says it; 0: nowhere */
 	const char *user, *group, *directory, *pidfile, *tty, *mark;
 	const char *const *environment;
+	const char *socket_names;	/* those of .socket files, for LISTEN_FDNAMES, with colons between them; NULL: none has one */
 	const char *const *run_folders; /* below /run, made before it starts, its user's */
 	const char *const *environment_files; /* each with a - before it if it may be missing */
 	uint16_t umask;
