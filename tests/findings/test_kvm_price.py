@@ -15,7 +15,7 @@ MODELS = tuple(read_host_model(name) for name in ("lean", "ibrs"))
 PHASES = [("early", 0, 100), ("late", 100, 1300)]
 SYSTEM = System(
     name="made-up",
-    machine=Machine(type=MachineType.MICROVM, memory_mib=128),
+    machine=Machine(type=MachineType.Q35, memory_mib=128),
     kernel=Kernel(package="linux-image-cloud-amd64"),
     booted=Booted(mark="ready"),
 )
