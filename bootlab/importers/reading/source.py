@@ -6,6 +6,7 @@ whole is held up to a limit.
 
 import hashlib
 import io
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -168,13 +169,14 @@ def open_source(
         yield Source("standard input", sys.stdin.buffer, watcher)
         return
     path = Path(name)
-    if path.is_dir() and (folders is None or folders(path) is None):
-        raise InputError(
-            f"{name}: a folder, and none of a format that is read: one of bootchart's logs would have to be in it",
-            hint="bootlab import FILE..., for files of it that belong together",
-        )
+    is_folder = os.path.isdir(path)  # False for a name that cannot be, of which opening it says why
     try:
-        packed = folders(path) if folders is not None and path.is_dir() else None
+        packed = folders(path) if folders is not None and is_folder else None
+        if is_folder and packed is None:
+            raise InputError(
+                f"{name}: a folder, and none of a format that is read: one of bootchart's logs would have to be in it",
+                hint="bootlab import FILE..., for files of it that belong together",
+            )
         stream: IO[bytes] = io.BytesIO(packed) if packed is not None else path.open("rb", buffering=0)
     except OSError as error:
         raise InputError(

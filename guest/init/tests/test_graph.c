@@ -245,6 +245,35 @@ static void test_systemd(void)
 	CHECK(unit->restart == RESTART_ALWAYS && unit->start_timeout_ns == 5000000000);
 }
 
+/* ufw, a network, sshd: as Debian's files have it, and the same through sysinit.target. */
+static void test_services_are_ordered_through_targets(void)
+{
+	begin();
+	facilities_default(&units);
+	service("ufw", "[Unit]\nDefaultDependencies=no\nBefore=network-pre.target shutdown.target\n[Service]\nType=oneshot\n"
+		       "ExecStart=/a\n")->enabled = true;
+	service("net", "[Unit]\nDefaultDependencies=no\nAfter=network-pre.target\nBefore=network.target\n[Service]\n"
+		       "ExecStart=/a\n")->enabled = true;
+	service("settle", "[Unit]\nDefaultDependencies=no\nBefore=sysinit.target\n[Service]\nExecStart=/a\n")->enabled = true;
+	service("sshd", "[Unit]\nAfter=network.target\n[Service]\nExecStart=/a\n")->enabled = true;
+	service("own", "[Unit]\nBefore=basic.target\n[Service]\nExecStart=/a\n")->enabled = true;
+	service("early", "[Unit]\nDefaultDependencies=no\n[Service]\nExecStart=/a\n")->enabled = true;
+	resolve(NULL, false);
+	CHECK(!*complaints);
+	CHECK(relation("network-pre.target", "ufw", AT_START) == RELATION_AFTER);
+	CHECK(relation("$network", "network-pre.target", AT_START) == RELATION_AFTER);
+	CHECK(relation("net", "network-pre.target", AT_START) == RELATION_AFTER);
+	CHECK(relation("$network", "net", AT_START) == RELATION_AFTER);
+	CHECK(relation("sshd", "$network", AT_START) == RELATION_AFTER && relation("sshd", "$network", AT_STOP) == RELATION_AFTER);
+	CHECK(relation("sshd", "sysinit.target", AT_START) == RELATION_AFTER);
+	CHECK(relation("sshd", "basic.target", AT_START) == RELATION_AFTER);
+	CHECK(relation("sysinit.target", "settle", AT_START) == RELATION_AFTER);
+	CHECK(relation("basic.target", "own", AT_START) == RELATION_AFTER && relation("own", "basic.target", AT_START) == -1);
+	CHECK(relation("basic.target", "sysinit.target", AT_START) == RELATION_AFTER);
+	CHECK(relation("early", "sysinit.target", AT_START) == -1);
+	CHECK(units_find(&units, slice_of("shutdown.target")) == NO_UNIT);
+}
+
 int main(void)
 {
 	test_what_is_wanted_and_on_the_way();
@@ -254,6 +283,7 @@ int main(void)
 	test_before_a_facility_and_all_at_stop();
 	test_own_units_and_facilities();
 	test_systemd();
+	test_services_are_ordered_through_targets();
 	test_systemd_to_the_letter();
 	test_what_systemd_would_do_differently_is_refused();
 	puts("test_graph: ok");

@@ -7,6 +7,7 @@
 #include "cycles.h"
 #include "lsb_unit.h"
 #include "shared/own.h"
+#include "targets.h"
 
 enum { MAX_BUILTINS = 64 };
 
@@ -336,6 +337,7 @@ static void mark_goals(struct units *units, const char *const *goals)
 void graph_resolve(struct units *units, const struct graph_options *options)
 {
 	OWN_TABLE(found, MAX_UNITS);
+	targets_make(units);
 	for (size_t i = 0; i < units->n_refs; i++)
 		units->refs[i].named = units_find_name(units, slice_of(units->refs[i].name));
 	join_systemd(units);
