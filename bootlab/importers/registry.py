@@ -1,5 +1,6 @@
 """Every importer there is, and which one a file is for."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -81,6 +82,11 @@ IMPORTERS: Final[tuple[Importer, ...]] = (
 _ZIPPED: Final = "it is a zip archive: unpack it, or `unzip -p FILE | bootlab import -` where it holds one file"
 _SIMPLE_TRACE: Final = b"\xff" * 8 + (0xF2B177CB0AA429B4).to_bytes(8, "little")
 """How a file of QEMU's trace backend `simple` begins (trace/simple.c)."""
+_PERF_SAMPLE: Final = re.compile(
+    rb"\s{0,40}\S[^\n]{0,40}?\s\d{1,9}(?:/\d{1,9})?(?: \[\d{3,4}\])? {1,9}\d{1,9}\.\d{6,9}: {1,9}"
+    rb"\d{1,15} [\w-]+[:\w/=-]*:"
+)
+"""How `perf script` prints a sample: comm, pid, processor where it was kept, seconds, period, event."""
 LATEST: Final = 1 << 56
 """More ns than two years have, or cycles; a file with such a time in it is damaged."""
 
@@ -135,6 +141,11 @@ def read_recording(source: Source, options: Options, format_name: str | None = N
         raise FormatError(
             f"{source.name}: it is {alone} of a bootchart, by itself",
             hint=f"import the folder that it lies in, or pack it: tar czf bootchart.tgz {' '.join(loose.LOGS[:4])} ...",
+        )
+    if importer is None and _PERF_SAMPLE.match(source.head.data) is not None:
+        raise FormatError(
+            f"{source.name}: samples of perf, which say where a processor was and not when something began and ended",
+            hint="record events: perf record -a -e 'sched:*' -e 'initcall:*'; for samples, perf script | speedscope -",
         )
     if importer is None:
         raise FormatError(

@@ -121,6 +121,21 @@ def test_what_is_no_recording_is_refused_by_name(data: bytes) -> None:
         read_recording(Source("x", io.BytesIO(data)), Options())
 
 
+PERF_SAMPLES = [
+    "ls  6352  7928.404477:     250000 cpu-clock:pppH: \n\t 150af handle+0x2f (/lib/ld.so.2)\n",
+    "          python 27504 [001]  8583.355282:     250000 cpu-clock:pppH:      7f0b type_is_gc+0x7 (/lib/libpython.so)\n",
+    "Web Content 12/34 [000] 1.000001:  1 cycles:u:  55d0 [unknown] (/bin/x)\n",
+]
+"""perf 6.1, without and with call stacks and processors."""
+
+
+@pytest.mark.parametrize("text", PERF_SAMPLES)
+def test_samples_of_perf_are_named_as_such(text: str) -> None:
+    with pytest.raises(FormatError, match="^x: samples of perf") as caught:
+        read_recording(Source("x", io.BytesIO(text.encode())), Options())
+    assert caught.value.hint is not None and "perf record -a -e 'sched:*'" in caught.value.hint
+
+
 def test_an_empty_file_is_said_to_be_empty() -> None:
     with pytest.raises(FormatError, match="^x: empty$"):
         read_recording(Source("x", io.BytesIO(b"")), Options())
