@@ -123,7 +123,7 @@ def test_what_is_no_recording_is_refused_by_name(data: bytes) -> None:
 
 PERF_SAMPLES = [
     "ls  6352  7928.404477:     250000 cpu-clock:pppH: \n\t 150af handle+0x2f (/lib/ld.so.2)\n",
-    "          python 27504 [001]  8583.355282:     250000 cpu-clock:pppH:      7f0b type_is_gc+0x7 (/lib/libpython.so)\n",
+    "      python 27504 [001]  8583.355282:     250000 cpu-clock:pppH:      7f0b type_is_gc+0x7 (/lib/libpython.so)\n",
     "Web Content 12/34 [000] 1.000001:  1 cycles:u:  55d0 [unknown] (/bin/x)\n",
 ]
 """perf 6.1, without and with call stacks and processors."""
