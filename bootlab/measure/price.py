@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from bootlab.extensions.host_models import find_host_models
 from bootlab.measure.record import BootRecord, PhaseRecord, PriceRecord
 from bootlab.price.host_model import HostModel, read_host_model
-from bootlab.price.shape_corrections import FIRMWARE, XEN, shape_corrections
+from bootlab.price.shape_corrections import FIRMWARE, WITHOUT_XEN, XEN, shape_corrections
 from bootlab.profile.recorded.trace import PluginTrace, Stamp
 from bootlab.system import System
 from bootlab.timeline import marks as m
@@ -58,7 +58,12 @@ def _corrections(system: System, model: HostModel, trace: PluginTrace) -> dict[s
     if system.machine.shape is None or m.KERNEL_ENTRY not in trace.marks:
         return {}
     firmware_ns = _price_ns(model, trace, trace.marks[m.KERNEL_ENTRY])
-    return shape_corrections(model, firmware_ns=firmware_ns, by_pvh=system.kernel.entry == "pvh")
+    return shape_corrections(model, firmware_ns=firmware_ns, looks_for_xen=_looks_for_xen(system))
+
+
+def _looks_for_xen(system: System) -> bool:
+    patches = () if system.kernel.build is None else system.kernel.build.patches
+    return system.kernel.entry == "pvh" and WITHOUT_XEN not in [patch.name for patch in patches]
 
 
 def _priced_phase(

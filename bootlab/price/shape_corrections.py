@@ -15,6 +15,8 @@ XEN_CPUIDS: Final = 256
 
 Firecracker enters a kernel by Linux's own 64-bit protocol, which does not; since 1.12 by PVH where a kernel offers it.
 """
+WITHOUT_XEN: Final = "pvh-without-xen.patch"
+"""Our patch (patches/linux) to a kernel that then does not search, so that there is nothing to take off."""
 NOT_CORRECTED: Final[Mapping[str, tuple[str, ...]]] = {
     "firecracker": (
         "a doorbell of virtio is a register here; in Firecracker an ioeventfd, which KVM answers without the VMM",
@@ -27,9 +29,9 @@ NOT_CORRECTED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def shape_corrections(model: HostModel, *, firmware_ns: int, by_pvh: bool) -> dict[str, int]:
+def shape_corrections(model: HostModel, *, firmware_ns: int, looks_for_xen: bool) -> dict[str, int]:
     """Return what is taken off a boot's price, as (what, ns below 0). `firmware_ns`: its price up to the kernel."""
     found = {FIRMWARE: -firmware_ns}
-    if by_pvh:
+    if looks_for_xen:
         found[XEN] = -XEN_CPUIDS * model.exit["cpuid"].ns
     return {what: ns for what, ns in found.items() if ns}

@@ -5,8 +5,9 @@ from dataclasses import replace
 from bootlab.measure.price import counted_view, price_record, priced_phases, priced_view
 from bootlab.measure.record import BootRecord, PhaseRecord
 from bootlab.price.host_model import read_host_model
-from bootlab.price.shape_corrections import FIRMWARE, XEN
+from bootlab.price.shape_corrections import FIRMWARE, WITHOUT_XEN, XEN
 from bootlab.profile.recorded.trace import PluginTrace, Stamp
+from bootlab.sources import PATCHES
 from bootlab.system import System
 from tests.report.priced import priced_boot
 
@@ -64,6 +65,14 @@ def test_a_shape_has_its_firmware_and_its_entry_taken_off_where_they_are() -> No
     assert price.total_ns == plain.total_ns + sum(price.corrections.values())
     phases = priced_phases(PHASES, shaped, TRACE, READY)
     assert phases[0].price_ns == 0 and sum(one.price_ns or 0 for one in phases) == price.total_ns
+
+
+def test_a_kernel_that_does_not_look_for_xen_has_nothing_taken_off_for_it() -> None:
+    build = {"package": "linux-source-6.12", "patches": (PATCHES / "linux" / WITHOUT_XEN,)}
+    shaped = {"machine": {"shape": "firecracker"}, "kernel": {"build": build, "entry": "pvh"}}
+    price = price_record(System.model_validate({**dict(SYSTEM), **shaped}), TRACE, READY)
+    assert price is not None and price.corrections.keys() == {FIRMWARE}
+    assert (PATCHES / "linux" / WITHOUT_XEN).is_file()
 
 
 def test_each_view_has_one_figure_only_and_its_phases_add_up() -> None:

@@ -8,9 +8,9 @@ from bootlab.system.shape import SHAPES
 def test_the_firmware_and_the_entry_are_taken_off_by_the_models_own_figures() -> None:
     for name in NAMED:
         model = read_host_model(name)
-        both = shape_corrections(model, firmware_ns=1000, by_pvh=True)
+        both = shape_corrections(model, firmware_ns=1000, looks_for_xen=True)
         assert both == {FIRMWARE: -1000, XEN: -256 * model.exit["cpuid"].ns}
-        assert shape_corrections(model, firmware_ns=0, by_pvh=False) == {}
+        assert shape_corrections(model, firmware_ns=0, looks_for_xen=False) == {}
 
 
 def test_every_shape_says_what_else_differs() -> None:
