@@ -22,6 +22,7 @@ from bootlab.price.classes import CLASSES, FAULT_2M, FAULT_4K
 from bootlab.price.host_model import NAMED
 from bootlab.report.parts.figures import COUNTED, count, ms, short_hash
 from bootlab.report.parts.markdown import markdown_table, prose
+from bootlab.sources import PATCHES
 from bootlab.system import PageSize, System, read_system
 
 ROOT = Path(__file__).parents[1]
@@ -38,13 +39,69 @@ class Row:
     shape: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step from ours to its limit: what it changes, and what it takes from whom, "" for nothing."""
+
+    what: str
+    gives_up: str
+    words: str = ""
+    patch: str = ""
+    option: str = ""
+    memory_mib: int | None = None
+
+    def taken(self, system: System) -> System:
+        """Return the system with this step."""
+        assert system.kernel.build is not None
+        build = dict(system.kernel.build)
+        if self.patch:
+            build["patches"] = (*system.kernel.build.patches, PATCHES / "linux" / self.patch)
+        if self.option:
+            build["options"] = {**system.kernel.build.options, self.option: True}
+        cmdline = f"{self.words} {system.kernel.cmdline}" if self.words else system.kernel.cmdline
+        system = system.with_part("kernel", build=build, cmdline=cmdline)
+        return system if self.memory_mib is None else system.with_part("machine", memory_mib=self.memory_mib)
+
+
+LIMIT = "examples/microvm/limit.toml"
+STEPS = (
+    Step(
+        "`noapic`: interrupts by the old controller",
+        "an interrupt takes more exits while the system runs; one CPU only",
+        words="noapic",
+    ),
+    Step("`pvh-without-xen.patch`", "on Xen it ends without a word", patch="pvh-without-xen.patch"),
+    Step("`cpuid-once.patch`", "", patch="cpuid-once.patch"),
+    Step("`direct-map-unset.patch`", "", patch="direct-map-unset.patch"),
+    Step("`alternatives-undecoded.patch`", "", patch="alternatives-undecoded.patch"),
+    Step(
+        "`printk-forget-quiet.patch`",
+        "in dmesg, what is less than a warning",
+        patch="printk-forget-quiet.patch",
+        option="PRINTK_FORGET_QUIET",
+    ),
+    Step(
+        "`serial-known-16550a.patch`",
+        "serial ports that are not there are not noticed",
+        patch="serial-known-16550a.patch",
+        option="SERIAL_8250_KNOWN_16550A",
+    ),
+    Step("32 MiB of memory instead of 128", "memory", memory_mib=32),
+)
+"""From examples/microvm.toml to LIMIT, each on top of those before."""
+STEP_MODEL = "lean"
+ASKED = {"instructions": 6_000_000, "exits": 300, "pages of 4 KiB": 1_000, "or chunks of 2 MiB": 12}
+"""Of LIMIT, up to the first instruction of its program."""
+
 _PUBLISHED = "published microVM configuration"
+_OURS = Row("ours", "examples/microvm.toml", shape=True)
 ROWS = (
     Row("Debian 12, stock cloud kernel", "examples/debian-cloud.toml"),
     Row("Debian 13, stock cloud kernel", "examples/debian-13-cloud.toml"),
     Row("Firecracker's recommended configuration", "examples/microvm/firecracker/0-recommended.toml"),
     Row(_PUBLISHED, "examples/microvm/peer-pit.toml", shape=True),
-    Row("ours", "examples/microvm.toml", shape=True),
+    _OURS,
+    Row("ours at its limit", LIMIT, shape=True),
 )
 PUBLISHED_MS = {
     (128, "4K"): 8.8, (128, "2M"): 5.95, (1024, "4K"): 16.9, (1024, "2M"): 7.95, (2048, "4K"): 25.1, (2048, "2M"): 11.1,
@@ -146,6 +203,9 @@ def page(boots: Boots, rows: Sequence[Row]) -> str:
             "calibrate the local APIC for 216 million instructions, which a guest of KVM does not."
         ),
         *([prose(f"Left out: {', '.join(left_out)}.")] if left_out else []),
+        "## Ours, step by step to its limit",
+        limit_table(boots),
+        asked_table(boots),
         "## Published beside predicted",
         published,
         prose(
@@ -185,7 +245,7 @@ def prices_table(boots: Boots, wanted: Sequence[Row]) -> str:
             for name in CLASSES
             if any(name in r.charges for r in lean)
         ],
-        ["exits in all", *(count(sum(c.count for n, c in one.charges.items() if n in CLASSES)) for one in lean)],
+        ["exits in all", *(count(exits_of(one)) for one in lean)],
         ["pages of 4 KiB", *(_times(one, FAULT_4K) for one in lean)],
         *[
             [f"**price under `{model}`, ms**", *(_price(records[index]) for records in found.values())]
@@ -200,6 +260,56 @@ def prices_table(boots: Boots, wanted: Sequence[Row]) -> str:
         for index, model in enumerate(NAMED)
     ]
     return markdown_table(titles, rows)
+
+
+def limit_table(boots: Boots) -> str:
+    """Return what each step from ours to its limit saves, under `lean`; the last row is LIMIT as it is."""
+    system = _charged(seen_by_kvm(_OURS), STEP_MODEL)
+    records = [boots.boot(system, "ours, the first of the steps")]
+    rows = [["examples/microvm.toml", "", *_step_figures(records[0]), "", ""]]
+    for step in STEPS:
+        system = step.taken(system)
+        records.append(boots.boot(system, step.what))
+        before, after = (record.price.total_ns for record in records[-2:] if record.price is not None)
+        rows.append([step.what, step.gives_up or "nothing", *_step_figures(records[-1]), ms(after), ms(before - after)])
+    rows[0][-2] = _price(records[0])
+    titles = [
+        "step, each on top of those above",
+        "gives up",
+        "instructions>",
+        "exits>",
+        "pages>",
+        "price ms>",
+        "saved>",
+    ]
+    return markdown_table(titles, rows)
+
+
+def asked_table(boots: Boots) -> str:
+    """Return what was asked of LIMIT up to its first user instruction, and what it reaches."""
+    system = _charged(read_system(ROOT / LIMIT), STEP_MODEL)
+    small = boots.boot(system, "ours at its limit")
+    huge = boots.boot(system.with_part("machine", page_size=PageSize.HUGE), "ours at its limit, 2 MiB")
+    reached = {
+        "instructions": small.instructions or 0,
+        "exits": exits_of(small),
+        "pages of 4 KiB": small.charges[FAULT_4K].count,
+        "or chunks of 2 MiB": huge.charges[FAULT_2M].count,
+    }
+    rows = [
+        [what, f"at most {count(most)}", count(reached[what]), "yes" if reached[what] <= most else "no"]
+        for what, most in ASKED.items()
+    ]
+    return markdown_table(["", "asked>", "reached>", ""], rows)
+
+
+def _step_figures(record: BootRecord) -> list[str]:
+    return [count(record.instructions), count(exits_of(record)), _times(record, FAULT_4K)]
+
+
+def exits_of(record: BootRecord) -> int:
+    """Return how many exits a boot had, its pages not among them, and nothing corrected."""
+    return sum(charge.count for name, charge in record.charges.items() if name in CLASSES)
 
 
 def published_table(boots: Boots) -> tuple[str, list[float]]:

@@ -4,16 +4,30 @@ from pathlib import Path
 
 import pytest
 
-from scripts.price_tables import ROWS, kernel_ns, main, meets_at, seen_by_kvm
+from bootlab.system import read_system
+from scripts.price_tables import LIMIT, ROOT, ROWS, STEPS, Row, kernel_ns, main, meets_at, seen_by_kvm
 from tests.report.priced import priced_boot
 
 
 def test_every_row_but_those_on_a_shape_is_a_machine_that_kvm_shows_itself_on() -> None:
-    ours, stock = ROWS[-1], ROWS[0]
+    ours, stock = ROWS[-2], ROWS[0]
     shaped = seen_by_kvm(ours).machine
     assert (shaped.shape, shaped.hypervisor, shaped.memory_mib) == ("firecracker", "kvm", 128)
     plain = seen_by_kvm(stock).machine
     assert plain.shape is None and plain.hypervisor == "kvm" and plain.cpu.startswith("EPYC")
+
+
+def test_the_steps_end_at_the_limit() -> None:
+    """So that the table's last row is the example, and each of its patches and options is a step."""
+    limit, stepped = read_system(ROOT / LIMIT), seen_by_kvm(Row("", "examples/microvm.toml", shape=True))
+    for step in STEPS:
+        stepped = step.taken(stepped)
+    assert stepped.kernel.build is not None and limit.kernel.build is not None
+    names = [[patch.name for patch in one.patches] for one in (stepped.kernel.build, limit.kernel.build)]
+    assert names[0] == names[1] and stepped.kernel.build.options == limit.kernel.build.options
+    assert stepped.kernel.cmdline == limit.kernel.cmdline and stepped.machine == limit.machine
+    for part in ("initramfs", "disks", "network", "booted", "check"):
+        assert getattr(stepped, part) == getattr(limit, part), part
 
 
 def test_the_kernels_own_price_has_neither_firmware_nor_user_space() -> None:

@@ -1,0 +1,51 @@
+"""The microVM at its limit, built as shipped: three boots alike with the whole check, and figures on record."""
+
+import json
+import os
+
+import pytest
+
+from bootlab.build.workshop import Workshop
+from bootlab.experiments.engine import Engine, Job
+from bootlab.experiments.series import are_identical
+from bootlab.experiments.store import RunKind, Store
+from bootlab.measure.prepare import prepare
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.system import read_system
+from tests.boot.conftest import EXAMPLES
+from tests.boot.machines.test_exact import EXPECTED, expected_key
+from tests.boot.machines.test_exact import figures as plain_figures
+
+pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
+
+
+@pytest.fixture(scope="module")
+def three(shop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> list[BootRecord]:
+    """Return three boots of it."""
+    prepared = prepare(shop, read_system(EXAMPLES / "microvm" / "limit.toml"))
+    run = Store(tmp_path_factory.mktemp("limit")).start(RunKind.MEASURE, "limit", {})
+    return Engine(run).boot_all([Job(str(number), prepared) for number in range(3)])
+
+
+def figures(record: BootRecord) -> dict[str, object]:
+    """Return what another machine must measure too: exits and pages by class among them."""
+    counts = {name: charge.count for name, charge in sorted(record.charges.items())}
+    return {**plain_figures(record), "counts": counts}
+
+
+def test_three_boots_do_the_whole_check_and_are_identical(three: list[BootRecord]) -> None:
+    assert [record.outcome for record in three] == [Outcome.READY] * 3, [record.detail for record in three]
+    assert are_identical(three), [figures(record) for record in three]
+    assert figures(three[0]) == figures(three[1]) == figures(three[2])
+
+
+@pytest.mark.rolling
+def test_another_machine_measured_the_same(three: list[BootRecord]) -> None:
+    record, known = three[0], json.loads(EXPECTED.read_text())
+    key = expected_key(record)
+    if os.environ.get("BOOTLAB_GOLDEN") == "write":
+        known[key] = figures(record)
+        EXPECTED.write_text(json.dumps(known, indent=1) + "\n")
+    if key not in known:
+        pytest.skip(f"no expected figures for {key}; measured: {json.dumps(figures(record))}")
+    assert figures(record) == known[key]
