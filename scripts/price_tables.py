@@ -48,7 +48,6 @@ class Step:
     words: str = ""
     patch: str = ""
     option: str = ""
-    memory_mib: int | None = None
 
     def taken(self, system: System) -> System:
         """Return the system with this step."""
@@ -59,8 +58,7 @@ class Step:
         if self.option:
             build["options"] = {**system.kernel.build.options, self.option: True}
         cmdline = f"{self.words} {system.kernel.cmdline}" if self.words else system.kernel.cmdline
-        system = system.with_part("kernel", build=build, cmdline=cmdline)
-        return system if self.memory_mib is None else system.with_part("machine", memory_mib=self.memory_mib)
+        return system.with_part("kernel", build=build, cmdline=cmdline)
 
 
 LIMIT = "examples/microvm/limit.toml"
@@ -86,7 +84,6 @@ STEPS = (
         patch="serial-known-16550a.patch",
         option="SERIAL_8250_KNOWN_16550A",
     ),
-    Step("32 MiB of memory instead of 128", "memory", memory_mib=32),
 )
 """From examples/microvm.toml to LIMIT, each on top of those before."""
 STEP_MODEL = "lean"
