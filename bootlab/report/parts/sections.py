@@ -157,13 +157,11 @@ def as_members(records: Sequence[BootRecord]) -> list[Member]:
 
 
 def scroll(label: str, content: Content, kind: str = "") -> Html:
-    """Return a box that scrolls inside the page; it takes focus, so that a keyboard can scroll it too."""
+    """Return a box that scrolls inside the page; it takes focus, so that a keyboard can scroll it too.
+
+    One of kind `sideways` has the height of its content, and scrolls only where the window is too narrow for it.
+    """
     return tag("div", content, class_=f"scroll {kind}".strip(), tabindex=0, role="region", aria_label=label)
-
-
-def sideways(label: str, content: Content) -> Html:
-    """Return what may be wider than a narrow window, in a box of its height that scrolls sideways and takes focus."""
-    return tag("div", content, class_="sideways", tabindex=0, role="region", aria_label=label)
 
 
 def fold(title: Content, *content: Content, opened: bool = False) -> Html:

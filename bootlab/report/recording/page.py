@@ -8,7 +8,7 @@ from bootlab.report.parts import charts
 from bootlab.report.parts.figures import count, percent
 from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Content, Html, join, tag
-from bootlab.report.parts.sections import fold, key_figure, key_figures, pairs, scroll, section, sideways
+from bootlab.report.parts.sections import fold, key_figure, key_figures, pairs, scroll, section
 from bootlab.report.parts.whole_page import page_header, shell
 from bootlab.report.profile.downloads import csv_link, file_links
 from bootlab.report.profile.pictures import SCRIPTS, flame_chart, flame_graph, without_scripts
@@ -118,9 +118,10 @@ def _longest(one: Recording, source: str, rows: Sequence[RecordingRow]) -> Html:
         f"The {shown_first(source)} {min(len(rows), _LONGEST)} of {count(len(rows))}, "
         f"{amount(total_ns(rows), clock)} {unit} added up, {clock.name} clock."
     )
-    shown = sideways(
+    shown = scroll(
         title_of(source),
         table(caption, columns, [cells(row) for row in rows[:_LONGEST]], kind="longest", sortable=True),
+        "sideways",
     )
     if len(rows) <= _LONGEST:
         return shown
@@ -161,7 +162,7 @@ def _series(one: Recording) -> Html:
     few = f" {FEW_BOOTS}" if any(len(series.values) < INTERVAL_BOOTS for series in one.series) else ""
     caption = f"Each figure over all boots, {one.timeline.clock.name} clock.{few}"
     shown = table(caption, columns, rows, kind="raw", sortable=True)
-    return join([*cautions, sideways("figures of several boots", shown)])
+    return join([*cautions, scroll("figures of several boots", shown, "sideways")])
 
 
 def _events(one: Recording) -> Html:

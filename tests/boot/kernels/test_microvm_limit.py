@@ -1,8 +1,5 @@
 """The microVM at its limit, built as shipped: three boots alike with the whole check, and figures on record."""
 
-import json
-import os
-
 import pytest
 
 from bootlab.build.workshop import Workshop
@@ -13,8 +10,7 @@ from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import read_system
 from tests.boot.conftest import EXAMPLES
-from tests.boot.machines.test_exact import EXPECTED, expected_key
-from tests.boot.machines.test_exact import figures as plain_figures
+from tests.boot.recorded_figures import compare_with_record, figures
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 
@@ -27,12 +23,6 @@ def three(shop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> list[Boot
     return Engine(run).boot_all([Job(str(number), prepared) for number in range(3)])
 
 
-def figures(record: BootRecord) -> dict[str, object]:
-    """Return what another machine must measure too: exits and pages by class among them."""
-    counts = {name: charge.count for name, charge in sorted(record.charges.items())}
-    return {**plain_figures(record), "counts": counts}
-
-
 def test_three_boots_do_the_whole_check_and_are_identical(three: list[BootRecord]) -> None:
     assert [record.outcome for record in three] == [Outcome.READY] * 3, [record.detail for record in three]
     assert are_identical(three), [figures(record) for record in three]
@@ -41,11 +31,4 @@ def test_three_boots_do_the_whole_check_and_are_identical(three: list[BootRecord
 
 @pytest.mark.rolling
 def test_another_machine_measured_the_same(three: list[BootRecord]) -> None:
-    record, known = three[0], json.loads(EXPECTED.read_text())
-    key = expected_key(record)
-    if os.environ.get("BOOTLAB_GOLDEN") == "write":
-        known[key] = figures(record)
-        EXPECTED.write_text(json.dumps(known, indent=1) + "\n")
-    if key not in known:
-        pytest.skip(f"no expected figures for {key}; measured: {json.dumps(figures(record))}")
-    assert figures(record) == known[key]
+    compare_with_record(three[0])

@@ -1,10 +1,7 @@
 """The virtual clock repeats exactly: counts, marks and console, boot after boot and machine after machine."""
 
-import json
-import os
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -17,28 +14,10 @@ from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import read_system
 from bootlab.targets.target import Prepared
 from bootlab.timeline import marks as m
+from tests.boot.conftest import EXAMPLES
+from tests.boot.recorded_figures import compare_with_record, figures
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
-
-EXAMPLES = Path(__file__).parents[3] / "examples"
-EXPECTED = Path(__file__).parents[2] / "data" / "expected-figures.json"
-
-
-def figures(record: BootRecord) -> dict[str, object]:
-    """Return what another machine must measure too."""
-    return {
-        "instructions": record.instructions,
-        "idle_ns": record.idle_ns,
-        "marks": {name: record.marks[name] for name in m.BOOT_ORDER if name in record.marks},
-        "console_sha256": record.console_sha256,
-    }
-
-
-def expected_key(record: BootRecord) -> str:
-    """Return what the figures depend on: the boot's inputs by hash. The plugin is not among them: it cannot matter."""
-    parts = [f"{name} {record.hashes[name][:16]}" for name in sorted(record.hashes) if name != "plugin"]
-    return f"{record.system}: " + ", ".join(parts)
-
 
 SYSTEMS = [
     pytest.param("debian-cloud", marks=pytest.mark.promise("exact boots", "machine q35")),
@@ -78,12 +57,4 @@ def test_three_boots_are_identical(name: str, booted: Callable[[str], list[BootR
 @pytest.mark.rolling
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_another_machine_measured_the_same(name: str, booted: Callable[[str], list[BootRecord]]) -> None:
-    record = booted(name)[0]
-    known = json.loads(EXPECTED.read_text())
-    key = expected_key(record)
-    if os.environ.get("BOOTLAB_GOLDEN") == "write":
-        known[key] = figures(record)
-        EXPECTED.write_text(json.dumps(known, indent=1) + "\n")
-    if key not in known:
-        pytest.skip(f"no expected figures for {key}; measured: {json.dumps(figures(record))}")
-    assert figures(record) == known[key]
+    compare_with_record(booted(name)[0])
