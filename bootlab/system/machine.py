@@ -119,6 +119,13 @@ class Machine(Part):
         return self
 
     @model_validator(mode="after")
+    def _guest_is_told_of_all_vcpus(self) -> Self:
+        if self.vcpus > 1 and self.tells_one_vcpu:
+            what = f"shape {self.shape!r}" if self.shape is not None else 'machine.options.acpi = "off"'
+            raise ValueError(f"vcpus is {self.vcpus}: a microvm without ACPI ({what}) tells its guest of one CPU only")
+        return self
+
+    @model_validator(mode="after")
     def _firmware_of_a_suite(self) -> Self:
         if self.firmware_suite is not None and self.firmware != "ovmf":
             raise ValueError('firmware_suite says where firmware = "ovmf" comes from')
@@ -142,6 +149,11 @@ class Machine(Part):
         if self.type.is_real:
             return (self.type.value.removesuffix("-board"),)
         return _ARCHITECTURES.get(self.type, ("x86_64",))
+
+    @property
+    def tells_one_vcpu(self) -> bool:
+        """Whether its guest starts one CPU however many there are: without ACPI microvm has no table of them."""
+        return self.type is MachineType.MICROVM and self.options.get("acpi") == "off"
 
     @property
     def uses_qboot(self) -> bool:

@@ -51,6 +51,14 @@ def test_refused_before_a_run_begins(words: list[str], said: str, system: str, t
     assert not (tmp_path / "runs").exists()
 
 
+def test_a_place_that_cannot_be_is_told_before_any_is_prepared(system: str, tmp_path: Path) -> None:
+    path = Path(system).with_name("microvm.toml")
+    path.write_text(SYSTEM.replace('type = "q35"', 'type = "microvm"\noptions = { acpi = "off" }'))
+    with pytest.raises(InputError, match="tells its guest of one CPU only"):
+        run(["sweep", str(path), "--vcpus", "1,2", "--runs", str(tmp_path / "runs")])
+    assert not (tmp_path / "runs").exists()
+
+
 def test_two_kernels_of_one_name_need_other_file_names(system: str, tmp_path: Path) -> None:
     other = tmp_path / "other" / "made-up.toml"
     other.parent.mkdir()

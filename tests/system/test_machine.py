@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from bootlab.errors import InputError
-from bootlab.system import System, read_system
+from bootlab.system import Machine, System, read_system
 from tests.system.files import GOOD, write
 
 
@@ -25,3 +26,10 @@ def test_only_a_board_has_a_board_for_a_machine(tmp_path: Path) -> None:
     path.write_text('[machine]\ntype = "armv7-board"\n[kernel]\npackage = "linux"\n[booted]\nmark = "ready"\n')
     with pytest.raises(InputError, match="emulated, or has a"):
         read_system(path)
+
+
+@pytest.mark.parametrize("given", [{"options": {"acpi": "off"}}, {"shape": "firecracker", "cpu": "max"}])
+def test_a_microvm_without_acpi_has_one_cpu(given: dict[str, object]) -> None:
+    """Its guest would start one of two, and a sweep over CPUs would find that they cost nothing."""
+    with pytest.raises(ValidationError, match="vcpus is 2: a microvm without ACPI .* one CPU only"):
+        Machine.model_validate({"type": "microvm", "vcpus": 2, **given})

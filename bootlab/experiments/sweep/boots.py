@@ -25,13 +25,18 @@ _UNITS: dict[Axis, str] = {"vcpus": "vCPU", "memory_mib": "GiB"}
 
 
 class BootSweep:
-    """One sweep. `repeats`: seeds of each place (virtual clock), or boots of it (wall)."""
+    """One sweep. `repeats`: seeds of each place (virtual clock), or boots of it (wall).
+
+    Raises InputError where there is nothing to sweep, or where the system cannot be what one of the places asks.
+    """
 
     def __init__(self, shop: Workshop, system: System, wanted: SweepAxes, repeats: int) -> None:
         self.system = system
         self.wanted = wanted
         self.seeds = list(range(1, repeats + 1))
         self.places = places(system, wanted, repeats)
+        # Each is checked before the first is prepared, which may build a kernel.
+        self._systems = {place: system_at(system, place, wanted.kernels) for place in self.places}
         self._shop = shop
         self._wall = system.clock.kind is not ClockKind.VIRTUAL
 
@@ -71,7 +76,7 @@ class BootSweep:
 
     def _prepare(self, place: SweptMachine) -> Prepared:
         self._shop.tell(f"preparing {place.label}")
-        return prepare(self._shop, system_at(self.system, place, self.wanted.kernels))
+        return prepare(self._shop, self._systems[place])
 
     def _result(
         self,

@@ -16,6 +16,8 @@ def _has_several(system: System, measured: Measured) -> str | None:
 def _has_one(system: System, measured: Measured) -> str | None:
     if (reason := fixed_by_board(system)) is not None:
         return reason
+    if system.machine.tells_one_vcpu:
+        return "a microvm without ACPI tells its guest of one CPU only"
     return None if system.machine.vcpus == 1 else f"the machine has {system.machine.vcpus} vCPUs already"
 
 
