@@ -35,7 +35,7 @@ static struct {
 	struct vcpu_state state;
 	struct qemu_plugin_register *general[STATE_REGISTERS];
 	void (*access_memory)(uint64_t address, void *bytes, uint64_t size, bool is_write);
-	uint32_t leaf; /* of the CPUID that has just been executed */
+	uint32_t leaf; /* of the CPUID that has just been executed: no other vCPU runs before its block ends */
 	uint8_t *clock_flag; /* set ahead of an instruction that reads the clock, to be taken back behind it */
 } self;
 
@@ -57,7 +57,7 @@ static void find_registers(void)
 	char message[256];
 
 	read_registers(now);
-	if (self.state.registers) {
+	if (self.state.registers_at) {
 		if (!vcpu_state_holds(&self.state, now))
 			fail("the vCPU's registers are not where they were");
 		return;
@@ -85,12 +85,13 @@ static void on_cpuid(unsigned int vcpu, void *userdata)
 /* Ahead of the instruction behind CPUID. */
 static void on_after_cpuid(unsigned int vcpu, void *userdata)
 {
-	uint64_t *registers = self.state.registers;
+	uint64_t *registers;
 
 	(void)vcpu;
 	(void)userdata;
 	if (!is_ours(self.leaf))
 		return;
+	registers = vcpu_state_registers(&self.state);
 	/* "KVMKVMKVM", and the highest leaf: a range of leaves above it is another hypervisor's. */
 	if (self.leaf == LEAF_SIGNATURE) {
 		registers[RAX] = LEAF_FEATURES;
@@ -135,7 +136,7 @@ static void allow_clock(void)
 {
 	char message[256];
 
-	if (!self.state.registers)
+	if (!self.state.registers_at)
 		find_registers();
 	self.clock_flag = vcpu_state_clock_flag(&self.state, message, sizeof message);
 	if (!self.clock_flag)
@@ -149,6 +150,8 @@ static void on_msr(unsigned int vcpu, void *userdata)
 	uint32_t msr = (uint32_t)registers_read(self.general[RCX]);
 
 	(void)vcpu;
+	/* One that QEMU took back itself: by now it may be another vCPU's. */
+	self.clock_flag = NULL;
 	if (site->kind == TRAP_WRMSR)
 		write_clock(msr, registers_read(self.general[RDX]) << 32 | (uint32_t)registers_read(self.general[RAX]));
 	if (msr >= X2APIC_FIRST && msr <= X2APIC_LAST)
@@ -207,7 +210,7 @@ void hypervisor_watch(struct qemu_plugin_tb *tb)
 		return;
 	for (size_t i = 0; i < n_insns; i++)
 		watch_insn(tb, i, n_insns);
-	if (!state->registers || n_insns < 2 || (state->samples[0] >= STATE_SAMPLES && state->samples[1] >= STATE_SAMPLES))
+	if (!state->registers_at || n_insns < 2 || (state->samples[0] >= STATE_SAMPLES && state->samples[1] >= STATE_SAMPLES))
 		return;
 	qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, 0), on_sample, QEMU_PLUGIN_CB_NO_REGS, NULL);
 	qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, n_insns - 1), on_sample, QEMU_PLUGIN_CB_NO_REGS, tb);

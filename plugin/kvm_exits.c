@@ -41,7 +41,10 @@ static struct {
 	 * Virtual pages that were touched already, with the generation in the low bits: a page's number has 45 bits even with five
 	 * levels of page tables, and its sign. Whatever may change a mapping begins a new generation.
 	 */
-	uint64_t seen[2][SEEN];
+	struct seen {
+		uint64_t pages[2][SEEN]; /* read, written */
+	} *seen; /* of each vCPU, as each has its own mappings */
+	int n_vcpus;
 	uint64_t generation;
 	struct pending {
 		uint64_t address;
@@ -54,7 +57,7 @@ static void forget_seen(void)
 {
 	self.generation = (self.generation + 1) & ((1 << GENERATION_BITS) - 1);
 	if (!self.generation)
-		memset(self.seen, 0xff, sizeof self.seen);
+		memset(self.seen, 0xff, (size_t)self.n_vcpus * sizeof *self.seen);
 }
 
 static void charge(uint64_t ns)
@@ -140,7 +143,7 @@ static void on_new_mapping(unsigned int vcpu, void *userdata)
 	forget_seen();
 }
 
-static void touch_data(qemu_plugin_meminfo_t info, uint64_t address)
+static void touch_data(struct seen *seen, qemu_plugin_meminfo_t info, uint64_t address)
 {
 	struct qemu_plugin_hwaddr *at = qemu_plugin_get_hwaddr(info, address);
 	bool store = qemu_plugin_mem_is_store(info);
@@ -155,25 +158,25 @@ static void touch_data(qemu_plugin_meminfo_t info, uint64_t address)
 		take_trap(&trap);
 		return;
 	}
-	self.seen[store][(address >> PAGE_BITS) % SEEN] = address >> PAGE_BITS << GENERATION_BITS | self.generation;
+	seen->pages[store][(address >> PAGE_BITS) % SEEN] = address >> PAGE_BITS << GENERATION_BITS | self.generation;
 	take_touch(physical, store ? PAGE_WRITTEN : PAGE_READ, touched_memory_add(&self.touched, physical));
 }
 
 /* Behind every access: most of what a boot with a profile takes besides is spent here. */
 static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
 {
+	struct seen *seen = &self.seen[vcpu];
 	uint64_t page = address >> PAGE_BITS;
 	uint64_t last;
 
 	(void)userdata;
-	(void)vcpu;
-	if (self.seen[qemu_plugin_mem_is_store(info)][page % SEEN] == (page << GENERATION_BITS | self.generation) &&
+	if (seen->pages[qemu_plugin_mem_is_store(info)][page % SEEN] == (page << GENERATION_BITS | self.generation) &&
 	    (address & (PAGE_SIZE - 1)) <= PAGE_SIZE - ACCESS_MAX)
 		return;
-	touch_data(info, address);
+	touch_data(seen, info, address);
 	last = address + (UINT64_C(1) << qemu_plugin_mem_size_shift(info)) - 1;
 	if (last >> PAGE_BITS != page)
-		touch_data(info, last & ~(uint64_t)(PAGE_SIZE - 1));
+		touch_data(seen, info, last & ~(uint64_t)(PAGE_SIZE - 1));
 }
 
 /* At the start of the block, once what it is part of is known to the profile. */
@@ -254,11 +257,17 @@ void kvm_exits_watch(struct qemu_plugin_tb *tb)
 		watch_insn(qemu_plugin_tb_get_insn(tb, i));
 }
 
-int kvm_exits_open(bool profiled)
+int kvm_exits_open(bool profiled, int n_vcpus)
 {
 	self.counts = profiled && recording.config.count_traps;
 	self.prices_asked = config_prices(&recording.config);
-	memset(self.seen, 0xff, sizeof self.seen);
+	if (self.counts || self.prices_asked) {
+		self.seen = malloc((size_t)n_vcpus * sizeof *self.seen);
+		if (!self.seen)
+			return -ENOMEM;
+		self.n_vcpus = n_vcpus;
+		memset(self.seen, 0xff, (size_t)n_vcpus * sizeof *self.seen);
+	}
 	return prices_init(&recording.config, &recording.prices);
 }
 

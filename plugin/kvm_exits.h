@@ -8,8 +8,8 @@
 
 #include "qemu_plugin_api.h"
 
-/* Before the machine exists: whether a profile is made that may want the counts. 0 or a negative errno. */
-int kvm_exits_open(bool profiled);
+/* Before the machine exists: whether a profile is made that may want the counts; how many vCPUs there can be. 0 or -errno. */
+int kvm_exits_open(bool profiled, int n_vcpus);
 /* From a vCPU's first callback. */
 void kvm_exits_vcpu(void);
 /* From the first translation, of code at `address`: prove what is needed, and tell the trace. Takes the recording's lock. */

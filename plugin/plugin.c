@@ -227,7 +227,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 		fprintf(stderr, "bootlab-plugin: %s\n", message);
 		return -1;
 	}
-	r = kvm_exits_open(profiled);
+	r = kvm_exits_open(profiled, info->system.max_vcpus);
 	if (r) {
 		fprintf(stderr, "bootlab-plugin: %s\n", strerror(-r));
 		return -1;

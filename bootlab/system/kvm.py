@@ -18,5 +18,3 @@ def expect_kvm(machine: Machine, clock: BootClock) -> None:
         raise ValueError(
             f'machine.hypervisor: clock.kind = "{clock.kind.value}" has the hypervisor that runs the guest'
         )
-    if machine.vcpus != 1:
-        raise ValueError(f"machine.hypervisor: with one vCPU only, and machine.vcpus is {machine.vcpus}")

@@ -18,22 +18,22 @@ static int fail(char *message, size_t message_size, const char *what)
 
 int vcpu_state_open(char *message, size_t message_size, struct vcpu_state *ret)
 {
-	void *const *cpu;
-	const struct wanted_symbol wanted[] = { { "current_cpu", &cpu } };
+	uint8_t *const *running;
+	const struct wanted_symbol wanted[] = { { "current_cpu", &running } };
 	int r = symbols_find(wanted, 1, message, message_size);
 
 	if (r)
 		return r;
-	if (!*cpu)
+	if (!*running)
 		return fail(message, message_size, "current_cpu is not set where the guest runs");
-	*ret = (struct vcpu_state){ .object = *cpu, .size = malloc_usable_size(*cpu) };
+	*ret = (struct vcpu_state){ .running = running, .size = malloc_usable_size(*running) };
 	return ret->size ? 0 : fail(message, message_size, "the size of a vCPU's object is not known");
 }
 
 void vcpu_state_deinit(struct vcpu_state *state)
 {
 	free(state->may_be_flag);
-	*state = (struct vcpu_state){ .object = NULL };
+	*state = (struct vcpu_state){ .running = NULL };
 }
 
 int vcpu_state_find(struct vcpu_state *state, const uint64_t now[STATE_REGISTERS], char *message, size_t message_size)
@@ -42,7 +42,7 @@ int vcpu_state_find(struct vcpu_state *state, const uint64_t now[STATE_REGISTERS
 	size_t found = 0, place = 0;
 
 	for (size_t at = 0; at + whole <= state->size; at += sizeof *now)
-		if (!memcmp(state->object + at, now, whole)) {
+		if (!memcmp(*state->running + at, now, whole)) {
 			place = at;
 			found++;
 		}
@@ -54,39 +54,42 @@ int vcpu_state_find(struct vcpu_state *state, const uint64_t now[STATE_REGISTERS
 	if (!state->may_be_flag)
 		return fail(message, message_size, "out of memory");
 	memset(state->may_be_flag, 1, place + 1);
-	state->registers = (uint64_t *)(void *)(state->object + place);
+	state->registers_at = place;
 	return 0;
+}
+
+uint64_t *vcpu_state_registers(const struct vcpu_state *state)
+{
+	return (uint64_t *)(void *)(*state->running + state->registers_at);
 }
 
 bool vcpu_state_holds(const struct vcpu_state *state, const uint64_t now[STATE_REGISTERS])
 {
-	return state->registers && !memcmp(state->registers, now, STATE_REGISTERS * sizeof *now);
+	return state->registers_at && !memcmp(vcpu_state_registers(state), now, STATE_REGISTERS * sizeof *now);
 }
 
 void vcpu_state_sample(struct vcpu_state *state, bool last)
 {
-	size_t count = (size_t)((uint8_t *)state->registers - state->object);
-
-	for (size_t i = 0; i < count; i++)
-		state->may_be_flag[i] &= state->object[i] == last;
+	for (size_t i = 0; i < state->registers_at; i++)
+		state->may_be_flag[i] &= (*state->running)[i] == last;
 	state->samples[last]++;
 }
 
 uint8_t *vcpu_state_clock_flag(const struct vcpu_state *state, char *message, size_t message_size)
 {
-	size_t count = (size_t)((uint8_t *)state->registers - state->object), found = 0, place = 0;
+	size_t found = 0, place = 0;
 
-	if (!state->registers || state->samples[0] < STATE_SAMPLES || state->samples[1] < STATE_SAMPLES) {
+	if (!state->registers_at || state->samples[0] < STATE_SAMPLES || state->samples[1] < STATE_SAMPLES) {
 		snprintf(message, message_size, "too few blocks have run to find the flag of the clock");
 		return NULL;
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < state->registers_at; i++)
 		if (state->may_be_flag[i]) {
 			place = i;
 			found++;
 		}
 	if (found == 1)
-		return state->object + place;
+		return *state->running + place;
 	snprintf(message, message_size, "the flag of the clock may be one of %zu bytes, not one", found);
 	return NULL;
 }

@@ -15,21 +15,24 @@
 
 enum { STATE_REGISTERS = 8, STATE_SAMPLES = 64 };
 
+/* Of all vCPUs alike, as they are objects of one type; each function looks at the vCPU that runs, from its thread. */
 struct vcpu_state {
-	uint8_t *object;
+	uint8_t *const *running; /* the object of the vCPU that runs in this thread */
 	size_t size;
-	uint64_t *registers; /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi; NULL: not found yet */
+	size_t registers_at; /* in the object: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi; 0: not found yet */
 	uint8_t *may_be_flag; /* one for each byte in front of the registers: it has been as it must be, so far */
 	unsigned samples[2]; /* taken at a block's first and last instruction */
 };
 
-/* The object of the vCPU that runs, from its thread. 0, or -ENOTSUP with one line in `message`. */
+/* 0, or -ENOTSUP with one line in `message`. */
 int vcpu_state_open(char *message, size_t message_size, struct vcpu_state *ret);
 void vcpu_state_deinit(struct vcpu_state *state);
 
 /* Find the registers by their values `now`. 0, or -ENOTSUP with one line in `message`: there is no such place, or several. */
 int vcpu_state_find(struct vcpu_state *state, const uint64_t now[STATE_REGISTERS], char *message, size_t message_size);
-/* Whether they still are where they were found. */
+/* The registers, once they are found. */
+uint64_t *vcpu_state_registers(const struct vcpu_state *state);
+/* Whether they are where they were found. */
 bool vcpu_state_holds(const struct vcpu_state *state, const uint64_t now[STATE_REGISTERS]);
 
 /* Look at the bytes at the first (false) or the last (true) instruction of a block of several. */

@@ -26,11 +26,11 @@ static void take_samples(struct vcpu_state *state, uint8_t *object, unsigned cou
 
 int main(void)
 {
-	uint8_t *object = calloc(1, OBJECT);
+	uint8_t *object = calloc(1, OBJECT), *other = calloc(1, OBJECT);
 	struct vcpu_state state;
 	char message[128];
 
-	CHECK(object);
+	CHECK(object && other);
 	CHECK(vcpu_state_open(message, sizeof message, &state) == -ENOTSUP && strstr(message, "current_cpu"));
 	current_cpu = object;
 	CHECK(vcpu_state_open(message, sizeof message, &state) == 0 && state.size >= OBJECT);
@@ -39,7 +39,7 @@ int main(void)
 	memcpy(object + 64, now, sizeof now);
 	CHECK(vcpu_state_find(&state, now, message, sizeof message) == -ENOTSUP && strstr(message, "at 2 places"));
 	memset(object + 64, 0, sizeof now);
-	CHECK(vcpu_state_find(&state, now, message, sizeof message) == 0 && (uint8_t *)state.registers == object + REGISTERS);
+	CHECK(vcpu_state_find(&state, now, message, sizeof message) == 0 && (uint8_t *)vcpu_state_registers(&state) == object + REGISTERS);
 	CHECK(vcpu_state_holds(&state, now));
 	object[REGISTERS + 8]++;
 	CHECK(!vcpu_state_holds(&state, now));
@@ -47,6 +47,13 @@ int main(void)
 	CHECK(!vcpu_state_clock_flag(&state, message, sizeof message) && strstr(message, "too few"));
 	take_samples(&state, object, STATE_SAMPLES - 3);
 	CHECK(vcpu_state_clock_flag(&state, message, sizeof message) == object + FLAG);
+	/* Another vCPU runs: its object has them at the same places, or they are not there. */
+	current_cpu = other;
+	CHECK(!vcpu_state_holds(&state, now));
+	memcpy(other + REGISTERS, now, sizeof now);
+	CHECK(vcpu_state_holds(&state, now) && (uint8_t *)vcpu_state_registers(&state) == other + REGISTERS);
+	CHECK(vcpu_state_clock_flag(&state, message, sizeof message) == other + FLAG);
+	current_cpu = object;
 	vcpu_state_deinit(&state);
 	/* Two bytes that are always alike. */
 	object[REGISTERS + 8]--;
@@ -56,6 +63,7 @@ int main(void)
 	CHECK(!vcpu_state_clock_flag(&state, message, sizeof message) && strstr(message, "one of 2 bytes"));
 	vcpu_state_deinit(&state);
 	free(object);
+	free(other);
 	puts("test_vcpu_state: ok");
 	return 0;
 }

@@ -74,6 +74,7 @@ def test_an_exit_is_what_kvm_did_with_it() -> None:
         exit_of(0x400, out, 2, 0x5000),
         exit_of(0x400, inside, 2, 0x6000), exit_of(0x400, out, 2, 0x6000),
         exit_of(0x400, out, 2, 0xFEC00010), mmio,
+        exit_of(0x400, out, 2, 0xFEC00010), mmio, asked,
         exit_of(0x400, 0x400000, 2, 0xFEE00020), mmio,
         exit_of(0x14, out), exit_of(0x60, out), exit_of(0x5F, out),
         exit_of(0x8D, out), exit_of(0x400, inside, 2, 0x7000),
@@ -81,7 +82,8 @@ def test_an_exit_is_what_kvm_did_with_it() -> None:
     counted = count_traced(events, FUNCTIONS, SVM)
     assert counted.exits == {
         ("serial", "outb_it"): 1, ("pio_vmm", "outb_it"): 1, ("pio_kvm", "outb_it"): 1,
-        ("mmio_ioapic", "outb_it"): 1, ("mmio_lapic", OUTSIDE): 1, ("cr4", "outb_it"): 1, ("xsetbv", "outb_it"): 1,
+        ("mmio_ioapic", "outb_it"): 1, ("mmio_vmm", "outb_it"): 1, ("mmio_lapic", OUTSIDE): 1, ("cr4", "outb_it"): 1,
+        ("xsetbv", "outb_it"): 1,
     }  # fmt: skip
     assert counted.by_time == {("pio_kvm", "outb_it"): 1}
     assert (counted.pages, counted.faults) == ({5: "outb_it", 6: "startup", 7: OUTSIDE}, 4)

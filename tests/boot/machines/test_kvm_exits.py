@@ -12,6 +12,8 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.price.rules import read_rule_set
+from bootlab.system import read_system
+from tests.boot.conftest import EXAMPLES
 from tests.boot.machines.nested_kvm.comparison import Named, compare, table
 from tests.boot.machines.nested_kvm.exits import OUTSIDE
 from tests.boot.machines.nested_kvm.traced_kvm import KERNEL, Case, compare_case, traced_system
@@ -20,10 +22,13 @@ pytestmark = [pytest.mark.boot, pytest.mark.network]
 
 MICROVM: dict[str, object] = {"type": "microvm", "options": {"acpi": "off", "rtc": "on", "pit": "on", "pic": "on"}}
 Q35: dict[str, object] = {"type": "q35", "memory_mib": 256}
+BUILT = read_system(EXAMPLES / "microvm.toml").kernel.build
 CASES = (
     Case("microvm", traced_system("microvm", MICROVM, KERNEL)),
     Case("microvm-6.12", traced_system("microvm-6.12", MICROVM, {**KERNEL, "suite": "trixie"})),
+    Case("microvm-built-6.12", traced_system("microvm-built-6.12", MICROVM, {"build": BUILT})),
     Case("q35", traced_system("q35", Q35, KERNEL), huge=True),
+    Case("q35-two-vcpus", traced_system("q35-two-vcpus", {**Q35, "vcpus": 2}, KERNEL)),
 )
 
 _UNKNOWN = "a register of AMD's that KVM does not know: #GP, where QEMU's CPU says 0"
@@ -32,9 +37,9 @@ _TICKS = "ticks of the PIT, four accesses each: as many as come"
 _POLLS = "SeaBIOS waits for its disks' ports: as long as that takes"
 _CR3 = "QEMU's SVM takes reads of CR3 and CR4 for reads of CR0, which stop while the caches are off"
 NAMED = (
-    Named("cpuid", ("native_cpuid",), 9, _TOPOEXT),
+    Named("cpuid", ("native_cpuid", "init_amd_cacheinfo", "cpuid4_cache_lookup_regs"), 9, _TOPOEXT),
     Named("rdmsr", ("native_read_msr_safe",), 1, _UNKNOWN),
-    Named("wrmsr", ("native_write_msr_safe",), 1, _UNKNOWN),
+    Named("wrmsr", ("native_write_msr_safe", "msr_set_bit"), 1, _UNKNOWN),
     Named("pio_vmm", ("mask_and_ack_8259A", "enable_8259A_irq"), 80, _TICKS),
     Named("pio_string", (OUTSIDE,), 6, "rounds of one instruction: KVM takes several in one exit"),
     Named("mmio_vmm", (OUTSIDE,), 150, _POLLS),
@@ -54,5 +59,5 @@ def test_exits_and_pages_are_as_predicted(case: Case, tmp_path: Path) -> None:
     assert "work done" in compared.console, compared.console[-2000:]
     rows = compare(compared.predicted, compared.real, NAMED)
     print(f"\n{table(case.name, rows)}\n\nthe host's own: {dict(compared.real.host)}")
-    assert sum(row.counted for row in rows) > 10_000
+    assert sum(row.counted for row in rows) > 1_000
     assert all(row.good for row in rows), table(case.name, [row for row in rows if not row.good])

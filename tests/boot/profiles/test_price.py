@@ -57,8 +57,10 @@ def test_counting_moves_nothing(tmp_path: Path) -> None:
     assert not counted.price.prices[0].charged and counted.record.charged_ns == 0
 
 
-def test_a_charged_boot_repeats_and_adds_up(tmp_path: Path) -> None:
-    first, second = (profiled(CHARGED, tmp_path / name) for name in ("first", "second"))
+@pytest.mark.parametrize("vcpus", [1, 2])
+def test_a_charged_boot_repeats_and_adds_up(tmp_path: Path, vcpus: int) -> None:
+    system = CHARGED.with_part("machine", vcpus=vcpus)
+    first, second = (profiled(system, tmp_path / name) for name in ("first", "second"))
     texts = [(one.directory / "trace.txt").read_text() for one in (first, second)]
     assert texts[0] == texts[1]
     assert first.price is not None and second.price is not None
@@ -81,11 +83,14 @@ def test_a_charged_boot_repeats_and_adds_up(tmp_path: Path) -> None:
     assert read_trace(first.directory / "trace.txt").exact == ["charges", "traps"]
 
 
-def test_a_guest_sees_kvm_and_its_x2apic_does_not_end_qemu(tmp_path: Path) -> None:
+@pytest.mark.parametrize("vcpus", [1, 2])
+def test_a_guest_sees_kvm_and_its_x2apic_does_not_end_qemu(tmp_path: Path, vcpus: int) -> None:
     system = CHARGED.with_part("kernel", cmdline="console=ttyS0 panic=-1 cryptomgr.notests")
+    system = system.with_part("machine", vcpus=vcpus)
     seen = profiled(system, tmp_path / "seen")
     console = (seen.directory / "console.log").read_text()
-    for line in ("Hypervisor detected: KVM", "x2apic enabled", "Switched to clocksource kvm-clock"):
+    up = f"Brought up 1 node, {vcpus} CPU"
+    for line in ("Hypervisor detected: KVM", "x2apic enabled", "Switched to clocksource kvm-clock", up):
         assert line in console, console[-2000:]
     assert seen.price is not None and seen.price.account.by_class["wrmsr"] > 50
 

@@ -142,7 +142,8 @@ def _classify_fault(exit: _Exit) -> tuple[str, TrapKind, int]:
     if exit.has("kvm_apic") or page == _LAPIC:
         return "mmio_lapic", kind, exit.info2 & ~3
     if exit.has("kvm_mmio"):
-        return "mmio_ioapic" if page == _IOAPIC else "mmio_vmm", kind, exit.info2 & ~3
+        in_kvm = page == _IOAPIC and not exit.has(_ASKED_VMM)
+        return "mmio_ioapic" if in_kvm else "mmio_vmm", kind, exit.info2 & ~3
     return FAULT, kind, page
 
 
