@@ -74,13 +74,13 @@ class _CloudInit:
     """Rows that came through rsyslog."""
     year: int = 0
     """Of the latest row that names one: rsyslog's have none."""
-    running: "_Running | None" = None
+    running: "_RunningStage | None" = None
     ran: list[Span] = field(default_factory=list)
     """What took how long by a row that says so. Only a log without events needs it."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Running:
+class _RunningStage:
     """The stage that runs, and when it said so: by the row's stamp, and by the kernel's time since its start."""
 
     name: str
@@ -217,13 +217,13 @@ def _take_log(t_ns: int, text: str, found: _CloudInit) -> str:
     return "starts and finishes"
 
 
-def _running(name: str, t_ns: int, up_ns: int, before: _Running | None) -> _Running:
+def _running(name: str, t_ns: int, up_ns: int, before: _RunningStage | None) -> _RunningStage:
     # The time since the kernel's start is finer than rsyslog's seconds, and nobody sets it.
     by_up_ns = t_ns if before is None or up_ns < before.up_ns else before.t_ns + up_ns - before.up_ns
-    return _Running(_STAGES.get(name, name), t_ns, by_up_ns, up_ns)
+    return _RunningStage(_STAGES.get(name, name), t_ns, by_up_ns, up_ns)
 
 
-def _ran(took: "re.Match[str]", t_ns: int, running: _Running) -> Span:
+def _ran(took: "re.Match[str]", t_ns: int, running: _RunningStage) -> Span:
     took_ns = _ns(took["took"])
     if took["mode"] is not None:
         return Span(running.t_ns, running.t_ns + took_ns, "cloud-init stage", running.name)

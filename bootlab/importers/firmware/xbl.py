@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bootlab.importers.importer import Importer, Options
-from bootlab.importers.kernel.line import is_kernel_line
+from bootlab.importers.kernel.line import has_kernel_line
 from bootlab.importers.reading.source import Head, Source
 from bootlab.importers.reading.tally import Tally
 from bootlab.importers.reading.text_in_place import LONGEST_TEXT, in_place
@@ -36,7 +36,7 @@ def recognise(head: Head) -> str:
     """Return the first line of the log, of a console without a kernel's log, which would say more."""
     told = [row for row in head.rows if _MOMENT.match(row)]
     titled = any(row.startswith(_HEADS) for row in head.rows)
-    return told[0] if told and (titled or len(told) > 1) and not any(map(is_kernel_line, head.rows)) else ""
+    return told[0] if told and (titled or len(told) > 1) and not has_kernel_line(head) else ""
 
 
 @dataclass

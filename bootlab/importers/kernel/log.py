@@ -20,7 +20,7 @@ from bootlab.importers.kernel.line import BANNER, KernelLine, is_kernel_line
 from bootlab.importers.reading.source import Head, Source
 from bootlab.importers.reading.tally import Tally
 from bootlab.importers.reading.text_in_place import LONGEST_TEXT, in_place
-from bootlab.importers.serial.boot_programs import own_stamp_lengths, programs_before_linux
+from bootlab.importers.serial.boot_programs import coreboot_lengths, own_stamp_lengths, programs_before_linux
 from bootlab.importers.systemd.analyze_text import parse_startup
 from bootlab.importers.systemd.units import MONOTONIC
 from bootlab.timeline.clock import Clock
@@ -47,8 +47,12 @@ _DEFERRED: Final = (-517, 517)
 
 
 def recognise(head: Head) -> str:
-    """Return the first line with printk's stamp, one that dmesg made of it, the banner, or an initcall's return."""
-    return next((row for row in head.rows if is_kernel_line(row) or is_dressed(row) or dmesg.is_call(row)), "")
+    """Return the first line with printk's stamp, one that dmesg made of it, the banner, or an initcall's return.
+
+    Firmware and loaders may write long before: a line of the kernel's own tells behind the first lines, too.
+    """
+    told = next((row for row in head.rows if is_kernel_line(row) or is_dressed(row) or dmesg.is_call(row)), "")
+    return told or next(filter(is_kernel_line, head.further_rows), "")
 
 
 def read(source: Source, options: Options) -> Recording:
@@ -86,7 +90,7 @@ def recording_of(log: KernelLog, format_name: str, *, host_stamped: bool = False
         timeline=Timeline.of(PRINTK, events[:MOST_SPANS], spans[:MOST_SPANS]),
         about_clock=ABOUT_CLOCK,
         phases=tuple(kernel_phases(log)),
-        lengths=(*lengths, *own_stamp_lengths(before)),
+        lengths=(*lengths, *own_stamp_lengths(before), *coreboot_lengths(before)),
         text=in_place([(line.t_ns, line.text) for line in log.lines]),
         facts={**_facts(log), **({} if host_stamped else _programs(before))},
         notes=(*(() if host_stamped else _stamp_notes(log)), *_notes(log, len(spans))),

@@ -30,7 +30,14 @@ _BANNERS: Final = (
     ("Qualcomm's XBL", re.compile(r"Format: Log Type - Time\(microsec\)")),
     ("StarFive's boot ROM", re.compile(r"bootloader version: ?\d{6}")),
     ("barebox", re.compile(r"barebox \d{4}\.\d\d")),
-    ("coreboot", re.compile(r"coreboot-\S{1,60} .{1,80} (?:bootblock|romstage|ramstage) starting")),
+    (
+        "coreboot",
+        re.compile(
+            # Since 4.18 with the level of the line before it.
+            r"(?:\[[A-Z]{3,6} {0,2}\] {1,4})?coreboot-\S{1,60} .{1,80} "
+            r"(?:bootblock|verstage|romstage|postcar|ramstage) starting"
+        ),
+    ),
     ("SeaBIOS", re.compile(r"SeaBIOS \(version ")),
     ("UEFI firmware", re.compile(r"UEFI firmware \(version ")),
     ("GRUB", re.compile(r"Welcome to GRUB!|GNU GRUB  version")),
@@ -40,6 +47,11 @@ _BANNERS: Final = (
 _LINUX = re.compile(r"Linux version \d|Booting Linux on physical CPU")
 # [   9.616] Loading Device Tree          three digits, and the kernel has six
 _OWN_STAMP = re.compile(r"\[ {0,8}(?P<seconds>\d{1,5})\.(?P<millis>\d{3})\] ?")
+# [DEBUG]  BS: BS_DEV_INIT run times (exec / console): 170 / 34 ms      BS: bootblock times ...: total (unknown) / 46 ms
+_STATE = re.compile(
+    r"(?:\[[A-Z]{3,6} {0,2}\] {1,4})?BS: (?P<name>\w{1,40}(?: \w{1,10})?) times \(exec / console\): "
+    r"(?:(?P<exec>\d{1,9})|total \(unknown\)) / (?P<console>\d{1,9}) ms"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +97,21 @@ def own_stamp_lengths(lines: Sequence[str]) -> list[Length]:
         for (earlier, text), (later, _) in zip(stamped, stamped[1:], strict=False)
         if later >= earlier
     ]
+
+
+def coreboot_lengths(lines: Iterable[str]) -> list[Length]:
+    """Return how long each state of coreboot took by its own line; printing to the console is part of that.
+
+    Of the stages before its ramstage coreboot tells the printing alone.
+    """
+    found = []
+    for line in lines:
+        if (state := _STATE.match(line)) is None:
+            continue
+        console = int(state["console"])
+        if state["exec"] is None:
+            found.append(Length(console * 1_000_000, "loader", state["name"], "its printing alone, as coreboot says"))
+        else:
+            took_ns = (int(state["exec"]) + console) * 1_000_000
+            found.append(Length(took_ns, "loader", state["name"], f"{console} ms of it printing, as coreboot says"))
+    return found
