@@ -109,6 +109,8 @@ def count_lines(log: KernelLog, tally: Tally) -> None:
             fate, what = _became(line)
             tally.add(fate, what, line.rows, first=line.text)
     tally.add(Fate.ASIDE, "empty lines", log.empty_rows)
+    first = log.earlier[0].text if log.earlier else ""
+    tally.add(Fate.LEFT_OUT, "of the end of an earlier boot", log.earlier_rows, first=first)
     first = log.later[0].text if log.later else ""
     tally.add(Fate.LEFT_OUT, "of a later boot in the same text", log.later_rows, first=first)
 
