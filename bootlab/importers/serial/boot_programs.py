@@ -12,6 +12,7 @@ from typing import Final
 
 from bootlab.timeline.recording import Length
 
+DECOMPRESSOR: Final = "the kernel's decompressor"
 _BANNERS: Final = (
     ("U-Boot TPL", re.compile(r"\s{0,8}U-Boot TPL \d")),
     ("U-Boot SPL", re.compile(r"\s{0,8}U-Boot SPL \d")),
@@ -42,7 +43,7 @@ _BANNERS: Final = (
     ("UEFI firmware", re.compile(r"UEFI firmware \(version ")),
     ("GRUB", re.compile(r"Welcome to GRUB!|GNU GRUB  version")),
     ("iPXE", re.compile(r"iPXE \d\.\d|iPXE initialising devices")),
-    ("the kernel's decompressor", re.compile(r"(?:Uncompressing|Decompressing) Linux\.")),
+    (DECOMPRESSOR, re.compile(r"(?:Uncompressing|Decompressing) Linux\.")),
 )
 _LINUX = re.compile(r"Linux version \d|Booting Linux on physical CPU")
 # [   9.616] Loading Device Tree          three digits, and the kernel has six
