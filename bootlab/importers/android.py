@@ -77,8 +77,8 @@ def markless(head: Head) -> tuple[str, str] | None:
         )
     if _mostly(_ANY_PROPERTY, head):
         return (
-            "Android's properties without ro.boottime.*, which there are since Android 8",
-            "adb logcat -d -b events has boot_progress_* on older ones",
+            "Android's properties without ro.boottime.* among them",
+            "getprop has them since Android 8, in the system itself; on older ones adb logcat -d -b events",
         )
     return None
 

@@ -291,6 +291,8 @@ def _notes(log: KernelLog, spans: int) -> Iterator[str]:
 def _beginning_words(log: KernelLog) -> str:
     # A ring buffer overflows where nothing but the kernel writes, and from its first line on.
     first = log.lines[0]
+    if any(line.t_ns == 0 and line.text.startswith("Booting Linux") for line in log.lines):
+        return "The log ends at the kernel's first line: what follows is missing, and in no figure."
     calls = sum(dmesg.is_call(line.text) for line in log.lines)
     if first.t_ns is not None and first.t_ns > 0 and calls < len(log.lines):
         return (
