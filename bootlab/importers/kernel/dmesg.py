@@ -117,9 +117,7 @@ def parse(text: str) -> KernelLog:
 def log_of(messages: list[KernelLine], *, empty_rows: int = 0, received: bool = False) -> KernelLog:
     """Return the log that messages are, in their order. `received`: their stamps are a journal's."""
     lines, later, earlier = _joined(messages), list[KernelLine](), list[KernelLine]()
-    named = [index for index, line in enumerate(lines) if BANNER.match(line.text)]
-    # In a stamped log one without a stamp is what a program prints, as of /proc/version.
-    banners = [index for index in named if lines[index].t_ns is not None] or named
+    banners = list(_banners(lines))
     if len(banners) > 1:
         end = _last_before(lines, banners[1]) + 1
         # Some kernels have a line or two before their banner.
@@ -140,6 +138,22 @@ def log_of(messages: list[KernelLine], *, empty_rows: int = 0, received: bool = 
         empty_rows=empty_rows,
         received=received,
     )
+
+
+def _banners(lines: Sequence[KernelLine]) -> Iterator[int]:
+    # The indexes of the banners that begin a boot: not of one that a program printed, as of /proc/version, which has no
+    # stamp, and behind which stamps go on.
+    behind: list[int | None] = [None] * len(lines)
+    t_ns = None
+    for index in range(len(lines) - 1, -1, -1):
+        t_ns = lines[index].t_ns if lines[index].t_ns is not None else t_ns
+        behind[index] = t_ns
+    before = None
+    for index, (line, next_ns) in enumerate(zip(lines, behind, strict=True)):
+        printed = line.t_ns is None and before is not None and (next_ns is None or next_ns >= before)
+        if BANNER.match(line.text) and not printed:
+            yield index
+        before = line.t_ns if line.t_ns is not None else before
 
 
 def _last_before(lines: Sequence[KernelLine], banner: int) -> int:

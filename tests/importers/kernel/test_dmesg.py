@@ -239,3 +239,9 @@ def test_what_a_program_prints_of_the_version_is_no_second_boot() -> None:
     text = "[    0.000000] Linux version 6.1\n[    1.000000] x\nLinux version 6.1 (gcc)\n[    2.000000] y\n"
     log = parse(text)
     assert log.later_boots == 0 and [line.t_ns for line in log.lines] == [0, 10**9, None, 2 * 10**9]
+
+
+def test_a_banner_without_a_stamp_begins_a_boot_where_stamps_go_back() -> None:
+    # Of two pieces of a ram_console, one behind the other.
+    log = parse("[    0.000000] Linux version 6.1\n[    4.000000] x\nLinux version 6.1\n[    3.500000] y\n")
+    assert log.later_boots == 1 and [line.t_ns for line in log.lines] == [0, 4 * 10**9]
