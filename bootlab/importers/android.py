@@ -35,6 +35,11 @@ _PROPERTY = re.compile(r"\[ro\.boottime\.(?P<name>[\w.@-]{1,100})\]: \[(?P<value
 _STAGE = re.compile(r"init\.[\w.-]+")
 _IN_NS: Final = ("init", "init.first_stage", "init.selinux")
 _LEAST_NS: Final = 100_000
+_ANY_PROPERTY = re.compile(r"\[[\w.@-]{1,100}\]: \[.*")
+# 07-15 04:13:35.244  1059  1059 I tag: ...      07-15 04:13:35.244 I/tag( 1059): ...      I/tag( 1059): ...
+_LOGCAT = re.compile(
+    r"-{5,20} beginning of |(?:\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} {1,6})?(?:\d{1,7} {1,6}\d{1,7} [VDIWEFA] |[VDIWEFA]/)\S"
+)
 
 
 @dataclass(slots=True)
@@ -49,15 +54,43 @@ class Markers:
 
 
 def recognise(head: Head) -> str:
-    """Return the first row that is one of the markers."""
-    return next((row for row in head.rows if _PROGRESS.search(row) or _PROPERTY.match(row)), "")
+    """Return the first row that is one of the markers, of a log of Android's be it far behind."""
+    told = next(filter(_is_marker, head.rows), "")
+    return told or (next(filter(_is_marker, head.further_rows), "") if _mostly(_LOGCAT, head) else "")
+
+
+def _is_marker(row: str) -> bool:
+    return _PROGRESS.search(row) is not None or _PROPERTY.match(row) is not None
+
+
+def _mostly(form: re.Pattern[str], head: Head) -> bool:
+    rows = [row for row in head.rows[:200] if row.strip()]
+    return 2 * sum(form.match(row) is not None for row in rows) > len(rows)
+
+
+def markless(head: Head) -> tuple[str, str] | None:
+    """Return what a file of Android's tools without a marker is, and what to record; None for any other file."""
+    if _mostly(_LOGCAT, head):
+        return (
+            "a log of Android's without a boot marker in it",
+            "markers are in another buffer: adb logcat -d -b events",
+        )
+    if _mostly(_ANY_PROPERTY, head):
+        return (
+            "Android's properties without ro.boottime.* among them",
+            "getprop has them since Android 8, in the system itself; on older ones adb logcat -d -b events",
+        )
+    return None
 
 
 def read(source: Source, options: Options) -> Recording:
     """Return the markers of the first boot. Raises FormatError when there is none."""
     found = parse((row for _, row in source.rows()), source.tally)
     if not found.events and not found.services and not found.stages:
-        raise source.expected("Android boot markers: boot_progress_* of logcat -b events, or ro.boottime.* of getprop")
+        raise source.expected(
+            "Android boot markers: `07-15 04:13:35.244 I/boot_progress_start( 1059): 4040` of logcat -b events, or "
+            "`[ro.boottime.init]: [5000000000]` of getprop"
+        )
     events = [Event(t_ns, "boot event", name) for name, t_ns in found.events.items()]
     services = [Event(t_ns, "service start", name) for name, t_ns in found.services.items()]
     notes = []

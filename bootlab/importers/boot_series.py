@@ -31,6 +31,8 @@ from bootlab.timeline.timeline import Timeline
 MOST_BOOTS: Final = 1_000
 """More values of one figure are left out: the dip test's time grows with their square."""
 _MOST_BYTES: Final = 4 * 1024 * 1024
+_OPENS = re.compile(rb"\{|\[\s*(?:[\[{\"]|-?[\d.eE+-]+\s*,)")
+_NUMBERS = re.compile(rb"\[[\s\d.,eE+-]+\]\s*")
 _NUMBER = re.compile(r"\s*-?\d{1,15}(?:\.\d{1,15})?(?:[eE][+-]?\d{1,2})?\s*")
 
 
@@ -38,8 +40,8 @@ def recognise(head: Head) -> str:
     """Return that it is JSON with names in it, whose shape `read` looks at, or a table of which a column is numbers."""
     text = head.data.lstrip()
     if text[:1] in (b"{", b"["):
-        told = b'"' in text or re.match(rb"\[[\s\d.,eE+-]+\]\s*$", text) is not None
-        return "JSON" if told else ""
+        # A kernel's log begins with a bracket, too: [    0.000000] Linux version ...
+        return "JSON" if (b'"' in text and _OPENS.match(text)) or _NUMBERS.fullmatch(text) else ""
     return "a table with a column of numbers" if _dialect(head.rows) is not None else ""
 
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from bootlab.importers.importer import Importer, Options
 from bootlab.importers.reading.source import Head, Source
+from bootlab.importers.reading.tally import Tally
 from bootlab.importers.reading.text_in_place import in_place
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.event import Event, Span
@@ -26,7 +27,7 @@ from bootlab.timeline.timeline import Timeline
 
 WALL: Final = Clock("cloud-init's", 1_000_000)
 _LOG = re.compile(
-    r"(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - (?P<where>[\w.]{1,60})\[(?P<level>[A-Z]{1,10})\]: (?P<text>.*)"
+    r"(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - (?P<where>[\w.-]{1,60})\[(?P<level>[A-Z]{1,10})\]: (?P<text>.*)"
 )
 _EVENT = re.compile(
     r"(?P<what>start|finish): (?P<name>[\w./-]{1,200})(?:: (?P<result>[A-Z]{2,10}))?(?:: (?P<about>.*))?"
@@ -41,8 +42,19 @@ _ANALYZED = re.compile(r"\d{1,4} boot records analyzed")
 _UP = re.compile(
     r"Cloud-init v\. (?P<version>\S{1,60}) running '(?P<stage>[\w:-]{1,40})' at .{1,80}\. Up (?P<up>[\d.]{1,12}) s"
 )
+# Before 0.7.7 there are no events, and these are what tells of lengths; the rows come through rsyslog in part.
+_TOOK = re.compile(
+    r"(?:cloud-init mode '(?P<mode>[\w:-]{1,40})'|(?P<name>\S.{0,100}?)) took "
+    r"(?P<took>\d{1,9}\.\d{1,6}) seconds(?: \(.*)?"
+)
+_SYSLOG = re.compile(
+    r"(?P<at>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) \S{1,200} \[CLOUDINIT\] "
+    r"(?P<where>[\w.-]{1,60})\[(?P<level>[A-Z]{1,10})\]: (?P<text>.*)"
+)
 _LONGEST_TEXT: Final = 4096
 _FIRST: Final = "init-local"
+_STAGES: Final = {"init": "init-network", "modules:config": "modules-config", "modules:final": "modules-final"}
+"""What `Cloud-init v. ... running` calls stages that have another name in events."""
 
 
 @dataclass
@@ -56,6 +68,25 @@ class _CloudInit:
     text: list[tuple[int | None, str]] = field(default_factory=list)
     """The times of the log's rows, and the rows among them that have none."""
     boots: int = 0
+    zero_ns: int | None = None
+    """The first row's time of day; None before it."""
+    whole_seconds: int = 0
+    """Rows that came through rsyslog."""
+    year: int = 0
+    """Of the latest row that names one: rsyslog's have none."""
+    running: "_RunningStage | None" = None
+    ran: list[Span] = field(default_factory=list)
+    """What took how long by a row that says so. Only a log without events needs it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _RunningStage:
+    """The stage that runs, and when it said so: by the row's stamp, and by the kernel's time since its start."""
+
+    name: str
+    stamp_ns: int
+    t_ns: int
+    up_ns: int
 
 
 def recognise(head: Head) -> str:
@@ -66,10 +97,12 @@ def recognise(head: Head) -> str:
 
 
 def _is_telling(row: str) -> bool:
-    found = _LOG.match(row)
+    found = _LOG.match(row) or _SYSLOG.match(row)
     if found is not None:
         return _EVENT.match(found["text"]) is not None or _UP.match(found["text"]) is not None
-    return _RECORD.fullmatch(row.strip()) is not None
+    # The title is not always pasted along.
+    forms = (_STEP, _FINISHED, _BLAME)
+    return _RECORD.fullmatch(row.strip()) is not None or any(form.fullmatch(row.rstrip()) for form in forms)
 
 
 def read(source: Source, options: Options) -> Recording:
@@ -79,13 +112,20 @@ def read(source: Source, options: Options) -> Recording:
         _read_dump(source, found)
     else:
         _read_rows(source, found)
+    notes = []
+    if not found.spans and found.ran:
+        found.spans += found.ran
+        notes.append("The log has no events (cloud-init before 0.7.7): what took how long is what its rows say.")
+    if found.whole_seconds:
+        notes.append(f"{found.whole_seconds} rows came through rsyslog, which stamps whole seconds.")
     if not found.spans and not found.lengths:
         raise source.expected(
             "events of cloud-init: `2024-03-04 10:00:00,123 - handlers.py[DEBUG]: start: init-local: ...`, or what "
             "`cloud-init analyze show`, `blame` or `dump` print"
         )
     found.unfinished = sum(map(len, found.open_steps.values()))
-    notes = [f"{found.unfinished} steps never finished in it."] if found.unfinished else []
+    if found.unfinished:
+        notes.append(f"{found.unfinished} steps never finished in it.")
     return Recording(
         format=IMPORTER.name,
         tool=f"cloud-init {found.facts.get('version', '')}".strip(),
@@ -100,23 +140,14 @@ def read(source: Source, options: Options) -> Recording:
 
 
 def _read_rows(source: Source, found: _CloudInit) -> None:
-    zero: int | None = None
     record, stage, last_ns = "", "", 0
-    for _, row in source.rows():
-        if (log := _LOG.match(row)) is not None:
-            t_ns = _wall_ns(log["at"])
-            if t_ns is None:
-                continue
-            zero = t_ns if zero is None else zero
-            up = _UP.match(log["text"])
-            found.boots += up is not None and up["stage"] == _FIRST
-            if found.boots > 1:
-                source.tally.leave_out("of a later boot")
-                continue
-            source.tally.used(_take_log(max(t_ns - zero, 0), log["text"], found))
-        elif (title := _RECORD.fullmatch(row.strip())) is not None:
+    for _, text in source.rows():
+        row = text.rstrip()
+        if _is_of_log(row, found, source.tally):
+            continue
+        if (title := _RECORD.fullmatch(row.strip())) is not None:
             source.tally.aside("titles")
-            record = record or title["number"]
+            record = record or ("before its title" if found.spans or found.lengths else title["number"])
             stage = "" if title["number"] == record else "-"
         elif stage == "-":
             source.tally.leave_out("of a later boot record")
@@ -146,16 +177,39 @@ def _read_rows(source: Source, found: _CloudInit) -> None:
             source.tally.aside("titles")
         elif found.boots > 1:
             source.tally.leave_out("of a later boot")
-        elif found.events and row.strip():
+        elif found.events and row:
             source.tally.text("rows without a time")
             found.text.append((None, row))
+
+
+def _is_of_log(row: str, found: _CloudInit, tally: Tally) -> bool:
+    # Whether it is a stamped row of the log, which is then accounted for.
+    log = _LOG.match(row) or _SYSLOG.match(row)
+    t_ns = None if log is None else _wall_ns(log["at"], found.year)
+    if log is None or t_ns is None:
+        return False
+    found.year = max(found.year, int(log["at"][:4]) if log["at"][:4].isdigit() else 0)
+    found.zero_ns = t_ns if found.zero_ns is None else found.zero_ns
+    up = _UP.match(log["text"])
+    found.boots += up is not None and up["stage"] == _FIRST
+    if found.boots > 1:
+        tally.leave_out("of a later boot")
+    else:
+        found.whole_seconds += log.re is _SYSLOG
+        before_ns = found.events[-1].t_ns if log.re is _SYSLOG and found.events else 0
+        tally.used(_take_log(max(t_ns - found.zero_ns, before_ns), log["text"], found))
+    return True
 
 
 def _take_log(t_ns: int, text: str, found: _CloudInit) -> str:
     found.events.append(Event(t_ns, "cloud-init", text[:_LONGEST_TEXT]))
     found.text.append((t_ns, ""))
-    if (up := _UP.match(text)) is not None and "version" not in found.facts:
-        found.facts |= {"version": up["version"], "up at its first stage": f"{up['up']} s"}
+    if (up := _UP.match(text)) is not None:
+        if "version" not in found.facts:
+            found.facts |= {"version": up["version"], "up at its first stage": f"{up['up']} s"}
+        found.running = _running(up["stage"], t_ns, _ns(up["up"]), found.running)
+    elif (took := _TOOK.fullmatch(text)) is not None and found.running is not None and len(found.ran) < MOST_SPANS:
+        found.ran.append(_ran(took, t_ns, found.running))
     event = _EVENT.match(text)
     if event is None:
         return "rows of the log"
@@ -163,11 +217,27 @@ def _take_log(t_ns: int, text: str, found: _CloudInit) -> str:
     return "starts and finishes"
 
 
+def _running(name: str, t_ns: int, up_ns: int, before: _RunningStage | None) -> _RunningStage:
+    # The time since the kernel's start is finer than rsyslog's seconds, and nobody sets it.
+    by_up_ns = t_ns if before is None or up_ns < before.up_ns else before.t_ns + up_ns - before.up_ns
+    return _RunningStage(_STAGES.get(name, name), t_ns, by_up_ns, up_ns)
+
+
+def _ran(took: "re.Match[str]", t_ns: int, running: _RunningStage) -> Span:
+    took_ns = _ns(took["took"])
+    if took["mode"] is not None:
+        return Span(running.t_ns, running.t_ns + took_ns, "cloud-init stage", running.name)
+    return Span(max(t_ns - took_ns, 0), max(t_ns, took_ns), "cloud-init", f"{running.name}/{took['name']}")
+
+
 def _take(t_ns: int, what: str, name: str, result: str, about: str, found: _CloudInit) -> None:
     if what == "start":
         found.open_steps.setdefault(name, []).append(t_ns)
         return
     begun = found.open_steps.get(name)
+    if not begun and found.running is not None and found.running.name == name:
+        # A stage's own start comes before it has opened its log; cloud-init's analysis takes this row, too.
+        begun = [found.running.stamp_ns]
     if begun:
         start_ns = begun.pop()
         said = "; ".join(filter(None, [result if result != "SUCCESS" else "", about[:200]]))
@@ -218,8 +288,10 @@ def _ns(seconds: str) -> int:
     return int(whole) * 1_000_000_000 + int(fraction.ljust(9, "0"))
 
 
-def _wall_ns(text: str) -> int | None:
+def _wall_ns(text: str, year: int) -> int | None:
     try:
+        if not text[0].isdigit():
+            text = datetime.strptime(f"{year} {text}", "%Y %b %d %H:%M:%S").strftime("%Y-%m-%d %H:%M:%S,000")
         since = datetime.strptime(text, "%Y-%m-%d %H:%M:%S,%f") - datetime(1970, 1, 1)
     except ValueError:
         return None

@@ -147,6 +147,8 @@ def read_recording(source: Source, options: Options, format_name: str | None = N
             f"{source.name}: samples of perf, which say where a processor was and not when something began and ended",
             hint="record events: perf record -a -e 'sched:*' -e 'initcall:*'; for samples, perf script | speedscope -",
         )
+    if importer is None and (said := android.markless(source.head)) is not None:
+        raise FormatError(f"{source.name}: it is {said[0]}", hint=said[1])
     if importer is None:
         raise FormatError(
             f"{source.name}: none of the {len(all_importers(options.extensions))} formats; "

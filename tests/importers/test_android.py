@@ -54,3 +54,24 @@ def test_no_markers() -> None:
 def test_markers_by_themselves() -> None:
     boot = recording_of(b"boot_progress_start: 4040\nboot_progress_preload_start: 5100\n")
     assert boot.format == "android" and phases_ms(boot) == {"kernel and init": 4040, "from start": 1060}
+
+
+@pytest.mark.parametrize(
+    ("row", "hint"),
+    [
+        ("07-15 04:13:35.244 I/Vold    (  103): Vold 2.1 firing up", "adb logcat -d -b events"),
+        ("07-15 04:13:35.244   103   104 D Vold    : USB mass storage", "adb logcat -d -b events"),
+        ("I/Vold    (  103): Vold 2.1 firing up", "adb logcat -d -b events"),
+        ("[ro.product.board]: [x]", "on older ones"),
+    ],
+)
+def test_what_android_says_without_a_marker_is_named_with_where_markers_are(row: str, hint: str) -> None:
+    with pytest.raises(FormatError, match="Android's") as caught:
+        recording_of(f"--------- beginning of /dev/log/main\n{row}\n{row}\n{row}\n".encode())
+    assert caught.value.hint is not None and hint in caught.value.hint
+
+
+def test_a_marker_far_behind_in_a_log_of_all_buffers_is_found() -> None:
+    rows = ["07-15 04:13:35.244   103   104 D Vold    : USB mass storage is not enabled in the kernel"] * 2000
+    one = recording_of("\n".join([*rows, "07-15 04:13:39.244   71   71 I boot_progress_start: 4040"]).encode())
+    assert one.format == "android" and [event.t_ns for event in one.timeline.events] == [4_040_000_000]

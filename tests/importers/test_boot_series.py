@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from bootlab.importers import boot_series
 from bootlab.importers.boot_series import MOST_BOOTS
-from bootlab.importers.reading.source import FormatError
+from bootlab.importers.reading.source import FormatError, Head
 from bootlab.report.recording.words import series_figures
 from bootlab.timeline.recording import Recording
 from tests.importers.samples import recording_of, sample
@@ -87,3 +88,15 @@ def test_long_series_and_large_files_are_cut() -> None:
         recording_of(b'{"x": [' + b"1, " * 2_000_000 + b"1]}")
     many = recording_of(json.dumps({f"x{n}_ms": [n] for n in range(2_000)}).encode())
     assert len(many.series) == 500 and any("first 500 figures" in note for note in many.notes)
+
+
+@pytest.mark.parametrize(
+    "first", ['[    0.000000] Linux version 6.1 "x"', '[0.000000 0.000000] U-Boot "x"', '[INFO ] "x"']
+)
+def test_a_log_that_begins_with_a_bracket_is_no_json(first: str) -> None:
+    assert boot_series.recognise(Head("x", f"{first}\n[    1.000000] y\n".encode())) == ""
+
+
+@pytest.mark.parametrize("text", ['[{"a": 1}]', '[ "a" ]', '[["a", 2]]', "[1.5, 2]", "[1]", '[1, "x"]', '{"a": 1}'])
+def test_json_is_json(text: str) -> None:
+    assert boot_series.recognise(Head("x", text.encode())) == "JSON"

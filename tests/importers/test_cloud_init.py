@@ -70,3 +70,36 @@ def test_a_second_boot_in_the_log_is_left_out_by_name() -> None:
 def test_what_has_no_events_is_refused(text: str) -> None:
     with pytest.raises(FormatError):
         recording_of(text.encode(), format_name="cloud-init")
+
+
+def test_a_stage_whose_start_came_before_its_log_was_open_begins_where_it_says_that_it_runs() -> None:
+    one = sample("cloud-init/stages-without-starts.log")
+    assert phases_ms(one) == {"init-local": 451, "init-network": 360, "modules-config": 314}
+    assert not one.notes and not one.text
+
+
+def test_a_log_from_before_events_has_its_stages_by_what_they_took() -> None:
+    one = sample("cloud-init/before-events.log")
+    assert phases_ms(one) == {"init-local": 130, "init-network": 520, "modules-config": 900}
+    assert [span.start_ns // 10**6 for span in one.phases] == [0, 1310, 4050]
+    assert [(span.name, span.start_ns // 10**6) for span in one.timeline.spans if span.source == "cloud-init"] == [
+        ("init-network/resize_devices", 1450)
+    ]
+    assert any("before 0.7.7" in note for note in one.notes)
+    assert "3 rows came through rsyslog, which stamps whole seconds." in one.notes
+    assert any(note.startswith("2 of 12 lines left out: of a later boot") for note in one.notes)
+
+
+def test_an_excerpt_of_show_is_read_without_its_title_and_with_the_blanks_at_its_ends() -> None:
+    rows = [
+        "Starting stage: modules-config",
+        "|`->config-locale ran successfully @03.32600s +01.29900s",
+        "Finished stage: (modules-config) 02.01300 seconds ",
+        "",
+        "-- Boot Record 03 --",
+        "|`->config-ntp ran successfully @00.27400s +00.00100s",
+    ]
+    one = recording_of("\n".join(rows).encode())
+    assert one.format == "cloud-init"
+    assert phases_ms(one) == {"modules-config": 2013}
+    assert any("of a later boot record" in note for note in one.notes)

@@ -90,9 +90,10 @@ def recognise(head: Head) -> str:
     """Return what tells a stash, or the title of a report on a console without a kernel's log, which would say more."""
     if is_stash(head.data):
         return "the magic b00757a3 of a stash at its 13th byte"
-    if any(_KERNEL.match(row) for row in head.rows):
+    told = next((row for row in head.rows if _HEAD.search(row)), "")
+    if not told or any(_KERNEL.match(row) for row in head.rows) or any(map(_KERNEL.match, head.further_rows)):
         return ""
-    return next((row for row in head.rows if _HEAD.search(row)), "")
+    return told
 
 
 def read(source: Source, options: Options) -> Recording:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bootlab.importers.importer import Importer, Options
-from bootlab.importers.kernel.line import is_kernel_line
+from bootlab.importers.kernel.line import has_kernel_line
 from bootlab.importers.reading.source import Head, Source
 from bootlab.importers.reading.text_in_place import LONGEST_TEXT, in_place
 from bootlab.timeline.clock import Clock
@@ -51,7 +51,7 @@ class _Tables:
 def recognise(head: Head) -> str:
     """Return the table's head, of a console without a kernel's log, which would say more."""
     told = next((row for row in head.rows if _HEAD.fullmatch(row)), "")
-    return told if told and not any(map(is_kernel_line, head.rows)) else ""
+    return told if told and not has_kernel_line(head) else ""
 
 
 def is_head(line: str) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bootlab.importers.importer import Importer, Options
-from bootlab.importers.kernel.line import is_kernel_line
+from bootlab.importers.kernel.line import has_kernel_line
 from bootlab.importers.reading.source import Head, Source
 from bootlab.importers.reading.text_in_place import LONGEST_TEXT, in_place
 from bootlab.timeline.clock import Clock
@@ -53,7 +53,7 @@ def recognise(head: Head) -> str:
     """Return the first step, of a console without a kernel's log, which would say more."""
     found = ((row, _LINE.match(row)) for row in head.rows)
     told = next((row for row, match in found if match is not None and _TIME.fullmatch(match["value"])), "")
-    return told if told and not any(map(is_kernel_line, head.rows)) else ""
+    return told if told and not has_kernel_line(head) else ""
 
 
 def is_step(line: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bootlab.importers.importer import Importer, Options
-from bootlab.importers.kernel.line import is_kernel_line
+from bootlab.importers.kernel.line import has_kernel_line
 from bootlab.importers.reading.source import Head, Source
 from bootlab.importers.reading.tally import Tally
 from bootlab.importers.reading.text_in_place import LONGEST_TEXT, in_place
@@ -23,11 +23,14 @@ from bootlab.timeline.timeline import Timeline
 
 FORMAT: Final = "xbl"
 POWER_ON: Final = Clock("power-on", 1_000)
-_MOMENT = re.compile(r"B -\s{1,20}(?P<us>\d{1,12}) - (?P<name>\S.{0,400})")
-_TOOK = re.compile(r"D -\s{1,20}(?P<us>\d{1,12}) - (?P<name>\S.{0,400})")
-_FACT = re.compile(r"S - (?P<text>\S.{0,400})")
+# Where PBL says only what its steps took, its end is a statistic: S - 151209061 - PBL, End
+_MOMENT = re.compile(r"\s{0,20}(?:B|S(?=[ \d-]{5,40}[^,]{1,40}, End)) -\s{1,20}(?P<us>\d{1,12}) - (?P<name>\S.{0,400})")
+_TOOK = re.compile(r"\s{0,20}D -\s{1,20}(?P<us>\d{1,12}) - (?P<name>\S.{0,400})")
+_FACT = re.compile(r"\s{0,20}S - (?P<text>\S.{0,400})")
+# SMSS -  Image Load, Start          SMSS -  Image Loaded, Delta - (0 Bytes)
+_LOADED = re.compile(r"(?<=Image Load)ed$")
 _EDGE = re.compile(r"(?P<image>[\w. -]{1,40}?), (?P<edge>Start|End)\b")
-_HEADS: Final = ("Format: Log Type - ", "Log Type: B - ", "Log type: B - ")
+_HEAD = re.compile(r"\s{0,20}(?:S - )?(?:Format: Log Type - |Log [Tt]ype: B - )")
 _IMAGES: Final = ("PBL", "SBL1", "XBL")
 _MOST_FACTS: Final = 200
 
@@ -35,8 +38,8 @@ _MOST_FACTS: Final = 200
 def recognise(head: Head) -> str:
     """Return the first line of the log, of a console without a kernel's log, which would say more."""
     told = [row for row in head.rows if _MOMENT.match(row)]
-    titled = any(row.startswith(_HEADS) for row in head.rows)
-    return told[0] if told and (titled or len(told) > 1) and not any(map(is_kernel_line, head.rows)) else ""
+    titled = any(_HEAD.match(row) for row in head.rows)
+    return told[0] if told and (titled or len(told) > 1) and not has_kernel_line(head) else ""
 
 
 @dataclass
@@ -88,16 +91,16 @@ def _take(text: str, found: _Loaders, tally: Tally) -> None:
     elif took is not None and len(found.lengths) + len(found.spans) < MOST_SPANS:
         tally.used("lengths")
         name, _, about = took["name"].partition(", Delta")
-        took_ns, start_ns = int(took["us"]) * 1_000, found.begun.pop(name, None)
+        took_ns, start_ns = int(took["us"]) * 1_000, found.begun.pop(_LOADED.sub("", name), None)
         if start_ns is None:
             found.lengths.append(Length(took_ns, "loader", name, about.strip(" -")))
         else:
             found.spans.append(Span(start_ns, start_ns + took_ns, "loader", name, about=about.strip(" -")))
+    elif _HEAD.match(text):
+        tally.aside("heads")
     elif (fact := _FACT.fullmatch(text)) is not None and len(found.facts) < _MOST_FACTS:
         tally.used("facts")
         found.facts.append(fact["text"])
-    elif text.startswith(_HEADS):
-        tally.aside("heads")
     elif text.strip():
         tally.text("other lines of the console")
         found.lines.append((None, text[:LONGEST_TEXT]))

@@ -33,6 +33,7 @@ _CUT = re.compile(
     r"|calling {1,2}\S{0,256}(?: \[[\w-]{1,64}\])?(?: @)?\s*$"
 )
 _LONGEST_CUT: Final = 512
+_DISAGREE_NS: Final = 1_000_000_000
 # From this line on the kernel's own durations are in microseconds; before it, in jiffies.
 #   clocksource: Switched to clocksource tsc       Switched to clocksource tsc (3.12)     Switching to clocksource tsc
 _SWITCHED = re.compile(r"(?:clocksource: )?(?:Switched|Switching) to clocksource ")
@@ -78,6 +79,9 @@ class KernelLog:
     """The first line of what was left out."""
     later_rows: int = 0
     """How many lines of the file were left out with them."""
+    earlier: tuple[KernelLine, ...] = ()
+    """The first line of an earlier boot's end, which was left out, too."""
+    earlier_rows: int = 0
     empty_rows: int = 0
     received: bool = False
     """Stamps are a journal's: when it received a line, for early ones seconds after the kernel wrote them."""
@@ -112,10 +116,16 @@ def parse(text: str) -> KernelLog:
 
 def log_of(messages: list[KernelLine], *, empty_rows: int = 0, received: bool = False) -> KernelLog:
     """Return the log that messages are, in their order. `received`: their stamps are a journal's."""
-    lines, later = _joined(messages), list[KernelLine]()
-    banners = [index for index, line in enumerate(lines) if BANNER.match(line.text)]
+    lines, later, earlier = _joined(messages), list[KernelLine](), list[KernelLine]()
+    banners = list(_banners(lines))
     if len(banners) > 1:
-        lines, later = lines[: banners[1]], lines[banners[1] :]
+        end = _last_before(lines, banners[1]) + 1
+        # Some kernels have a line or two before their banner.
+        begins = next((index for index in range(end, banners[1]) if end and lines[index].t_ns is not None), banners[1])
+        lines, later = lines[:begins], lines[begins:]
+    if banners:
+        begins = _last_before(lines, banners[0]) + 1
+        lines, earlier = lines[begins:], lines[:begins]
     return KernelLog(
         tuple(lines),
         tuple(_initcalls(lines)),
@@ -123,9 +133,36 @@ def log_of(messages: list[KernelLine], *, empty_rows: int = 0, received: bool = 
         later_boots=max(0, len(banners) - 1),
         later=tuple(later[:1]),
         later_rows=sum(line.rows for line in later),
+        earlier=tuple(earlier[:1]),
+        earlier_rows=sum(line.rows for line in earlier),
         empty_rows=empty_rows,
         received=received,
     )
+
+
+def _banners(lines: Sequence[KernelLine]) -> Iterator[int]:
+    # The indexes of the banners that begin a boot: not of one that a program printed, as of /proc/version, which has no
+    # stamp, and behind which stamps go on.
+    behind: list[int | None] = [None] * len(lines)
+    t_ns = None
+    for index in range(len(lines) - 1, -1, -1):
+        t_ns = lines[index].t_ns if lines[index].t_ns is not None else t_ns
+        behind[index] = t_ns
+    before = None
+    for index, (line, next_ns) in enumerate(zip(lines, behind, strict=True)):
+        printed = line.t_ns is None and before is not None and (next_ns is None or next_ns >= before)
+        if BANNER.match(line.text) and not printed:
+            yield index
+        before = line.t_ns if line.t_ns is not None else before
+
+
+def _last_before(lines: Sequence[KernelLine], banner: int) -> int:
+    # The index of the last line before a boot's banner that is of another boot: its stamp is later by more than
+    # processors disagree. -1 without one.
+    t_ns = lines[banner].t_ns
+    if t_ns is None:
+        return -1
+    return next((index for index in range(banner - 1, -1, -1) if (lines[index].t_ns or 0) > t_ns + _DISAGREE_NS), -1)
 
 
 def _unwrapped(text: str) -> Iterator[tuple[str, int]]:

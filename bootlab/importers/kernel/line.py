@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from bootlab.importers.reading.source import Head
+
 # Terminal control that SeaBIOS and getty send: ESC c, ESC [ ... letter.
 _CONTROL = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|c)")
 # What stands before the kernel's own prefix:
@@ -82,6 +84,11 @@ def parse_row(row: str) -> Iterator[KernelLine]:
 def is_kernel_line(row: str) -> bool:
     """Return whether a line of any file bears printk's stamp or is the kernel's banner."""
     return _STAMPED.search(row) is not None or BANNER.search(row) is not None
+
+
+def has_kernel_line(head: Head) -> bool:
+    """Return whether a kernel writes on the console that begins so, be it long after its loaders."""
+    return any(map(is_kernel_line, head.rows)) or any(map(is_kernel_line, head.further_rows))
 
 
 def find_stamp(row: str) -> int | None:

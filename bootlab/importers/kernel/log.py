@@ -20,7 +20,7 @@ from bootlab.importers.kernel.line import BANNER, KernelLine, is_kernel_line
 from bootlab.importers.reading.source import Head, Source
 from bootlab.importers.reading.tally import Tally
 from bootlab.importers.reading.text_in_place import LONGEST_TEXT, in_place
-from bootlab.importers.serial.boot_programs import own_stamp_lengths, programs_before_linux
+from bootlab.importers.serial.boot_programs import coreboot_lengths, own_stamp_lengths, programs_before_linux
 from bootlab.importers.systemd.analyze_text import parse_startup
 from bootlab.importers.systemd.units import MONOTONIC
 from bootlab.timeline.clock import Clock
@@ -47,8 +47,12 @@ _DEFERRED: Final = (-517, 517)
 
 
 def recognise(head: Head) -> str:
-    """Return the first line with printk's stamp, one that dmesg made of it, the banner, or an initcall's return."""
-    return next((row for row in head.rows if is_kernel_line(row) or is_dressed(row) or dmesg.is_call(row)), "")
+    """Return the first line with printk's stamp, one that dmesg made of it, the banner, or an initcall's return.
+
+    Firmware and loaders may write long before: a line of the kernel's own tells behind the first lines, too.
+    """
+    told = next((row for row in head.rows if is_kernel_line(row) or is_dressed(row) or dmesg.is_call(row)), "")
+    return told or next(filter(is_kernel_line, head.further_rows), "")
 
 
 def read(source: Source, options: Options) -> Recording:
@@ -86,7 +90,7 @@ def recording_of(log: KernelLog, format_name: str, *, host_stamped: bool = False
         timeline=Timeline.of(PRINTK, events[:MOST_SPANS], spans[:MOST_SPANS]),
         about_clock=ABOUT_CLOCK,
         phases=tuple(kernel_phases(log)),
-        lengths=(*lengths, *own_stamp_lengths(before)),
+        lengths=(*lengths, *own_stamp_lengths(before), *coreboot_lengths(before)),
         text=in_place([(line.t_ns, line.text) for line in log.lines]),
         facts={**_facts(log), **({} if host_stamped else _programs(before))},
         notes=(*(() if host_stamped else _stamp_notes(log)), *_notes(log, len(spans))),
@@ -105,6 +109,8 @@ def count_lines(log: KernelLog, tally: Tally) -> None:
             fate, what = _became(line)
             tally.add(fate, what, line.rows, first=line.text)
     tally.add(Fate.ASIDE, "empty lines", log.empty_rows)
+    first = log.earlier[0].text if log.earlier else ""
+    tally.add(Fate.LEFT_OUT, "of the end of an earlier boot", log.earlier_rows, first=first)
     first = log.later[0].text if log.later else ""
     tally.add(Fate.LEFT_OUT, "of a later boot in the same text", log.later_rows, first=first)
 
@@ -285,6 +291,8 @@ def _notes(log: KernelLog, spans: int) -> Iterator[str]:
 def _beginning_words(log: KernelLog) -> str:
     # A ring buffer overflows where nothing but the kernel writes, and from its first line on.
     first = log.lines[0]
+    if any(line.t_ns == 0 and line.text.startswith("Booting Linux") for line in log.lines):
+        return "The log ends at the kernel's first line: what follows is missing, and in no figure."
     calls = sum(dmesg.is_call(line.text) for line in log.lines)
     if first.t_ns is not None and first.t_ns > 0 and calls < len(log.lines):
         return (

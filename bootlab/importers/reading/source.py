@@ -7,10 +7,11 @@ whole is held up to a limit.
 import hashlib
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
@@ -25,11 +26,16 @@ if TYPE_CHECKING:
 
 HEAD_BYTES: Final = 64 * 1024
 """How much of a file is read to recognise its format."""
+FURTHER_BYTES: Final = 4 * 1024 * 1024
+"""So much more is read of a console, on which loaders may write long before the kernel does."""
 MOST_ROW_BYTES: Final = 64 * 1024
 """A longer line is cut here."""
 MOST_WHOLE_BYTES: Final = 64 * 1024 * 1024
 """A file that must be held as a whole may be so long."""
 _CHUNK: Final = 1 << 20
+_LONGEST_LOOKED_AT: Final = 1024
+_JSON: Final = re.compile(rb"\s{0,80}(?:\{|\[\s{0,80}[\[{\"])")
+_NOISE: Final = 100
 
 Watcher = Callable[[int], None]
 _Reader = IO[bytes] | io.BufferedIOBase | io.RawIOBase
@@ -41,15 +47,24 @@ class FormatError(InputError):
 
 @dataclass(frozen=True)
 class Head:
-    """How a file begins: up to HEAD_BYTES of it, unpacked."""
+    """How a file begins: up to HEAD_BYTES of it, unpacked. `look_on` returns what follows, up to FURTHER_BYTES."""
 
     name: str
     data: bytes
+    look_on: Callable[[], bytes] = field(default=bytes, repr=False, compare=False)
 
     @cached_property
     def rows(self) -> list[str]:
         """Its lines; the last one may be cut."""
         return self.data.decode(errors="replace").splitlines()
+
+    @cached_property
+    def further_rows(self) -> list[str]:
+        """The lines behind them, each cut, of a file of text that is longer; they are read when they are asked for."""
+        # A line has some noise where power comes and goes.
+        if _JSON.match(self.data) or self.data.count(0) * _NOISE > len(self.data):
+            return []
+        return [row[:_LONGEST_LOOKED_AT] for row in self.look_on().decode(errors="replace").splitlines()]
 
 
 class Source:
@@ -61,8 +76,11 @@ class Source:
         self._counted = _Counted(stream, watcher or (lambda _: None))
         with self._guarded():
             data = as_utf8(unpacked(Replayed(self._counted)))
-            self.head = Head(name, read_up_to(data, HEAD_BYTES))
-        self._stream = io.BufferedReader(Replayed(data, self.head.data), _CHUNK)
+            self.head = Head(name, read_up_to(data, HEAD_BYTES), self._look_on)
+        self._data = data
+        self._stream: io.BufferedReader | None = None
+        self._damage: InputError | None = None
+        """Of what was looked at further on; it is told when the file is read."""
         self.cut_rows = 0
         """Lines that were longer than MOST_ROW_BYTES so far."""
         self.tally = Tally()
@@ -72,6 +90,10 @@ class Source:
     @property
     def stream(self) -> IO[bytes]:
         """The bytes themselves, for formats that are not text."""
+        if self._damage is not None:
+            raise self._damage
+        if self._stream is None:
+            self._stream = io.BufferedReader(Replayed(self._data, self.head.data), _CHUNK)
         return self._stream
 
     @property
@@ -94,7 +116,7 @@ class Source:
 
         Who reads it tells `tally` what became of each line. Raises FormatError for a damaged compressed file.
         """
-        readline, tally, number = self._stream.readline, self.tally, self._lines
+        readline, tally, number = self.stream.readline, self.tally, self._lines
         with self._guarded():
             while row := readline(MOST_ROW_BYTES):
                 number += 1
@@ -111,7 +133,7 @@ class Source:
     def whole(self, most: int = MOST_WHOLE_BYTES) -> bytes:
         """Return all bytes. Raises FormatError when they are more than `most`, or damaged."""
         with self._guarded():
-            data = read_up_to(self._stream, most + 1)
+            data = read_up_to(self.stream, most + 1)
         if len(data) > most:
             raise FormatError(
                 f"{self.name}: larger than {most // 1024**2} MiB, which no file of this format is",
@@ -138,6 +160,18 @@ class Source:
             f"{place}: expected {what}{found}",
             hint="--format names another format; bootlab import --formats lists them",
         )
+
+    def _look_on(self) -> bytes:
+        if self._stream is not None:
+            return b""
+        try:
+            with self._guarded():
+                further = read_up_to(self._data, FURTHER_BYTES)
+        except InputError as error:
+            self._damage = error
+            return b""
+        self._stream = io.BufferedReader(Replayed(self._data, self.head.data + further), _CHUNK)
+        return further
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:

@@ -12,6 +12,7 @@ from typing import Final
 
 from bootlab.timeline.recording import Length
 
+DECOMPRESSOR: Final = "the kernel's decompressor"
 _BANNERS: Final = (
     ("U-Boot TPL", re.compile(r"\s{0,8}U-Boot TPL \d")),
     ("U-Boot SPL", re.compile(r"\s{0,8}U-Boot SPL \d")),
@@ -30,16 +31,28 @@ _BANNERS: Final = (
     ("Qualcomm's XBL", re.compile(r"Format: Log Type - Time\(microsec\)")),
     ("StarFive's boot ROM", re.compile(r"bootloader version: ?\d{6}")),
     ("barebox", re.compile(r"barebox \d{4}\.\d\d")),
-    ("coreboot", re.compile(r"coreboot-\S{1,60} .{1,80} (?:bootblock|romstage|ramstage) starting")),
+    (
+        "coreboot",
+        re.compile(
+            # Since 4.18 with the level of the line before it.
+            r"(?:\[[A-Z]{3,6} {0,2}\] {1,4})?coreboot-\S{1,60} .{1,80} "
+            r"(?:bootblock|verstage|romstage|postcar|ramstage) starting"
+        ),
+    ),
     ("SeaBIOS", re.compile(r"SeaBIOS \(version ")),
     ("UEFI firmware", re.compile(r"UEFI firmware \(version ")),
     ("GRUB", re.compile(r"Welcome to GRUB!|GNU GRUB  version")),
     ("iPXE", re.compile(r"iPXE \d\.\d|iPXE initialising devices")),
-    ("the kernel's decompressor", re.compile(r"(?:Uncompressing|Decompressing) Linux\.")),
+    (DECOMPRESSOR, re.compile(r"(?:Uncompressing|Decompressing) Linux\.")),
 )
 _LINUX = re.compile(r"Linux version \d|Booting Linux on physical CPU")
 # [   9.616] Loading Device Tree          three digits, and the kernel has six
 _OWN_STAMP = re.compile(r"\[ {0,8}(?P<seconds>\d{1,5})\.(?P<millis>\d{3})\] ?")
+# [DEBUG]  BS: BS_DEV_INIT run times (exec / console): 170 / 34 ms      BS: bootblock times ...: total (unknown) / 46 ms
+_STATE = re.compile(
+    r"(?:\[[A-Z]{3,6} {0,2}\] {1,4})?BS: (?P<name>\w{1,40}(?: \w{1,10})?) times \(exec / console\): "
+    r"(?:(?P<exec>\d{1,9})|total \(unknown\)) / (?P<console>\d{1,9}) ms"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +98,21 @@ def own_stamp_lengths(lines: Sequence[str]) -> list[Length]:
         for (earlier, text), (later, _) in zip(stamped, stamped[1:], strict=False)
         if later >= earlier
     ]
+
+
+def coreboot_lengths(lines: Iterable[str]) -> list[Length]:
+    """Return how long each state of coreboot took by its own line; printing to the console is part of that.
+
+    Of the stages before its ramstage coreboot tells the printing alone.
+    """
+    found = []
+    for line in lines:
+        if (state := _STATE.match(line)) is None:
+            continue
+        console = int(state["console"])
+        if state["exec"] is None:
+            found.append(Length(console * 1_000_000, "loader", state["name"], "its printing alone, as coreboot says"))
+        else:
+            took_ns = (int(state["exec"]) + console) * 1_000_000
+            found.append(Length(took_ns, "loader", state["name"], f"{console} ms of it printing, as coreboot says"))
+    return found

@@ -14,7 +14,7 @@ from bootlab.importers.kernel import log as kernel_log
 from bootlab.importers.kernel.boot_phases import OPEN_END, USER_SPACE, find_kernel_end
 from bootlab.importers.kernel.line import KernelLine, find_stamp, parse_row
 from bootlab.importers.onto_another_clock import place_spans
-from bootlab.importers.serial.boot_programs import programs_before_linux
+from bootlab.importers.serial.boot_programs import DECOMPRESSOR, programs_before_linux
 from bootlab.importers.serial.console_lines import ConsoleLine
 from bootlab.timeline.clock import Alignment, Clock, align
 from bootlab.timeline.event import Event, Span
@@ -61,7 +61,13 @@ def _phases(lines: Sequence[ConsoleLine], alignment: Alignment | None) -> Iterat
              lines[0].t_ns)]  # fmt: skip
     cuts += [(program.name, lines[program.first].t_ns) for program in programs]
     banner = next((line for line in lines if _BANNER.search(line.text)), None)
-    handed_over = _kernel_end(lines) if banner is not None else None
+    quiet = banner is None and bool(programs) and (
+        programs[-1].name == DECOMPRESSOR or any(find_stamp(line.text) is not None for line in lines)
+    )  # fmt: skip
+    if quiet:
+        # A kernel ran, and never named itself.
+        cuts[-1] = (f"{cuts[-1][0]} and what follows: no line tells where it ends", cuts[-1][1])
+    handed_over = _kernel_end(lines) if banner is not None or quiet else None
     for name, line in (("kernel" if handed_over is not None else OPEN_END, banner), (USER_SPACE, handed_over)):
         if line is None:
             continue

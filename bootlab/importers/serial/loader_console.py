@@ -7,10 +7,10 @@ own, which each program may begin anew; without those the lines are text.
 from typing import Final
 
 from bootlab.importers.importer import Importer, Options
-from bootlab.importers.kernel.line import is_kernel_line, without_control
+from bootlab.importers.kernel.line import has_kernel_line, without_control
 from bootlab.importers.reading.source import Head, Source
 from bootlab.importers.reading.text_in_place import LONGEST_TEXT, in_place
-from bootlab.importers.serial.boot_programs import own_stamps_ns, program_of, programs_before_linux
+from bootlab.importers.serial.boot_programs import coreboot_lengths, own_stamps_ns, program_of, programs_before_linux
 from bootlab.timeline.clock import Clock
 from bootlab.timeline.event import Event, Span
 from bootlab.timeline.recording import MOST_SPANS, Recording
@@ -21,9 +21,8 @@ LOADER: Final = Clock("loader", 1_000_000)
 
 def recognise(head: Head) -> str:
     """Return the first banner of a loader, on a console without a kernel's log, which would say more."""
-    if any(map(is_kernel_line, head.rows)):
-        return ""
-    return next((row for row in head.rows if program_of(row) is not None), "")
+    told = next((row for row in map(without_control, head.rows) if program_of(row) is not None), "")
+    return told if told and not has_kernel_line(head) else ""
 
 
 def read(source: Source, options: Options) -> Recording:
@@ -44,6 +43,8 @@ def read(source: Source, options: Options) -> Recording:
             lines.append((None, text))
         elif text.strip():
             source.tally.leave_out(f"more than {2 * MOST_SPANS} of their kind")
+        else:
+            source.tally.aside("empty lines")
     programs = programs_before_linux(rows)
     if not programs:
         raise source.expected("a loader's banner, such as `U-Boot SPL 2024.01 (...)` or `OpenSBI v1.4`")
@@ -52,17 +53,20 @@ def read(source: Source, options: Options) -> Recording:
         for one, other in zip(events, events[1:], strict=False)
         if other.t_ns > one.t_ns
     ]
+    lengths = coreboot_lengths(rows)
     return Recording(
         format=IMPORTER.name,
         tool=", ".join(dict.fromkeys(program.name for program in programs)),
         timeline=Timeline.of(LOADER, events, spans),
         about_clock="the loader's own stamps" if events else "there is none: no line has a stamp",
+        lengths=tuple(lengths[:MOST_SPANS]),
         text=in_place(lines),
         facts={"programs": ", ".join(f"{program.name} ({program.lines} lines)" for program in programs)},
         notes=()
         if events
         else (
-            "No line has a time: bootlab watch, grabserial -t or a terminal program with time stamps gives them one.",
+            f"No line has a {'stamp' if lengths else 'time'}: bootlab watch, grabserial -t or a terminal program with "
+            "time stamps gives them one.",
         ),
     )
 

@@ -33,6 +33,7 @@ _BLAME = re.compile(rf"\s*(?P<span>{SPAN}) (?P<unit>{UNIT_NAME})\s*")
 _CHAIN = re.compile(
     rf"(?:[ │|]{{2}})*(?:[├└]─|[`|]-)?(?P<unit>{UNIT_NAME})(?: @(?P<at>{SPAN}))?(?: \+(?P<took>{SPAN}))?\s*"
 )
+_WRAPPED_NS: Final = 2**64 * 1_000
 _CHAIN_HEAD = 'is printed after the "@" character'
 
 
@@ -101,10 +102,19 @@ def _take(source: Source, number: int, row: str, found: _Found) -> None:
         source.tally.aside("units of the chain without a time")
         if match["at"] is not None and len(found.chain) < MOST_SPANS:
             source.tally.used("units of the chain")
-            at_ns, took_ns = parse_timespan(match["at"]) or 0, parse_timespan(match["took"] or "0") or 0
+            at_ns, took_ns = _since_start(match["at"]), parse_timespan(match["took"] or "0") or 0
             found.chain.append((match["unit"], at_ns, took_ns))
+        elif match["took"] is not None and len(found.lengths) < MOST_SPANS:
+            source.tally.used("units of the chain")
+            found.lengths.append(Length(parse_timespan(match["took"]) or 0, "critical chain", match["unit"]))
     elif _CHAIN_HEAD in row or "is printed after the" in row:
         source.tally.aside("the chain's heads")
+
+
+def _since_start(span: str) -> int:
+    # Before systemd 257 what lies before systemd's start is counted backwards from 2**64 us, 584542 years, and cut off.
+    at_ns = parse_timespan(span) or 0
+    return at_ns if at_ns < _WRAPPED_NS // 2 else -((_WRAPPED_NS - at_ns) // 1_000_000) * 1_000_000
 
 
 def _recording(found: _Found) -> Recording:
@@ -137,7 +147,7 @@ def _notes(found: _Found) -> list[str]:
         )
     if {"kernel", "userspace"} <= found.parts.keys() and "initrd" not in found.parts:
         notes.append("`kernel` lasts to systemd's start: an initramfs without systemd in it is counted as kernel.")
-    if found.lengths:
+    if any(length.source == "unit" for length in found.lengths):
         notes.append(
             "blame tells of each unit's last start, which need not be the boot's, and of units that start beside each "
             "other: their sum is no share of the boot."

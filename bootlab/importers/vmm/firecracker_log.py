@@ -103,7 +103,7 @@ def parse(rows: Iterable[str], tally: Tally) -> Log:
             if boots:
                 tally.used("guest boot times")
             elif row.strip():
-                tally.text("rows of the guest's console")
+                tally.text("rows without a stamp, as of the guest's console")
                 log.text.append((None, row))
             continue
         tally.used("rows of the log")

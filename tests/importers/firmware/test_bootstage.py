@@ -133,3 +133,13 @@ def test_a_row_without_end_is_cut() -> None:
     text = (DATA / "uboot" / "qemu-x86-console.log").read_text()
     cut, whole = parse_report("[1.5 x" * 20_000 + "\n" + text), parse_report(text)
     assert cut.stages == whole.stages and cut.console[1:] == whole.console
+
+
+def test_a_report_on_a_console_on_which_a_kernel_writes_long_after_is_not_all_of_it() -> None:
+    report = (
+        "Timer summary in microseconds (1 records):\n       Mark    Elapsed  Stage\n          0          0  reset\n"
+    )
+    rest = "".join(f"a loader's line number {number}, which tells of nothing\n" for number in range(2000))
+    assert recording_of((report + rest).encode()).format == "bootstage"
+    console = f"{report}{rest}[    0.000000] Linux version 6.1.0\n[    1.000000] Run /init as init process\n"
+    assert recording_of(console.encode()).format == "dmesg"

@@ -42,3 +42,22 @@ def test_a_whole_console_is_the_kernels_log() -> None:
 def test_a_log_without_moments_is_refused() -> None:
     with pytest.raises(FormatError, match="B -     65310"):
         read_text(xbl.IMPORTER, "S - Core 0 Frequency, 1516 MHz\n")
+
+
+def test_a_pbl_that_prints_lengths_ends_by_its_statistic() -> None:
+    one = sample("firmware-times/xbl-steps-of-pbl.log")
+    assert phases_ms(one) == {"PBL": 76.385, "before SBL1": 11.635, "SBL1": 211.98}
+    steps = [length.took_ns // 1000 for length in one.lengths if length.name.endswith("_timestamp")]
+    assert sum(steps) == 76385
+    assert {span.name: span.start_ns // 1000 for span in one.timeline.spans} == {
+        "SMSS -  Image Loaded": 229420,
+        "SHRM -  Image Loaded": 269925,
+    }
+    assert one.facts["loader"].startswith("QC_IMAGE_VERSION_STRING=")
+    assert not one.text
+
+
+def test_a_log_that_is_indented_is_one() -> None:
+    rows = (DATA / "firmware-times" / "xbl-steps-of-pbl.log").read_text().splitlines()
+    one = recording_of("\n".join(f"  {row}" for row in rows).encode())
+    assert one.format == "xbl" and one.phases == sample("firmware-times/xbl-steps-of-pbl.log").phases

@@ -215,3 +215,33 @@ def test_initcalls_that_all_return_after_init_was_run() -> None:
     phases = recording_of(parse(rows), "dmesg").phases
     assert [one.name for one in phases][-1] == "user space, as far as logged"
     assert all(one.end_ns >= one.start_ns for one in phases)
+
+
+def test_the_end_of_an_earlier_boot_is_none_of_the_boot_behind_it() -> None:
+    # A kern.log goes on from boot to boot.
+    boot = ("[    0.000000] Initializing cgroup subsys cpu", "[    0.000000] Linux version 3.13.0-test",
+            "[   12.250000] Freeing unused kernel memory: 688K", "[   40.000000] eth0: link up")  # fmt: skip
+    log = parse("\n".join(["[ 9000.125000] eth0: link down", "[ 9001.000000] reboot: Restarting", *boot, *boot, *boot]))
+    assert [(line.t_ns, line.text) for line in log.lines] == [
+        (line.t_ns, line.text) for line in parse("\n".join(boot)).lines
+    ]
+    assert (log.earlier_rows, log.later_rows, log.later_boots) == (2, 8, 2)
+    assert log.earlier[0].text == "eth0: link down" and log.later[0].text == "Initializing cgroup subsys cpu"
+
+
+def test_what_loaders_say_between_two_boots_stays_and_processors_may_disagree() -> None:
+    text = "[   90.000000] reboot: Restarting\nU-Boot 2024.01\n[    0.800000] early\n[    0.000000] Linux version 6.1\n"
+    log = parse(text)
+    assert [line.text for line in log.lines] == ["U-Boot 2024.01", "early", "Linux version 6.1"]
+
+
+def test_what_a_program_prints_of_the_version_is_no_second_boot() -> None:
+    text = "[    0.000000] Linux version 6.1\n[    1.000000] x\nLinux version 6.1 (gcc)\n[    2.000000] y\n"
+    log = parse(text)
+    assert log.later_boots == 0 and [line.t_ns for line in log.lines] == [0, 10**9, None, 2 * 10**9]
+
+
+def test_a_banner_without_a_stamp_begins_a_boot_where_stamps_go_back() -> None:
+    # Of two pieces of a ram_console, one behind the other.
+    log = parse("[    0.000000] Linux version 6.1\n[    4.000000] x\nLinux version 6.1\n[    3.500000] y\n")
+    assert log.later_boots == 1 and [line.t_ns for line in log.lines] == [0, 4 * 10**9]

@@ -225,3 +225,10 @@ def test_a_switch_that_no_line_tells_of_is_not_said_to_have_been() -> None:
     assert any("ended before the clocksource switch" in note for note in with_one.notes)
     assert not any("ended before" in note for note in without.notes)
     assert any("the log does not tell of one" in note for note in without.notes)
+
+
+def test_a_log_that_ends_at_the_kernels_first_line_does_not_begin_later() -> None:
+    one = recording_of(
+        b"U-Boot 2024.01 (Jan 01 2024)\nStarting kernel ...\n[    0.000000] Booting Linux on physical CPU 0xf\n"
+    )
+    assert one.notes == ("The log ends at the kernel's first line: what follows is missing, and in no figure.",)

@@ -1,5 +1,6 @@
 """Files that are compressed, damaged, endless or not files at all, read in bounded memory."""
 
+import gzip
 import io
 from pathlib import Path
 
@@ -20,6 +21,28 @@ def test_a_line_that_never_ends_is_cut_and_counted() -> None:
 def test_an_expectation_names_file_and_line_and_shows_nothing_that_acts() -> None:
     error = Source("a.log", io.BytesIO(b"")).expected("a span such as 1min 9.608s", row=7, got="\x1b[2J<b>")
     assert error.message == r"a.log:7: expected a span such as 1min 9.608s, got '\x1b[2J<b>'"
+
+
+def test_what_was_looked_at_further_on_is_read_all_the_same() -> None:
+    rows = [f"row {number}" for number in range(20_000)]
+    source = Source("x", io.BytesIO("\n".join(rows).encode()))
+    assert source.head.further_rows[-1] == rows[-1] and len(source.head.rows) + len(source.head.further_rows) > 20_000
+    assert [row for _, row in source.rows()] == rows
+    read = Source("x", io.BytesIO("\n".join(rows).encode()))
+    assert len(list(read.rows())) == len(rows) and read.head.further_rows == []
+
+
+def test_damage_further_on_is_told_when_the_file_is_read() -> None:
+    packed = gzip.compress(b"".join(b"%d: %x\n" % (number, number * number) for number in range(100_000)))
+    source = Source("x", io.BytesIO(packed[: len(packed) * 2 // 3]))
+    assert source.head.further_rows == []
+    with pytest.raises(InputError, match="damaged"):
+        list(source.rows())
+
+
+@pytest.mark.parametrize("first", [b'[{"a": ', b"\0" * 700])
+def test_json_and_what_is_no_text_is_not_looked_at_further_on(first: bytes) -> None:
+    assert Source("x", io.BytesIO(first + b"Linux version 6.1\n" * 10_000)).head.further_rows == []
 
 
 @pytest.mark.parametrize("name", ["none.log", "."])

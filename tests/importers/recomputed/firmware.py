@@ -19,10 +19,11 @@ def xbl(text: str) -> Figures:
     """B lines are moments, unless a figure of something else goes back; D lines are lengths of what had a Start."""
     moments: list[tuple[str, int]] = []
     spans, lengths = [], []
-    for kind, us, what in re.findall(r"(?m)^([BD]) - +(\d+) - (.+?)[ -]*$", text):
+    for kind, us, what in re.findall(r"(?m)^ *([BD]|S(?=.*, End)) - +(\d+) - (.+?)[ -]*$", text):
         name = what.split(",")[0]
         if kind == "D":
-            start = next((at for other, at in moments if other == f"{name}, Start"), None)
+            begun = name.replace("Image Loaded", "Image Load")
+            start = next((at for other, at in moments if other == f"{begun}, Start"), None)
             if start is None:
                 lengths.append((name, int(us) * US))
             else:
@@ -31,7 +32,8 @@ def xbl(text: str) -> Figures:
             moments.append((what, int(us) * US))
     at = dict(moments)
     ends = {"PBL": at["PBL, End"], "SBL1": at["SBL1, End"]}
-    phases = [("before PBL", 0, at["PBL, Start"]), ("PBL", at["PBL, Start"], ends["PBL"])]
+    began = at.get("PBL, Start", 0)
+    phases = [("before PBL", 0, began)] * bool(began) + [("PBL", began, ends["PBL"])]
     if at["SBL1, Start"] > ends["PBL"]:
         phases.append(("before SBL1", ends["PBL"], at["SBL1, Start"]))
     phases.append(("SBL1", max(at["SBL1, Start"], ends["PBL"]), ends["SBL1"]))
@@ -161,6 +163,7 @@ ORIGINS = {
         Origin("other-origins/fpdt-slow-firmware.txt", "a laptop's figures as forums show them, hand-made", fpdt),
     ),
     "xbl": (
+        Origin("firmware-times/xbl-steps-of-pbl.log", "PBL's steps, as later SoCs print them, hand-made", xbl),
         Origin("firmware-times/xbl-console.log", "BOOT.XF.1.2.3 of MSM8976's time, hand-made", xbl),
         Origin("other-origins/xbl-3.2.log", "BOOT.XF.3.2 of SDM845's time, hand-made", xbl),
     ),

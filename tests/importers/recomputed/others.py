@@ -64,10 +64,37 @@ def log(text: str) -> Figures:
     found = re.findall(r"(?m)^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{3}) - \S+: (.*)$", text)
     at = [int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()) * S + int(ms) * MS for day, ms, _ in found]
     rows = [(t_ns - at[0], what) for t_ns, (_, _, what) in zip(at, found, strict=True)]
-    events = [
-        (t_ns, *match.groups()) for t_ns, what in rows if (match := re.match(r"(start|finish): ([\w./-]+)", what))
-    ]
+    # A stage's own start is on record where its log was open by then; else the row that says that it runs is its start.
+    telling = r"(start|finish): ([\w./-]+)|Cloud-init v\. \S+ running '(\S+)'"
+    events = []
+    for t_ns, what in rows:
+        if (match := re.match(telling, what)) is not None:
+            stage = {"init": "init-network"}.get(match[3], (match[3] or "").replace(":", "-"))
+            events.append((t_ns, match[1] or "start", match[2] or stage))
     return _events(events, [t_ns for t_ns, _ in rows])
+
+
+def log_without_events(text: str) -> Figures:
+    """cloud-init.log of 0.7.5: a stage begins at its `Up`, and is as long as its last row says."""
+    first, *later = re.split(r"(?=\n\S+ \S+ - util.py\[DEBUG\]: Cloud-init v\. \S+ running 'init-local')", text)
+    assert later
+    at = []
+    for row in first.splitlines():
+        clock = re.search(r"(\d\d):(\d\d):(\d\d)(?:,(\d{3}))?", row)
+        assert clock is not None
+        hours, minutes, seconds, ms = (int(figure or 0) for figure in clock.groups())
+        midnight = 0 if row.startswith(first[:10]) else 86400
+        at.append((midnight + hours * 3600 + minutes * 60 + seconds) * S + ms * MS)
+    ups = re.findall(r"running '(\S+)' .* Up ([\d.]+) seconds", first)
+    took = re.findall(r"mode '\w+' took ([\d.]+) seconds", first)
+    names = {"init": "init-network", "modules:config": "modules-config"}
+    phases = [
+        (names.get(name, name), ns(up) - ns(ups[0][1]), ns(up) - ns(ups[0][1]) + ns(length))
+        for (name, up), length in zip(ups, took, strict=True)
+    ]
+    ends = [(t_ns - at[0], row) for t_ns, row in zip(at, first.splitlines(), strict=True) if "resize_devices" in row]
+    steps = [("init-network/resize_devices", t_ns - 250 * MS, t_ns) for t_ns, _ in ends]
+    return figures(spans=[*phases, *steps], moments=[t_ns - at[0] for t_ns in at], phases=phases)
 
 
 def dump(text: str) -> Figures:
@@ -105,6 +132,8 @@ ORIGINS = {
         Origin("other-origins/cloud-init-22.4-show.txt", "show of cloud-init 22.4.2 (Debian 12)", analyzed),
         Origin("cloud-init/cloud-init.log", "the log of cloud-init 24.1, hand-made", log),
         Origin("other-origins/cloud-init-22.4.log", "the log of cloud-init 22.4.2 (Debian 12)", log),
+        Origin("cloud-init/stages-without-starts.log", "a log as machines have it, hand-made", log),
+        Origin("cloud-init/before-events.log", "a log of cloud-init 0.7.5's shape, hand-made", log_without_events),
         Origin("cloud-init/dump.json", "dump of cloud-init 24.1, hand-made", dump),
         Origin("other-origins/cloud-init-22.4-dump.json", "dump of cloud-init 22.4.2 (Debian 12)", dump),
         Origin("cloud-init/blame.txt", "blame of cloud-init 24.1, hand-made", blame),

@@ -71,3 +71,21 @@ def test_a_kernel_that_does_not_name_its_init_ends_all_the_same() -> None:
     )
     assert phases_ms(one) == {"kernel": 1000.0, "user space, as far as logged": 8000.0}
     assert not any("nothing has a time" in note or "Linux version" in note for note in one.notes)
+
+
+def test_a_quiet_kernel_is_not_the_time_of_the_program_before_it() -> None:
+    rows = [
+        "[0.000000 0.000000] U-Boot 2014.04-test (Apr 22 2014)",
+        "[1.000000 1.000000] Starting kernel ...",
+        "[1.250000 0.250000] Uncompressing Linux... done, booting the kernel.",
+        "[3.000000 1.750000] [    0.378676] omap2_mbox_probe: platform not supported",
+        "[4.000000 1.000000] systemd-fsck[209]: rootfs: clean",
+        "[5.000000 1.000000] login:",
+    ]
+    assert phases_ms(recording_of("\n".join(rows).encode())) == {
+        "U-Boot": 1250,
+        "the kernel's decompressor and what follows: no line tells where it ends": 2750,
+        "user space, as far as logged": 1000,
+    }
+    alone = recording_of("\n".join([rows[0], "[1.000000 1.000000] Net: none", "[2.000000 1.000000] => "]).encode())
+    assert phases_ms(alone) == {"U-Boot": 2000}

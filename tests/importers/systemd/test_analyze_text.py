@@ -103,3 +103,23 @@ def test_a_container_has_no_kernel_to_count_an_initramfs_to() -> None:
 
 def test_the_target_is_kept() -> None:
     assert sample("debian-13/systemd-analyze-time.txt").facts == {"target": "graphical.target"}
+
+
+def test_a_unit_of_the_chain_without_a_place_keeps_its_length_and_one_from_before_systemd_its_place() -> None:
+    # systemd before 257 counts back from 2**64 us what began in the initramfs.
+    text = (
+        'The time when unit became active or started is printed after the "@" character.\n'
+        "late.service +4.158s\n"
+        "└─basic.target @6.513s\n"
+        "  └─fsck.service @584542y 2w 2d 20h 1min 48.890s +45ms\n"
+        "    └─system.slice\n"
+    )
+    one = recording_of(text.encode())
+    assert [(length.source, length.name, length.took_ns // 10**6) for length in one.lengths] == [
+        ("critical chain", "late.service", 4158)
+    ]
+    assert {span.name: (span.start_ns // 10**6, span.duration_ns // 10**6) for span in one.timeline.spans} == {
+        "basic.target": (6513, 0),
+        "fsck.service": (-661, 45),
+    }
+    assert one.notes == ()
