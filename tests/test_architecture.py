@@ -41,6 +41,7 @@ KNOW_ONE_TARGET = {
     "clouds/rent.py": "what that instance costs",
     "cli/watch/loop.py": "`bootlab watch` reads serial lines, whatever hangs on them",
     "cli/watch/verb.py": "`bootlab watch` lists this machine's serial ports",
+    "measure/host_fit/guest.py": "`bootlab host fit` times what KVM takes, whose guests QEMU runs",
     "measure/host/toolbox.py": "`bootlab doctor` says which QEMU is here, and whether KVM works",
 }
 # Lines; "about", as CONTRIBUTING.md has it, is no more than a twentieth.

@@ -202,6 +202,7 @@ PARTS = {
     "system/part.py": "system/test_file.py",
     "system/source_build.py": "system/test_value.py",
     "system/source_program.py": "build/programs/test_source_program.py",
+    "measure/host_fit/guest.py": "boot/machines/test_host_fit.py",
     "targets/qemu/kvm.py": "boot/machines/test_kvm_probe.py",
     "targets/replay/playing.py": "targets/replay/test_target.py",
     "targets/serial/reader.py": "targets/serial/test_port.py",

@@ -38,6 +38,7 @@ VERBS: Final = {
     "watch": "watch.verb:watch",
     "probe": "outside.probe:probe",
     "ec2": "outside.ec2:app",
+    "host": "host:app",
     "techniques": "techniques:techniques",
     "init": "init:app",
     "report": "report:report",

@@ -30,6 +30,8 @@ _LARGEST: Final = 1 << 20
 _EXAMPLE: Final = "docs/price.md has a whole model; one that comes with bootlab is a good one to begin with"
 NAMED: Final = ("lean", "ibrs", "nested")
 """The models that come with bootlab."""
+MODEL_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$"
+"""What a model may be called."""
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=1000, strip_whitespace=True)]
 
@@ -75,7 +77,7 @@ class Faults(_ModelTable):
 class HostModel(_ModelTable):
     """What a host takes. Each figure has its source."""
 
-    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
+    name: Annotated[str, StringConstraints(pattern=MODEL_NAME)]
     words: Annotated[str, StringConstraints(max_length=200)] = ""
     rules: RuleSetName = "svm"
     memory: Literal["4K", "2M"] = "4K"

@@ -26,6 +26,7 @@ CTL = "/sbin/bootlab-ctl"
 COLDPLUG = "/sbin/bootlab-coldplug"
 CLONE = "/sbin/bootlab-clone"
 READAHEAD = "/sbin/bootlab-readahead"
+_HOST_FIT = "host-fit.bin"
 PRINT_MAP = "-Wl,--print-map"
 """What has a linker print what lies where; bootlab.symbols.lld_map reads lld's."""
 _ZIG_TARGETS = {"armv7": "arm-linux-musleabihf"}
@@ -109,6 +110,23 @@ def assemble_flat(source: str, cache: Cache) -> Path:
         run(["objcopy", "-O", "binary", "-j", ".text", relocatable, path], package="binutils")
 
     return cache.make("guest", f"{source} {file_sha256(text)}", build)
+
+
+def make_host_fit(cache: Cache) -> Path:
+    """Return the firmware image that times a host's exits under KVM (guest/host_fit), for x86-64.
+
+    Raises MissingTool without a compiler, binutils or make, ProgramFailed with their messages.
+    """
+    sources = [
+        _source(name) for name in ("Makefile", *(f"host_fit/{name}" for name in ("link.ld", "main.c", "start.S")))
+    ]
+
+    def build(path: Path) -> None:
+        _make(_HOST_FIT, sources, "x86_64", path.parent, cache)
+        (path.parent / "out" / _HOST_FIT).rename(path)
+
+    # Whatever compiled it: it times what leaves the guest, and loops that are written in assembly.
+    return cache.make("guest", "\n".join([_HOST_FIT, *map(file_sha256, sources)]), build)
 
 
 def _init_sources() -> list[Path]:

@@ -9,6 +9,7 @@ import json
 import platform
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +19,11 @@ from bootlab.build.cache import Cache
 from bootlab.build.programs import guest
 from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
+from bootlab.measure.host_fit.result import HostFit
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
+from bootlab.price.classes import CLASSES
+from bootlab.price.host_model import read_host_model
 from bootlab.system import System, read_system
 from tests.boot.machines.nested_kvm.host_tree import FILES, HostTree
 
@@ -97,6 +101,7 @@ def add_guests(tree: HostTree, cache: Cache) -> None:
         path.write_text(text)
         boot_files.prepare(Workshop(inside), read_system(path))
     guest.assemble_flat("kvm_probe_x86_64.S", inside)
+    guest.make_host_fit(inside)
 
 
 @pytest.fixture(scope="module")
@@ -166,3 +171,21 @@ def test_a_series_under_kvm_ends_with_statistics(told: dict[str, Any]) -> None:
     assert compared["verdict"] in ("faster", "slower", "no difference shown"), compared["detail"]
     assert compared["saved_ns"] == compared["before_ns"] - compared["after_ns"]
     assert compared["spread_ns"] > 0
+
+
+def test_a_host_is_fitted_by_its_own_round_trips(told: dict[str, Any], tmp_path: Path) -> None:
+    """Each class has a figure of its own, and what the VMM does takes longer than what KVM does."""
+    assert told["fit"]["code"] == 0, told["fit"]
+    fit = HostFit.model_validate(told["fit"]["document"])
+    ns = {one.name: one.ns for one in fit.figures}
+    print("\n".join(f"{one.name}: {one.ns:,.1f} ns, {one.low_ns:,.1f} to {one.high_ns:,.1f}" for one in fit.figures))
+    print(f"not timed: {fit.not_timed}; cautions: {fit.cautions}")
+    assert (fit.name, fit.rules) == ("nested-host", "svm")
+    assert set(CLASSES) <= {*ns, *fit.not_timed}
+    assert ns["pio_kvm"] < ns["pio_vmm"] < ns["pio_string"] and ns["mmio_ioapic"] < ns["mmio_vmm"]
+    assert ns["fault_4K"] > ns["fault_4K, memory there"]
+    # The model that it wrote is one, and charges a boot.
+    path = tmp_path / "fitted.toml"
+    path.write_text(fit.model)
+    model = read_host_model(str(path))
+    assert model.exit["cpuid"].ns == round(ns["cpuid"]) and model.fault.small.ns == round(ns["fault_4K"])

@@ -17,6 +17,7 @@ from bootlab.targets.qemu.kvm import probe_kvm
 
 VERBS = {
     "boot": ["boot", "/systems/debian.toml"],
+    "fit": ["host", "fit", "--to", "/run/fitted.toml", "--name", "nested-host"],
     "compare": ["compare", "/systems/image.toml", "/systems/pvh.toml", "-n", "5"],
 }
 
