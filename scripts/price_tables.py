@@ -141,7 +141,7 @@ class Boots:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._shop = Workshop(Cache.default())
+        self._shop = Workshop(Cache.default(), tell=lambda words: print(f"  {words}", file=sys.stderr))
         self.records: list[BootRecord] = []
 
     def boot(self, system: System, what: str) -> BootRecord:

@@ -40,7 +40,8 @@ _BLAME = re.compile(r"\s{1,40}(?P<took>\d{1,9}\.\d{1,6})s \((?P<name>[\w./-]{1,2
 _HEADS: Final = ("The total time elapsed", "The time the event takes", "Total Time: ", "character.")
 _ANALYZED = re.compile(r"\d{1,4} boot records analyzed")
 _UP = re.compile(
-    r"Cloud-init v\. (?P<version>\S{1,60}) running '(?P<stage>[\w:-]{1,40})' at .{1,80}\. Up (?P<up>[\d.]{1,12}) s"
+    r"Cloud-init v\. (?P<version>\S{1,60}) running '(?P<stage>[\w:-]{1,40})' at .{1,80}\. "
+    r"Up (?P<up>\d{1,9}(?:\.\d{0,9})?) s"
 )
 # Before 0.7.7 there are no events, and these are what tells of lengths; the rows come through rsyslog in part.
 _TOOK = re.compile(

@@ -90,6 +90,17 @@ def test_a_log_from_before_events_has_its_stages_by_what_they_took() -> None:
     assert any(note.startswith("2 of 12 lines left out: of a later boot") for note in one.notes)
 
 
+@pytest.mark.parametrize("up", [".", "..1", "1.2.3", "x"])
+def test_a_stage_that_is_up_since_no_number_has_no_time(up: str) -> None:
+    """A damaged figure of one row spoils no other."""
+    text = (FOLDER / "stages-without-starts.log").read_text()
+    first = re.search(r"Up ([\d.]+) s", text)
+    assert first is not None
+    damaged = text.replace(f"Up {first[1]} s", f"Up {up} s", 1)
+    whole, rest = recording_of(text).phases, recording_of(damaged).phases
+    assert 0 < len(rest) <= len(whole) and {one.name for one in rest} <= {one.name for one in whole}
+
+
 def test_an_excerpt_of_show_is_read_without_its_title_and_with_the_blanks_at_its_ends() -> None:
     rows = [
         "Starting stage: modules-config",

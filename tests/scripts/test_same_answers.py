@@ -36,6 +36,7 @@ OUTSIDE_THE_COMPARISON = {
     "ec2 bench": "launches instances; tests/boot/verbs/test_ec2.py reads it",
     "ec2 reap": "terminates instances; tests/boot/verbs/test_ec2.py reads it",
     "doctor": "tells of this machine",
+    "host fit": "there was none before, and it times this machine; tests/boot/machines/test_kvm_nested.py reads it",
     "examples": "tells where this checkout lies; tests/system/test_examples.py reads it",
     "build kernel": "part of tailor",
     "build rootfs": "part of audit-distribution",

@@ -120,8 +120,9 @@ def log_of(messages: list[KernelLine], *, empty_rows: int = 0, received: bool = 
     banners = list(_banners(lines))
     if len(banners) > 1:
         end = _last_before(lines, banners[1]) + 1
-        # Some kernels have a line or two before their banner.
-        begins = next((index for index in range(end, banners[1]) if end and lines[index].t_ns is not None), banners[1])
+        # Some kernels have a line or two before their banner. What is later ahead of the first one is of neither.
+        known = end > banners[0]
+        begins = next((one for one in range(end, banners[1]) if known and lines[one].t_ns is not None), banners[1])
         lines, later = lines[:begins], lines[begins:]
     if banners:
         begins = _last_before(lines, banners[0]) + 1

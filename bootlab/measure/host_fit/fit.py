@@ -25,8 +25,8 @@ _OUTLIERS_MOST: Final = 0.05
 TimeGuest = Callable[[Cache, Backing], Timed]
 
 
-class _Free(NamedTuple):
-    """Figures before they are rounded: name -> ns of each batch, guest by guest."""
+class _Collected(NamedTuple):
+    """What all guests timed: name -> ns of each batch, guest by guest."""
 
     by_guest: Mapping[str, list[tuple[float, ...]]]
     not_timed: dict[str, str]
@@ -46,26 +46,22 @@ def fit_host(cache: Cache, name: str, tell: Callable[[str], None], run: TimeGues
         tell(f"timing a guest with {backing.value} behind its memory")
         timed[backing] = run(cache, backing)
     cautions = busy_words(before, CpuTimes.now(), os.cpu_count() or 1)
-    free = _collect(timed)
-    figures = [_figure(name, rows) for name, rows in free.by_guest.items()]
+    every = _collect(timed)
+    figures = [_figure(name, rows) for name, rows in every.by_guest.items()]
     figures.append(_instruction(figures))
     cautions += _doubts(figures)
     facts = read_host_facts()
     qemu = qemu_version()
-    rules = _rules(timed)
+    rules = timed[Backing.DEFAULT].rules
     where = f"{facts['cpu_model']}, Linux {facts['kernel']}, QEMU {qemu}"
-    text = model_text(name, where, rules, free.memory, {one.name: one for one in figures}, free.not_timed)
+    text = model_text(name, where, rules, every.memory, {one.name: one for one in figures}, every.not_timed)
     return HostFit(
-        name=name, rules=rules, memory=free.memory, figures=tuple(figures), not_timed=free.not_timed,
+        name=name, rules=rules, memory=every.memory, figures=tuple(figures), not_timed=every.not_timed,
         cautions=tuple(cautions), host=facts, qemu=qemu, wall_s=round(time.monotonic() - began_s, 3), model=text,
     )  # fmt: skip
 
 
-def _rules(timed: Mapping[Backing, Timed]) -> Literal["svm", "vmx"]:
-    return "svm" if next(iter(timed.values())).rules == "svm" else "vmx"
-
-
-def _collect(timed: Mapping[Backing, Timed]) -> _Free:
+def _collect(timed: Mapping[Backing, Timed]) -> _Collected:
     by_guest: dict[str, list[tuple[float, ...]]] = {}
     not_timed: dict[str, str] = {}
     for name in CLASSES:
@@ -87,7 +83,7 @@ def _collect(timed: Mapping[Backing, Timed]) -> _Free:
     for name in INSTRUCTIONS:
         by_guest[f"instruction, {name}"] = [one.ns[name] for one in timed.values()]
     by_default = _is_huge(Backing.DEFAULT, timed[Backing.DEFAULT], small_ns)
-    return _Free(by_guest, not_timed, "2M" if by_default else "4K")
+    return _Collected(by_guest, not_timed, "2M" if by_default else "4K")
 
 
 def _late(timed: Timed) -> tuple[float, ...]:

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from bootlab.errors import BootFailed
 
 _GREETING: Final = "bootlab-host-fit 1"
 _SHIFT_MOST: Final = 32
+_ALWAYS: Final = ("pages", "chunks", "rest_of_chunk", "sleep", "table", "branches", "clearing")
 _LINE: Final = re.compile(r"(?P<name>[a-z0-9_]+)(?P<numbers>( -?\d+)+)")
 
 
@@ -19,7 +20,7 @@ class Timed:
     `rules`: the rule set of its CPU, `svm` or `vmx`; `sleep_ns`: how long each of its sleeps was to be.
     """
 
-    rules: str
+    rules: Literal["svm", "vmx"]
     ns: Mapping[str, tuple[float, ...]]
     lacking: tuple[str, ...]
     sleep_ns: int
@@ -47,6 +48,9 @@ def read_timed(text: str) -> Timed:
             raise BootFailed(f"the timing guest said what it never says: {ascii(line)[:80]}")
     if rules not in ("svm", "vmx") or len(figures.get("clock", ())) != 3 or "sleep_ns" not in figures:
         raise BootFailed(f"the timing guest left out its clock or its CPU: {_last(lines)}")
+    left_out = [name for name in _ALWAYS if name not in figures]
+    if left_out:
+        raise BootFailed(f"the timing guest left out {left_out[0]}: {_last(lines)}")
     multiplier, shift, _ = figures.pop("clock")
     if not multiplier or abs(shift) > _SHIFT_MOST:
         raise BootFailed(
@@ -63,7 +67,7 @@ def read_timed(text: str) -> Timed:
     empty = [name for name, row in timed.items() if not row]
     if empty:
         raise BootFailed(f"the timing guest timed {empty[0]} not once")
-    return Timed(rules, timed, tuple(lacking), sleep_ns)
+    return Timed("svm" if rules == "svm" else "vmx", timed, tuple(lacking), sleep_ns)
 
 
 def _last(lines: list[str]) -> str:

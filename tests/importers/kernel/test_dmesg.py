@@ -241,6 +241,13 @@ def test_what_a_program_prints_of_the_version_is_no_second_boot() -> None:
     assert log.later_boots == 0 and [line.t_ns for line in log.lines] == [0, 10**9, None, 2 * 10**9]
 
 
+def test_a_later_stamp_ahead_of_the_first_banner_says_nothing_of_the_second_boot() -> None:
+    rows = ["[    9.000000] the end of another boot", "[    0.000000] Linux version 6.1", "[    0.100000] x"]
+    log = parse("\n".join([*rows, "[    0.000000] Linux version 6.1", "[    0.100000] y", ""]))
+    assert (log.later_boots, log.later_rows, log.earlier_rows) == (1, 2, 1)
+    assert [line.text for line in log.lines] == ["Linux version 6.1", "x"]
+
+
 def test_a_banner_without_a_stamp_begins_a_boot_where_stamps_go_back() -> None:
     # Of two pieces of a ram_console, one behind the other.
     log = parse("[    0.000000] Linux version 6.1\n[    4.000000] x\nLinux version 6.1\n[    3.500000] y\n")

@@ -41,6 +41,11 @@ def test_what_is_no_such_report_is_refused(text: str, complaint: str) -> None:
         read_timed(text)
 
 
+def test_what_every_guest_times_is_not_left_out() -> None:
+    with pytest.raises(BootFailed, match="left out pages: its last line is 'end'"):
+        read_timed("\n".join(line for line in said().split("\n") if not line.startswith("pages ")))
+
+
 def test_a_count_of_none_is_refused() -> None:
     with pytest.raises(BootFailed, match="cr: a batch of 0"):
         read_timed(said().replace("\ncr 16 ", "\ncr 0 "))

@@ -103,7 +103,7 @@ def trace_case(shop: Workshop, case: Case, folder: Path) -> Traced:
     results, console = folder / "results", folder / "host-console"
     with results.open("wb") as file:
         file.truncate(RESULTS_MIB << 20)
-    _run_host(shop, folder / "disk", results, console)
+    _run_host(shop, case.system.machine.vcpus, folder / "disk", results, console)
     said = console.read_text(errors="replace")
     assert "all cases kept" in said, said[-3000:]
     with tarfile.open(results) as archive:
@@ -132,7 +132,8 @@ def _add_case(tree: HostTree, shop: Workshop, case: Case) -> None:
     tree.at(place / "huge_pages").write_text("always\n" if case.huge else "never\n")
 
 
-def _run_host(shop: Workshop, disk: Path, results: Path, console: Path) -> None:
+def _run_host(shop: Workshop, cpus: int, disk: Path, results: Path, console: Path) -> None:
+    # A CPU for each of the guest's: two vCPUs that take turns on one wait for each other for ever (QEMU 10.0's SVM).
     host = System.model_validate(
         {
             "name": "machine-with-svm",
@@ -149,7 +150,7 @@ def _run_host(shop: Workshop, disk: Path, results: Path, console: Path) -> None:
     files = boot_files.prepare(shop, host)
     assert files.initramfs is not None
     argv: list[str | Path] = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
-    argv += ["-machine", "q35", "-cpu", "max", "-m", "2048", "-smp", "1"]
+    argv += ["-machine", "q35", "-cpu", "max", "-m", "2048", "-smp", str(cpus)]
     # On the virtual clock it does not notice how busy its own host is, and the same cases give the same traces.
     argv += ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-seed", "1"]
     argv += ["-rtc", f"base={RTC_BASE},clock=vm"]
