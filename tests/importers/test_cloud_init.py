@@ -97,7 +97,7 @@ def test_a_stage_that_is_up_since_no_number_has_no_time(up: str) -> None:
     first = re.search(r"Up ([\d.]+) s", text)
     assert first is not None
     damaged = text.replace(f"Up {first[1]} s", f"Up {up} s", 1)
-    whole, rest = recording_of(text).phases, recording_of(damaged).phases
+    whole, rest = recording_of(text.encode()).phases, recording_of(damaged.encode()).phases
     assert 0 < len(rest) <= len(whole) and {one.name for one in rest} <= {one.name for one in whole}
 
 
