@@ -1,6 +1,13 @@
-"""The timing guest on the virtual clock, where its own count of instructions can be held to QEMU's."""
+"""The timing guest on the virtual clock, where its count can be held to QEMU's; the verb on this host, whatever it is.
 
+Under KVM it runs in test_kvm_nested.py.
+"""
+
+import os
 import statistics
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +17,8 @@ from bootlab.measure.host_fit.fit import INSTRUCTIONS
 from bootlab.measure.host_fit.guest import Backing, hear_guest
 from bootlab.measure.host_fit.samples import read_timed
 from bootlab.price.classes import CLASSES
+from bootlab.price.host_model import read_host_model
+from bootlab.targets.qemu.kvm import probe_kvm
 
 pytestmark = [pytest.mark.boot]
 
@@ -17,6 +26,7 @@ EXACT = ("-icount", "shift=0,sleep=off")
 A_NS_A_TICK = "clock 2147483648 1 0"
 
 
+@pytest.mark.promise("bootlab host fit")
 def test_it_counts_its_instructions_as_qemu_does_and_times_every_class(shop: Workshop) -> None:
     """A tick is an instruction there, so each loop must take 1 ns for each that it says it has."""
     said = hear_guest(shop.cache, Backing.SMALL, "tcg", EXACT)
@@ -31,3 +41,19 @@ def test_it_counts_its_instructions_as_qemu_does_and_times_every_class(shop: Wor
     # Asleep until its timer, and no longer.
     assert timed.sleep_ns <= statistics.median(timed.ns["sleep"]) < timed.sleep_ns + 100
     assert statistics.median(timed.ns["pages"]) < 10 and statistics.median(timed.ns["rest_of_chunk"]) < 10
+
+
+@pytest.mark.promise("bootlab host fit")
+def test_this_host_is_fitted_or_the_reason_is_said(shop: Workshop, tmp_path: Path) -> None:
+    path = tmp_path / "model.toml"
+    words = [sys.executable, "-m", "bootlab", "host", "fit", "--to", str(path)]
+    done = subprocess.run(
+        words, capture_output=True, text=True, check=False, timeout=300, env={**os.environ, "NO_COLOR": "1"}
+    )
+    probe = probe_kvm("host", shop.cache)
+    if probe.works:
+        assert done.returncode == 0, done.stderr
+        assert read_host_model(str(path)).exit["cpuid"].ns > 0
+    else:
+        assert done.returncode == 3, done.stdout + done.stderr
+        assert "KVM does not work here" in done.stderr and not path.exists()
