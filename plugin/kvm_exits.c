@@ -12,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code/traps.h"
+#include "arm64_exits.h"
 #include "instrument.h"
 #include "internals/code_page.h"
 #include "recording.h"
+#include "x86_exits.h"
 
 enum {
 	PAGE_BITS = 12, PAGE_SIZE = 1 << PAGE_BITS,
@@ -23,23 +24,18 @@ enum {
 	/* No access of one instruction that is told as one is longer. */
 	ACCESS_MAX = 64,
 	GENERATION_BITS = 19,
-	GENERAL = 16,
-	RAX = 0, RCX = 1, RDX = 2,
-	MSR_EFER = 0xc0000080,
 	PENDING = 8,
 };
-
-static const uint64_t CR0_CACHES_OFF = UINT64_C(3) << 29;
 
 static struct {
 	bool counts, prices_asked; /* what is wanted */
 	bool on; /* it is proved to work, and done */
 	struct code_pages code_pages;
 	struct touched_memory touched;
-	struct qemu_plugin_register *general[GENERAL], *cr0, *cr4;
 	/*
 	 * Virtual pages that were touched already, with the generation in the low bits: a page's number has 45 bits even with five
-	 * levels of page tables, and its sign. Whatever may change a mapping begins a new generation.
+	 * levels of page tables, and its sign; what tags arm64 programs have above are the same page's. Whatever may change a mapping
+	 * begins a new generation.
 	 */
 	struct seen {
 		uint64_t pages[2][SEEN]; /* read, written */
@@ -53,7 +49,7 @@ static struct {
 	unsigned n_pending;
 } self;
 
-static void forget_seen(void)
+void kvm_exits_forget_mappings(void)
 {
 	self.generation = (self.generation + 1) & ((1 << GENERATION_BITS) - 1);
 	if (!self.generation)
@@ -69,7 +65,7 @@ static void charge(uint64_t ns)
 	instrument_charge_within(ns);
 }
 
-static void take_trap(const struct trap *trap)
+void kvm_exits_take(const struct trap *trap)
 {
 	if (self.counts)
 		instrument_trap(trap);
@@ -84,7 +80,7 @@ static void take_touch(uint64_t address, enum profile_page_use use, enum touched
 	if (touched == TOUCHED_UNKNOWN) {
 		const struct trap lost = { .kind = TRAP_LOST };
 
-		take_trap(&lost);
+		kvm_exits_take(&lost);
 		return;
 	}
 	if (self.counts)
@@ -93,54 +89,14 @@ static void take_touch(uint64_t address, enum profile_page_use use, enum touched
 		charge(prices_add_touch(&recording.prices, address, touched));
 }
 
-static uint64_t general(unsigned number)
+static uint64_t *seen_at(struct seen *seen, bool store, uint64_t address)
 {
-	return registers_read(self.general[number & (GENERAL - 1)]);
+	return &seen->pages[store][(address >> PAGE_BITS) % SEEN];
 }
 
-/* Before the instruction, with the vCPU's registers at hand. */
-static void on_trap(unsigned int vcpu, void *userdata)
+static uint64_t seen_value(uint64_t address)
 {
-	const struct trap_site *site = userdata;
-	struct trap trap = { .kind = site->kind };
-	uint64_t cr0;
-
-	(void)vcpu;
-	switch (site->kind) {
-	case TRAP_IN: case TRAP_OUT: case TRAP_INS: case TRAP_OUTS:
-		trap.number = site->has_port ? site->port : (uint16_t)general(RDX);
-		break;
-	case TRAP_CPUID: case TRAP_HYPERCALL:
-		trap.number = (uint32_t)general(RAX);
-		break;
-	case TRAP_RDMSR: case TRAP_WRMSR:
-		trap.number = (uint32_t)general(RCX);
-		if (site->kind == TRAP_WRMSR && trap.number == MSR_EFER)
-			forget_seen();
-		break;
-	case TRAP_CR_READ: case TRAP_CR_WRITE:
-		trap.number = site->control;
-		cr0 = registers_read(self.cr0);
-		trap.state = cr0 & CR0_CACHES_OFF ? TRAP_CACHES_OFF : 0;
-		if (site->kind == TRAP_CR_READ)
-			break;
-		if (site->control == 0)
-			trap.changes = (uint32_t)(cr0 ^ general(site->general));
-		else if (site->control == 4)
-			trap.changes = (uint32_t)(registers_read(self.cr4) ^ general(site->general));
-		forget_seen();
-		break;
-	default:
-		break;
-	}
-	take_trap(&trap);
-}
-
-static void on_new_mapping(unsigned int vcpu, void *userdata)
-{
-	(void)vcpu;
-	(void)userdata;
-	forget_seen();
+	return address >> PAGE_BITS << GENERATION_BITS | self.generation;
 }
 
 static void touch_data(struct seen *seen, qemu_plugin_meminfo_t info, uint64_t address)
@@ -155,10 +111,10 @@ static void touch_data(struct seen *seen, qemu_plugin_meminfo_t info, uint64_t a
 	if (qemu_plugin_hwaddr_is_io(at)) {
 		const struct trap trap = { .kind = store ? TRAP_MMIO_WRITE : TRAP_MMIO_READ, .number = physical & ~UINT64_C(3) };
 
-		take_trap(&trap);
+		kvm_exits_take(&trap);
 		return;
 	}
-	seen->pages[store][(address >> PAGE_BITS) % SEEN] = address >> PAGE_BITS << GENERATION_BITS | self.generation;
+	*seen_at(seen, store, address) = seen_value(address);
 	take_touch(physical, store ? PAGE_WRITTEN : PAGE_READ, touched_memory_add(&self.touched, physical));
 }
 
@@ -166,17 +122,28 @@ static void touch_data(struct seen *seen, qemu_plugin_meminfo_t info, uint64_t a
 static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
 {
 	struct seen *seen = &self.seen[vcpu];
-	uint64_t page = address >> PAGE_BITS;
 	uint64_t last;
 
 	(void)userdata;
-	if (seen->pages[qemu_plugin_mem_is_store(info)][page % SEEN] == (page << GENERATION_BITS | self.generation) &&
+	if (*seen_at(seen, qemu_plugin_mem_is_store(info), address) == seen_value(address) &&
 	    (address & (PAGE_SIZE - 1)) <= PAGE_SIZE - ACCESS_MAX)
 		return;
 	touch_data(seen, info, address);
 	last = address + (UINT64_C(1) << qemu_plugin_mem_size_shift(info)) - 1;
-	if (last >> PAGE_BITS != page)
+	if (last >> PAGE_BITS != address >> PAGE_BITS)
 		touch_data(seen, info, last & ~(uint64_t)(PAGE_SIZE - 1));
+}
+
+void kvm_exits_write(unsigned vcpu, uint64_t address)
+{
+	uint64_t *seen = seen_at(&self.seen[vcpu], true, address);
+	uint64_t page;
+
+	/* Where no page is, the guest gets an exception, and writes again once there is one. */
+	if (*seen == seen_value(address) || !code_page_find(&self.code_pages, address, &page))
+		return;
+	*seen = seen_value(address);
+	take_touch(page, PAGE_WRITTEN, touched_memory_add(&self.touched, page));
 }
 
 /* At the start of the block, once what it is part of is known to the profile. */
@@ -213,37 +180,13 @@ static void touch_code(struct qemu_plugin_tb *tb, size_t n_insns)
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_first_run, QEMU_PLUGIN_CB_NO_REGS, NULL);
 }
 
-/* invlpg and invpcid: no trap with nested paging, but a page may lie elsewhere from then on. */
-static bool changes_mapping(const uint8_t *code, size_t size)
-{
-	size_t i = 0;
-
-	while (i < size && (code[i] == 0x66 || code[i] == 0x67 || (code[i] & 0xf0) == 0x40 || code[i] == 0x65 || code[i] == 0x64))
-		i++;
-	if (i + 2 >= size || code[i] != 0x0f)
-		return false;
-	return (code[i + 1] == 0x01 && (code[i + 2] >> 3 & 7) == 7) || (code[i + 1] == 0x38 && code[i + 2] == 0x82);
-}
-
 static void watch_insn(struct qemu_plugin_insn *insn)
 {
-	uint8_t code[16];
-	size_t size = qemu_plugin_insn_data(insn, code, sizeof code);
-	struct trap_site site, *kept;
-
 	qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
-	if (changes_mapping(code, size))
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_new_mapping, QEMU_PLUGIN_CB_NO_REGS, NULL);
-	if (!x86_trap(code, size, &site))
-		return;
-	/* Kept for ever, as QEMU may run the block until it forgets it, and does not say when: a few hundred of them. */
-	kept = malloc(sizeof *kept);
-	if (!kept) {
-		fprintf(stderr, "bootlab-plugin: out of memory\n");
-		exit(EXIT_FAILURE);
-	}
-	*kept = site;
-	qemu_plugin_register_vcpu_insn_exec_cb(insn, on_trap, QEMU_PLUGIN_CB_R_REGS, kept);
+	if (recording.config.arch == ARCH_AARCH64)
+		arm64_exits_watch(insn);
+	else
+		x86_exits_watch(insn);
 }
 
 void kvm_exits_watch(struct qemu_plugin_tb *tb)
@@ -259,6 +202,8 @@ void kvm_exits_watch(struct qemu_plugin_tb *tb)
 
 int kvm_exits_open(bool profiled, int n_vcpus)
 {
+	int r;
+
 	self.counts = profiled && recording.config.count_traps;
 	self.prices_asked = config_prices(&recording.config);
 	if (self.counts || self.prices_asked) {
@@ -267,21 +212,21 @@ int kvm_exits_open(bool profiled, int n_vcpus)
 			return -ENOMEM;
 		self.n_vcpus = n_vcpus;
 		memset(self.seen, 0xff, (size_t)n_vcpus * sizeof *self.seen);
+		r = recording.config.arch == ARCH_AARCH64 ? arm64_exits_open(n_vcpus) : 0;
+		if (r)
+			return r;
 	}
 	return prices_init(&recording.config, &recording.prices);
 }
 
 void kvm_exits_vcpu(void)
 {
-	static const char *const names[GENERAL] = { "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
-						    "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15" };
-
 	if (!self.counts && !self.prices_asked)
 		return;
-	for (size_t i = 0; i < GENERAL; i++)
-		self.general[i] = registers_find_one(names[i]);
-	self.cr0 = registers_find_one("cr0");
-	self.cr4 = registers_find_one("cr4");
+	if (recording.config.arch == ARCH_AARCH64)
+		arm64_exits_vcpu();
+	else
+		x86_exits_vcpu();
 }
 
 void kvm_exits_start(uint64_t address)

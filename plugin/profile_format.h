@@ -143,10 +143,24 @@ enum profile_trap_kind {
 	TRAP_WBINVD = 14,
 	TRAP_INVD = 15,
 	TRAP_HYPERCALL = 16, /* number: as rax has it */
+	/*
+	 * arm64. A system register's number is op0 << 14 | op1 << 11 | CRn << 7 | CRm << 3 | op2, as in KVM's ARM64_SYS_REG; SYS and
+	 * SYSL have one like it. Those that no host of a guest without nested guests asks to be told of are not counted (code/traps.h).
+	 */
+	TRAP_SYSREG_READ = 17,	/* MRS, SYSL */
+	TRAP_SYSREG_WRITE = 18, /* MSR, SYS; told of from EL0 only where an access from there can go past the guest's own kernel */
+	TRAP_WFI = 19,		/* number: 1 with a time limit, WFIT, WFET; otherwise 0 */
+	TRAP_WFE = 20,
+	TRAP_HVC = 21, /* number: the immediate << 32 | w0, which says what is called */
+	TRAP_SMC = 22,
 	TRAP_KINDS
 };
 
-enum { TRAP_CACHES_OFF = 1 }; /* CR0.CD or CR0.NW is set ahead of it; told of control registers only */
+/*
+ * x86: CR0.CD or CR0.NW is set ahead of it; told of control registers only. arm64: the vCPU has not had MMU and caches on
+ * (SCTLR_EL1.M and .C) since it began, or since it last cleaned or invalidated a cache by set and way; told of writes only.
+ */
+enum { TRAP_CACHES_OFF = 1 };
 
 struct profile_trap {
 	uint32_t node;

@@ -26,12 +26,13 @@
  *                                           time, at the end of the block that the mark begins; QMP's `cont` lets it go on
  *   charge NAME ADDRESS CODE NS             every execution of this kernel address takes NS ns more of the virtual clock, decimal;
  *                                           one line a NAME
- *   price CLASS KIND LOW HIGH CHANGES STATE NS  x86: a trap of this kind (profile_format.h; in out ins outs mmio_read mmio_write cpuid
- *                                           rdmsr wrmsr cr_read cr_write hlt xsetbv wbinvd invd hypercall) whose number is LOW to
- *                                           HIGH, hexadecimal, takes NS ns more of the virtual clock, decimal. CHANGES, hexadecimal:
- *                                           only one that changes one of these bits; 0: any. STATE 1: only with caches off; 0: any.
- *                                           The first line that fits a trap decides; of none that fits, nothing
- *   touch CLASS LOW HIGH BITS NS            x86: the first access to each piece of 2**BITS bytes (12 or 21) of physical memory from LOW
+ *   price CLASS KIND LOW HIGH CHANGES STATE NS  x86, arm64: a trap of this kind (profile_format.h; mmio_read mmio_write; in out ins
+ *                                           outs cpuid rdmsr wrmsr cr_read cr_write hlt xsetbv wbinvd invd hypercall; sysreg_read
+ *                                           sysreg_write wfi wfe hvc smc) whose number is LOW to HIGH, hexadecimal, takes NS ns more
+ *                                           of the virtual clock, decimal. CHANGES, hexadecimal: only one that changes one of these
+ *                                           bits; 0: any. STATE 1: only with caches off; 0: any. The first line that fits a trap
+ *                                           decides; of none that fits, nothing
+ *   touch CLASS LOW HIGH BITS NS            x86, arm64: the first access to each piece of 2**BITS bytes (12 or 21) of physical memory from LOW
  *                                           to HIGH - 1, hexadecimal, takes NS ns more. The first line that fits decides
  *   kvm FEATURES                            x86, one vCPU: the guest sees the hypervisor KVM with these features (leaf 0x40000001,
  *                                           hexadecimal), and its clock
@@ -58,7 +59,7 @@
  *                                           on riscv64 its third
  *   offset STRUCT.MEMBER VALUE              where that is in the kernel's struct, in bytes, decimal; `offset STRUCT VALUE` is a size
  *   span NS                                 the shortest frame that is written as a span; 20000 without this line
- *   traps                                   x86: count what may leave a guest of KVM, and pages as they are touched first
+ *   traps                                   x86, arm64: count what may leave a guest of KVM, and pages as they are touched first
  *   cutlines                                end a slice at every line of the console, too; needs `uart`
  *
  * PATH is the rest of the line. Kinds and members that a kernel has not got have no line.

@@ -11,9 +11,16 @@ static const char *const kinds[TRAP_KINDS] = {
 	[TRAP_MMIO_READ] = "mmio_read", [TRAP_MMIO_WRITE] = "mmio_write", [TRAP_CPUID] = "cpuid", [TRAP_RDMSR] = "rdmsr",
 	[TRAP_WRMSR] = "wrmsr",	  [TRAP_CR_READ] = "cr_read",	    [TRAP_CR_WRITE] = "cr_write", [TRAP_HLT] = "hlt",
 	[TRAP_XSETBV] = "xsetbv", [TRAP_WBINVD] = "wbinvd",	    [TRAP_INVD] = "invd",	  [TRAP_HYPERCALL] = "hypercall",
+	[TRAP_SYSREG_READ] = "sysreg_read", [TRAP_SYSREG_WRITE] = "sysreg_write", [TRAP_WFI] = "wfi", [TRAP_WFE] = "wfe",
+	[TRAP_HVC] = "hvc",	  [TRAP_SMC] = "smc",
 };
 
 enum { PAGE_BITS = 12, CHUNK_BITS = 21 };
+
+static bool is_priced(const struct config *config)
+{
+	return config->arch == ARCH_X86_64 || config->arch == ARCH_AARCH64;
+}
 
 static int read_ns(struct line *line, const char *word, uint64_t *ret)
 {
@@ -30,8 +37,8 @@ int price_line_read(struct line *line, struct config *config)
 	uint64_t changes, state;
 	int r;
 
-	if (config->arch != ARCH_X86_64)
-		return line_complain(line, "price: the traps of x86_64 alone are known");
+	if (!is_priced(config))
+		return line_complain(line, "price: the traps of x86_64 and aarch64 alone are known");
 	if (line->n_words != 8)
 		return line_complain(line, "expected: price CLASS KIND LOW HIGH CHANGES STATE NS");
 	while (price.kind < TRAP_KINDS && strcmp(kinds[price.kind], line->words[2]))
@@ -57,8 +64,8 @@ int touch_line_read(struct line *line, struct config *config)
 	uint64_t bits;
 	int r;
 
-	if (config->arch != ARCH_X86_64)
-		return line_complain(line, "touch: for x86_64 alone");
+	if (!is_priced(config))
+		return line_complain(line, "touch: for x86_64 and aarch64 alone");
 	if (line->n_words != 6)
 		return line_complain(line, "expected: touch CLASS LOW HIGH BITS NS");
 	if ((r = line_read_name(line, line->words[1], price.name)) || (r = line_read_address(line, line->words[2], &price.low)) ||

@@ -102,8 +102,8 @@ static int read_traps(struct line *line, struct config *config)
 {
 	if (line->n_words != 1)
 		return line_complain(line, "traps takes no words");
-	if (config->arch != ARCH_X86_64)
-		return line_complain(line, "traps: those of x86_64 alone are known");
+	if (config->arch != ARCH_X86_64 && config->arch != ARCH_AARCH64)
+		return line_complain(line, "traps: those of x86_64 and aarch64 alone are known");
 	config->count_traps = true;
 	return 0;
 }

@@ -101,6 +101,20 @@ static void test_whole(void)
 	config_deinit(&config);
 }
 
+/* Words of traps that arm64 alone has. */
+static void test_arm64_prices(void)
+{
+	struct config config;
+	char message[256];
+
+	CHECK(read_text("arch aarch64\nprice sysreg_write sysreg_write c080 c080 0 1 306\nprice hvc hvc 0 ffffffff 0 0 300\n"
+			"touch fault_4K 0 ffffffffffffffff 12 1500\ntraps\n", message, &config) == 0);
+	CHECK(config.n_prices == 2 && config.prices[0].kind == TRAP_SYSREG_WRITE && config.prices[0].state == TRAP_CACHES_OFF);
+	CHECK(config.prices[1].kind == TRAP_HVC && config.prices[1].high == UINT32_MAX);
+	CHECK(config.n_touch_prices == 1 && config.count_traps);
+	config_deinit(&config);
+}
+
 /* The message must name the line. */
 static void test_bad_lines(void)
 {
@@ -145,7 +159,8 @@ static void test_bad_lines(void)
 		{ "arch aarch64\ncharge a 1 00112233 -5\n", "boot.conf:2: '-5' must be a decimal number" },
 		{ "arch aarch64\ncharge a 1 00112233 5\nstop a\n", "boot.conf:3: stop a: there is no mark a" },
 		{ "arch aarch64\ncharge a 1 00112233 5\ncharge a 2 00112233 5\n", "boot.conf:3: charge a: a second line" },
-		{ "arch aarch64\nprice a in 0 1 0 0 5\n", "boot.conf:2: price: the traps of x86_64 alone are known" },
+		{ "arch riscv64\nprice a in 0 1 0 0 5\n", "boot.conf:2: price: the traps of x86_64 and aarch64 alone are known" },
+		{ "arch riscv64\ntouch a 0 1 12 5\n", "boot.conf:2: touch: for x86_64 and aarch64 alone" },
 		{ "arch x86_64\nprice a in 0 1 0 5\n", "boot.conf:2: expected: price CLASS KIND LOW HIGH CHANGES STATE NS" },
 		{ "arch x86_64\nprice a pause 0 1 0 0 5\n", "boot.conf:2: price a: unknown kind of trap 'pause'" },
 		{ "arch x86_64\nprice a in 1 0 0 0 5\n", "boot.conf:2: price a: 1 to 0: an empty range" },
@@ -159,7 +174,7 @@ static void test_bad_lines(void)
 		{ "arch aarch64\nkvm 1\n", "boot.conf:2: kvm: only a guest on x86_64" },
 		{ "arch x86_64\nkvm 0\n", "boot.conf:2: kvm 0: features are 1 to ffffffff" },
 		{ "arch x86_64\nkvm\n", "boot.conf:2: expected: kvm FEATURES" },
-		{ "arch riscv64\ntraps\n", "boot.conf:2: traps: those of x86_64 alone are known" },
+		{ "arch riscv64\ntraps\n", "boot.conf:2: traps: those of x86_64 and aarch64 alone are known" },
 		{ "arch x86_64\ntraps all\n", "boot.conf:2: traps takes no words" },
 		{ "arch aarch64\nat 5\n", "boot.conf:2: expected: at NS NAME" },
 		{ "arch aarch64\nat 9223372036854775808 a\n", "boot.conf:2: at 9223372036854775808: too late for a clock of 63 bits" },
@@ -291,6 +306,7 @@ static void test_code(void)
 int main(void)
 {
 	test_whole();
+	test_arm64_prices();
 	test_bad_lines();
 	test_long_lines();
 	test_places();
