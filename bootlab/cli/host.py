@@ -11,7 +11,7 @@ from bootlab.cli.terminal.showing import answer
 from bootlab.cli.terminal.speech import teller
 from bootlab.errors import InputError, StoreError
 from bootlab.measure.host_fit.fit import fit_host
-from bootlab.price.host_model import MODEL_NAME, NAMED
+from bootlab.price.host_model import ALL_NAMED, MODEL_NAME
 from bootlab.report.host_fit import fit_view
 
 app = typer.Typer(
@@ -44,7 +44,7 @@ def fit(
     """
     if to.suffix != ".toml":
         raise InputError(f"--to {to}: the name of a host model's file ends in .toml")
-    if name in NAMED:
+    if name in ALL_NAMED:
         raise InputError(f"--name {name}: a model that comes with bootlab is called so", hint="give it another name")
     if not re.match(MODEL_NAME, name):
         raise InputError(

@@ -13,15 +13,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bootlab.price.classes import CLASSES
-from bootlab.price.host_model import HostModel
+from bootlab.price.host_model import HostModel, expect_arch
 from bootlab.price.memory import first_of_piece, huge_spans, in_spans
-from bootlab.price.rules import RuleSet, find_exits, read_rule_set
+from bootlab.price.rules import DEFAULT_RULES, RuleSet, find_exits, read_rule_set
 from bootlab.price.traps import TrapKind
 from bootlab.profile.recorded.profile import Profile
 from bootlab.system import System
 
-_NAMES: Final = tuple(CLASSES)
 _FUNCTIONS: Final = 200
 
 
@@ -29,8 +27,8 @@ _FUNCTIONS: Final = 200
 class KvmAccount:
     """What a boot up to some slice would leave its guest for, and the pages that it touches first.
 
-    `exits`: node x class, with the names of CLASSES in their order. `time_bound`: the same of those that follow from
-    how long other things take. `pages`, `chunks`: node -> first touches of pages of 4 KiB, and where huge pages back
+    `exits`: node x class, in the order of the rules' classes. `time_bound`: the same of those that follow from how
+    long other things take. `pages`, `chunks`: node -> first touches of pages of 4 KiB, and where huge pages back
     the memory: of chunks of 2 MiB; `small`: node -> those pages of 4 KiB that are left then, outside of such chunks.
     """
 
@@ -44,14 +42,19 @@ class KvmAccount:
     """Traps and pages that the plugin had no memory for."""
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Return the classes, in the order of `exits`."""
+        return tuple(self.rules.classes)
+
+    @property
     def by_class(self) -> dict[str, int]:
         """Return class -> exits of it, those that there are."""
-        return _by_class(self.exits)
+        return self._named(self.exits)
 
     @property
     def time_bound_by_class(self) -> dict[str, int]:
         """Return the same of those that follow from how long other things take."""
-        return _by_class(self.time_bound)
+        return self._named(self.time_bound)
 
     @property
     def n_exits(self) -> int:
@@ -67,6 +70,10 @@ class KvmAccount:
     def n_huge_faults(self) -> int:
         """Return the faults where huge pages back the memory: chunks, and pages outside of them."""
         return int(self.chunks.sum() + self.small.sum())
+
+    def _named(self, counts: NDArray[np.int64]) -> dict[str, int]:
+        totals = counts.sum(axis=0).tolist()
+        return {name: count for name, count in zip(self.names, totals, strict=True) if count}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +154,7 @@ class KvmPrice:
         for node in nodes.tolist():
             counts, pages = rows.setdefault(names[self.profile.nodes["function"][node]], (Counter(), [0]))
             for index in np.flatnonzero(account.exits[node]).tolist():
-                counts[_NAMES[index]] += int(account.exits[node, index])
+                counts[account.names[index]] += int(account.exits[node, index])
             pages[0] += int(account.pages[node])
         found = [
             FunctionExits(
@@ -163,7 +170,7 @@ class KvmPrice:
 
     def node_ns(self, model: HostModel) -> NDArray[np.int64]:
         """Return node -> price of its own exits and first touches, with pages of 4 KiB."""
-        each = np.array([model.exit_ns[name] for name in _NAMES], dtype=np.int64)
+        each = np.array([model.exit_ns[name] for name in self.account.names], dtype=np.int64)
         ns: NDArray[np.int64] = self.account.exits @ each + self.account.pages * model.fault.small.ns
         return ns
 
@@ -179,12 +186,15 @@ def price_profile(
     """Return what a profiled boot costs under each model; None for a boot whose traps were not counted.
 
     `slices`: what counts. `phases`: name, start and end in ns. `charged`: identity of the model that the
-    boot's clock was charged by. The account goes by the rules of the first model.
+    boot's clock was charged by. The account goes by the rules of the first model. Raises InputError for a model of
+    another architecture.
     """
     models = tuple(models)
     if not len(profile.traps) and not len(profile.pages):
         return None
-    rules = read_rule_set(models[0].rules if models else "svm")
+    for model in models:
+        expect_arch(model, system.machine.arch, system.name)
+    rules = _rules(system, models)
     account = _account(profile, system, slices, rules)
     pieces = [profile.slices[index] for index in slices]
     instructions = sum(one.end_instructions - one.start_instructions for one in pieces)
@@ -199,9 +209,9 @@ def price_profile(
     )
 
 
-def _by_class(counts: NDArray[np.int64]) -> dict[str, int]:
-    totals = counts.sum(axis=0).tolist()
-    return {name: count for name, count in zip(_NAMES, totals, strict=True) if count}
+def _rules(system: System, models: tuple[HostModel, ...]) -> RuleSet:
+    # Where traps were counted, the architecture is one that has rules.
+    return read_rule_set(models[0].rules if models else DEFAULT_RULES[system.machine.arch])
 
 
 def _account(profile: Profile, system: System, slices: range, rules: RuleSet) -> KvmAccount:
@@ -212,7 +222,7 @@ def _account(profile: Profile, system: System, slices: range, rules: RuleSet) ->
     wanted = _within(profile.pages["slice"], slices)
     node, n_nodes = profile.pages["node"], len(profile.nodes)
     exits = find_exits(rules.on(system.machine.type.value, system.machine.shape), traps)
-    counted = np.zeros((n_nodes, len(_NAMES)), dtype=np.int64)
+    counted = np.zeros((n_nodes, len(rules.classes)), dtype=np.int64)
     bound = np.zeros_like(counted)
     real = exits.exit_class >= 0
     np.add.at(counted, (traps["node"][real], exits.exit_class[real]), traps["count"][real])
@@ -271,11 +281,9 @@ def _phases(
         first = stop
         instructions = sum(profile.slices[i].end_instructions - profile.slices[i].start_instructions for i in own)
         idle_ns = _idle_ns(profile, start_ns, end_ns)
-        accounts = {
-            rules: _account(profile, system, own, read_rule_set(rules))
-            for rules in {one.rules for one in models} or {"svm"}
-        }
-        account = accounts[models[0].rules if models else "svm"]
+        rules = _rules(system, models)
+        account = _account(profile, system, own, rules)
+        accounts = {one: _account(profile, system, own, read_rule_set(one)) for one in {one.rules for one in models}}
         costs = {one.name: _cost(one, accounts[one.rules], instructions, idle_ns, False) for one in models}
         yield PhaseExits(name, instructions, idle_ns, account.by_class, account.n_pages, account.n_huge_faults, costs)
 

@@ -78,7 +78,7 @@ class PriceRecord(Document):
     identity: str
     """sha256 of its figures and rules."""
     rules: str
-    """`svm`, or `vmx`: which traps exit."""
+    """`svm`, `vmx` or `arm64`: which traps exit."""
     memory: str
     """What backs the guest's memory: `4K`, `2M`."""
     ns_per_instruction: float

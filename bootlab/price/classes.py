@@ -1,8 +1,10 @@
 """The classes of what a guest of KVM stops for: the words of rule sets and host models, and of every table."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal
 
+Arch = Literal["x86_64", "aarch64"]
+"""An architecture whose exits are known."""
 CLASSES: Final[Mapping[str, str]] = {
     "pio_vmm": "port of a device of the VMM",
     "pio_kvm": "port of a device in KVM",
@@ -19,7 +21,21 @@ CLASSES: Final[Mapping[str, str]] = {
     "wbinvd": "WBINVD, INVD",
     "hypercall": "hypercall",
 }
-"""Class of exit -> what it is, in words."""
+"""Class of exit of an x86-64 guest -> what it is, in words."""
+ARM64_CLASSES: Final[Mapping[str, str]] = {
+    "mmio_vmm": "register of a device of the VMM",
+    "mmio_vgic": "register of the interrupt controller, in KVM",
+    "sysreg_read": "read of a system register that KVM answers",
+    "sysreg_write": "write of a system register that KVM keeps",
+    "sgi": "interrupt that is sent to a vCPU",
+    "set_way": "cache operation by set and way",
+    "wfi": "WFI",
+    "hvc": "HVC: PSCI and other calls",
+    "smc": "SMC",
+}
+"""Class of exit of an arm64 guest -> what it is, in words."""
+CLASSES_OF: Final[Mapping[Arch, Mapping[str, str]]] = {"x86_64": CLASSES, "aarch64": ARM64_CLASSES}
+"""Architecture -> its classes of exits. A rule set is of one architecture, and so is a host model, by its rules."""
 NO_EXIT: Final = "none"
 """What a rule says of a trap for which the processor does not leave the guest."""
 FAULT_4K: Final = "fault_4K"

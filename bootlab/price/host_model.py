@@ -1,12 +1,12 @@
 """Host models: what a host takes for an instruction, an exit of each class and a fault; named, or in a file.
 
 name = "mine"
-rules = "svm"                   # which traps exit: svm, or vmx (unproved)
+rules = "svm"                   # which traps exit: svm; unproved: vmx, and arm64 for arm64 hosts
 memory = "4K"                   # what backs the guest's memory: 4K or 2M
 [instruction]
 ns = 0.33
 source = "where the figure comes from"
-[exit.pio_vmm]                  # and so on for every class (classes.py)
+[exit.pio_vmm]                  # and so on for every class of the rules' architecture (classes.py)
 [fault.4K]                      # and fault.2M
 """
 
@@ -21,7 +21,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from bootlab.errors import InputError
-from bootlab.price.classes import CLASSES, FAULT_2M, FAULT_4K
+from bootlab.price.classes import FAULT_2M, FAULT_4K, Arch
 from bootlab.price.memory import Span
 from bootlab.price.rules import MACHINES, RuleSet, RuleSetName, price_lines, read_rule_set
 
@@ -29,7 +29,12 @@ _FOLDER: Final = Path(__file__).parent / "host_models"
 _LARGEST: Final = 1 << 20
 _EXAMPLE: Final = "docs/price.md has a whole model; one that comes with bootlab is a good one to begin with"
 NAMED: Final = ("lean", "ibrs", "nested")
-"""The models that come with bootlab."""
+"""The models of x86-64 hosts that come with bootlab."""
+NAMED_ARM64: Final = ("altra",)
+"""Those of arm64 hosts."""
+ALL_NAMED: Final = (*NAMED, *NAMED_ARM64)
+"""All that come with bootlab."""
+_NAMED_OF: Final[Mapping[str, tuple[str, ...]]] = {"x86_64": NAMED, "aarch64": NAMED_ARM64}
 MODEL_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$"
 """What a model may be called."""
 
@@ -87,13 +92,19 @@ class HostModel(_ModelTable):
 
     @model_validator(mode="after")
     def _has_every_class(self) -> Self:
-        unknown = [name for name in self.exit if name not in CLASSES]
-        missing = [name for name in CLASSES if name not in self.exit]
+        classes = read_rule_set(self.rules).classes
+        unknown = [name for name in self.exit if name not in classes]
+        missing = [name for name in classes if name not in self.exit]
         if unknown:
-            raise ValueError(f"exit.{unknown[0]}: no class of exit: {', '.join(CLASSES)}")
+            raise ValueError(f"exit.{unknown[0]}: no class of exit by the rules {self.rules}: {', '.join(classes)}")
         if missing:
-            raise ValueError(f"exit.{missing[0]}: missing ({CLASSES[missing[0]]})")
+            raise ValueError(f"exit.{missing[0]}: missing ({classes[missing[0]]})")
         return self
+
+    @property
+    def arch(self) -> Arch:
+        """Return the architecture of its host, which its rules have."""
+        return read_rule_set(self.rules).arch
 
     @cached_property
     def identity(self) -> str:
@@ -101,14 +112,15 @@ class HostModel(_ModelTable):
         figures = [self.instruction.ns, {name: one.ns for name, one in sorted(self.exit.items())}]
         faults = [self.fault.small.ns, self.fault.huge.ns, self.memory]
         # The rules by what they come to: new words in them are no new model.
-        known, ns = read_rule_set(self.rules), dict.fromkeys(CLASSES, 1)
-        rules = [price_lines(known.on(machine), ns) for machine in MACHINES]
+        known = read_rule_set(self.rules)
+        ns = dict.fromkeys(known.classes, 1)
+        rules = [price_lines(known.on(machine), ns) for machine in MACHINES[known.arch]]
         return hashlib.sha256(json.dumps([figures, faults, self.rules, rules]).encode()).hexdigest()
 
     @property
     def exit_ns(self) -> dict[str, int]:
         """Return class of exit -> ns."""
-        return {name: self.exit[name].ns for name in CLASSES}
+        return {name: self.exit[name].ns for name in read_rule_set(self.rules).classes}
 
     def backed_by(self, page_size: str) -> str:
         """Return what backs the guest's memory, 4K or 2M: `page_size`, where that is not `auto`, else the model's."""
@@ -133,13 +145,13 @@ def read_host_model(name: str, others: Mapping[str, Path] | None = None) -> Host
 
     Raises InputError that names file:key for every mistake at once, and for what is neither.
     """
-    if name in NAMED:
+    if name in ALL_NAMED:
         return _parse((_FOLDER / f"{name}.toml").read_bytes(), name)
     known = others or {}
     if not name.endswith(".toml") and name not in known:
         raise InputError(
             f"{ascii(name)[1:-1]}: no host model of this name",
-            hint=f"there are {', '.join([*NAMED, *known])}; one of your own is a file whose name ends in .toml",
+            hint=f"there are {', '.join([*ALL_NAMED, *known])}; one of your own is a file whose name ends in .toml",
         )
     path = known.get(name, Path(name))
     try:
@@ -151,6 +163,23 @@ def read_host_model(name: str, others: Mapping[str, Path] | None = None) -> Host
     if len(data) > _LARGEST:
         raise InputError(f"{path}: more than 1 MiB, expected a host model", hint=_EXAMPLE)
     return _parse(data, str(path))
+
+
+def expect_arch(model: HostModel, arch: str, system: str) -> None:
+    """Raise InputError where a system is of another architecture than the model's hosts, or of none with known exits.
+
+    `system`: what the system is called.
+    """
+    if arch not in _NAMED_OF:
+        raise InputError(
+            f"{system} is {arch}: the exits of x86-64 and arm64 guests of KVM are known",
+            hint="without a host model it is measured like any other",
+        )
+    if model.arch != arch:
+        raise InputError(
+            f"host model {model.name}: is of {model.arch} hosts (rules {model.rules}), and {system} is {arch}",
+            hint=f"of {arch} hosts there is {' or '.join(_NAMED_OF[arch])}, or a file of your own",
+        )
 
 
 def _parse(data: bytes, where: str) -> HostModel:

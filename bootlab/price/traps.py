@@ -1,10 +1,13 @@
-"""What an x86 guest does that a processor can be told to stop for: the kinds, by the plugin's words and numbers.
+"""What a guest does that a processor can be told to stop for: the kinds, by the plugin's words and numbers.
 
 The other side of `enum profile_trap_kind` in plugin/profile_format.h.
 """
 
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Final
+
+from bootlab.price.classes import Arch
 
 
 class TrapKind(IntEnum):
@@ -28,6 +31,12 @@ class TrapKind(IntEnum):
     WBINVD = 14
     INVD = 15
     HYPERCALL = 16
+    SYSREG_READ = 17
+    SYSREG_WRITE = 18
+    WFI = 19
+    WFE = 20
+    HVC = 21
+    SMC = 22
 
     @property
     def word(self) -> str:
@@ -35,5 +44,11 @@ class TrapKind(IntEnum):
         return self.name.lower()
 
 
+_BOTH: Final = (TrapKind.MMIO_READ, TrapKind.MMIO_WRITE)
+TRAPS_OF: Final[Mapping[Arch, tuple[TrapKind, ...]]] = {
+    "x86_64": tuple(kind for kind in TrapKind if TrapKind.IN <= kind <= TrapKind.HYPERCALL),
+    "aarch64": (*_BOTH, *(kind for kind in TrapKind if kind >= TrapKind.SYSREG_READ)),
+}
+"""Architecture -> the kinds that its guests have."""
 CACHES_OFF: Final = 1
-"""A state of a trap: CR0.CD or CR0.NW was set ahead of it."""
+"""A state of a trap. x86-64: CR0.CD or CR0.NW was set ahead of it. arm64: the vCPU had no MMU and caches on yet."""

@@ -1,13 +1,18 @@
-"""Where a system may be priced like a guest of KVM, and may see that hypervisor: on the virtual clock, on x86-64."""
+"""Where a system may be priced like a guest of KVM, and where, on x86-64 alone, it may see that hypervisor."""
 
+from typing import Final, get_args
+
+from bootlab.price.classes import Arch
 from bootlab.system.machine import BootClock, ClockKind, Machine
+
+_PRICED: Final = get_args(Arch)
 
 
 def expect_kvm(machine: Machine, clock: BootClock) -> None:
     """Raise ValueError for a host model, or a hypervisor to be seen, of a machine or on a clock that has none."""
     what = f"machine.type {machine.type.value!r} is {machine.arch}"
-    if clock.host_model is not None and machine.arch != "x86_64":
-        raise ValueError(f"clock.host_model: the exits of an x86-64 guest of KVM are known; {what}")
+    if clock.host_model is not None and machine.arch not in _PRICED:
+        raise ValueError(f"clock.host_model: the exits of x86-64 and arm64 guests of KVM are known; {what}")
     if machine.shape is not None and clock.kind is not ClockKind.VIRTUAL:
         raise ValueError(f'machine.shape is for the virtual clock; clock.kind is "{clock.kind.value}"')
     if machine.hypervisor is None:

@@ -56,7 +56,9 @@ static bool is_own(uint32_t number)
 		return true;
 	if (op0_of(number) != 3)
 		return false;
-	return (crn_of(number) == 4 && number != ICC_PMR_EL1) || (crn_of(number) == 13 && number != CONTEXTIDR_EL1);
+	if (crn_of(number) == 13)
+		return !(number >> 3 & 15) && number != CONTEXTIDR_EL1;
+	return crn_of(number) == 4 && number != ICC_PMR_EL1;
 }
 
 /* DC ISW, CSW, CISW and the same of tags: op1 0, CRn 7, CRm 6, 10 or 14, op2 2, 4 or 6. */

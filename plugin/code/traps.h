@@ -42,7 +42,7 @@ struct arm64_trap_site {
 /*
  * False: an instruction that never leaves the guest, or one so common that counting it costs more than it tells, which no host
  * asks to be told of unless the guest runs guests itself: registers of PSTATE and of exceptions (CRn 4, but for the interrupt
- * controller's priority mask), thread pointers (CRn 13), the virtual counter (CNTVCT_EL0, CNTVCTSS_EL0), clearing by DC ZVA.
+ * controller's priority mask), thread pointers (CRn 13, CRm 0), the virtual counter (CNTVCT_EL0, CNTVCTSS_EL0), clearing by DC ZVA.
  */
 bool arm64_trap(const uint8_t *code, size_t size, struct arm64_trap_site *ret);
 /* DC ZVA: clears a block, which lies in one page, at the address in a general register. */

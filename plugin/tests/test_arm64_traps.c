@@ -22,6 +22,7 @@ static const struct example {
 	{ 0xd5182049, { TRAP_SYSREG_WRITE, 0xc102, 9, ARM64_MAPPING, false } },		/* msr tcr_el1, x9 */
 	{ 0xd518a202, { TRAP_SYSREG_WRITE, 0xc510, 2, ARM64_MAPPING, false } },		/* msr mair_el1, x2 */
 	{ 0xd518d022, { TRAP_SYSREG_WRITE, 0xc681, 2, 0, false } },			/* msr contextidr_el1, x2 */
+	{ 0xd53bd200, { TRAP_SYSREG_READ, 0xde90, 0, 0, true } },			/* mrs x0, amcr_el0 */
 	{ 0xd518cba4, { TRAP_SYSREG_WRITE, 0xc65d, 4, 0, false } },			/* msr icc_sgi1r_el1, x4 */
 	{ 0xd5184604, { TRAP_SYSREG_WRITE, 0xc230, 4, 0, false } },			/* msr icc_pmr_el1, x4 */
 	{ 0xd510109f, { TRAP_SYSREG_WRITE, 0x8084, 31, 0, false } },			/* msr oslar_el1, xzr */

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.price.classes import CLASSES
-from bootlab.price.host_model import NAMED, read_host_model
+from bootlab.price.classes import ARM64_CLASSES, CLASSES
+from bootlab.price.host_model import ALL_NAMED, NAMED, NAMED_ARM64, expect_arch, read_host_model
 from bootlab.price.rules import read_rule_set
 
 SHIPPED = Path(__file__).parents[2] / "bootlab" / "price" / "host_models"
@@ -32,6 +32,34 @@ def test_shipped_ones_have_every_class_and_a_source_for_each_figure() -> None:
         assert model.exit["pio_vmm"].ns > model.exit["pio_kvm"].ns >= model.exit["cpuid"].ns
     assert models[0].exit["cpuid"].ns < models[1].exit["cpuid"].ns < models[2].exit["cpuid"].ns
     assert len({model.identity for model in models}) == len(NAMED)
+
+
+def test_shipped_ones_of_arm64_hosts_have_its_classes() -> None:
+    models = [read_host_model(name) for name in NAMED_ARM64]
+    assert [model.name for model in models] == list(NAMED_ARM64)
+    for model in models:
+        assert set(model.exit) == set(ARM64_CLASSES) and model.rules == "arm64" and model.arch == "aarch64"
+        figures = [model.instruction, *model.exit.values(), model.fault.small, model.fault.huge]
+        assert all(len(one.source) > 5 for one in figures)
+        assert model.exit["mmio_vmm"].ns > model.exit["mmio_vgic"].ns > model.exit["hvc"].ns
+        lines = model.plugin_lines(read_rule_set("arm64").on("virt"), ((1 << 30, 5 << 28),), "2M")
+        assert "price sysreg_read sysreg_read c008 c03f 0 0 306" in lines and lines[-2].startswith(
+            "touch fault_2M 40000000"
+        )
+
+
+def test_a_model_of_another_architecture_is_refused_by_name() -> None:
+    for name in ALL_NAMED:
+        model = read_host_model(name)
+        expect_arch(model, model.arch, "mine")
+        other = "aarch64" if model.arch == "x86_64" else "x86_64"
+        with pytest.raises(
+            InputError, match=f"host model {name}: is of {model.arch} hosts .*, and mine is {other}"
+        ) as got:
+            expect_arch(model, other, "mine")
+        assert ("altra" if other == "aarch64" else "lean or ibrs or nested") in str(got.value.hint)
+        with pytest.raises(InputError, match="mine is riscv64: the exits of x86-64 and arm64 guests of KVM are known"):
+            expect_arch(model, "riscv64", "mine")
 
 
 def test_the_identity_is_of_figures_and_not_of_words(tmp_path: Path) -> None:
@@ -64,7 +92,8 @@ def test_what_the_plugin_is_told() -> None:
         ("ns = 2500", "ns = 2.5", "exit.pio_vmm.ns: "),
         ("ns = 2500", 'ns = "2500"', "exit.pio_vmm.ns: "),
         ("ns = 60000", "ns = 1000", "fault: 2M: 1000 ns, less than a fault of 4K"),
-        ("[exit.cpuid]", "[exit.cpu_id]", "exit.cpu_id: no class of exit: pio_vmm"),
+        ("[exit.cpuid]", "[exit.cpu_id]", "exit.cpu_id: no class of exit by the rules svm: pio_vmm"),
+        ('rules = "svm"', 'rules = "arm64"', "exit.pio_vmm: no class of exit by the rules arm64: mmio_vmm"),
         ('rules = "svm"', 'rules = "arm"', "rules: "),
         ('memory = "4K"', 'memory = "1G"', "memory: "),
         ('name = "lean"', 'name = "../lean"', "name: "),
@@ -94,7 +123,7 @@ def test_a_figure_without_a_source_and_one_that_is_missing(tmp_path: Path) -> No
 def test_names_and_files_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="lena: no host model of this name") as raised:
         read_host_model("lena")
-    assert "lean, ibrs, nested" in str(raised.value.hint)
+    assert "lean, ibrs, nested, altra" in str(raised.value.hint)
     for name in (str(tmp_path / "none.toml"), "a\0.toml", "\x1b[31m.toml"):
         with pytest.raises(InputError, match="expected a host model"):
             read_host_model(name)

@@ -19,6 +19,8 @@ GIB = 1 << 30
         ("pc", 3072, [(2 * MIB, 3 * GIB)]),
         ("pc", 4096, [(2 * MIB, 3 * GIB), (4 * GIB, 5 * GIB)]),
         ("microvm", 17, [(2 * MIB, 16 * MIB)]),
+        ("virt", 257, [(GIB, GIB + 256 * MIB)]),
+        ("virt", 4096, [(GIB, 5 * GIB)]),
     ],
 )
 def test_spans(machine: str, memory_mib: int, spans: list[tuple[int, int]]) -> None:

@@ -19,7 +19,7 @@ from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import write_json
-from bootlab.price.host_model import HostModel
+from bootlab.price.host_model import HostModel, expect_arch
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.parts.view import View
 from bootlab.report.profile.view import profile_view
@@ -53,12 +53,9 @@ def prepare_profile(subject: Subject, *, silent: bool) -> Prepared:
     Raises InputError for a system that cannot be profiled, MissingTool for a QEMU that is absent or too old.
     """
     system = subject.system
-    if subject.models and system.machine.arch != "x86_64":
-        # Said before anything is fetched for it.
-        raise InputError(
-            f"--price: the exits of an x86-64 guest of KVM are known; {system.name} is {system.machine.arch}",
-            hint="without --price it is profiled like any other",
-        )
+    # Said before anything is fetched for it.
+    for model in subject.models:
+        expect_arch(model, system.machine.arch, system.name)
     if not silent:
         err.print(f"preparing {system.name}")
         warn_of_doubts(system)

@@ -34,7 +34,7 @@ from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.sweep.profiles import Axis
 from bootlab.extensions.host_models import find_host_models
 from bootlab.findings.analysis import Analysis
-from bootlab.price.host_model import NAMED, HostModel, read_host_model
+from bootlab.price.host_model import ALL_NAMED, HostModel, read_host_model
 from bootlab.profile.asked.profiling import DEFAULT_SPAN_NS
 from bootlab.profile.asked.request import MOST_VCPUS, ProfileRequest
 from bootlab.report.exports.export import expect_writable, export_difference, export_profile
@@ -110,8 +110,8 @@ Price = Annotated[
         "--price",
         metavar="MODEL",
         help="Count what would leave a guest of KVM, and price it by this host model: "
-        f"{', '.join(NAMED)}, or a file (.toml). Repeatable.",
-        autocompletion=lambda incomplete: [name for name in NAMED if name.startswith(incomplete)],
+        f"{', '.join(ALL_NAMED)} (arm64), or a file (.toml). Repeatable.",
+        autocompletion=lambda incomplete: [name for name in ALL_NAMED if name.startswith(incomplete)],
     ),
 ]
 Exports = Annotated[

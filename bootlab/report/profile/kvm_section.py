@@ -2,7 +2,7 @@
 
 from bootlab.findings.analysis import Analysis
 from bootlab.findings.kvm_price import KvmPrice
-from bootlab.price.classes import CLASSES, FAULT_2M, FAULT_4K
+from bootlab.price.classes import FAULT_2M, FAULT_4K
 from bootlab.report.exports.kvm import kvm_trees
 from bootlab.report.exports.svg import svg_markup
 from bootlab.report.parts.figures import clock_of, count, ms, price_words
@@ -61,7 +61,7 @@ def _classes(price: KvmPrice) -> Html:
     rows = [
         [
             code(name), number(exits), Cell(count(bound.get(name)), bound.get(name)),
-            *(milliseconds(exits * one.exit[name].ns) for one in models), Cell(CLASSES[name]),
+            *(milliseconds(exits * one.exit[name].ns) for one in models), Cell(account.rules.classes[name]),
         ]
         for name, exits in sorted(account.by_class.items(), key=lambda item: -item[1])
     ]  # fmt: skip

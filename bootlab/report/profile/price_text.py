@@ -7,7 +7,6 @@ from rich.table import Table
 from rich.text import Text
 
 from bootlab.findings.kvm_price import KvmPrice
-from bootlab.price.classes import CLASSES
 from bootlab.report.parts.figures import count, ms, visible
 from bootlab.report.parts.terminal_tables import keep_whole, plain_table
 
@@ -57,7 +56,7 @@ def _classes(price: KvmPrice) -> Table:
     keep_whole(rows, rows.columns[:-1])
     for name, number in sorted(account.by_class.items(), key=lambda item: -item[1]):
         figures = [ms(number * model.exit[name].ns) for model in models]
-        rows.add_row(name, count(number), count(bound.get(name)), *figures, CLASSES[name])
+        rows.add_row(name, count(number), count(bound.get(name)), *figures, account.rules.classes[name])
     figures = [ms(account.n_pages * model.fault.small.ns) for model in models]
     rows.add_row("fault_4K", count(account.n_pages), "", *figures, "pages touched first")
     chunks, small = int(account.chunks.sum()), int(account.small.sum())

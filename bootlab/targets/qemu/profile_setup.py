@@ -84,7 +84,7 @@ def set_up_profile(
     # Where a console pattern says ready, no mark ends a slice there: every line has to.
     lines = ("cutlines",) if system.booted.console is not None else ()
     if request.traps:
-        # Those of x86-64: whoever asks has seen to it.
+        # The architecture is one whose traps are known: whoever asks has seen to it.
         lines = (*lines, "traps")
     payload = None if system.kernel.entry is KernelEntry.PVH else inspect(files.kernel).compression
     return ProfileSetup(config, lines, AboutProfile(facts.initcall_levels, facts.missing + unseen, payload))

@@ -56,11 +56,28 @@ def test_a_file_lies_beside_the_system_and_is_read_when_it_boots(tmp_path: Path)
         model_hash(system)
 
 
+def test_an_arm64_machine_is_charged_by_a_model_of_arm64_hosts_alone(tmp_path: Path) -> None:
+    system = read_system(write(tmp_path, 'host_model = "altra"', "virt", page_size="2M"))
+    assert model_hash(system) == {"host_model": read_host_model("altra").identity}
+    lines = charge_lines(system)
+    assert "price mmio_vgic mmio_read 8000000 800ffff 0 0 451\n" in lines and "price wfi wfi 0 " in lines
+    assert "touch fault_2M 40000000 44000000 21 83000\n" in lines
+    for model, machine in (("lean", "virt"), ("altra", "microvm")):
+        other = read_system(write(tmp_path, f'host_model = "{model}"', machine))
+        for ask in (model_hash, charge_lines):
+            with pytest.raises(InputError, match=f"host model {model}: is of "):
+                ask(other)
+
+
 @pytest.mark.parametrize(
     ("clock", "machine", "complaint"),
     [
         ('kind = "wall"\nhost_model = "lean"', "q35", "host_model is charged to the virtual clock"),
-        ('host_model = "lean"', "virt", "clock.host_model: the exits of an x86-64 guest of KVM are known"),
+        (
+            'host_model = "altra"',
+            'virt"\narchitecture = "riscv64',
+            "clock.host_model: the exits of x86-64 and arm64 guests of KVM",
+        ),
         ('host_model = "le an"', "q35", "clock.host_model: is no host model"),
         ("host_model = 5", "q35", "clock.host_model: "),
     ],
