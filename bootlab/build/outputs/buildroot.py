@@ -61,6 +61,7 @@ def read_buildroot(folder: Path) -> BuildOutput:
         about=about,
         name=defconfig.removesuffix("_defconfig") or _folder_name(images),
         guest=QemuCommand(""),
+        settings=options,
     )
     start = images / _START
     if start.is_file():

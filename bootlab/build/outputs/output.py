@@ -60,6 +60,8 @@ class BuildOutput:
     symbols: Path | None = None
     """A vmlinux or System.map of this very kernel, where its image has no symbols of its own."""
     source: KernelSource | None = None
+    settings: dict[str, str] = field(default_factory=dict)
+    """What its tool was told: options of Buildroot's .config, variables of Yocto's."""
     prompt: str = "login:"
     """What the console says when it is ready."""
     also: dict[str, str] = field(default_factory=dict)

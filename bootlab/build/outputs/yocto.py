@@ -70,6 +70,7 @@ def read_conf(conf: Path) -> BuildOutput:
         about=f"{version}: {link}",
         name=link,
         guest=parse_qemu_words(_command(keys, conf), str(conf)),
+        settings=data,
     )
     if kind in _DISKS and "wic:no-kernel-in-fs" not in keys.get("qb_fsinfo", ""):
         found.image = path
