@@ -118,6 +118,9 @@ package-test: ## install bootlab as a package, by pipx, and boot with it; on a m
 deb-test: ## build the Debian package, hold it to lintian, install it by apt, and boot with it; on a machine that is thrown away (root)
 	scripts/try-package deb
 
+container-test: ## make the container image and use it: an example booted, a technique tried (root)
+	scripts/container --try build/bootlab-container.tar
+
 clean-root-test: ## prove `make test` and `make demo` on a Debian 12 and a Debian 13 made this minute (root)
 	scripts/clean-root 12 test demo
 	scripts/clean-root 13 test demo package-test deb-test
