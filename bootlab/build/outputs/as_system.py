@@ -5,12 +5,13 @@ source, `system_of_output(..., rebuilt=True)`, it can be another one, which `try
 """
 
 import re
+from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ValidationError
 
 from bootlab.build.image.as_system import describe_image, system_of_image
-from bootlab.build.image.image_file import open_image
+from bootlab.build.image.image_file import QCOW2_MAGIC, open_image
 from bootlab.build.image.kept_contents import read_image
 from bootlab.build.outputs.output import BuildOutput
 from bootlab.build.outputs.unpacked import card_of, unpack_image
@@ -90,9 +91,9 @@ def _system(shop: Workshop, output: BuildOutput, name: str, *, rebuilt: bool) ->
         kernel=_kernel(output, rebuilt=rebuilt),
         card=Card(path=card_of(shop, output.card)) if output.card is not None else None,
         initramfs=Initramfs(path=output.initramfs) if output.initramfs is not None else None,
-        rootfs=Rootfs(path=unpack_image(shop, output.rootfs)) if output.rootfs is not None else None,
+        rootfs=Rootfs(path=_raw_disk(shop, output.rootfs)) if output.rootfs is not None else None,
         disks=tuple(
-            Disk(path=unpack_image(shop, path), attach=attach, serial=f"disk{number}")
+            Disk(path=_raw_disk(shop, path), attach=attach, serial=f"disk{number}")
             for number, (path, attach) in enumerate(output.disks)
         ),
         network=Network(peer=NetworkPeer.BOOTLAB) if guest.network else None,
@@ -121,6 +122,17 @@ def describe_output(output: BuildOutput) -> list[str]:
         lines.append(f"found, too: {len(also) - _FEW} more files, none of which is booted")
     lines += [f"not found: {one}" for one in output.missing]
     return lines
+
+
+def _raw_disk(shop: Workshop, path: Path) -> Path:
+    raw = unpack_image(shop, path)
+    with raw.open("rb") as file:
+        if file.read(len(QCOW2_MAGIC)) == QCOW2_MAGIC:
+            raise InputError(
+                f"{path}: a qcow2 image, and beside a kernel bootlab takes raw ones",
+                hint=f"qemu-img convert -O raw {path.name} root.img, and name that in a system file",
+            )
+    return raw
 
 
 def _kernel(output: BuildOutput, *, rebuilt: bool) -> Kernel:

@@ -97,9 +97,9 @@ def _as_started(found: BuildOutput, script: Path) -> None:
     found.also[script.name] = "how Buildroot starts QEMU: the machine, and the kernel's command line, are from it"
     images = found.folder
     found.kernel, found.initramfs, found.firmware = (
-        images / name if name is not None else None for name in (guest.kernel, guest.initrd, guest.bios)
+        _inside(images, name, script) if name is not None else None for name in (guest.kernel, guest.initrd, guest.bios)
     )
-    drives = [(images / one.file, one) for one in guest.drives]
+    drives = [(_inside(images, one.file, script), one) for one in guest.drives]
     if found.kernel is None and drives:
         path, drive = drives.pop(0)
         found.card, found.image = (path, None) if drive.attach == "sd" else (None, path)
@@ -114,6 +114,16 @@ def _as_started(found: BuildOutput, script: Path) -> None:
             guest.left_out[f"-drive {drive.file}"] = f"no disk here is attached by {drive.attach}"
         else:
             found.disks.append((path, drive.attachment))
+
+
+def _inside(images: Path, name: str, script: Path) -> Path:
+    # Who gives a folder away could otherwise have a guest of this user's read any file of this machine.
+    path = images / name
+    if not path.resolve().is_relative_to(images.resolve()):
+        raise InputError(
+            f"{script}: names {name}, which lies outside of its folder: refused", hint="copy that file into the folder"
+        )
+    return path
 
 
 def _as_configured(found: BuildOutput, options: dict[str, str]) -> None:

@@ -60,7 +60,8 @@ def read_conf(conf: Path) -> BuildOutput:
     """Return what an image is by its qemuboot.conf. Raises InputError for one that cannot be booted."""
     keys = _keys(conf)
     folder = conf.parent
-    machine, link = keys.get("machine", ""), keys.get("image_link_name") or conf.name.removesuffix(CONF)
+    machine = Path(keys.get("machine", "")).name
+    link = Path(keys.get("image_link_name") or conf.name.removesuffix(CONF)).name
     kind, path = _root(folder, keys, conf)
     data = _test_data(folder, link, keys)
     version = " ".join(filter(None, [data.get("DISTRO_NAME", "Yocto"), data.get("DISTRO_VERSION", "")]))
@@ -129,7 +130,8 @@ def _kernel(folder: Path, keys: dict[str, str], conf: Path) -> Path:
 
 
 def _root(folder: Path, keys: dict[str, str], conf: Path) -> tuple[str, Path | None]:
-    names = [name for name in (keys.get("image_link_name"), keys.get("image_name")) if name]
+    # A name, and never a way to another folder.
+    names = [Path(name).name for name in (keys.get("image_link_name"), keys.get("image_name")) if name]
     wanted = keys.get("qb_default_fstype", "") or "ext4"
     if wanted == "none" or keys.get("qb_rootfs") == "none":
         return "none", None
@@ -177,7 +179,7 @@ def _consoles(found: BuildOutput, keys: dict[str, str]) -> None:
 
 
 def _test_data(folder: Path, link: str, keys: dict[str, str]) -> dict[str, str]:
-    for name in filter(None, (link, keys.get("image_name", ""))):
+    for name in filter(None, (link, Path(keys.get("image_name", "")).name)):
         path = folder / f"{name}.testdata.json"
         if path.is_file():
             try:

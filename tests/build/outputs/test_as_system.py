@@ -108,6 +108,13 @@ def test_a_machine_that_cannot_be_had(words: str, match: str, shop: Workshop, tm
         system_of_output(shop, read_output(output))
 
 
+def test_a_qcow2_root_beside_a_kernel_is_refused(shop: Workshop, tmp_path: Path) -> None:
+    output = buildroot_started(tmp_path)
+    write(output / "images/rootfs.ext2", b"QFI\xfb" + bytes(512))
+    with pytest.raises(InputError, match="a qcow2 image, and beside a kernel"):
+        system_of_output(shop, read_output(output))
+
+
 def test_more_files_than_can_be_told_are_counted(tmp_path: Path) -> None:
     output: BuildOutput = read_output(buildroot(tmp_path, "bzImage", "rootfs.ext2", *(f"x{n}" for n in range(20))))
     assert describe_output(output)[-3].startswith("found, too: 8 more files")

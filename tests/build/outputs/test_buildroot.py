@@ -123,3 +123,11 @@ def test_no_root_and_no_getty_are_said(tmp_path: Path) -> None:
 def test_a_script_that_starts_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no qemu-system"):
         read_buildroot(buildroot_started(tmp_path, "echo nothing"))
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../../other.img", "out.img"])
+def test_a_file_outside_of_the_folder_is_refused(name: str, tmp_path: Path) -> None:
+    output = buildroot_started(tmp_path, f"exec qemu-system-x86_64 -kernel bzImage -drive file={name},if=virtio")
+    (output / "images/out.img").symlink_to("/etc/passwd")
+    with pytest.raises(InputError, match="outside of its folder: refused"):
+        read_buildroot(output)

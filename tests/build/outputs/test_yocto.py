@@ -105,3 +105,12 @@ def test_a_kernel_that_is_gone_and_damaged_data(tmp_path: Path) -> None:
         read_yocto(folder)
     with pytest.raises(InputError, match="no \\*.qemuboot.conf"):
         read_yocto(tmp_path / "tmp/deploy/nothing")
+
+
+def test_a_name_leads_to_no_other_folder(tmp_path: Path) -> None:
+    folder = yocto(tmp_path)
+    conf = folder / f"{YOCTO_IMAGE}.qemuboot.conf"
+    text = conf.read_text().replace("= core-image", "= ../../../core-image").replace(f"= {YOCTO_KERNEL}", "= ../../x")
+    conf.write_text(text)
+    found = read_conf(conf)
+    assert found.rootfs == folder / f"{YOCTO_IMAGE}.ext4.zst" and found.kernel == folder / "bzImage"
