@@ -83,7 +83,7 @@ def tailor(
     run, only by name. Every kernel is booted and checked; what a check fails without stays, with the reason. With
     --price a kernel is judged by its price under that host model.
     """
-    chosen, value = choose_place(cluster, None), open_system(system, silent=json, rebuilt=True)
+    chosen, value = choose_place(cluster, None), open_system(system, silent=json)
     with_price(value, price)
     with naming(system):
         expect_tailorable(value)

@@ -15,6 +15,7 @@ from typing import Any, Final
 from bootlab.build.outputs.assignments import read_small
 from bootlab.build.outputs.output import BuildOutput, BuildTool, KernelSource
 from bootlab.build.outputs.qemu_words import parse_qemu_words
+from bootlab.build.source.config_text import read_config
 from bootlab.errors import InputError
 
 CONF: Final = ".qemuboot.conf"
@@ -199,6 +200,8 @@ def _source(found: BuildOutput, folder: Path, machine: str, data: dict[str, str]
     source, config = shared / "kernel-source", shared / "kernel-build-artifacts" / ".config"
     if machine and (source / "Makefile").is_file() and config.is_file():
         found.source = KernelSource(source, config)
+        if found.kernel is not None and "KALLSYMS" not in read_config(config):
+            found.symbols = next(iter(sorted(config.parent.glob("System.map-*"))), None)
     else:
         found.missing.append(f"the kernel's source and configuration: {shared}/kernel-source, kernel-build-artifacts")
     if kernel := data.get("PREFERRED_PROVIDER_virtual/kernel"):

@@ -99,11 +99,12 @@ def yocto(top: Path, *, more: str = "", root: str = "ext4.zst", content: bytes =
     return folder
 
 
-def yocto_source(top: Path) -> None:
+def yocto_source(top: Path, *, config: str = "CONFIG_KALLSYMS=y\n", system_map: bytes = b"") -> None:
     """Lay out tmp/work-shared, where the kernel's source and configuration are until rm_work takes them."""
     shared = top / "tmp/work-shared/qemux86-64"
     write(shared / "kernel-source/Makefile", "VERSION = 6\n")
-    write(shared / "kernel-build-artifacts/.config", "CONFIG_KALLSYMS=y\n")
+    write(shared / "kernel-build-artifacts/.config", config)
+    write(shared / "kernel-build-artifacts/System.map-6.18.44-yocto-standard", system_map)
 
 
 __all__ = [

@@ -39,6 +39,15 @@ def test_the_source_of_its_kernel_is_found_where_it_was_built(tmp_path: Path) ->
     assert source is not None and source.source == tmp_path / "tmp/work-shared/qemux86-64/kernel-source"
 
 
+def test_symbols_of_a_kernel_without_its_own(tmp_path: Path) -> None:
+    folder = yocto(tmp_path)
+    yocto_source(tmp_path)
+    assert read_yocto(folder).symbols is None
+    yocto_source(tmp_path, config="CONFIG_SMP=y\n")
+    symbols = read_yocto(folder).symbols
+    assert symbols is not None and symbols.name == "System.map-6.18.44-yocto-standard"
+
+
 def test_of_several_images_one_is_to_be_named(tmp_path: Path) -> None:
     folder = yocto(tmp_path)
     other = write(folder / "other.qemuboot.conf", (folder / f"{YOCTO_IMAGE}.qemuboot.conf").read_text())
