@@ -120,6 +120,7 @@ PARTS = {
     "build/board/bootloader.py": "build/board/test_card.py",
     "build/board/device_tree.py": "build/board/test_card.py",
     "build/debian/apt.py": "build/debian/test_packages.py",
+    "build/deployment/carried.py": "build/deployment/test_applied_files.py",
     "build/debian/package_records.py": "build/debian/test_packages.py",
     "ledger/bisect/boots.py": "cli/bisect/test_verb.py",
     "ledger/bisect/checkout.py": "ledger/bisect/test_commit_systems.py",

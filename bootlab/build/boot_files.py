@@ -119,19 +119,13 @@ def root_entries_of(shop: Workshop, system: System, part: str) -> tuple[Entry, .
         tree = job.modules() if recipe.wants_modules else None
         suite = system_suite(system)
         return root_entries(shop, recipe, system.machine.arch, suite=suite, kernel_tree=tree, installed=system.rootfs)
-    entries = initramfs.read_contents(recipe.path) if part == "initramfs" else _image_entries(shop, recipe.path)
+    if part == "initramfs":
+        entries = initramfs.read_contents(recipe.path)
+    else:
+        entries = read_image_entries(recipe.path, shop.cache)
     if entries is None:
-        raise InputError(
-            f"{part}.path: {recipe.path}: what is in it is not known: neither a cpio archive nor ext4 nor squashfs",
-            hint="a recipe says what is in it",
-        )
+        raise InputError(f"{part}.path: {recipe.path}: what is in it is not known", hint="a recipe says what is in it")
     return tuple(entries)
-
-
-def _image_entries(shop: Workshop, path: Path) -> list[Entry] | None:
-    with shop.cache.store_errors("reading a root file system"):
-        shop.cache.root.mkdir(parents=True, exist_ok=True)
-    return read_image_entries(path, shop.cache.root)
 
 
 def module_tree_of(shop: Workshop, system: System) -> Path | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from bootlab.build.cache import Cache
 from bootlab.build.formats.cpio import Entry
 from bootlab.errors import InputError
 from bootlab.process import ProgramFailed, run
@@ -20,18 +21,20 @@ _LARGEST: Final = 4 << 30
 """Bytes of the files of an image that are read: they lie in scratch space, and then in memory."""
 
 
-def read_image_entries(path: Path, scratch: Path) -> list[Entry] | None:
+def read_image_entries(path: Path, cache: Cache) -> list[Entry] | None:
     """Return the folders, files and links of an image; None where its file system is not one that is read here.
 
-    `scratch` is a folder with room for its files. Raises InputError for a damaged image and one of more than 4 GiB of
-    files, MissingTool.
+    The folder of `cache` has to have room for its files. Raises InputError for a damaged image and one of more than 4
+    GiB of files, MissingTool, StoreError.
     """
     try:
         with path.open("rb") as file:
             head = file.read(_EXT_MAGIC_AT + 2)
     except OSError as error:
         raise InputError(f"{path}: {(error.strerror or str(error)).lower()}") from error
-    with TemporaryDirectory(prefix="bootlab-root-", dir=scratch) as folder:
+    with cache.store_errors("reading a root file system"):
+        cache.root.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="bootlab-root-", dir=cache.root) as folder:
         out = Path(folder) / "root"
         argv: list[str | Path]
         if head[_EXT_MAGIC_AT:] == _EXT_MAGIC:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bootlab.build.cache import Cache
 from bootlab.build.root.image_entries import read_image_entries
 from bootlab.errors import InputError
 from bootlab.process import require_program
@@ -34,7 +35,7 @@ def made(tmp_path: Path, tree: Path, kind: str) -> Path:
 
 @pytest.mark.parametrize("kind", ["ext4", "squashfs"])
 def test_files_folders_and_links_of_an_image(kind: str, tree: Path, tmp_path: Path) -> None:
-    found = read_image_entries(made(tmp_path, tree, kind), tmp_path)
+    found = read_image_entries(made(tmp_path, tree, kind), Cache(tmp_path))
     assert found is not None
     entries = {entry.path: entry for entry in found if entry.path != "lost+found"}
     assert set(entries) == {"usr", "usr/bin", "usr/bin/tool", "usr/bin/other", "bin", "empty"}
@@ -46,9 +47,9 @@ def test_files_folders_and_links_of_an_image(kind: str, tree: Path, tmp_path: Pa
 def test_what_is_not_read_here(tmp_path: Path) -> None:
     other = tmp_path / "root.xfs"
     other.write_bytes(b"XFSB" + bytes(4096))
-    assert read_image_entries(other, tmp_path) is None
+    assert read_image_entries(other, Cache(tmp_path)) is None
     with pytest.raises(InputError, match="no such file"):
-        read_image_entries(tmp_path / "gone", tmp_path)
+        read_image_entries(tmp_path / "gone", Cache(tmp_path))
 
 
 @pytest.mark.parametrize(("kind", "left"), [("ext4", 2048), ("squashfs", 300)])
@@ -56,4 +57,4 @@ def test_a_damaged_image_is_told(kind: str, left: int, tree: Path, tmp_path: Pat
     image = made(tmp_path, tree, kind)
     image.write_bytes(image.read_bytes()[:left])
     with pytest.raises(InputError, match="cannot be read|no file could be read"):
-        read_image_entries(image, tmp_path)
+        read_image_entries(image, Cache(tmp_path))
