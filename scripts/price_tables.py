@@ -84,6 +84,19 @@ STEPS = (
         patch="serial-known-16550a.patch",
         option="SERIAL_8250_KNOWN_16550A",
     ),
+    Step(
+        "`initmem-kept.patch`",
+        "memory that only the kernel's start needs is not given back",
+        patch="initmem-kept.patch",
+        option="KEEP_INITMEM",
+    ),
+    Step("`ioapic-unasked.patch`", "", patch="ioapic-unasked.patch"),
+    Step(
+        "`lapic-fresh.patch`",
+        "after kexec, interrupts that were pending before arrive",
+        patch="lapic-fresh.patch",
+    ),
+    Step("`cacheinfo-unseen.patch`", "", patch="cacheinfo-unseen.patch"),
 )
 """From examples/microvm.toml to LIMIT, each on top of those before."""
 STEP_MODEL = "lean"
