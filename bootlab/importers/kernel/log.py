@@ -271,9 +271,9 @@ def _notes(log: KernelLog, spans: int) -> Iterator[str]:
     open_calls = sum(call.start_ns is not None and call.end_ns is None for call in log.initcalls)
     lost = sum(call.pid is None for call in log.initcalls)
     if open_calls or lost:
-        told = [f"{open_calls} never returned"] * bool(open_calls)
-        told += [f"{lost} have no beginning in this log, and are as long as the kernel says"] * bool(lost)
-        yield f"Of the initcalls {', and '.join(told)}."
+        told = [f"{open_calls} without an end"] * bool(open_calls)
+        told += [f"{lost} without a beginning in this log, as long as the kernel says"] * bool(lost)
+        yield f"Initcalls: {' and '.join(told)}."
     jiffies = sum(call.reported_in_jiffies and call.reported_us is not None for call in log.initcalls)
     if jiffies and (not log.wrapped or jiffies < len(log.initcalls)):
         yield (

@@ -161,6 +161,7 @@ ORIGINS = {
     ),
     "qemu-trace": (
         Origin("vmm/qemu-trace.log", "QEMU 10.0.2 with -msg timestamp=on", qemu_log),
+        Origin("other-origins/qemu-trace-arm64.log", "QEMU 10.0.2's arm64 board with U-Boot and a disk", qemu_log),
         Origin("vmm/qemu-trace-simple.txt", "simpletrace.py of the backend `simple`, hand-made", qemu_simple),
     ),
 }  # fmt: skip
