@@ -16,7 +16,7 @@ from bootlab.importers.kernel import dmesg, suspend
 from bootlab.importers.kernel.boot_phases import RUN_INIT, end_notes, kernel_phases
 from bootlab.importers.kernel.dmesg import PRINTK, PROBE, KernelLog, LoggedInitcall
 from bootlab.importers.kernel.dmesg_forms import as_printk, is_dressed
-from bootlab.importers.kernel.line import BANNER, KernelLine, is_kernel_line
+from bootlab.importers.kernel.line import BANNER, KernelLine, is_kernel_line, stamped_by_loader
 from bootlab.importers.reading.source import Head, Source
 from bootlab.importers.reading.tally import Tally
 from bootlab.importers.reading.text_in_place import LONGEST_TEXT, in_place
@@ -51,6 +51,8 @@ def recognise(head: Head) -> str:
 
     Firmware and loaders may write long before: a line of the kernel's own tells behind the first lines, too.
     """
+    if stamped_by_loader(head):
+        return ""
     told = next((row for row in head.rows if is_kernel_line(row) or is_dressed(row) or dmesg.is_call(row)), "")
     return told or next(filter(is_kernel_line, head.further_rows), "")
 

@@ -167,7 +167,7 @@ def watched(text: str) -> Figures:
 
 def loaders(text: str) -> Figures:
     """Lines with a loader's own stamp; what led to each is its own length, until a program counts anew."""
-    found = [(ns(at), what) for at, what in re.findall(r"(?m)^\[ *(\d+\.\d{3})\] (.*)$", text)]
+    found = [(ns(at), what) for at, what in re.findall(r"(?m)^\[ *(\d+\.\d{3}(?:\d{3})?)\] ?(.*)$", text)]
     spans = [(what, before, at) for (before, _), (at, what) in zip(found, found[1:], strict=False)]
     return figures(spans=spans, moments=[at for at, _ in found])
 
@@ -200,5 +200,6 @@ ORIGINS = {
     "loader-console": (
         Origin("consoles/loaders-alone.log", "U-Boot with its own stamps, hand-made", loaders),
         Origin("other-origins/visionfive-loaders.log", "SPL, OpenSBI and a stamped U-Boot, hand-made", loaders),
+        Origin("other-origins/uboot-stamped-as-printk.log", "a Broadcom SoC's U-Boot, by quoted figures", loaders),
     ),
 }  # fmt: skip
