@@ -156,7 +156,9 @@ def comma(text: str) -> Figures:
 
 def boot_kpi(text: str) -> Figures:
     """Markers `NAME :seconds`; what is called `Time` is a length. The parts are those of M markers, unique."""
-    rows = [(kind, name.rstrip(" -"), ns(s)) for kind, name, s in re.findall(r"(?m)^([MD]) - (.*?) +:([\d.]+) s", text)]
+    rows = [
+        (kind, name.rstrip(" -"), ns(s)) for kind, name, s in re.findall(r"(?m)^([MD]) - (.*?) +:?([\d.]+) s", text)
+    ]
     marks = sorted((at, f"{kind} - {name}") for kind, name, at in rows if not name.endswith("Time"))
     mains = [(name.removeprefix("M - "), at) for at, name in marks if name.startswith("M")]
     cuts = [("before the first marker", 0), *((f"from {name}", at) for name, at in mains[:-1])]
@@ -216,5 +218,6 @@ ORIGINS = {
     "boot-kpi": (
         Origin("android/kpi_values.txt", "msm-4.14's bootkpi_reader(), hand-made", boot_kpi),
         Origin("other-origins/kpi-msm-5.4.txt", "a later kernel's markers, hand-made", boot_kpi),
+        Origin("other-origins/kpi-5.15.txt", "boot_stats.c of kernels since 5.15, hand-made", boot_kpi),
     ),
 }  # fmt: skip
