@@ -16,6 +16,8 @@ from bootlab.build.boot_files import build_kernel_of, build_root_of
 from bootlab.build.kernel.build import BuiltKernel
 from bootlab.build.workshop import Workshop
 from bootlab.cli.app import run
+from bootlab.findings.analysis import read_recorded
+from bootlab.measure.record_files import read_record
 from bootlab.system import System, read_system
 from tests.build.outputs.folders import YOCTO_IMAGE, YOCTO_KERNEL, buildroot, write, yocto, yocto_source
 
@@ -93,3 +95,10 @@ def test_a_yocto_folder_boots_as_its_qemuboot_conf_says(
     found = boot_again(tmp_path, tmp_path / "runs", capsys)
     console = (Path(str(found["run"])) / "console.log").read_text()
     assert "root=/dev/ram0 rw debugshell ip=dhcp" in console and " login:" in console
+    # It waits at a prompt, which no line feed ends, and sleeps on: what is up to ready ends with the prompt.
+    assert run(["profile", str(tmp_path), "--json", "--runs", str(tmp_path / "runs")]) == 0
+    (directory,) = (tmp_path / "runs").glob("*-profile/boots/*")
+    record = read_record(directory)
+    profile, _ = read_recorded(record, directory)
+    last = profile.slices[profile.up_to("ready")[-1]]
+    assert last.end_ns == record.marks["ready"] < profile.end_ns and last.end_instructions == record.instructions
