@@ -37,7 +37,7 @@ setup-web:
 demo: setup ## boot a stock Debian kernel, try what saves time, end with a table and a report
 	$(VENV)/bootlab try examples/debian-cloud.toml --plan demo --nulls 3
 
-site: setup ## three examples at the last 12 commits, published in build/site/public; SITE="3 microvm" says less
+site: setup ## three examples at the last 12 commits, and kernel versions, in build/site/public; SITE="3 microvm" KERNELS=5 says less
 	scripts/site $(SITE)
 
 test: setup-dev test-c ## the fast tests: no guest, no network, no root
