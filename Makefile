@@ -37,7 +37,7 @@ setup-web:
 demo: setup ## boot a stock Debian kernel, try what saves time, end with a table and a report
 	$(VENV)/bootlab try examples/debian-cloud.toml --plan demo --nulls 3
 
-site: setup ## three examples at the last 12 commits, published in build/site/public; SITE="3 microvm" says less
+site: setup ## three examples at the last 12 commits, and kernel versions, in build/site/public; SITE="3 microvm" KERNELS=5 says less
 	scripts/site $(SITE)
 
 test: setup-dev test-c ## the fast tests: no guest, no network, no root
@@ -117,6 +117,9 @@ package-test: ## install bootlab as a package, by pipx, and boot with it; on a m
 
 deb-test: ## build the Debian package, hold it to lintian, install it by apt, and boot with it; on a machine that is thrown away (root)
 	scripts/try-package deb
+
+container-test: ## make the container image and use it: an example booted, a technique tried (root)
+	scripts/container --try build/bootlab-container.tar
 
 clean-root-test: ## prove `make test` and `make demo` on a Debian 12 and a Debian 13 made this minute (root)
 	scripts/clean-root 12 test demo

@@ -20,11 +20,8 @@ void console_open(uint16_t port)
 
 void console_report(void)
 {
-	if (console.uart.unreported) {
+	if (console.uart.unreported)
 		writer_console(&recording.writer, console.sent, console.uart.unreported);
-		if (recording.config.cut_lines)
-			instrument_cut("console", console.sent);
-	}
 	console.uart.unreported = 0;
 	recording_tell_write_error();
 }
@@ -54,6 +51,9 @@ static void on_out(unsigned int vcpu, void *userdata)
 		}
 		if (value == '\n')
 			console_report();
+		/* Here and now: the profile goes on from here, and a prompt is reported when all is over. */
+		if (recording.config.cut_lines && (value == '\n' || uart_may_wait(&console.uart)))
+			instrument_cut("console", console.sent);
 	}
 	pthread_mutex_unlock(&recording.lock);
 }

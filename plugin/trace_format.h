@@ -60,7 +60,8 @@
  *   offset STRUCT.MEMBER VALUE              where that is in the kernel's struct, in bytes, decimal; `offset STRUCT VALUE` is a size
  *   span NS                                 the shortest frame that is written as a span; 20000 without this line
  *   traps                                   x86, arm64: count what may leave a guest of KVM, and pages as they are touched first
- *   cutlines                                end a slice at every line of the console, too; needs `uart`
+ *   cutlines                                end a slice at every line of the console, too, and at what may be the end of a prompt;
+ *                                           needs `uart`
  *
  * PATH is the rest of the line. Kinds and members that a kernel has not got have no line.
  *

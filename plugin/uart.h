@@ -16,9 +16,16 @@ struct uart {
 	bool divisor_latch;	/* LCR bit 7 */
 	bool loopback;		/* MCR bit 4 */
 	uint64_t unreported;	/* bytes sent since the last record */
+	uint8_t latest, before;	/* the latest of all bytes sent, and the one before it */
 };
 
 /* Account for an 8-bit write; returns whether it sent `value`. */
 bool uart_write(struct uart *uart, uint16_t port, uint8_t value);
+
+/*
+ * Whether the byte that was just sent may be the last of a prompt, which no line feed follows: "login: ", "# ", "=>". What
+ * comes of it costs little, and most of these stand in the midst of a line.
+ */
+bool uart_may_wait(const struct uart *uart);
 
 #endif

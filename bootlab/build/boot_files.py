@@ -16,6 +16,7 @@ from bootlab.build.image.files import find_image_files
 from bootlab.build.kernel.build import BuiltKernel, build_kernel
 from bootlab.build.kernel.image import expect_arch, expect_loadable, extract_vmlinux, inspect
 from bootlab.build.root import disk, initramfs
+from bootlab.build.root.image_entries import read_image_entries
 from bootlab.build.root.images import BuiltRoot, Recipe, build_root, expect_root, root_entries, system_suite
 from bootlab.build.source.config_text import read_config
 from bootlab.build.workshop import Workshop
@@ -118,7 +119,10 @@ def root_entries_of(shop: Workshop, system: System, part: str) -> tuple[Entry, .
         tree = job.modules() if recipe.wants_modules else None
         suite = system_suite(system)
         return root_entries(shop, recipe, system.machine.arch, suite=suite, kernel_tree=tree, installed=system.rootfs)
-    entries = initramfs.read_contents(recipe.path) if part == "initramfs" else None
+    if part == "initramfs":
+        entries = initramfs.read_contents(recipe.path)
+    else:
+        entries = read_image_entries(recipe.path, shop.cache)
     if entries is None:
         raise InputError(f"{part}.path: {recipe.path}: what is in it is not known", hint="a recipe says what is in it")
     return tuple(entries)

@@ -44,7 +44,7 @@ VERBS: Final = {
     "report": "report:report",
     "runs": "runs.verb:app",
     "ledger": "ledger:app",
-    "gate": "gate:gate",
+    "gate": "gate.verb:gate",
     "bisect": "bisect.verb:bisect",
     "examples": "examples:examples",
     "doctor": "doctor:doctor",

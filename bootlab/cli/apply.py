@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
-from bootlab.build.deployment.applied_files import Carried, carried
+from bootlab.build.deployment.applied_files import carried
+from bootlab.build.deployment.carried import Builder, Carried
 from bootlab.build.deployment.installing import install_script, make_debian_package
+from bootlab.build.outputs.origin import find_origin
 from bootlab.cli.options.arguments import Json, Runs, open_store
 from bootlab.cli.terminal.files import expect_folder
 from bootlab.cli.terminal.showing import answer
@@ -40,13 +42,22 @@ def apply(
             autocompletion=lambda: [one.value.replace(" ", "-") for one in StackName],
         ),
     ] = None,
+    builder: Annotated[
+        list[Builder] | None,
+        typer.Option(
+            "--for",
+            help="Whose forms: debian (GRUB, mkosi, initramfs-tools, dracut, a package), buildroot, yocto. Repeatable. "
+            "[default: whose output folder the system's files are in, else debian]",
+        ),
+    ] = None,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
     """Write what a trial's stack changed as files for GRUB, mkosi, initramfs-tools, dracut, kconfig and U-Boot.
 
     A Debian package and a script put them in their places; CHANGES.md says what each step saved, what each file is for,
-    and what no file carries: the machine's settings, say. system.toml boots the whole of it again.
+    and what no file carries: the machine's settings, say. system.toml boots the whole of it again. For Buildroot they
+    are an external tree, for Yocto a layer (docs/applying.md).
     """
     if to is None:
         raise InputError("--to DIR is missing: where to write the files", hint="bootlab apply last --to changes")
@@ -59,7 +70,11 @@ def apply(
     result = read_result(found, TryResult)
     chosen = choose_stack(result, stack)
     before, after = read_reached(found, chosen)
-    made = carried(before, after)
+    origin = find_origin(before)
+    # Of tools that have no forms of their own here, an image for one, a distribution's are the nearest.
+    found_for = next((one for one in Builder if origin is not None and one.value == origin.tool.value), Builder.DEBIAN)
+    wanted = frozenset(builder or [found_for])
+    made = carried(before, after, wanted, origin.settings if origin is not None else None)
     try:
         to.mkdir(parents=True, exist_ok=True)
         _write(made, to)
@@ -79,10 +94,12 @@ def _write(made: Carried, to: Path) -> None:
         place = to / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
+        if path.suffix == ".sh":
+            place.chmod(0o755)
     for path, source in made.copies.items():
         (to / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, to / path)
-    if made.in_root or made.words:
+    if made.in_root:
         (to / _SCRIPT).write_text(install_script(made), encoding="utf-8")
 
 

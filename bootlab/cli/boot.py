@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_shop, open_store, open_system
+from bootlab.cli.options.outputs import rebuilt_comment
 from bootlab.cli.options.price import PriceModel, with_price
 from bootlab.cli.snapshot.restoring import RestoreRequest, Speech, restore
 from bootlab.cli.terminal.doubts import warn_of_doubts
@@ -34,7 +35,9 @@ def boot(
     write_system: Annotated[
         Path | None,
         typer.Option(
-            "--write-system", metavar="FILE", help="Write SYSTEM, an image say, as a system file, and boot nothing."
+            "--write-system",
+            metavar="FILE",
+            help="Write SYSTEM, an image or an output folder say, as a system file, and boot nothing.",
         ),
     ] = None,
     snapshot: Annotated[
@@ -77,7 +80,7 @@ def boot(
         value = value.with_seed(seed)
     if write_system is not None:
         expect_file("--write-system", write_system, inputs_of(value, system), example="system.toml")
-        write_text("--write-system", write_system, system_text(value))
+        write_text("--write-system", write_system, system_text(value) + rebuilt_comment(system))
         err.print(f"{write_system}: the system file of {system}; bootlab boot {write_system} boots it")
         return 0
     asked = RestoreRequest(snapshot, clones, clone, or_cold, unread, parallel)

@@ -1,12 +1,17 @@
 """`bootlab unused SYSTEM`: the files of the initramfs and the root file system that a boot never opens, proved."""
 
 import json as json_module
+import stat
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bootlab.build.boot_files import root_entries_of
+from bootlab.build.formats.cpio import Entry
+from bootlab.build.outputs.origin import find_origin
+from bootlab.build.outputs.package_files import read_package_files
 from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store, open_system
 from bootlab.cli.profile.boots import expect_started
 from bootlab.cli.terminal.doubts import warn_of_doubts
@@ -16,6 +21,7 @@ from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError
 from bootlab.experiments.store import Run, RunKind
 from bootlab.findings.unused_files import Unused, find_unused, read_paths
+from bootlab.findings.unused_packages import unused_packages
 from bootlab.findings.unused_result import UnusedResult, unused_part
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
@@ -45,7 +51,8 @@ def unused(
     """List the files of a system's initramfs and root file system that a boot never opens.
 
     One boot is profiled until ready and through the check; every path that the kernel is asked for counts as used.
-    The rest becomes a `without` list for the recipe. Exit code 0: found, and it boots without them; 1: it does not.
+    The rest becomes a `without` list for the recipe; of what Buildroot or Yocto built, packages without an opened file
+    become a list in that builder's form. Exit code 0: found, and it boots without them; 1: it does not.
     """
     value = open_system(system, silent=json)
     parts = [part for part in _PARTS if getattr(value, part) is not None]
@@ -79,6 +86,7 @@ def unused(
         sizes = ready.sizes
         after = _boot(ready, run, "without", "booting without them", silent=json)
     written = _write(to or run.path / "without.toml", value, found)
+    packages, packages_list = _packages(value, trees, found, run)
     result = UnusedResult(
         system=value.name,
         checked=value.check is not None,
@@ -88,6 +96,8 @@ def unused(
         outcome_without=after.outcome if after is not None else None,
         detail_without=after.detail if after is not None else None,
         written=str(written),
+        packages=packages,
+        packages_list=packages_list,
         run=str(run.path),
     )
     write_json(run.result, result.model_dump(mode="json", by_alias=True))
@@ -110,6 +120,31 @@ def _pruned(system: System, found: dict[str, Unused]) -> System | None:
         if recipe.path is None and unused.without:
             changed = changed.with_part(part, without=(*recipe.without, *unused.without))
     return changed if changed != system else None
+
+
+def _packages(
+    system: System, trees: Mapping[str, Sequence[Entry]], found: Mapping[str, Unused], run: Run
+) -> tuple[list[str], str | None]:
+    """Return the packages without an opened file, and the file that leaves them out, where a build lists its files."""
+    origin = find_origin(system)
+    listed = read_package_files(origin) if origin is not None else None
+    if listed is None:
+        return [], None
+    there = {f"/{entry.path}" for entries in trees.values() for entry in entries if not stat.S_ISDIR(entry.mode)}
+    left = {file.path for one in found.values() for file in one.unused}
+    names = unused_packages(listed.files, there, left, listed.kept)
+    if not names:
+        return [], None
+    path = run.path / listed.name
+    try:
+        path.write_text(
+            f"# Packages of which {system.name} opened no file, up to ready and in its check; what needs one of them "
+            f"brings it back.\n{listed.leave_out(names)}",
+            encoding="utf-8",
+        )
+    except OSError as error:
+        raise store_error(path, error) from error
+    return names, str(path)
 
 
 def _write(path: Path, system: System, found: dict[str, Unused]) -> Path:

@@ -289,6 +289,11 @@ class Store:
             return path
 
 
+def is_run(path: Path) -> bool:
+    """Return whether a path is the folder of a run, of whatever kind."""
+    return (path / _ABOUT).is_file()
+
+
 def read_run(path: Path) -> Run:
     """Return the run kept at `path`. Raises StoreError for a damaged one, and for a kind that is not known here."""
     try:

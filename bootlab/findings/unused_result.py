@@ -51,6 +51,10 @@ class UnusedResult(Document):
     detail_without: str | None
     written: str | None = Field(validation_alias="list", serialization_alias="list")
     """The file with the `without` lists."""
+    packages: list[str] = []
+    """Packages of Buildroot's or Yocto's of which no file was opened, of a system that one of them built."""
+    packages_list: str | None = None
+    """The file that leaves them out, in that builder's form."""
     run: str
 
     @property

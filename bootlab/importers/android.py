@@ -35,6 +35,8 @@ _PROPERTY = re.compile(r"\[ro\.boottime\.(?P<name>[\w.@-]{1,100})\]: \[(?P<value
 _STAGE = re.compile(r"init\.[\w.-]+")
 _IN_NS: Final = ("init", "init.first_stage", "init.selinux")
 _LEAST_NS: Final = 100_000
+# No device takes so long from its kernel to its framework: what starts later is a restart, or runs in a container.
+_LATEST_START_NS: Final = 600_000_000_000
 _ANY_PROPERTY = re.compile(r"\[[\w.@-]{1,100}\]: \[.*")
 # 07-15 04:13:35.244  1059  1059 I tag: ...      07-15 04:13:35.244 I/tag( 1059): ...      I/tag( 1059): ...
 _LOGCAT = re.compile(
@@ -94,6 +96,11 @@ def read(source: Source, options: Options) -> Recording:
     events = [Event(t_ns, "boot event", name) for name, t_ns in found.events.items()]
     services = [Event(t_ns, "service start", name) for name, t_ns in found.services.items()]
     notes = []
+    if (since := _running_before(found.events)) is not None:
+        notes.append(
+            f"The framework started {since / 60e9:.0f} minutes after the kernel: it was started again, or runs in a "
+            "container, and what the kernel and init took is not in this log."
+        )
     if found.repeated:
         notes.append(f"{found.repeated} markers came again, when the framework restarted; the first of each counts.")
     if found.in_milliseconds:
@@ -140,9 +147,17 @@ def _take_property(found: Markers, name: str, value: int) -> None:
     (found.services if name == "init" else found.stages)[name] = value
 
 
+def _running_before(events: dict[str, int]) -> int | None:
+    # How long the kernel ran when the framework started, where that is no boot of the kernel.
+    first = min(events.values(), default=0)
+    return first if first > _LATEST_START_NS else None
+
+
 def _phases(events: dict[str, int]) -> Iterator[Span]:
     named = sorted((t_ns, name.removeprefix("boot_progress_")) for name, t_ns in events.items())
     start, before = 0, "kernel and init"
+    if _running_before(events) is not None:
+        (start, before), named = named[0], named[1:]
     for t_ns, name in named:
         yield Span(start, t_ns, "phase", before if start == 0 and before == "kernel and init" else f"from {before}")
         start, before = t_ns, name

@@ -50,7 +50,7 @@ def read(source: Source, options: Options) -> Recording:
     text = source.text(_MOST_BYTES)
     notes: list[str] = []
     is_json = text.lstrip()[:1] in ("{", "[")
-    figures = _read_json(source, text, notes) if is_json else parse_table(_rows(text), source.tally)
+    figures, tool = _read_json(source, text, notes) if is_json else (parse_table(_rows(text), source.tally), "")
     if not figures:
         raise source.expected(
             f"figures of boots in a shape that says what they are: {SHAPES}; or a table with a column of numbers"
@@ -65,7 +65,7 @@ def read(source: Source, options: Options) -> Recording:
         )
     return Recording(
         format=IMPORTER.name,
-        tool="an unnamed tool",
+        tool=tool or "an unnamed tool",
         timeline=Timeline.of(Clock("recorder's", 1, unit="the units given"), ()),
         about_clock="as each figure was measured, which the file does not say",
         series=tuple(_series(figures)),
@@ -73,10 +73,11 @@ def read(source: Source, options: Options) -> Recording:
     )
 
 
-def _read_json(source: Source, text: str, notes: list[str]) -> Figures:
+def _read_json(source: Source, text: str, notes: list[str]) -> tuple[Figures, str]:
     try:
         document = json.loads(text)
-        numbers, figures = count_numbers(document), parse_json(document, notes)
+        numbers = count_numbers(document)
+        figures, tool = parse_json(document, notes)
     except RecursionError as error:
         raise source.expected("JSON that is not nested as deeply as this") from error
     except ValueError as error:
@@ -85,7 +86,7 @@ def _read_json(source: Source, text: str, notes: list[str]) -> Figures:
     source.tally.of_records("numbers", numbers)
     source.tally.add(Fate.USED, "figures of boots", used)
     source.tally.add(Fate.ASIDE, "numbers that are no figure of a boot", numbers - used)
-    return figures
+    return figures, tool
 
 
 def _rows(text: str) -> list[str]:

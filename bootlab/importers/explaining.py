@@ -60,6 +60,8 @@ def explain(source: Source, options: Options, format_name: str | None = None) ->
     if importer is None:
         return Explanation(source.name, "", "", (), (), None, "", nearest_formats(source, options))
     said = next((said for one, said in told if one is importer), "")
+    if source.quoted:
+        said = f"{said} (behind the marks of a mail that quotes it)".lstrip()
     also = tuple(one.name for one, _ in told if one is not importer)
     try:
         recording = read_recording(source, options, format_name)

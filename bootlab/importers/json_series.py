@@ -39,15 +39,19 @@ Figures = dict[tuple[str, str], list[float]]
 """(name, unit) -> values in the order of the boots."""
 
 
-def parse_json(document: Any, notes: list[str]) -> Figures:
-    """Return the figures of a document of a known shape, none of any other. What must be known is added to `notes`.
+def parse_json(document: Any, notes: list[str]) -> tuple[Figures, str]:
+    """Return the figures of a document of a known shape, none of any other, and who writes that shape, "" if anybody.
 
-    Raises RecursionError for one that is nested too deeply to mean anything.
+    What must be known is added to `notes`. Raises RecursionError for one that is nested too deeply to mean anything.
     """
-    for shape in (_firecracker, _hyperfine, _cloud_hypervisor, _red_hat, _bencher, _columns):
+    for shape, tool in (
+        (_firecracker, "Firecracker's tests"), (_hyperfine, "hyperfine"),
+        (_cloud_hypervisor, "cloud-hypervisor's performance-metrics"), (_red_hat, "Red Hat's boot-time tests"),
+        (_bencher, "Bencher"), (_columns, ""),
+    ):  # fmt: skip
         if found := shape(document, notes):
-            return found
-    return {}
+            return found, tool
+    return {}, ""
 
 
 def count_numbers(document: Any) -> int:

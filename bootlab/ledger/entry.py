@@ -71,6 +71,8 @@ class LedgerEntry(Document):
     phases: list[EntryPhase] = []
     instructions: int | None = None
     idle_ns: Nanoseconds | None = None
+    events: dict[str, int] = Field(default={}, exclude_if=lambda value: not value)
+    """Exits and first touches of memory up to ready, by class, where a host model counts them."""
     load_ns: Nanoseconds = 0
     """Of the median boot, what loading takes by the storage model."""
     sizes: dict[str, int] = {}
@@ -155,6 +157,7 @@ def entry_of(
         else [],
         instructions=record.instructions if ready else None,
         idle_ns=record.idle_ns if ready else None,
+        events={name: one.count for name, one in record.charges.items()} if ready else {},
         load_ns=record.load_ns,
         sizes=record.sizes,
         issues_ns=dict(issues_ns or {}),

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from bootlab.extensions.host_models import find_host_models
 from bootlab.measure.record import BootRecord, PhaseRecord, PriceRecord
+from bootlab.price.classes import CLASSES
 from bootlab.price.host_model import HostModel, read_host_model
-from bootlab.price.shape_corrections import FIRMWARE, WITHOUT_XEN, XEN, shape_corrections
+from bootlab.price.shape_corrections import FIRMWARE, WITHOUT_XEN, XEN, XEN_CPUIDS, shape_corrections
 from bootlab.profile.recorded.trace import PluginTrace, Stamp
 from bootlab.system import System
 from bootlab.timeline import marks as m
@@ -24,6 +25,7 @@ def price_record(system: System, trace: PluginTrace | None, ready: Stamp | None)
     model = _charged_by(system, trace)
     if model is None or trace is None or ready is None:
         return None
+    corrections = _corrections(system, model, trace)
     return PriceRecord(
         model=model.name,
         identity=model.identity,
@@ -33,7 +35,8 @@ def price_record(system: System, trace: PluginTrace | None, ready: Stamp | None)
         instructions_ns=_executed_ns(model, ready),
         idle_ns=trace.idle_ns(ready) or 0,
         charged_ns=ready.charged_ns,
-        corrections=_corrections(system, model, trace),
+        corrections=corrections,
+        corrected_exits=_corrected_exits(corrections, trace),
     )
 
 
@@ -59,6 +62,14 @@ def _corrections(system: System, model: HostModel, trace: PluginTrace) -> dict[s
         return {}
     firmware_ns = _price_ns(model, trace, trace.marks[m.KERNEL_ENTRY])
     return shape_corrections(model, firmware_ns=firmware_ns, looks_for_xen=_looks_for_xen(system))
+
+
+def _corrected_exits(corrections: Mapping[str, int], trace: PluginTrace) -> int:
+    exits = XEN_CPUIDS if XEN in corrections else 0
+    if FIRMWARE in corrections:
+        charges = trace.charges_at_marks.get(m.KERNEL_ENTRY, {})
+        exits += sum(charge.count for name, charge in charges.items() if name in CLASSES)
+    return exits
 
 
 def _looks_for_xen(system: System) -> bool:

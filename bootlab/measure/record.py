@@ -89,6 +89,8 @@ class PriceRecord(Document):
     """Exits and first touches of memory, and what `clock.charges` says; by class in the record's `charges`."""
     corrections: dict[str, int] = Field(default={}, exclude_if=lambda value: not value)
     """What is taken off because the VMM that `machine.shape` stands for has not got it -> ns, below 0."""
+    corrected_exits: int = Field(default=0, exclude_if=lambda value: not value)
+    """How many exits are taken off with that; the record's `charges` have them."""
 
     @property
     def total_ns(self) -> int:

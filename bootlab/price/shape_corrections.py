@@ -20,6 +20,7 @@ WITHOUT_XEN: Final = "pvh-without-xen.patch"
 NOT_CORRECTED: Final[Mapping[str, tuple[str, ...]]] = {
     "firecracker": (
         "a doorbell of virtio is a register here; in Firecracker an ioeventfd, which KVM answers without the VMM",
+        "a disk tells its block size, segments and topology, too; Firecracker's its capacity alone",
         "Firecracker has a keyboard controller at ports 60 and 64, by which a guest resets; here those answer nothing",
         "Firecracker tells CPUs by an MP table, or by ACPI since 1.8; here the local APIC alone is found without ACPI",
         "pages that qboot touches ahead of the kernel do not fault in the kernel again",

@@ -15,6 +15,8 @@ class Shape:
     """QEMU's machine properties, each where the file says nothing of it."""
     never: Mapping[str, str]
     """Property -> a value that would make another machine of it."""
+    properties: tuple[str, ...] = ()
+    """DRIVER.PROPERTY=VALUE, for every device of that driver which QEMU has or is given."""
 
 
 FIRECRACKER: Final = Shape(
@@ -23,6 +25,20 @@ FIRECRACKER: Final = Shape(
     # Its chips are KVM's: both interrupt controllers and the timer. It has no clock with a battery.
     options={"acpi": "off", "rtc": "off", "pit": "on", "pic": "on", "isa-serial": "on"},
     never={"pcie": "on", "rtc": "on", "isa-serial": "off"},
+    # Its devices speak virtio 1 (MMIO_VERSION, virtio/mmio.rs). Its network card has two queues, and of what its
+    # configuration holds the MAC alone (Net::new_with_tap, virtio/net/device.rs); its disk has the capacity alone.
+    properties=(
+        "virtio-mmio.force-legacy=off",
+        *(
+            f"virtio-net-device.{feature}=off"
+            for feature in ("ctrl_vq", "ctrl_rx", "ctrl_vlan", "ctrl_mac_addr", "ctrl_rx_extra", "ctrl_guest_offloads")
+        ),
+        "virtio-net-device.guest_announce=off",
+        "virtio-net-device.status=off",
+        "virtio-blk-device.config-wce=off",
+        "virtio-blk-device.discard=off",
+        "virtio-blk-device.write-zeroes=off",
+    ),
 )
 SHAPES: Final[Mapping[str, Shape]] = {"firecracker": FIRECRACKER}
 
@@ -46,3 +62,8 @@ def expect_shape(name: str, type_: str, options: Mapping[str, str]) -> None:
     for key, value in shape.never.items():
         if options.get(key) == value:
             raise ValueError(f'shape = "{name}": options.{key} = "{value}" makes another machine of it')
+
+
+def shape_properties(name: str | None) -> tuple[str, ...]:
+    """Return what devices of a machine are told for its shape, as `Shape.properties`; nothing without one."""
+    return () if name is None else SHAPES[name].properties

@@ -27,6 +27,11 @@ def system_text(system: System) -> str:
     return "\n".join([*lines, *_tables(tables, ())]) + "\n"
 
 
+def kernel_text(kernel: Kernel) -> str:
+    """Return the tables of a kernel in a system file."""
+    return "\n".join(_tables({"kernel": _plain(kernel.model_dump(exclude_defaults=True))}, ())) + "\n"
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from bootlab.errors import InputError
 from bootlab.timeline.recording import Recording
 
+_PARTS = {"kernel": ("kernel, to its initcalls", "initcalls", "kernel, to init")}
+"""A phase, and the parts that a log with initcall_debug has instead of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -38,15 +41,29 @@ def expect_comparable(before: Recording, after: Recording) -> None:
 
 
 def phase_differences(before: Recording, after: Recording) -> list[Difference]:
-    """Return the phases of both, in the order of the first, those of the second alone where they come there."""
+    """Return the phases of both, in the order of the first, those of the second alone where they come there.
+
+    What one of them has as a whole and the other in parts is compared as a whole.
+    """
     ours = {phase.name: phase.duration_ns for phase in before.phases}
     theirs = {phase.name: phase.duration_ns for phase in after.phases}
+    ours, theirs = _as_whole(ours, theirs), _as_whole(theirs, ours)
     names = list(ours)
     for index, name in enumerate(theirs):
         if name not in ours:
             earlier = [one for one in list(theirs)[:index] if one in names]
             names.insert(names.index(earlier[-1]) + 1 if earlier else 0, name)
     return [Difference(name, ours.get(name), theirs.get(name)) for name in names]
+
+
+def _as_whole(phases: dict[str, int], others: dict[str, int]) -> dict[str, int]:
+    for whole, parts in _PARTS.items():
+        known = [name for name in phases if name in parts]
+        if known and whole in others and whole not in phases:
+            added = sum(phases[name] for name in known)
+            phases = {(whole if name == known[0] else name): (added if name == known[0] else took)
+                      for name, took in phases.items() if name not in known[1:]}  # fmt: skip
+    return phases
 
 
 def differences_by_source(before: Recording, after: Recording) -> dict[str, list[Difference]]:

@@ -20,5 +20,18 @@ int main(void)
 	CHECK(!uart_write(&uart, 0x3fc, 0x0b));
 	CHECK(uart_write(&uart, 0x3f8, '\n'));
 	CHECK(uart.unreported == 3);
+
+	uart_write(&uart, 0x3f8, ':');
+	CHECK(!uart_may_wait(&uart));
+	uart_write(&uart, 0x3f8, ' ');
+	CHECK(uart_may_wait(&uart)); /* "login: " */
+	uart_write(&uart, 0x3f8, ' ');
+	CHECK(!uart_may_wait(&uart));
+	uart_write(&uart, 0x3f8, '#');
+	CHECK(uart_may_wait(&uart));
+	uart_write(&uart, 0x2f8, 'x'); /* another UART: still the last */
+	CHECK(uart_may_wait(&uart));
+	uart_write(&uart, 0x3f8, '\0');
+	CHECK(!uart_may_wait(&uart));
 	return 0;
 }

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -27,10 +27,19 @@ _STARTS_S = 90
 
 
 class RunningCluster:
-    """A scheduler and workers of one thread each. `plain`: without a nanny, so that a killed worker stays away."""
+    """A scheduler and workers of one thread each. `plain`: without a nanny, so that a killed worker stays away.
+
+    `host`: the address that the scheduler listens at.
+    """
 
     def __init__(
-        self, folder: Path, *, workers: int = 2, plain: bool = True, certificate: tuple[Path, Path] | None = None
+        self,
+        folder: Path,
+        *,
+        workers: int = 2,
+        plain: bool = True,
+        certificate: tuple[Path, Path] | None = None,
+        host: str = "127.0.0.1",
     ) -> None:
         self.folder = folder / "cluster"
         self.folder.mkdir(parents=True)
@@ -41,24 +50,30 @@ class RunningCluster:
         self.scheduler = self._start(
             "scheduler",
             {},
-            *("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"),
+            *("scheduler", "--host", host, "--port", "0", "--no-dashboard"),
             *("--scheduler-file", str(self._file)),
             *(["--protocol", "tls"] if certificate else []),
         )
         for number in range(workers):
             self.add_worker(f"worker-{number}")
 
-    def add_worker(self, name: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-        """Start one more worker, whose cache is its own. `env` is added to what it finds."""
+    def add_worker(
+        self, name: str, env: Mapping[str, str] | None = None, *, host: str = "127.0.0.1", inside: Sequence[str] = ()
+    ) -> subprocess.Popen[bytes]:
+        """Start one more worker, whose cache is its own. `env` is added to what it finds.
+
+        `inside`: the command that runs another one where this worker is to be, and `host` its address there.
+        """
         place = self.folder / name
         place.mkdir()
         return self._start(
             name,
             {"BOOTLAB_CACHE": str(place / "cache"), **(env or {})},
             *("worker", "--scheduler-file", str(self._file), "--nthreads", "1", "--no-dashboard", "--name", name),
-            *("--host", "127.0.0.1", "--local-directory", str(place), "--memory-limit", "0"),
+            *("--host", host, "--local-directory", str(place), "--memory-limit", "0"),
             *(["--no-nanny"] if self._plain else []),
             *(["--protocol", "tls"] if self._certificate else []),
+            inside=inside,
         )
 
     @property
@@ -111,7 +126,9 @@ class RunningCluster:
             if process.poll() is None:
                 self.kill(process)
 
-    def _start(self, name: str, env: Mapping[str, str], *words: str) -> subprocess.Popen[bytes]:
+    def _start(
+        self, name: str, env: Mapping[str, str], *words: str, inside: Sequence[str] = ()
+    ) -> subprocess.Popen[bytes]:
         given: list[str] = []
         if self._certificate is not None:
             certificate, key = map(str, self._certificate)
@@ -119,7 +136,7 @@ class RunningCluster:
         with (self.folder / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(
                 # Whatever ends the tests ends these, too.
-                ["setpriv", "--pdeathsig", "KILL", "--", sys.executable, "-m", "dask", *words, *given],
+                ["setpriv", "--pdeathsig", "KILL", "--", *inside, sys.executable, "-m", "dask", *words, *given],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -14,6 +14,12 @@ def test_events_are_timed_by_their_number_and_not_by_the_clock_that_jumps() -> N
     assert boot.timeline.events[-1].name == "wm_boot_animation_done"
 
 
+def test_a_framework_that_starts_days_after_its_kernel_is_no_boot_of_it() -> None:
+    boot = sample("other-origins/logcat-container.txt")
+    assert phases_ms(boot) == {"from start": 2600, "from system_run": 19549}
+    assert boot.notes[0].startswith("The framework started 8627 minutes after the kernel")
+
+
 def test_a_restart_of_the_framework_does_not_move_the_first_boot() -> None:
     boot = sample("android/logcat-events.txt")
     assert boot.timeline.events[0].t_ns == 7_003_000_000

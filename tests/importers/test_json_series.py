@@ -41,11 +41,12 @@ from tests.importers.samples import DATA, recording_of, sample
     ],
 )  # fmt: skip
 def test_shapes(document: Any, found: dict[tuple[str, str], list[float]]) -> None:
-    assert parse_json(document, []) == found
+    assert parse_json(document, [])[0] == found
 
 
 def test_two_commands_of_hyperfine_are_two_series() -> None:
     name = "series/hyperfine.json"
+    assert sample(name).tool == "hyperfine"
     document = json.loads((DATA / name).read_text())
     series = sample(name).series
     assert [one.name for one in series] == [one["command"] for one in document["results"]] and len(series) == 2

@@ -1,15 +1,20 @@
 """Entries: their figures, what they are keyed and sorted by, and which of them compare."""
 
+import io
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from bootlab.errors import InputError
 from bootlab.experiments.family import Family
 from bootlab.ledger.commit import Commit
 from bootlab.ledger.entry import LedgerEntry, entry_of, expect_comparable
+from bootlab.ledger.steps import step
 from bootlab.measure.record import Outcome
+from bootlab.report.ledger.text import side_by_side
 from tests.ledger.entries import entry
+from tests.report.priced import priced
 from tests.report.steps import series
 
 
@@ -23,6 +28,20 @@ def test_a_family_becomes_figures_that_need_no_run() -> None:
     assert made.inputs == boots[0].hashes
     assert made.host == {}, "on the virtual clock the host does not matter"
     assert LedgerEntry.model_validate_json(made.model_dump_json()) == made
+
+
+def test_what_a_host_model_counted_is_in_the_entry_and_else_the_line_is_as_it_was() -> None:
+    boots = series("series-before.json")
+    plain, charged = (
+        entry_of(Family(tuple(one)), Commit(), "measure") for one in (boots, [priced(record) for record in boots])
+    )
+    assert charged.events == {"fault_4K": 1000}
+    assert "events" in charged.model_dump() and "events" not in plain.model_dump()
+    less = charged.model_copy(update={"events": {"fault_4K": 900, "io": 3}})
+    shown = io.StringIO()
+    Console(file=shown, width=120).print(side_by_side(charged, step(charged, less)))
+    rows = [" ".join(line.split()) for line in shown.getvalue().splitlines()]
+    assert "fault_4K, times 1,000 900 +100" in rows and "io, times 0 3 -3" in rows
 
 
 def test_a_boot_that_failed_makes_an_entry_that_says_so() -> None:

@@ -6,9 +6,10 @@ from bootlab.measure.price import counted_view, price_record, priced_phases, pri
 from bootlab.measure.record import BootRecord, PhaseRecord
 from bootlab.price.host_model import read_host_model
 from bootlab.price.shape_corrections import FIRMWARE, WITHOUT_XEN, XEN
-from bootlab.profile.recorded.trace import PluginTrace, Stamp
+from bootlab.profile.recorded.trace import Charge, PluginTrace, Stamp
 from bootlab.sources import PATCHES
 from bootlab.system import System
+from bootlab.timeline import marks as m
 from tests.report.priced import priced_boot
 
 SYSTEM = System.model_validate(
@@ -58,11 +59,17 @@ def test_what_was_not_charged_has_no_price() -> None:
 
 def test_a_shape_has_its_firmware_and_its_entry_taken_off_where_they_are() -> None:
     shaped = System.model_validate({**dict(SYSTEM), "machine": {"shape": "firecracker"}})
-    price, plain = price_record(shaped, TRACE, READY), price_record(SYSTEM, TRACE, READY)
+    by_entry = {
+        m.KERNEL_ENTRY: {"pio_vmm": Charge(80, 200_000), "cr": Charge(2, 1_600), "fault_4K": Charge(14, 20_440)}
+    }
+    trace = replace(TRACE, charges_at_marks=by_entry)
+    price, plain = price_record(shaped, trace, READY), price_record(SYSTEM, trace, READY)
     assert price is not None and plain is not None
     firmware_ns = 599 + round(1_001 * 0.33)
     assert price.corrections == {FIRMWARE: -firmware_ns, XEN: -256 * read_host_model("lean").exit["cpuid"].ns}
     assert price.total_ns == plain.total_ns + sum(price.corrections.values())
+    # Pages are no exits.
+    assert (price.corrected_exits, plain.corrected_exits) == (80 + 2 + 256, 0)
     phases = priced_phases(PHASES, shaped, TRACE, READY)
     assert phases[0].price_ns == 0 and sum(one.price_ns or 0 for one in phases) == price.total_ns
 

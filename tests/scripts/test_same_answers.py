@@ -43,7 +43,7 @@ OUTSIDE_THE_COMPARISON = {
     "build bootloader": "part of boot-board",
     "build image": "there was none before; tests/boot/machines/test_images.py boots what it makes",
     "snapshot": "there was none before; tests/boot/verbs/test_snapshots.py makes and restores some",
-    "gate": "what it says is compare's; tests/cli/test_gate.py reads it",
+    "gate": "what it says is compare's; tests/cli/gate/test_verb.py reads it",
     "bisect": "what it says of two commits is the gate's; tests/cli/bisect/test_verb.py reads it",
     "apply": "there was none before; tests/cli/test_apply.py reads what it writes",
     "init convert": "writes files, and takes no --json",

@@ -38,6 +38,17 @@ def test_a_phase_of_the_second_alone_stands_where_it_comes_there() -> None:
     assert [one.change_ns for one in phase_differences(after, before)] == [-5, 2, -2, 0]
 
 
+def test_a_kernel_in_parts_is_compared_with_one_that_has_none_as_a_whole() -> None:
+    whole = recording(phases=(("kernel", 9), ("user space, as far as logged", 30)))
+    parts = recording(
+        phases=(("kernel, to its initcalls", 2), ("initcalls", 3), ("kernel, to init", 1),
+                ("user space, as far as logged", 30))
+    )  # fmt: skip
+    assert phase_differences(whole, parts)[0] == Difference("kernel", 9, 6)
+    assert phase_differences(parts, whole)[0] == Difference("kernel", 6, 9)
+    assert [one.name for one in phase_differences(parts, parts)][:2] == ["kernel, to its initcalls", "initcalls"]
+
+
 def test_the_largest_change_comes_first_and_equal_ones_by_name() -> None:
     before = recording(Span(0, 10, "unit", "b"), Span(0, 10, "unit", "a"), Span(0, 10, "unit", "same"))
     after = recording(

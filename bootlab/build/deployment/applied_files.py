@@ -3,16 +3,17 @@
 Every key that differs is either in a file or said to be done by hand: none is left out.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from bootlab.build.deployment.buildroot_files import buildroot_files
+from bootlab.build.deployment.carried import ROOT, Builder, Carried
 from bootlab.build.deployment.differences import KeyDifference, differences
+from bootlab.build.deployment.yocto_files import yocto_files
 from bootlab.build.source.config_text import option_line
 from bootlab.system import Compression, Kernel, System
 
-ROOT: Final = PurePosixPath("root")
-"""Files below it have their place in the system's root."""
 _GRUB: Final = ROOT / "etc/default/grub.d/90-bootlab.cfg"
 _INITRAMFS_TOOLS: Final = ROOT / "etc/initramfs-tools/conf.d/90-bootlab"
 _INITRAMFS_MODULES: Final = ROOT / "usr/share/initramfs-tools/modules.d/90-bootlab"
@@ -20,63 +21,41 @@ _DRACUT: Final = ROOT / "etc/dracut.conf.d/90-bootlab.conf"
 _MKOSI: Final = PurePosixPath("mkosi.conf.d/90-bootlab.conf")
 _KERNEL_FRAGMENT: Final = PurePosixPath("kernel/bootlab.config")
 _UBOOT_FRAGMENT: Final = PurePosixPath("u-boot/bootlab.config")
-_MADE_BY: Final = "# Written by bootlab apply.\n"
 _MACHINE: Final = "it is the machine's: set it where the machine is started"
 # Fields of a recipe of bootlab's own, for which no other tool has a file.
 _RECIPE: Final = "build the image so"
 
 
-@dataclass(slots=True)
-class Carried:
-    """What a change becomes."""
-
-    files: dict[PurePosixPath, str] = field(default_factory=dict)
-    """Path below the folder that is written -> text."""
-    copies: dict[PurePosixPath, Path] = field(default_factory=dict)
-    """Path below that folder -> a file of the user's that goes there: a patch."""
-    uses: dict[PurePosixPath, str] = field(default_factory=dict)
-    """File -> who reads it, or what is done with it."""
-    by_hand: dict[str, str] = field(default_factory=dict)
-    """Key -> what no file carries: both values, and what to do."""
-    words: list[str] = field(default_factory=list)
-    """Words that the kernel's command line gets."""
-    lost_words: list[str] = field(default_factory=list)
-    """Words that it loses."""
-
-    @property
-    def in_root(self) -> dict[PurePosixPath, str]:
-        """Return the files that have a place in the system's root: path there -> text."""
-        return {path.relative_to(ROOT): text for path, text in self.files.items() if path.is_relative_to(ROOT)}
-
-    @property
-    def remakes_initramfs(self) -> bool:
-        """Whether the system's initramfs has to be made again."""
-        return any("initramfs-tools" in path.parts or "dracut.conf.d" in path.parts for path in self.files)
-
-    def add(self, path: PurePosixPath, text: str, use: str) -> None:
-        """Add text to a file, which begins with where it comes from."""
-        self.files[path] = self.files.get(path, _MADE_BY) + text
-        self.uses.setdefault(path, use)
-
-
-def carried(before: System, after: System) -> Carried:
-    """Return what makes `after` out of `before` where that is built."""
-    made = Carried()
-    left = differences(before, after)
-    for write in (_command_line, _kernel, _bootloader, _initramfs, _image):
-        for key in write(made, before, after, left):
-            left.pop(key, None)
-    for key, difference in left.items():
-        made.by_hand[key] = f"{difference.words}: {_advice(key)}"
-    return made
-
-
 _Left = dict[str, KeyDifference]
 
 
+def carried(
+    before: System,
+    after: System,
+    builders: Collection[Builder] = (Builder.DEBIAN,),
+    settings: Mapping[str, str] | None = None,
+) -> Carried:
+    """Return what makes `after` out of `before` where that is built, in the forms of these builders.
+
+    `settings`: the configuration that such a builder has already, name -> value, to be added to.
+    """
+    made = Carried()
+    left = differences(before, after)
+    taken = [*_command_line(made, before, after, left), *_kernel(made, left), *_bootloader(made, left)]
+    if Builder.DEBIAN in builders:
+        taken += [*_debian_words(made, left), *_initramfs(made, before, after, left), *_image(made, after, left)]
+    if Builder.BUILDROOT in builders:
+        taken += buildroot_files(made, after, left, settings or {})
+    if Builder.YOCTO in builders:
+        taken += yocto_files(made, after, left, settings or {})
+    for key, difference in left.items():
+        if key not in taken:
+            made.by_hand.setdefault(key, f"{difference.words}: {_advice(key)}")
+    return made
+
+
 def _command_line(made: Carried, before: System, after: System, left: _Left) -> list[str]:
-    key = "kernel.cmdline"
-    if key not in left:
+    if "kernel.cmdline" not in left:
         return []
     old, new = before.kernel.cmdline.split(), after.kernel.cmdline.split()
     made.words = [word for word in new if word not in old]
@@ -86,6 +65,10 @@ def _command_line(made: Carried, before: System, after: System, left: _Left) -> 
         place = PurePosixPath("kernel/cmdline")
         made.files[place] = f"{after.kernel.cmdline}\n"
         made.uses[place] = "all the words: QEMU's -append, Firecracker's boot_args, a UKI"
+    return []
+
+
+def _debian_words(made: Carried, left: _Left) -> list[str]:
     if made.words:
         words = " ".join(made.words)
         quoted = words.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$").replace("`", "\\`")
@@ -93,10 +76,10 @@ def _command_line(made: Carried, before: System, after: System, left: _Left) -> 
         made.add(_MKOSI, f"[Content]\nKernelCommandLine={words}\n", "mkosi, beside its own configuration")
     if made.lost_words:
         made.by_hand["kernel.cmdline"] = f"take out of what the bootloader says: {' '.join(made.lost_words)}"
-    return [key]
+    return ["kernel.cmdline"] if "kernel.cmdline" in left else []
 
 
-def _kernel(made: Carried, before: System, after: System, left: _Left) -> list[str]:
+def _kernel(made: Carried, left: _Left) -> list[str]:
     start = "kernel.build.options."
     mine = [key for key in left if key.startswith(start)]
     lines = [option_line(key.removeprefix(start), str(left[key].after)) for key in mine if left[key].after]
@@ -112,7 +95,7 @@ def _kernel(made: Carried, before: System, after: System, left: _Left) -> list[s
     return [*mine, *_patches(made, "kernel", "kernel.build.patches", left)]
 
 
-def _bootloader(made: Carried, before: System, after: System, left: _Left) -> list[str]:
+def _bootloader(made: Carried, left: _Left) -> list[str]:
     start = "bootloader.options."
     mine = [key for key in left if key.startswith(start) and left[key].after]
     if mine:
@@ -162,7 +145,7 @@ _TOOLS_NAMES: Final = {Compression.LZO: "lzop"}
 _DRACUT_NAMES: Final = {Compression.NONE: "cat", Compression.LZO: "lzo"}
 
 
-def _image(made: Carried, before: System, after: System, left: _Left) -> list[str]:
+def _image(made: Carried, after: System, left: _Left) -> list[str]:
     taken = []
     if "image.menu_s" in left and after.image is not None and after.image.menu_s is not None:
         taken.append("image.menu_s")

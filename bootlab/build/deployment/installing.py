@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from bootlab.build.deployment.applied_files import Carried
+from bootlab.build.deployment.carried import Carried
 from bootlab.process import run
 
 _DEADLINE_S: Final = 60.0

@@ -175,7 +175,8 @@ def _described(folder: Path, tree: Path, name: str, size: int) -> KernelObject:
     except OSError:
         return KernelObject(name, None, frozenset(), size)
     source = _SOURCE.search(text)
-    inside = source[1].removeprefix(f"{tree}/") if source else None
+    # Objects made in a folder of the source's name its files by "..".
+    inside = source[1].removeprefix(f"{tree}/").removeprefix("../") if source else None
     return KernelObject(
         name, inside if inside and not inside.startswith("/") else None, frozenset(_READ.findall(text)), size
     )

@@ -3,6 +3,10 @@
 Objects stay between builds in one folder for each source, architecture and compiler, so that only what a change touches
 is compiled again. A marker lies there while make runs: found at the start, it says that the last one was killed, and
 all of the folder is thrown away. So it is when a user's tree has changed in a way that make does not see.
+
+A source of the cache lies in a folder that is named by its content, so patched sources differ in every path that the
+compiler is given, and ccache would find nothing of one in another. Its objects are therefore made in a folder below
+links to it: kbuild then names every file by "..".
 """
 
 import errno
@@ -56,14 +60,16 @@ class ObjectFolder:
 
     def __init__(self, cache: Cache, source: SourceTree, toolchain: Toolchain, name: str) -> None:
         # A user's tree keeps its folder when it is edited.
-        of = source.identity if source.in_place is None else "in place"
+        of = f"{source.identity} below links" if source.in_place is None else "in place"
         words = " ".join([of, toolchain.arch, toolchain.identity, str(source.tree)])
         self._name = f"{name}-{hashlib.sha256(words.encode()).hexdigest()[:32]}"
         self._cache = cache
         self._source = source
         self._toolchain = toolchain
         self.root = cache.root / "kernel-objects" / self._name
-        self.objects = self.root / "objects"
+        # A user's tree is asked by its own path: what git says of it may be part of the kernel's version.
+        self._tree = source.tree if source.in_place is not None else self.root / "tree"
+        self.objects = (self.root if source.in_place is not None else self._tree) / "objects"
         self.log = self.root / "make.log"
         self._sources = self.root / "sources"
         self._programs = self.root / "programs"
@@ -79,6 +85,8 @@ class ObjectFolder:
             if marker.exists() or self._outdated():
                 self._throw_away()
             self.objects.mkdir(parents=True, exist_ok=True)
+            if self._tree != self._source.tree:
+                self._link_source()
             self._programs.mkdir(exist_ok=True)
             if not (python := self._programs / "python3").is_symlink():
                 python.symlink_to(PYTHON)
@@ -92,6 +100,12 @@ class ObjectFolder:
                 self._finish(marker)
                 raise
             self._finish(marker)
+
+    def _link_source(self) -> None:
+        for path in self._source.tree.iterdir():
+            link = self._tree / path.name
+            if not link.is_symlink():
+                link.symlink_to(path)
 
     def _throw_away(self) -> None:
         # Out of the way first: what a killed build has left running may still write by that name.
@@ -177,11 +191,13 @@ class ObjectFolder:
         foreign = sorted(name for name in os.environ if _INHERITED.match(name) and name not in self._environment())
         unset = [word for name in foreign for word in ("-u", name)]
         # Paths must not reach debug information, and through a build id the kernel itself.
-        flags = f"-ffile-prefix-map={self._source.tree}/= -ffile-prefix-map={self.objects}/="
+        flags = f"-ffile-prefix-map={self._tree}/= -ffile-prefix-map={self.objects}/="
+        if self._tree != self._source.tree:
+            flags = f"-ffile-prefix-map={self._source.tree}/= {flags} -ffile-prefix-map=../="
         if debug:
             # It names the compiler's own folder too, without a slash at its end. The last map is tried first.
-            flags = f"-ffile-prefix-map={self._source.tree}=. -ffile-prefix-map={self.objects}=. {flags}"
-        argv: list[str | Path] = ["env", *unset, "make", "-C", self._source.tree, f"O={self.objects}"]
+            flags = f"-ffile-prefix-map={self._tree}=. -ffile-prefix-map={self.objects}=. {flags}"
+        argv: list[str | Path] = ["env", *unset, "make", "-C", self._tree, f"O={self.objects}"]
         argv += [*self._toolchain.words, "LOCALVERSION=", "DEPMOD=true", f"KCFLAGS={flags}", f"KAFLAGS={flags}"]
         return [*argv, *words]
 

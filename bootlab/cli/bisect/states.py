@@ -112,7 +112,6 @@ class OfPackages:
         self.value = parse_system(asked.text, _absolute(asked.system))
         self.line: list[BisectState] = []
         if not resumed:
-            assert asked.good is not None
             self.line = package_line(package_states(shop, self.value), asked.good, asked.bad)
         self.good, self.bad = (self.line[0].name, self.line[-1].name) if self.line else ("", "")
 

@@ -126,7 +126,7 @@ def bisect(
     for name in _OF_ANOTHER_REPOSITORY:
         os.environ.pop(name, None)
     store, text, chosen = open_store(runs), read_text(system), choose_place(cluster, parallel)
-    if resume is None and good is None:
+    if resume is None and good is None and not packages:
         raise InputError("--good: missing", hint="the older end, for example --good v1.0 --bad HEAD")
     if limit is not None:
         parse_limit(limit)

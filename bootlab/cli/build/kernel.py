@@ -131,7 +131,7 @@ def kernel(
     cache = open_cache()
     if system is not None:
         refuse_with_file(system, named)
-        value = open_system(system)
+        value = open_system(system, rebuilt=True)
         arch = value.machine.arch
         if output is not None:
             expect_folder("--output", output, inputs_of(value, system))

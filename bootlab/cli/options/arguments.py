@@ -13,14 +13,17 @@ from bootlab.build.cache import Cache
 from bootlab.build.image.as_system import describe_image, system_of_image
 from bootlab.build.image.image_file import looks_like_image, open_image
 from bootlab.build.image.kept_contents import read_image
+from bootlab.build.outputs.as_system import describe_output, system_of_output
+from bootlab.build.outputs.recognise import is_output, names_output, read_output
+from bootlab.build.outputs.yocto import CONF
 from bootlab.build.workshop import Workshop
 from bootlab.cli.terminal.speech import teller
 from bootlab.errors import InputError, MissingTool
-from bootlab.experiments.store import Store
+from bootlab.experiments.store import Store, is_run
 from bootlab.experiments.trial.plan import PLANS
 from bootlab.system import System, read_system
 
-_SYSTEMS = (".toml", ".img", ".raw", ".qcow2", ".efi")
+_SYSTEMS = (".toml", ".img", ".raw", ".qcow2", ".efi", CONF)
 
 
 def complete_system(incomplete: str) -> list[str]:
@@ -28,7 +31,7 @@ def complete_system(incomplete: str) -> list[str]:
     typed = Path(incomplete)
     folder = typed if incomplete.endswith("/") else typed.parent
     try:
-        names = [path for path in sorted(folder.iterdir()) if path.suffix in _SYSTEMS or os.path.isdir(path)]
+        names = [path for path in sorted(folder.iterdir()) if path.name.endswith(_SYSTEMS) or os.path.isdir(path)]
     except OSError:
         return []
     texts = [f"{path}/" if os.path.isdir(path) else str(path) for path in names if not path.name.startswith(".")]
@@ -61,7 +64,8 @@ SystemFile = Annotated[
     Path,
     typer.Argument(
         metavar="SYSTEM",
-        help="System file (TOML, docs/systems.md), or a disk image: raw, qcow2 or a UKI (docs/images.md).",
+        help="System file (TOML, docs/systems.md); a disk image: raw, qcow2 or a UKI (docs/images.md); or an output "
+        "folder of Buildroot, Yocto, NixOS, mkosi (docs/outputs.md).",
         autocompletion=complete_system,
     ),
 ]
@@ -98,15 +102,24 @@ def extension_folders(given: list[Path] | None) -> tuple[Path, ...]:
 
 
 def names_system(name: str) -> bool:
-    """Return whether a word names a system, file or image, where it could also name a run."""
-    return name.endswith(".toml") or (os.path.isfile(name) and looks_like_image(Path(name)))
+    """Return whether a word names a system, a file or an output folder, where it could also name a run."""
+    if name.endswith(".toml") or (os.path.isfile(name) and looks_like_image(Path(name))):
+        return True
+    return not is_run(Path(name)) and is_output(Path(name))
 
 
-def open_system(path: Path, *, silent: bool = False) -> System:
-    """Return the system that a system file describes, or that a disk image is. Says on stderr what is in an image.
+def open_system(path: Path, *, silent: bool = False, rebuilt: bool = False) -> System:
+    """Return the system that a file describes, or that a disk image or an output folder is; on stderr what was found.
 
-    Raises InputError as `read_system`, and for an image that cannot boot; MissingTool for what it is read with.
+    `rebuilt`: of an output folder, the kernel is built anew from its source, for who needs another one.
+    Raises InputError as `read_system`, and for what cannot boot; MissingTool for what it is read with.
     """
+    if names_output(path):
+        shop = open_shop(silent=silent)
+        output = read_output(path)
+        for line in describe_output(output):
+            shop.tell(line)
+        return system_of_output(shop, output, rebuilt=rebuilt)
     if not looks_like_image(path):
         return _with_extensions_checked(read_system(path))
     shop = open_shop(silent=silent)

@@ -1,7 +1,8 @@
 """Qualcomm's boot markers -> Recording: `cat /sys/kernel/debug/bootkpi/kpi_values`.
 
-Format: bootkpi_reader() in drivers/soc/qcom/boot_marker.c of Qualcomm's kernels (msm-4.14), and the KPI_MARKER rows of
-some cars' kernels. The clock is the always-on sleep timer, so bootloader, kernel and programs are on it alike.
+Format: bootkpi_reader() in drivers/soc/qcom/boot_marker.c of Qualcomm's kernels (msm-4.14), in boot_stats.c since 5.15,
+whose file is /sys/kernel/boot_kpi/kpi_values, and the KPI_MARKER rows of some cars' kernels. The clock is the always-on
+sleep timer, so bootloader, kernel and programs are on it alike.
 """
 
 import re
@@ -21,7 +22,11 @@ SLEEP_TIMER: Final = Clock("sleep timer", 1_000_000)
 """32.768 kHz, printed in milliseconds."""
 
 # M - APPSBL Start -                       :1.221 seconds       "%-41s:%llu.%03llu seconds"; M: everybody's, D: a detail
-_MARKER = re.compile(r"(?P<name>[A-Z] - \S.{0,80}?)[ -]*: ?(?P<seconds>\d{1,9})\.(?P<millis>\d{3}) seconds")
+# M - APPSBL Start -                             1.221 s        "%-40s%8llu.%03llu s"
+_MARKER = re.compile(
+    r"(?P<name>[A-Z] - \S.{0,80}?)(?:[ -]*: ?(?P<seconds>\d{1,9})\.(?P<millis>\d{3}) seconds"
+    r"|[ -]* (?P<whole>\d{1,9})\.(?P<part>\d{3}) s$)"
+)
 # 101 KPI_MARKER 2s013000488ns SYS_KERNEL_END
 _KPI = re.compile(r"\d{3} KPI_MARKER (?P<seconds>\d{1,9})s(?P<nanos>\d{9})ns (?P<name>\S.{0,80})")
 _LOADER: Final = "M - APPSBL Start"
@@ -78,7 +83,8 @@ def parse(rows: Iterable[str], tally: Tally) -> Iterator[list[Marker]]:
 
 def _marker(row: str) -> Marker | None:
     if (found := _MARKER.match(row)) is not None:
-        return Marker(found["name"], int(found["seconds"]) * 1_000_000_000 + int(found["millis"]) * 1_000_000)
+        seconds, millis = found["seconds"] or found["whole"], found["millis"] or found["part"]
+        return Marker(found["name"], int(seconds) * 1_000_000_000 + int(millis) * 1_000_000)
     if (found := _KPI.match(row)) is not None:
         return Marker(found["name"].rstrip(), int(found["seconds"]) * 1_000_000_000 + int(found["nanos"]))
     return None

@@ -22,9 +22,10 @@ COREBOOT: Final = Clock("coreboot", 1_000)
 _HEAD = re.compile(r"(?P<count>\d{1,6}) entries total:\s*")
 _TOTAL = re.compile(r"Total Time: ")
 _LOOKED_AT: Final = 40
+# Numbers are as wide as the widest of them, so up to three or four blanks come first.
 # "   0:1st timestamp                                     155,183", then "  11:start of bootblock   155,191 (8)".
 _FIGURE = r"\d{1,3}(?:,\d{3}){0,6}"
-_ROW = re.compile(rf" {{0,3}}(?P<id>\d{{1,10}}):(?P<name>.*?) *(?P<us>{_FIGURE})(?: \((?P<step>{_FIGURE})\))?")
+_ROW = re.compile(rf" {{0,9}}(?P<id>\d{{1,10}}):(?P<name>.*?) *(?P<us>{_FIGURE})(?: \((?P<step>{_FIGURE})\))?")
 _LONGEST_ROW = 400
 # cbmem -T: id, absolute, relative, name, with tabs between.
 _PARSEABLE = re.compile(r"(?P<id>\d{1,10})\t(?P<us>\d{1,20})\t(?P<step>\d{1,20})\t(?P<name>.*)")
@@ -170,7 +171,7 @@ def _is_table(data: bytes) -> bool:
 def _phases(stamps: list[CbmemStamp]) -> Iterator[Span]:
     # Each stage lasts until the next one begins.
     starts = [stamp for stamp in stamps if stamp.number in _STAGES]
-    if stamps[0].t_ns > 0 and starts and starts[0] is not stamps[0]:
+    if starts and starts[0].t_ns > stamps[0].t_ns:
         yield Span(stamps[0].t_ns, starts[0].t_ns, "phase", "before the first stage")
     for index, stamp in enumerate(starts):
         end = starts[index + 1].t_ns if index + 1 < len(starts) else stamps[-1].t_ns

@@ -56,23 +56,50 @@ def read(source: Source, options: Options) -> Recording:
             source.tally.used("figures of the table")
             figures.setdefault(title, int(found["value"]))
             title = ""
-    phases = tuple(_phases(figures))
+    late = _too_late(figures)
+    phases = tuple(_phases({name: value for name, value in figures.items() if name not in late}))
     if not phases:
         raise source.expected("figures such as `/sys/firmware/acpi/fpdt/boot/bootloader_load_ns:2204938000`")
     missing = [name for name, _ in _BOOT if not figures.get(name)]
-    zeros = f"The firmware wrote no {', '.join(name.partition('/')[2] for name in missing)}: what it ends is not apart."
+    notes = []
+    if missing:
+        notes.append(f"The firmware wrote no {_short(missing)}: what it ends is not apart.")
+    if late:
+        notes.append(
+            f"{_short(late)} lies behind what comes after it, so the firmware wrote it in another unit or never reset "
+            "it: it bounds no phase."
+        )
     return Recording(
         format=IMPORTER.name,
         tool="ACPI FPDT",
         timeline=Timeline.of(
             FIRMWARE,
-            [Event(figures[name], "firmware", name.partition("/")[2]) for name, _ in _BOOT if figures.get(name)],
+            [
+                Event(figures[name], "firmware", name.partition("/")[2])
+                for name, _ in _BOOT
+                if figures.get(name) and name not in late
+            ],
         ),
         about_clock="the firmware's timer, which runs from the processor's reset",
         phases=phases,
         lengths=tuple(_lengths(figures)),
-        notes=(zeros,) if missing else (),
+        notes=tuple(notes),
     )
+
+
+def _short(names: list[str]) -> str:
+    return ", ".join(name.partition("/")[2] for name in names)
+
+
+def _too_late(figures: dict[str, int]) -> list[str]:
+    # Those that lie behind most of their successors: one wrong figure must not take the others with it.
+    known = [(name, figures[name]) for name, _ in _BOOT if figures.get(name)]
+    late = []
+    for number, (name, value) in enumerate(known):
+        behind = [other for _, other in known[number + 1 :]]
+        if behind and 2 * sum(value > other for other in behind) > len(behind):
+            late.append(name)
+    return late
 
 
 def _phases(figures: dict[str, int]) -> Iterator[Span]:

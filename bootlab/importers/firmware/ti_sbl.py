@@ -152,6 +152,11 @@ def _notes(loaders: list[_Loader]) -> Iterator[str]:
         which = f" of loader {number}" if len(loaders) > 1 else ""
         if one.total_us is None:
             yield f"The total{which} is missing: the console ends before it, or its line was lost."
+        elif one.sum_us > one.total_us + 2 * len(one.steps) + 2:
+            yield (
+                f"The total{which} is {one.total_us} us and its steps add up to {one.sum_us} us, which is more: the "
+                "loader counted them from another zero, so the steps have no place."
+            )
         elif not one.placed:
             yield (
                 f"The total{which} is {one.total_us} us and its steps add up to {one.sum_us} us: what is between has "

@@ -75,7 +75,23 @@ def read(source: Source, options: Options) -> Recording:
         lengths=tuple(found.lengths),
         text=in_place(found.lines),
         facts={"loader": "; ".join(found.facts)[:LONGEST_TEXT]} if found.facts else {},
+        notes=tuple(_notes(found.events)),
     )
+
+
+def _notes(events: Sequence[Event]) -> Iterator[str]:
+    # In a file's order: an image's first line comes behind the last one of the image before it.
+    ended: tuple[str, int] | None = None
+    for event in events:
+        if (edge := _EDGE.match(event.name)) is None or edge["image"] not in _IMAGES:
+            continue
+        if edge["edge"] == "End":
+            ended = edge["image"], event.t_ns
+        elif ended is not None and event.t_ns < ended[1]:
+            yield (
+                f"{edge['image']} says that it began {(ended[1] - event.t_ns) / 1e6:.3f} ms before {ended[0]} had "
+                f"ended: their counters differ by that much or more. Its phase is drawn from {ended[0]}'s end on."
+            )
 
 
 def _take(text: str, found: _Loaders, tally: Tally) -> None:
@@ -88,6 +104,11 @@ def _take(text: str, found: _Loaders, tally: Tally) -> None:
         edge = _EDGE.match(name)
         if edge is not None and edge["edge"] == "Start":
             found.begun[edge["image"]] = t_ns
+        elif edge is not None and edge["image"] not in _IMAGES:
+            # A step whose end is a moment of its own has its length by that.
+            start_ns = found.begun.pop(edge["image"], None)
+            if start_ns is not None and start_ns <= t_ns:
+                found.spans.append(Span(start_ns, t_ns, "loader", edge["image"]))
     elif took is not None and len(found.lengths) + len(found.spans) < MOST_SPANS:
         tally.used("lengths")
         name, _, about = took["name"].partition(", Delta")

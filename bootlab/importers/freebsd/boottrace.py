@@ -34,10 +34,11 @@ _SYSINIT = re.compile(r"sysinit 0x[0-9a-f]{1,16}")
 
 @dataclass(frozen=True, slots=True)
 class BoottraceEvent:
-    """One event. `table`: 0 for boot, 1 for run time."""
+    """One event. `table`: 0 for boot, 1 for run time. `since_ns`: since the event before it, whose row may be cut."""
 
     table: int
     t_ns: int
+    since_ns: int
     cpu: int
     process: str
     name: str
@@ -63,6 +64,13 @@ def read(source: Source, options: Options) -> Recording:
         notes.append(
             f"The kernel says that boot took {totals[0]} ms, its first and last event are further apart or nearer."
         )
+    # The kernel prints whole milliseconds of both, so they may differ by one.
+    cut = [row.name for one, row in zip(boot, boot[1:], strict=False) if row.t_ns - one.t_ns > row.since_ns + 1_000_000]
+    if cut:
+        notes.append(
+            f"Rows are missing before {len(cut)} of the events, the first {cut[0]}: these are as long as their own "
+            "column says, and what the missing ones took is in no entry."
+        )
     return Recording(
         format=IMPORTER.name,
         tool="FreeBSD boottrace",
@@ -71,14 +79,14 @@ def read(source: Source, options: Options) -> Recording:
             [Event(row.t_ns, row.process, row.name) for row in rows][:MOST_SPANS],
             [
                 Span(
-                    one.t_ns,
+                    max(one.t_ns, other.t_ns - other.since_ns),
                     other.t_ns,
                     "until",
                     other.name,
                     about=f"{other.process}, pid {other.pid}, CPU {other.cpu}",
                 )
                 for one, other in zip(boot, boot[1:], strict=False)
-                if other.t_ns > one.t_ns
+                if other.t_ns > max(one.t_ns, other.t_ns - other.since_ns)
             ][:MOST_SPANS],
         ),
         about_clock="the processor's counter, which begins when the processor is reset and not with the kernel",
@@ -101,7 +109,10 @@ def parse(rows: Iterable[str], totals: list[int] | None = None, tally: Tally | N
             tally.used("events")
             process, name = _two_names(found["names"])
             t_ns = int(found["msecs"]) * 1_000_000
-            yield BoottraceEvent(min(max(table, 0), 1), t_ns, int(found["cpu"]), process, name, int(found["pid"]))
+            since_ns = int(found["delta"]) * 1_000_000
+            yield BoottraceEvent(
+                min(max(table, 0), 1), t_ns, since_ns, int(found["cpu"]), process, name, int(found["pid"])
+            )
         elif totals is not None and (total := _TOTAL.match(row)) is not None:
             tally.used("sums of the tables")
             totals.append(int(total["msecs"]))

@@ -54,6 +54,11 @@ _TASK = re.compile(
 _LEVELS: Final = ("emerg", "alert", "crit", "err", "warn", "notice", "info", "debug")
 _HOSTED = re.compile(r"(?P<host>\S+) (?P<program>[^\s:\[]+)(?:\[\d+\])?: ?")
 BANNER: Final = re.compile(r"Linux version \d")
+# What boot loaders alone write. Some stamp it as the kernel does: [    0.014592] Hit any key to stop autoboot:  0
+_LOADERS = re.compile(
+    r"(?:Hit any key to stop autoboot|## (?:Booting|Loading) kernel from |Starting kernel \.\.\."
+    r"|U-Boot (?:[ST]PL )?\d{4}\.)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +91,17 @@ def is_kernel_line(row: str) -> bool:
     return _STAMPED.search(row) is not None or BANNER.search(row) is not None
 
 
+def stamped_by_loader(head: Head) -> str:
+    """Return the first line that tells that the stamps are a boot loader's own, on a console without a kernel."""
+    stamped = ((row, _STAMPED.search(row)) for row in head.rows)
+    told = next((row for row, found in stamped if found is not None and _LOADERS.match(row, found.end())), "")
+    return told if told and not any(map(BANNER.search, (*head.rows, *head.further_rows))) else ""
+
+
 def has_kernel_line(head: Head) -> bool:
     """Return whether a kernel writes on the console that begins so, be it long after its loaders."""
+    if stamped_by_loader(head):
+        return False
     return any(map(is_kernel_line, head.rows)) or any(map(is_kernel_line, head.further_rows))
 
 

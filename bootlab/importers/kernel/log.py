@@ -16,7 +16,7 @@ from bootlab.importers.kernel import dmesg, suspend
 from bootlab.importers.kernel.boot_phases import RUN_INIT, end_notes, kernel_phases
 from bootlab.importers.kernel.dmesg import PRINTK, PROBE, KernelLog, LoggedInitcall
 from bootlab.importers.kernel.dmesg_forms import as_printk, is_dressed
-from bootlab.importers.kernel.line import BANNER, KernelLine, is_kernel_line
+from bootlab.importers.kernel.line import BANNER, KernelLine, is_kernel_line, stamped_by_loader
 from bootlab.importers.reading.source import Head, Source
 from bootlab.importers.reading.tally import Tally
 from bootlab.importers.reading.text_in_place import LONGEST_TEXT, in_place
@@ -51,6 +51,8 @@ def recognise(head: Head) -> str:
 
     Firmware and loaders may write long before: a line of the kernel's own tells behind the first lines, too.
     """
+    if stamped_by_loader(head):
+        return ""
     told = next((row for row in head.rows if is_kernel_line(row) or is_dressed(row) or dmesg.is_call(row)), "")
     return told or next(filter(is_kernel_line, head.further_rows), "")
 
@@ -271,10 +273,9 @@ def _notes(log: KernelLog, spans: int) -> Iterator[str]:
     open_calls = sum(call.start_ns is not None and call.end_ns is None for call in log.initcalls)
     lost = sum(call.pid is None for call in log.initcalls)
     if open_calls or lost:
-        yield (
-            f"Of the initcalls {open_calls} never returned and {lost} have no beginning in this log"
-            + (": those are as long as the kernel says." if lost else ".")
-        )
+        told = [f"{open_calls} without an end"] * bool(open_calls)
+        told += [f"{lost} without a beginning in this log, as long as the kernel says"] * bool(lost)
+        yield f"Initcalls: {' and '.join(told)}."
     jiffies = sum(call.reported_in_jiffies and call.reported_us is not None for call in log.initcalls)
     if jiffies and (not log.wrapped or jiffies < len(log.initcalls)):
         yield (

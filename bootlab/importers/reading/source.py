@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from bootlab.errors import InputError
+from bootlab.importers.reading.quoted import unquoted
 from bootlab.importers.reading.tally import Tally
 from bootlab.importers.reading.unpacking import DAMAGE, Replayed, as_utf8, read_up_to, unpacked
 from bootlab.timeline.line_account import LineAccount
@@ -75,7 +76,7 @@ class Source:
         """As the user gave it."""
         self._counted = _Counted(stream, watcher or (lambda _: None))
         with self._guarded():
-            data = as_utf8(unpacked(Replayed(self._counted)))
+            data, self.quoted = unquoted(as_utf8(unpacked(Replayed(self._counted))))
             self.head = Head(name, read_up_to(data, HEAD_BYTES), self._look_on)
         self._data = data
         self._stream: io.BufferedReader | None = None

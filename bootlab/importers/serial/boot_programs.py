@@ -46,8 +46,8 @@ _BANNERS: Final = (
     (DECOMPRESSOR, re.compile(r"(?:Uncompressing|Decompressing) Linux\.")),
 )
 _LINUX = re.compile(r"Linux version \d|Booting Linux on physical CPU")
-# [   9.616] Loading Device Tree          three digits, and the kernel has six
-_OWN_STAMP = re.compile(r"\[ {0,8}(?P<seconds>\d{1,5})\.(?P<millis>\d{3})\] ?")
+# [   9.616] Loading Device Tree          three digits, and the kernel has six; of loaders alone six are theirs, too
+_OWN_STAMP = re.compile(r"\[ {0,8}(?P<seconds>\d{1,5})\.(?P<part>\d{3}(?:\d{3})?)\] ?")
 # [DEBUG]  BS: BS_DEV_INIT run times (exec / console): 170 / 34 ms      BS: bootblock times ...: total (unknown) / 46 ms
 _STATE = re.compile(
     r"(?:\[[A-Z]{3,6} {0,2}\] {1,4})?BS: (?P<name>\w{1,40}(?: \w{1,10})?) times \(exec / console\): "
@@ -87,7 +87,8 @@ def own_stamps_ns(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Yield the time that a loader's line bears on the loader's own clock, and the line without it."""
     for line in lines:
         if (found := _OWN_STAMP.match(line)) is not None:
-            yield (int(found["seconds"]) * 1_000 + int(found["millis"])) * 1_000_000, line[found.end() :]
+            part_ns = int(found["part"].ljust(9, "0"))
+            yield int(found["seconds"]) * 1_000_000_000 + part_ns, line[found.end() :]
 
 
 def own_stamp_lengths(lines: Sequence[str]) -> list[Length]:

@@ -26,6 +26,12 @@ _TEXT = re.compile(r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)\.(?P<micro
 _DAY_US: Final = 24 * 3600 * 1_000_000
 _BOARD: Final = ("target", "feedback")
 _LONGEST_TEXT: Final = 4096
+# LAVA writes YAML, whose strings have more escapes than JSON's, such as "\e[0m". Figures of its own bear a tag: ! "149"
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|.)")
+_OF_YAML: Final = {
+    "e": "\\u001b", "0": "\\u0000", "a": "\\u0007", "v": "\\u000b", "_": "\\u00a0", "N": "\\u0085", "L": "\\u2028",
+    "P": "\\u2029", " ": " ",
+}  # fmt: skip
 
 
 def recognise(head: Head) -> str:
@@ -86,17 +92,36 @@ def _stamped(source: Source) -> Iterator[tuple[int, str, str]]:
 
 def _record(row: str) -> tuple[int, str, str] | None:
     found = _YAML.match(row)
-    if found is None:
+    if found is None or not row.rstrip().endswith("}"):
         return None
     try:
-        document: Any = json.loads(row[2:])
-        at = datetime.fromisoformat(document["dt"])
-        since = at.replace(tzinfo=None) - datetime(1970, 1, 1)
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        since = datetime.fromisoformat(found["at"]).replace(tzinfo=None) - datetime(1970, 1, 1)
+    except (ValueError, OverflowError):
         return None
-    message = document.get("msg")
     micros = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
-    return micros, str(document.get("lvl")), message if isinstance(message, str) else json.dumps(message)
+    written = row[found.end() :].rstrip().removesuffix("}")
+    return micros, found["level"], _message(written)
+
+
+def _message(written: str) -> str:
+    # As it was written where it is neither JSON nor a string of YAML: what a board said must not be lost.
+    for text in (written, _ESCAPE.sub(_as_json, written)):
+        try:
+            message: Any = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        return message if isinstance(message, str) else written
+    return written
+
+
+def _as_json(found: "re.Match[str]") -> str:
+    escape = found[1]
+    if escape[0] == "x" and len(escape) > 1:
+        return f"\\u00{escape[1:]}"
+    if escape[0] == "U" and len(escape) > 1:
+        code = int(escape[1:], 16)
+        return json.dumps(chr(code))[1:-1] if code <= 0x10FFFF else "\\ufffd"
+    return _OF_YAML.get(escape, found[0])
 
 
 IMPORTER: Final = Importer(

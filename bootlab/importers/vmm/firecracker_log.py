@@ -29,6 +29,9 @@ _ROW = re.compile(
 # Guest-boot-time = 279446 us 279 ms, 272485 CPU us 272 CPU ms
 _GUEST = re.compile(r"Guest-boot-time = {1,7}(?P<us>\d{1,15}) us \d{1,15} ms, {1,7}(?P<cpu>\d{1,15}) CPU us")
 _STEP = re.compile(r"event_(?P<what>start|end): (?P<name>.{1,200})")
+# The API server received a Put request on "/boot-source" with body ...; then, in the same thread, what it took.
+_ASKED = re.compile(r'The API server received a (?P<verb>\w{3,10}) request on "(?P<path>[^"]{1,200})"')
+_CALL = re.compile(r"Total previous API call duration: (?P<us>\d{1,12}) us")
 _VERSION = re.compile(r"Running Firecracker (?P<version>v\S{1,40})")
 _LONGEST_TEXT = 1024
 
@@ -41,6 +44,8 @@ class Log:
     spans: list[Span] = field(default_factory=list)
     guest_boots: list[tuple[int, int]] = field(default_factory=list)
     """Wall and CPU time of each guest's boot, ns."""
+    placed: bool = False
+    """Whether the first guest's boot has a stamp, and so a place."""
     version: str = ""
     text: list[tuple[int | None, str]] = field(default_factory=list)
     """The times of the rows, and the rows of the guest's console among them, which have none."""
@@ -77,7 +82,7 @@ def read(source: Source, options: Options) -> Recording:
         about_clock="the host's time of day; zero is the log's first row",
         lengths=tuple(
             Length(wall, "guest boot", "InstanceStart to the guest's signal", f"{cpu / 1e6:.3f} ms of them on a CPU")
-            for wall, cpu in boots[:1]
+            for wall, cpu in boots[: not log.placed]
         ),
         series=(
             Series("guest boot time", "ns", tuple(float(wall) for wall, _ in boots)),
@@ -92,7 +97,7 @@ def read(source: Source, options: Options) -> Recording:
 
 def parse(rows: Iterable[str], tally: Tally) -> Log:
     """Return what the rows of a log say; rows of anything else, such as the guest's console, are kept as text."""
-    log, first, last = Log(), None, 0
+    log, first, last, call = Log(), None, 0, ""
     started: dict[str, int] = {}
     for row in rows:
         found = _ROW.match(row)
@@ -102,6 +107,9 @@ def parse(rows: Iterable[str], tally: Tally) -> Log:
             log.guest_boots += boots
             if boots:
                 tally.used("guest boot times")
+            elif (version := _VERSION.match(row)) is not None:
+                tally.used("the version")
+                log.version = version["version"]
             elif row.strip():
                 tally.text("rows without a stamp, as of the guest's console")
                 log.text.append((None, row))
@@ -114,8 +122,15 @@ def parse(rows: Iterable[str], tally: Tally) -> Log:
         log.text.append((t_ns, ""))
         log.events.append(Event(t_ns, found["where"].split(":")[1] if ":" in found["where"] else "vmm", text))
         for wall, cpu in _guest_boots(text):
+            log.placed = log.placed or not log.guest_boots
             log.guest_boots.append((wall, cpu))
-            log.spans.append(Span(t_ns - wall, t_ns, "guest boot", "InstanceStart to the guest's signal"))
+            about = f"{cpu / 1e6:.3f} ms of them on a CPU"
+            log.spans.append(Span(t_ns - wall, t_ns, "guest boot", "InstanceStart to the guest's signal", about=about))
+        if (asked := _ASKED.match(text)) is not None:
+            call = f"{asked['verb'].upper()} {asked['path']}"
+        elif (took := _CALL.match(text)) is not None:
+            log.spans.append(Span(t_ns - int(took["us"]) * 1_000, t_ns, "API call", call or "the one before"))
+            call = ""
         if (step := _STEP.match(text)) is not None:
             if step["what"] == "start":
                 started[step["name"]] = t_ns

@@ -32,7 +32,10 @@ def read(source: Source, options: Options) -> Recording:
     """Return the lengths that the rows hold. Raises FormatError when there is none."""
     lengths = parse((row for _, row in source.rows()), source.tally)
     if not lengths:
-        raise source.expected("rows of Firecracker's metrics with api_server or latencies_us in them")
+        raise source.expected(
+            "rows of Firecracker's metrics with a figure above zero in api_server or latencies_us, which are written "
+            "once the VMM has started by its jailer or with --start-time-us, or a snapshot was made or loaded"
+        )
     return Recording(
         format=IMPORTER.name,
         tool="Firecracker",

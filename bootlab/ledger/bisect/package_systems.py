@@ -42,10 +42,10 @@ def package_states(shop: Workshop, system: System) -> list[BisectState]:
     return states
 
 
-def package_line(states: Sequence[BisectState], good: str, bad: str | None) -> list[BisectState]:
+def package_line(states: Sequence[BisectState], good: str | None, bad: str | None) -> list[BisectState]:
     """Return the states from one version to another, both included. Raises InputError for what is none of them.
 
-    A version is named in full, by how it begins (6.12.43), or by its package.
+    A version is named in full, by how it begins (6.12.43), or by its package; without one it is the oldest, the newest.
     """
     if len(states) < 2:
         have = f"only {states[0].package}" if states else "none"
@@ -53,7 +53,7 @@ def package_line(states: Sequence[BisectState], good: str, bad: str | None) -> l
             f"--packages: this machine's Debian sources have {have}",
             hint="bookworm-backports and bookworm-security, for example, have more: apt's own sources are looked at",
         )
-    first = _chosen(states, good, "--good")
+    first = _chosen(states, good, "--good") if good is not None else 0
     last = _chosen(states, bad, "--bad") if bad is not None else len(states) - 1
     if first == last:
         raise InputError(f"--good and --bad are the same version, {states[first].name}", hint=_listed(states))

@@ -47,6 +47,7 @@ def make_result(held: Held, run: str) -> GateResult:
         figures=figures,
         phases=[] if broken else _phases(before, record),
         changed=_changed(before, record),
+        marks={} if broken else dict(sorted(record.marks.items(), key=lambda mark: mark[1])),
         boots_before=len(before.family.boots) if before.family is not None else _entry_boots(before),
         boots_after=len(after.boots),
         wrong=WRONG["virtual" if record.clock == "virtual" else "wall"],

@@ -1,5 +1,6 @@
 """What a gate found, as a document."""
 
+from enum import StrEnum
 from typing import Any, Final, Literal
 
 from pydantic import Field
@@ -35,6 +36,36 @@ class GatePhase(Document):
     after_ns: Nanoseconds
 
 
+class GrownKind(StrEnum):
+    """What may be new or grow, in the order in which it is shown."""
+
+    UNIT = "unit"
+    """A file that the init system reads: a unit, a timer, an init script."""
+    PROCESS = "process"
+    INITCALL = "initcall"
+    MODULE = "module"
+    FUNCTION = "function"
+    WAIT = "wait"
+    FILE = "file"
+
+
+class Grown(Document):
+    """Something that a system has now and had not, or that takes more than it did, however little.
+
+    `before`, `after`: bytes of a file or unit, else ns up to ready (of a function its own). `before` None: it is new.
+    """
+
+    kind: GrownKind
+    name: str
+    before: int | None
+    after: int
+
+    @property
+    def more(self) -> int:
+        """How much more it is."""
+        return self.after - (self.before or 0)
+
+
 class GateResult(Document):
     """A system held against what it was."""
 
@@ -61,6 +92,14 @@ class GateResult(Document):
     """Empty where the side before has no boots here."""
     changed: list[str] = []
     """Inputs with another hash, and those that came or went."""
+    grown: list[Grown] = []
+    """What is new or grew: the new ones of each kind first, then by how much."""
+    not_looked_at: list[str] = []
+    """What nobody could look at for it, and why."""
+    profile: str = ""
+    """The run with the profiles that it is known from."""
+    marks: dict[str, Nanoseconds] = {}
+    """When the median boot after came to each mark, since power-on; empty in older ones."""
     boots_before: int
     boots_after: int
     """Boots that the answer rests on."""

@@ -70,7 +70,8 @@ class PluginTrace:
     `console`: when the last of so many more console bytes was sent, a line or what was left of one.
     `slide`: run-time minus link address of the kernel; None if the kernel never ran.
     `end`: None when QEMU was killed. It is exact only where a stop mark ended the boot.
-    `charges`: what was added to the clock up to the end, by what for; `charges_at`: up to a guest mark.
+    `charges`: what was added to the clock up to the end, by what for; `charges_at`: up to a guest mark;
+    `charges_at_marks`: up to one of `marks`.
     `exact`: what was asked for and proved to work, as `disks`. `refused`: what was not, and why; `device` is one that
     does not repeat although the rest does. `settled`: how often disks were waited for, and how often that
     was given up; both up to the end, not to ready. `modelled`: for each modelled disk how many requests it answered up
@@ -86,6 +87,7 @@ class PluginTrace:
     end: Stamp | None = None
     charges: dict[str, Charge] = field(default_factory=dict)
     charges_at: dict[str, dict[str, Charge]] = field(default_factory=dict)
+    charges_at_marks: dict[str, dict[str, Charge]] = field(default_factory=dict)
     exact: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
     settled: tuple[int, int] = (0, 0)
@@ -231,6 +233,7 @@ class _TraceReader:
             raise InputError(f"{self.where}: mark {words[0]} is there twice")
         else:
             trace.marks[words[0]] = self._stamp(words[1:])
+            trace.charges_at_marks[words[0]] = dict(trace.charges)
 
     def _stamp(self, words: list[str]) -> Stamp:
         t_ns = self._number(words[0], 0, None)

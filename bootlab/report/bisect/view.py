@@ -28,5 +28,6 @@ def plan_view(line: list[BisectState]) -> View:
         "merges": sum(len(state.parents) > 1 for state in line[1:]),
         "builds": {str(changes): most_measured(between, changes) for changes in (1, 2, 3) if changes <= between},
         "thorough": between + 1,
+        "versions": [state.model_dump() for state in line if state.package],
     }
     return View(document, tuple(plan_sentences(line)))

@@ -18,6 +18,9 @@ def unused(result: UnusedResult) -> list[str]:
         lines += [f"  {count(size):>14}  {visible(path)}" for path, size in _largest(part)]
     if result.outcome_without is not None:
         lines += _without(result, result.outcome_without)
+    if result.packages:
+        lines.append(f"no file was opened of {len(result.packages)} packages: {', '.join(result.packages)}")
+        lines.append(f"without them: {result.packages_list}")
     return [*lines, f"list: {result.written}"]
 
 

@@ -1,4 +1,4 @@
-"""A gate's answer in the forms that continuous integration reads: GitHub, GitLab, JUnit, Markdown, metrics."""
+"""A gate's answer as continuous integration reads it: GitHub, GitLab, JUnit, Markdown, metrics, reference values."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ from typing import Final
 
 from bootlab.ledger.gate.judging import GateVerdict
 from bootlab.ledger.gate.result import GateFigure, GateResult
-from bootlab.report.gate.text import named, rate_words
+from bootlab.report.gate.text import grown_figure, named, rate_words, shown_growth
 from bootlab.report.parts.figures import clock_sentence, ms, percent, short_hashes, visible
 from bootlab.report.parts.markdown import bold, markdown_table, plain, prose
 
@@ -40,6 +40,16 @@ def gate_markdown(result: GateResult) -> str:
         phases = [[plain(one.name), ms(one.before_ns), ms(one.after_ns), ms(one.after_ns - one.before_ns, sign=True)]
                   for one in result.phases]  # fmt: skip
         parts.append(markdown_table(["phase of the median boot", "before ms>", "after ms>", "longer ms>"], phases))
+    shown, more = shown_growth(result)
+    if shown:
+        rows = [
+            [one.kind.value, plain(one.name), grown_figure(one, one.before), grown_figure(one, one.after),
+             grown_figure(one, one.more)]
+            for one in shown
+        ]  # fmt: skip
+        parts.append(markdown_table(["new or grew", "name", "before>", "after>", "more>"], rows))
+    if more:
+        parts.append(prose(f"And {more}."))
     changed = f"Differs: {', '.join(map(plain, result.changed))}. " if result.changed else ""
     clock = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds, result.accelerator)
     parts.append(prose(f"{changed}{rate_words(result)}; {clock}. {short_hashes(result.hashes)}."))
@@ -51,7 +61,9 @@ def gate_github(result: GateResult) -> str:
     if not result.figures:
         return _annotation("error", result.system, visible(result.why))
     kinds = {GateVerdict.LONGER: "error", GateVerdict.CANNOT_SAY: "warning"}
-    said = ((kinds.get(one.verdict, "notice"), _sentence(one)) for one in result.figures)
+    said = [(kinds.get(one.verdict, "notice"), _sentence(one)) for one in result.figures]
+    if result.grown:
+        said.append(("notice", _growth(result)))
     return "".join(_annotation(kind, result.system, words) for kind, words in said)
 
 
@@ -62,10 +74,11 @@ def gate_gitlab(result: GateResult) -> str:
     said = [(one.what, one.verdict, _sentence(one)) for one in failed]
     if result.verdict is GateVerdict.BROKEN:
         said.append(("boot", GateVerdict.BROKEN, visible(result.why)))
+    growth = f". {_growth(result)}" if result.grown else ""
     for what, verdict, sentence in said:
         findings.append(
             {
-                "description": visible(f"{result.system}: {sentence}"),
+                "description": visible(f"{result.system}: {sentence}{growth}"),
                 "check_name": f"boot time: {what}",
                 "fingerprint": hashlib.sha256(f"{result.system} {what}".encode()).hexdigest(),
                 "severity": "major" if verdict in _STOPS else "minor",
@@ -92,7 +105,8 @@ def gate_junit(result: GateResult) -> str:
         case = xml.SubElement(suite, "testcase", classname=_xml(result.system), name=_xml(one.what))
         case.set("time", f"{one.after_ns / 1e9:.9f}")
         if one.verdict is GateVerdict.LONGER:
-            xml.SubElement(case, "failure", message=_xml(_sentence(one)), type="longer")
+            failure = xml.SubElement(case, "failure", message=_xml(_sentence(one)), type="longer")
+            failure.text = _xml(_growth(result)) if result.grown else None
         elif one.verdict is GateVerdict.CANNOT_SAY:
             xml.SubElement(case, "skipped", message=_xml(_sentence(one)))
     if broken:
@@ -140,6 +154,20 @@ def gate_bencher(result: GateResult) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
+def gate_reference(result: GateResult) -> str:
+    """Return reference values in YAML, as the boot-time test that was proposed for kselftest reads them: mark: seconds.
+
+    Its times are since power-on, of the median boot; comments say of which machine. A broken boot has none.
+    """
+    clock = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds, result.accelerator)
+    lines = [f"# {visible(result.system)}: seconds since power-on; {visible(clock)}."]
+    lines += [f"# {name}: {digest}" for name, digest in sorted(result.hashes.items())]
+    if not result.marks:
+        lines.append(f"# {visible(result.why) or 'no marks'}")
+    lines += [f"{json.dumps(visible(name))}: {ns / 1e9:.9f}" for name, ns in result.marks.items()] or ["{}"]
+    return "\n".join(lines) + "\n"
+
+
 FORMS: Final[Mapping[str, Callable[[GateResult], str]]] = {
     "markdown": gate_markdown,
     "github": gate_github,
@@ -147,6 +175,7 @@ FORMS: Final[Mapping[str, Callable[[GateResult], str]]] = {
     "junit": gate_junit,
     "openmetrics": gate_openmetrics,
     "bencher": gate_bencher,
+    "reference": gate_reference,
 }
 """The forms by the names that --format takes."""
 
@@ -156,6 +185,15 @@ def _sentence(one: GateFigure) -> str:
     moved = f"{ms(one.before_ns)} -> {ms(one.after_ns)} ms ({share} %)"
     words = f"{one.what} {one.verdict.value}: {moved}, limit {ms(one.limit_ns)} ms"
     return visible(f"{words}; {one.why}" if one.why else words)
+
+
+def _growth(result: GateResult) -> str:
+    shown, more = shown_growth(result)
+    names = [
+        f"{one.kind.value} {one.name} {'is new' if one.before is None else 'grew'} (+{grown_figure(one, one.more)})"
+        for one in shown
+    ]
+    return visible(f"New or grew: {', '.join(names)}{f', and {more}' if more else ''}.")
 
 
 def _annotation(kind: str, system: str, words: str) -> str:

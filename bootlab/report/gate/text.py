@@ -1,10 +1,13 @@
-"""A gate's answer for a terminal: each figure with its limit, where the time went, and which inputs differ."""
+"""A gate's answer for a terminal: each figure with its limit, where the time went, what differs, what grew."""
+
+from collections import Counter
+from typing import Final
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from bootlab.ledger.gate.judging import GateVerdict
-from bootlab.ledger.gate.result import GateResult
+from bootlab.ledger.gate.result import GateResult, Grown, GrownKind
 from bootlab.report.parts.figures import clock_sentence, ms, percent, visible
 from bootlab.report.parts.terminal_tables import foot, keep_whole, plain_table
 
@@ -44,7 +47,7 @@ def gate(result: GateResult) -> RenderableType:
             )
         lines += [Text(), rows]
         lines += [Text(visible(f"{one.what}: {one.why}"), style="yellow") for one in result.figures if one.why]
-    lines += _why(result)
+    lines += [*_why(result), *_grown(result)]
     lines.append(Text())
     lines.append(Text(rate_words(result), style="dim"))
     clock = clock_sentence(result.clock, result.ns_per_instruction, result.cpu, result.seeds, result.accelerator)
@@ -76,4 +79,53 @@ def _why(result: GateResult) -> list[RenderableType]:
             longer = ms(one.after_ns - one.before_ns, sign=True)
             rows.add_row(Text(visible(one.name)), ms(one.before_ns), ms(one.after_ns), longer)
         lines += [Text(), rows]
+    return lines
+
+
+SHOWN_OF_A_KIND: Final = 6
+"""What an answer of one screen has room for; the document has all of it."""
+
+
+def grown_figure(one: Grown, value: int | None) -> str:
+    """Return a figure of something that grew, with its unit: bytes of files, ms of what runs."""
+    if value is None:
+        return "new"
+    return f"{value:,} B" if one.kind in (GrownKind.FILE, GrownKind.UNIT) else f"{value / 1e6:.6f} ms"
+
+
+def shown_growth(result: GateResult) -> tuple[list[Grown], str]:
+    """Return the first of each kind, and in words how many that leaves out; empty for none."""
+    counted = Counter[GrownKind]()
+    shown = []
+    for one in result.grown:
+        counted[one.kind] += 1
+        if counted[one.kind] <= SHOWN_OF_A_KIND:
+            shown.append(one)
+    more = {kind: number - SHOWN_OF_A_KIND for kind, number in counted.items() if number > SHOWN_OF_A_KIND}
+    return shown, ", ".join(f"{number} more of kind {kind.value}" for kind, number in more.items())
+
+
+def _grown(result: GateResult) -> list[RenderableType]:
+    lines: list[RenderableType] = []
+    shown, more = shown_growth(result)
+    if shown:
+        rows = plain_table("new or grew", "name", "before>", "after>", "more>")
+        keep_whole(rows, rows.columns[2:])
+        for one in shown:
+            rows.add_row(
+                one.kind.value,
+                Text(visible(one.name), overflow="fold"),
+                grown_figure(one, one.before),
+                grown_figure(one, one.after),
+                grown_figure(one, one.more),
+            )
+        lines += [Text(), rows]
+    if more:
+        lines.append(Text(f"and {more}: --json has them", style="dim"))
+    if result.profile and not shown:
+        lines += [Text(), Text("nothing is new, and nothing grew")]
+    lines += [Text(visible(f"not looked at: {one}"), style="yellow", overflow="fold") for one in result.not_looked_at]
+    if result.profile:
+        words = f"profiles of both sides, and of a null change: bootlab report {visible(result.profile)}"
+        lines.append(Text(words, style="dim", overflow="fold"))
     return lines

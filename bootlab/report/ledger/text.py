@@ -57,6 +57,11 @@ def side_by_side(before: LedgerEntry, step: LedgerStep) -> RenderableType:
         rows.add_row(Text(visible(name)), ms(first_ns), ms(second_ns), saved)
     rows.add_section()
     rows.add_row("power-on to ready", _ready(before), _ready(after), ms(step.saved_ns, sign=True), style="bold")
+    if before.events or after.events:
+        rows.add_section()
+        for name in dict.fromkeys([*before.events, *after.events]):
+            first, second = before.events.get(name, 0), after.events.get(name, 0)
+            rows.add_row(Text(visible(f"{name}, times")), count(first), count(second), f"{first - second:+,}")
     lines: list[RenderableType] = [rows, Text(), Text(f"verdict: {verdict_words(step)}")]
     for name in step.changed:
         hashes = [(one.inputs.get(name) or "none")[:12] for one in (before, after)]

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from pydantic import Field
 from rich.text import Text
 
-from bootlab.build.deployment.applied_files import Carried
+from bootlab.build.deployment.carried import Carried
 from bootlab.document import Document
 from bootlab.experiments.trial.result import StackName, TryResult
 from bootlab.report.parts.figures import ms, ratio_words
@@ -16,6 +16,20 @@ from bootlab.report.trial.markdown import measured_on
 from bootlab.report.trial.words import kept_steps, time_words
 
 SCHEMA: Final = "bootlab.apply/1"
+
+
+# What a builder's files need to be heeded.
+_STEPS: Final = {
+    "buildroot/bootlab.config": (
+        "Buildroot: the folder buildroot/ is an external tree. `BUILDROOT/support/kconfig/merge_config.sh -m -O OUTPUT "
+        "OUTPUT/.config buildroot/bootlab.config`, then `make -C BUILDROOT O=OUTPUT BR2_EXTERNAL=$PWD/buildroot "
+        "olddefconfig` and `make -C BUILDROOT O=OUTPUT linux-reconfigure all`."
+    ),
+    "yocto/meta-bootlab/conf/layer.conf": (
+        "Yocto: `bitbake-layers add-layer yocto/meta-bootlab`, and `require conf/bootlab.conf` in conf/local.conf "
+        "where there is such a file."
+    ),
+}
 
 
 class CarriedFile(Document):
@@ -95,11 +109,20 @@ def account(result: TryResult, document: ApplyDocument) -> str:
         measured_on(result),
     ]
     parts += ["## Files", markdown_table(["file", "for"], [[code(one.path), plain(one.use)] for one in document.files])]
+    if any(one.path.startswith("root/") for one in document.files):
+        parts += [
+            prose(
+                "`sh apply.sh ROOT` puts what is below root/ into a system's root; the Debian package does so where it "
+                "is installed."
+            )
+        ]
+    for file, what_to_do in _STEPS.items():
+        if any(one.path == file for one in document.files):
+            parts += [prose(what_to_do)]
     parts += [
         prose(
-            "`sh apply.sh ROOT` puts what is below root/ into a system's root; the Debian package does so where it is "
-            "installed. `system.toml` is all of it as a system of bootlab's: `bootlab boot system.toml` gives the "
-            "figure above again."
+            "`system.toml` is all of it as a system of bootlab's: `bootlab boot system.toml` gives the figure above "
+            "again."
         )
     ]
     if document.by_hand:

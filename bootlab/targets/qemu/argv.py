@@ -10,6 +10,7 @@ from pathlib import Path
 from bootlab.network.addresses import GUEST_MAC, mac_words
 from bootlab.snapshot.identity import FILE_NAME
 from bootlab.system import Accelerator, Attachment, Board, BootFiles, ClockKind, MachineType, PageSize, System
+from bootlab.system.shape import shape_properties
 from bootlab.targets.qemu.exact_devices import device_options, machine_options, modelled_options
 from bootlab.targets.qemu.huge_pages import wanted_pages
 
@@ -203,6 +204,8 @@ def _machine(system: System, snapshot: SnapshotFiles | None) -> list[str]:
         argv += ["-bios", "qboot.rom"]
     elif machine.firmware not in ("default", "ovmf"):
         argv += ["-bios", machine.firmware]
+    for words in shape_properties(machine.shape):
+        argv += ["-global", words]
     return argv
 
 

@@ -5,7 +5,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from bootlab.build.deployment.applied_files import Carried, carried
+from bootlab.build.deployment.applied_files import carried
+from bootlab.build.deployment.carried import Carried
 from bootlab.build.deployment.differences import differences
 from bootlab.build.source.config_text import read_fragment
 from bootlab.errors import InputError

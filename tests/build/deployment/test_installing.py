@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.deployment.applied_files import Carried, carried
+from bootlab.build.deployment.applied_files import carried
+from bootlab.build.deployment.carried import Carried
 from bootlab.build.deployment.installing import install_script, make_debian_package
 from bootlab.sources import EXAMPLES
 from bootlab.system import Compression, read_system

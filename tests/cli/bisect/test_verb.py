@@ -412,6 +412,10 @@ def test_the_versions_on_hand_are_listed_and_wrong_words_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kernels = Kernels(tmp_path, monkeypatch, longer_us={})
+    assert run(kernels.words("--plan", "--json")) == 0
+    plan = json.loads(capsys.readouterr().out)
+    names = [one["name"] for one in plan["versions"]]
+    assert (names[0], names[-1]) == (plan["good"]["name"], plan["bad"]["name"]) == ("6.1.1", "6.1.8")
     assert run(kernels.words("--good", "6.1.2", "--bad", "6.1.4", "--plan")) == 0
     said = capsys.readouterr().out
     assert "2 versions, 6.1.2..6.1.4" in said and "linux-image-6.1.0-3-cloud-amd64, bookworm" in said

@@ -20,7 +20,10 @@ def test_a_model_is_charged_to_the_clock_and_none_leaves_the_system_as_it_is() -
     other = SYSTEM.with_part("clock", host_model="ibrs")
     assert with_price(other, None).clock.host_model == "ibrs"
     assert with_price(other, "nested").clock.host_model == "nested"
-    assert with_price(SYSTEM.with_part("machine", type="virt"), "altra").clock.host_model == "altra"
+    virt = SYSTEM.with_part("machine", type="virt")
+    assert with_price(virt, "altra").clock.host_model == "altra"
+    with pytest.raises(InputError, match="one is riscv64: the exits of x86-64 and arm64 guests of KVM are known"):
+        with_price(virt.with_part("machine", architecture="riscv64"), "altra")
 
 
 def test_a_file_is_named_by_its_whole_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,7 +42,6 @@ def test_a_file_is_named_by_its_whole_path(tmp_path: Path, monkeypatch: pytest.M
         ("q35", "wall", "lean", "--price lean: one is on the wall clock"),
         ("virt", "virtual", "lean", "host model lean: is of x86_64 hosts (rules svm), and one is aarch64"),
         ("q35", "virtual", "altra", "host model altra: is of aarch64 hosts (rules arm64), and one is x86_64"),
-        ("orangepi-pc", "virtual", "lean", "one is armv7: the exits of x86-64 and arm64 guests of KVM are known"),
     ],
 )
 def test_what_has_no_price_is_refused_by_name(machine: str, clock: str, model: str, said: str) -> None:

@@ -13,6 +13,13 @@ from tests.importers.samples import DATA, recording_of, sample, span_of
 TABLE = (DATA / "coreboot" / "timestamps.bin").read_bytes()
 
 
+def test_numbers_of_four_digits_move_the_others_and_what_was_before_the_reset_is_a_phase() -> None:
+    boot = sample("other-origins/cbmem-before-reset.txt")
+    assert span_of(boot, "1st timestamp").duration_ns == 35_794_000
+    assert boot.phases[0].name == "before the first stage" and boot.phases[0].end_ns == 1_142_626_000
+    assert boot.notes == ()
+
+
 def test_the_figures_that_cbmem_prints() -> None:
     boot = sample("coreboot/cbmem-t.txt")
     assert len(boot.timeline.events) == 20

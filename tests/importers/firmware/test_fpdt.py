@@ -21,6 +21,15 @@ def test_phases_are_the_differences_of_the_figures() -> None:
     }
 
 
+def test_a_figure_behind_its_successors_bounds_no_phase() -> None:
+    one = sample("other-origins/fpdt-wrong-scale.txt")
+    assert phases_ms(one) == {"firmware": 489.008239, "loading the boot loader": 75.963566, "boot loader": 534.191636}
+    assert any(note.startswith("firmware_start_ns lies behind") for note in one.notes)
+    assert [event.name for event in one.timeline.events] == [
+        "bootloader_load_ns", "bootloader_launch_ns", "exitbootservice_start_ns",
+    ]  # fmt: skip
+
+
 def test_files_that_tail_printed_say_the_same() -> None:
     text = "".join(f"==> {row.rpartition(':')[0]} <==\n{row.rpartition(':')[2]}\n\n" for row in ROWS)
     one = recording_of(text.encode())

@@ -17,6 +17,12 @@ def printed(name: str) -> list[tuple[str, int]]:
     return [(step, int(us) * 1_000) for step, us in rows]
 
 
+def test_steps_that_are_more_than_the_total_are_told_as_that() -> None:
+    one = sample("other-origins/ti-sbl-steps-over-total.log")
+    assert any("2373714 us and its steps add up to 7742421 us, which is more" in note for note in one.notes)
+    assert not any("has no name" in note for note in one.notes) and not one.timeline.spans
+
+
 def test_the_first_loaders_steps_follow_each_other_and_the_seconds_have_no_place() -> None:
     one, rows = sample(TWO), printed(TWO)
     place = [step for step, _ in rows].index("SBL Total Time Taken")

@@ -11,6 +11,20 @@ from tests.importers.samples import DATA, phases_ms, read_text, recording_of, sa
 TEXT = (DATA / "firmware-times" / "xbl-console.log").read_text()
 
 
+def test_an_image_that_began_before_the_one_before_it_ended_is_told() -> None:
+    one = sample("other-origins/xbl-mdm9607.log")
+    assert one.notes[0].startswith("SBL1 says that it began 12.945 ms before PBL had ended")
+    assert phases_ms(one) == {"before PBL": 1.216, "PBL": 121.376, "SBL1": 860.911}
+    assert not sample("other-origins/xbl-sa8295p.log").notes
+
+
+def test_a_step_with_an_end_of_its_own_has_a_length() -> None:
+    spans = sample("other-origins/xbl-sa8295p.log").timeline.spans
+    assert [(span.name, span.start_ns, span.end_ns) for span in spans] == [
+        ("External heap init", 634_278_000, 634_308_000)
+    ]
+
+
 def test_moments_and_lengths_are_those_that_it_prints() -> None:
     one = sample("firmware-times/xbl-console.log")
     # The battery's line counts volts.

@@ -8,6 +8,16 @@ from tests.importers.samples import DATA, phases_ms, recording_of, sample, span_
 TEXT = (DATA / "freebsd" / "boottrace.txt").read_text()
 
 
+def test_where_rows_are_missing_an_event_is_as_long_as_its_column_says() -> None:
+    boot = sample("other-origins/boottrace-rows-missing.txt")
+    # 1,750 ms lie between this row and the one above it, which is not the one that the kernel counted from.
+    assert span_of(boot, "/etc/rc.d/securelevel start").duration_ns == 1_000_000
+    assert any(
+        note.startswith("Rows are missing before 4 of the events, the first sysinit 0x2800000") for note in boot.notes
+    )
+    assert sum(phases_ms(boot).values()) == 10068
+
+
 def test_the_deltas_and_the_sum_that_the_kernel_prints() -> None:
     boot = sample("freebsd/boottrace.txt")
     assert len(boot.timeline.events) == 15

@@ -134,12 +134,16 @@ def kernelci(text: str) -> Figures:
 
 
 def lava(text: str) -> Figures:
-    """One JSON object a line behind `- `: what the board wrote has the level target, the rest is the lab's."""
-    found = [json.loads(row[2:]) for row in text.splitlines()]
-    at = [round(datetime.fromisoformat(one["dt"]).replace(tzinfo=UTC).timestamp() * 1e6) * US for one in found]
-    board = [(t_ns - at[0], one["msg"]) for t_ns, one in zip(at, found, strict=True) if one["lvl"] == "target"]
-    lab = [t_ns - at[0] for t_ns, one in zip(at, found, strict=True) if one["lvl"] != "target"]
-    return _on_host(board, beside=lab)
+    """One flow mapping of YAML a line: what the board wrote has the level target, the rest is the lab's."""
+    found = re.findall(r'(?m)^- \{"dt": "(\S+)", "lvl": "(\w+)", "msg": "?(.*?)"?\}$', text)
+    at = [round(datetime.fromisoformat(when).replace(tzinfo=UTC).timestamp() * 1e6) * US for when, _, _ in found]
+    rows = [(t_ns - at[0], level, what) for t_ns, (_, level, what) in zip(at, found, strict=True)]
+    board = [
+        (t_ns, what.replace(r"\e", r"\x1b").encode("latin-1").decode("unicode_escape"))
+        for t_ns, level, what in rows
+        if level in ("target", "feedback")
+    ]
+    return _on_host(board, beside=[t_ns for t_ns, level, _ in rows if level not in ("target", "feedback")])
 
 
 def watched(text: str) -> Figures:
@@ -163,7 +167,7 @@ def watched(text: str) -> Figures:
 
 def loaders(text: str) -> Figures:
     """Lines with a loader's own stamp; what led to each is its own length, until a program counts anew."""
-    found = [(ns(at), what) for at, what in re.findall(r"(?m)^\[ *(\d+\.\d{3})\] (.*)$", text)]
+    found = [(ns(at), what) for at, what in re.findall(r"(?m)^\[ *(\d+\.\d{3}(?:\d{3})?)\] ?(.*)$", text)]
     spans = [(what, before, at) for (before, _), (at, what) in zip(found, found[1:], strict=False)]
     return figures(spans=spans, moments=[at for at, _ in found])
 
@@ -185,6 +189,7 @@ ORIGINS = {
     ),
     "lava": (
         Origin("lab/lava.yaml", "LAVA's YAML, hand-made", lava, laid_over=_BOTH),
+        Origin("other-origins/lava-2023.01.yaml.xz", "lava-dispatcher 2023.01 (Debian 12)", lava, laid_over=_BOTH),
         Origin("lab/kernelci.txt", "KernelCI's text over midnight, hand-made", kernelci, laid_over=_BOTH),
         Origin("other-origins/kernelci-two-loaders.txt", "the same with SPL, hand-made", kernelci, laid_over=_BOTH),
     ),
@@ -195,5 +200,6 @@ ORIGINS = {
     "loader-console": (
         Origin("consoles/loaders-alone.log", "U-Boot with its own stamps, hand-made", loaders),
         Origin("other-origins/visionfive-loaders.log", "SPL, OpenSBI and a stamped U-Boot, hand-made", loaders),
+        Origin("other-origins/uboot-stamped-as-printk.log", "a Broadcom SoC's U-Boot, by quoted figures", loaders),
     ),
 }  # fmt: skip

@@ -6,17 +6,25 @@ from tests.importers.recomputed.figures import MS, US, Figures, Origin, Part, To
 
 
 def fpdt(text: str) -> Figures:
-    """/sys/firmware/acpi/fpdt: five moments; what follows the firmware is named by what begins."""
+    """/sys/firmware/acpi/fpdt: five moments, each ends a part; a firmware_start behind the others bounds none."""
     at = {name: int(value) for name, value in re.findall(r"/boot/(\w+)_ns:(\d+)", text)}
-    cuts = [("before the firmware", 0), ("firmware", at["firmware_start"]),
-            ("loading the boot loader", at["bootloader_load"]), ("boot loader", at["bootloader_launch"]),
-            ("leaving the boot services", at["exitbootservice_start"])]  # fmt: skip
+    if at["firmware_start"] > at["exitbootservice_start"]:
+        del at["firmware_start"]
+    ends = {"firmware_start": "before the firmware", "bootloader_load": "firmware",
+            "bootloader_launch": "loading the boot loader", "exitbootservice_start": "boot loader",
+            "exitbootservice_end": "leaving the boot services"}  # fmt: skip
+    marks = [at[name] for name in ends if name in at]
+    parts = [part for name, part in ends.items() if name in at]
     resumes = [(name, int(value)) for name, value in re.findall(r"/resume/(resume_\w+)_ns:(\d+)", text)]
-    return figures(moments=at.values(), lengths=resumes, phases=following(cuts, at["exitbootservice_end"]))
+    phases = list(zip(parts, [0, *marks], marks, strict=False))
+    return figures(moments=at.values(), lengths=resumes, phases=phases)
 
 
 def xbl(text: str) -> Figures:
-    """B lines are moments, unless a figure of something else goes back; D lines are lengths of what had a Start."""
+    """B lines are moments, unless a figure of something else goes back; D lines are lengths of what had a Start.
+
+    What has an End without being an image is as long as that says.
+    """
     moments: list[tuple[str, int]] = []
     spans, lengths = [], []
     for kind, us, what in re.findall(r"(?m)^ *([BD]|S(?=.*, End)) - +(\d+) - (.+?)[ -]*$", text):
@@ -30,6 +38,8 @@ def xbl(text: str) -> Figures:
                 spans.append((name, start, start + int(us) * US))
         elif "," in what or not moments or int(us) * US >= moments[-1][1]:
             moments.append((what, int(us) * US))
+            if name not in ("PBL", "SBL1") and what.endswith(", End"):
+                spans.append((name, dict(moments)[f"{name}, Start"], int(us) * US))
     at = dict(moments)
     ends = {"PBL": at["PBL, End"], "SBL1": at["SBL1, End"]}
     began = at.get("PBL, Start", 0)
@@ -40,13 +50,13 @@ def xbl(text: str) -> Figures:
     return figures(spans=spans, moments=[t for _, t in moments], lengths=lengths, phases=phases)
 
 
-_COREBOOT = {11: "bootblock", 1: "romstage", 100: "postcar", 10: "ramstage", 90: "payload"}
+_COREBOOT = {11: "bootblock", 1: "romstage", 100: "postcar", 10: "ramstage", 90: "payload", 1101: "kernel"}
 
 
 def cbmem(text: str) -> Figures:
     """cbmem -t: number, name, us since the counter's zero. A stage lasts until the next begins."""
     rows = [(int(number), name.strip(), ns(us, US))
-            for number, name, us in re.findall(r"(?m)^ *(\d+):(.*?) +([\d,]+) \([\d,]+\)", text)]  # fmt: skip
+            for number, name, us in re.findall(r"(?m)^ *(\d+):(.*?) +([\d,]+)(?: \([\d,]+\))?$", text)]  # fmt: skip
     stages = [(_COREBOOT[number], at) for number, _, at in rows if number in _COREBOOT]
     before = [("before the first stage", rows[0][2])] if stages[0][1] != rows[0][2] else []
     return figures(
@@ -87,7 +97,7 @@ def slim_bootloader(text: str) -> Figures:
         else:
             phases.append((name, phases[-1][2] if phases else 0, time))
     return figures(
-        spans=[(what, time - delta, time) for _, time, delta, what in rows if delta],
+        spans=[(what, time - delta, time) for _, time, delta, what in rows],
         moments=[time for _, time, _, _ in rows],
         lengths=[(what, int(delta) * MS) for _, _, delta, what in re.findall(row, engine) if int(delta)],
         phases=phases,
@@ -110,7 +120,7 @@ def ti_boot_report(text: str) -> Figures:
 
 
 def ti_sbl(text: str) -> Figures:
-    """Steps of each loader; the first loader's stand on the clock where they fill its total, to a part in twenty."""
+    """Steps of each loader; the first one's stand on the clock where they are its total to a few microseconds."""
     loaders = text.split("Total Time Taken")
     lengths: list[Took] = []
     spans: list[Part] = []
@@ -124,7 +134,7 @@ def ti_sbl(text: str) -> Figures:
             lengths += [*steps, (f"loader {number + 1}", total)]
             continue
         phases.append(("SBL", 0, total))
-        if sum(took for _, took in steps) * 20 < total * 19:
+        if abs(sum(took for _, took in steps) - total) > 20 * US:
             lengths += steps
             continue
         at = 0
@@ -146,7 +156,9 @@ def comma(text: str) -> Figures:
 
 def boot_kpi(text: str) -> Figures:
     """Markers `NAME :seconds`; what is called `Time` is a length. The parts are those of M markers, unique."""
-    rows = [(kind, name.rstrip(" -"), ns(s)) for kind, name, s in re.findall(r"(?m)^([MD]) - (.*?) +:([\d.]+) s", text)]
+    rows = [
+        (kind, name.rstrip(" -"), ns(s)) for kind, name, s in re.findall(r"(?m)^([MD]) - (.*?) +:?([\d.]+) s", text)
+    ]
     marks = sorted((at, f"{kind} - {name}") for kind, name, at in rows if not name.endswith("Time"))
     mains = [(name.removeprefix("M - "), at) for at, name in marks if name.startswith("M")]
     cuts = [("before the first marker", 0), *((f"from {name}", at) for name, at in mains[:-1])]
@@ -161,15 +173,21 @@ ORIGINS = {
     "fpdt": (
         Origin("firmware-times/fpdt.txt", "Linux 6.12's sysfs files, hand-made", fpdt),
         Origin("other-origins/fpdt-slow-firmware.txt", "a laptop's figures as forums show them, hand-made", fpdt),
+        Origin("other-origins/fpdt-z690.txt", "coreboot's edk2 on an MSI PRO Z690-A, by quoted figures", fpdt),
+        Origin("other-origins/fpdt-wrong-scale.txt", "the same before its mend, by quoted figures", fpdt),
     ),
     "xbl": (
         Origin("firmware-times/xbl-steps-of-pbl.log", "PBL's steps, as later SoCs print them, hand-made", xbl),
         Origin("firmware-times/xbl-console.log", "BOOT.XF.1.2.3 of MSM8976's time, hand-made", xbl),
         Origin("other-origins/xbl-3.2.log", "BOOT.XF.3.2 of SDM845's time, hand-made", xbl),
+        Origin("other-origins/xbl-mdm9607.log", "BOOT.BF.3.1.2 of an MDM9607, by quoted figures", xbl),
+        Origin("other-origins/xbl-sa8295p.log", "BOOT.MXF.1.1 of an SA8295P, by quoted figures", xbl),
     ),
     "cbmem": (
         Origin("coreboot/cbmem-t.txt", "coreboot 25.09, hand-made", cbmem),
         Origin("other-origins/cbmem-no-bootblock.txt", "coreboot 4.x without a bootblock's stamps, hand-made", cbmem),
+        Origin("other-origins/cbmem-apu2.txt", "coreboot 4.9 on a PC Engines apu2, by quoted figures", cbmem),
+        Origin("other-origins/cbmem-before-reset.txt", "a Chromebook whose CSE has stamps, by quoted figures", cbmem),
     ),
     "bootstage": (
         Origin("uboot/qemu-x86_64-console.log", "Debian 12's U-Boot 2023.01 on QEMU's x86_64", bootstage),
@@ -179,21 +197,27 @@ ORIGINS = {
     "slim-bootloader": (
         Origin("firmware-times/slim-bootloader.txt", "the first releases' columns, in ms, hand-made", slim_bootloader),
         Origin("firmware-times/slim-bootloader-microseconds.txt", "today's `perf -d`, hand-made", slim_bootloader),
+        Origin("other-origins/slim-bootloader-published.txt", "its documentation, by quoted figures", slim_bootloader),
     ),
     "ti-boot-report": (
         Origin("firmware-times/ti-boot-report.txt", "an AM62x by today's boot-time-parser, hand-made", ti_boot_report),
         Origin("firmware-times/ti-boot-report-older.txt", "an AM64x by its older form, hand-made", ti_boot_report),
+        Origin("other-origins/ti-boot-report-published.txt", "an AM62x EVM, by quoted figures", ti_boot_report),
     ),
     "ti-sbl": (
         Origin("firmware-times/ti-sbl.txt", "two loaders of MCU+ SDK 10.0, hand-made", ti_sbl),
         Origin("firmware-times/ti-sbl-unnamed-time.txt", "one loader of MCU+ SDK 9.2, hand-made", ti_sbl),
+        Origin("other-origins/ti-sbl-published.log", "an AWR294x EVM, by quoted figures", ti_sbl),
+        Origin("other-origins/ti-sbl-steps-over-total.log", "an AM64x from its eMMC, by quoted figures", ti_sbl),
     ),
     "comma-boot-time": (
         Origin("comma/boot-time.txt", "agnos-builder's script, hand-made", comma),
         Origin("comma/boot-time-early.txt", "the same of a boot in which comma began early, hand-made", comma),
+        Origin("other-origins/comma-published.txt", "a comma device, by quoted figures", comma),
     ),
     "boot-kpi": (
         Origin("android/kpi_values.txt", "msm-4.14's bootkpi_reader(), hand-made", boot_kpi),
         Origin("other-origins/kpi-msm-5.4.txt", "a later kernel's markers, hand-made", boot_kpi),
+        Origin("other-origins/kpi-5.15.txt", "boot_stats.c of kernels since 5.15, hand-made", boot_kpi),
     ),
 }  # fmt: skip

@@ -2,7 +2,7 @@
 
 import re
 
-from tests.importers.recomputed.figures import MS, Figures, Origin, Part, between, figures, following
+from tests.importers.recomputed.figures import MS, Figures, Origin, Part, figures, following
 
 _LOADER, _MAIN, _INIT = "0x0", "mi_startup", "start_init"
 
@@ -85,17 +85,17 @@ def _log_written(processes: list[Part], end: int) -> int:
 
 
 def boottrace(text: str) -> Figures:
-    """Columns of the table of boot; the kernel's part ends with its last sysinit."""
+    """Columns of the table of boot; an event is as long as its delta; the kernel's part ends with its last sysinit."""
     tables = text.split("Total measured time")
     rows = [
-        (int(ms) * MS, process.strip(), event.strip())
+        (int(ms) * MS, int(delta) * MS, event.strip())
         for table in tables
-        for ms, process, event in re.findall(r"(?m)^ +\d+ +(\d+) +\d+ (.{24}) (.{40}) +\d+ ", table)
+        for ms, delta, event in re.findall(r"(?m)^ +\d+ +(\d+) +(\d+) .{24} (.{40}) +\d+ ", table)
     ]
     boot = [row for row in rows if f" {row[0] // MS} " in tables[0]]
     kernel = [at for at, _, event in boot if event.startswith("sysinit")]
     return figures(
-        spans=between((event, at) for at, _, event in boot),
+        spans=[(event, at - delta, at) for at, delta, event in boot[1:] if delta],
         moments=[at for at, _, _ in rows],
         phases=[("kernel", boot[0][0], kernel[-1]), ("programs", kernel[-1], boot[-1][0])],
     )
@@ -105,6 +105,7 @@ ORIGINS = {
     "boottrace": (
         Origin("freebsd/boottrace.txt", "FreeBSD 14.3's kern_boottrace.c, hand-made", boottrace),
         Origin("other-origins/boottrace-short.txt", "a machine without rc's own events, hand-made", boottrace),
+        Origin("other-origins/boottrace-rows-missing.txt", "boottrace(4)'s own sample, by quoted figures", boottrace),
     ),
     "tslog": (
         Origin("tslog/kernel-head.tslog", "FreeBSD in Firecracker, as published", tslog),

@@ -15,7 +15,9 @@ def logcat(text: str) -> Figures:
     for name, ms in re.findall(r"((?:boot_progress|wm_boot)_\w+): (\d+)$", text, re.MULTILINE):
         first.setdefault(name.removeprefix("boot_progress_"), int(ms) * MS)
     marks = sorted((at, name) for name, at in first.items())
-    cuts = [("kernel and init", 0), *((f"from {name}", at) for at, name in marks[:-1])]
+    # Ten minutes and more after the kernel's start, a framework starts that is no part of its boot.
+    kernel = [("kernel and init", 0)] if marks[0][0] < 600 * S else []
+    cuts = [*kernel, *((f"from {name}", at) for at, name in marks[:-1])]
     return figures(moments=first.values(), phases=following(cuts, marks[-1][0]))
 
 
@@ -125,6 +127,8 @@ ORIGINS = {
     "android": (
         Origin("android/logcat-events.txt", "logcat of a phone whose clock is set, hand-made", logcat),
         Origin("other-origins/logcat-other-phone.txt", "logcat of another, with three markers, hand-made", logcat),
+        Origin("other-origins/boot-progress-car.txt", "a car's Android 12, by quoted figures", logcat),
+        Origin("other-origins/logcat-container.txt", "Android in a container of 2026, by quoted figures", logcat),
         Origin("android/getprop.txt", "getprop of Android 14, hand-made", getprop),
     ),
     "cloud-init": (

@@ -13,7 +13,10 @@ def _stamp_ns(text: str) -> int:
 
 
 def firecracker(text: str) -> Figures:
-    """Rows by their stamps since the first; event_start to event_end; the boot timer counts back from its row."""
+    """Rows by their stamps since the first; event_start to event_end; the boot timer counts back from its row.
+
+    A call of the API ends with the row that says how long it took.
+    """
     rows = [(_stamp_ns(at), what) for at, what in re.findall(r"(?m)^(\d{4}-\S+T\S+) \[[^]]+\] (.*)$", text)]
     zero = rows[0][0]
     spans: list[Part] = []
@@ -27,12 +30,14 @@ def firecracker(text: str) -> Figures:
             spans.append((what.partition(": ")[2], begun[what.partition(": ")[2]] - zero, t_ns - zero))
         elif (timer := re.match(r"Guest-boot-time = +(\d+) us", what)) is not None:
             spans.append(("InstanceStart to the guest's signal", t_ns - zero - int(timer[1]) * US, t_ns - zero))
+        elif (call := re.match(r"Total previous API call duration: (\d+) us", what)) is not None:
+            asked = re.findall(r'received a (\w+) request on "([^"]+)"', text[: text.index(what)])[-1]
+            spans.append((f"{asked[0].upper()} {asked[1]}", t_ns - zero - int(call[1]) * US, t_ns - zero))
     series = [("guest boot time", float(one)) for one in boots] + [
         ("guest boot time on a CPU", float(one)) for one in cpus
     ]
     return figures(
-        spans=spans, moments=[t_ns - zero for t_ns, _ in rows],
-        lengths=[("InstanceStart to the guest's signal", boots[0])], series=series if len(boots) > 1 else [],
+        spans=spans, moments=[t_ns - zero for t_ns, _ in rows], series=series if len(boots) > 1 else [],
     )  # fmt: skip
 
 
@@ -65,8 +70,14 @@ def ec2(text: str) -> Figures:
 
 
 def qemu_boot_time(text: str) -> Figures:
-    """Marks in ms since QEMU's start; a part is named by the marks around it."""
-    marks = [(name, ns(ms, MS)) for name, ms in re.findall(r"(?m)^ (\w+): ([\d.]+)", text)]
+    """Marks in ms since QEMU's start, a machine after the other; a part of the first is named by the marks around it.
+
+    Behind `Avg` stand no machines.
+    """
+    machines = re.split(r"(?m)^\d+\) pid .*$", text.split("\nAvg\n")[0])
+    found = [re.findall(r"(?m)^ (\w+): ([\d.]+)", one) for one in machines]
+    each = [[(name, ns(ms, MS)) for name, ms in one] for one in found if one]
+    marks = each[0]
     names = {"qemu_init_end": "QEMU", "fw_start": "to the firmware", "fw_do_boot": "firmware",
              "linux_start_boot": "loading the kernel", "linux_start_kernel": "the kernel's own loader",
              "linux_start_user": "kernel"}  # fmt: skip
@@ -74,6 +85,7 @@ def qemu_boot_time(text: str) -> Figures:
     return figures(
         moments=[at for _, at in marks],
         phases=[(names[name], start, at) for (name, at), start in zip(marks, starts, strict=False)],
+        series=[(name, float(at)) for one in each for name, at in one] if len(each) > 1 else [],
     )
 
 
@@ -130,6 +142,8 @@ ORIGINS = {
     "firecracker": (
         Origin("firecracker/boot-timer.log", "Firecracker 1.12.1", firecracker),
         Origin("other-origins/firecracker-1.6.log", "Firecracker 1.6.0's form, hand-made", firecracker),
+        Origin("other-origins/firecracker-1.2.log", "Firecracker 1.2.0, by quoted rows", firecracker),
+        Origin("other-origins/firecracker-1.8.log", "Firecracker 1.8.0, by quoted rows", firecracker),
     ),
     "firecracker-metrics": (
         Origin("firecracker/metrics.json", "Firecracker 1.12, hand-made", firecracker_metrics),
@@ -138,13 +152,16 @@ ORIGINS = {
     "ec2-boot-bench": (
         Origin("ec2/three-runs.txt", "three runs, hand-made", ec2),
         Origin("other-origins/ec2-one-run.txt", "one run of an image of its own, hand-made", ec2),
+        Origin("other-origins/ec2-published.txt", "its author's c5.xlarge, by quoted figures", ec2),
     ),
     "qemu-boot-time": (
         Origin("vmm/qemu-boot-time.txt", "perf script's five marks, hand-made", qemu_boot_time),
         Origin("other-origins/qemu-boot-time-six-marks.txt", "a guest with all six marks, hand-made", qemu_boot_time),
+        Origin("other-origins/qemu-boot-time-published.txt", "its author's guests, by quoted figures", qemu_boot_time),
     ),
     "qemu-trace": (
         Origin("vmm/qemu-trace.log", "QEMU 10.0.2 with -msg timestamp=on", qemu_log),
+        Origin("other-origins/qemu-trace-arm64.log", "QEMU 10.0.2's arm64 board with U-Boot and a disk", qemu_log),
         Origin("vmm/qemu-trace-simple.txt", "simpletrace.py of the backend `simple`, hand-made", qemu_simple),
     ),
 }  # fmt: skip

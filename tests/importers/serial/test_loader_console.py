@@ -21,6 +21,15 @@ def test_its_own_stamps_and_everything_else_in_its_place() -> None:
     assert one.facts["programs"] == "U-Boot SPL (3 lines), U-Boot (6 lines)" and one.notes == ()
 
 
+def test_stamps_like_the_kernels_are_a_loaders_where_it_says_what_loaders_say() -> None:
+    one = sample("other-origins/uboot-stamped-as-printk.log")
+    assert one.format == "loader-console" and one.tool == "a boot loader" and one.notes == ()
+    assert one.timeline.clock.resolution_ns == 1_000
+    # With a kernel behind it, it is the kernel's log.
+    text = (DATA / "other-origins" / "uboot-stamped-as-printk.log").read_text()
+    assert recording_of((text + "[    0.000000] Linux version 2.6.34\n").encode()).format == "dmesg"
+
+
 def test_without_stamps_it_says_how_to_get_some() -> None:
     one = recording_of(b"U-Boot 2024.01 (Jan 01 2024)\nDRAM:  1 GiB\n")
     assert one.format == "loader-console" and one.timeline.events == () and len(one.text) == 2

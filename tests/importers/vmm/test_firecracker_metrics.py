@@ -15,5 +15,5 @@ def test_metrics_keep_the_last_length_of_each_kind() -> None:
 
 
 def test_metrics_without_lengths() -> None:
-    with pytest.raises(FormatError, match="api_server or latencies_us"):
+    with pytest.raises(FormatError, match="above zero in api_server or latencies_us"):
         recording_of(b'{"utc_timestamp_ms": 1, "api_server": 3, "latencies_us": {"x": true, "y": -1, "z": 1e999}}\n')

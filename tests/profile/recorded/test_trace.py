@@ -75,9 +75,11 @@ def test_what_was_charged_to_the_clock_is_no_idle_time() -> None:
     text = (
         "bootlab-trace 1\nclock virtual 0 charged\nexact charges\nmark a 100 100 0\ncall initcall 150 150 0 ff\n"
         "console 160 160 0 5\ncharged serial 2 5000\nguest ready 5260 200 5000\ncharged serial 3 7500\n"
-        "end 7800 240 7500\n"
+        "mark b 7760 200 7500\nend 7800 240 7500\n"
     )
     trace = parse_trace(text)
+    assert trace.charges_at == {"ready": {"serial": Charge(2, 5000)}}
+    assert trace.charges_at_marks == {"a": {}, "b": {"serial": Charge(3, 7500)}}
     assert trace.guest_marks["ready"] == Stamp(5260, 200, 5000) and trace.charges == {"serial": Charge(3, 7500)}
     assert [trace.idle_ns(stamp) for stamp in (trace.marks["a"], trace.guest_marks["ready"])] == [0, 60]
     assert trace.calls == [TracedCall("initcall", 150, 150, 255)] and trace.console == [(Stamp(160, 160), 5)]

@@ -91,6 +91,12 @@ CASES = {
         PLUGIN,
         Accelerator.TCG,
     ),
+    "microvm-firecracker": (
+        {"machine": {"shape": "firecracker"}, **WITH_DISK, "network": {"peer": "bootlab"}},
+        FILES,
+        PLUGIN,
+        Accelerator.TCG,
+    ),
     "microvm-virtual-peer": (
         {"machine": {"type": "microvm"}, **WITH_DISK, "network": {"peer": "bootlab"}},
         FILES,

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
 
+from bootlab.cli.gate.growth import GateSides, find_growth, with_growth
 from bootlab.cli.options.arguments import (
     Json,
     Parallel,
@@ -24,10 +24,9 @@ from bootlab.cli.options.arguments import (
 )
 from bootlab.cli.options.ledger import Ledger, ledger_folder
 from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
-from bootlab.cli.profile.boots import Subject, profile_both
 from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import boot_progress, err, out, print_text
-from bootlab.errors import BootlabError, InputError, Interrupted
+from bootlab.cli.terminal.speech import boot_progress, err, print_text
+from bootlab.errors import BootlabError, InputError
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.family import DEFAULT_NULLS, Family
 from bootlab.experiments.family_boots import FamilyBoots, wall_clock
@@ -39,26 +38,27 @@ from bootlab.ledger.gate.boots import AFTER, BEFORE, Held, hold_exact, hold_nois
 from bootlab.ledger.gate.figures import GateBaseline, parse_figures
 from bootlab.ledger.gate.judging import GateVerdict, Limit, parse_limit
 from bootlab.ledger.gate.making import make_result
+from bootlab.ledger.gate.result import GateResult
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record_files import write_json
-from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.gate.forms import FORMS
 from bootlab.report.gate.view import CODES, gate_view
-from bootlab.report.profile.side_by_side_text import difference
 from bootlab.system import System
 from bootlab.targets.target import WARM_UP
 
 
 class GateForm(StrEnum):
-    """What --format takes: words for people, or one of `FORMS`."""
+    """What --format takes: words for people, the document that --json prints, or one of `FORMS`."""
 
     TEXT = "text"
+    JSON = "json"
     MARKDOWN = "markdown"
     GITHUB = "github"
     GITLAB = "gitlab"
     JUNIT = "junit"
     OPENMETRICS = "openmetrics"
     BENCHER = "bencher"
+    REFERENCE = "reference"
 
 
 _LEDGER = "ledger"
@@ -93,9 +93,12 @@ def gate(
         int, typer.Option("--nulls", min=FEWEST_NULLS, max=20, help="Null changes a side (virtual clock).")
     ] = DEFAULT_NULLS,
     explain: Annotated[
-        bool,
-        typer.Option("--explain/--no-explain", help="Where it is longer than a system file: which functions grew."),
-    ] = True,
+        bool | None,
+        typer.Option(
+            "--explain/--no-explain",
+            help="What is new or grew, however little: by profiles of both sides and their files. [default: if longer]",
+        ),
+    ] = None,
     form: Annotated[GateForm, typer.Option("--format", help="How the answer is printed.")] = GateForm.TEXT,
     ledger: Ledger = None,
     parallel: Parallel = None,
@@ -106,10 +109,11 @@ def gate(
     """Boot a system, hold it against what it was, and stop what is longer by more than it may be.
 
     A limit below the smallest change that can be seen on this system is refused with that figure: "cannot say". Near
-    the limit fresh boots of both sides decide. Exit code 0: unchanged or shorter; 1: longer; 2: cannot say; 3: broken,
-    a boot was not ready and well.
+    the limit fresh boots of both sides decide. What is longer is followed by what is new or grew: functions, initcalls,
+    modules, waits, processes, units, files. Exit code 0: unchanged or shorter; 1: longer; 2: cannot say; 3: broken, a
+    boot was not ready and well.
     """
-    if json and form is not GateForm.TEXT:
+    if json and form not in (GateForm.TEXT, GateForm.JSON):
         raise InputError(f"--json: goes without --format {form.value}", hint="--json is the whole answer")
     figures = {what: parse_limit(limit) if limit is not None else Limit() for what in parse_figures(on)}
     with _an_answer_of_its_own():
@@ -123,7 +127,8 @@ class _Shown:
 
     form: GateForm
     json: bool
-    explain: bool
+    explain: bool | None
+    """None: where it is longer."""
 
 
 @contextmanager
@@ -162,14 +167,28 @@ def _gate(
     with run.locked():
         held = _held(run, after, before, figures, sizes, silent=quiet)
         result = make_result(held, str(run.path)).model_copy(update={"file": _from_here(system)})
-        write_json(run.result, result.model_dump(mode="json", by_alias=True))
-        if shown.form is not GateForm.TEXT:
-            print_text(FORMS[shown.form.value](result))
-        else:
-            show(run, gate_view(run, result), json=shown.json)
-    if shown.explain and isinstance(before, System) and result.verdict is GateVerdict.LONGER and not wall_clock(after):
-        _explain(store, (before, Path(against)), (after, system), silent=quiet)
+        _write(run, result)
+        if _wants_growth(result, shown):
+            found = find_growth(store, GateSides(before, Path(against), after, system), held, silent=quiet)
+            result = with_growth(result, found)
+            _write(run, result)
+    if shown.form.value in FORMS:
+        for line in result.not_looked_at:
+            err.print(f"bootlab: warning: not looked at: {line}", soft_wrap=True)
+        print_text(FORMS[shown.form.value](result))
+    else:
+        show(run, gate_view(run, result), json=shown.json or shown.form is GateForm.JSON)
     return CODES[result.verdict]
+
+
+def _wants_growth(result: GateResult, shown: _Shown) -> bool:
+    if result.verdict is GateVerdict.BROKEN:
+        return False
+    return result.verdict is GateVerdict.LONGER if shown.explain is None else shown.explain
+
+
+def _write(run: Run, result: GateResult) -> None:
+    write_json(run.result, result.model_dump(mode="json", by_alias=True))
 
 
 def _from_here(path: Path) -> str:
@@ -258,23 +277,3 @@ def _in_turn(engine: Engine, before: System, after: System, number: int) -> tupl
     turns = [(side, index) for index in range(1, number + 1) for side in prepared]
     records = engine.boot_all([Job(f"{side}-{index}", prepared[side].with_seed(index)) for side, index in turns])
     return Family(tuple(records[::2]), label=BEFORE), Family(tuple(records[1::2]), label=AFTER)
-
-
-def _explain(store: Store, before: tuple[System, Path], after: tuple[System, Path], *, silent: bool) -> None:
-    """Profile both sides and print which functions grew: to stderr where stdout is for a program.
-
-    The answer stands whatever becomes of it.
-    """
-    try:
-        (err if silent else out).print(_grown(store, before, after, silent=silent))
-    except Interrupted:
-        raise
-    except BootlabError as error:
-        err.print(f"bootlab: warning: no profile says why: {error.message}", soft_wrap=True)
-
-
-def _grown(store: Store, before: tuple[System, Path], after: tuple[System, Path], *, silent: bool) -> RenderableType:
-    one, other = (Subject(system, path, ProfileRequest()) for system, path in (before, after))
-    found = profile_both(store, one, other, silent=silent)
-    assert found.before is not None
-    return difference(found.before, found.analysis)

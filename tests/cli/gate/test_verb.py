@@ -117,7 +117,15 @@ def test_a_boot_that_fails_breaks_the_gate(place: Place, capsys: pytest.CaptureF
     assert run(["report", "last", "--runs", str(place.runs)]) == 3, "as the gate itself"
 
 
-@pytest.mark.parametrize("form", ["markdown", "github", "gitlab", "junit", "openmetrics", "bencher"])
+def found_ns(place: Place) -> int:
+    found: dict[str, Any] = json.loads(Store(place.runs).find("last").result_text())
+    ready: int = found["figures"][0]["after_ns"]
+    return ready
+
+
+@pytest.mark.parametrize(
+    "form", ["markdown", "github", "gitlab", "junit", "openmetrics", "bencher", "reference", "json"]
+)
 def test_every_form_says_the_same(form: str, place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     base, slower = place.system("base"), place.system("slower", "slower")
     words = ["gate", slower, "--against", base, "--format", form, "--no-explain", "--runs", str(place.runs)]
@@ -139,6 +147,12 @@ def test_every_form_says_the_same(form: str, place: Place, capsys: pytest.Captur
     elif form == "openmetrics":
         assert 'bootlab_boot_longer_seconds{system="slower",figure="ready",clock="virtual"} 0.005000000' in said
         assert said.endswith("# EOF\n")
+    elif form == "json":
+        assert json.loads(said)["schema"] == "bootlab.gate/1"
+    elif form == "reference":
+        values = dict(line.split(": ") for line in said.splitlines() if not line.startswith("#"))
+        assert list(values) == sorted(values, key=lambda name: float(values[name]))
+        assert float(values['"ready"']) == pytest.approx(found_ns(place) / 1e9)
     elif form == "github":
         assert said.startswith("::error title=boot time of slower::ready longer: ")
         assert "%25" in said and said.count("\n") == 1
@@ -163,10 +177,37 @@ def test_figures_of_another_kind_are_not_held_against(place: Place) -> None:
         gate(place, place.system("small"), "ledger")
 
 
-def test_an_explanation_that_fails_leaves_the_answer(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_looked_at_is_said_and_leaves_the_answer(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
     base, slower = place.system("base"), place.system("slower", "slower")
-    assert run(["gate", slower, "--against", base, "--runs", str(place.runs)]) == 1
-    assert "no profile says why" in capsys.readouterr().err
+    words = ["gate", slower, "--against", base, "--runs", str(place.runs)]
+    assert run(words) == 1
+    assert "not looked at: no profile says what the boots do: " in capsys.readouterr().out
+    assert run([*words, "--format", "junit"]) == 1
+    said = capsys.readouterr()
+    assert "warning: not looked at: no profile" in said.err
+    assert xml.fromstring(said.out).get("failures") == "1"
+    found = json.loads(Store(place.runs).find("last").result_text())
+    assert (found["grown"], len(found["not_looked_at"])) == ([], 1)
+
+
+def test_without_being_longer_what_grew_is_looked_for_where_it_is_asked_for(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base, nothing = place.system("base"), place.system("nothing", "nothing")
+    for more, looked in (((), False), (("--explain",), True)):
+        assert run(["gate", nothing, "--against", base, *more, "--runs", str(place.runs)]) == 0
+        assert ("not looked at" in capsys.readouterr().out) is looked
+
+
+def test_of_what_is_on_record_a_profile_is_looked_for(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    place.on_record("try", place.system("base"), "cmdline_quiet", "--no-stack")
+    words = ["gate", place.system("slower", "slower"), "--against", "1", "--runs", str(place.runs)]
+    assert run(words) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "files: what it is held against is on record, without them" in said
+    assert "no run here has a profile of 1's inputs: bootlab profile makes one" in said
 
 
 def test_what_keeps_it_from_an_answer_is_not_read_as_longer(place: Place) -> None:

@@ -1,0 +1,59 @@
+"""Compressed images and cards: unpacked once, holes kept, the build's own file left as it was."""
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from bootlab.build.cache import Cache
+from bootlab.build.outputs.unpacked import card_of, unpack_image
+from bootlab.build.workshop import Workshop
+from bootlab.errors import InputError
+from tests.build.outputs.folders import write
+
+CONTENT = bytes(3 << 20) + b"root" + bytes(5 << 20)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    return Workshop(Cache(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress, zstandard.compress])
+def test_an_image_is_unpacked_with_its_holes(pack: Callable[[bytes], bytes], shop: Workshop, tmp_path: Path) -> None:
+    path = write(tmp_path / "root.packed", pack(CONTENT))
+    out = unpack_image(shop, path)
+    assert out.read_bytes() == CONTENT and out.stat().st_blocks * 512 <= 2 << 20
+    assert unpack_image(shop, path) == out
+
+
+def test_what_is_not_compressed_stays_where_it_is(shop: Workshop, tmp_path: Path) -> None:
+    path = write(tmp_path / "root.ext4", CONTENT)
+    assert unpack_image(shop, path) == path
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, zstandard.compress])
+def test_one_that_is_cut_off_is_told(pack: Callable[[bytes], bytes], shop: Workshop, tmp_path: Path) -> None:
+    packed = pack(CONTENT)
+    path = write(tmp_path / "root.packed", packed[: len(packed) // 2])
+    with pytest.raises(InputError, match="damaged or cut off"):
+        unpack_image(shop, path)
+
+
+def test_a_file_that_is_not_there(shop: Workshop, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        unpack_image(shop, tmp_path / "gone")
+    with pytest.raises(InputError, match="no such file"):
+        card_of(shop, tmp_path / "gone")
+
+
+def test_a_card_is_as_long_as_a_card_may_be(shop: Workshop, tmp_path: Path) -> None:
+    path = write(tmp_path / "sdcard.img", CONTENT)
+    card = card_of(shop, path)
+    assert card.stat().st_size == 64 << 20 and card.read_bytes()[: len(CONTENT)] == CONTENT
+    assert path.stat().st_size == len(CONTENT)
+    assert card_of(shop, card) == card
