@@ -1,4 +1,4 @@
-"""An arm64 boot's exits and pages against what the kernel's own code says of them, and a clock that is charged for them.
+"""An arm64 boot's exits and pages against what its kernel's own code says of them, and a clock charged for them.
 
 No KVM on arm64 is compared with: the kernel's instructions, its console and its calls are what is known otherwise.
 """
