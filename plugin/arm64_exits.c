@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "code/traps.h"
-#include "kvm_exits.h"
+#include "code/arm64_traps.h"
+#include "exit_account.h"
 #include "recording.h"
 
 enum {
@@ -37,7 +37,7 @@ static unsigned running(unsigned vcpu)
 static void take_effects(unsigned vcpu, const struct arm64_trap_site *site)
 {
 	if (site->effects & ARM64_MAPPING)
-		kvm_exits_forget_mappings();
+		exit_account_forget_mappings();
 	if (site->effects & ARM64_SET_WAY)
 		self.cached[vcpu] = false;
 	if (site->effects & ARM64_SCTLR && (general(site->general) & SCTLR_M_C) == SCTLR_M_C)
@@ -60,14 +60,14 @@ static void on_trap(unsigned int translated_for, void *userdata)
 	if (site->kind == TRAP_SYSREG_WRITE && !self.cached[vcpu])
 		trap.state = TRAP_CACHES_OFF;
 	take_effects(vcpu, site);
-	kvm_exits_take(&trap);
+	exit_account_take(&trap);
 }
 
 /* The whole block lies in the page of its address: QEMU clears it in a helper that tells no memory callback. */
 static void on_clear(unsigned int translated_for, void *userdata)
 {
 	if (!(registers_read(self.state) & PSTATE_A32))
-		kvm_exits_write(running(translated_for), general((unsigned)(uintptr_t)userdata));
+		exit_account_write(running(translated_for), general((unsigned)(uintptr_t)userdata));
 }
 
 void arm64_exits_watch(struct qemu_plugin_insn *insn)

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "qemu_plugin_api.h"
-#include "records/trap_counts.h"
 
 /* Before the machine exists: whether a profile is made that may want the counts; how many vCPUs there can be. 0 or -errno. */
 int kvm_exits_open(bool profiled, int n_vcpus);
@@ -17,13 +16,5 @@ void kvm_exits_vcpu(void);
 void kvm_exits_start(uint64_t address);
 /* With the lock held, behind instrument_block(). */
 void kvm_exits_watch(struct qemu_plugin_tb *tb);
-
-/*
- * For what watches an architecture's instructions (x86_exits.h, arm64_exits.h), from its callbacks: a trap was taken; pages may lie
- * elsewhere from now on; `vcpu` writes to a virtual address, which QEMU tells no memory callback of.
- */
-void kvm_exits_take(const struct trap *trap);
-void kvm_exits_forget_mappings(void);
-void kvm_exits_write(unsigned vcpu, uint64_t address);
 
 #endif

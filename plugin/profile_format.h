@@ -145,7 +145,7 @@ enum profile_trap_kind {
 	TRAP_HYPERCALL = 16, /* number: as rax has it */
 	/*
 	 * arm64. A system register's number is op0 << 14 | op1 << 11 | CRn << 7 | CRm << 3 | op2, as in KVM's ARM64_SYS_REG; SYS and
-	 * SYSL have one like it. Those that no host of a guest without nested guests asks to be told of are not counted (code/traps.h).
+	 * SYSL have one like it. Those that no host of a guest without nested guests asks to be told of are not counted (code/arm64_traps.h).
 	 */
 	TRAP_SYSREG_READ = 17,	/* MRS, SYSL */
 	TRAP_SYSREG_WRITE = 18, /* MSR, SYS; told of from EL0 only where an access from there can go past the guest's own kernel */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "code/traps.h"
-#include "kvm_exits.h"
+#include "exit_account.h"
 #include "registers.h"
 
 enum {
@@ -44,7 +44,7 @@ static void on_trap(unsigned int vcpu, void *userdata)
 	case TRAP_RDMSR: case TRAP_WRMSR:
 		trap.number = (uint32_t)general(RCX);
 		if (site->kind == TRAP_WRMSR && trap.number == MSR_EFER)
-			kvm_exits_forget_mappings();
+			exit_account_forget_mappings();
 		break;
 	case TRAP_CR_READ: case TRAP_CR_WRITE:
 		trap.number = site->control;
@@ -56,19 +56,19 @@ static void on_trap(unsigned int vcpu, void *userdata)
 			trap.changes = (uint32_t)(cr0 ^ general(site->general));
 		else if (site->control == 4)
 			trap.changes = (uint32_t)(registers_read(self.cr4) ^ general(site->general));
-		kvm_exits_forget_mappings();
+		exit_account_forget_mappings();
 		break;
 	default:
 		break;
 	}
-	kvm_exits_take(&trap);
+	exit_account_take(&trap);
 }
 
 static void on_new_mapping(unsigned int vcpu, void *userdata)
 {
 	(void)vcpu;
 	(void)userdata;
-	kvm_exits_forget_mappings();
+	exit_account_forget_mappings();
 }
 
 /* invlpg and invpcid: no trap with nested paging, but a page may lie elsewhere from then on. */

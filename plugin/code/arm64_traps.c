@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Decodes the A64 instructions that may leave a guest of KVM (Arm Architecture Reference Manual, DDI 0487, C4.1 and D24). */
-#include "traps.h"
+#include "arm64_traps.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tests which A64 instructions are traps, with which register's number and effect; and that their neighbours are none. */
-#include "code/traps.h"
+#include "code/arm64_traps.h"
 
 #include <string.h>
 
