@@ -74,7 +74,7 @@ void arm64_exits_watch(struct qemu_plugin_insn *insn)
 {
 	uint8_t code[4], cleared;
 	size_t size = qemu_plugin_insn_data(insn, code, sizeof code);
-	struct arm64_trap_site site, *kept;
+	struct arm64_trap_site site;
 
 	if (qemu_plugin_insn_size(insn) != sizeof code)
 		return;
@@ -82,16 +82,8 @@ void arm64_exits_watch(struct qemu_plugin_insn *insn)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_clear, QEMU_PLUGIN_CB_R_REGS, (void *)(uintptr_t)cleared);
 		return;
 	}
-	if (!arm64_trap(code, size, &site))
-		return;
-	/* Kept for ever, as QEMU may run the block until it forgets it, and does not say when: some thousands of them. */
-	kept = malloc(sizeof *kept);
-	if (!kept) {
-		fprintf(stderr, "bootlab-plugin: out of memory\n");
-		exit(EXIT_FAILURE);
-	}
-	*kept = site;
-	qemu_plugin_register_vcpu_insn_exec_cb(insn, on_trap, QEMU_PLUGIN_CB_R_REGS, kept);
+	if (arm64_trap(code, size, &site))
+		exit_account_watch_site(insn, on_trap, &site, sizeof site);
 }
 
 void arm64_exits_vcpu(void)

@@ -8,6 +8,7 @@
 #include "exit_account.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,18 @@ void exit_account_forget_mappings(void)
 	self.generation = (self.generation + 1) & ((1 << GENERATION_BITS) - 1);
 	if (!self.generation)
 		memset(self.seen, 0xff, (size_t)self.n_vcpus * sizeof *self.seen);
+}
+
+void exit_account_watch_site(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_udata_cb_t taken, const void *site, size_t size)
+{
+	void *kept = malloc(size);
+
+	if (!kept) {
+		fprintf(stderr, "bootlab-plugin: out of memory\n");
+		exit(EXIT_FAILURE);
+	}
+	memcpy(kept, site, size);
+	qemu_plugin_register_vcpu_insn_exec_cb(insn, taken, QEMU_PLUGIN_CB_R_REGS, kept);
 }
 
 static void charge(uint64_t ns)

@@ -19,6 +19,12 @@ int exit_account_prove(uint64_t address, char *message, size_t message_size);
 void exit_account_take(const struct trap *trap);
 void exit_account_forget_mappings(void);
 
+/*
+ * Call `taken` before the instruction with a copy of `site`, and with the vCPU's registers at hand. Kept for ever, as QEMU may
+ * run the block until it forgets it, and does not say when: some thousands of them.
+ */
+void exit_account_watch_site(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_udata_cb_t taken, const void *site, size_t size);
+
 /* A callback for every access to memory. Most of what a boot with a profile takes besides is spent here. */
 void exit_account_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata);
 /* `vcpu` writes to a virtual address, which QEMU tells no such callback of. */

@@ -2,9 +2,6 @@
 /* What x86-64's instructions do to a guest of KVM: reads the registers that say what a trap is of, ahead of the instruction. */
 #include "x86_exits.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "code/traps.h"
 #include "exit_account.h"
 #include "registers.h"
@@ -87,20 +84,12 @@ void x86_exits_watch(struct qemu_plugin_insn *insn)
 {
 	uint8_t code[16];
 	size_t size = qemu_plugin_insn_data(insn, code, sizeof code);
-	struct trap_site site, *kept;
+	struct trap_site site;
 
 	if (changes_mapping(code, size))
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_new_mapping, QEMU_PLUGIN_CB_NO_REGS, NULL);
-	if (!x86_trap(code, size, &site))
-		return;
-	/* Kept for ever, as QEMU may run the block until it forgets it, and does not say when: a few hundred of them. */
-	kept = malloc(sizeof *kept);
-	if (!kept) {
-		fprintf(stderr, "bootlab-plugin: out of memory\n");
-		exit(EXIT_FAILURE);
-	}
-	*kept = site;
-	qemu_plugin_register_vcpu_insn_exec_cb(insn, on_trap, QEMU_PLUGIN_CB_R_REGS, kept);
+	if (x86_trap(code, size, &site))
+		exit_account_watch_site(insn, on_trap, &site, sizeof site);
 }
 
 void x86_exits_vcpu(void)

@@ -69,6 +69,17 @@ class Analysis:
         return self.record.marks.get(m.READY, self.profile.end_ns)
 
     @property
+    def past_ready_ns(self) -> int:
+        """Return how far `tree` and its figures go past ready, ns; 0 where they end there.
+
+        Ready by the console without a line end, at a prompt of a form that the plugin does not know, ends no slice.
+        """
+        ready_ns = self.record.marks.get(m.READY)
+        if ready_ns is None or self.profile.slice_index(m.READY) is not None:
+            return 0
+        return max(0, self.profile.end_ns - ready_ns)
+
+    @property
     def goal(self) -> str:
         """Return what `tree` and all figures go up to, in words."""
         return "ready" if m.READY in self.record.marks else "where it ended"

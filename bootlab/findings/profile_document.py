@@ -32,6 +32,7 @@ def profile_document(analysis: Analysis) -> dict[str, Any]:
         "outcome": record.outcome.value,
         "detail": record.detail,
         "complete": profile.complete,
+        "past_ready_ns": analysis.past_ready_ns,
         "ready_ns": record.marks.get(m.READY),
         "account": plain(analysis.account),
         "marks": record.marks,

@@ -29,6 +29,7 @@ from bootlab.report.profile.downloads import file_links
 from bootlab.report.profile.kvm_section import kvm
 from bootlab.report.profile.pictures import SCRIPTS, flame_chart, flame_graph, without_scripts
 from bootlab.report.profile.shown_parts import common_phases, parts_of, phase_parts
+from bootlab.report.profile.text import past_ready_words
 from bootlab.report.profile.time_blocks import TrackSpan, time_block
 from bootlab.report.profile.tree_blocks import both_block, number_tree, tree_block
 
@@ -164,6 +165,9 @@ def _cautions(analysis: Analysis) -> list[Html]:
         words.insert(0, "The profile was cut off: the page shows what was saved.")
     elif not analysis.account.closed:
         words.insert(0, "The account of this profile does not add up: see its section.")
+    if analysis.past_ready_ns:
+        said = past_ready_words(analysis.past_ready_ns)
+        words.insert(0, f"{said[0].upper()}{said[1:]}.")
     return [tag("p", one, class_="caution", role="note") for one in words]
 
 

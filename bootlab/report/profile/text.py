@@ -51,6 +51,8 @@ def profile(analysis: Analysis) -> RenderableType:
         lines.append(Text(visible(record.detail), style="red"))
     if not analysis.profile.complete:
         lines.append(Text("the profile was cut off: what follows is what was saved", style="yellow"))
+    if analysis.past_ready_ns:
+        lines.append(Text(past_ready_words(analysis.past_ready_ns), style="yellow"))
     lines += _account(analysis)
     lines += _section(f"phases up to {analysis.goal}", _phases(analysis))
     if analysis.price is not None:
@@ -66,6 +68,14 @@ def profile(analysis: Analysis) -> RenderableType:
     lines += _disks(analysis)
     lines += _section("what could be removed (bootlab advise)", advice_table(analysis.advice, most=_ADVICE))
     return Group(*lines, *foot(clock_of([record]), record.hashes, record.run))
+
+
+def past_ready_words(past_ready_ns: int) -> str:
+    """Return the sentence on a profile that no line end and no known prompt cuts at ready."""
+    return (
+        f"the profile has no cut at ready: what is \"up to ready\" goes on for {ms(past_ready_ns)} ms, to its end. "
+        "A booted.console that waits for a whole line, or a mark, gives one"
+    )
 
 
 def advice(value: Advice) -> RenderableType:

@@ -38,6 +38,18 @@ def analysis(tmp_path: Path) -> Analysis:
     return read_profile_run(write_profile_run(tmp_path))
 
 
+def test_a_profile_without_a_cut_at_ready_says_how_far_it_goes(analysis: Analysis) -> None:
+    assert analysis.past_ready_ns == 0 and "no cut at ready" not in printed(profile_text.profile(analysis))
+    ready_ns = analysis.record.marks["ready"]
+    slices = [replace(one, name="console") if one.name == "ready" else one for one in analysis.profile.slices]
+    longer = replace(analysis.profile, slices=slices, end_ns=ready_ns + 2_500_000)
+    uncut = replace(analysis, profile=longer)
+    said = " ".join(printed(profile_text.profile(uncut), width=200).split())
+    assert 'the profile has no cut at ready: what is "up to ready" goes on for 2.50 ms' in said
+    assert "The profile has no cut at ready" in profile_page(uncut) and profile_document(uncut)["past_ready_ns"]
+
+
+
 @pytest.fixture
 def everything(analysis: Analysis) -> list[RenderableType]:
     many = [make_point("vcpus", analysis), make_point("vcpus", analysis)]
