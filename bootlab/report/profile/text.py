@@ -73,7 +73,7 @@ def profile(analysis: Analysis) -> RenderableType:
 def past_ready_words(past_ready_ns: int) -> str:
     """Return the sentence on a profile that no line end and no known prompt cuts at ready."""
     return (
-        f"the profile has no cut at ready: what is \"up to ready\" goes on for {ms(past_ready_ns)} ms, to its end. "
+        f'the profile has no cut at ready: what is "up to ready" goes on for {ms(past_ready_ns)} ms, to its end. '
         "A booted.console that waits for a whole line, or a mark, gives one"
     )
 

@@ -49,7 +49,6 @@ def test_a_profile_without_a_cut_at_ready_says_how_far_it_goes(analysis: Analysi
     assert "The profile has no cut at ready" in profile_page(uncut) and profile_document(uncut)["past_ready_ns"]
 
 
-
 @pytest.fixture
 def everything(analysis: Analysis) -> list[RenderableType]:
     many = [make_point("vcpus", analysis), make_point("vcpus", analysis)]
