@@ -6,6 +6,7 @@ import pytest
 
 from scripts.publishing.tables import (
     Published,
+    command_line,
     find_faults,
     first_tables,
     inputs_now,
@@ -70,3 +71,10 @@ def test_a_new_text_replaces_the_old_one_and_nothing_else() -> None:
     assert with_text("x", document, "new\n") == document.replace(TEXT, "new\n")
     with pytest.raises(ValueError, match="has it twice"):
         with_text("y", document, "new\n")
+
+
+def test_a_command_wider_than_a_window_stands_in_a_block_of_its_own() -> None:
+    short = Published(document="README.md", command=["measure", "a b.toml"], files=[])
+    assert command_line(short) == "`bootlab measure 'a b.toml'`:"
+    long = short.model_copy(update={"command": ["compare", *["examples/microvm/peer.toml"] * 5]})
+    assert command_line(long).startswith("    bootlab compare examples/microvm/peer.toml ")

@@ -9,6 +9,7 @@ import tempfile
 from scripts.publishing.tables import (
     ROOT,
     Published,
+    command_line,
     find_faults,
     first_tables,
     inputs_now,
@@ -74,7 +75,7 @@ def _reported(run: str, *where: str) -> str:
 
 
 def _written(name: str, table: Published, said: str, inputs: dict[str, str]) -> Published:
-    text = f"`bootlab {shlex.join(table.command)}`:\n\n{first_tables(said, table.tables)}"
+    text = f"{command_line(table)}\n\n{first_tables(said, table.tables)}"
     path = ROOT / table.document
     path.write_text(with_text(name, path.read_text(encoding="utf-8"), text), encoding="utf-8")
     print(f"publish: {name}: written into {table.document}")

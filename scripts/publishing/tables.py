@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 ROOT: Final = Path(__file__).parents[2]
 RECORD: Final = ROOT / "docs" / "published.json"
+_WINDOW: Final = 120
 
 
 class Published(BaseModel):
@@ -46,6 +48,12 @@ def inputs_now(table: Published, root: Path = ROOT) -> dict[str, str]:
     """Return file -> sha256 of what decides the table's figures, as it lies in the tree now."""
     found = sorted({path for pattern in table.files for path in root.glob(pattern) if path.is_file()})
     return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+
+
+def command_line(table: Published) -> str:
+    """Return the command that measures a table, as the document says it above the table."""
+    command = f"bootlab {shlex.join(table.command)}"
+    return f"`{command}`:" if len(command) + len("``:") <= _WINDOW else f"    {command}"
 
 
 def text_of(name: str, document: str) -> str | None:
