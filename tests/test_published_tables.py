@@ -77,4 +77,10 @@ def test_a_command_wider_than_a_window_stands_in_a_block_of_its_own() -> None:
     short = Published(document="README.md", command=["measure", "a b.toml"], files=[])
     assert command_line(short) == "`bootlab measure 'a b.toml'`:"
     long = short.model_copy(update={"command": ["compare", *["examples/microvm/peer.toml"] * 5]})
-    assert command_line(long).startswith("    bootlab compare examples/microvm/peer.toml ")
+    folded = command_line(long).split("\n")
+    assert [line.strip(" \\") for line in folded] == [
+        "bootlab compare" + " examples/microvm/peer.toml" * 3,
+        "examples/microvm/peer.toml examples/microvm/peer.toml",
+    ]
+    assert folded[0].endswith(" \\")
+    assert all(len(line) <= 120 and line.startswith("    ") for line in folded)

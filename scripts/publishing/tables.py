@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import shlex
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -53,7 +54,10 @@ def inputs_now(table: Published, root: Path = ROOT) -> dict[str, str]:
 def command_line(table: Published) -> str:
     """Return the command that measures a table, as the document says it above the table."""
     command = f"bootlab {shlex.join(table.command)}"
-    return f"`{command}`:" if len(command) + len("``:") <= _WINDOW else f"    {command}"
+    if len(command) + len("``:") <= _WINDOW:
+        return f"`{command}`:"
+    lines = textwrap.wrap(command, _WINDOW - len(" \\"), initial_indent=" " * 4, subsequent_indent=" " * 8)
+    return " \\\n".join(lines)
 
 
 def text_of(name: str, document: str) -> str | None:
