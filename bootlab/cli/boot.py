@@ -7,14 +7,16 @@ from typing import Annotated
 import typer
 
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_shop, open_store, open_system
+from bootlab.cli.options.lives import LifeSeconds, Lives, LivesRequest, boot_lives, expect_lives
 from bootlab.cli.options.outputs import rebuilt_comment
+from bootlab.cli.options.places import choose_place
 from bootlab.cli.options.price import PriceModel, with_price
 from bootlab.cli.snapshot.restoring import RestoreRequest, Speech, restore
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.files import expect_file, inputs_of, write_text
 from bootlab.cli.terminal.showing import print_lines
 from bootlab.cli.terminal.speech import err, out, print_json
-from bootlab.errors import StoreError
+from bootlab.errors import InputError, StoreError
 from bootlab.experiments.store import RunKind
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
@@ -63,6 +65,8 @@ def boot(
         bool,
         typer.Option("--unread", help="With --from: do not read the snapshot's files and compare hashes, sizes alone."),
     ] = False,
+    lives: Lives = None,
+    life_s: LifeSeconds = None,
     parallel: Parallel = None,
     price: PriceModel = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the console.")] = False,
@@ -73,6 +77,7 @@ def boot(
 
     Console lines are stamped with host seconds since power-on; the phases below them are on the system's own clock.
     With --from the machine is not powered on: it goes on from a snapshot, as a machine of its own (docs/snapshots.md).
+    With --lives it is a disk image that boots again and again: a first boot does more (docs/images.md).
     Exit code 0: ready and well; 1: anything else.
     """
     value = with_price(open_system(system, silent=json), price)
@@ -83,6 +88,14 @@ def boot(
         write_text("--write-system", write_system, system_text(value) + rebuilt_comment(system))
         err.print(f"{write_system}: the system file of {system}; bootlab boot {write_system} boots it")
         return 0
+    expect_lives(value, lives, life_s)
+    if lives is not None:
+        if snapshot is not None:
+            raise InputError(
+                "--lives: a machine that goes on from a snapshot is not powered on", hint="leave out --from"
+            )
+        chosen = choose_place(None, parallel)
+        return boot_lives(value, system, LivesRequest(lives, life_s, [value.seed]), chosen, (json, runs))
     asked = RestoreRequest(snapshot, clones, clone, or_cold, unread, parallel)
     asked.expect_options(seed)
     if not json:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_shop, open_store, open_system
+from bootlab.cli.options.lives import LifeSeconds, Lives, LivesRequest, boot_lives, expect_lives
 from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
 from bootlab.cli.options.price import PriceModel, with_price
 from bootlab.cli.terminal.doubts import warn_of_doubts
@@ -31,6 +32,8 @@ def measure(
     same_seed: Annotated[
         bool, typer.Option("--same-seed", help="Every boot with the same seed: do they repeat exactly?")
     ] = False,
+    lives: Lives = None,
+    life_s: LifeSeconds = None,
     price: PriceModel = None,
     parallel: Parallel = None,
     cluster: Cluster = None,
@@ -40,10 +43,15 @@ def measure(
     """Boot a system several times and show median, spread and every value.
 
     On the virtual clock the boots differ in their seed, which shows how far the system moves for no reason; with
-    --same-seed they must be identical, and the exit code is 1 if they are not.
+    --same-seed they must be identical, and the exit code is 1 if they are not. With
+    --lives each life of a disk image is a series, and a step that chance makes longer is named (docs/images.md).
     """
     chosen, value = choose_place(cluster, parallel), with_price(open_system(system, silent=json), price)
     count = number or default_number(value)
+    expect_lives(value, lives, life_s)
+    if lives is not None:
+        seeds = [seed if same_seed else seed + index for index in range(count)]
+        return boot_lives(value, system, LivesRequest(lives, life_s, seeds), chosen, (json, runs))
     warn_of_doubts(value)
     with naming(system):
         prepared = prepare(open_shop(silent=json), value)

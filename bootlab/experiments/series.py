@@ -64,6 +64,11 @@ def recorded_boots(run: Run) -> Family:
         directories = [path for path in directories if path.name.startswith("baseline-")]
     elif run.kind in (RunKind.COMPARE, RunKind.GATE, RunKind.BISECT):
         raise InputError(f"{run.path}: is a comparison; name one of the runs or systems that it compared")
+    elif run.kind is RunKind.LIVES:
+        raise InputError(
+            f"{run.path}: has boots of several lives, which are no series of one system",
+            hint="image.life in a system file names one life, and bootlab measure boots it",
+        )
     kinds: dict[str, list[BootRecord]] = {"": [], NULL: [], FRESH: []}
     for path in directories:
         kind = next((kind for kind in (NULL, FRESH) if kind in path.name), "")

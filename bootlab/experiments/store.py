@@ -78,6 +78,7 @@ class RunKind(StrEnum):
     BISECT = "bisect"
     SNAPSHOT = "snapshot"
     CLONES = "clones"
+    LIVES = "lives"
 
 
 _RESUMED_BY: Final = {

@@ -2,6 +2,7 @@
 
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
+from bootlab.measure.life import life_before, live
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.system import System
 from bootlab.targets.registry import target_of
@@ -15,7 +16,8 @@ def prepare(
     """Make or find all that `system` boots from. `watch`: kernel symbols whose first execution becomes `watch:SYMBOL`.
 
     With `profile` the boots are profiled (virtual clock only). Raises InputError for files that cannot be right,
-    MissingTool for a QEMU that is absent or too old.
+    MissingTool for a QEMU that is absent or too old,
+    BootFailed for an earlier life of a disk image (`image.life`) that did not end as it should.
     """
     for key, part in (("booted.mark", system.booted), ("check.mark", system.check)):
         if part is not None and part.mark in OWN:
@@ -23,4 +25,8 @@ def prepare(
                 f"{key}: {part.mark!r} is a mark that bootlab makes itself, and this one is the guest's to make",
                 hint=f'for example {key} = "{"ready" if key == "booted.mark" else "checked"}"',
             )
-    return target_of(system).prepare(shop, system, BootRequest(watch, profile))
+    prepared = target_of(system).prepare(shop, system, BootRequest(watch, profile))
+    if system.image is None or system.image.life == 1 or not prepared.remembers:
+        return prepared
+    life = live(shop, prepare(shop, life_before(system)))
+    return prepared.after_life(life.folder, life.identity)

@@ -1,7 +1,7 @@
 """A whole disk, as a cloud or an installer has it: the machine boots it by its own firmware and bootloader."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
@@ -9,6 +9,8 @@ from bootlab.system.disk_model import AnyDiskModel
 from bootlab.system.machine import Attachment
 from bootlab.system.part import TEXT, Part
 
+MOST_LIVES: Final = 20
+"""How many lives a disk image may have: each is a boot, and what it wrote is kept."""
 _ATTACHED = (Attachment.VIRTIO, Attachment.NVME, Attachment.SCSI)
 
 
@@ -23,6 +25,10 @@ class DiskImage(Part):
     """`uki`: UEFI starts kernel, initramfs and words as one file, with systemd's stub; None: as it is."""
     order: bool = Field(default=True, exclude_if=lambda value: value is True)
     """Whether the firmware is told to boot from this disk first (QEMU's bootindex)."""
+    life: int = Field(default=1, ge=1, le=MOST_LIVES, exclude_if=lambda value: value == 1)
+    """Which of the machine's boots this is: 2 is the first one after a life that was powered off in order."""
+    life_s: int = Field(default=120, ge=1, le=86400, exclude_if=lambda value: value == 120)
+    """When each life before this one was powered off: seconds of the virtual clock since its power-on."""
     model: AnyDiskModel | None = Field(default=None, exclude_if=lambda value: value is None)
     """What the disk takes on the virtual clock, of whoever reads it: firmware, bootloader, kernel."""
 

@@ -229,6 +229,9 @@ class System(Part):
         """Return the model of each disk that has one, by QEMU's name of the disk: `image`, `rootfs`, `disk0`, ..."""
         whole = [(name, part.model) for name, part in (("image", self.image), ("rootfs", self.rootfs)) if part]
         models = dict([*whole, *((f"disk{index}", disk.model) for index, disk in enumerate(self.disks))])
+        if self.image is not None and self.image.life > 1 and (model := self.image.model) is not None:
+            # What a life before has read of a volume made of a snapshot is loaded.
+            models["image"] = model.model_copy(update={"first_touch_ns": 0})
         return {name: model for name, model in models.items() if model is not None}
 
     @property

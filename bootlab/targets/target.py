@@ -137,11 +137,14 @@ class OpenedMachine:
     """A machine that is not switched on yet. `tcp_port`: of this host, where its check listens.
 
     `keep` writes down a machine that stands still; None where it was not prepared for that. Raises StoreError.
+    `power_off` presses the power button of a machine that lives; None where it was not prepared for that. Raises
+    BootFailed.
     """
 
     session: Session
     tcp_port: int | None = None
     keep: Callable[[], Awaitable[None]] | None = None
+    power_off: Callable[[], Awaitable[None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +209,25 @@ class Prepared(ABC):
         """Return the boot that goes on from a snapshot of this one. Raises as `expect_keepable`."""
         self.expect_keepable()
         return replace(self, restored=restored)
+
+    @property
+    def remembers(self) -> bool:
+        """Return whether this machine has lives: what it writes to its disk can be there when it boots again."""
+        return False
+
+    def living(self, folder: Path, over_ns: int) -> Self:
+        """Return the same boot as a life: all that it writes is kept in `folder`, which is there and empty.
+
+        At `over_ns` of the virtual clock it stands still for its power button. Raises InputError.
+        """
+        raise InputError(f"image.life: a machine that runs on {self.runs_on} has no lives: nothing it writes is kept")
+
+    def after_life(self, folder: Path, identity: str) -> Self:
+        """Return the boot that follows a life, which left what is in `folder`; `identity`: of all that decided it.
+
+        Raises InputError as `living`.
+        """
+        return self.living(folder, 0)
 
     @abstractmethod
     def open(self, directory: Path, argv: list[str]) -> AbstractAsyncContextManager[OpenedMachine]:

@@ -11,6 +11,7 @@ from bootlab.experiments.comparing import Comparison, compare_series
 from bootlab.experiments.compression.result import CompressionResult
 from bootlab.experiments.family import Family
 from bootlab.experiments.importing import Imported, ImportedFile, ImportResult, import_document
+from bootlab.experiments.lives.result import lives_result
 from bootlab.experiments.series import series_of
 from bootlab.experiments.snapshot.result import clones_result, kept_result
 from bootlab.experiments.store import Run, RunKind, Store
@@ -274,6 +275,15 @@ def clones_run(store: Store) -> Run:
     return run
 
 
+def lives_run(store: Store) -> Run:
+    """Two lives of a disk image, whose boots left no console."""
+    run = store.start(RunKind.LIVES, "made-up", {})
+    first, later = written_boots(run, boots("series-before.json")[:2])
+    result = lives_result({1: [first], 2: [later]}, 60, str(run.path))
+    write_json(run.result, result.model_dump(mode="json", by_alias=True))
+    return run
+
+
 RUNS: dict[RunKind, Callable[[Store], Run]] = {
     RunKind.BOOT: boot_run,
     RunKind.MEASURE: measure_run,
@@ -291,5 +301,6 @@ RUNS: dict[RunKind, Callable[[Store], Run]] = {
     RunKind.BISECT: bisect_run,
     RunKind.SNAPSHOT: snapshot_run,
     RunKind.CLONES: clones_run,
+    RunKind.LIVES: lives_run,
 }
 """Kind -> what writes a run of it into a store."""

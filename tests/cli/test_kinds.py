@@ -36,6 +36,7 @@ TITLES = {
     RunKind.BISECT: "slow_init (new)",
     RunKind.SNAPSHOT: "instructions that no clone runs",
     RunKind.CLONES: "all different: random bytes",
+    RunKind.LIVES: "2 lives; powered off 60 s after power-on",
 }
 """What the terminal view of a kind says, and that of no other need say."""
 

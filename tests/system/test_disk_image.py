@@ -60,3 +60,20 @@ def test_ovmf_is_for_an_image(tmp_path: Path) -> None:
     text = '[machine]\ntype = "q35"\nfirmware = "ovmf"\n[kernel]\nimage = "vmlinuz"\n[booted]\nmark = "ready"\n'
     with pytest.raises(InputError, match="is for a system that boots from an \\[image\\]"):
         read_system(written(tmp_path, text))
+
+
+def test_a_later_life_finds_loaded_what_an_earlier_one_read(tmp_path: Path) -> None:
+    model = '[image]\npath = "disk.qcow2"\n[image.model]\nlike = "ssd"\nfirst_touch_ns = 5\ntouch_bytes = 512\n'
+    text = IMAGE.replace('[image]\npath = "disk.qcow2"\nattach = "nvme"\n', model)
+    first = read_system(written(tmp_path, text))
+    assert first.image is not None and first.modelled_disks["image"].first_touch_ns == 5
+    later = first.model_copy(update={"image": first.image.model_copy(update={"life": 2})})
+    assert later.modelled_disks["image"].first_touch_ns == 0
+    assert later.modelled_disks["image"].model_copy(update={"first_touch_ns": 5}) == first.modelled_disks["image"]
+
+
+@pytest.mark.parametrize(("key", "value"), [("life", 0), ("life", 21), ("life_s", 0)])
+def test_a_life_that_cannot_be_is_refused(key: str, value: int, tmp_path: Path) -> None:
+    text = IMAGE.replace('attach = "nvme"', f"{key} = {value}")
+    with pytest.raises(InputError, match=rf"image\.{key}"):
+        read_system(written(tmp_path, text))

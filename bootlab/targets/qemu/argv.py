@@ -5,6 +5,7 @@ idle, a fixed real-time clock, a seed for every random number the guest can read
 """
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from bootlab.network.addresses import GUEST_MAC, mac_words
@@ -16,6 +17,8 @@ from bootlab.targets.qemu.huge_pages import wanted_pages
 
 RTC_BASE = "2024-01-01T00:00:00"
 """The date in the guest's real-time clock at power-on. Any fixed one does."""
+_BETWEEN_LIVES = timedelta(hours=1)
+"""How much later than a life before a disk image's machine is switched on again."""
 
 NETDEV = "net0"
 """QEMU's name for the guest's wire."""
@@ -89,6 +92,8 @@ class Wiring:
     snapshot: SnapshotFiles | None = None
     identity: Identity | None = None
     """Of a system that can be told who it is."""
+    lasting: bool = False
+    """What the guest writes to its disk image and to UEFI's variables is kept: both files are this boot's alone."""
 
 
 def qemu_binary(system: System) -> str:
@@ -104,7 +109,7 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
     argv += ["-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
     argv += ["-qmp", f"unix:{_escape(wiring.qmp_socket)},server=on,wait=off"]
     if system.image is not None:
-        argv += _image(system, files)
+        argv += _image(system, files, lasting=wiring.lasting)
     else:
         argv += _kernel(system, files) if system.board is None else _board(system.board, files)
     if any("audiodev=none" in device for device in system.machine.devices):
@@ -142,13 +147,14 @@ def _kernel(system: System, files: BootFiles) -> list[str]:
     return argv
 
 
-def _image(system: System, files: BootFiles) -> list[str]:
+def _image(system: System, files: BootFiles, *, lasting: bool) -> list[str]:
     assert system.image is not None and files.image is not None
+    passing = "" if lasting else ",snapshot=on"
     argv: list[str] = []
     if files.firmware is not None and files.firmware_variables is not None:
         code, variables = _escape(files.firmware), _escape(files.firmware_variables)
         argv += ["-drive", f"if=pflash,format=raw,unit=0,readonly=on,file={code}"]
-        argv += ["-drive", f"if=pflash,format=raw,unit=1,snapshot=on,file={variables}"]
+        argv += ["-drive", f"if=pflash,format=raw,unit=1{passing},file={variables}"]
     if files.image_format == "efi":
         # A program that UEFI starts as it starts any it is given.
         return [*argv, "-kernel", str(files.image)]
@@ -156,7 +162,7 @@ def _image(system: System, files: BootFiles) -> list[str]:
     controller = _CONTROLLERS.get(attach, "").format(transport=_transport(system))
     if controller:
         argv += _device(system, controller, ",id=image-controller")
-    argv += ["-drive", f"if=none,id=image,format={files.image_format},snapshot=on,file={_escape(files.image)}"]
+    argv += ["-drive", f"if=none,id=image,format={files.image_format}{passing},file={_escape(files.image)}"]
     words = ",drive=image,serial=image" + (",bootindex=0" if system.image.order else "")
     if controller:
         words += ",bus=image-controller.0"
@@ -214,10 +220,15 @@ def _clock(system: System, accelerator: Accelerator) -> list[str]:
         return [
             "-accel", "tcg,thread=single",
             "-icount", f"shift={system.clock.shift},sleep=off",
-            "-rtc", f"base={RTC_BASE},clock=vm",
+            "-rtc", f"base={_date(system)},clock=vm",
             "-seed", str(system.seed),
         ]  # fmt: skip
-    return ["-accel", accelerator.value, "-rtc", f"base={RTC_BASE},clock=vm", "-seed", str(system.seed)]
+    return ["-accel", accelerator.value, "-rtc", f"base={_date(system)},clock=vm", "-seed", str(system.seed)]
+
+
+def _date(system: System) -> str:
+    lives_before = system.image.life - 1 if system.image is not None else 0
+    return (datetime.fromisoformat(RTC_BASE) + lives_before * _BETWEEN_LIVES).isoformat()
 
 
 def _disks(system: System, files: BootFiles, snapshot: SnapshotFiles | None) -> list[str]:

@@ -30,6 +30,7 @@ from bootlab.targets.qemu.huge_pages import expect_pages
 from bootlab.targets.qemu.hypervisor import hypervisor_line
 from bootlab.targets.qemu.image_stages import image_stage_lines
 from bootlab.targets.qemu.kvm import probe_kvm
+from bootlab.targets.qemu.life import expect_lives, left_by, life_config, make_room, press_power_button
 from bootlab.targets.qemu.network import GuestNetwork, read_network
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
 from bootlab.targets.qemu.program import find_firmware, probe_qemu_version, require_qemu
@@ -55,6 +56,8 @@ class QemuPrepared(Prepared):
     plugin: Path | None = None
     profile: ProfileSetup | None = None
     network: GuestNetwork | None = None
+    lasting: bool = False
+    """It is a life: what the guest writes is kept."""
 
     @asynccontextmanager
     async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:
@@ -72,6 +75,7 @@ class QemuPrepared(Prepared):
                 None if wire is None else wire.descriptor,
                 kept.files(self.files),
                 kept.identity(),
+                self.lasting,
             )
             argv += qemu_argv(system, self.files, wiring)
             inherited = () if wire is None else wire.inherited
@@ -81,7 +85,10 @@ class QemuPrepared(Prepared):
                     wire.let_go(session.tell_mark)
                 await kept.load(session.qmp)
                 yield OpenedMachine(
-                    session, port, partial(kept.keep, session.qmp) if self.keeping is not None else None
+                    session,
+                    port,
+                    partial(kept.keep, session.qmp) if self.keeping is not None else None,
+                    partial(press_power_button, session.qmp, system.clock.kind) if self.lasting else None,
                 )
         if wire is not None:
             session.doubts += wire.doubts
@@ -103,6 +110,19 @@ class QemuPrepared(Prepared):
             hashes={**self.hashes, **who},
             plugin_config=restored_config(self.plugin_config or ""),
         )
+
+    @property
+    def remembers(self) -> bool:
+        return self.system.image is not None
+
+    def living(self, folder: Path, over_ns: int) -> Self:
+        expect_lives(self.system, self.files)
+        files = make_room(self.files, folder)
+        config = None if self.plugin_config is None else life_config(self.plugin_config, over_ns)
+        return replace(self, files=files, lasting=True, plugin_config=config)
+
+    def after_life(self, folder: Path, identity: str) -> Self:
+        return replace(self, files=left_by(self.files, folder), hashes={**self.hashes, "life_before": identity})
 
     @property
     def unseen(self) -> tuple[str, ...]:

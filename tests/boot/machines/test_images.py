@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from bootlab.build.cache import file_sha256
+from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
+from bootlab.measure.life import CONSOLE, live
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
@@ -33,7 +34,7 @@ Image = Callable[..., Path]
 
 def bootlab(*words: str | Path, expect: int = 0) -> subprocess.CompletedProcess[str]:
     argv = [sys.executable, "-m", "bootlab", *map(str, words)]
-    done = subprocess.run(argv, capture_output=True, text=True, cwd=ROOT, check=False, timeout=900)
+    done = subprocess.run(argv, capture_output=True, text=True, cwd=ROOT, check=False, timeout=3600)
     assert done.returncode == expect, done.stderr
     return done
 
@@ -43,10 +44,10 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
     """Build an image by the verb, with one installation for all of them."""
     folder = tmp_path_factory.mktemp("images")
 
-    def build(loader: str = "grub", format: str = "raw") -> Path:
-        path = folder / f"{loader}.{format}"
+    def build(loader: str = "grub", format: str = "raw", *more: str) -> Path:
+        path = folder / f"{'-'.join([loader, *more])}.{format}"
         if not path.exists():
-            words = ["--loader", loader, "--format", format, "--output", path, "--json"]
+            words = ["--loader", loader, "--format", format, "--output", path, "--json", *more]
             built: dict[str, Any] = json.loads(bootlab("build", "image", *words).stdout)
             assert built["schema"] == "bootlab.image/1" and built["path"] == str(path)
             assert {"openssh-server", "systemd-sysv"} <= {one["name"] for one in built["packages"]}
@@ -122,6 +123,31 @@ def test_three_whole_boots_are_identical(
     assert [name for name in record.marks if name in (*m.PC_STAGES, m.IMAGE_ENTRY)] == stages
     # sshd listens before the prompt is there.
     assert m.FIRST_USER_INSTRUCTION in record.marks and record.marks["ssh"] < record.marks[m.READY]
+
+
+def test_a_second_life_does_less_than_the_first_and_a_life_can_be_lived_again(
+    image: Image, shop: Workshop, tmp_path: Path
+) -> None:
+    new = image("grub", "raw", "--first-boot-clean")
+    before = file_sha256(new)
+    said = bootlab("boot", new, "--lives", "2", "--life-s", "40", "--json", "--runs", tmp_path / "runs").stdout
+    result = json.loads(said)
+    assert result["schema"] == "bootlab.lives/1" and file_sha256(new) == before
+    first, second = (one["boots"][0] for one in result["lives"])
+    assert second["marks"]["ready"] < first["marks"]["ready"]
+    # The firmware and the bootloader do the same in both.
+    assert second["marks"]["start_kernel"] == first["marks"]["start_kernel"]
+    kinds = {kind for step in result["only_first"] for kind in step["kinds"]}
+    assert {"host keys", "machine-id"} <= kinds
+    steps = sum(step["first_ns"] - step["later_ns"] for step in result["only_first"]) + result["rest_ns"]
+    assert steps == first["marks"]["ready"] - second["marks"]["ready"]
+
+    system = system_of(new, tmp_path, ('path = "', 'life_s = 40\npath = "'))
+    lived = live(shop, prepare(shop, system))
+    again = live(Workshop(Cache(tmp_path / "cache")), prepare(shop, system))
+    assert again.identity == lived.identity and again.folder != lived.folder
+    for name in ("image.qcow2", CONSOLE):
+        assert file_sha256(again.folder / name) == file_sha256(lived.folder / name)
 
 
 def test_a_bad_image_is_told_in_one_sentence(image: Image, tmp_path: Path) -> None:

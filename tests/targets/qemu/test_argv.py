@@ -149,3 +149,27 @@ def test_wiring_never_reaches_the_guest() -> None:
     other = qemu_argv(system, FILES, Wiring(Path("/b"), host_port=2, plugin=None))
     only = [word for word in one if word not in other]
     assert all(word.startswith(("unix:", "user,id=net0,hostfwd=", "-plugin", "/p/")) for word in only), only
+
+
+def test_a_life_keeps_what_it_writes_and_a_later_one_begins_later() -> None:
+    files = FILES.model_copy(
+        update={
+            "disks": (),
+            "image": Path("/i/disk.img"),
+            "image_format": "raw",
+            "firmware": Path("/f/code.fd"),
+            "firmware_variables": Path("/f/vars.fd"),
+        }
+    )
+    given = {"name": "s", "machine": {"type": "q35"}, "kernel": {"installed": True}, "booted": {"console": "login:"}}
+    first = System.model_validate({**given, "image": {"path": "disk.img"}})
+    third = System.model_validate({**given, "image": {"path": "disk.img", "life": 3}})
+    passing = qemu_argv(first, files, Wiring(Path("/s")))
+    lasting = qemu_argv(first, files, Wiring(Path("/s"), lasting=True))
+    assert "if=none,id=image,format=raw,snapshot=on,file=/i/disk.img" in passing
+    assert "if=none,id=image,format=raw,file=/i/disk.img" in lasting
+    assert "if=pflash,format=raw,unit=1,file=/f/vars.fd" in lasting
+    assert "if=pflash,format=raw,unit=0,readonly=on,file=/f/code.fd" in lasting
+    assert [word.replace(",snapshot=on", "") for word in passing] == lasting
+    assert "base=2024-01-01T00:00:00,clock=vm" in passing
+    assert "base=2024-01-01T02:00:00,clock=vm" in qemu_argv(third, files, Wiring(Path("/s")))

@@ -1,0 +1,41 @@
+"""The words by which a terminal and a page tell of a disk image's lives."""
+
+from bootlab.experiments.lives.result import Chance, LifeBoots, LivesResult, OnlyFirst
+from bootlab.report.parts.figures import ms
+
+_SHOWN = 60
+
+
+def title(result: LivesResult) -> str:
+    """Return what was booted, how often, in one line."""
+    each = f", each with seeds {', '.join(map(str, result.seeds))}" if len(result.seeds) > 1 else ""
+    return f"{result.system}  {len(result.lives)} lives{each}; powered off {result.life_s} s after power-on"
+
+
+def life_words(one: LifeBoots) -> str:
+    """Return the median of a life without what is chance in it."""
+    summary = one.steady or one.ready
+    return ms(summary.median_ns) if summary is not None else ""
+
+
+def step_words(step: OnlyFirst | Chance) -> str:
+    """Return where a step ends, short enough for a table."""
+    return step.until if len(step.until) <= _SHOWN else f"{step.until[:_SHOWN]}..."
+
+
+def chance_words(chance: Chance) -> tuple[str, str]:
+    """Return what chance decided, and what it took by seed."""
+    took = chance.took_ns.values()
+    kinds = f" ({', '.join(chance.kinds)})" if chance.kinds else ""
+    head = (
+        f"chance, life {chance.life}{kinds}: {ms(min(took))} to {ms(max(took))} ms by seed, up to the line "
+        f'"{step_words(chance)}"'
+    )
+    return head, ", ".join(f"seed {seed}: {ms(ns)}" for seed, ns in chance.took_ns.items())
+
+
+def rest_words(result: LivesResult) -> str:
+    """Return what of the difference between the first life and the last is in no listed step."""
+    last = result.lives[-1].life
+    rest_ns = result.rest_ns or 0
+    return f"steps that differ by less, and those not listed: {ms(rest_ns, sign=True)} ms of life 1 over life {last}"
