@@ -10,9 +10,10 @@ import typer
 from bootlab.build.deployment.applied_files import carried
 from bootlab.build.deployment.carried import Builder, Carried
 from bootlab.build.deployment.installing import install_script, make_debian_package
+from bootlab.build.image.whole_copy import write_whole_copy
 from bootlab.build.outputs.origin import find_origin
-from bootlab.cli.options.arguments import Json, Runs, open_store
-from bootlab.cli.terminal.files import expect_folder
+from bootlab.cli.options.arguments import Json, Runs, open_shop, open_store
+from bootlab.cli.terminal.files import expect_file, expect_folder
 from bootlab.cli.terminal.showing import answer
 from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError, MissingTool, StoreError
@@ -21,10 +22,11 @@ from bootlab.experiments.store import RunKind
 from bootlab.experiments.trial.reached import choose_stack, read_reached
 from bootlab.experiments.trial.result import StackName, TryResult
 from bootlab.measure.record_files import read_record
-from bootlab.report.trial.applied import account, apply_document, apply_view
+from bootlab.report.trial.applied import Written, account, apply_document, apply_view
+from bootlab.system import System
 from bootlab.system.text import system_text
 
-_ACCOUNT, _SYSTEM, _SCRIPT = "CHANGES.md", "system.toml", "apply.sh"
+_ACCOUNT, _SYSTEM, _SCRIPT, _IMAGE = "CHANGES.md", "system.toml", "apply.sh", "image.toml"
 
 
 def apply(
@@ -50,6 +52,15 @@ def apply(
             "[default: whose output folder the system's files are in, else debian]",
         ),
     ] = None,
+    image: Annotated[
+        Path | None,
+        typer.Option(
+            "--image",
+            metavar="FILE",
+            help="Of a system that boots from a disk image: a new one with the stack laid in, raw (.img, .raw) or "
+            "qcow2; image.toml beside the files boots it.",
+        ),
+    ] = None,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
@@ -70,6 +81,8 @@ def apply(
     result = read_result(found, TryResult)
     chosen = choose_stack(result, stack)
     before, after = read_reached(found, chosen)
+    if image is not None:
+        _expect_new_image(image, after)
     origin = find_origin(before)
     # Of tools that have no forms of their own here, an image for one, a distribution's are the nearest.
     found_for = next((one for one in Builder if origin is not None and one.value == origin.tool.value), Builder.DEBIAN)
@@ -81,12 +94,23 @@ def apply(
         # With the seed of the boot that is the stack's figure, it boots to that very figure.
         seed = read_record(Path(result.final[chosen].run)).seed
         (to / _SYSTEM).write_text(system_text(after.with_seed(seed)), encoding="utf-8")
+        if image is not None:
+            whole = write_whole_copy(open_shop(silent=json), after.with_seed(seed), image)
+            (to / _IMAGE).write_text(system_text(whole), encoding="utf-8")
         package = _package(made, f"bootlab-changes-{_package_name(result.system)}", to)
-        document = apply_document(result, chosen, made, to, package)
+        document = apply_document(result, chosen, made, Written(to, package, image))
         (to / _ACCOUNT).write_text(account(result, document), encoding="utf-8")
     except OSError as error:
         raise StoreError(f"--to: {error.filename or to}: {error.strerror or error}") from error
     return answer(apply_view(document), json=json)
+
+
+def _expect_new_image(image: Path, after: System) -> None:
+    if after.image is None:
+        raise InputError(f"--image: {after.name} boots from no disk image: there is none to lay its changes into")
+    if image.exists():
+        raise InputError(f"--image {image}: is there already", hint="name a new file, or remove that one")
+    expect_file("--image", image, [("the image", after.image.path)], example="changed.qcow2")
 
 
 def _write(made: Carried, to: Path) -> None:

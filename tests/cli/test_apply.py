@@ -105,3 +105,11 @@ def test_the_last_trial_is_what_no_word_means(place: Place, tried: str, tmp_path
     name, _ = stack_of(tried)
     assert Store(place.runs).find("last").path == Path(tried)
     assert run(["apply", "--stack", name, "--to", str(tmp_path / "changes"), "--runs", str(place.runs)]) == 0
+
+
+def test_an_image_is_for_a_system_that_boots_from_one(place: Place, tried: str, tmp_path: Path) -> None:
+    name, _ = stack_of(tried)
+    words = ["apply", tried, "--stack", name, "--to", str(tmp_path / "changes"), "--runs", str(place.runs)]
+    with pytest.raises(InputError, match="--image: .* boots from no disk image"):
+        run([*words, "--image", str(tmp_path / "new.img")])
+    assert not (tmp_path / "changes").exists() and not (tmp_path / "new.img").exists()

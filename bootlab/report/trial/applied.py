@@ -1,5 +1,6 @@
 """A stack of a trial as files for where the system is really built: the account beside them, JSON and words."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -32,6 +33,15 @@ _STEPS: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written: the folder, a Debian package, a disk image with the stack laid in; None for those not made."""
+
+    folder: Path
+    package: Path | None = None
+    image: Path | None = None
+
+
 class CarriedFile(Document):
     path: str
     """Below the folder."""
@@ -61,12 +71,12 @@ class ApplyDocument(Document):
     """Key of the system file -> what no file carries, and what to do."""
     package: str | None
     """The Debian package; None where no file has its place in a root, or dpkg-deb is missing."""
+    image: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The disk image with the stack laid in; left out where none was asked for."""
 
 
-def apply_document(
-    result: TryResult, stack: StackName, made: Carried, folder: Path, package: Path | None
-) -> ApplyDocument:
-    """Return the account of what was written to `folder`."""
+def apply_document(result: TryResult, stack: StackName, made: Carried, written: Written) -> ApplyDocument:
+    """Return the account of what was written."""
     finished = result.final[stack]
     return ApplyDocument(
         run=result.run,
@@ -75,12 +85,13 @@ def apply_document(
         techniques=finished.techniques,
         before_ns=result.baseline.total_ns,
         after_ns=finished.total_ns,
-        folder=str(folder),
+        folder=str(written.folder),
         files=[CarriedFile(path=str(path), use=use) for path, use in sorted(made.uses.items())],
         words=made.words,
         lost_words=made.lost_words,
         by_hand=made.by_hand,
-        package=None if package is None else str(package),
+        package=None if written.package is None else str(written.package),
+        image=None if written.image is None else str(written.image),
     )
 
 
@@ -92,6 +103,8 @@ def apply_view(document: ApplyDocument) -> View:
         lines.append("by hand, in no file:")
         lines += [f"  {key}: {what}" for key, what in document.by_hand.items()]
     lines += [f"written: {document.folder}", f"bootlab boot {document.folder}/system.toml boots all of it"]
+    if document.image is not None:
+        lines.append(f"{document.image}: the image with the stack laid in; {document.folder}/image.toml boots it")
     return View(document, tuple(lines))
 
 

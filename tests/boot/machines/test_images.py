@@ -125,6 +125,23 @@ def test_three_whole_boots_are_identical(
     assert m.FIRST_USER_INSTRUCTION in record.marks and record.marks["ssh"] < record.marks[m.READY]
 
 
+def test_what_a_trial_found_is_laid_into_a_new_image_which_boots_to_the_trials_figure(
+    image: Image, tmp_path: Path
+) -> None:
+    waits = image("grub", "raw", "--menu", "1")
+    system_of(waits, tmp_path, KERNEL_SPEAKS)
+    before, runs = file_sha256(waits), tmp_path / "runs"
+    tried = ["try", tmp_path / "system.toml", "bootloader_menu_none", "--seeds", "3", "--nulls", "3"]
+    bootlab(*tried, "--runs", runs, "--json")
+    applied = ["apply", "last", "--to", tmp_path / "changes", "--image", tmp_path / "new.qcow2"]
+    told = json.loads(bootlab(*applied, "--runs", runs, "--json").stdout)
+    assert "bootloader_menu_none" in told["techniques"] and told["before_ns"] - told["after_ns"] > 900_000_000
+    for name in ("image.toml", "system.toml"):
+        booted = json.loads(bootlab("boot", tmp_path / "changes" / name, "--runs", runs, "--json").stdout)
+        assert booted["marks"]["ready"] == told["after_ns"], name
+    assert file_sha256(waits) == before
+
+
 def test_a_second_life_does_less_than_the_first_and_a_life_can_be_lived_again(
     image: Image, shop: Workshop, tmp_path: Path
 ) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from bootlab.build.deployment.applied_files import carried
 from bootlab.experiments.trial.reached import choose_stack
-from bootlab.report.trial.applied import account, apply_document, apply_view
+from bootlab.report.trial.applied import Written, account, apply_document, apply_view
 from tests.replayed import answer, replayed, trial, word
 
 
@@ -14,7 +14,7 @@ def test_every_step_and_file_is_in_the_account(tmp_path: Path) -> None:
     result = tried.run()
     stack = choose_stack(result, None)
     made = carried(system, tried.reached[stack].with_part("machine", memory_mib=64))
-    document = apply_document(result, stack, made, tmp_path / "out", None)
+    document = apply_document(result, stack, made, Written(tmp_path / "out"))
     assert document.after_ns == result.final[stack].total_ns < document.before_ns
     page = account(result, document)
     assert "| `fast` | 5.00 |" in page
