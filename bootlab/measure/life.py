@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bootlab.build.cache import file_sha256
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed
 from bootlab.measure.guest.heard_console import HeardConsole
 from bootlab.measure.host.deadline import deadline
 from bootlab.measure.session_events import SessionEvents
-from bootlab.profile.recorded.trace import read_trace
+from bootlab.profile.recorded.trace import TRAPS, read_trace
 from bootlab.system import ClockKind, System
 from bootlab.targets.target import (
     TRACE,
@@ -65,9 +66,13 @@ def live(shop: Workshop, prepared: Prepared) -> EarlierLife:
         shop.tell(f"life {image.life} of {prepared.system.name}: {image.life_s} s on the {clock} clock, then power off")
         out.mkdir()
         asyncio.run(_live(prepared.living(out, image.life_s * 1_000_000_000), out))
+        for line in _doubts(out / TRACE):
+            shop.tell(f"life {image.life}: {line}: it may not repeat exactly")
 
     folder = shop.cache.make("life", key, make)
-    return EarlierLife(folder, hashlib.sha256(key.encode()).hexdigest())
+    # Where the image lies does not decide a life; on the wall clock none is as another, which its console tells.
+    decided = json.dumps([_FORMAT, prepared.key, image.life_s, file_sha256(folder / CONSOLE)])
+    return EarlierLife(folder, hashlib.sha256(decided.encode()).hexdigest())
 
 
 async def _live(prepared: Prepared, folder: Path) -> None:
@@ -78,6 +83,16 @@ async def _live(prepared: Prepared, folder: Path) -> None:
             await _Lived(prepared, machine, heard, folder).follow()
     finally:
         (folder / CONSOLE).write_bytes(heard.raw)
+
+
+def _doubts(path: Path) -> list[str]:
+    if not path.exists():
+        return []
+    trace = read_trace(path)
+    told = [f"exact {feature}: refused: {why}" for feature, why in trace.refused.items() if feature != TRAPS]
+    if trace.settled[1]:
+        told.append(f"of {trace.settled[0]} waits for a disk {trace.settled[1]} were given up")
+    return told
 
 
 @dataclass
@@ -161,9 +176,11 @@ class _Lived:
     def _died(self, ended: Ended) -> BootFailed:
         image = self.prepared.system.image
         assert image is not None
+        full = "No space left" in ended.detail or "ENOSPC" in ended.detail
         return BootFailed(
             f"life {image.life}: not powered off in order: {ended.detail or ended.reason.value}, "
-            f"{_last_words(self.heard)}"
+            f"{_last_words(self.heard)}",
+            hint="what a life writes is kept in the cache: BOOTLAB_CACHE names another folder for it" if full else None,
         )
 
 

@@ -25,6 +25,7 @@ class Living(ReplayPrepared):
 
     said: bytes = b"debian login: "
     end: EndReason = EndReason.GUEST_SHUTDOWN
+    trace: str = ""
     lived: list[Path] = field(default_factory=list)
 
     def living(self, folder: Path, over_ns: int) -> "Living":
@@ -37,6 +38,8 @@ class Living(ReplayPrepared):
         async def press() -> None:
             (directory / "pressed").touch()
 
+        if self.trace:
+            (directory / "trace.txt").write_text(self.trace)
         yield OpenedMachine(ReplaySession(Play(((1_000, self.said),), None, end=self.end)), power_off=press)
 
 
@@ -56,6 +59,24 @@ def test_a_life_leaves_its_folder_and_is_lived_once(tmp_path: Path) -> None:
     assert (first.folder / CONSOLE).read_bytes() == b"debian login: "
     other = replace(machine(tmp_path / "other"), hashes={"image": "another"})
     assert live(shop, other).identity != first.identity and len(other.lived) == 1
+
+
+def test_what_a_life_said_is_part_of_who_it_was(tmp_path: Path) -> None:
+    """On the wall clock no two lives are the same, and what comes after one lies over its disk alone."""
+    one = machine(tmp_path / "1")
+    first, again = (live(Workshop(Cache(tmp_path / name)), one) for name in ("a", "b"))
+    other = live(Workshop(Cache(tmp_path / "c")), replace(one, said=b"later login: "))
+    assert first.identity == again.identity != other.identity
+
+
+def test_a_life_whose_disks_may_not_repeat_says_so(tmp_path: Path) -> None:
+    told: list[str] = []
+    refused = "bootlab-trace 1\nclock virtual 0\nrefused network no socket\nrefused traps no symbol\nsettled 5 2\n"
+    live(Workshop(Cache(tmp_path / "cache"), tell=told.append), machine(tmp_path, trace=refused))
+    assert told[1:] == [
+        "life 1: exact network: refused: no socket: it may not repeat exactly",
+        "life 1: of 5 waits for a disk 2 were given up: it may not repeat exactly",
+    ]
 
 
 @pytest.mark.parametrize(
