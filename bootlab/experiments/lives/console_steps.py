@@ -56,8 +56,12 @@ class ConsoleStep:
     @property
     def kinds(self) -> list[str]:
         """Return which works of a first boot the lines of this step tell of, those of the line at its end included."""
-        said = [self.until, *(line for lines in self.alone for line in lines)]
-        return [name for name, pattern in KINDS if any(pattern.search(line) for line in said)]
+        return _kinds([self.until, *(line for lines in self.alone for line in lines)])
+
+    @property
+    def works(self) -> list[str]:
+        """Return which of these works the first of the boots alone tells of."""
+        return _kinds(self.alone[0])
 
 
 def said_lines(raw: bytes, trace: PluginTrace, until_ns: int) -> list[SaidLine]:
@@ -96,6 +100,10 @@ def steps_between(boots: Sequence[tuple[Sequence[SaidLine], int]]) -> list[Conso
         steps.append(ConsoleStep(after, until, tuple(took), tuple(alone)))
         before = list(places)
     return steps
+
+
+def _kinds(said: Sequence[str]) -> list[str]:
+    return [name for name, pattern in KINDS if any(pattern.search(line) for line in said)]
 
 
 def _shown(raw: bytes) -> str:

@@ -72,7 +72,9 @@ class LivesResult(Document):
     """When each life before the last one was powered off, in s since its power-on."""
     lives: list[LifeBoots]
     only_first: list[OnlyFirst]
-    """Where the first life differs from the last one, the largest difference first, of boots with the first seed."""
+    """Where the first life differs from the last one, the largest difference first, of boots with the first seed.
+
+    The twelve largest, and all in which the first life alone tells of a work of a first boot."""
     rest_ns: int | None
     """What of their difference is in steps that are not listed; None where they cannot be compared."""
     chances: list[Chance]
@@ -155,8 +157,10 @@ def _only_first(
     if first is last or first.ready_ns is None or last.ready_ns is None or not first_said or not last_said:
         return [], None
     steps = steps_between([(first_said, first.ready_ns), (last_said, last.ready_ns)])
-    told = [step for step in steps if step.spread_ns >= _LEAST_NS]
-    told = sorted(told, key=lambda step: -step.spread_ns)[:_STEPS]
+    ordered = sorted(steps, key=lambda step: -step.spread_ns)
+    longest = [step for step in ordered if step.spread_ns >= _LEAST_NS][:_STEPS]
+    # What a machine does when it boots first is told, however short it is.
+    told = [step for step in ordered if step in longest or step.works]
     listed = [
         OnlyFirst(
             after=step.after,

@@ -49,6 +49,22 @@ def test_what_only_the_first_life_did_is_told_and_the_account_closes(tmp_path: P
     assert listed + (result.rest_ns or 0) == (one.ready_ns or 0) - (two.ready_ns or 0)
 
 
+def test_a_work_of_a_first_boot_is_told_however_short_it_is(tmp_path: Path) -> None:
+    others = [(200 + 10 * number, f"unit {'abcdefghijklmnopqrst'[number] * 3}") for number in range(20)]
+    later = [(at // 2 + 100, text) for at, text in others]
+    one = boot(tmp_path / "1", 1, 900, (100, "kernel"), (101, "Initializing machine ID"), (102, "systemd"), *others)
+    two = boot(tmp_path / "2", 1, 600, (100, "kernel"), (102, "systemd"), *later)
+    result = lives_result({1: [one], 2: [two]}, 60, "/run")
+    (step,) = [step for step in result.only_first if step.kinds]
+    assert (step.kinds, step.said, step.first_ns, step.later_ns) == (
+        ["machine-id"],
+        ["Initializing machine ID"],
+        2 * MS,
+        2 * MS,
+    )
+    assert len(result.only_first) == 13
+
+
 def test_chance_is_named_by_its_step_and_taken_out_of_the_median(tmp_path: Path) -> None:
     ones = [first_life(tmp_path / f"1-{seed}", seed, key) for seed, key in ((1, 40), (2, 340), (3, 90))]
     twos = [later_life(tmp_path / f"2-{seed}", seed) for seed in (1, 2, 3)]
