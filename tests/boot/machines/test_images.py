@@ -155,7 +155,8 @@ def test_a_second_life_does_less_than_the_first_and_a_life_can_be_lived_again(
     # The firmware and the bootloader do the same in both.
     assert second["marks"]["start_kernel"] == first["marks"]["start_kernel"]
     kinds = {kind for step in result["only_first"] for kind in step["kinds"]}
-    assert {"host keys", "machine-id"} <= kinds
+    # The prompt does not wait for the host keys here: getty gives up waiting for other jobs after 5 s.
+    assert "machine-id" in kinds
     steps = sum(step["first_ns"] - step["later_ns"] for step in result["only_first"]) + result["rest_ns"]
     assert steps == first["marks"]["ready"] - second["marks"]["ready"]
 
