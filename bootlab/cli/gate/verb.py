@@ -250,7 +250,7 @@ def _expect_one_clock(after: System, before: System | GateBaseline, against: str
 
 def _held(run: Run, after: System, before: System | GateBaseline, asked: _AskedGate, *, silent: bool) -> Held:
     with boot_progress(None, silent=silent) as progress, asked.place.open(progress.note) as place:
-        engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.booted(done.job.label))
+        engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.count_boot(done.job.label))
         if isinstance(before, System) and wall_clock(after):
             number = asked.seeds or _WALL_BOOTS
             if number < FEWEST_WALL:

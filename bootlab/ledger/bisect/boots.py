@@ -184,7 +184,7 @@ class StatesBooted:
         if state.name not in self._boots:
             self._systems[state.name] = _usable(state, lambda: self._source.system(state))
             self._boots[state.name] = _StateBoots(
-                self._engine, self._shop, self._asked.seeds, partial(self._source.ready, state), state.short
+                self._engine, self._shop, self._asked.seeds, partial(self._source.bring_back, state), state.short
             )
         return self._boots[state.name], self._systems[state.name]
 
