@@ -329,6 +329,17 @@ def test_every_public_function_says_what_it_returns() -> None:
     assert not found, "\n" + "\n".join(sorted(found))
 
 
+def test_every_public_class_says_what_it_is() -> None:
+    """In a sentence of its own: a list of fields or values does not."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.name} has no docstring"
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and ast.get_docstring(node) is None
+    ]
+    assert not found, "\n" + "\n".join(sorted(found))
+
+
 def test_no_function_and_no_file_is_too_long() -> None:
     """Verbs are let off, of which each option is a parameter with its help: they are the functions of `cli` by name."""
     for path in PACKAGE.rglob("*.py"):

@@ -68,7 +68,7 @@ class KernelObjects:
         return index if address < start + size else None
 
     def save(self, path: Path) -> None:
-        """Write it as JSON."""
+        """Write the map to a file as JSON, which `read_objects` reads."""
         document = {
             "schema": _SCHEMA,
             "objects": [[one.path, one.source, sorted(one.reads), one.size] for one in self.objects],

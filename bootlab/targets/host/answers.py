@@ -62,7 +62,7 @@ class Answers:
         self._asker.start()
 
     def tell_mark(self, name: str, t_ns: int, words: str = "") -> None:
-        """Tell a mark."""
+        """Say that the machine came to a mark, as a line of the session."""
         self._say(t_ns, f"bootlab: mark {name} {words}")
 
     def tell_fact(self, name: str, value: str) -> None:
