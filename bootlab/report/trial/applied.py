@@ -43,6 +43,8 @@ class Written:
 
 
 class CarriedFile(Document):
+    """A file that a stack of techniques became."""
+
     path: str
     """Below the folder."""
     use: str
