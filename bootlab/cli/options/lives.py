@@ -94,7 +94,7 @@ def boot_lives(
     ]
     with run.locked(), boot_progress(len(jobs), silent=json) as progress, chosen.open(progress.note) as place:
         progress.note(f"{value.name}: {asked.lives} lives, {len(jobs)} boots")
-        engine = Engine(run, place=place, watcher=lambda done: progress.booted(done.job.label))
+        engine = Engine(run, place=place, watcher=lambda done: progress.count_boot(done.job.label))
         records = iter(engine.boot_all(jobs))
     result = lives_result({life: [next(records) for _ in asked.seeds] for life in boots}, life_s, str(run.path))
     write_json(run.result, result.model_dump(mode="json", by_alias=True))
