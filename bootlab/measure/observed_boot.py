@@ -38,6 +38,11 @@ class ObservedBoot:
         path = self.directory / TRACE
         return read_trace(path) if path.exists() else None
 
+    def has_seen(self, mark: str) -> bool:
+        """Return whether the trace has this mark of the screen, without reading the rest of it."""
+        path = self.directory / TRACE
+        return path.exists() and b"\nseen %s " % mark.encode() in path.read_bytes()
+
     def has_traced(self, mark: str | None) -> bool:
         """Return whether the trace has this mark of the guest; false where nothing traces it."""
         trace = self.trace() if self.prepared.traced else None
