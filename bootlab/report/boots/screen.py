@@ -30,13 +30,13 @@ def screen_lines(records: Sequence[BootRecord]) -> list[RenderableType]:
     names = _names(records)
     if not names:
         return []
-    rows = plain_table("on the screen", "ms>", "ms since>", "")
+    rows = plain_table("mark", "ms>", "ms since>", "")
     for name in names:
         after, since = _after(records, name), _median(_spans(records, name))
         rows.add_row(Text(visible(name), overflow="fold"), ms(_median(_times(records, name))) or "not seen",
                      ms(since), Text(visible(after), overflow="fold"))  # fmt: skip
     if len(records) > 1:
-        return [Text(), Text("on the screen: medians"), rows]
+        return [Text(), Text("marks: medians"), rows]
     return [rows, Text(_pictures_line(records[0]))]
 
 
@@ -45,7 +45,7 @@ def screen_change(before: Sequence[BootRecord], after: Sequence[BootRecord]) -> 
     names = [name for name in _names(before) if name in _names(after)]
     if not names:
         return []
-    rows: Table = plain_table("on the screen, since", "", "before ms>", "after ms>", "change ms>", "change %>")
+    rows: Table = plain_table("mark, since", "", "before ms>", "after ms>", "change ms>", "change %>")
     for name in names:
         for since, times in (("", _times), (_after(before, name), _spans)):
             one, other = _median(times(before, name)), _median(times(after, name))
@@ -77,7 +77,7 @@ def screen_section(records: Sequence[BootRecord], side: str = "") -> Html:
         for name in _names(records)
     ]
     many = f", medians of {len(records)} boots" if len(records) > 1 else ""
-    caption = f"Marks of the screen, ms since power-on{many}, and since the mark that each comes behind."
+    caption = f"Marks, ms since power-on{many}, and since the mark that each comes behind."
     shown = median_boot(records)
     name, title = (f"screen-{side}", f"On the screen, {side}") if side else ("screen", "On the screen")
     return section(
@@ -117,14 +117,20 @@ def _png(path: Path, width: int) -> str:
 
 
 def _names(records: Sequence[BootRecord]) -> list[str]:
+    """Return the marks of boots whose screen was looked at, but for bootlab's own, in the order of their times."""
     names: dict[str, None] = {}
     for record in records:
-        names.update(dict.fromkeys(record.screen.after if record.screen is not None else ()))
-    return list(names)
+        if record.screen is not None:
+            names.update(dict.fromkeys((*record.screen.after, *record.marks)))
+    own = [name for name in names if name in m.OWN or name == m.READY]
+    times = {name: _median(_times(records, name)) for name in names if name not in own}
+    # What was not seen comes last.
+    return sorted(times, key=lambda name: (times[name] is None, times[name] or 0))
 
 
 def _after(records: Sequence[BootRecord], name: str) -> str:
-    return next((record.screen.after[name] for record in records if record.screen and name in record.screen.after), "")
+    screens = [record.screen for record in records if record.screen is not None]
+    return next((screen.after[name] for screen in screens if name in screen.after), m.POWER_ON)
 
 
 def _times(records: Sequence[BootRecord], name: str) -> list[int]:

@@ -97,6 +97,18 @@ def test_looks_are_not_noticed(shop: Workshop, tmp_path: Path) -> None:
     assert traces[0] == traces[1]
 
 
+def test_without_a_check_the_boot_ends_as_the_mark_is_certain(shop: Workshop, tmp_path: Path) -> None:
+    text = (SOURCES / "system.toml").read_text()
+    system = screen_work(tmp_path / "system", (text[text.index("[check]") :], ""))
+    records = [boot_once(system, shop, tmp_path / str(number)) for number in (1, 2)]
+    assert [record.outcome for record in records] == [Outcome.READY, Outcome.READY], records[0].detail
+    ends = [read_trace(tmp_path / str(number) / "trace.txt").end for number in (1, 2)]
+    assert ends[0] is not None and ends[0] == ends[1]
+    # 300 ms of rest, and the look after them.
+    assert 300_000_000 <= ends[0].t_ns - records[0].marks["rest"] <= 320_000_000
+    assert told(records[0]) == told(records[1])
+
+
 def test_a_picture_of_one_boot_is_the_mark_of_another(shop: Workshop, tmp_path: Path) -> None:
     first = boot_once(screen_work(tmp_path / "first"), shop, tmp_path / "1")
     assert first.screen is not None

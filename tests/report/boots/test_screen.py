@@ -26,7 +26,7 @@ def seen(folder: Path, *, later_ns: int = 0) -> BootRecord:
         )
     after = {"window": "power_on", "password": "window", "desk": "password", "never": "desk"}
     screen = ScreenRecord(looks=1234, frames=7, after=after, frames_up_to={"desk": "00ff"}, pictures=pictures, lost=2)
-    marks = {"window": 400_000_000, "password": 500_000_000, "desk": 550_000_000 + later_ns}
+    marks = {"full-boot": 300_000_000, "window": 400_000_000, "password": 500_000_000, "desk": 550_000_000 + later_ns}
     return record.model_copy(update={"screen": screen, "marks": {**record.marks, **marks}, "run": str(folder)})
 
 
@@ -34,7 +34,7 @@ def test_a_boot_without_a_screen_shows_none() -> None:
     records = series("series-before.json")
     assert screen_lines(records) == [] and screen_change(records, records) == []
     assert screen_section(records) == ""
-    assert "on the screen" not in printed(text.boot(records[0]))
+    assert "ms since" not in printed(text.boot(records[0]))
 
 
 def test_each_mark_has_its_times(tmp_path: Path) -> None:
@@ -42,6 +42,8 @@ def test_each_mark_has_its_times(tmp_path: Path) -> None:
     assert re.search(r"window +400\.00 +400\.00 power_on", shown)
     assert re.search(r"desk +550\.00 +50\.00 password", shown)
     assert re.search(r"never +not seen +desk", shown)
+    # In the order of their times, and a mark that the guest says is among them.
+    assert re.search(r"full-boot.*window.*password.*desk.*never", shown, re.DOTALL)
     kept = "1,234 looks, 7 new frames; pictures: 2 of marks, 1 of the film; 2 more were not kept"
     assert kept in " ".join(shown.split())
 
@@ -49,7 +51,7 @@ def test_each_mark_has_its_times(tmp_path: Path) -> None:
 def test_of_several_boots_it_is_the_medians(tmp_path: Path) -> None:
     boots = [seen(tmp_path / str(number), later_ns=number * 10_000_000) for number in range(3)]
     shown = printed(Group(*screen_lines(boots)))
-    assert "on the screen: medians" in shown
+    assert "marks: medians" in shown
     assert re.search(r"desk +560\.00 +60\.00 password", shown)
 
 
