@@ -6,6 +6,7 @@ import pytest
 
 from scripts.publishing.tables import (
     Published,
+    command_line,
     find_faults,
     first_tables,
     inputs_now,
@@ -70,3 +71,18 @@ def test_a_new_text_replaces_the_old_one_and_nothing_else() -> None:
     assert with_text("x", document, "new\n") == document.replace(TEXT, "new\n")
     with pytest.raises(ValueError, match="has it twice"):
         with_text("y", document, "new\n")
+
+
+def test_a_command_wider_than_a_window_stands_in_a_block_of_its_own() -> None:
+    short = Published(document="README.md", command=["measure", "a b.toml"], files=[])
+    assert command_line(short) == "`bootlab measure 'a b.toml'`:"
+    script = short.model_copy(update={"command": ["scripts/price-tables", "--output", "-"], "script": True})
+    assert command_line(script) == "`scripts/price-tables --output -`:"
+    long = short.model_copy(update={"command": ["compare", *["examples/microvm/peer.toml"] * 5]})
+    folded = command_line(long).split("\n")
+    assert [line.strip(" \\") for line in folded] == [
+        "bootlab compare" + " examples/microvm/peer.toml" * 3,
+        "examples/microvm/peer.toml examples/microvm/peer.toml",
+    ]
+    assert folded[0].endswith(" \\")
+    assert all(len(line) <= 120 and line.startswith("    ") for line in folded)

@@ -5,10 +5,12 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 from scripts.publishing.tables import (
     ROOT,
     Published,
+    command_line,
     find_faults,
     first_tables,
     inputs_now,
@@ -24,14 +26,19 @@ BOOTLAB = ".venv/bin/bootlab"
 def _main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/publish", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--from", dest="run", metavar="RUN", help="a run on record: its path, number, or last")
+    parser.add_argument(
+        "--from",
+        dest="run",
+        metavar="RUN",
+        help="a run on record: its path, number, or last; of a script, what it printed",
+    )
     parser.add_argument("--list", action="store_true", help="the tables there are, and what measures each")
     parser.add_argument("--check", action="store_true", help="whether they still are what was measured")
     asked = parser.parse_args()
     tables = read_published()
     if asked.list:
         for name, table in tables.items():
-            print(f"{name}  {table.document}  bootlab {shlex.join(table.command)}")
+            print(f"{name}  {table.document}  {shlex.join(table.words)}")
         return 0
     if asked.check:
         faults = list(find_faults(tables))
@@ -51,9 +58,12 @@ def _main() -> int:
             table, inputs = tables[name], inputs_now(tables[name])
             command = shlex.join(table.command)
             if command not in measured:
-                measured[command] = _reported(asked.run) if asked.run else _measured(table)
+                measured[command] = _on_record(table, asked.run) if asked.run else _measured(table)
             tables[name] = _written(name, table, measured[command], inputs)
             write_published(tables)
+    except OSError as error:
+        print(f"publish: error: --from {error.filename}: {error.strerror}: {name} stays", file=sys.stderr)
+        return 1
     except subprocess.CalledProcessError as error:
         print(f"publish: error: {shlex.join(error.cmd)} ended with {error.returncode}: {name} stays", file=sys.stderr)
         return 1
@@ -61,11 +71,18 @@ def _main() -> int:
 
 
 def _measured(table: Published) -> str:
-    """Return the tables of a new run of the command."""
+    """Return what a new run of the command says."""
+    if table.script:
+        print(f"publish: {shlex.join(table.command)}", flush=True)
+        return subprocess.run(table.command, check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
     with tempfile.TemporaryDirectory() as folder:
         print(f"publish: bootlab {shlex.join(table.command)}", flush=True)
         subprocess.run([BOOTLAB, *table.command, "--runs", folder], check=True, cwd=ROOT)
         return _reported("last", "--runs", folder)
+
+
+def _on_record(table: Published, run: str) -> str:
+    return Path(run).read_text(encoding="utf-8") if table.script else _reported(run)
 
 
 def _reported(run: str, *where: str) -> str:
@@ -74,7 +91,7 @@ def _reported(run: str, *where: str) -> str:
 
 
 def _written(name: str, table: Published, said: str, inputs: dict[str, str]) -> Published:
-    text = f"`bootlab {shlex.join(table.command)}`:\n\n{first_tables(said, table.tables)}"
+    text = f"{command_line(table)}\n\n{first_tables(said, table.tables)}"
     path = ROOT / table.document
     path.write_text(with_text(name, path.read_text(encoding="utf-8"), text), encoding="utf-8")
     print(f"publish: {name}: written into {table.document}")

@@ -3,6 +3,8 @@
 import hashlib
 import json
 import re
+import shlex
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -11,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 ROOT: Final = Path(__file__).parents[2]
 RECORD: Final = ROOT / "docs" / "published.json"
+_WINDOW: Final = 120
 
 
 class Published(BaseModel):
@@ -19,7 +22,9 @@ class Published(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     document: str
     command: list[str]
-    """The words after `bootlab`."""
+    """The words after `bootlab`; or a command of the tree's own, with `script`."""
+    script: bool = False
+    """Whether the command prints the text itself. Else it makes a run, whose report is the text."""
     files: list[str]
     """Globs of the files of the tree that decide its figures."""
     tables: int | None = None
@@ -28,6 +33,11 @@ class Published(BaseModel):
     """File -> sha256, when it was measured."""
     text_sha256: str = ""
     """Of what stands between the two comments."""
+
+    @property
+    def words(self) -> list[str]:
+        """The whole command, as one types it."""
+        return self.command if self.script else ["bootlab", *self.command]
 
 
 def read_published(record: Path = RECORD) -> dict[str, Published]:
@@ -46,6 +56,15 @@ def inputs_now(table: Published, root: Path = ROOT) -> dict[str, str]:
     """Return file -> sha256 of what decides the table's figures, as it lies in the tree now."""
     found = sorted({path for pattern in table.files for path in root.glob(pattern) if path.is_file()})
     return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+
+
+def command_line(table: Published) -> str:
+    """Return the command that measures a table, as the document says it above the table."""
+    command = shlex.join(table.words)
+    if len(command) + len("``:") <= _WINDOW:
+        return f"`{command}`:"
+    lines = textwrap.wrap(command, _WINDOW - len(" \\"), initial_indent=" " * 4, subsequent_indent=" " * 8)
+    return " \\\n".join(lines)
 
 
 def text_of(name: str, document: str) -> str | None:
