@@ -112,9 +112,9 @@ class _Followed:
         return None
 
     def _find_screen_mark(self) -> str | None:
-        """Return the mark that says ready where it is one that is seen on the screen."""
+        """Return the mark that says ready where it is one of screen or keyboard."""
         mark, screen = self.seen.system.booted.mark, self.seen.system.screen
-        return mark if screen is not None and mark in screen.marks else None
+        return mark if screen is not None and mark in screen.after else None
 
     def _take_end(self, ended: Ended) -> Ended | None:
         guest = self.seen.heard.guest

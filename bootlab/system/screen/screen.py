@@ -134,6 +134,8 @@ class GuestScreen(Part):
         for name in self.marks:
             if name in self.typed:
                 raise ValueError(f"marks.{name} and typed.{name} have one name: each is a mark")
+        if "-" in self.marks or "-" in self.typed:
+            raise ValueError("a mark of the screen cannot be called -")
         for table, parts in (("marks", self.marks), ("typed", self.typed)):
             for name, part in parts.items():
                 if part.after == name:

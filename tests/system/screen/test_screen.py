@@ -58,6 +58,7 @@ def test_it_is_read_whole(tmp_path: Path) -> None:
         (mark(kind="answers"), "after is missing"),
         (mark(kind="answers", after="b"), "needs a [screen.typed.b]"),
         ({"marks": {"a b": {"kind": "idle"}}}, "is no mark's name"),
+        ({"marks": {"-": {"kind": "idle"}}}, "cannot be called -"),
         ({"typed": {"a": {}}}, "exactly one of text"),
         ({"typed": {"a": {"text": "x", "keys": ["x"]}}}, "exactly one of text"),
         ({"typed": {"a": {"text": "\u00e4"}}}, "no key of a US keyboard types"),
