@@ -4,6 +4,7 @@ Reads source with `ast` only, so it takes a second and needs nothing installed. 
 """
 
 import ast
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -31,8 +32,6 @@ RANK = {part: rank for rank, parts in enumerate(RANKS) for part in parts}
 BANNED = {"util", "utils", "helper", "helpers", "common", "misc", "lib", "core", "base", "manager", "stuff"}
 # A folder with more files than this is a hall: its names share prefixes by then, and want rooms.
 LARGEST_ROOM = 25
-# The machine that a system asks for, and the one that is switched on for it.
-SHARED_NAMES = {"Machine"}
 # Everybody else asks `targets.registry`: what is special about one target is that target's own.
 KNOW_ONE_TARGET = {
     "cli/outside/ec2.py": "`bootlab ec2` is about instances of EC2",
@@ -48,6 +47,9 @@ KNOW_ONE_TARGET = {
 LONGEST_FUNCTION, LONGEST_FILE = 63, 420
 # Only the command line speaks to the user or ends the process.
 SPEAKERS = {"cli", "__main__"}
+MOST_PARAMETERS = 6
+# The functions of the table of verbs: `"import": "import_:import_"`.
+VERB_FUNCTIONS = set(re.findall(r'^    "\w+": "[\w.]+:(\w+)",$', (PACKAGE / "cli/app.py").read_text(), re.MULTILINE))
 
 
 def part_of(path: Path) -> str:
@@ -244,6 +246,21 @@ def test_every_room_says_what_it_is_for() -> None:
             assert f"| `{name}/` |" in document
 
 
+def test_every_other_folder_says_what_it_is_for() -> None:
+    """docs/architecture.md has a line for each folder of scripts and of C, and for tests that are not a part's own."""
+    document = (ROOT / "docs/architecture.md").read_text()
+    scripts = {path.parent for path in (ROOT / "scripts").rglob("*.py") if "templates" not in path.parts}
+    c = {path.parent for top in ("guest", "plugin") for path in (ROOT / top).rglob("*.c")}
+    tests = {path for path in (ROOT / "tests").iterdir() if any(path.glob("**/test_*.py"))}
+    named = {
+        str(folder.relative_to(ROOT))
+        for folder in scripts | c | {path for path in tests if not (PACKAGE / path.name).is_dir()}
+        if folder.name != "tests" and folder not in (ROOT / "guest", ROOT / "tests")
+    }
+    assert len(named) > 25
+    assert not {name for name in named if not re.search(rf"^\| `{name}/` \| \S", document, re.MULTILINE)}
+
+
 def test_a_class_has_a_name_of_its_own() -> None:
     """Two things have two words: no two classes of the package share a name, private ones included."""
     places: dict[str, list[str]] = {}
@@ -251,7 +268,7 @@ def test_a_class_has_a_name_of_its_own() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
-    assert not {name: paths for name, paths in places.items() if len(paths) > 1 and name not in SHARED_NAMES}
+    assert not {name: paths for name, paths in places.items() if len(paths) > 1}
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -312,6 +329,17 @@ def test_every_public_function_says_what_it_returns() -> None:
     assert not found, "\n" + "\n".join(sorted(found))
 
 
+def test_every_public_class_says_what_it_is() -> None:
+    """In a sentence of its own: a list of fields or values does not."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.name} has no docstring"
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and ast.get_docstring(node) is None
+    ]
+    assert not found, "\n" + "\n".join(sorted(found))
+
+
 def test_no_function_and_no_file_is_too_long() -> None:
     """Verbs are let off, of which each option is a parameter with its help: they are the functions of `cli` by name."""
     for path in PACKAGE.rglob("*.py"):
@@ -321,6 +349,34 @@ def test_no_function_and_no_file_is_too_long() -> None:
             is_verb = part_of(path) == "cli" and any("typer." in ast.unparse(one) for one in function.args.args)
             lines = (function.end_lineno or 0) - function.lineno + 1
             assert is_verb or lines <= LONGEST_FUNCTION, f"{path}: {function.name} has {lines} lines"
+
+
+def too_many_parameters(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield (line, name) of each function that takes more than six things. A verb has as many options as it needs."""
+    for node in ast.walk(tree):
+        if isinstance(node, Function):
+            taken = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            is_verb = any("typer." in ast.unparse(one) for one in taken) or node.name in VERB_FUNCTIONS
+            number = len([one for one in taken if one.arg not in ("self", "cls")])
+            if number > MOST_PARAMETERS and not is_verb:
+                yield node.lineno, node.name
+
+
+def test_no_function_but_a_verb_takes_more_than_six_things() -> None:
+    """ruff lets whole files of verbs off, and so what else is in them."""
+    found = {
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in PACKAGE.rglob("*.py")
+        for line, name in too_many_parameters(ast.parse(path.read_text()))
+    }
+    assert not found
+
+
+def test_a_function_that_takes_too_many_things_is_found() -> None:
+    """Wherever it is, keywords counted; `self` is no thing that is taken, and a verb is let off."""
+    six = "a, b, c, d, e, f"
+    source = f"def g({six}, *, g): ...\nclass A:\n def h(self, {six}): ...\ndef verb({six}, g: typer.Option): ...\n"
+    assert list(too_many_parameters(ast.parse(source))) == [(1, "g")]
 
 
 def test_names_of_folders_and_c_files_say_something() -> None:

@@ -17,6 +17,8 @@ GENERATED = ROOT / "docs/techniques.md"
 ABOUT_THE_TREE = (ROOT / "docs/architecture.md", ROOT / "CONTRIBUTING.md")
 FILES_OF_THE_TREE = {"c", "h", "json", "md", "py", "toml"}
 FILES_OF_A_RUN = {"profile.bin"}
+# Of other projects, which are cited.
+TESTS_OF_OTHERS = {"test_boottime.py"}
 # Whoever follows CONTRIBUTING.md's walks makes these (tests/test_walks.py): blocks with a path, and a new target's.
 MADE_BY_WALKS = {
     "bootlab/targets/program/session.py",
@@ -156,6 +158,19 @@ def test_files_that_are_named_are_there() -> None:
         for path in sources()
         for name in named.findall(path.read_text())
         if not (ROOT / name).is_file() and name not in MADE_BY_WALKS
+    }
+    assert not gone
+
+
+def test_tests_that_are_named_alone_are_there() -> None:
+    """A test file that a text names without its folder has not been renamed."""
+    tests = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    made_up = {Path(name).name for name in MADE_BY_WALKS} | TESTS_OF_OTHERS
+    gone = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in [*sources(), *(ROOT / "examples").rglob("*.toml"), *(ROOT / "tests/boot").rglob("*.py")]
+        for name in re.findall(r"(?<![\w/])test_\w+\.py", path.read_text())
+        if name not in tests | made_up
     }
     assert not gone
 

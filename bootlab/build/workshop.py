@@ -40,7 +40,7 @@ class Workshop:
             self._told.add(line)
             self.tell(line)
 
-    def compiled(self, files: int, last: str) -> None:
+    def tell_compiled(self, files: int, last: str) -> None:
         """Let it be known that so many files have been compiled, `last` being the last of them."""
         if self.progress is not None:
             self.progress(files, last)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bootlab.cli.measure import default_number, series
+from bootlab.cli.measure import boot_series, default_number
 from bootlab.cli.options.arguments import (
     Json,
     Parallel,
@@ -153,7 +153,7 @@ def _virtual(sides: Sequence[_Side], number: int | None, run: Run, chosen: Chose
     """Boot every side that is not on record, then what the verdict on each pair takes beyond that."""
     last = len(sides) - 1
     with boot_progress(None, silent=silent) as progress, chosen.open(progress.note) as place:
-        engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.booted(done.job.label))
+        engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.count_boot(done.job.label))
         boots = FamilyBoots(engine, open_shop(silent=True), _seeds(sides, number), wall=False)
         families = []
         for index, side in enumerate(sides):
@@ -219,7 +219,7 @@ def _wall(
         else:
             for letter, one in ready.items():
                 seeds = range(one.system.seed, one.system.seed + count)
-                booted[letter] = series(one, seeds, run, chosen=chosen, silent=silent, label=f"{letter}-")
+                booted[letter] = boot_series(one, seeds, run, chosen=chosen, silent=silent, label=f"{letter}-")
     families = [
         side.recorded or Family(tuple(booted[letter])) for letter, side in zip(ascii_lowercase, sides, strict=False)
     ]
@@ -236,7 +236,7 @@ def _interleaved(
         progress.note(f"{number} boots a side on the wall clock ({accelerators}), in turns")
         # The first boot of each finds the host's caches cold; it is kept, and not counted.
         Engine(run, place=place).boot_all([Job(f"{letter}-{WARM_UP}", one) for letter, one in prepared.items()])
-        engine = Engine(run, place=place, watcher=lambda done: progress.booted(done.job.label))
+        engine = Engine(run, place=place, watcher=lambda done: progress.count_boot(done.job.label))
         jobs = [
             Job(f"{letter}-{index:03d}-s{index}", one.with_seed(index))
             for index in range(1, number + 1)

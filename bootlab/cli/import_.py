@@ -24,7 +24,7 @@ from bootlab.experiments.importing import (
     import_document,
 )
 from bootlab.experiments.store import RunKind
-from bootlab.importers.bootchart.loose import packed_folder
+from bootlab.importers.bootchart.loose import pack_folder
 from bootlab.importers.explaining import Explanation, explain
 from bootlab.importers.importer import Options
 from bootlab.importers.merging import merge
@@ -143,14 +143,14 @@ def _explained(name: str, options: Options, format_name: str | None) -> Explanat
     if (kind := _tool_file(name)) is not None:
         text = run([*kind.argv, name], deadline_s=_TOOL_S, package=kind.package).stdout
         return explain(Source(name, io.BytesIO(text)), options, format_name)
-    with open_source(name, None, packed_folder) as source:
+    with open_source(name, None, pack_folder) as source:
         return explain(source, options, format_name)
 
 
 def _read(name: str, options: Options, format_name: str | None, *, silent: bool) -> Imported:
     if (kind := _tool_file(name)) is not None:
         return _read_by_tool(name, kind, options, format_name)
-    with _progress(name, silent=silent) as watcher, open_source(name, watcher, packed_folder) as source:
+    with _progress(name, silent=silent) as watcher, open_source(name, watcher, pack_folder) as source:
         recording = read_recording(source, options, format_name)
         source.drain()
         file = ImportedFile(source.name, recording.format, source.size, source.sha256, source.account())

@@ -13,7 +13,7 @@ from bootlab.cli.terminal.speech import err, out
 from bootlab.errors import BootlabError, InputError
 from bootlab.kept_file import read_kept
 from bootlab.ledger.commit import Commit, find_commit
-from bootlab.ledger.file import History, append_entry, choose, ledger_systems, read_history
+from bootlab.ledger.file import History, append_entry, choose, list_systems, read_history
 from bootlab.ledger.issue_costs import issue_rows
 from bootlab.ledger.known_issues import NAME, add_issues, issues_of, read_dated_list, read_issues
 from bootlab.ledger.making import make_entry
@@ -102,7 +102,7 @@ def show(ledger: Ledger = None, json: Json = False) -> int:
     Exit code 0: each was ready; 1: one was not.
     """
     folder, histories = ledger_folder(ledger), []
-    for name in ledger_systems(folder):
+    for name in list_systems(folder):
         try:
             histories.append(read_history(folder, name))
         except BootlabError as error:

@@ -50,7 +50,7 @@ def measure(
     run = open_store(runs).start(RunKind.MEASURE, value.name, {"system": str(system), "number": count, "seed": seed})
     with run.locked():
         seeds = [seed if same_seed else seed + index for index in range(count)]
-        records = series(prepared, seeds, run, chosen=chosen, silent=json)
+        records = boot_series(prepared, seeds, run, chosen=chosen, silent=json)
     result = series_of(run, records)
     write_json(run.result, result.model_dump(mode="json", by_alias=True))
     show(run, series_view(run, result), json=json)
@@ -60,7 +60,7 @@ def measure(
     return 1 if differ or any(record.outcome is not Outcome.READY for record in records) else 0
 
 
-def series(
+def boot_series(
     prepared: Prepared,
     seeds: Sequence[int],
     run: Run,
@@ -73,7 +73,7 @@ def series(
     value, count = prepared.system, len(seeds)
     with boot_progress(count, silent=silent) as progress, chosen.open(progress.note) as place:
         progress.note(f"{value.name}: {count} boots on the {value.clock.kind.value} clock ({prepared.runs_on})")
-        engine = Engine(run, place=place, watcher=lambda done: progress.booted(done.job.label))
+        engine = Engine(run, place=place, watcher=lambda done: progress.count_boot(done.job.label))
         if value.clock.kind is not ClockKind.VIRTUAL:
             # The first boot finds the host's caches cold; it is kept, and not counted.
             engine.boot_all([Job(f"{label}{WARM_UP}", prepared.with_seed(seeds[0]))])

@@ -14,10 +14,10 @@ from bootlab.cli.terminal.speech import err, out, print_json, teller
 from bootlab.errors import BootlabError, InputError
 from bootlab.experiments.store import Run
 from bootlab.ledger.entry import LedgerEntry
-from bootlab.ledger.file import History, ledger_systems, read_history
+from bootlab.ledger.file import History, list_systems, read_history
 from bootlab.ledger.function_costs import FunctionCosts, costs_text, function_costs, parse_costs
 from bootlab.ledger.issue_costs import issue_rows
-from bootlab.ledger.kept_runs import content_key, find_kept_runs, fingerprint
+from bootlab.ledger.kept_runs import content_key, find_kept_runs, hash_run
 from bootlab.ledger.known_issues import read_issues
 from bootlab.ledger.site_folder import Publication, SiteFolder, open_site
 from bootlab.ledger.steps import steps_of
@@ -133,7 +133,7 @@ class _RunPages:
     def _new_page(self, name: str, run: Run | None) -> RunPage:
         if run is None:
             return RunPage(name) if self._site.keep(name, None) else RunPage()
-        made_of = fingerprint(run, self._form)
+        made_of = hash_run(run, self._form)
         if self._site.keep(name, made_of):
             return RunPage(name)
         self._tell(f"page of {run.path.name}")
@@ -154,7 +154,7 @@ class _RunPages:
         return self._costs[name]
 
     def _new_functions(self, name: str, run: Run | None) -> FunctionCosts | None:
-        made_of = fingerprint(run, bootlab.__version__) if run is not None else None
+        made_of = hash_run(run, bootlab.__version__) if run is not None else None
         if self._site.keep(name, made_of):
             try:
                 return parse_costs(self._site.read(name))
@@ -174,7 +174,7 @@ class _RunPages:
 def _read(folder: Path) -> tuple[list[History], list[str]]:
     """Return the histories with entries, and what of the ledger is in none of them."""
     histories, unread = [], []
-    for name in ledger_systems(folder):
+    for name in list_systems(folder):
         try:
             histories.append(read_history(folder, name))
         except BootlabError as error:

@@ -78,7 +78,7 @@ def compression(
         )
         run = question.begin(store, asked)
         with kept(run, system), chosen.open(progress.note) as place:
-            engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.booted(done.job.label))
+            engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.count_boot(done.job.label))
             result = job.run(engine)
             write_json(run.result, result.model_dump(mode="json", by_alias=True))
     if csv is not None:

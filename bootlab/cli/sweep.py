@@ -107,7 +107,7 @@ def sweep(
             # Each boot at once would need huge pages of its own.
             chosen = replace(chosen, parallel=1)
         with kept(run, system), chosen.open(progress.note) as place:
-            engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.booted(done.job.label))
+            engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.count_boot(done.job.label))
             result = job.run(engine)
             write_json(run.result, result.model_dump(mode="json", by_alias=True))
     if csv is not None:

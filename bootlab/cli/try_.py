@@ -153,7 +153,7 @@ def try_(
         boot_progress(None, silent=json) as progress,
         chosen.open(progress.note) as place,
     ):
-        engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.booted(done.job.label))
+        engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.count_boot(done.job.label))
         task = TrialTask(
             techniques=techniques,
             plan=chosen_plan,

@@ -31,7 +31,7 @@ class Rental(Protocol):
         ...
 
     def look(self) -> Rented:
-        """Return how it is."""
+        """Return how its cloud sees the machine now."""
         ...
 
     def restart(self) -> None:

@@ -103,7 +103,7 @@ class Cluster:
                 self.order_bytes += len(order.prepared)
                 self.answer_bytes += sum(map(len, answer.files.values()))
                 record = _unpacked(answer, directory)
-                self._roster.booted(answer.worker, directory.parents[1], record.wall_s)
+                self._roster.count_boot(answer.worker, directory.parents[1], record.wall_s)
                 return record
             if isinstance(answer, Refused):
                 raise InputError(answer.message, hint=answer.hint)

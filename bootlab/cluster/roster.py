@@ -17,7 +17,7 @@ from distributed import Client
 
 from bootlab.cluster.connection import expect_safe_workers, workers_of
 from bootlab.cluster.order import WorkerFacts
-from bootlab.cluster.worker import look, sources_sha256
+from bootlab.cluster.worker import hash_sources, look
 from bootlab.errors import BootFailed, Interrupted
 from bootlab.kept_file import UNREADABLE, parse_kept, read_kept
 from bootlab.measure.record_files import write_json
@@ -151,7 +151,7 @@ class Roster:
                 self._left_out[worker] = reason
                 self._tell_once(f"left out: {self._name(worker)}: {reason}")
 
-    def booted(self, worker: str, run: Path, wall_s: float) -> None:
+    def count_boot(self, worker: str, run: Path, wall_s: float) -> None:
         """Count a boot of a run that took `wall_s` on a worker; one that takes far longer than the others is named."""
         with self._lock:
             self._runs.add(run)
@@ -258,7 +258,7 @@ def differs(facts: WorkerFacts, tools: dict[str, str]) -> str | None:
     """Return what a worker has otherwise than this host, in words; None where it may boot."""
     if facts.problem is not None:
         return facts.problem
-    named = {**tools, "bootlab": sources_sha256()}
+    named = {**tools, "bootlab": hash_sources()}
     theirs = {**facts.tools, "bootlab": facts.sources}
     found = [
         f"another {name}, {theirs.get(name, 'none')[:12]} and not {named.get(name, 'none')[:12]}"

@@ -48,7 +48,7 @@ async def look(system: System) -> WorkerFacts:
 
 def _look(system: System) -> WorkerFacts:
     facts = read_host_facts()
-    found = WorkerFacts(socket.gethostname(), facts["machine"], facts["cpu_model"], cpu_flags(), sources_sha256())
+    found = WorkerFacts(socket.gethostname(), facts["machine"], facts["cpu_model"], hash_cpu_flags(), hash_sources())
     try:
         tools = target_of(system).tools(system)
     except (BootlabError, OSError) as error:
@@ -63,7 +63,7 @@ def _with(facts: WorkerFacts, tools: dict[str, str], problem: str | None) -> Wor
 
 
 @lru_cache
-def sources_sha256() -> str:
+def hash_sources() -> str:
     """Return the sha256 of bootlab's Python here: another one might see or say something else of a boot."""
     digest, root = hashlib.sha256(), Path(bootlab.__file__).parent
     for path in sorted(root.rglob("*.py")):
@@ -73,7 +73,7 @@ def sources_sha256() -> str:
 
 
 @lru_cache
-def cpu_flags() -> str:
+def hash_cpu_flags() -> str:
     """Return 12 digits that are the same on two hosts whose processors have the same features."""
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():

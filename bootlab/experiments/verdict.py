@@ -121,6 +121,20 @@ def wall_verdict(before: Sequence[int], after: Sequence[int], *, seed: int) -> J
     return Judgement(gain_ns, reach, verdict)
 
 
+def exceeds_spread(difference_ns: int, spread: int) -> bool:
+    """Return whether one figure is larger than another by more than the system moves for no reason (`spread`, in ns).
+
+    Of two single figures this is all that can be asked, and it is no verdict: that takes families of boots.
+    """
+    return difference_ns > spread
+
+
+def chance_margin_ns(spread: int) -> int:
+    """Return how far two single boots may lie apart by chance: below it a verdict does not look at a difference."""
+    more, than = _SPREAD_FACTOR
+    return round(more / than * spread)
+
+
 def chance_of_order(lower: Sequence[int], higher: Sequence[int]) -> float:
     """Return how often chance alone would put `lower` at least so far below `higher`, both drawn from one law.
 

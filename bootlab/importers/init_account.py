@@ -29,6 +29,8 @@ _NO_UNIT = 0xFFFF
 
 
 class AccountEventKind(IntEnum):
+    """What happened to a unit, by the numbers of guest/init/state/account_format.h."""
+
     WAITING = 1
     ELIGIBLE = 2
     SPAWN = 3

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from bootlab.errors import InputError
-from bootlab.ledger.git import git, last_line
+from bootlab.ledger.git import last_line, run_git
 from bootlab.process import ProgramFailed
 
 _FORMAT: Final = "%H %ct"
@@ -33,8 +33,8 @@ def find_commit(repository: Path, revision: str | None, ledger: Path | None = No
     try:
         # Whatever a user types is a revision here, and no option of git's.
         asked = "HEAD" if revision is None else revision
-        commit = git(repository, "rev-parse", "--verify", "--end-of-options", f"{asked}^{{commit}}")
-        said = git(repository, "log", "-1", f"--format={_FORMAT}", commit)
+        commit = run_git(repository, "rev-parse", "--verify", "--end-of-options", f"{asked}^{{commit}}")
+        said = run_git(repository, "log", "-1", f"--format={_FORMAT}", commit)
     except ProgramFailed as error:
         if revision is None and any(words in error.stderr for words in _NO_COMMIT):
             return Commit()
@@ -50,11 +50,11 @@ def find_commit(repository: Path, revision: str | None, ledger: Path | None = No
 
 def _differs(repository: Path, ledger: Path | None) -> bool:
     try:
-        top = Path(git(repository, "rev-parse", "--show-toplevel"))
+        top = Path(run_git(repository, "rev-parse", "--show-toplevel"))
         but = []
         if ledger is not None and ledger.resolve().is_relative_to(top):
             but = [":(top)", f":(top,exclude,literal){ledger.resolve().relative_to(top)}"]
-        return bool(git(repository, "status", "--porcelain", "--untracked-files=no", "--", *but))
+        return bool(run_git(repository, "status", "--porcelain", "--untracked-files=no", "--", *but))
     except ProgramFailed:
         # A repository without files: nothing can differ.
         return False

@@ -31,7 +31,7 @@ class History:
     remarks: tuple[str, ...] = ()
 
 
-def ledger_systems(folder: Path) -> list[str]:
+def list_systems(folder: Path) -> list[str]:
     """Return the systems that a ledger has entries of. Raises InputError where there is no ledger."""
     try:
         found = sorted(path.stem for path in folder.glob("*.jsonl"))
@@ -52,7 +52,7 @@ def read_history(folder: Path, system: str) -> History:
     try:
         data = read_kept_bytes(path)
     except FileNotFoundError as error:
-        known = ", ".join(ledger_systems(folder))
+        known = ", ".join(list_systems(folder))
         raise InputError(f"{system}: the ledger in {folder} has no entry of it; it has {known}") from error
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror or error}") from error

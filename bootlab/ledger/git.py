@@ -11,7 +11,7 @@ _DEADLINE_S: Final = 900.0
 """A checkout of a kernel tree from a slow disk takes minutes."""
 
 
-def git(folder: Path, *words: str) -> str:
+def run_git(folder: Path, *words: str) -> str:
     """Return what git says about the repository that holds a folder. Raises ProgramFailed, MissingTool."""
     return run(["git", *_QUIET, "-C", folder, *words], deadline_s=_DEADLINE_S, package="git").text.strip()
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from bootlab.experiments.verdict import exceeds_spread
 from bootlab.ledger.entry import LedgerEntry
 from bootlab.ledger.known_issues import KnownIssue, issues_of
 
@@ -45,6 +46,6 @@ def _row(issue: KnownIssue, entries: Sequence[LedgerEntry]) -> IssueRow:
     changes = []
     for before, after in pairwise(having):
         costs = before.issues_ns[issue.title], after.issues_ns[issue.title]
-        if abs(costs[1] - costs[0]) > max(before.spread_ns or 0, after.spread_ns or 0):
+        if exceeds_spread(abs(costs[1] - costs[0]), max(before.spread_ns or 0, after.spread_ns or 0)):
             changes.append(CostChange(after, *costs))
     return IssueRow(issue, having[0], having[-1], tuple(changes))

@@ -67,7 +67,7 @@ def content_key(entry: LedgerEntry) -> str:
     return hashlib.sha256(repr(_content(entry)).encode()).hexdigest()
 
 
-def fingerprint(run: Run, form: str) -> str:
+def hash_run(run: Run, form: str) -> str:
     """Return a hash that changes when a run's files do, or what is made of them. Raises StoreError."""
     said: list[object] = [form, run.path.name]
     try:

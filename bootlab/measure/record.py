@@ -17,6 +17,8 @@ SCHEMA: Final = "bootlab.boot/1"
 
 
 class Outcome(StrEnum):
+    """What became of a boot."""
+
     READY = "ready"
     PANICKED = "panicked"
     NOT_READY = "not ready"
@@ -32,6 +34,8 @@ class Outcome(StrEnum):
 
 
 class PhaseRecord(Document):
+    """A phase of a boot, between two marks."""
+
     name: str
     start: str
     end: str

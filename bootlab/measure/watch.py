@@ -36,6 +36,8 @@ class WatchRequest:
 
 @dataclass(frozen=True, slots=True)
 class WatchedLine:
+    """A line that came over a port."""
+
     port: int
     line: ConsoleLine
     t_ns: int

@@ -69,7 +69,7 @@ class NetworkService:
         self._guest_port = guest_port
 
     def start(self) -> None:
-        """Answer from now on."""
+        """Answer the guest from now on, in a thread."""
         self._thread.start()
 
     def close(self) -> None:

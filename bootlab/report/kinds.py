@@ -1,4 +1,4 @@
-"""Every kind of run, and how a run of it is read and shown: what `bootlab report RUN` does, and its verb did before.
+"""Every kind of run, with what reads and shows one: for the verb that made it and for `bootlab report RUN` alike.
 
 A new kind is a member of `RunKind`, a reader in experiments, a view in a room of report, and a line here.
 """

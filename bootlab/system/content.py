@@ -14,6 +14,8 @@ from bootlab.system.source_program import SourceProgram
 
 
 class Compression(StrEnum):
+    """How an initramfs is compressed."""
+
     NONE = "none"
     GZIP = "gzip"
     LZ4 = "lz4"
@@ -23,6 +25,8 @@ class Compression(StrEnum):
 
 
 class FileSystem(StrEnum):
+    """The file systems that a root can be made as."""
+
     EXT4 = "ext4"
     SQUASHFS = "squashfs"
     EROFS = "erofs"

@@ -11,6 +11,8 @@ from bootlab.system.source_build import SourceBuild
 
 
 class KernelEntry(StrEnum):
+    """How the kernel is entered."""
+
     IMAGE = "image"
     """The image as the distribution ships it: bzImage through the firmware on x86-64, Image on arm64."""
     PVH = "pvh"

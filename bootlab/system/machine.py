@@ -15,6 +15,8 @@ _DEVICE = matching(r"[A-Za-z0-9][^\s\x00]*", "is not the words of QEMU's -device
 
 
 class MachineType(StrEnum):
+    """The machines that can be emulated, and real boards by their architecture."""
+
     MICROVM = "microvm"
     Q35 = "q35"
     PC = "pc"
@@ -48,6 +50,8 @@ HOST_MODEL: Final = r"[A-Za-z0-9][A-Za-z0-9._-]*|[^\x00\n]*\.toml"
 
 
 class ClockKind(StrEnum):
+    """Which clock a boot is timed by (docs/concepts.md)."""
+
     VIRTUAL = "virtual"
     WALL = "wall"
     CONSOLE = "console"
@@ -57,6 +61,8 @@ class ClockKind(StrEnum):
 
 
 class Accelerator(StrEnum):
+    """What executes the guest on the wall clock."""
+
     AUTO = "auto"
     TCG = "tcg"
     KVM = "kvm"
@@ -190,6 +196,8 @@ class BootClock(Part):
 
 
 class Attachment(StrEnum):
+    """What a disk is attached to."""
+
     VIRTIO = "virtio"
     AHCI = "ahci"
     """SATA: q35 has a controller with six ports."""

@@ -9,6 +9,8 @@ from bootlab.system.part import TEXT, WORD, Part
 
 
 class Libc(StrEnum):
+    """The C library that a program is linked with."""
+
     GNU = "gnu"
     """glibc, by the distribution's compiler (gcc-arm-linux-gnueabihf and its like)."""
     MUSL = "musl"

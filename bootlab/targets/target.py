@@ -37,6 +37,8 @@ NO_FILES: Final = BootFiles(kernel=Path(os.devnull))
 
 
 class EndReason(StrEnum):
+    """Why a machine stopped."""
+
     GUEST_SHUTDOWN = "guest shutdown"
     GUEST_RESET = "guest reset"
     GUEST_PANIC = "guest panic"

@@ -50,7 +50,7 @@ class StackTree:
         self._own[number] += own
 
     def enter(self, number: int, calls: int = 1) -> None:
-        """Count more calls."""
+        """Count more calls of a stack's innermost function."""
         self._calls[number] += calls
 
     def frames(self, number: int) -> tuple[str, ...]:

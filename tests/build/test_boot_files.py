@@ -22,7 +22,7 @@ def _shop(folder: Path) -> Workshop:
 
 def _system(folder: Path, **kernel: object) -> System:
     tree = FileTree()
-    tree.file("init", b"#!/bin/sh\n" * 1000, 0o755)
+    tree.add_file("init", b"#!/bin/sh\n" * 1000, 0o755)
     (folder / "initramfs.gz").write_bytes(compress(cpio.write(tree.entries()), Compression.GZIP))
     return System.model_validate(
         {

@@ -7,7 +7,16 @@ from math import comb
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.experiments.verdict import NEAR_FRESH, Judgement, Times, chance_of_order, virtual_verdict, wall_verdict
+from bootlab.experiments.verdict import (
+    NEAR_FRESH,
+    Judgement,
+    Times,
+    chance_margin_ns,
+    chance_of_order,
+    exceeds_spread,
+    virtual_verdict,
+    wall_verdict,
+)
 from bootlab.techniques.model.verdict import Verdict
 from tests.simulated_boots import LAWS, Law, useless_techniques
 
@@ -50,6 +59,21 @@ def test_a_near_saving_takes_fresh_boots_of_both_sides() -> None:
     assert (one.verdict, one.wants) == (Verdict.SHORTER, (0, 0))
     assert one.spread_ns == 7, "the fresh boots before show how far it moves as well"
     assert one.saved_ns == 15, "of the fresh boots, which nobody chose"
+
+
+def test_of_two_single_figures_only_more_than_the_spread_counts() -> None:
+    assert exceeds_spread(7, 6)
+    assert not exceeds_spread(6, 6)
+    assert not exceeds_spread(-7, 6), "shorter is not larger"
+
+
+def test_single_boots_lie_apart_by_chance_as_far_as_a_verdict_lets_pass() -> None:
+    spread_ns = 8 * MS
+    margin_ns = chance_margin_ns(spread_ns)
+    before = Times([100 * MS] * 3, [100 * MS, 100 * MS + spread_ns, 100 * MS])
+    for by_ns, wants_more in ((margin_ns, False), (margin_ns + 1, True)):
+        judged_so = virtual_verdict(before, Times([100 * MS - by_ns] * 3))
+        assert (judged_so.wants != (0, 0)) is wants_more
 
 
 @pytest.mark.parametrize(

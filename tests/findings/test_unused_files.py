@@ -9,20 +9,20 @@ from bootlab.findings.unused_files import Unused, find_unused
 
 def _tree() -> FileTree:
     tree = FileTree()
-    tree.link("bin", "usr/bin")
-    tree.link("lib64", "usr/lib64")
-    tree.file("usr/bin/busybox", b"x" * 100, 0o755)
+    tree.add_link("bin", "usr/bin")
+    tree.add_link("lib64", "usr/lib64")
+    tree.add_file("usr/bin/busybox", b"x" * 100, 0o755)
     for name in ("sh", "ls", "mount"):
-        tree.link(f"usr/bin/{name}", "busybox")
-    tree.file("usr/lib64/ld.so", b"ld")
-    tree.file("usr/share/doc/a/copyright", b"words")
-    tree.file("usr/share/doc/b/copyright", b"words")
-    tree.file("usr/share/zone/UTC", b"utc")
-    tree.file("usr/share/zone/CET", b"cet")
-    tree.file("sbin/bootlab-mark", b"mark")
-    tree.file("init", b"#!/bin/sh\n", 0o755)
-    tree.directory("mnt")
-    tree.device("dev/console", 5, 1)
+        tree.add_link(f"usr/bin/{name}", "busybox")
+    tree.add_file("usr/lib64/ld.so", b"ld")
+    tree.add_file("usr/share/doc/a/copyright", b"words")
+    tree.add_file("usr/share/doc/b/copyright", b"words")
+    tree.add_file("usr/share/zone/UTC", b"utc")
+    tree.add_file("usr/share/zone/CET", b"cet")
+    tree.add_file("sbin/bootlab-mark", b"mark")
+    tree.add_file("init", b"#!/bin/sh\n", 0o755)
+    tree.add_directory("mnt")
+    tree.add_device("dev/console", 5, 1)
     return tree
 
 
@@ -63,17 +63,17 @@ def test_a_path_below_a_mount_point_means_this_tree_too() -> None:
 def test_a_path_that_was_cut_or_cannot_be_printed_means_all_that_fit() -> None:
     tree = _tree()
     deep = "deep/" * 204
-    tree.file(f"{deep}a-one", b"1")
-    tree.file(f"{deep}a-two", b"2")
-    tree.file("new\nline", b"3")
+    tree.add_file(f"{deep}a-one", b"1")
+    tree.add_file(f"{deep}a-two", b"2")
+    tree.add_file("new\nline", b"3")
     found = _unused(f"/{deep}a-one"[:1023], "/new?line", tree=tree)
     assert not {f"/{deep}a-one", f"/{deep}a-two", "/new\nline"} & {file.path for file in found.unused}
 
 
 def test_a_link_to_what_is_made_later_is_used_itself() -> None:
     tree = FileTree()
-    tree.link("etc/mtab", "/proc/mounts")
-    tree.link("etc/circle", "circle")
+    tree.add_link("etc/mtab", "/proc/mounts")
+    tree.add_link("etc/circle", "circle")
     assert _unused("/etc/mtab", "/etc/circle", tree=tree).unused == ()
 
 

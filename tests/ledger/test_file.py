@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError, StoreError
-from bootlab.ledger.file import append_entry, choose, file_of, ledger_systems, read_history
+from bootlab.ledger.file import append_entry, choose, file_of, list_systems, read_history
 from tests.ledger.entries import entry
 
 
@@ -18,7 +18,7 @@ def test_entries_come_back_sorted_by_commit(tmp_path: Path) -> None:
     history = read_history(tmp_path, "board")
     assert [one.commit[0] for one in history.entries] == ["a", "b", "c"]
     assert history.remarks == ()
-    assert ledger_systems(tmp_path) == ["board"]
+    assert list_systems(tmp_path) == ["board"]
 
 
 def test_entries_of_one_moment_stay_as_they_were_added(tmp_path: Path) -> None:

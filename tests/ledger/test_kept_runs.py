@@ -7,7 +7,7 @@ import pytest
 from bootlab.cli.app import run
 from bootlab.experiments.store import Store
 from bootlab.ledger.commit import Commit
-from bootlab.ledger.kept_runs import content_key, find_kept_runs, fingerprint
+from bootlab.ledger.kept_runs import content_key, find_kept_runs, hash_run
 from bootlab.ledger.making import make_entry
 from tests.cli.conftest import write_profile_run
 from tests.cli.test_compare import Place, placed
@@ -69,7 +69,7 @@ def test_a_recording_is_found(tmp_path: Path) -> None:
 def test_a_run_that_changed_is_another(place: Place) -> None:
     place.on_record("measure", place.system("small"))
     found = Store(place.runs).find("last")
-    before = fingerprint(found, "form")
-    assert fingerprint(found, "form") == before != fingerprint(found, "another form")
+    before = hash_run(found, "form")
+    assert hash_run(found, "form") == before != hash_run(found, "another form")
     found.result.write_text(found.result.read_text() + " ")
-    assert fingerprint(found, "form") != before
+    assert hash_run(found, "form") != before

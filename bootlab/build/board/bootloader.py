@@ -242,7 +242,7 @@ class _BootloaderJob:
             try:
                 # U-Boot's make knows it by this variable alone.
                 packed = [] if self._opensbi is None else [f"OPENSBI={self._opensbi}"]
-                folder.make(["all"], self._shop.compiled, variables=packed)
+                folder.make(["all"], self._shop.tell_compiled, variables=packed)
             except BuildFailed as error:
                 self._explain(error)
             seconds = time.monotonic() - began

@@ -73,7 +73,7 @@ def look_up(
     with shop.cache.lock(f"packages-{wanted.suite}-{wanted.arch}"):
         if (record := _lately(shop, wanted, max_age_days)) is not None:
             return record, ()
-        old = known(wanted, shop.cache)
+        old = find_known(wanted, shop.cache)
         try:
             record = fetch()
         except Unreachable as error:
@@ -100,7 +100,7 @@ def fetch_current(apt: PrivateApt, resolve: Callable[[], _T], keep: Callable[[_T
     return package
 
 
-def known(wanted: Wanted, cache: Cache) -> PackageRecord | None:
+def find_known(wanted: Wanted, cache: Cache) -> PackageRecord | None:
     """Return what the name meant when it was last looked up, however long ago; None when the cache has it no more."""
     try:
         record = PackageRecord(**{"name": wanted.name, **json.loads(wanted.place(cache).read_text(encoding="utf-8"))})
@@ -120,5 +120,5 @@ def is_young(looked_up_s: float, max_age_days: float = MAX_AGE_DAYS) -> bool:
 
 
 def _lately(shop: Workshop, wanted: Wanted, max_age_days: float) -> PackageRecord | None:
-    record = None if shop.refresh else known(wanted, shop.cache)
+    record = None if shop.refresh else find_known(wanted, shop.cache)
     return record if record is not None and is_young(record.looked_up_s, max_age_days) else None

@@ -15,7 +15,7 @@ from bootlab.build.debian.package_records import (
     PackageRecord,
     Wanted,
     fetch_current,
-    known,
+    find_known,
     look_up,
     remember,
 )
@@ -131,7 +131,7 @@ def fetch_all(
     cache, debian = shop.cache, ARCHITECTURES[arch]
     wanted = {name: Wanted(name, suite, debian, _KIND, name) for name in names}
     with cache.lock(f"packages-{suite}-{debian}"):
-        records = {name: record for name, one in wanted.items() if (record := known(one, cache))}
+        records = {name: record for name, one in wanted.items() if (record := find_known(one, cache))}
         missing = [name for name in wanted if name not in records]
         if missing:
             shop.tell(f"looking up {len(missing)} packages in Debian {suite}")

@@ -33,7 +33,7 @@ class PackageVersion:
         return f"{self.package}={self.version}"
 
 
-def package_versions(shop: Workshop, name: str, suite: str | None, arch: str, *, key: str) -> list[PackageVersion]:
+def find_package_versions(shop: Workshop, name: str, suite: str | None, arch: str, *, key: str) -> list[PackageVersion]:
     """Return what a suite and the additions to it on this machine have of a package, oldest first; none for none.
 
     `key` is what names the package in the system file. Raises InputError, Unreachable, MissingTool, StoreError.

@@ -23,6 +23,8 @@ _SYSTEMD = re.compile(rb"#### LoaderInfo: (systemd-boot|systemd-stub) ([\w.~+-]+
 
 @dataclass(frozen=True, slots=True)
 class Section:
+    """A section of an EFI program: where it lies in memory, and what the file has of it."""
+
     name: str
     address: int
     size: int

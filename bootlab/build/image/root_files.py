@@ -48,22 +48,22 @@ def lay_files(tree: FileTree, recipe: ImageRecipe, release: str) -> None:
     """Lay the files over the installed packages in `tree`; `release` is the kernel's."""
     for path in ("boot/efi", "proc", "sys", "dev", "run", "tmp"):
         if path not in tree:
-            tree.directory(path, 0o1777 if path == "tmp" else 0o755)
-    tree.file("etc/fstab", _FSTAB.encode())
-    tree.file("etc/hostname", b"debian\n")
-    tree.file("etc/hosts", b"127.0.0.1 localhost\n127.0.1.1 debian\n::1 localhost\n")
-    tree.file("etc/systemd/network/50-dhcp.network", _NETWORK.encode())
-    tree.link(f"{_WANTED}/systemd-networkd.service", "/lib/systemd/system/systemd-networkd.service")
-    tree.file(f"{GRUB_FOLDER}/grub.cfg", _grub_menu(recipe, release).encode())
+            tree.add_directory(path, 0o1777 if path == "tmp" else 0o755)
+    tree.add_file("etc/fstab", _FSTAB.encode())
+    tree.add_file("etc/hostname", b"debian\n")
+    tree.add_file("etc/hosts", b"127.0.0.1 localhost\n127.0.1.1 debian\n::1 localhost\n")
+    tree.add_file("etc/systemd/network/50-dhcp.network", _NETWORK.encode())
+    tree.add_link(f"{_WANTED}/systemd-networkd.service", "/lib/systemd/system/systemd-networkd.service")
+    tree.add_file(f"{GRUB_FOLDER}/grub.cfg", _grub_menu(recipe, release).encode())
     _let_root_in(tree)
     if "usr/bin/cloud-init" in tree:
-        tree.file(f"{_CLOUD_SEED}/meta-data", b"instance-id: i-bootlab-1\nlocal-hostname: debian\n")
-        tree.file(f"{_CLOUD_SEED}/user-data", b"#cloud-config\n")
+        tree.add_file(f"{_CLOUD_SEED}/meta-data", b"instance-id: i-bootlab-1\nlocal-hostname: debian\n")
+        tree.add_file(f"{_CLOUD_SEED}/user-data", b"#cloud-config\n")
     if recipe.first_boot_clean:
         _forget_identity(tree)
         if "usr/bin/cloud-init" not in tree:
-            tree.file(f"etc/systemd/system/{_KEYS}", _KEYS_UNIT.encode())
-            tree.link(f"{_WANTED}/{_KEYS}", f"/etc/systemd/system/{_KEYS}")
+            tree.add_file(f"etc/systemd/system/{_KEYS}", _KEYS_UNIT.encode())
+            tree.add_link(f"{_WANTED}/{_KEYS}", f"/etc/systemd/system/{_KEYS}")
 
 
 def _grub_menu(recipe: ImageRecipe, release: str) -> str:
@@ -109,4 +109,4 @@ def _forget_identity(tree: FileTree) -> None:
             tree.remove(entry.path)
     for path in _MADE_AT_FIRST:
         tree.remove(path)
-    tree.file("etc/machine-id", b"")
+    tree.add_file("etc/machine-id", b"")

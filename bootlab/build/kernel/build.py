@@ -167,7 +167,7 @@ class _KernelJob:
             # A copy is newer than what was made of the one before.
             shutil.copyfile(self._initramfs, folder.objects / INITRAMFS_FILE)
         targets = [self._toolchain.target, "vmlinux", *(["modules"] if self._has_modules else [])]
-        folder.make(targets, self._shop.compiled, debug=self._options.get("DEBUG_INFO") == "y")
+        folder.make(targets, self._shop.tell_compiled, debug=self._options.get("DEBUG_INFO") == "y")
         if config.read_text(encoding="utf-8") != self._config.text:
             raise BootlabError(
                 f"{config}: kconfig has changed the finished configuration during the build",

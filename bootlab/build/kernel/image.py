@@ -50,6 +50,8 @@ _OLDEST_PROTOCOL = 0x20C
 
 
 class ImageKind(StrEnum):
+    """What kind of file a kernel is: how it is packed, and for which way of booting."""
+
     BZIMAGE = "bzimage"
     ELF = "elf"
     ARM64_IMAGE = "arm64-image"

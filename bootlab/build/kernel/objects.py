@@ -68,7 +68,7 @@ class KernelObjects:
         return index if address < start + size else None
 
     def save(self, path: Path) -> None:
-        """Write it as JSON."""
+        """Write the map to a file as JSON, which `read_objects` reads."""
         document = {
             "schema": _SCHEMA,
             "objects": [[one.path, one.source, sorted(one.reads), one.size] for one in self.objects],
@@ -113,7 +113,7 @@ def collect_objects(folder: Path, tree: Path) -> KernelObjects | None:
     return KernelObjects(objects, tuple((start, size, numbers[name]) for start, size, name in places))
 
 
-def saved_command(folder: Path, name: str) -> list[str]:
+def read_saved_command(folder: Path, name: str) -> list[str]:
     """Return the command that made an object, which kbuild keeps beside it. Raises OSError when it was never made."""
     path = folder / name
     saved = path.with_name(f".{path.name}.cmd").read_text(encoding="utf-8", errors="replace")
@@ -155,7 +155,7 @@ def _taken_apart(pieces: Iterable[_Piece], inner: Iterable[_Piece]) -> Iterator[
 
 def _map_of_whole(folder: Path) -> str:
     """Return the map of the link that made vmlinux.o."""
-    command = saved_command(folder, _WHOLE)
+    command = read_saved_command(folder, _WHOLE)
     with tempfile.TemporaryDirectory(prefix="bootlab-") as scratch:
         made = Path(scratch, "whole.map")
         command[command.index(_WHOLE)] = f"{scratch}/{_WHOLE}"

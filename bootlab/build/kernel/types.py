@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bootlab.build.kernel.objects import saved_command
+from bootlab.build.kernel.objects import read_saved_command
 from bootlab.errors import MissingTool
 from bootlab.process import ProgramFailed, run
 
@@ -28,7 +28,7 @@ def compile_types(objects: Path, out: Path) -> None:
     symbols.btf.read_btf() reads it. A compiler or a kernel that cannot is no error: what needs the types does without.
     """
     try:
-        command = saved_command(objects, f"{_LIKE}.o")
+        command = read_saved_command(objects, f"{_LIKE}.o")
         with tempfile.TemporaryDirectory(prefix="bootlab-") as scratch:
             source = Path(scratch, "types.c")
             source.write_text(_source(), encoding="utf-8")

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from bootlab.build.modules.package import ModuleTree, tree_identity
+from bootlab.build.modules.package import ModuleTree, identify_modules
 from bootlab.build.workshop import Workshop
 
 _PREFIX = re.compile(r"[^*?\[\\]*")
@@ -49,7 +49,7 @@ def read_aliases(shop: Workshop, tree: Path) -> ModuleAliases:
         pairs = [[alias, name] for name in modules.files for alias in modules.aliases(name)]
         path.write_text(json.dumps(pairs), encoding="utf-8")
 
-    kept = shop.cache.make("module-aliases", f"{_FORMAT} {tree_identity(tree)}", build)
+    kept = shop.cache.make("module-aliases", f"{_FORMAT} {identify_modules(tree)}", build)
     return ModuleAliases((alias, name) for alias, name in json.loads(kept.read_text(encoding="utf-8")))
 
 

@@ -178,7 +178,7 @@ def _soft_before(info: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 @lru_cache
-def tree_identity(tree: Path) -> str:
+def identify_modules(tree: Path) -> str:
     """Return what tells an unpacked kernel package, or a built kernel's modules, from others."""
     # An entry of the cache never changes and is named by what it was made from, wherever the cache lies, so a thousand
     # modules need not be read on every boot.

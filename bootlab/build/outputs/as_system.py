@@ -14,7 +14,7 @@ from bootlab.build.image.as_system import describe_image, system_of_image
 from bootlab.build.image.image_file import QCOW2_MAGIC, open_image
 from bootlab.build.image.kept_contents import read_image
 from bootlab.build.outputs.output import BuildOutput
-from bootlab.build.outputs.unpacked import card_of, unpack_image
+from bootlab.build.outputs.unpacked import make_card, unpack_image
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import (
@@ -89,7 +89,7 @@ def _system(shop: Workshop, output: BuildOutput, name: str, *, rebuilt: bool) ->
         description=output.about,
         machine=Machine.model_validate(machine),
         kernel=_kernel(output, rebuilt=rebuilt),
-        card=Card(path=card_of(shop, output.card)) if output.card is not None else None,
+        card=Card(path=make_card(shop, output.card)) if output.card is not None else None,
         initramfs=Initramfs(path=output.initramfs) if output.initramfs is not None else None,
         rootfs=Rootfs(path=_raw_disk(shop, output.rootfs)) if output.rootfs is not None else None,
         disks=tuple(

@@ -48,7 +48,7 @@ def unpack_image(shop: Workshop, path: Path) -> Path:
     return shop.cache.make("unpacked-images", key, unpack)
 
 
-def card_of(shop: Workshop, path: Path) -> Path:
+def make_card(shop: Workshop, path: Path) -> Path:
     """Return a card's image whose size is a power of two, as QEMU asks of one: itself, or a longer copy.
 
     Raises InputError, StoreError as `unpack_image`.

@@ -51,7 +51,7 @@ def compile_static(source: Path, arch: str, cache: Cache) -> Path:
     return (_compile_go if source.suffix == ".go" else _compile_c)(source, arch, cache)
 
 
-def link_map(source: Path, arch: str, cache: Cache) -> Path | None:
+def make_linker_map(source: Path, arch: str, cache: Cache) -> Path | None:
     """Return the linker's map of the program that `compile_static` makes; None where the linker is not zig's lld.
 
     It is empty if the program with a map is not the same, byte for byte. Raises as `compile_static`.

@@ -5,7 +5,7 @@ from pathlib import Path
 from bootlab.build.cache import Cache
 from bootlab.build.programs import guest
 from bootlab.build.programs.source_program import build_program
-from bootlab.build.programs.static_program import compile_static, is_source, link_map
+from bootlab.build.programs.static_program import compile_static, is_source, make_linker_map
 from bootlab.build.workshop import Workshop
 from bootlab.symbols.lld_map import mapped_symbols
 from bootlab.symbols.program import Program, read_mapped_program, read_program
@@ -33,7 +33,9 @@ def _of_recipe(recipe: Content, part: str, arch: str, cache: Cache) -> dict[str,
         maps = guest.compile_runtime_maps(arch, cache)
         found |= {name: _mapped(path, maps.get(name)) for name, path in guest.compile_runtime(arch, cache).items()}
     for name, source in sources.items():
-        found[f"/{name.lstrip('/')}"] = _mapped(compile_static(source, arch, cache), link_map(source, arch, cache))
+        found[f"/{name.lstrip('/')}"] = _mapped(
+            compile_static(source, arch, cache), make_linker_map(source, arch, cache)
+        )
     for name, program in recipe.programs.items():
         # Made for the boot already, so there is nothing to tell.
         built = build_program(Workshop(cache), program, arch, key=f'{part}.programs."{name}"')

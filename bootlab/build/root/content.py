@@ -27,10 +27,10 @@ from bootlab.build.debian.root import DebianRoot
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.modules.aliases import ModuleAliases
 from bootlab.build.modules.coldplug_plan import PLAN, plan_coldplug
-from bootlab.build.modules.package import ModuleTree, tree_identity
+from bootlab.build.modules.package import ModuleTree, identify_modules
 from bootlab.build.root.file_tree import FileTree
 from bootlab.build.root.installed_initramfs import read_installed, with_modules_kept
-from bootlab.build.root.readahead import lay_readahead, readahead_identity
+from bootlab.build.root.readahead import identify_readahead, lay_readahead
 from bootlab.build.workshop import Tell
 from bootlab.errors import BootlabError, InputError
 from bootlab.system import Coldplug, Content, Initramfs, Rootfs
@@ -83,21 +83,21 @@ def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: No
     _add_folders(tree)
     for name, path in made_of.programs.items():
         if name != BUSYBOX or content.busybox:
-            tree.file(name, path.read_bytes(), 0o755)
+            tree.add_file(name, path.read_bytes(), 0o755)
     if content.init is not None:
-        tree.file("init", content.init.read_bytes(), 0o755)
+        tree.add_file("init", content.init.read_bytes(), 0o755)
         if isinstance(content, Rootfs):
             # On a root file system the kernel looks for /sbin/init, unless told otherwise.
-            tree.link("sbin/init", "/init")
+            tree.add_link("sbin/init", "/init")
     elif content.bootlab_init:
         for name in ("init", "sbin/init") if isinstance(content, Rootfs) else ("init",):
-            tree.link(name, "/sbin/bootlab-init")
+            tree.add_link(name, "/sbin/bootlab-init")
     for name, path in content.files.items():
         if f"/{name.lstrip('/')}" in made_of.programs:
             raise InputError(
                 f'{made_of.part}.files."{name}": the recipe puts its own file there', hint="give yours another path"
             )
-        tree.file(name, path.read_bytes(), 0o755 if _is_executable(path) else 0o644)
+        tree.add_file(name, path.read_bytes(), 0o755 if _is_executable(path) else 0o644)
     if isinstance(content, Rootfs) and content.readahead is not None:
         lay_readahead(tree, content.readahead)
     if content.modules or content.coldplug:
@@ -142,7 +142,7 @@ def _leave_out(tree: FileTree, content: Content, part: str, tell: Tell) -> None:
             )
 
 
-def identity(content: Content, made_of: Ingredients) -> str:
+def identify_content(content: Content, made_of: Ingredients) -> str:
     """Return what decides every byte of `content`, as text: files count by what they hold, never by path.
 
     Raises InputError that names the key of a file that cannot be read.
@@ -152,10 +152,10 @@ def identity(content: Content, made_of: Ingredients) -> str:
         "format": _FORMAT,
         "arch": made_of.arch,
         "packages": made_of.packages.identity if made_of.packages is not None else None,
-        "directory": content.directory and directory_identity(content.directory, f"{part}.directory"),
+        "directory": content.directory and identify_directory(content.directory, f"{part}.directory"),
         "busybox": content.busybox,
         "modules": content.modules,
-        "kernel": tree_identity(tree) if tree is not None and content.wants_modules else None,
+        "kernel": identify_modules(tree) if tree is not None and content.wants_modules else None,
         **({"coldplug": _coldplug_identity(content.coldplug, part)} if content.coldplug else {}),
         "init": content.init and _hashed(f"{part}.init", content.init),
         "files": {name: _hashed(f'{part}.files."{name}"', path) for name, path in content.files.items()},
@@ -165,7 +165,7 @@ def identity(content: Content, made_of: Ingredients) -> str:
     if isinstance(content, Rootfs) and content.layout is not None:
         document["layout"] = _hashed(f"{part}.layout", content.layout)
     if isinstance(content, Rootfs) and content.readahead is not None:
-        document["readahead"] = readahead_identity(content.readahead)
+        document["readahead"] = identify_readahead(content.readahead)
     if isinstance(content, Initramfs) and made_of.installed is not None:
         document["installed"] = [made_of.installed.identity, content.keep_modules]
     return json.dumps(document, sort_keys=True)
@@ -196,11 +196,11 @@ def _add_folders(tree: FileTree) -> None:
     # After packages and directory, in which /sbin may well be a link.
     for folder in _FOLDERS:
         if folder not in tree:
-            tree.directory(folder)
+            tree.add_directory(folder)
     if "tmp" not in tree:
-        tree.directory("tmp", 0o1777)
-    tree.device("dev/console", 5, 1)
-    tree.device("dev/null", 1, 3, 0o666)
+        tree.add_directory("tmp", 0o1777)
+    tree.add_device("dev/console", 5, 1)
+    tree.add_device("dev/null", 1, 3, 0o666)
 
 
 def _lay_directory(tree: FileTree, folder: Path, key: str, tell: Tell) -> None:
@@ -245,7 +245,7 @@ def _capable(path: Path) -> bool:
     return False
 
 
-def directory_identity(folder: Path, key: str) -> str:
+def identify_directory(folder: Path, key: str) -> str:
     """Return a hash of all that a folder holds. Raises InputError, which begins with `key`."""
     digest = hashlib.sha256()
     links: dict[tuple[int, int], str] = {}
@@ -266,7 +266,7 @@ def _add_applets(tree: FileTree, programs: Mapping[str, Path]) -> None:
     folder = str(Path(BUSYBOX).parent)
     for name in applets(programs[BUSYBOX].read_bytes()):
         if f"{folder}/{name}" not in tree:
-            tree.link(f"{folder}/{name}", Path(BUSYBOX).name)
+            tree.add_link(f"{folder}/{name}", Path(BUSYBOX).name)
 
 
 def _add_modules(tree: FileTree, content: Content, made_of: Ingredients) -> None:
@@ -279,15 +279,15 @@ def _add_modules(tree: FileTree, content: Content, made_of: Ingredients) -> None
     modules = ModuleTree(made_of.kernel_tree)
     order = modules.load_order((name for name in content.modules if name != EVERY_MODULE), f"{made_of.part}.modules")
     for name in modules.files if EVERY_MODULE in content.modules else order:
-        tree.file(modules.archive_path(name), modules.content(name))
+        tree.add_file(modules.archive_path(name), modules.content(name))
     if content.modules:
-        tree.file(MODULE_LIST, "".join(f"{modules.archive_path(name)}\n" for name in order).encode())
+        tree.add_file(MODULE_LIST, "".join(f"{modules.archive_path(name)}\n" for name in order).encode())
     if content.coldplug is not None:
         assert made_of.aliases is not None  # there is a kernel tree
         plan = plan_coldplug(content.coldplug, modules, made_of.aliases, made_of.part)
         for name in plan.modules:
-            tree.file(modules.archive_path(name), modules.content(name))
-        tree.file(PLAN, plan.text)
+            tree.add_file(modules.archive_path(name), modules.content(name))
+        tree.add_file(PLAN, plan.text)
 
 
 def _coldplug_identity(coldplug: Coldplug, part: str) -> dict[str, Any]:

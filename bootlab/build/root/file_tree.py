@@ -28,19 +28,19 @@ class FileTree:
         for entry in entries:
             self.add(entry)
 
-    def directory(self, path: str, mode: int = 0o755) -> None:
+    def add_directory(self, path: str, mode: int = 0o755) -> None:
         """Add a directory. Raises InputError as `add`."""
         self.add(Entry(path, stat.S_IFDIR | mode))
 
-    def file(self, path: str, data: bytes, mode: int = 0o644) -> None:
+    def add_file(self, path: str, data: bytes, mode: int = 0o644) -> None:
         """Add a file. Raises InputError as `add`."""
         self.add(Entry(path, stat.S_IFREG | mode, data))
 
-    def link(self, path: str, target: str) -> None:
+    def add_link(self, path: str, target: str) -> None:
         """Add a symbolic link to `target`. Raises InputError as `add`."""
         self.add(Entry(path, stat.S_IFLNK | 0o777, target.encode()))
 
-    def device(self, path: str, major: int, minor: int, mode: int = 0o600) -> None:
+    def add_device(self, path: str, major: int, minor: int, mode: int = 0o600) -> None:
         """Add a character device node."""
         self.add(Entry(path, stat.S_IFCHR | mode, device=(major, minor)))
 

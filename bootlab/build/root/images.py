@@ -16,7 +16,7 @@ from bootlab.build.programs import guest
 from bootlab.build.programs.source_program import with_source_programs
 from bootlab.build.programs.static_program import with_programs
 from bootlab.build.root import initramfs, rootfs
-from bootlab.build.root.content import BUSYBOX, Ingredients, collect, directory_identity
+from bootlab.build.root.content import BUSYBOX, Ingredients, collect, identify_directory
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
 from bootlab.system import Content, Initramfs, Rootfs, System
@@ -139,7 +139,7 @@ def _commands(content: Content, part: str) -> Commands | None:
     if not content.run:
         return None
     folder = content.directory
-    identity = directory_identity(folder, f"{part}.directory") if folder is not None else ""
+    identity = identify_directory(folder, f"{part}.directory") if folder is not None else ""
     return Commands(content.run, folder, identity)
 
 

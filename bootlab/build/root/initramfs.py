@@ -7,7 +7,7 @@ from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.formats import cpio
 from bootlab.build.formats.compress import compress
 from bootlab.build.root import archive_check
-from bootlab.build.root.content import Ingredients, collect, identity
+from bootlab.build.root.content import Ingredients, collect, identify_content
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import Compression, Initramfs
@@ -28,7 +28,7 @@ def build(shop: Workshop, recipe: Initramfs, made_of: Ingredients) -> Path:
 
 def key(recipe: Initramfs, made_of: Ingredients) -> str:
     """Return what the cache knows the archive by. Raises InputError for a file that cannot be read."""
-    return f"{_compression(recipe).value} {identity(recipe, made_of)}"
+    return f"{_compression(recipe).value} {identify_content(recipe, made_of)}"
 
 
 def _compression(recipe: Initramfs) -> Compression:

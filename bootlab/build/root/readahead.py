@@ -53,12 +53,12 @@ def lay_readahead(tree: FileTree, wanted: ReadAhead) -> None:
             hint="packages with an init (systemd-sysv), bootlab_init = true, or init",
         )
     tree.add(replace(init, path=_REAL_INIT))
-    tree.link(_INIT, _PROGRAM)
+    tree.add_link(_INIT, _PROGRAM)
     pack = _RECORD if wanted.record else _pack(wanted)
     if pack:
         if len(pack) > _ROOM:
             raise InputError(f"rootfs.readahead: a pack of {len(pack)} bytes; there is room for {_ROOM}")
-        tree.file(_PACK, pack.ljust(_ROOM, b"\0"))
+        tree.add_file(_PACK, pack.ljust(_ROOM, b"\0"))
     _lay_units(tree, wanted.goal)
 
 
@@ -67,15 +67,15 @@ def _lay_units(tree: FileTree, goal: str) -> None:
     units = GUEST / "readahead/units"
     if "lib/systemd/systemd" in tree:
         unit = (units / "systemd.service").read_bytes().replace(b"@GOAL@", goal.encode())
-        tree.file("etc/systemd/system/bootlab-readahead.service", unit)
+        tree.add_file("etc/systemd/system/bootlab-readahead.service", unit)
         place = "etc/systemd/system/multi-user.target.wants/bootlab-readahead.service"
-        tree.link(place, "/etc/systemd/system/bootlab-readahead.service")
+        tree.add_link(place, "/etc/systemd/system/bootlab-readahead.service")
     if "sbin/bootlab-init" in tree:
-        tree.file("etc/bootlab/units/bootlab-readahead.unit", (units / "bootlab.unit").read_bytes())
+        tree.add_file("etc/bootlab/units/bootlab-readahead.unit", (units / "bootlab.unit").read_bytes())
     elif "etc/rc2.d" in tree:
-        tree.file("etc/init.d/bootlab-readahead", (units / "lsb").read_bytes(), 0o755)
+        tree.add_file("etc/init.d/bootlab-readahead", (units / "lsb").read_bytes(), 0o755)
         for level in "2345":
-            tree.link(f"etc/rc{level}.d/S99bootlab-readahead", "../init.d/bootlab-readahead")
+            tree.add_link(f"etc/rc{level}.d/S99bootlab-readahead", "../init.d/bootlab-readahead")
 
 
 def in_boot_order(entries: Sequence[Entry], layout: Path) -> tuple[Entry, ...]:
@@ -95,7 +95,7 @@ def in_boot_order(entries: Sequence[Entry], layout: Path) -> tuple[Entry, ...]:
     return tuple(sorted(entries, key=rank))
 
 
-def readahead_identity(wanted: ReadAhead) -> dict[str, object]:
+def identify_readahead(wanted: ReadAhead) -> dict[str, object]:
     """Return what decides what is laid. Raises InputError for a pack that cannot be read."""
     document = wanted.model_dump(mode="json", exclude={"pack"})
     if wanted.pack is not None:

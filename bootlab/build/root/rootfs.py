@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bootlab.build.formats import ext4, tar
 from bootlab.build.formats.cpio import Entry
-from bootlab.build.root.content import Ingredients, collect, identity
+from bootlab.build.root.content import Ingredients, collect, identify_content
 from bootlab.build.root.readahead import in_boot_order
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
@@ -61,7 +61,7 @@ def build(shop: Workshop, recipe: Rootfs, made_of: Ingredients) -> Path:
 def key(recipe: Rootfs, made_of: Ingredients) -> str:
     """Return what the cache knows the image by. Raises InputError for a file that cannot be read."""
     form = f"{_FORMAT} {recipe.filesystem.value} {recipe.compression.value} {recipe.size_mib} {recipe.journal}"
-    return f"{form} {recipe.device == 'pmem'} {identity(recipe, made_of)}"
+    return f"{form} {recipe.device == 'pmem'} {identify_content(recipe, made_of)}"
 
 
 _Make = Callable[[Sequence[Entry]], None]

@@ -144,7 +144,7 @@ def _solved(
 def _unknown(base: _Base, source: SourceTree, final: str, cache: Cache) -> tuple[UnknownOption, ...]:
     if not base.said:
         return ()
-    kinds = option_kinds(source, cache)
+    kinds = read_option_kinds(source, cache)
     return find_unknown(base.said, kinds, parse_config(final), renames=source.of is KernelBuild)
 
 
@@ -154,7 +154,7 @@ def _overruled(solved: _Solved, alone: _Solved, asked: Mapping[str, Asked]) -> s
     return fragments - set(alone.reasons)
 
 
-def option_kinds(source: SourceTree, cache: Cache) -> dict[str, str]:
+def read_option_kinds(source: SourceTree, cache: Cache) -> dict[str, str]:
     """Return every option that the source's Kconfig files define, of any architecture, with its type."""
 
     def scan(out: Path) -> None:
@@ -283,7 +283,7 @@ def _likely_options(base: _Base, asked: Mapping[str, Asked]) -> dict[str, str]:
 def _configured(
     base: _Base, asked: Mapping[str, Asked], source: SourceTree, toolchain: Toolchain, cache: Cache
 ) -> _Solved:
-    kinds = option_kinds(source, cache)
+    kinds = read_option_kinds(source, cache)
     text = base.text if base.text is not None else _made_base(base.name, source, toolchain, cache)
     folder = ObjectFolder(cache, source, toolchain, "config")
     place = folder.objects / ".config"

@@ -33,7 +33,7 @@ class Listing:
 
     @classmethod
     def load(cls, tree: Path, key: str, saved: bytes) -> "Listing":
-        """Return what `saved` was."""
+        """Return the listing of which `saved` is the bytes."""
         return cls(tree, key, tuple(saved.split(b"\0")))
 
     @property
@@ -48,7 +48,7 @@ class Listing:
 
     @property
     def facts(self) -> dict[bytes, bytes]:
-        """Return path -> facts."""
+        """Return path -> what tells cheaply that the file was changed."""
         return {path: facts for path, _, facts in (line.partition(b"\t") for line in self.lines)}
 
 

@@ -43,8 +43,8 @@ def convert_script(name: str, path: str, text: str) -> Converted:
     if description and description.text:
         unit.set("description", description.text)
     script = f"/etc/init.d/{name}"
-    unit.command("exec", [script, "start"], 0)
-    unit.command("stop", [script, "stop"], 0, may_fail=True)
+    unit.add_command("exec", [script, "start"], 0)
+    unit.add_command("stop", [script, "stop"], 0, may_fail=True)
     unit.set("ready", "exit")
     unit.set("timeout", _TIMEOUT)
     if not _is_started(header):

@@ -295,7 +295,7 @@ class _Service:
             if "@" in marks and len(words) > 1:
                 unit.say(setting.line, f"{setting.key}=@: its name for itself, {words[1]!r}, is left out")
                 del words[1]
-            unit.command(word, _runnable(words, expand=":" not in marks), setting.line, may_fail="-" in marks)
+            unit.add_command(word, _runnable(words, expand=":" not in marks), setting.line, may_fail="-" in marks)
 
 
 def _runnable(words: list[str], *, expand: bool) -> list[str]:

@@ -16,6 +16,8 @@ class NotWritten(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
+    """One setting of a unit file: `key=value` under `[section]`, with its line."""
+
     section: str
     key: str
     value: str

@@ -48,7 +48,7 @@ class UnitText:
         """Take back what a key was given."""
         self._lines = [one for one in self._lines if one[0] != key]
 
-    def command(self, key: str, words: Sequence[str], line: int, *, may_fail: bool = False) -> None:
+    def add_command(self, key: str, words: Sequence[str], line: int, *, may_fail: bool = False) -> None:
         """Add a command; what cannot be written breaks the unit."""
         written = self.words(words, line)
         if written is None:

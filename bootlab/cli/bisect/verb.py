@@ -30,7 +30,7 @@ from bootlab.ledger.bisect.search import most_measured
 from bootlab.ledger.bisect.state import BisectState, StateSource, Unusable
 from bootlab.ledger.gate.figures import READY, parse_figures
 from bootlab.ledger.gate.judging import Limit, parse_limit
-from bootlab.ledger.git import git
+from bootlab.ledger.git import run_git
 from bootlab.measure.record_files import write_json
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.bisect.view import bisect_view, plan_view
@@ -43,7 +43,7 @@ _OF_ANOTHER_REPOSITORY = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PRE
 def complete_revision(incomplete: str) -> list[str]:
     """Return the branches and tags of the repository here that begin with what was typed."""
     try:
-        names = git(Path(), "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
+        names = run_git(Path(), "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
     except BootlabError:
         return []
     return [name for name in names.split() if name.startswith(incomplete)]
@@ -212,7 +212,7 @@ class _Call:
                     run,
                     place=place,
                     reuse=True,
-                    watcher=lambda done: progress.booted(done.job.label),
+                    watcher=lambda done: progress.count_boot(done.job.label),
                 )
                 if isinstance(source, CommitSystems):
                     source.tell = progress.note
@@ -264,7 +264,7 @@ class _Call:
                 one,
                 other,
                 silent=True,
-                ready=lambda subject: source.ready(step.before if subject is one else step.after),
+                ready=lambda subject: source.bring_back(step.before if subject is one else step.after),
             )
         except Interrupted:
             raise

@@ -117,8 +117,28 @@ def gate(
         raise InputError(f"--json: goes without --format {form.value}", hint="--json is the whole answer")
     figures = {what: parse_limit(limit) if limit is not None else Limit() for what in parse_figures(on)}
     with _an_answer_of_its_own():
-        sizes = seeds, nulls, choose_place(cluster, parallel)
-        return _gate(system, against, figures, sizes, _Shown(form, json, explain), ledger, open_store(runs))
+        asked = _AskedGate(figures, seeds, nulls, choose_place(cluster, parallel))
+        records = _Records(open_store(runs), ledger)
+        return _gate(system, against, asked, records, _Shown(form, json, explain))
+
+
+@dataclass(frozen=True, slots=True)
+class _AskedGate:
+    """Which figures are held against what they were, by how many boots, and where these run."""
+
+    figures: dict[str, Limit]
+    seeds: int | None
+    """Boots a side; None is the clock's own number."""
+    nulls: int
+    place: ChosenPlace
+
+
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """What is on record: runs, and the ledger's folder if one was named."""
+
+    store: Store
+    ledger: Path | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,20 +162,12 @@ def _an_answer_of_its_own() -> Iterator[None]:
         raise InputError(error.message, hint=error.hint) from error
 
 
-def _gate(
-    system: Path,
-    against: str,
-    figures: dict[str, Limit],
-    sizes: tuple[int | None, int, ChosenPlace],
-    shown: _Shown,
-    ledger: Path | None,
-    store: Store,
-) -> int:
+def _gate(system: Path, against: str, asked: _AskedGate, records: _Records, shown: _Shown) -> int:
     after = open_system(system)
-    before = open_system(Path(against)) if names_system(against) else _recorded(store, against, after, ledger)
+    before = open_system(Path(against)) if names_system(against) else _recorded(records, against, after)
     _expect_one_clock(after, before, against)
     if isinstance(before, GateBaseline):
-        for what in figures:
+        for what in asked.figures:
             before.times(what)
     quiet = shown.json or shown.form is not GateForm.TEXT
     with naming(system):
@@ -163,13 +175,14 @@ def _gate(
     if isinstance(before, System):
         with naming(Path(against)):
             prepare(open_shop(silent=quiet), before)
-    run = store.start(RunKind.GATE, after.name, {"against": against, "on": list(figures)})
+    run = records.store.start(RunKind.GATE, after.name, {"against": against, "on": list(asked.figures)})
     with run.locked():
-        held = _held(run, after, before, figures, sizes, silent=quiet)
+        held = _held(run, after, before, asked, silent=quiet)
         result = make_result(held, str(run.path)).model_copy(update={"file": _from_here(system)})
         _write(run, result)
         if _wants_growth(result, shown):
-            found = find_growth(store, GateSides(before, Path(against), after, system), held, silent=quiet)
+            sides = GateSides(before, Path(against), after, system)
+            found = find_growth(records.store, sides, held, silent=quiet)
             result = with_growth(result, found)
             _write(run, result)
     if shown.form.value in FORMS:
@@ -197,11 +210,11 @@ def _from_here(path: Path) -> str:
     return (whole.relative_to(here) if whole.is_relative_to(here) else path).as_posix()
 
 
-def _recorded(store: Store, against: str, system: System, ledger: Path | None) -> GateBaseline:
+def _recorded(records: _Records, against: str, system: System) -> GateBaseline:
     name, _, commit = against.partition(":")
     if name != _LEDGER:
-        return GateBaseline(against, recorded_boots(store.find(against)))
-    history = read_history(ledger_folder(ledger), system.name)
+        return GateBaseline(against, recorded_boots(records.store.find(against)))
+    history = read_history(ledger_folder(records.ledger), system.name)
     for remark in history.remarks:
         err.print(f"bootlab: warning: {remark}", soft_wrap=True)
     ready = [one for one in history.entries if one.ready_ns is not None and one.clock == system.clock.kind.value]
@@ -235,28 +248,19 @@ def _expect_one_clock(after: System, before: System | GateBaseline, against: str
         )
 
 
-def _held(
-    run: Run,
-    after: System,
-    before: System | GateBaseline,
-    figures: dict[str, Limit],
-    sizes: tuple[int | None, int, ChosenPlace],
-    *,
-    silent: bool,
-) -> Held:
-    seeds, nulls, chosen = sizes
-    with boot_progress(None, silent=silent) as progress, chosen.open(progress.note) as place:
-        engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.booted(done.job.label))
+def _held(run: Run, after: System, before: System | GateBaseline, asked: _AskedGate, *, silent: bool) -> Held:
+    with boot_progress(None, silent=silent) as progress, asked.place.open(progress.note) as place:
+        engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.count_boot(done.job.label))
         if isinstance(before, System) and wall_clock(after):
-            number = seeds or _WALL_BOOTS
+            number = asked.seeds or _WALL_BOOTS
             if number < FEWEST_WALL:
                 raise InputError(f"--seeds {number}: a noisy clock needs at least {FEWEST_WALL} boots a side")
             progress.note(f"{number} boots a side on the wall clock, in turn")
             sides = _in_turn(engine, before, after, number)
-            return hold_noisy(GateBaseline(before.name, sides[0]), sides[1], figures)
-        boots = FamilyBoots(engine, open_shop(silent=True), _seeds(before, after, seeds), wall=False)
-        progress.note(f"{len(boots.seeds)} seeds and {nulls} null changes on the virtual clock")
-        return hold_exact(boots, after, before, figures, nulls, progress.note)
+            return hold_noisy(GateBaseline(before.name, sides[0]), sides[1], asked.figures)
+        boots = FamilyBoots(engine, open_shop(silent=True), _seeds(before, after, asked.seeds), wall=False)
+        progress.note(f"{len(boots.seeds)} seeds and {asked.nulls} null changes on the virtual clock")
+        return hold_exact(boots, after, before, asked.figures, asked.nulls, progress.note)
 
 
 def _seeds(before: System | GateBaseline, after: System, number: int | None) -> list[int]:

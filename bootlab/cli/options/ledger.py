@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from bootlab.errors import InputError, StoreError
-from bootlab.ledger.file import ledger_systems
+from bootlab.ledger.file import list_systems
 
 
 def _complete_system(incomplete: str) -> list[str]:
     try:
-        return [name for name in ledger_systems(ledger_folder(None)) if name.startswith(incomplete)]
+        return [name for name in list_systems(ledger_folder(None)) if name.startswith(incomplete)]
     except (InputError, StoreError):
         return []
 

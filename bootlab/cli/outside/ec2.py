@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bootlab.cli.measure import series
+from bootlab.cli.measure import boot_series
 from bootlab.cli.options.arguments import Json, Runs, SystemFile, naming, open_shop, open_store, open_system
 from bootlab.cli.options.places import choose_place
 from bootlab.cli.terminal.speech import err, out, print_json, print_text
@@ -73,7 +73,7 @@ def bench(
     run = open_store(runs).start(RunKind.MEASURE, value.name, {"system": str(system), "number": number, "seed": 1})
     with run.locked():
         seeds = [1 + index for index in range(number)]
-        records = series(prepared, seeds, run, chosen=choose_place(None, None), silent=json)
+        records = boot_series(prepared, seeds, run, chosen=choose_place(None, None), silent=json)
     result = series_of(run, records)
     write_json(run.result, result.model_dump(mode="json", by_alias=True))
     if json:

@@ -129,11 +129,11 @@ def save_profile(run: Run, found: Profiled) -> Path | None:
 
     Raises StoreError for a document that could not be written.
     """
-    view = saved_view(run, found, {})
+    view = keep_document(run, found, {})
     return write_page(run, view.page) if view.page is not None else None
 
 
-def saved_view(run: Run, found: Profiled, files: Mapping[str, str]) -> View:
+def keep_document(run: Run, found: Profiled, files: Mapping[str, str]) -> View:
     """Write a profile's document into its run, that of one boot of several beside its record, and return its view.
 
     `files`: label -> file that was exported. Raises StoreError for a document that could not be written.

@@ -17,7 +17,7 @@ from bootlab.cli.options.arguments import (
     open_system,
 )
 from bootlab.cli.options.ranges import LEAST_MIB, MOST_MIB, parse_numbers, parse_sizes
-from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, saved_view, start_run
+from bootlab.cli.profile.boots import Subject, keep_document, prepare_profile, profile_boot, start_run
 from bootlab.cli.profile.sweeps import run_sweep
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import err
@@ -249,7 +249,7 @@ def _show(
             failed = failed or error
     # The page finds by name what lies beside it.
     files = {label: path.name if path.parent == home else str(path.absolute()) for label, path in written.items()}
-    code = show(run, saved_view(run, found, files), json=json)
+    code = show(run, keep_document(run, found, files), json=json)
     if failed is not None:
         raise failed
     return code

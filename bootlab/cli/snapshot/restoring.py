@@ -125,7 +125,7 @@ def _restore_many(
 ) -> int:
     with run.locked(), boot_progress(len(boots) + 1, silent=speech.json) as progress:
         progress.note(f"{boots[0].system.name}: {len(boots)} clones, and the first once more")
-        engine = Engine(run, place=Here(asked.parallel), watcher=lambda done: progress.booted(done.job.label))
+        engine = Engine(run, place=Here(asked.parallel), watcher=lambda done: progress.count_boot(done.job.label))
         jobs = [Job(f"clone-{number:05d}", one) for number, one in zip(asked.numbers, boots, strict=True)]
         records = engine.boot_all(jobs)
         # When the first has ended: two machines of one identity never run at once.

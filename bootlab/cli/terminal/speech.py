@@ -90,7 +90,7 @@ class BootProgress:
             err.print(f"  {line}")
         self._bar.update(self._task, description=line[:40])
 
-    def booted(self, text: str) -> None:
+    def count_boot(self, text: str) -> None:
         """Count one boot that has ended."""
         self._done += 1
         self._bar.update(self._task, advance=1, description=text[:40])

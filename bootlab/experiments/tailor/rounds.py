@@ -30,6 +30,7 @@ from bootlab.experiments.tailor.kernels import Kernels
 from bootlab.experiments.tailor.protected import Policy
 from bootlab.experiments.tailor.reasons import Followed, Needed, every_followed, every_kept
 from bootlab.experiments.tailor.unused_options import Cut, Drop, Kept, KernelEvidence, find_cut
+from bootlab.experiments.verdict import exceeds_spread
 from bootlab.findings.analysis import read_recorded
 from bootlab.measure import boot as one_boot
 from bootlab.measure.place import BootPlace
@@ -329,7 +330,7 @@ class Tailoring:
         if record.outcome is not Outcome.READY:
             return _words(record)
         took_ns = record.judged_ns or 0
-        if took_ns > before_ns + self._spread_ns:
+        if exceeds_spread(took_ns - before_ns, self._spread_ns):
             # What came on in the place of something else may cost more than that did.
             return f"longer: {_ready_words(record)}, {before_ns / 1e6:.2f} before"
         return _KernelState(granted, system, kernel, look, took_ns)

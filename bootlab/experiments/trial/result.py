@@ -27,6 +27,8 @@ FRESH: Final = "fresh"
 
 
 class StackName(StrEnum):
+    """The stacks that a trial ends with."""
+
     RECOMMENDED = "recommended"
     WITH_RISKS = "with risks"
     LADDER = "ladder"

@@ -55,7 +55,7 @@ class AuditedBoot:
 
     @cached_property
     def udev_events(self) -> list[UdevEvent]:
-        """What udev handled."""
+        """Return the events that udev handled."""
         return find_events(self.costs, self.analysis.profile)
 
     @cached_property

@@ -28,7 +28,7 @@ _MANY: Final = 100
 """Reads that were begun anew so often met a lock that was held for long."""
 
 
-def idle_locks(evidence: AuditedBoot) -> Finding | None:
+def find_idle_locks(evidence: AuditedBoot) -> Finding | None:
     """Units that make a network namespace at idle priority, and the reads that were begun anew meanwhile."""
     if evidence.plan is None:
         return None

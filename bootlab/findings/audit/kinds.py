@@ -12,24 +12,24 @@ from bootlab.build.formats.cpio import Entry
 from bootlab.findings.analysis import Analysis
 from bootlab.findings.audit.audited_boot import AuditedBoot, find_goal, read_units
 from bootlab.findings.audit.finding import Audit, Finding
-from bootlab.findings.audit.idle_priority import idle_locks
-from bootlab.findings.audit.legacy_ptys import legacy_ptys
+from bootlab.findings.audit.idle_priority import find_idle_locks
+from bootlab.findings.audit.legacy_ptys import find_legacy_ptys
 from bootlab.findings.audit.modules import (
+    find_fruitless_probes,
     find_idle_modules,
-    fruitless_probes,
-    idle_modules,
-    module_loaders,
-    unused_modules,
+    find_module_loaders,
+    find_unused_modules,
+    list_idle_modules,
 )
 from bootlab.findings.audit.process_costs import TaskCosts
 from bootlab.findings.audit.services import (
-    needless,
-    needless_units,
-    network_waits,
-    parallel_losses,
-    sleeps,
+    find_needless_units,
+    find_network_waits,
+    find_parallel_losses,
+    find_sleeps,
+    list_needless,
 )
-from bootlab.findings.audit.udev import bad_rules, forking_rules, settle_waits, uevents
+from bootlab.findings.audit.udev import find_bad_rules, find_forking_rules, find_settle_waits, find_uevents
 from bootlab.techniques.cmdline.audit_findings import IDLE_MODULES, NEEDLESS_UNITS
 
 
@@ -60,20 +60,20 @@ def _no_events(evidence: AuditedBoot) -> str | None:
 
 
 KINDS: tuple[_Kind, ...] = (
-    _Kind("initramfs modules never used", unused_modules, _no_initramfs),
-    _Kind("modules loaded for nothing", idle_modules),
-    _Kind("devices probed for nothing", fruitless_probes),
-    _Kind("modprobe calls", module_loaders),
-    _Kind("uevents", uevents, _no_events),
-    _Kind("udev rules that fork", forking_rules),
-    _Kind("udev rules with errors", bad_rules),
-    _Kind("settle waits", settle_waits),
-    _Kind("sleeps in scripts", sleeps),
-    _Kind("waits for the network", network_waits, _no_units),
-    _Kind("slower in parallel than alone", parallel_losses, _no_goal),
-    _Kind("units the goal does not need", needless_units, _no_goal),
-    _Kind("network locks at idle priority", idle_locks, _no_units),
-    _Kind("legacy ptys", legacy_ptys),
+    _Kind("initramfs modules never used", find_unused_modules, _no_initramfs),
+    _Kind("modules loaded for nothing", find_idle_modules),
+    _Kind("devices probed for nothing", find_fruitless_probes),
+    _Kind("modprobe calls", find_module_loaders),
+    _Kind("uevents", find_uevents, _no_events),
+    _Kind("udev rules that fork", find_forking_rules),
+    _Kind("udev rules with errors", find_bad_rules),
+    _Kind("settle waits", find_settle_waits),
+    _Kind("sleeps in scripts", find_sleeps),
+    _Kind("waits for the network", find_network_waits, _no_units),
+    _Kind("slower in parallel than alone", find_parallel_losses, _no_goal),
+    _Kind("units the goal does not need", find_needless_units, _no_goal),
+    _Kind("network locks at idle priority", find_idle_locks, _no_units),
+    _Kind("legacy ptys", find_legacy_ptys),
 )
 """In the order in which a boot comes to them."""
 
@@ -107,7 +107,7 @@ def audit(evidence: AuditedBoot, run: str = "") -> Audit:
         else:
             nothing.append(kind.name)
     record = evidence.analysis.record
-    facts = {IDLE_MODULES: sorted(find_idle_modules(evidence)), NEEDLESS_UNITS: needless(evidence)}
+    facts = {IDLE_MODULES: sorted(list_idle_modules(evidence)), NEEDLESS_UNITS: list_needless(evidence)}
     return Audit(
         system=record.system,
         total_ns=evidence.costs.until_ns,

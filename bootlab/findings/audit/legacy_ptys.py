@@ -11,7 +11,7 @@ _LEGACY: Final = re.compile(r"/devices/virtual/tty/[pt]ty[a-ep-z][0-9a-f]")
 _WORD: Final = re.compile(r"\bpty\.legacy_count=(\d+)")
 
 
-def legacy_ptys(evidence: AuditedBoot) -> Finding | None:
+def find_legacy_ptys(evidence: AuditedBoot) -> Finding | None:
     """BSD-style pseudo terminals that the kernel makes at start: nothing has used them since /dev/pts."""
     config = evidence.kernel_config
     told = _WORD.search(evidence.analysis.system.kernel.cmdline)

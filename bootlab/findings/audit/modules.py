@@ -20,7 +20,7 @@ _LOAD: Final = frozenset({"load_module", "__do_sys_finit_module", "__do_sys_init
 _UNPACK: Final = ("unpack_to_rootfs",)
 
 
-def unused_modules(evidence: AuditedBoot) -> Finding | None:
+def find_unused_modules(evidence: AuditedBoot) -> Finding | None:
     """Modules that lie in the initramfs and were not loaded up to ready, with their share of what unpacking cost."""
     files = {
         module_name(PurePosixPath(entry.path).name): entry.size
@@ -50,9 +50,9 @@ def unused_modules(evidence: AuditedBoot) -> Finding | None:
     return found.model_copy(update={"basis": "by size"})
 
 
-def idle_modules(evidence: AuditedBoot) -> Finding | None:
+def find_idle_modules(evidence: AuditedBoot) -> Finding | None:
     """Modules that were loaded, drive no device, and of which nothing ran up to ready beyond their own init."""
-    idle = find_idle_modules(evidence)
+    idle = list_idle_modules(evidence)
     if not idle:
         return None
     costs = {name: cost for name, cost in load_costs(evidence).items() if name in idle}
@@ -67,7 +67,7 @@ def idle_modules(evidence: AuditedBoot) -> Finding | None:
     )
 
 
-def module_loaders(evidence: AuditedBoot) -> Finding | None:
+def find_module_loaders(evidence: AuditedBoot) -> Finding | None:
     """Every modprobe that ran, by who had it run: each reads the indexes of all modules anew."""
     costs = evidence.costs
     calls = [one for one in costs.processes.values() if program_of(one) in _LOADERS or _is_kmod(one.commands)]
@@ -96,7 +96,7 @@ def module_loaders(evidence: AuditedBoot) -> Finding | None:
     )
 
 
-def fruitless_probes(evidence: AuditedBoot) -> Finding | None:
+def find_fruitless_probes(evidence: AuditedBoot) -> Finding | None:
     """Drivers that were asked to take a device and did not."""
     failed = (ProbeResult.FAILED, ProbeResult.DEFERRED)
     probes = [one for one in evidence.analysis.initcalls.probes if one.result in failed]
@@ -121,7 +121,7 @@ def fruitless_probes(evidence: AuditedBoot) -> Finding | None:
     )
 
 
-def find_idle_modules(evidence: AuditedBoot) -> frozenset[str]:
+def list_idle_modules(evidence: AuditedBoot) -> frozenset[str]:
     """Return the modules that did nothing up to ready, and that no module needs which did."""
     profile = evidence.analysis.profile
     loaded = {call.text for call in _loads(evidence)}

@@ -22,7 +22,7 @@ _ASKS: Final = frozenset(
 _LEAST_LOST_NS: Final = 1_000_000
 
 
-def sleeps(evidence: AuditedBoot) -> Finding | None:
+def find_sleeps(evidence: AuditedBoot) -> Finding | None:
     """Every sleep(1) that ran, and the script that ran it."""
     costs = evidence.costs
     found = [one for one in costs.processes.values() if PurePosixPath(words_of(one)[0]).name in _SLEEPERS]
@@ -42,7 +42,7 @@ def sleeps(evidence: AuditedBoot) -> Finding | None:
     )
 
 
-def network_waits(evidence: AuditedBoot) -> Finding | None:
+def find_network_waits(evidence: AuditedBoot) -> Finding | None:
     """Units that wait for the network, and up to the end of the boot asked nobody for anything over it."""
     plan, costs = evidence.plan, evidence.costs
     if plan is None:
@@ -80,9 +80,9 @@ def network_waits(evidence: AuditedBoot) -> Finding | None:
     )
 
 
-def needless_units(evidence: AuditedBoot) -> Finding | None:
+def find_needless_units(evidence: AuditedBoot) -> Finding | None:
     """Units that ran before ready and that the goal does not need, with all that their processes cost up to ready."""
-    units = needless(evidence)
+    units = list_needless(evidence)
     if not units:
         return None
     costs = evidence.costs
@@ -99,7 +99,7 @@ def needless_units(evidence: AuditedBoot) -> Finding | None:
     )
 
 
-def needless(evidence: AuditedBoot) -> list[str]:
+def list_needless(evidence: AuditedBoot) -> list[str]:
     """Return the names of the units that ran before ready and that the goal does not need."""
     if evidence.plan is None or evidence.goal is None:
         return []
@@ -107,12 +107,12 @@ def needless(evidence: AuditedBoot) -> list[str]:
     return sorted(name for name in work if name not in evidence.goal_closure and evidence.tasks_of_unit(name))
 
 
-def parallel_losses(evidence: AuditedBoot) -> Finding | None:
+def find_parallel_losses(evidence: AuditedBoot) -> Finding | None:
     """Units on the way to the goal that lacked a processor while others ran that the goal does not need."""
     if evidence.plan is None or evidence.goal is None:
         return None
     costs = evidence.costs
-    others = {name: _running(costs, evidence.tasks_of_unit(name)) for name in needless(evidence)}
+    others = {name: _running(costs, evidence.tasks_of_unit(name)) for name in list_needless(evidence)}
     items, lost_ns = [], 0
     for name in sorted(evidence.goal_closure):
         tasks = evidence.tasks_of_unit(name)
@@ -141,7 +141,7 @@ def parallel_losses(evidence: AuditedBoot) -> Finding | None:
         "each would have been so much shorter without those",
         TaskCost(lost_ns),
         items,
-        technique=evidence.technique("cmdline_units_masked", {NEEDLESS_UNITS: " ".join(needless(evidence))}),
+        technique=evidence.technique("cmdline_units_masked", {NEEDLESS_UNITS: " ".join(list_needless(evidence))}),
         by_hand=f"start those after the goal: After={evidence.goal}.service in a drop-in of each; bootlab-init does so",
     )
 

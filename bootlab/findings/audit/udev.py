@@ -15,7 +15,7 @@ _SHOWN_MODULES: Final = 4
 _LAST: Final = 3
 
 
-def uevents(evidence: AuditedBoot) -> Finding | None:
+def find_uevents(evidence: AuditedBoot) -> Finding | None:
     """Every event that udev handled, by device, with udev's own part of it."""
     events = evidence.udev_events
     if not events:
@@ -43,7 +43,7 @@ def uevents(evidence: AuditedBoot) -> Finding | None:
     )
 
 
-def forking_rules(evidence: AuditedBoot) -> Finding | None:
+def find_forking_rules(evidence: AuditedBoot) -> Finding | None:
     """Programs that udev's rules started, with the rules that name them."""
     by_program: dict[str, list[TaskCost]] = {}
     costs, rules = evidence.costs, evidence.udev_rules
@@ -76,7 +76,7 @@ def forking_rules(evidence: AuditedBoot) -> Finding | None:
     )
 
 
-def bad_rules(evidence: AuditedBoot) -> Finding | None:
+def find_bad_rules(evidence: AuditedBoot) -> Finding | None:
     """Lines among udev's rules that are none."""
     bad = evidence.udev_rules.bad
     if not bad:
@@ -91,7 +91,7 @@ def bad_rules(evidence: AuditedBoot) -> Finding | None:
     )
 
 
-def settle_waits(evidence: AuditedBoot) -> Finding | None:
+def find_settle_waits(evidence: AuditedBoot) -> Finding | None:
     """Every `udevadm settle`: who ran it, how long it held that up, and the events it waited for."""
     costs = evidence.costs
     settles = [one for one in costs.processes.values() if _is_udevadm(one) and "settle" in words_of(one)]

@@ -23,7 +23,7 @@ _ACCOUNT_BYTES: Final = 64
 _ACCOUNT_VERSION: Final = 3
 
 
-def packed_folder(folder: Path) -> bytes | None:
+def pack_folder(folder: Path) -> bytes | None:
     """Return a folder of bootchart's logs as a tar archive; None for a folder that has none of the sampled ones."""
     if not any((folder / name).is_file() for name in _SAMPLED):
         return None

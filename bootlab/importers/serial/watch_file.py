@@ -38,6 +38,8 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRead:
+    """What was read from a port at once, and when, in ns of the host's clock."""
+
     port: int
     t_ns: int
     data: bytes
@@ -45,6 +47,8 @@ class RecordedRead:
 
 @dataclass(frozen=True, slots=True)
 class RecordedLoss:
+    """A port that gave no more: pulled out, or for another reason."""
+
     port: int
     t_ns: int
     unplugged: bool
@@ -53,6 +57,8 @@ class RecordedLoss:
 
 @dataclass(frozen=True, slots=True)
 class RecordedEnd:
+    """The end of a recording."""
+
     t_ns: int
 
 

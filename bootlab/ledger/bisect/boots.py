@@ -11,7 +11,7 @@ from bootlab.errors import BootlabError, InputError, Interrupted, MissingTool, S
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.family import Family, expect_not_killed
 from bootlab.experiments.family_boots import FamilyBoots
-from bootlab.experiments.verdict import PLAIN
+from bootlab.experiments.verdict import PLAIN, chance_margin_ns
 from bootlab.ledger.bisect.state import BisectState, StateSource, Unusable
 from bootlab.ledger.gate.figures import GateBaseline, time_of, times_of
 from bootlab.ledger.gate.judging import NEAR_SPREADS, GateJudgement, GateVerdict, Limit, judge_either_way
@@ -21,8 +21,6 @@ from bootlab.system import System
 from bootlab.targets.target import Prepared
 
 _MadeT = TypeVar("_MadeT")
-NOISE_SPREADS: Final = 1.25
-"""By so many spreads two single boots may differ by chance, or miss a difference: the verdict's own figure."""
 _STOPS: Final = (Interrupted, MissingTool, StoreError, Unreachable)
 """What says nothing about a state, and would be the same of the next one."""
 
@@ -133,7 +131,7 @@ class StatesBooted:
         spread = max(spread_ns([*one.seeds, *one.null]) for one in ends)
         smallest_ns = max(1, NEAR_SPREADS * spread)
         limit_ns = self._asked.limit.of(median_ns(ends[0].seeds))
-        noise_ns = round(NOISE_SPREADS * spread)
+        noise_ns = chance_margin_ns(spread)
         if limit_ns is None:
             return Scale(spread, smallest_ns, smallest_ns, smallest_ns - noise_ns, PLAIN * spread)
         return Scale(spread, smallest_ns, limit_ns, limit_ns - noise_ns, max(limit_ns + noise_ns, PLAIN * spread))
@@ -186,7 +184,7 @@ class StatesBooted:
         if state.name not in self._boots:
             self._systems[state.name] = _usable(state, lambda: self._source.system(state))
             self._boots[state.name] = _StateBoots(
-                self._engine, self._shop, self._asked.seeds, partial(self._source.ready, state), state.short
+                self._engine, self._shop, self._asked.seeds, partial(self._source.bring_back, state), state.short
             )
         return self._boots[state.name], self._systems[state.name]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bootlab.build.cache import Cache
 from bootlab.errors import StoreError
-from bootlab.ledger.git import git, last_line
+from bootlab.ledger.git import last_line, run_git
 from bootlab.process import ProgramFailed
 
 _WHOLE = ("-c", "core.sparseCheckout=false")
@@ -58,7 +58,7 @@ class Checkout:
         try:
             if not self.path.exists():
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                git(
+                run_git(
                     self._repository,
                     *_WHOLE,
                     "worktree",
@@ -70,10 +70,10 @@ class Checkout:
                     commit,
                 )
             else:
-                git(self.path, *_WHOLE, "checkout", "--quiet", "--force", "--detach", commit)
+                run_git(self.path, *_WHOLE, "checkout", "--quiet", "--force", "--detach", commit)
                 if clean:
                     # Twice -f: a repository that a build has cloned there goes, too.
-                    git(self.path, "clean", "-ffdxq")
+                    run_git(self.path, "clean", "-ffdxq")
         except ProgramFailed as error:
             hint = _ELSEWHERE if "No space left" in error.stderr else "is the repository yours to write to?"
             raise StoreError(
@@ -91,11 +91,11 @@ class Checkout:
         self.at = None
         if self.path.exists():
             with suppress(ProgramFailed):
-                git(self._repository, "worktree", "remove", "--force", "--force", str(self.path))
+                run_git(self._repository, "worktree", "remove", "--force", "--force", str(self.path))
             # What git does not know, as after a kill, or what a build made unwritable.
             shutil.rmtree(self.path, ignore_errors=True)
         with suppress(ProgramFailed):
-            git(self._repository, "worktree", "prune")
+            run_git(self._repository, "worktree", "prune")
 
     def _remove_abandoned(self) -> None:
         """Remove what killed bisections of other repositories have left; their git forgets it by itself."""

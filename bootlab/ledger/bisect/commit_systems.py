@@ -19,7 +19,7 @@ from bootlab.kept_file import why_damaged
 from bootlab.ledger.bisect.checkout import Checkout
 from bootlab.ledger.bisect.history import GitHistory
 from bootlab.ledger.bisect.state import BisectState, Unusable
-from bootlab.ledger.git import git
+from bootlab.ledger.git import run_git
 from bootlab.measure.record_files import store_error
 from bootlab.process import ProgramFailed, stream
 from bootlab.system import System
@@ -84,14 +84,14 @@ class CommitSystems:
     def system(self, state: BisectState) -> System:
         text, file, top = self._text(state)
         named = self._named(text, file, top)
-        self.ready(state)
+        self.bring_back(state)
         made = self._cache.find(_KIND, self._key(state, named)) or self._make(state, named)
         try:
             return parse_system(text, file, self._moved(top, made))
         except InputError as error:
             raise Unusable(state, error.message) from error
 
-    def ready(self, state: BisectState) -> None:
+    def bring_back(self, state: BisectState) -> None:
         text, file, top = self._text(state)
         if any(key.endswith(_SOURCE) for key in self._named(text, file, top)):
             self._build(state)
@@ -114,7 +114,7 @@ class CommitSystems:
             return recipe.text, recipe.file, self._history.top
         name = self._file_in_repository()
         try:
-            text = git(self._history.top, "show", f"{state.name}:{name.as_posix()}")
+            text = run_git(self._history.top, "show", f"{state.name}:{name.as_posix()}")
         except ProgramFailed as error:
             raise Unusable(state, f"this commit has no {name}") from error
         return text.encode(), self._checkout.path / name, self._checkout.path

@@ -10,7 +10,7 @@ from typing import Final
 
 from bootlab.errors import InputError
 from bootlab.ledger.bisect.state import BisectState
-from bootlab.ledger.git import git, last_line
+from bootlab.ledger.git import last_line, run_git
 from bootlab.process import ProgramFailed
 
 _FORMAT: Final = "%H%x00%P%x00%aN <%aE>%x00%aI%x00%s%x1e"
@@ -21,19 +21,19 @@ class GitHistory:
 
     def __init__(self, folder: Path) -> None:
         try:
-            top = git(folder, "rev-parse", "--show-toplevel")
+            top = run_git(folder, "rev-parse", "--show-toplevel")
         except ProgramFailed as error:
             raise InputError(
                 f"--repo {folder}: no repository with its files: {last_line(error.stderr)}",
                 hint="--repo names a folder of a git repository that has files checked out",
             ) from error
         self.top = Path(top)
-        self.common = Path(git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir"))
+        self.common = Path(run_git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir"))
 
     def commit(self, revision: str, option: str) -> str:
         """Return the whole hash of a commit. Raises InputError that names the option that gave it."""
         try:
-            return git(self.top, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+            return run_git(self.top, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
         except ProgramFailed as error:
             shallow = (self.common / "shallow").exists()
             raise InputError(
@@ -43,7 +43,7 @@ class GitHistory:
 
     def is_dirty(self) -> bool:
         """Return whether tracked files differ from the commit that is checked out."""
-        return bool(git(self.top, "status", "--porcelain", "--untracked-files=no"))
+        return bool(run_git(self.top, "status", "--porcelain", "--untracked-files=no"))
 
     def between(self, good: str, bad: str) -> list[BisectState]:
         """Return the states from one commit to another, both included, the good one first; both are whole hashes.
@@ -89,7 +89,7 @@ class GitHistory:
         return lines
 
     def _read(self, *words: str) -> Mapping[str, BisectState]:
-        said = git(self.top, "log", "--no-show-signature", f"--format={_FORMAT}", *words, "--")
+        said = run_git(self.top, "log", "--no-show-signature", f"--format={_FORMAT}", *words, "--")
         found = {}
         for record in filter(None, (one.strip("\n") for one in said.split("\x1e"))):
             name, parents, author, date, subject = record.split("\0")
@@ -98,7 +98,7 @@ class GitHistory:
 
     def _expect_ancestor(self, good: str, bad: str) -> None:
         try:
-            base = git(self.top, "merge-base", good, bad)
+            base = run_git(self.top, "merge-base", good, bad)
         except ProgramFailed:
             base = ""
         if base == bad:

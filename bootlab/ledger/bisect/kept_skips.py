@@ -19,7 +19,7 @@ class _Skips(Document):
 
 
 def keep_skips(path: Path, skipped: Sequence[SkippedState]) -> None:
-    """Write them. Raises StoreError."""
+    """Write the states that were set aside into a file of the run. Raises StoreError."""
     write_json(path, _Skips(skipped=list(skipped)).model_dump(mode="json"))
 
 

@@ -6,7 +6,7 @@ All else stays as it is, busybox and modules' names among it, so what differs be
 from collections.abc import Sequence
 
 from bootlab.build.debian.packages import fetch
-from bootlab.build.debian.versions import package_versions
+from bootlab.build.debian.versions import find_package_versions
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.ledger.bisect.state import BisectState, Unusable
@@ -18,7 +18,7 @@ _KEY = "kernel.package"
 def package_states(shop: Workshop, system: System) -> list[BisectState]:
     """Return every version that this machine's sources have of a system's kernel package, oldest first.
 
-    Raises InputError for a system without one, and what `package_versions` raises.
+    Raises InputError for a system without one, and what `find_package_versions` raises.
     """
     name = system.kernel.package
     if name is None:
@@ -26,7 +26,7 @@ def package_states(shop: Workshop, system: System) -> list[BisectState]:
             "--packages: kernel.package: this system's kernel is of no Debian package",
             hint='for example kernel.package = "linux-image-cloud-amd64"; commits are bisected without --packages',
         )
-    found = package_versions(shop, name, system.kernel.suite, system.machine.arch, key=_KEY)
+    found = find_package_versions(shop, name, system.kernel.suite, system.machine.arch, key=_KEY)
     names = [one.version for one in found]
     states: list[BisectState] = []
     for one in found:
@@ -85,7 +85,7 @@ class PackageSystems:
         kernel = system.kernel.model_copy(update={"package": state.package, "suite": state.suite})
         return system.model_copy(update={"kernel": kernel})
 
-    def ready(self, state: BisectState) -> None:
+    def bring_back(self, state: BisectState) -> None:
         """Do nothing: every version has a place of its own in the cache."""
 
     def inside(self, before: BisectState, after: BisectState) -> Sequence[Sequence[BisectState]]:

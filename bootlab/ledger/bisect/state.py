@@ -55,7 +55,7 @@ class StateSource(Protocol):
         """Return the system of a state, with all of its files made. Raises Unusable."""
         ...
 
-    def ready(self, state: BisectState) -> None:
+    def bring_back(self, state: BisectState) -> None:
         """Bring back what the system of a state is made of, where that is kept for one state at a time only."""
         ...
 

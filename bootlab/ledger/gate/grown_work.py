@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from bootlab.experiments.verdict import exceeds_spread
 from bootlab.findings.analysis import Analysis
 from bootlab.ledger.gate.result import Grown, GrownKind
 from bootlab.profile.tables.processes import task_instructions
@@ -43,7 +44,7 @@ def grown_costs(before: Costs, after: Costs, again: Costs) -> list[Grown]:
     for (kind, name), cost in after.items():
         was, other = before.get((kind, name)), again.get((kind, name), 0)
         least = min(cost, other)
-        if least - (was or 0) > abs(cost - other) and least > 0:
+        if exceeds_spread(least - (was or 0), abs(cost - other)) and least > 0:
             grown.append(Grown(kind=kind, name=name, before=was, after=cost))
     return grown
 

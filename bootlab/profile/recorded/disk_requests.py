@@ -1,4 +1,4 @@
-"""What modelled disks were asked for, request by request (plugin/trace_format.h):
+"""What modelled disks were asked for, request by request, as the plugin wrote it down (plugin/trace_format.h):
 
 bootlab-requests 1
 rootfs read 2048 8 1071113242 1071113242 1079443109

@@ -102,7 +102,7 @@ class CriticalPath(Result):
         return tuple(sorted(self.segments, key=lambda s: (-s.duration_ns, s.start_ns))[:limit])
 
     def grouped(self) -> tuple[SegmentGroup, ...]:
-        """Return `groups`."""
+        """Return the path's segments added up by what they are: `groups`, which is worked out with the path."""
         return self.groups
 
 

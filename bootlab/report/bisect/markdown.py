@@ -9,7 +9,7 @@ from bootlab.report.parts.markdown import bold, code, markdown_table, plain, pro
 
 
 def bisection_markdown(result: BisectResult) -> str:
-    """Return the answer."""
+    """Return what a bisection found as Markdown."""
     span = f"{short(result.good)}..{short(result.bad)}"
     parts = [prose(f"{bold(plain(result.system))} {span}, {plain(head_words(result))}.")]
     if result.why:

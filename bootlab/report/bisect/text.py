@@ -18,7 +18,7 @@ _ROWS = 40
 
 
 def bisection(result: BisectResult) -> RenderableType:
-    """Return the answer."""
+    """Return what a bisection found as a terminal shows it."""
     head = Text.assemble((visible(result.system), "bold"), f" {short(result.good)}..{short(result.bad)} ")
     head.append(head_words(result), style=STYLES[result.verdict])
     lines: list[RenderableType] = [head]

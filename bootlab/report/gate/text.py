@@ -21,7 +21,7 @@ STYLES = {
 
 
 def gate(result: GateResult) -> RenderableType:
-    """Return the answer."""
+    """Return a gate's answer as a terminal shows it."""
     head = Text.assemble((visible(result.system), "bold"), f" against {visible(named(result))}: ")
     head.append(result.verdict.value, style=STYLES[result.verdict])
     lines: list[RenderableType] = [head]

@@ -35,7 +35,7 @@ def shell(
     scripts: Sequence[str] = (),
     data: Sequence[Html] = (),
 ) -> str:
-    """Return a whole page.
+    """Return a whole page as HTML: its header, its sections, and all that it carries.
 
     `styles`, `scripts`: files of report/scripts that it needs beyond those of every page.
     `data`: blocks for the scripts.

@@ -13,7 +13,7 @@ _HEAD = """\
 
 
 def reasons(result: TailorResult) -> str:
-    """Return the text."""
+    """Return the text of reasons.txt: a line for each option."""
     lines = dict[str, str]()
     for drop in result.dropped:
         if drop.value == "n":

@@ -33,6 +33,8 @@ _STEPS: Final = {
 
 
 class CarriedFile(Document):
+    """A file that a stack of techniques became."""
+
     path: str
     """Below the folder."""
     use: str

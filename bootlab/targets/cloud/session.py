@@ -63,7 +63,7 @@ class RentedSession(AnswersFollowed):
         t_ns = time.monotonic_ns()
         name = await self._call(self._rental.order)
         self._answers.begin(t_ns)
-        self._answers.mark(LAUNCHED, time.monotonic_ns(), name)
+        self._answers.tell_mark(LAUNCHED, time.monotonic_ns(), name)
         self._watcher = threading.Thread(target=self._watch, name="watch", daemon=True)
         self._watcher.start()
         return t_ns
@@ -126,7 +126,7 @@ class RentedSession(AnswersFollowed):
                 return
             if seen.is_running and not running:
                 running = True
-                self._answers.mark(RUNNING, t_ns)
+                self._answers.tell_mark(RUNNING, t_ns)
             if running and seen.address is not None and not asking:
                 asking = True
                 self._answers.ask(questions_of(self._asked, find_place(seen.address), seen.address))

@@ -57,15 +57,15 @@ class Answers:
     def ask(self, questions: Questions) -> None:
         """Ask from now on, in a thread. Raises BootlabError where this host cannot."""
         asker = Asker(questions, self._asked.by, self._take)
-        self.fact("asked", f"{questions.place.address} every {asker.every_ns / 1e6:g} ms by {asker.way}")
+        self.tell_fact("asked", f"{questions.place.address} every {asker.every_ns / 1e6:g} ms by {asker.way}")
         self._asker = threading.Thread(target=self._run, args=(asker,), name="ask", daemon=True)
         self._asker.start()
 
-    def mark(self, name: str, t_ns: int, words: str = "") -> None:
-        """Tell a mark."""
+    def tell_mark(self, name: str, t_ns: int, words: str = "") -> None:
+        """Say that the machine came to a mark, as a line of the session."""
         self._say(t_ns, f"bootlab: mark {name} {words}")
 
-    def fact(self, name: str, value: str) -> None:
+    def tell_fact(self, name: str, value: str) -> None:
         """Tell a fact, which the record keeps."""
         self._say(time.monotonic_ns(), f"bootlab: fact {name} {value}")
 
@@ -108,10 +108,10 @@ class Answers:
 
     def _take(self, answer: OutsideAnswer) -> None:
         if answer.since_ns is not None:
-            self.fact(f"no_earlier.{answer.name}", f"{max(0, answer.since_ns - self.zero_ns) / 1e6:.3f} ms")
+            self.tell_fact(f"no_earlier.{answer.name}", f"{max(0, answer.since_ns - self.zero_ns) / 1e6:.3f} ms")
         elif answer.name in {opened(port) for port in self._asked.asked_ports}:
             self.remarks += (f"{answer.name}: {_EARLY}",)
-        self.mark(answer.name, answer.t_ns, answer.words)
+        self.tell_mark(answer.name, answer.t_ns, answer.words)
 
     def _say(self, t_ns: int, line: str) -> None:
         self._lines.put(ConsoleBytes(t_ns, f"{line}\n".encode()))

@@ -58,7 +58,7 @@ class HostSession(AnswersFollowed):
             self._answers.ask(questions_of(machine, self._place, machine.host))
         await self._power("power_on", machine.power_on)
         if machine.power_on is not None:
-            self._answers.fact("power_on_took", f"{(time.monotonic_ns() - t_ns) / 1e6:.3f} ms")
+            self._answers.tell_fact("power_on_took", f"{(time.monotonic_ns() - t_ns) / 1e6:.3f} ms")
         return t_ns
 
     async def stop(self) -> None:

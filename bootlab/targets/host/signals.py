@@ -45,7 +45,7 @@ class Signals:
             raise
 
     def start(self) -> None:
-        """Read from now on."""
+        """Read the lines from now on."""
         if self._reader is not None:
             self._reader.__enter__()
             self._run(self._follow_texts, self._reader)

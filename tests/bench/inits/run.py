@@ -63,7 +63,7 @@ class Bench:
             record = find_finished_boot(directory, prepared)
             if record is None or not find_kept(directory / PROFILE).is_file():
                 record = boot(prepared, self.run.boot_directory(directory.name), patience=_PATIENCE)
-            self._progress.booted(directory.name)
+            self._progress.count_boot(directory.name)
             expect_whole(record)
             profile, _ = read_recorded(record, directory)
             found[name] = by_program(profile, record.marks[ALL_READY])
@@ -116,7 +116,7 @@ class Bench:
         return Workshop(self._cache, tell=self._progress.note)
 
     def _engine(self) -> Engine:
-        return Engine(self.run, reuse=True, watcher=lambda done: self._progress.booted(done.job.label))
+        return Engine(self.run, reuse=True, watcher=lambda done: self._progress.count_boot(done.job.label))
 
     def _boot(self, what: str, jobs: Sequence[Job]) -> dict[str, BootRecord]:
         self._progress.note(what)

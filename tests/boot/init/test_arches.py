@@ -1,4 +1,4 @@
-"""bootlab-init for each architecture: small and static; as process 1 of armv7 and riscv64. arm64: test_init_dhcp.py."""
+"""bootlab-init for each architecture: small and static; as process 1 of armv7 and riscv64. arm64: test_dhcp.py."""
 
 import asyncio
 import platform

@@ -166,11 +166,11 @@ def test_the_running_kernel_lists_the_same(kernel: Kernel, tmp_path: Path) -> No
     # Debian 12 has no riscv64.
     tree = package("busybox-static", "trixie" if image.arch == "riscv64" else "bookworm", image.arch)
     contents = FileTree()
-    contents.directory("/proc")
-    contents.device("/dev/console", 5, 1)
+    contents.add_directory("/proc")
+    contents.add_device("/dev/console", 5, 1)
     (busybox,) = tree.glob("**/bin/busybox")
-    contents.file("/bin/busybox", busybox.read_bytes(), 0o755)
-    contents.file("/init", INIT, 0o755)
+    contents.add_file("/bin/busybox", busybox.read_bytes(), 0o755)
+    contents.add_file("/init", INIT, 0o755)
     initramfs = tmp_path / "initramfs"
     initramfs.write_bytes(cpio.write(contents.entries()))
     machine, cpu, console = MACHINES[image.arch]

@@ -12,7 +12,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.build.debian import packages
 from bootlab.build.debian.apt import LISTS, Unreachable
-from bootlab.build.debian.package_records import PACKAGES, ROOTS, Wanted, known
+from bootlab.build.debian.package_records import PACKAGES, ROOTS, Wanted, find_known
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
 from tests.build.conftest import LocalArchive
@@ -196,4 +196,6 @@ def test_the_real_archive(tmp_path: Path, arch: str) -> None:
 
 def test_a_cache_that_is_no_folder_has_no_record() -> None:
     """It is told where something is to be kept in it; to look there is no mistake."""
-    assert known(Wanted("busybox-static", "bookworm", "amd64", "package", "package"), Cache(Path(os.devnull))) is None
+    assert (
+        find_known(Wanted("busybox-static", "bookworm", "amd64", "package", "package"), Cache(Path(os.devnull))) is None
+    )

@@ -7,7 +7,7 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.build.debian import packages
-from bootlab.build.debian.versions import PackageVersion, flavour_of, package_versions
+from bootlab.build.debian.versions import PackageVersion, find_package_versions, flavour_of
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from tests.build.conftest import LocalArchive
@@ -49,7 +49,7 @@ def shop_of(local: LocalArchive) -> Workshop:
 
 @pytest.mark.parametrize("name", ["linux-image-cloud-amd64", "linux-image-6.1.0-9-cloud-amd64"])
 def test_kernels_of_one_flavour_come_oldest_first_from_every_suite(archive: LocalArchive, name: str) -> None:
-    found = package_versions(shop_of(archive), name, "bookworm", "x86_64", key="kernel.package")
+    found = find_package_versions(shop_of(archive), name, "bookworm", "x86_64", key="kernel.package")
     assert found == [
         PackageVersion("linux-image-6.1.0-9-cloud-amd64", "6.1.8~rc1", "bookworm"),
         PackageVersion("linux-image-6.1.0-9-cloud-amd64", "6.1.8", "bookworm"),
@@ -61,7 +61,7 @@ def test_kernels_of_one_flavour_come_oldest_first_from_every_suite(archive: Loca
 
 def test_each_of_them_can_be_fetched_by_its_version(archive: LocalArchive) -> None:
     shop = shop_of(archive)
-    found = package_versions(shop, "linux-image-cloud-amd64", "bookworm", "x86_64", key="kernel.package")
+    found = find_package_versions(shop, "linux-image-cloud-amd64", "bookworm", "x86_64", key="kernel.package")
     for one in found:
         package = packages.fetch(shop, one.wanted, one.suite, "x86_64")
         (image,) = (package.tree / "boot").iterdir()
@@ -76,11 +76,11 @@ def test_what_is_no_kernel_has_the_versions_of_its_own_name(archive: LocalArchiv
     archive.add("busybox", "1:1.36", {"bin/busybox": "b"})
     archive.add("busybox-static", "1:1.37", {"bin/busybox": "b"})
     archive.publish("bookworm-backports", "Debian Backports")
-    found = package_versions(shop_of(archive), "busybox", "bookworm-backports", "x86_64", key="kernel.package")
+    found = find_package_versions(shop_of(archive), "busybox", "bookworm-backports", "x86_64", key="kernel.package")
     assert found == [PackageVersion("busybox", "1:1.36", "bookworm-backports")]
-    assert package_versions(shop_of(archive), "nothing-such", "bookworm", "x86_64", key="kernel.package") == []
+    assert find_package_versions(shop_of(archive), "nothing-such", "bookworm", "x86_64", key="kernel.package") == []
     with pytest.raises(InputError, match='kernel.package: "No Name" is not a Debian package name'):
-        package_versions(shop_of(archive), "No Name", "bookworm", "x86_64", key="kernel.package")
+        find_package_versions(shop_of(archive), "No Name", "bookworm", "x86_64", key="kernel.package")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from bootlab.build.cache import Cache
-from bootlab.build.outputs.unpacked import card_of, unpack_image
+from bootlab.build.outputs.unpacked import make_card, unpack_image
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from tests.build.outputs.folders import write
@@ -48,12 +48,12 @@ def test_a_file_that_is_not_there(shop: Workshop, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         unpack_image(shop, tmp_path / "gone")
     with pytest.raises(InputError, match="no such file"):
-        card_of(shop, tmp_path / "gone")
+        make_card(shop, tmp_path / "gone")
 
 
 def test_a_card_is_as_long_as_a_card_may_be(shop: Workshop, tmp_path: Path) -> None:
     path = write(tmp_path / "sdcard.img", CONTENT)
-    card = card_of(shop, path)
+    card = make_card(shop, path)
     assert card.stat().st_size == 64 << 20 and card.read_bytes()[: len(CONTENT)] == CONTENT
     assert path.stat().st_size == len(CONTENT)
-    assert card_of(shop, card) == card
+    assert make_card(shop, card) == card

@@ -31,7 +31,7 @@ def test_a_whole_archive_is_whole_and_a_cut_one_is_not(how: Compression) -> None
 
 def test_archives_one_after_the_other_as_a_microcode_initramfs_has_them() -> None:
     early = FileTree()
-    early.file("kernel/x86/microcode/some.bin", b"code")
+    early.add_file("kernel/x86/microcode/some.bin", b"code")
     data = cpio.write(early.entries()) + bytes(300) + compress(_archive(), Compression.ZSTD)
     entries = archive_check.entries(data)
     assert entries is not None

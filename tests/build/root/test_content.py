@@ -11,7 +11,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.build.debian.root import DebianRoot, fetch_root
 from bootlab.build.formats import cpio
-from bootlab.build.root.content import BUSYBOX, Ingredients, collect, identity
+from bootlab.build.root.content import BUSYBOX, Ingredients, collect, identify_content
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import Content, Initramfs, Rootfs
@@ -111,7 +111,7 @@ def test_what_cannot_be_had_is_told_by_key(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=why):
             collect(recipe, _made_of(tmp_path))
-            identity(recipe, _made_of(tmp_path))
+            identify_content(recipe, _made_of(tmp_path))
 
 
 def test_the_identity_holds_content_and_no_path(kernel_package: MakePackage, tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_the_identity_holds_content_and_no_path(kernel_package: MakePackage, tmp
         recipe = Rootfs(
             directory=folder / "root", init=folder / "init", files={"/a": folder / "init"}, modules=("xor",)
         )
-        texts.append(identity(recipe, _made_of(folder, kernel_tree=kernel_package(folder / "tree"))))
+        texts.append(identify_content(recipe, _made_of(folder, kernel_tree=kernel_package(folder / "tree"))))
     assert texts[0] == texts[1]
     assert str(tmp_path) not in texts[0]
 
@@ -135,7 +135,7 @@ def test_every_change_of_content_is_another_identity(tmp_path: Path) -> None:
     seen = set()
 
     def look(**changes: object) -> None:
-        seen.add(identity(Rootfs.model_validate({"directory": folder, **changes}), _made_of(tmp_path)))
+        seen.add(identify_content(Rootfs.model_validate({"directory": folder, **changes}), _made_of(tmp_path)))
 
     look()
     (folder / "file").write_text("one")
@@ -163,7 +163,7 @@ def test_modules_from_a_cache_count_by_their_entry_wherever_the_cache_lies(
     texts = set()
     for place in ("mine", "yours"):
         entry = tmp_path / place / "kernel" / ("0" * 63 + "a")
-        texts.add(identity(recipe, _made_of(tmp_path, kernel_tree=kernel_package(entry / "modules"))))
+        texts.add(identify_content(recipe, _made_of(tmp_path, kernel_tree=kernel_package(entry / "modules"))))
         for path in entry.rglob("*.ko"):
             os.utime(path, (1, 1))
     assert len(texts) == 1

@@ -26,10 +26,10 @@ RELEASE = "6.1.0-test"
 def root(tmp_path: Path, module: Callable[..., bytes]) -> DebianRoot:
     """An installed root with an initramfs as initramfs-tools makes it: microcode ahead, the rest compressed."""
     early, tree = FileTree(), FileTree()
-    early.file("kernel/x86/microcode/some.bin", b"code")
-    tree.file("init", b"#!/bin/sh\n", 0o755)
+    early.add_file("kernel/x86/microcode/some.bin", b"code")
+    tree.add_file("init", b"#!/bin/sh\n", 0o755)
     for name, needs in (("virtio_ring", ""), ("virtio", "virtio_ring"), ("virtio-blk", "virtio"), ("nvme", "")):
-        tree.file(f"usr/lib/modules/{RELEASE}/kernel/drivers/{name}.ko", module(depends=needs))
+        tree.add_file(f"usr/lib/modules/{RELEASE}/kernel/drivers/{name}.ko", module(depends=needs))
     image = cpio.write(early.entries()) + compress(cpio.write(tree.entries()), Compression.ZSTD)
     return _installed(tmp_path / "root.tar", {f"boot/initrd.img-{RELEASE}": image})
 

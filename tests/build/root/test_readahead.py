@@ -7,7 +7,7 @@ import pytest
 
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.root.file_tree import FileTree
-from bootlab.build.root.readahead import in_boot_order, lay_readahead, pack_of_facts, readahead_identity
+from bootlab.build.root.readahead import identify_readahead, in_boot_order, lay_readahead, pack_of_facts
 from bootlab.errors import InputError
 from bootlab.system import ReadAhead
 
@@ -22,9 +22,9 @@ def _facts(text: str = PACK) -> dict[str, str]:
 
 def _root(*, systemd: bool = False) -> FileTree:
     tree = FileTree()
-    tree.link("sbin/init", "/lib/systemd/systemd")
+    tree.add_link("sbin/init", "/lib/systemd/systemd")
     if systemd:
-        tree.file("lib/systemd/systemd", b"ELF")
+        tree.add_file("lib/systemd/systemd", b"ELF")
     return tree
 
 
@@ -46,9 +46,9 @@ def test_the_real_init_is_started_by_the_program_and_a_unit_of_its_own_tells_the
 
 def test_each_init_has_a_unit_of_its_own_kind() -> None:
     scripts, own = _root(), _root()
-    scripts.directory("etc/rc2.d")
-    own.file("sbin/bootlab-init", b"ELF")
-    own.directory("etc/rc2.d")
+    scripts.add_directory("etc/rc2.d")
+    own.add_file("sbin/bootlab-init", b"ELF")
+    own.add_directory("etc/rc2.d")
     assert _laid(scripts, ReadAhead())["etc/rc2.d/S99bootlab-readahead"] == b"../init.d/bootlab-readahead"
     files = _laid(own, ReadAhead())
     assert b"/sbin/bootlab-readahead goal" in files["etc/bootlab/units/bootlab-readahead.unit"]
@@ -69,9 +69,9 @@ def test_a_pack_is_a_file_or_the_console_that_it_was_printed_on(printed: str, tm
     lines = [f"bootlab: fact {name} {value}\r\n" for name, value in _facts().items()]
     path.write_text(PACK if printed == "pack" else "[ 1.0] Linux\r\n" + "".join(lines) + "bootlab: check ok\n")
     assert _laid(_root(), ReadAhead(pack=path))["etc/bootlab/readahead"].rstrip(b"\0") == PACK.encode()
-    one = readahead_identity(ReadAhead(pack=path))
+    one = identify_readahead(ReadAhead(pack=path))
     path.write_bytes(path.read_bytes() + b"\n")
-    assert readahead_identity(ReadAhead(pack=path)) != one
+    assert identify_readahead(ReadAhead(pack=path)) != one
 
 
 def test_another_order_is_another_pack_that_is_whole() -> None:
@@ -92,7 +92,7 @@ def test_what_is_no_whole_pack_is_refused(text: str, said: str, tmp_path: Path) 
         with pytest.raises(InputError, match=said):
             ask()
     with pytest.raises(InputError, match="No such file"):
-        readahead_identity(ReadAhead(pack=tmp_path / "nope"))
+        identify_readahead(ReadAhead(pack=tmp_path / "nope"))
 
 
 def test_facts_give_the_pack_or_say_what_is_missing() -> None:

@@ -9,7 +9,7 @@ from bootlab.build.formats.cpio import Entry
 from bootlab.build.units.plan import InitPlan, PlannedUnit
 from bootlab.findings.audit.audited_boot import AuditedBoot
 from bootlab.findings.audit.finding import Finding
-from bootlab.findings.audit.idle_priority import idle_locks
+from bootlab.findings.audit.idle_priority import find_idle_locks
 from bootlab.findings.audit.process_costs import TaskCosts
 from tests.findings.audit.told_boot import Story, analysis_of_the_boot
 
@@ -47,11 +47,11 @@ def held_up(tmp_path_factory: pytest.TempPathFactory) -> AuditedBoot:
 
 
 def found(held_up: AuditedBoot, **files: str) -> Finding | None:
-    return idle_locks(replace(held_up, rootfs=entries(**files)))
+    return find_idle_locks(replace(held_up, rootfs=entries(**files)))
 
 
 def test_the_unit_is_named_and_who_tried_again_and_again(held_up: AuditedBoot) -> None:
-    told = idle_locks(held_up)
+    told = find_idle_locks(held_up)
     assert told is not None and told.technique is None
     assert told.what.startswith("1 units make a network namespace at idle priority; 5000 reads")
     assert [(item.what, item.cost_ns, item.detail) for item in told.items] == [
@@ -74,5 +74,5 @@ def test_a_drop_in_may_bring_it_in(held_up: AuditedBoot) -> None:
 
 
 def test_a_unit_that_is_not_started_holds_nothing(held_up: AuditedBoot) -> None:
-    assert idle_locks(replace(held_up, plan=InitPlan((unit(wanted=False),), (), ()))) is None
-    assert idle_locks(replace(held_up, plan=None)) is None
+    assert find_idle_locks(replace(held_up, plan=InitPlan((unit(wanted=False),), (), ()))) is None
+    assert find_idle_locks(replace(held_up, plan=None)) is None

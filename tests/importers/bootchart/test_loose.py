@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.importers.bootchart.loose import log_alone, packed_folder
+from bootlab.importers.bootchart.loose import log_alone, pack_folder
 from bootlab.importers.importer import Options
 from bootlab.importers.reading.source import open_source
 from bootlab.importers.registry import read_recording
@@ -22,14 +22,14 @@ def test_a_folder_is_read_as_its_tarball_would_be(tmp_path: Path) -> None:
     (tmp_path / "proc_stat.log").write_text(STAT)
     (tmp_path / "proc_ps.log").write_text(PROCESSES)
     (tmp_path / "other.txt").write_text("x")
-    with open_source(str(tmp_path), None, packed_folder) as source:
+    with open_source(str(tmp_path), None, pack_folder) as source:
         one = read_recording(source, Options())
     assert one.format == "bootchart" and [span.name for span in one.timeline.spans] == ["init"]
 
 
 def test_any_other_folder_stays_one(tmp_path: Path) -> None:
-    assert packed_folder(tmp_path) is None
-    with pytest.raises(InputError, match="a folder, and none"), open_source(str(tmp_path), None, packed_folder):
+    assert pack_folder(tmp_path) is None
+    with pytest.raises(InputError, match="a folder, and none"), open_source(str(tmp_path), None, pack_folder):
         pass
 
 

@@ -10,7 +10,7 @@ from bootlab.ledger.bisect.checkout import Checkout
 from bootlab.ledger.bisect.commit_systems import CommitSystems, Recipe
 from bootlab.ledger.bisect.history import GitHistory
 from bootlab.ledger.bisect.state import BisectState, Unusable
-from bootlab.ledger.git import git
+from bootlab.ledger.git import run_git
 
 SYSTEM = """
 [machine]
@@ -35,9 +35,9 @@ class Place:
         self.outside.write_text("of the host\n")
         for name in ("linux", "image", "notes"):
             (self.folder / name).mkdir(parents=True)
-        git(self.folder, "init", "--quiet", "--initial-branch=main")
-        git(self.folder, "config", "user.name", "Ada")
-        git(self.folder, "config", "user.email", "ada@example.org")
+        run_git(self.folder, "init", "--quiet", "--initial-branch=main")
+        run_git(self.folder, "config", "user.name", "Ada")
+        run_git(self.folder, "config", "user.email", "ada@example.org")
         self.file = self.folder / "image/mine.toml"
         self.file.write_text(SYSTEM % self.outside)
         self.commits = [self.commit(number) for number in (1, 2)]
@@ -50,9 +50,9 @@ class Place:
         for name in ("linux/Makefile", "image/init", "image/board.config", "notes/motd"):
             (self.folder / name).write_text(f"{name} {number}\n")
         (self.folder / "image/init").chmod(0o755)
-        git(self.folder, "add", "--all")
-        git(self.folder, "commit", "--quiet", "--message", f"change {number}")
-        return git(self.folder, "rev-parse", "HEAD")
+        run_git(self.folder, "add", "--all")
+        run_git(self.folder, "commit", "--quiet", "--message", f"change {number}")
+        return run_git(self.folder, "rev-parse", "HEAD")
 
     def systems(self, command: str | None = None, **words: bool) -> CommitSystems:
         recipe = Recipe(self.file, self.file.read_bytes(), command=command, **words)
@@ -87,7 +87,7 @@ def test_a_source_stays_in_the_checkout_and_is_brought_back(place: Place) -> Non
         source = one.kernel.build.source
         assert source == place.checkout.path / "linux" == other.kernel.build.source
         assert (source / "Makefile").read_text() == "linux/Makefile 2\n"
-        systems.ready(place.state(1))
+        systems.bring_back(place.state(1))
         assert (source / "Makefile").read_text() == "linux/Makefile 1\n"
         # What was made of the commits lies in the cache, each at its own place.
         assert one.initramfs is not None and other.initramfs is not None
@@ -104,7 +104,7 @@ def test_a_build_sees_its_commit_and_is_run_once(place: Place) -> None:
             assert system.initramfs.init.read_text() == "image/init 1\nbuilt\n"
         assert systems.builds == 1
         systems.system(place.state(2))
-        systems.ready(place.state(1))
+        systems.bring_back(place.state(1))
         assert systems.builds == 3, "a source that a build may have changed is made again"
 
 
@@ -141,7 +141,7 @@ def test_links_lead_into_the_repository_as_well(place: Place, tmp_path: Path) ->
 
 
 def test_a_sparse_working_tree_does_not_make_the_checkout_sparse(place: Place) -> None:
-    git(place.folder, "sparse-checkout", "set", "image")
+    run_git(place.folder, "sparse-checkout", "set", "image")
     assert not (place.folder / "notes").exists()
     with place.checkout.opened(lambda: None):
         for number in (1, 2):

@@ -7,7 +7,7 @@ import pytest
 from bootlab.errors import InputError
 from bootlab.ledger.bisect.history import GitHistory
 from bootlab.ledger.bisect.state import BisectState
-from bootlab.ledger.git import git
+from bootlab.ledger.git import run_git
 
 
 class Made:
@@ -16,23 +16,23 @@ class Made:
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
         self.folder = folder
-        git(folder, "init", "--quiet", "--initial-branch=main")
-        git(folder, "config", "user.name", "Zo\u00eb; Example")
-        git(folder, "config", "user.email", "zoe@example.org")
+        run_git(folder, "init", "--quiet", "--initial-branch=main")
+        run_git(folder, "config", "user.name", "Zo\u00eb; Example")
+        run_git(folder, "config", "user.email", "zoe@example.org")
         self.by_name: dict[str, str] = {}
 
     def commit(self, *names: str) -> None:
         for name in names:
-            git(self.folder, "commit", "--quiet", "--allow-empty", "--message", f"{name}\n\nA body.\n")
-            self.by_name[name] = git(self.folder, "rev-parse", "HEAD")
+            run_git(self.folder, "commit", "--quiet", "--allow-empty", "--message", f"{name}\n\nA body.\n")
+            self.by_name[name] = run_git(self.folder, "rev-parse", "HEAD")
 
     def branch(self, name: str, at: str) -> None:
-        git(self.folder, "checkout", "--quiet", "-b", name, self.by_name[at])
+        run_git(self.folder, "checkout", "--quiet", "-b", name, self.by_name[at])
 
     def merge(self, name: str, *branches: str) -> None:
-        git(self.folder, "checkout", "--quiet", "main")
-        git(self.folder, "merge", "--quiet", "--no-ff", "--allow-unrelated-histories", "-m", name, *branches)
-        self.by_name[name] = git(self.folder, "rev-parse", "HEAD")
+        run_git(self.folder, "checkout", "--quiet", "main")
+        run_git(self.folder, "merge", "--quiet", "--no-ff", "--allow-unrelated-histories", "-m", name, *branches)
+        self.by_name[name] = run_git(self.folder, "rev-parse", "HEAD")
 
     def between(self, good: str, bad: str) -> list[str]:
         return subjects(GitHistory(self.folder).between(self.by_name[good], self.by_name[bad]))
@@ -91,8 +91,8 @@ def test_each_branch_of_an_octopus_is_a_line(made: Made) -> None:
 def test_what_a_branch_merged_of_main_is_no_part_of_it(made: Made) -> None:
     made.branch("side", "a")
     made.commit("s")
-    git(made.folder, "merge", "--quiet", "--no-ff", "-m", "back", made.by_name["b"])
-    made.by_name["back"] = git(made.folder, "rev-parse", "HEAD")
+    run_git(made.folder, "merge", "--quiet", "--no-ff", "-m", "back", made.by_name["b"])
+    made.by_name["back"] = run_git(made.folder, "rev-parse", "HEAD")
     made.commit("t")
     made.merge("n", "side")
     assert made.merged("c", "n") == [["a", "s", "back", "t"]]
@@ -101,7 +101,7 @@ def test_what_a_branch_merged_of_main_is_no_part_of_it(made: Made) -> None:
 
 
 def test_a_branch_without_a_common_root_has_no_line(made: Made) -> None:
-    git(made.folder, "checkout", "--quiet", "--orphan", "other")
+    run_git(made.folder, "checkout", "--quiet", "--orphan", "other")
     made.commit("r")
     made.merge("u", "other")
     assert made.merged("c", "u") == []
@@ -112,14 +112,14 @@ def test_a_revision_that_is_not_there_names_its_option(made: Made, tmp_path: Pat
     for revision in ("nonsense", "--all", "", "main:", "HEAD^{tree}"):
         with pytest.raises(InputError, match="--bad .*: no such commit"):
             history.commit(revision, "--bad")
-    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{made.folder}", "shallow")
+    run_git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{made.folder}", "shallow")
     with pytest.raises(InputError) as caught:
         GitHistory(tmp_path / "shallow").commit(made.by_name["a"], "--good")
     assert "git fetch --unshallow" in str(caught.value.hint)
 
 
 def test_what_is_no_repository_is_told(tmp_path: Path) -> None:
-    git(tmp_path, "init", "--quiet", "--bare", "bare")
+    run_git(tmp_path, "init", "--quiet", "--bare", "bare")
     for folder in (tmp_path, tmp_path / "bare", tmp_path / "nowhere"):
         with pytest.raises(InputError, match="--repo .*: no repository with its files"):
             GitHistory(folder)
@@ -129,5 +129,5 @@ def test_a_repository_is_dirty_by_tracked_files_alone(made: Made) -> None:
     history = GitHistory(made.folder)
     (made.folder / "new").write_text("1")
     assert not history.is_dirty()
-    git(made.folder, "add", "new")
+    run_git(made.folder, "add", "new")
     assert history.is_dirty()

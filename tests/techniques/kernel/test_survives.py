@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.build.source.configure import configure, option_kinds
+from bootlab.build.source.configure import configure, read_option_kinds
 from bootlab.build.source.origin import SourceTree, require_source
 from bootlab.build.source.toolchain import require_toolchain
 from bootlab.build.workshop import Workshop
@@ -75,7 +75,7 @@ def test_a_distributions_configuration_grants_them_all(suite: str, package: str,
     build = KernelBuild(package=package, suite=suite, config_package="linux-image-cloud-amd64")
     base = system("x86_64_defconfig", {}).with_part("kernel", build=build)
     source = require_source(Workshop(cache), build)
-    kinds = option_kinds(source, cache)
+    kinds = read_option_kinds(source, cache)
     # What only newer kernels have is refused by name: SLUB_TINY is of 6.2.
     there = [one for one in TECHNIQUES if not one.change.adds and (set(one.change.options) & set(kinds))]
     # A trial asks it of the kernel that the others have left; here it would be told of this one's modules.
@@ -102,7 +102,7 @@ def test_the_smallest_configuration_grows_by_each_feature(source: SourceTree, ca
 
 
 def test_every_option_is_known_to_the_tree(source: SourceTree, cache: Cache) -> None:
-    kinds = option_kinds(source, cache)
+    kinds = read_option_kinds(source, cache)
     bare = Measured({}, {}, {}, "")
     base = system("tinyconfig", {})
     for technique in TECHNIQUES:

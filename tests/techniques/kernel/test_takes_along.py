@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.build.source.configure import configure, option_kinds
+from bootlab.build.source.configure import configure, read_option_kinds
 from bootlab.build.source.option_dependencies import KconfigTree, load_kconfig
 from bootlab.build.source.origin import require_source
 from bootlab.build.source.toolchain import require_toolchain
@@ -90,7 +90,7 @@ def ground(request: pytest.FixtureRequest) -> Iterator[Ground]:
     source = require_source(shop, build)
     configuration = configure(shop, build, source, toolchain)
     with load_kconfig(configuration.text, source, toolchain) as kconf:
-        yield Ground(KconfigTree(kconf), option_kinds(source, cache), systems, configuration.options)
+        yield Ground(KconfigTree(kconf), read_option_kinds(source, cache), systems, configuration.options)
 
 
 def test_each_technique_declares_the_worst_of_what_goes_with_it(ground: Ground) -> None:
