@@ -38,7 +38,7 @@ static void on_store(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t add
 {
 	const struct qemu_plugin_hwaddr *at = qemu_plugin_get_hwaddr(info, address);
 	const char *region;
-	bool is_card, waited;
+	bool is_card, waited, rings;
 
 	(void)vcpu;
 	(void)userdata;
@@ -47,7 +47,9 @@ static void on_store(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t add
 	region = qemu_plugin_hwaddr_device_name(at);
 	waited = modelled_disks_stored(region, address);
 	is_card = network_rings(region, address);
-	if (is_card || (!waited && recording.disks_exact && block_io_rings(region, address)))
+	rings = recording.disks_exact && block_io_rings(region, address);
+	recording.disk_requests += rings;
+	if (is_card || (!waited && rings))
 		block_io_settle(&recording.disks);
 	if (is_card)
 		network_rung();

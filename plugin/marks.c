@@ -11,6 +11,7 @@
 #include "instrument.h"
 #include "network/wire.h"
 #include "recording.h"
+#include "screen.h"
 
 /* What an executed guest mark is: a NOP that no compiler emits (guest/README.md). */
 static const uint8_t guest_mark_x86_64[] = { 0x0f, 0x1f, 0x84, 0x00, 0xb0, 0x07, 0x1a, 0xb5 };
@@ -69,6 +70,7 @@ static void stop_if_asked(const char *name, struct stamp at)
 	if (strcmp(name, recording.config.stop))
 		return;
 	console_report();
+	screen_close();
 	recording_end(at);
 	machine_stop(&recording.machine);
 }
@@ -87,6 +89,7 @@ static void follow_mark(const char *name, struct stamp at)
 {
 	log_mark(name);
 	instrument_cut(name, at);
+	screen_follow(name, at);
 	if (!marks.paused && !strcmp(name, recording.config.pause))
 		marks.pause_due = marks.paused = true;
 	stop_if_asked(name, at);
@@ -210,6 +213,16 @@ void marks_answered(const char *name)
 	pthread_mutex_unlock(&recording.lock);
 }
 
+/* A mark of the screen is of a moment that may be over: what follows from it follows now. */
+static void on_screen(const char *name)
+{
+	struct stamp at = machine_now(&recording.machine, 0);
+
+	recording_report_charges();
+	network_keep_mark(name, at);
+	follow_mark(name, at);
+}
+
 static bool code_is_at(const struct code *code, uint64_t address)
 {
 	uint8_t bytes[TRACE_CODE_MAX];
@@ -276,6 +289,7 @@ void marks_start(void)
 		r = is_virtual ? set_timers(message, sizeof message) : -ENOTSUP;
 		tell("timers", r, message);
 	}
+	screen_open(on_screen, unlock);
 }
 
 const struct probe *marks_find_entry(uint64_t address)

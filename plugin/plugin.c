@@ -17,6 +17,7 @@
 #include "network/wire.h"
 #include "qemu_plugin_api.h"
 #include "recording.h"
+#include "screen.h"
 
 /* Which version of its interface QEMU is to serve us by; a QEMU accepts only some. */
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_FIRST_VERSION;
@@ -98,6 +99,7 @@ static void on_exit(void *userdata)
 		struct stamp at = machine_now(&recording.machine, 0);
 
 		console_report();
+		screen_close();
 		recording_end(at);
 	}
 	recording_tell_write_error();
@@ -184,7 +186,7 @@ static int open_machine(void)
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
-	const char *config = NULL, *out = NULL, *profile = NULL, *requests = NULL, *writes = NULL;
+	const char *config = NULL, *out = NULL, *profile = NULL, *requests = NULL, *writes = NULL, *pictures = NULL;
 	char message[512];
 	int r;
 
@@ -199,10 +201,12 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 			requests = argv[i] + 9;
 		} else if (!strncmp(argv[i], "writes=", 7)) {
 			writes = argv[i] + 7;
+		} else if (!strncmp(argv[i], "pictures=", 9)) {
+			pictures = argv[i] + 9;
 		} else {
 			fprintf(stderr,
-				"bootlab-plugin: unknown option '%s'; there are config=FILE, out=FILE, profile=FILE, requests=FILE and "
-				"writes=FILE\n",
+				"bootlab-plugin: unknown option '%s'; there are config=FILE, out=FILE, profile=FILE, requests=FILE, "
+				"writes=FILE and pictures=FILE\n",
 				argv[i]);
 			return -1;
 		}
@@ -220,6 +224,11 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 	r = modelled_disks_log(requests, writes);
 	if (r) {
 		fprintf(stderr, "bootlab-plugin: %s, %s: %s\n", requests ? requests : "-", writes ? writes : "-", strerror(-r));
+		return -1;
+	}
+	r = screen_log(pictures);
+	if (r) {
+		fprintf(stderr, "bootlab-plugin: %s: %s\n", pictures, strerror(-r));
 		return -1;
 	}
 	profiled = profile;

@@ -36,6 +36,7 @@ struct recording {
 	struct block_io disks;
 	bool devices_settle; /* `disks` is open */
 	bool disks_exact; /* and disks are waited for, as they were to be */
+	uint64_t disk_requests; /* doorbells of disks that were rung; counted where disks are exact */
 	struct charged_clock clock;
 	bool clock_charged; /* `clock` is open */
 	struct charges charges;

@@ -5,8 +5,8 @@
  * Both are lines of words with one space between them. A NAME is 1 to 64 printable ASCII characters, no space.
  * Writer of the first and reader of the second: bootlab/profile/asked/marks.py and recorded/trace.py.
  *
- * Config, `-plugin bootlab-plugin.so,config=FILE,out=FILE[,profile=FILE][,requests=FILE][,writes=FILE]`; `#` starts a
- * comment line, empty lines are skipped:
+ * Config, `-plugin bootlab-plugin.so,config=FILE,out=FILE[,profile=FILE][,requests=FILE][,writes=FILE][,pictures=FILE]`; `#`
+ * starts a comment line, empty lines are skipped:
  *
  *   arch x86_64|aarch64|riscv64             first line; must be the architecture QEMU emulates
  *   arch armv7 KERNEL_START                 the same; kernel code is at this address, hexadecimal, and above
@@ -44,6 +44,21 @@
  *   keepwrites DRIVE                        what is written to it goes into the file `writes`; needs a disk line
  *   network FD NETDEV                       the guest's card is on QEMU's netdev of this name, and what it sends is answered by
  *                                           a peer behind the socket FD, which QEMU inherits (network/protocol.h)
+ *
+ *   screen EVERY_NS FILM_NS                 the first screen is looked at each EVERY_NS of the virtual clock; a changed frame is kept
+ *                                           each FILM_NS, 0: never. The words below need this line:
+ *   painted NAME AFTER STAYS_NS COLOURS     behind mark AFTER (`-`: from power-on): the first frame with COLOURS different ones (1
+ *                                           to 256) that is the same for STAYS_NS. NAME is the look that saw it first
+ *   pictured NAME AFTER                     the first frame that is as its picture in its region
+ *   answers NAME AFTER                      the first frame that is not as it was at AFTER, a typing
+ *   idle NAME AFTER QUIET_NS BUSY           the first QUIET_NS in which the frame stays, no disk is asked for anything (needs
+ *                                           exactdisks), and the processor is busy for no more than BUSY thousandths between two
+ *                                           looks. NAME is their beginning
+ *   region NAME X Y WIDTH HEIGHT            of one of these four: only this part of the screen counts
+ *   picture NAME PATH                       of `pictured`: the pixels of the region, row by row, 0x00RRGGBB as uint32_t
+ *   typed NAME AFTER                        the keys of the lines below; NAME is when the last of them is pressed
+ *   key NAME NS KEY down|up                 NS behind AFTER, at the next look, QEMU's KEY (its QKeyCode) is pressed or let go;
+ *                                           ascending
  *
  * And for the profile (profile_format.h), which needs the first of them; without profile=FILE they are read and ignored:
  *
@@ -93,12 +108,15 @@
  *   mark NAME T_NS INSTRUCTIONS             at entry of the instruction, before it executes; all vCPUs' instructions.
  *   guest NAME T_NS INSTRUCTIONS            INSTRUCTIONS is -1 under `clock host`
  *   answered NAME T_NS INSTRUCTIONS         a mark of the peer: the guest answered what it was asked over its network
+ *   seen NAME T_NS INSTRUCTIONS HASH        a mark of the screen, with the moment that it is of: it may lie before earlier records.
+ *                                           HASH, hexadecimal, is of each new frame up to now and its time
+ *   typed NAME T_NS INSTRUCTIONS            the last key of a typing is pressed
  *   call NAME T_NS INSTRUCTIONS ARGUMENT    ARGUMENT is hexadecimal, minus the slide (modulo 2**64)
  *   console T_NS INSTRUCTIONS SIZE          SIZE more bytes went out on the UART; the last of them, a line feed (or the last
  *                                           before the end), at T_NS
  *   exact FEATURE                           what the config asked for was proved to work here: `disks` (exactdisks), `network`,
- *                                           `model:DRIVE` (disk), `charges` (charge, price, touch), `traps` (traps, price, touch) or
- *                                           `timers` (at). Stands, as the next one, ahead of all that the
+ *                                           `model:DRIVE` (disk), `charges` (charge, price, touch), `traps` (traps, price, touch),
+ *                                           `screen` or `timers` (at). Stands, as the next one, ahead of all that the
  *                                           guest did; but `refused network` wherever the peer was lost
  *   refused FEATURE WHY                     it was not, and is not done; WHY is the rest of the line. `device`: done, but a
  *                                           device of this machine does not repeat even so
@@ -108,6 +126,8 @@
  *                                           that was given up
  *   modelled DRIVE REQUESTS LATE            ahead of the end, for each modelled disk: how many requests it has answered, how many of
  *                                           these at another moment than the model's
+ *   frames LOOKS CHANGES LOST               ahead of the end, with a screen line: how often it was looked at, how many frames were
+ *                                           new, how many pictures are not in `pictures` (240 of a film are)
  *   end T_NS INSTRUCTIONS                   the end: at the stop mark exactly; otherwise when QEMU exits, and then T_NS is not
  *                                           repeatable (QEMU may still jump to the next timer after the guest's reset)
  *
@@ -120,6 +140,9 @@
  * OPERATION is read, write or flush; SECTOR and SECTORS are of 512 bytes. ASKED is when the guest rang, STARTED when the disk
  * began, DONE when the guest was shown the answer: ns of the virtual clock. OFFSET, of a write with keepwrites, is where its
  * bytes begin in `writes`, a file of nothing but such bytes.
+ *
+ * Pictures (`pictures`), with a screen line: for each mark of the screen, each typing, and each frame of the film a line
+ * `frame NAME T_NS WIDTH HEIGHT` (NAME `-`: of the film) and WIDTH * HEIGHT pixels as in `picture`. T_NS is when it was kept.
  *
  * idle ns at any record = T_NS - (INSTRUCTIONS << SHIFT) - CHARGED.
  */

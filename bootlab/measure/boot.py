@@ -20,9 +20,11 @@ from bootlab.measure.observed_boot import ObservedBoot
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_contents import HostRun, fill_record
 from bootlab.measure.record_files import store_error, write_whole
+from bootlab.measure.screen import keep_pictures
 from bootlab.profile.asked.profiling import FUNCTIONS
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.compressed import compress_kept
+from bootlab.profile.recorded.pictures import PICTURES
 from bootlab.targets.target import Prepared, Session
 
 
@@ -46,6 +48,9 @@ def boot(
         return asyncio.run(_boot(seen, cancelled))
     except OSError as error:
         raise store_error(directory, error) from error
+    finally:
+        # Of a boot that was interrupted nobody reads them, and they are large.
+        (directory / PICTURES).unlink(missing_ok=True)
 
 
 async def _boot(seen: ObservedBoot, cancelled: Callable[[], bool]) -> BootRecord:
@@ -65,6 +70,7 @@ async def _boot(seen: ObservedBoot, cancelled: Callable[[], bool]) -> BootRecord
     run = HostRun(argv, started, time.monotonic() - begun)
     if session is not None:
         run = replace(run, doubts=session.doubts, remarks=session.remarks, stamps=session.stamps())
-    record = fill_record(seen, ending, run)
+    pictures = keep_pictures(seen.directory / PICTURES, seen.directory)
+    record = fill_record(seen, ending, run, pictures)
     write_whole(seen.directory / "record.json", record.model_dump_json(by_alias=True, indent=1) + "\n")
     return record

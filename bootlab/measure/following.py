@@ -22,6 +22,9 @@ _AFTER_PANIC_S = 1.0
 _PROMPT_S = 0.5
 """How long a console must be silent in mid-line before what it says is taken for a prompt."""
 
+_LOOK_S = 1.0
+"""How often the trace is searched for the mark of a screen that says ready, while nothing else happens."""
+
 _AFTER_CHECK_MARK_S = 5.0
 """How long after the line of its check's mark a guest may go on: the mark itself, where there is one, stops it."""
 
@@ -86,8 +89,13 @@ class _Followed:
     async def _follow_to_ready(self) -> Ended | None:
         # Or until its check has failed.
         heard, guest = self.seen.heard, self.seen.heard.guest
+        screen_mark = self._find_screen_mark()
         while not guest.ready and not guest.failed_early:
-            event = await self.events.next(_PROMPT_S if heard.is_in_mid_line else None)
+            patience_s = _PROMPT_S if heard.is_in_mid_line else None
+            event = await self.events.next(_LOOK_S if patience_s is None and screen_mark else patience_s)
+            if screen_mark and not guest.ready:
+                # Before what the console says: of a check nothing counts that was said ahead of ready.
+                guest.ready = self.seen.has_seen(screen_mark)
             if event is None:
                 heard.look_for_prompt()
             elif isinstance(event, Ended):
@@ -102,6 +110,11 @@ class _Followed:
                     await self.finish()
                     return self.events.ended
         return None
+
+    def _find_screen_mark(self) -> str | None:
+        """Return the mark that says ready where it is one of screen or keyboard."""
+        mark, screen = self.seen.system.booted.mark, self.seen.system.screen
+        return mark if screen is not None and mark in screen.after else None
 
     def _take_end(self, ended: Ended) -> Ended | None:
         guest = self.seen.heard.guest

@@ -38,6 +38,12 @@ class ObservedBoot:
         path = self.directory / TRACE
         return read_trace(path) if path.exists() else None
 
+    def has_seen(self, mark: str) -> bool:
+        """Return whether the trace has this mark of screen or keyboard, without reading the rest of it."""
+        path = self.directory / TRACE
+        written = path.read_bytes() if path.exists() else b""
+        return any(b"\n%s %s " % (kind, mark.encode()) in written for kind in (b"seen", b"typed"))
+
     def has_traced(self, mark: str | None) -> bool:
         """Return whether the trace has this mark of the guest; false where nothing traces it."""
         trace = self.trace() if self.prepared.traced else None

@@ -120,6 +120,35 @@ class DiskRecord(Document):
     longest_ns: Nanoseconds
 
 
+class PictureRecord(Document):
+    """What was on the screen at one moment. A mark that says since when something is so has its picture later."""
+
+    mark: str | None
+    """Whose picture it is; None: one of the film."""
+    t_ns: Nanoseconds
+    width: int
+    height: int
+    pixels_sha256: str
+    """Of the pixels, four bytes each: blue, green, red and 0, row by row."""
+    file: str
+    """A PNG, in the boot's directory."""
+
+
+class ScreenRecord(Document):
+    """How a boot's screen was looked at, from power-on to its end."""
+
+    looks: int
+    frames: int
+    """How many of them saw another picture than the look before."""
+    after: dict[str, str]
+    """Each mark of the screen, and each typing -> the mark that it comes behind."""
+    frames_up_to: dict[str, str]
+    """Mark -> hash of each frame up to the look that made it, and of its time: alike in boots that looked alike."""
+    pictures: list[PictureRecord] = []
+    lost: int = Field(default=0, exclude_if=lambda value: not value)
+    """Pictures that could not be written."""
+
+
 class GuestClock(Document):
     """How the kernel's own time stamps are read on the boot's clock: add `offset_ns`, good to +- `uncertainty_ns`.
 
@@ -201,6 +230,8 @@ class BootRecord(Document):
     """Whether its disks answered at once, as they were to; None where there was none to, and in older records."""
     disks: list[DiskRecord] = Field(default=[], exclude_if=lambda value: not value)
     """What its modelled disks did; left out where none is modelled."""
+    screen: ScreenRecord | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What was seen on the screen; None for a system without `[screen]`."""
     restored: RestoredRecord | None = Field(default=None, exclude_if=lambda value: value is None)
     """Of a machine that went on from a snapshot: its times are ns since then. None for one that was powered on."""
     kaslr_slide: int | None

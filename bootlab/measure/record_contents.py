@@ -1,7 +1,7 @@
 """Fills a boot's record from what was observed: the plugin's trace where there is one, else the console's stamps."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from bootlab.measure.board_stages import phase_records, stage_records
@@ -20,12 +20,14 @@ from bootlab.measure.record import (
     GuestClock,
     InitcallRecord,
     Outcome,
+    PictureRecord,
+    ScreenRecord,
     StageRecord,
 )
 from bootlab.profile.asked.marks import marks_looked_for
 from bootlab.profile.recorded.disk_requests import REQUESTS, disk_use, read_disk_requests
-from bootlab.profile.recorded.trace import DISKS, TRAPS, PluginTrace, Stamp
-from bootlab.system import ClockKind
+from bootlab.profile.recorded.trace import DISKS, SCREEN, TRAPS, PluginTrace, Stamp
+from bootlab.system import ClockKind, System
 from bootlab.targets.target import LineStamps, Names
 from bootlab.timeline import marks as m
 
@@ -44,7 +46,7 @@ class HostRun:
     stamps: LineStamps | None = None
 
 
-def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun) -> BootRecord:
+def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequence[PictureRecord] = ()) -> BootRecord:
     """Return the record of a boot that has ended. Raises InputError for a trace that is damaged."""
     prepared, system, heard = seen.prepared, seen.system, seen.heard
     virtual = system.clock.kind is ClockKind.VIRTUAL
@@ -83,6 +85,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun) -> BootRecord:
         phases=priced_phases(phase_records(marks, seen.directory, system.booted.mark), system, trace, ready)
         if prepared.restored is None
         else phases_of_clone(marks),
+        screen=_screen_record(system, trace, pictures),
         restored=restored_record(prepared.restored),
         bootstage=stage_records(heard.text),
         initcalls=[] if trace is None else cut_initcalls(trace, prepared.symbols, marks),
@@ -157,7 +160,7 @@ def _list_drivers(trace: PluginTrace | None) -> list[StageRecord]:
 
 def _refusals(trace: PluginTrace) -> list[str]:
     refused = dict(trace.refused)
-    without = refused.pop(TRAPS, None)
+    without, unseen = refused.pop(TRAPS, None), refused.pop(SCREEN, None)
     told = [f"exact {feature}: refused: {why}" for feature, why in refused.items()]
     if trace.settled[1]:
         told.append(f"exact disks: of {trace.settled[0]} waits for a disk {trace.settled[1]} were given up")
@@ -167,7 +170,23 @@ def _refusals(trace: PluginTrace) -> list[str]:
         if late
     ]
     lost = [] if without is None else [f"exits of KVM are neither counted nor charged: {without}"]
+    if unseen is not None:
+        lost.append(f"the screen is not looked at, and nothing is typed: {unseen}")
     return [*lost, *(f"{line}: this boot may not repeat exactly" for line in told)]
+
+
+def _screen_record(system: System, trace: PluginTrace | None, pictures: Sequence[PictureRecord]) -> ScreenRecord | None:
+    if system.screen is None or trace is None or trace.looks is None:
+        return None
+    looks, screen = trace.looks, system.screen
+    return ScreenRecord(
+        looks=looks.count,
+        frames=looks.frames,
+        after={name: after or m.POWER_ON for name, after in screen.after.items()},
+        frames_up_to=trace.frames_up_to,
+        pictures=list(pictures),
+        lost=looks.lost,
+    )
 
 
 def _charges(seen: ObservedBoot, trace: PluginTrace | None) -> dict[str, ChargeRecord]:

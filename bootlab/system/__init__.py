@@ -26,6 +26,7 @@ from bootlab.system.machine import (
 from bootlab.system.network import Network, NetworkPeer, NetworkProbe
 from bootlab.system.part import Part
 from bootlab.system.readahead import ReadAhead
+from bootlab.system.screen.screen import GuestScreen, ScreenMark, Seen, Typed
 from bootlab.system.snapshot import Snapshot
 from bootlab.system.source_build import SourceBuild
 from bootlab.system.source_program import Instructions, Libc, SourceProgram
@@ -77,12 +78,16 @@ __all__ = [
     "ReadAhead",
     "Replay",
     "Rootfs",
+    "GuestScreen",
+    "ScreenMark",
+    "Seen",
     "SignalLine",
     "SourceBuild",
     "SourceProgram",
     "Storage",
     "System",
     "SerialLine",
+    "Typed",
     "Snapshot",
     "read_system",
     "words_of",

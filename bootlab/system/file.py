@@ -151,6 +151,9 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
     extensions = document.get("extensions")
     for index in range(len(extensions) if isinstance(extensions, list) else 0):
         yield f"extensions[{index}]", extensions, index
+    for name, mark in table(table(document.get("screen")).get("marks")).items():
+        if "picture" in table(mark):
+            yield f"screen.marks.{name}.picture", table(mark), "picture"
     disks = document.get("disks")
     for index, disk in enumerate(disks if isinstance(disks, list) else ()):
         if "path" in table(disk):

@@ -34,6 +34,7 @@ from bootlab.system.machine import (
 )
 from bootlab.system.network import Network
 from bootlab.system.part import TEXT, Part, matching
+from bootlab.system.screen.screen import DISPLAYS, GuestScreen
 from bootlab.system.snapshot import Snapshot
 from bootlab.system.target import Target, is_asked_target, is_real_target
 
@@ -64,6 +65,7 @@ class System(Part):
     storage: Storage | None = None
     disks: tuple[Disk, ...] = Field(default=(), strict=False)
     network: Network | None = None
+    screen: GuestScreen | None = Field(default=None, exclude_if=lambda value: value is None)
     snapshot: Snapshot | None = Field(default=None, exclude_if=lambda value: value is None)
     booted: Booted
     check: Check | None = None
@@ -147,6 +149,8 @@ class System(Part):
             raise ValueError(f'model of {where}: a disk is modelled on the virtual clock: clock.kind = "virtual"')
         if self.network is not None and self.network.probes and self.clock.kind is not ClockKind.VIRTUAL:
             raise ValueError('network.probes are asked at times of the virtual clock: clock.kind = "virtual"')
+        if self.screen is not None:
+            self._expect_screen(self.screen)
         asks = self.check is not None and self.check.send is not None
         if asks and (self.network is None or self.network.guest_port is None):
             raise ValueError("check.send needs network.guest_port: the port that the host connects to")
@@ -155,6 +159,18 @@ class System(Part):
         self._expect_bus()
         self._expect_board()
         return self
+
+    def _expect_screen(self, screen: GuestScreen) -> None:
+        if self.clock.kind is not ClockKind.VIRTUAL or self.board is not None:
+            raise ValueError("screen: it is looked at, at times of the virtual clock, on an emulated machine")
+        if not any(device.split(",")[0] in DISPLAYS for device in self.machine.devices):
+            known = " or ".join(f'"{name}"' for name in DISPLAYS)
+            raise ValueError(f"screen: this machine has none that can be looked at; machine.devices: {known}")
+        others = {*self.marks, *(self.network.probes if self.network is not None else ())}
+        for table, names in (("marks", screen.marks), ("typed", screen.typed)):
+            for name in names:
+                if name in others:
+                    raise ValueError(f"screen.{table}.{name}: there is another mark of this name; give it another one")
 
     def _expect_only_answers(self) -> None:
         brought = ("initramfs", "rootfs", "storage", "network", "disks", "marks", "bootloader", "card", "flash")

@@ -41,6 +41,12 @@ void config_deinit(struct config *config)
 	free(config->functions);
 	free(config->modelled_disks);
 	free(config->timed_marks);
+	for (size_t i = 0; i < config->n_screen_marks; i++)
+		free(config->screen_marks[i].picture);
+	free(config->screen_marks);
+	for (size_t i = 0; i < config->n_screen_typings; i++)
+		free(config->screen_typings[i].keys);
+	free(config->screen_typings);
 	free(config->prices);
 	free(config->touch_prices);
 	free(config->probes);

@@ -65,6 +65,46 @@ struct modelled_disk {
 	bool keeps_writes; /* what is written to it is written down */
 };
 
+/* A part of the screen in pixels; all of it where `width` is 0. */
+struct screen_region {
+	uint32_t x, y, width, height;
+};
+
+/* Colours of a frame are counted up to here. */
+enum { SCREEN_COLOURS_MAX = 256 };
+
+enum screen_kind {
+	SCREEN_PAINTED, /* a frame of enough colours stays */
+	SCREEN_PICTURED, /* the region is as in a picture */
+	SCREEN_ANSWERS, /* the region changes */
+	SCREEN_IDLE, /* the region stays, and processor and disks have nothing to do */
+};
+
+/* A mark that is seen on the screen. */
+struct screen_mark {
+	enum screen_kind kind;
+	char name[TRACE_NAME_MAX + 1];
+	char after[TRACE_NAME_MAX + 1]; /* the mark behind which it is looked for; empty: from power-on */
+	struct screen_region region;
+	uint64_t stays_ns;
+	unsigned colours, busy_per_mille;
+	char *picture; /* path; NULL until its line was read */
+};
+
+struct screen_key {
+	char name[TRACE_NAME_MAX + 1]; /* QEMU's */
+	uint64_t t_ns; /* since the mark that it comes behind */
+	bool down;
+};
+
+/* What is typed behind a mark; a mark itself at its last key. */
+struct screen_typing {
+	char name[TRACE_NAME_MAX + 1];
+	char after[TRACE_NAME_MAX + 1];
+	struct screen_key *keys;
+	size_t n_keys;
+};
+
 enum hook_kind {
 	HOOK_SWITCH,
 	HOOK_WAKE,
@@ -126,6 +166,12 @@ struct config {
 	size_t n_prices;
 	struct touch_price *touch_prices;
 	size_t n_touch_prices;
+	uint64_t screen_every_ns; /* 0: nobody looks at the screen */
+	uint64_t screen_film_ns; /* how often a changed frame is kept; 0: never */
+	struct screen_mark *screen_marks;
+	size_t n_screen_marks;
+	struct screen_typing *screen_typings;
+	size_t n_screen_typings;
 	/* The rest is for the profile. */
 	char *functions; /* path, or NULL */
 	struct hook *hooks;

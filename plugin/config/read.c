@@ -10,6 +10,7 @@
 #include "line.h"
 #include "price_lines.h"
 #include "profile_lines.h"
+#include "screen_lines.h"
 
 enum { LINE_MAX_SIZE = 4096, FD_MAX = 1 << 20 };
 
@@ -231,7 +232,7 @@ static int read_line(struct line *line, struct config *config)
 	for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
 		if (!strcmp(line->words[0], keywords[i].word))
 			return keywords[i].read(line, config);
-	if (disk_lines_read(line, config, &r) || profile_lines_read(line, config, &r))
+	if (disk_lines_read(line, config, &r) || screen_lines_read(line, config, &r) || profile_lines_read(line, config, &r))
 		return r;
 	return line_complain(line, "unknown word '%.80s'", line->words[0]);
 }
@@ -244,12 +245,35 @@ static bool mark_exists(const struct config *config, const char *name)
 	for (size_t i = 0; i < config->n_timed_marks; i++)
 		if (!strcmp(config->timed_marks[i].name, name))
 			return true;
-	return !strcmp(config->user_name, name);
+	return screen_lines_have(config, name) || !strcmp(config->user_name, name);
 }
 
 static bool can_be_recorded(const struct config *config, const char *name)
 {
 	return !name[0] || config->guest_marks || config->network_fd >= 0 || mark_exists(config, name);
+}
+
+static int check_screen(struct line *line, const struct config *config)
+{
+	for (size_t i = 0; i < config->n_screen_marks; i++) {
+		const struct screen_mark *mark = &config->screen_marks[i];
+
+		if (!can_be_recorded(config, mark->after))
+			return line_complain(line, "%s after %s: there is no mark %s, and no guestmarks line", mark->name, mark->after,
+					     mark->after);
+		if (mark->kind == SCREEN_PICTURED && (!mark->picture || !mark->region.width))
+			return line_complain(line, "pictured %s: there is no %s line", mark->name, mark->picture ? "region" : "picture");
+	}
+	for (size_t i = 0; i < config->n_screen_typings; i++) {
+		const struct screen_typing *typing = &config->screen_typings[i];
+
+		if (!can_be_recorded(config, typing->after))
+			return line_complain(line, "%s after %s: there is no mark %s, and no guestmarks line", typing->name,
+					     typing->after, typing->after);
+		if (!typing->n_keys)
+			return line_complain(line, "typed %s: there is no key line", typing->name);
+	}
+	return 0;
 }
 
 /* A name that nothing can ever record would only show as a boot that hangs until its deadline. */
@@ -265,7 +289,7 @@ static int check_names(struct line *line, const struct config *config)
 		return line_complain(line, "stop %s: there is no mark %s, and no guestmarks line", config->stop, config->stop);
 	if (!can_be_recorded(config, config->pause))
 		return line_complain(line, "pause %s: there is no mark %s, and no guestmarks line", config->pause, config->pause);
-	return 0;
+	return check_screen(line, config);
 }
 
 int config_read(FILE *file, const char *path, char *message, size_t message_size, struct config *ret)
@@ -290,7 +314,8 @@ int config_read(FILE *file, const char *path, char *message, size_t message_size
 		for (char *word = strtok_r(text, " \t\r\n", &rest); word; word = strtok_r(NULL, " \t\r\n", &rest)) {
 			if (line.n_words == 0 && word[0] == '#')
 				break;
-			if (line.n_words == WORDS_MAX && strcmp(line.words[0], "functions") && strcmp(line.words[0], "object")) {
+			if (line.n_words == WORDS_MAX && strcmp(line.words[0], "functions") && strcmp(line.words[0], "object") &&
+			    strcmp(line.words[0], "picture")) {
 				r = line_complain(&line, "more than %d words", WORDS_MAX);
 				break;
 			}

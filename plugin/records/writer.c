@@ -84,6 +84,19 @@ void writer_answered(struct writer *writer, const char *name, struct stamp at)
 	put_named(writer, "answered", name, at, "");
 }
 
+void writer_seen(struct writer *writer, const char *name, struct stamp at, uint64_t hash)
+{
+	char rest[24];
+
+	snprintf(rest, sizeof rest, " %016" PRIx64, hash);
+	put_named(writer, "seen", name, at, rest);
+}
+
+void writer_typed(struct writer *writer, const char *name, struct stamp at)
+{
+	put_named(writer, "typed", name, at, "");
+}
+
 void writer_call(struct writer *writer, const char *name, struct stamp at, uint64_t argument)
 {
 	char rest[24];
@@ -123,6 +136,11 @@ void writer_settled(struct writer *writer, uint64_t count, uint64_t unsettled)
 void writer_modelled(struct writer *writer, const char *drive, uint64_t requests, uint64_t late)
 {
 	put(writer, "modelled %s %" PRIu64 " %" PRIu64 "\n", drive, requests, late);
+}
+
+void writer_frames(struct writer *writer, uint64_t looks, uint64_t changes, uint64_t lost)
+{
+	put(writer, "frames %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", looks, changes, lost);
 }
 
 void writer_end(struct writer *writer, struct stamp at)

@@ -32,6 +32,9 @@ void writer_mark(struct writer *writer, const char *name, struct stamp at);
 void writer_guest(struct writer *writer, const char *name, struct stamp at);
 /* A mark that the network's peer made. */
 void writer_answered(struct writer *writer, const char *name, struct stamp at);
+/* A mark of the screen, of a moment that may be over, with a hash of all frames up to now; the last key that was typed. */
+void writer_seen(struct writer *writer, const char *name, struct stamp at, uint64_t hash);
+void writer_typed(struct writer *writer, const char *name, struct stamp at);
 void writer_call(struct writer *writer, const char *name, struct stamp at, uint64_t argument);
 void writer_console(struct writer *writer, struct stamp at, uint64_t size);
 /* A feature that was asked for works on this machine, or why it does not. */
@@ -42,6 +45,8 @@ void writer_charged(struct writer *writer, const char *name, uint64_t count, uin
 void writer_settled(struct writer *writer, uint64_t count, uint64_t unsettled);
 /* What became of a modelled disk. */
 void writer_modelled(struct writer *writer, const char *drive, uint64_t requests, uint64_t late);
+/* What became of the looks at the screen. */
+void writer_frames(struct writer *writer, uint64_t looks, uint64_t changes, uint64_t lost);
 void writer_end(struct writer *writer, struct stamp at);
 
 #endif

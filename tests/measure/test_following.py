@@ -13,9 +13,10 @@ import pytest
 from bootlab.errors import Interrupted
 from bootlab.measure.causes.ending import Ending
 from bootlab.measure.following import follow
+from bootlab.measure.guest.heard_console import HeardConsole
 from bootlab.measure.observed_boot import ObservedBoot
 from bootlab.measure.record import Outcome
-from bootlab.system import Check
+from bootlab.system import Check, GuestScreen
 from bootlab.targets.replay.playing import Play
 from bootlab.targets.replay.target import ReplaySession
 from bootlab.targets.target import ConsoleTraits, EndReason, OpenedMachine
@@ -126,6 +127,18 @@ def test_nobody_waits_for_a_boot_that_was_cancelled(tmp_path: Path) -> None:
     machine = OpenedMachine(ReplaySession(Play((), None)))
     with pytest.raises(Interrupted):
         asyncio.run(follow(observed(tmp_path), machine, lambda: True))
+
+
+def test_a_mark_of_the_screen_makes_a_system_ready_before_its_check_is_heard(tmp_path: Path) -> None:
+    """Nothing on the console says so: what the trace has counts, ahead of the console's next words."""
+    seen = observed(tmp_path, booted={"mark": "desk"})
+    screen = GuestScreen.model_validate({"marks": {"desk": {"kind": "painted"}}})
+    seen = replace(seen, prepared=replace(seen.prepared, system=seen.system.model_copy(update={"screen": screen})))
+    ending = followed(seen, "bootlab: check ok\n", end=EndReason.GUEST_SHUTDOWN)
+    assert ending.outcome is Outcome.NOT_READY
+    seen = replace(seen, heard=HeardConsole(seen.prepared, None))
+    write_trace(seen, "seen desk 5 5 00ff")
+    assert followed(seen, "bootlab: check ok\n") == Ending(Outcome.READY)
 
 
 class Answering(socketserver.BaseRequestHandler):

@@ -24,3 +24,10 @@ def test_a_boot_that_nothing_traces_has_no_marks_in_a_trace(tmp_path: Path) -> N
     seen = observed(tmp_path, clock="wall")
     write_trace(seen, "guest ready 5 5")
     assert seen.trace() is not None and not seen.has_traced("ready")
+
+
+def test_a_mark_of_the_screen_is_found_without_reading_the_trace(tmp_path: Path) -> None:
+    seen = observed(tmp_path)
+    assert not seen.has_seen("desk")
+    write_trace(seen, "guest desk 5 5", "seen desktop 5 5 00ff", "typed name 6 6")
+    assert not seen.has_seen("desk") and seen.has_seen("desktop") and seen.has_seen("name")

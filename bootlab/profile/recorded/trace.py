@@ -21,9 +21,21 @@ DISKS: Final = "disks"
 TRAPS: Final = "traps"
 """What it calls counting, or charging, what would leave a guest of KVM."""
 
+SCREEN: Final = "screen"
+"""What it calls looking at the screen, and typing."""
+
 _VERSION: Final = 1
-_WORDS: Mapping[str, int] = {"slide": 1, "exact": 1, "settled": 2, "charged": 3, "modelled": 3}
-_STAMPED: Mapping[str, int] = {"mark": 3, "guest": 3, "answered": 3, "call": 4, "console": 3, "end": 2}
+_WORDS: Mapping[str, int] = {"slide": 1, "exact": 1, "settled": 2, "charged": 3, "modelled": 3, "frames": 3}
+_STAMPED: Mapping[str, int] = {
+    "mark": 3,
+    "guest": 3,
+    "answered": 3,
+    "seen": 4,
+    "typed": 3,
+    "call": 4,
+    "console": 3,
+    "end": 2,
+}
 _SHIFT_MAX = 32
 
 
@@ -52,6 +64,15 @@ class Charge:
 
 
 @dataclass(frozen=True, slots=True)
+class Looks:
+    """How a screen was looked at up to the end: so often, so many new frames, so many pictures not kept."""
+
+    count: int
+    frames: int
+    lost: int
+
+
+@dataclass(frozen=True, slots=True)
 class TracedCall:
     """One call of a recorded function; `argument` is its first, as a link address if it is one of the kernel image."""
 
@@ -75,7 +96,8 @@ class PluginTrace:
     `exact`: what was asked for and proved to work, as `disks`. `refused`: what was not, and why; `device` is one that
     does not repeat although the rest does. `settled`: how often disks were waited for, and how often that
     was given up; both up to the end, not to ready. `modelled`: for each modelled disk how many requests it answered up
-    to the end, and how many of these at another moment than the model's.
+    to the end, and how many of these at another moment than the model's. `looks`: at its screen, up to the end;
+    `frames_up_to`: for each mark of the screen a hash of all frames up to the look that made it, and of their times.
     """
 
     shift: int | None = None
@@ -92,6 +114,8 @@ class PluginTrace:
     refused: dict[str, str] = field(default_factory=dict)
     settled: tuple[int, int] = (0, 0)
     modelled: dict[str, tuple[int, int]] = field(default_factory=dict)
+    looks: Looks | None = None
+    frames_up_to: dict[str, str] = field(default_factory=dict)
 
     def asked_for(self, feature: str) -> bool:
         """Return whether the plugin was told to do this; `exact` and `refused` say what came of it."""
@@ -207,6 +231,8 @@ class _TraceReader:
             trace.exact.append(words[0])
         elif kind == "settled":
             trace.settled = (self._number(words[0], 0, None), self._number(words[1], 0, None))
+        elif kind == "frames":
+            trace.looks = Looks(*(self._number(word, 0, None) for word in words))
         elif kind == "modelled":
             trace.modelled[words[0]] = (self._number(words[1], 0, None), self._number(words[2], 0, None))
         else:
@@ -225,7 +251,13 @@ class _TraceReader:
             last_ns, self.last_ns = self.last_ns, 0
             trace.console.append((self._stamp(words[:size]), length))
             self.last_ns = max(last_ns, self.last_ns)
-        elif kind in ("guest", "answered"):
+        elif kind == "seen":
+            # Told when it was certain: the moment that it is of may lie before the record before it.
+            last_ns, self.last_ns = self.last_ns, 0
+            trace.guest_marks.setdefault(words[0], self._stamp(words[1 : 1 + size]))
+            trace.frames_up_to.setdefault(words[0], f"{self._address(words[-1]):016x}")
+            self.last_ns = max(last_ns, self.last_ns)
+        elif kind in ("guest", "answered", "typed"):
             stamp = self._stamp(words[1:])
             trace.guest_marks.setdefault(words[0], stamp)
             trace.charges_at.setdefault(words[0], dict(trace.charges))

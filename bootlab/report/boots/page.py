@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from bootlab.experiments.trial.result import TryResult
 from bootlab.measure.record import BootRecord, InitcallRecord
 from bootlab.measure.statistics.series import spread_ns
+from bootlab.report.boots.screen import screen_section
 from bootlab.report.boots.side_by_side import Side
 from bootlab.report.boots.two_views import side_views, views
 from bootlab.report.parts import charts
@@ -97,6 +98,7 @@ def boot_page(record: BootRecord, consoles: Sequence[Console] = ()) -> str:
     """Return the page of one boot, ready or not."""
     sections = [
         section("phases", "Where the time goes", _waterfalls([[record]]), _load_of([record])),
+        screen_section([record]),
         section("initcalls", "Longest initcalls", _initcalls(record)) if record.initcalls else Html(),
         console_section(consoles),
         section("values", "Marks and facts", fold("Marks, ns since power-on", pairs(
@@ -123,6 +125,7 @@ def series_page(records: Sequence[BootRecord], consoles: Sequence[Console] = ())
                 members_table([(middle.system, as_members(records))], middle.clock)),
         section("phases", "Where the time goes", _waterfalls([[middle]]), _load_of([middle]),
                 lead=f"The median boot, seed {middle.seed}."),
+        screen_section(records),
         console_section(consoles),
         record_provenance(middle),
     ]  # fmt: skip
@@ -148,6 +151,7 @@ def compare_page(
         join(tag("p", caution, class_="caution", role="note") for caution in cautions),
         section("phases", "Phase by phase", _waterfalls([before, after]), _load_of([one, other])),
         section("family", "Every boot", _families(boots), members_table(groups, one.clock)),
+        *(screen_section([middle], side) for middle, side in ((one, "before"), (other, "after"))),
         console_section(consoles),
         record_provenance(one, "before"),
         record_provenance(other, "after"),

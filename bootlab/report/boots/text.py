@@ -13,6 +13,7 @@ from rich.text import Text
 from bootlab.measure.price import counted_view, priced_view
 from bootlab.measure.record import BootRecord, PriceRecord
 from bootlab.measure.statistics.series import spread_ns
+from bootlab.report.boots.screen import screen_change, screen_lines
 from bootlab.report.boots.side_by_side import Side, align
 from bootlab.report.boots.two_views import views
 from bootlab.report.parts.cautions import series_warnings, warnings
@@ -49,6 +50,7 @@ def boot(record: BootRecord) -> RenderableType:
     lines += [Text(visible(remark), style="yellow") for remark in record.remarks]
     if record.phases:
         lines.append(_phases(record))
+    lines += screen_lines([record])
     if record.bootstage:
         lines += [Text(), Text("U-Boot's own stages (bootstage)", style="bold"), _bootstage(record), Text()]
     lines += [Text(line) for line in model_lines([record])]
@@ -111,6 +113,7 @@ def series(records: Sequence[BootRecord]) -> RenderableType:
     lines += [Text(f"caution: {caution}", style="yellow") for caution in series_warnings(records)]
     if middle.phases:
         lines += [Text(), Text(f"phases of the median boot, seed {middle.seed}"), _phases(middle)]
+    lines += screen_lines(records)
     return Group(*lines, *foot(clock_of(records), middle.hashes))
 
 
@@ -132,6 +135,7 @@ def comparison(before: Sequence[BootRecord], after: Sequence[BootRecord], verdic
     for what, view in shown:
         lines += [Text(), Text(f"{what}, ms", style="bold")] if len(shown) > 1 else []
         lines.append(_side_by_side(view[: len(before)], view[len(before) :]))
+    lines += screen_change(before, after)
     lines += [Text(line) for line in model_lines([one, other])]
     if verdict:
         lines.append(Text(visible(verdict)))

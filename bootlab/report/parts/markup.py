@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from bootlab.report.parts.figures import visible
 
-_VOID = frozenset({"rect", "line", "circle", "path", "br", "hr", "col", "input"})
+_VOID = frozenset({"rect", "line", "circle", "path", "br", "hr", "col", "img", "input"})
 
 
 class Html(str):

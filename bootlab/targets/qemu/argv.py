@@ -53,6 +53,8 @@ class PluginFiles:
     profile: Path | None = None
     requests: Path | None = None
     writes: Path | None = None
+    pictures: Path | None = None
+    """Where it writes what it sees on the screen."""
     log: Path | None = None
     logged: str = ""
 
@@ -129,6 +131,8 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
             words += f",requests={_escape(plugin.requests)}"
         if plugin.writes is not None:
             words += f",writes={_escape(plugin.writes)}"
+        if plugin.pictures is not None:
+            words += f",pictures={_escape(plugin.pictures)}"
         argv += ["-plugin", words]
         if plugin.log is not None:
             # A file name and no option: QEMU only looks for a %d in it.

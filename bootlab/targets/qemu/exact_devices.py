@@ -8,7 +8,7 @@ exactly for one request at a time, and for a doorbell that lies in memory: a dev
 
 from typing import Final
 
-from bootlab.system import Attachment, ClockKind, DiskModel, System
+from bootlab.system import Attachment, ClockKind, Disk, DiskModel, System
 
 CONFIG_LINE: Final = "exactdisks"
 """What the plugin is told (plugin/trace_format.h)."""
@@ -45,6 +45,11 @@ def are_exact(system: System) -> bool:
     root = root or system.image is not None
     disks = any(disk.attach not in _WHY_INEXACT for disk in system.disks)
     return system.clock.kind is ClockKind.VIRTUAL and (root or disks)
+
+
+def is_inexact(disk: Disk) -> bool:
+    """Return whether a disk is asked in a way that is not seen, and so does not answer at once."""
+    return disk.attach in _WHY_INEXACT
 
 
 def device_options(driver: str) -> str:

@@ -45,6 +45,7 @@ def expect_keepable(system: System) -> None:
         "machine.page_size: the memory is a file of its own": machine.page_size is not PageSize.AUTO,
         'rootfs.device: "pmem"': uses_pmem(system),
         "network.peer: what bootlab's network remembers": network is not None and network.peer is NetworkPeer.BOOTLAB,
+        "screen: what is typed and seen on it": system.screen is not None,
         **{
             f"{drive}: a disk with a model, of whose requests some may be under way": True
             for drive in system.modelled_disks

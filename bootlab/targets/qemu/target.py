@@ -18,6 +18,7 @@ from bootlab.profile.asked.stage_marks import LoadedFile, stage_lines
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.card_reads import CARD_LOG, TRACE_EVENT
 from bootlab.profile.recorded.disk_requests import REQUESTS, WRITES
+from bootlab.profile.recorded.pictures import PICTURES
 from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.system_map import read_kernel_symbols
@@ -34,6 +35,7 @@ from bootlab.targets.qemu.life import expect_lives, left_by, life_config, make_r
 from bootlab.targets.qemu.network import GuestNetwork, read_network
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
 from bootlab.targets.qemu.program import find_firmware, probe_qemu_version, require_qemu
+from bootlab.targets.qemu.screen import picture_hashes, screen_lines, write_pictures
 from bootlab.targets.qemu.session import QemuSession, find_free_port, make_socket_folder
 from bootlab.targets.qemu.snapshots import SnapshotWiring, expect_keepable, restored_config
 from bootlab.targets.target import TRACE, BootRequest, OpenedMachine, Prepared, sizes_of
@@ -161,13 +163,16 @@ class QemuPrepared(Prepared):
             return None
         config = directory / "plugin.conf"
         text, profile = self.plugin_config + more, None
+        if self.restored is None:
+            text += write_pictures(self.system, directory)
         if self.profile is not None:
             text += write_profile_config(self.profile, directory)
             profile = directory / PROFILE
         config.write_text(text, encoding="utf-8")
         requests = directory / REQUESTS if self.system.modelled_disks else None
         writes = directory / WRITES if self.system.kept_disks else None
-        files = PluginFiles(self.plugin, config, directory / TRACE, profile, requests, writes)
+        pictures = directory / PICTURES if self.system.screen is not None and self.restored is None else None
+        files = PluginFiles(self.plugin, config, directory / TRACE, profile, requests, writes, pictures)
         if self.files.card is None:
             return files
         return replace(files, log=directory / CARD_LOG, logged=TRACE_EVENT)
@@ -220,7 +225,7 @@ class QemuTarget:
         symbols = _symbols(files.vmlinux, files.symbols)
         stop = system.booted.mark if system.check is None else system.check.mark
         config = _plugin_config(system, symbols, asked.watch, stop, _stages(system, files)) + _further_lines(system)
-        hashes |= model_hash(system)
+        hashes |= model_hash(system) | picture_hashes(system)
         profile = (
             set_up_profile(system, files, symbols, shop.cache, asked.profile) if asked.profile is not None else None
         )
@@ -289,7 +294,7 @@ def _plugin_config(
 
 def _further_lines(system: System) -> str:
     disks = f"{CONFIG_LINE}\n{modelled_lines(system)}" if are_exact(system) else ""
-    return disks + hypervisor_line(system) + charge_lines(system)
+    return disks + hypervisor_line(system) + charge_lines(system) + screen_lines(system)
 
 
 def _stages(system: System, files: BootFiles) -> list[str]:

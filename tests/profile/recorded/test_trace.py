@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.profile.recorded.trace import DISKS, Charge, PluginTrace, Stamp, TracedCall, parse_trace, read_trace
+from bootlab.profile.recorded.trace import DISKS, Charge, Looks, PluginTrace, Stamp, TracedCall, parse_trace, read_trace
 
 # Begin and end of a real boot (Debian 6.1 cloud kernel, microvm).
 WHOLE = """\
@@ -47,6 +47,29 @@ def test_idle_time_knows_the_ns_per_instruction() -> None:
 def test_the_host_clock_counts_no_instructions() -> None:
     trace = parse_trace("bootlab-trace 1\nclock host\nmark a 5 -1\nend 9 -1\n")
     assert trace.shift is None and trace.idle_ns(trace.marks["a"]) is None
+
+
+def test_a_mark_of_the_screen_is_told_when_it_is_certain() -> None:
+    head = "bootlab-trace 1\nclock virtual 0\nexact screen\nguest begun 700 600\n"
+    seen = (
+        "seen window 500 450 00000000000000fe\ntyped name 900 800\nseen rest 850 790 ff\nframes 60 7 1\nend 950 900\n"
+    )
+    trace = parse_trace(head + seen)
+    assert trace.guest_marks["window"] == Stamp(500, 450) and trace.guest_marks["name"] == Stamp(900, 800)
+    assert trace.frames_up_to == {"window": "00000000000000fe", "rest": "00000000000000ff"}
+    assert trace.looks == Looks(60, 7, 1)
+    # Time does not go back for what comes behind it.
+    with pytest.raises(InputError, match="time goes back, from 700 to 650 ns"):
+        parse_trace(head + "seen window 500 450 fe\nguest late 650 600\n")
+    for wrong in (
+        "seen window 500 450\n",
+        "seen window 500 450 xy\n",
+        "frames 1 2\n",
+        "frames 1 2 -3\n",
+        "typed a 1\n",
+    ):
+        with pytest.raises(InputError, match="trace:5: not a"):
+            parse_trace(head + wrong)
 
 
 @pytest.mark.parametrize("size", range(len(WHOLE) + 1))

@@ -1,0 +1,158 @@
+"""What a system file says of the screen: how often it is looked at, which marks are seen, what is typed when."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Final, Self
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+from bootlab.system.part import MARK, TEXT, Part
+from bootlab.system.screen.keyboard import Chord, chord, chords_of_text
+
+DISPLAYS: Final = ("VGA", "bochs-display")
+"""QEMU's devices whose picture follows from the guest's memory alone, so that a look at it repeats."""
+
+_HOUR_MS: Final = 3600 * 1000
+_SIDE: Final = 32767
+_OF_KINDS: Final = {
+    "stays_ms": ("painted",),
+    "colours": ("painted",),
+    "picture": ("painted",),
+    "quiet_ms": ("idle",),
+    "busy_percent": ("idle",),
+}
+"""Keys of a mark, and the kinds that have them."""
+
+
+class Seen(StrEnum):
+    """What makes a mark of the screen."""
+
+    PAINTED = "painted"
+    """A frame that is as a picture, or one of some colours that stays."""
+    ANSWERS = "answers"
+    """The frame changes behind a key."""
+    IDLE = "idle"
+    """The frame stays, no disk is asked for anything, and the processor has next to nothing to do."""
+
+
+def _expect_side(value: int) -> int:
+    if not 0 <= value <= _SIDE:
+        raise ValueError(f"is not 0 to {_SIDE} pixels")
+    return value
+
+
+Pixels = Annotated[int, AfterValidator(_expect_side)]
+
+
+class ScreenMark(Part):
+    """A mark that is seen on the screen, from the mark `after` on."""
+
+    kind: Annotated[Seen, TEXT]
+    after: Annotated[str, MARK] | None = None
+    """The mark behind which it is looked for; without, from power-on."""
+    region: Annotated[tuple[Pixels, Pixels, Pixels, Pixels], TEXT] | None = None
+    """x, y, width, height: only this part of the screen counts; without, all of it."""
+    stays_ms: int | None = Field(default=None, ge=0, le=_HOUR_MS)
+    """How long the frame must be the same; 500 without a picture."""
+    colours: int | None = Field(default=None, ge=1, le=256)
+    """How many different colours it has at least; 2: a screen of one colour is not painted."""
+    picture: Path | None = Field(default=None, strict=False)
+    """A PNG: the frame is as this one, to the pixel."""
+    quiet_ms: int | None = Field(default=None, ge=1, le=_HOUR_MS)
+    """How long all must be quiet; 500."""
+    busy_percent: float | None = Field(default=None, ge=0, le=100)
+    """How busy the processor may be between two looks, and count as quiet; 10."""
+
+    @model_validator(mode="after")
+    def _keys_of_its_kind(self) -> Self:
+        for name, kinds in _OF_KINDS.items():
+            if getattr(self, name) is not None and self.kind.value not in kinds:
+                raise ValueError(f'{name} is of kind = "{kinds[0]}", and kind is "{self.kind.value}"')
+        if self.picture is not None and (self.stays_ms is not None or self.colours is not None):
+            raise ValueError("picture says which frame it is: without stays_ms and colours")
+        if self.kind is Seen.ANSWERS and self.after is None:
+            raise ValueError(
+                'after is missing: kind = "answers" is the answer to what [screen.typed] of that name types'
+            )
+        if self.region is not None and 0 in self.region[2:]:
+            raise ValueError("region is x, y, width, height, and has no pixels")
+        return self
+
+
+class Typed(Part):
+    """What is typed behind a mark. It is a mark itself, at the moment its last key is pressed."""
+
+    after: Annotated[str, MARK] | None = None
+    """The mark behind which it is typed; without, power-on."""
+    after_ms: int = Field(default=0, ge=0, le=_HOUR_MS)
+    """How long behind that."""
+    text: Annotated[str, Field(min_length=1, max_length=1000)] | None = None
+    """On a US keyboard; a line feed is Enter, a tab Tab."""
+    keys: tuple[str, ...] = Field(default=(), strict=False, max_length=1000)
+    """Keys by QEMU's names (`ret`, `esc`, `f2`), those that are down together with `-`: `ctrl-alt-f2`."""
+    each_ms: int = Field(default=100, ge=1, le=60_000)
+    """From one key to the next; a key is down for half of it."""
+
+    @field_validator("text")
+    @classmethod
+    def _has_keys(cls, value: str | None) -> str | None:
+        if value is not None:
+            chords_of_text(value)
+        return value
+
+    @field_validator("keys")
+    @classmethod
+    def _are_keys(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for words in value:
+            chord(words)
+        return value
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.text is None) == (not self.keys):
+            raise ValueError('give exactly one of text ("secret\\n") and keys (["tab", "ret"])')
+        return self
+
+    @property
+    def chords(self) -> tuple[Chord, ...]:
+        """Return what is pressed, one after the other."""
+        return chords_of_text(self.text) if self.text is not None else tuple(chord(words) for words in self.keys)
+
+
+class GuestScreen(Part):
+    """The first screen of the machine, and its keyboard. All times are of the virtual clock."""
+
+    every_us: int = Field(default=16_667, ge=1000, le=10**6)
+    """How long from one look to the next; keys are pressed at looks."""
+    film_ms: int = Field(default=500, ge=0, le=_HOUR_MS)
+    """How often a frame is kept for the film, where it has changed; 0: never."""
+    marks: dict[Annotated[str, MARK], ScreenMark] = {}
+    typed: dict[Annotated[str, MARK], Typed] = {}
+
+    @model_validator(mode="after")
+    def _names_fit(self) -> Self:
+        for name in self.marks:
+            if name in self.typed:
+                raise ValueError(f"marks.{name} and typed.{name} have one name: each is a mark")
+        if "-" in self.marks or "-" in self.typed:
+            raise ValueError("a mark of the screen cannot be called -")
+        for table, parts in (("marks", self.marks), ("typed", self.typed)):
+            for name, part in parts.items():
+                if part.after == name:
+                    raise ValueError(f"{table}.{name}.after: cannot come behind itself")
+        for name, mark in self.marks.items():
+            if mark.kind is Seen.ANSWERS and mark.after not in self.typed:
+                raise ValueError(f'marks.{name}.after: kind = "answers" needs a [screen.typed.{mark.after}]')
+        for name, typed in self.typed.items():
+            if typed.each_ms * 1000 < 4 * self.every_us:
+                raise ValueError(
+                    f"typed.{name}.each_ms: {typed.each_ms} ms is less than four looks of {self.every_us} us: "
+                    "a key is pressed at one and let go at another"
+                )
+        return self
+
+    @property
+    def after(self) -> dict[str, str | None]:
+        """Return the mark that each mark and each typing comes behind; None: power-on."""
+        marks = {name: mark.after for name, mark in self.marks.items()}
+        return {**marks, **{name: typed.after for name, typed in self.typed.items()}}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sets a timer for each look, takes it, writes the pictures down, and sends the keys that are due. */
+#include "screen.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internals/display.h"
+#include "internals/keyboard.h"
+#include "recording.h"
+#include "screen/watch.h"
+
+/* A machine that is never ready would fill the disk; at two frames a second this is a film of two minutes. */
+enum { FILM_FRAMES_MAX = 240 };
+
+static struct {
+	bool works;
+	struct display display;
+	struct keyboard keyboard;
+	struct watch watch;
+	struct frame frames[2]; /* what the last two looks saw, in turns */
+	unsigned turn;
+	int64_t film_ns; /* when a frame of the film is due next */
+	bool film_waits; /* the frame has changed since one was kept */
+	unsigned film_frames; /* that were kept */
+	FILE *pictures;
+	uint64_t lost;
+	void (*reached)(const char *name);
+	void (*left)(void);
+} screen;
+
+static void on_time(void *opaque);
+
+int screen_log(const char *path)
+{
+	if (!path)
+		return 0;
+	screen.pictures = fopen(path, "wbe");
+	return screen.pictures ? 0 : -errno;
+}
+
+static void keep_picture(const char *name, const struct frame *frame, int64_t t_ns)
+{
+	size_t count = (size_t)frame->width * frame->height;
+
+	if (!screen.pictures)
+		return;
+	if (fprintf(screen.pictures, "frame %s %" PRId64 " %" PRIu32 " %" PRIu32 "\n", name, t_ns, frame->width, frame->height) > 0 &&
+	    fwrite(frame->pixels, sizeof *frame->pixels, count, screen.pictures) == count && !fflush(screen.pictures))
+		return;
+	/* What is half there ends the file. */
+	fprintf(stderr, "bootlab-plugin: pictures: %s\n", strerror(errno));
+	fclose(screen.pictures);
+	screen.pictures = NULL;
+	screen.lost++;
+}
+
+static void keep_film(const struct look *look)
+{
+	screen.film_waits = screen.film_waits || look->changed;
+	if (!recording.config.screen_film_ns || !screen.film_waits || look->at.t_ns < screen.film_ns)
+		return;
+	if (screen.pictures && screen.film_frames++ < FILM_FRAMES_MAX)
+		keep_picture("-", look->frame, look->at.t_ns);
+	else
+		screen.lost++;
+	screen.film_ns = look->at.t_ns + (int64_t)recording.config.screen_film_ns;
+	screen.film_waits = false;
+}
+
+/* With QEMU's lock held. 0 or -ENOMEM. */
+static int take_frame(struct look *look)
+{
+	static const struct screen_region all;
+	struct frame *frame = &screen.frames[screen.turn], *before = &screen.frames[!screen.turn];
+	uint32_t width, height;
+	int r;
+
+	display_update(&screen.display, &width, &height);
+	r = frame_resize(frame, width, height);
+	if (r)
+		return r;
+	if (width)
+		display_copy(&screen.display, width, height, frame->pixels);
+	look->frame = frame;
+	look->before = before;
+	look->changed = !frame_same(frame, before, &all);
+	screen.turn = !screen.turn;
+	return 0;
+}
+
+static void take_look(const struct look *look)
+{
+	const struct screen_mark *mark;
+	struct stamp of;
+
+	watch_begin_look(&screen.watch, look);
+	while (!recording.stopped && (mark = watch_look(&screen.watch, look, &of))) {
+		keep_picture(mark->name, look->frame, look->at.t_ns);
+		writer_seen(&recording.writer, mark->name, of, screen.watch.hash);
+		screen.reached(mark->name);
+	}
+	keep_film(look);
+	watch_end_look(&screen.watch, look);
+}
+
+static void send_keys(const struct look *look)
+{
+	const struct screen_typing *ends;
+	const struct screen_key *key;
+
+	while (!recording.stopped && (key = watch_key(&screen.watch, look->at.t_ns, &ends))) {
+		keyboard_send(&screen.keyboard, keyboard_find(&screen.keyboard, key->name), key->down);
+		if (!ends)
+			continue;
+		keep_picture(ends->name, look->frame, look->at.t_ns);
+		writer_typed(&recording.writer, ends->name, look->at);
+		screen.reached(ends->name);
+	}
+}
+
+/* QEMU runs it between two blocks, or while no vCPU has anything to do, with its lock held. */
+static void on_time(void *opaque)
+{
+	struct look look = { .changed = false };
+	int r;
+
+	(void)opaque;
+	pthread_mutex_lock(&recording.lock);
+	if (recording.stopped) {
+		pthread_mutex_unlock(&recording.lock);
+		return;
+	}
+	look.at = machine_now(&recording.machine, 0);
+	look.disk_requests = recording.disk_requests;
+	r = take_frame(&look);
+	if (!r) {
+		take_look(&look);
+		send_keys(&look);
+		r = recording.stopped ? 0 : virtual_timers_add(&recording.timers, look.at.t_ns + (int64_t)recording.config.screen_every_ns, on_time, NULL);
+	}
+	if (r) {
+		screen.works = false;
+		writer_refused(&recording.writer, "screen", strerror(-r));
+	}
+	screen.left();
+}
+
+static int find_keys(char *message, size_t message_size)
+{
+	for (size_t i = 0; i < recording.config.n_screen_typings; i++)
+		for (size_t k = 0; k < recording.config.screen_typings[i].n_keys; k++) {
+			const char *name = recording.config.screen_typings[i].keys[k].name;
+
+			if (keyboard_find(&screen.keyboard, name) < 0) {
+				snprintf(message, message_size, "this QEMU knows no key '%s'", name);
+				return -ENOTSUP;
+			}
+		}
+	return 0;
+}
+
+static bool needs_disks(void)
+{
+	for (size_t i = 0; i < recording.config.n_screen_marks; i++)
+		if (recording.config.screen_marks[i].kind == SCREEN_IDLE)
+			return recording.config.exact_disks && !recording.disks_exact;
+	return false;
+}
+
+static int begin(char *message, size_t message_size)
+{
+	int r = 0;
+
+	if (recording.machine.shift < 0) {
+		snprintf(message, message_size, "needs the virtual clock, -icount shift=0,sleep=off");
+		return -ENOTSUP;
+	}
+	if (needs_disks()) {
+		snprintf(message, message_size, "idle needs disks whose requests are seen, and they are not");
+		return -ENOTSUP;
+	}
+	r = display_open(message, message_size, &screen.display);
+	if (!r && recording.config.n_screen_typings)
+		r = keyboard_open(message, message_size, &screen.keyboard);
+	if (!r)
+		r = find_keys(message, message_size);
+	if (!r)
+		r = virtual_timers_open(message, message_size, &recording.timers);
+	if (!r)
+		r = watch_open(&recording.config, recording.machine.shift, message, message_size, &screen.watch);
+	if (!r)
+		r = virtual_timers_add(&recording.timers, (int64_t)recording.config.screen_every_ns, on_time, NULL);
+	return r;
+}
+
+void screen_open(void (*reached)(const char *name), void (*left)(void))
+{
+	char message[512] = "out of memory";
+	int r;
+
+	if (!recording.config.screen_every_ns)
+		return;
+	screen.reached = reached;
+	screen.left = left;
+	r = begin(message, sizeof message);
+	screen.works = !r;
+	pthread_mutex_lock(&recording.lock);
+	if (r)
+		writer_refused(&recording.writer, "screen", message);
+	else
+		writer_exact(&recording.writer, "screen");
+	pthread_mutex_unlock(&recording.lock);
+}
+
+void screen_follow(const char *name, struct stamp at)
+{
+	if (screen.works)
+		watch_follow(&screen.watch, name, at.t_ns);
+}
+
+void screen_close(void)
+{
+	if (screen.works)
+		writer_frames(&recording.writer, screen.watch.looks, screen.watch.changes, screen.lost);
+	if (screen.pictures)
+		fclose(screen.pictures);
+	screen.pictures = NULL;
+}

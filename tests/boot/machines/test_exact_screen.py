@@ -1,0 +1,149 @@
+"""What is seen on a screen and typed on a keyboard, at times of the virtual clock: boots with it repeat, pictures too.
+
+The guest paints a login window of letters, takes a name and a password, and works until it is at rest (screen_work/).
+"""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from bootlab.build.workshop import Workshop
+from bootlab.measure.boot import boot
+from bootlab.measure.prepare import prepare
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.profile.recorded.trace import read_trace
+from bootlab.system import System, read_system
+
+pytestmark = pytest.mark.boot
+
+SOURCES = Path(__file__).parent / "screen_work"
+SEEN = ["begun", "window", "name", "answers", "password", "rest"]
+"""The marks of a boot, in their order."""
+
+
+def screen_work(folder: Path, *changes: tuple[str, str]) -> System:
+    """Return the system of screen_work/ with its text changed."""
+    folder.mkdir()
+    shutil.copy(SOURCES / "init", folder)
+    text = (SOURCES / "system.toml").read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "system.toml").write_text(text)
+    return read_system(folder / "system.toml")
+
+
+def boot_once(system: System, shop: Workshop, directory: Path) -> BootRecord:
+    directory.mkdir()
+    return boot(prepare(shop, system), directory)
+
+
+def told(record: BootRecord) -> dict[str, object]:
+    """Return all that must repeat: marks, frames, and the pictures of marks up to ready."""
+    assert record.screen is not None
+    pictures = [
+        (one.mark, one.t_ns, one.pixels_sha256, (Path(record.run) / one.file).read_bytes())
+        for one in record.screen.pictures
+        if one.t_ns <= record.marks["ready"]
+    ]
+    marks = {name: record.marks[name] for name in (*SEEN, "ready")}
+    return {"marks": marks, "frames": record.screen.frames_up_to, "pictures": pictures, "key": record.key}
+
+
+@pytest.mark.parametrize("display", ["VGA", "bochs-display"])
+def test_three_boots_are_alike_to_the_pixel(display: str, shop: Workshop, tmp_path: Path) -> None:
+    changes = [] if display == "VGA" else [
+        ('"VGA"', '"bochs-display"'), ('compression = "none"', 'compression = "none"\nmodules = ["bochs"]'),
+        ("linux-image-cloud-amd64", "linux-image-amd64"),
+    ]  # fmt: skip
+    system = screen_work(tmp_path / "system", *changes)
+    records = [boot_once(system, shop, tmp_path / str(number)) for number in (1, 2, 3)]
+    for record in records:
+        assert record.outcome is Outcome.READY, record.detail
+        assert told(record) == told(records[0])
+    first = records[0]
+    times = [first.marks[name] for name in SEEN]
+    assert times == sorted(times) and first.marks["ready"] == first.marks["rest"]
+    assert first.screen is not None and {"window", "answers", "rest"} <= first.screen.frames_up_to.keys()
+    assert not first.remarks
+    # The window is there, blue on black; at rest it is gone, and green says so.
+    seen = {one.mark: Image.open(Path(first.run) / one.file).convert("RGB") for one in first.screen.pictures}
+    blue, green = ((0, 0, 168), (0, 168, 0)) if display == "VGA" else ((0, 0, 170), (0, 170, 0))
+    assert blue in colours(seen["window"]) and green in colours(seen["rest"])
+    assert blue not in colours(seen["rest"]) and green not in colours(seen["window"])
+    assert seen["name"].tobytes() != seen["window"].tobytes()
+
+
+def colours(image: Image.Image) -> set[tuple[int, ...]]:
+    return {colour for _, colour in image.getcolors(1 << 24) or [] if isinstance(colour, tuple)}
+
+
+def test_looks_are_not_noticed(shop: Workshop, tmp_path: Path) -> None:
+    """A guest that nobody types to is the same one, to the nanosecond, whether its screen is looked at or not."""
+    only_begun = 'mark = "begun"'
+    text = (SOURCES / "system.toml").read_text()
+    typed = text[text.index("[screen.typed.name]") : text.index("[booted]")]
+    check = text[text.index("[check]") :]
+    quiet = [(typed, ""), (check, ""), ('mark = "rest"', only_begun)]
+    looked = screen_work(tmp_path / "looked", *quiet)
+    unseen = looked.model_copy(update={"screen": None})
+    traces = []
+    for name, system in (("a", looked), ("b", unseen)):
+        record = boot_once(system, shop, tmp_path / name)
+        assert record.outcome is Outcome.READY, record.detail
+        lines = (tmp_path / name / "trace.txt").read_text().splitlines()
+        traces.append([line for line in lines if line != "exact screen" and not line.startswith("frames ")])
+    assert traces[0] == traces[1]
+
+
+def test_without_a_check_the_boot_ends_as_the_mark_is_certain(shop: Workshop, tmp_path: Path) -> None:
+    text = (SOURCES / "system.toml").read_text()
+    system = screen_work(tmp_path / "system", (text[text.index("[check]") :], ""))
+    records = [boot_once(system, shop, tmp_path / str(number)) for number in (1, 2)]
+    assert [record.outcome for record in records] == [Outcome.READY, Outcome.READY], records[0].detail
+    ends = [read_trace(tmp_path / str(number) / "trace.txt").end for number in (1, 2)]
+    assert ends[0] is not None and ends[0] == ends[1]
+    # 300 ms of rest, and the look after them.
+    assert 300_000_000 <= ends[0].t_ns - records[0].marks["rest"] <= 320_000_000
+    assert told(records[0]) == told(records[1])
+
+
+def test_a_picture_of_one_boot_is_the_mark_of_another(shop: Workshop, tmp_path: Path) -> None:
+    first = boot_once(screen_work(tmp_path / "first"), shop, tmp_path / "1")
+    assert first.screen is not None
+    picture = next(Path(first.run) / one.file for one in first.screen.pictures if one.mark == "window")
+    words = f'picture = "{picture}"\nregion = [180, 140, 200, 20]'
+    record = boot_once(screen_work(tmp_path / "second", ("colours = 3\nstays_ms = 200", words)), shop, tmp_path / "2")
+    assert record.outcome is Outcome.READY, record.detail
+    # The same frame, known at once and not when it has stayed.
+    assert record.marks["window"] == first.marks["window"]
+    assert record.marks["name"] < first.marks["name"]
+
+
+def test_a_login_that_is_refused_is_a_failed_check_with_its_picture(shop: Workshop, tmp_path: Path) -> None:
+    record = boot_once(screen_work(tmp_path / "system", ("Secret 7", "secret 7")), shop, tmp_path / "1")
+    assert record.outcome is Outcome.CHECK_FAILED
+    assert "refused" in record.detail
+    assert record.screen is not None
+    last = max(record.screen.pictures, key=lambda one: one.t_ns)
+    assert last.mark == "password"
+
+
+def test_a_screen_that_is_never_painted_is_never_ready(shop: Workshop, tmp_path: Path) -> None:
+    system = screen_work(tmp_path / "system", ("colours = 3", "colours = 200"), ("deadline_s = 240", "deadline_s = 12"))
+    record = boot_once(system, shop, tmp_path / "1")
+    assert record.outcome is Outcome.HUNG
+    assert record.screen is not None and not record.screen.frames_up_to
+    assert record.screen.pictures and all(one.mark is None for one in record.screen.pictures)
+
+
+def test_a_key_that_qemu_has_not_got_is_named(shop: Workshop, tmp_path: Path) -> None:
+    system = screen_work(tmp_path / "system", ('text = "guest"', 'keys = ["nokey"]'), ("240", "12"))
+    record = boot_once(system, shop, tmp_path / "1")
+    assert record.outcome is Outcome.HUNG
+    assert "the screen is not looked at, and nothing is typed: this QEMU knows no key 'nokey'" in record.remarks
+    # All else works as it did.
+    assert "begun" in record.marks
+    assert read_trace(tmp_path / "1" / "trace.txt").looks is None

@@ -1,0 +1,104 @@
+"""What the plugin is told of the screen, and pictures as the pixels of a region."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from bootlab.errors import InputError
+from bootlab.system import System
+from bootlab.targets.qemu.screen import picture_hashes, screen_lines, write_pictures
+
+
+def system(**screen: Any) -> System:
+    machine = {"type": "q35", "devices": ["VGA"]}
+    values = {"name": "x", "machine": machine, "kernel": {"image": "k"}, "booted": {"mark": "ready"}, "screen": screen}
+    return System.model_validate(values)
+
+
+def picture(path: Path, mode: str = "RGB") -> Path:
+    """Write 4 x 2 pixels, each of another colour."""
+    colours = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+    Image.fromarray(colours, "RGB").convert(mode).save(path)
+    return path
+
+
+def test_nobody_looks_where_nobody_asks() -> None:
+    machine = {"type": "q35", "devices": ["VGA"]}
+    plain = System.model_validate({"name": "x", "machine": machine, "kernel": {"image": "k"}, "booted": {"mark": "r"}})
+    assert screen_lines(plain) == ""
+    assert picture_hashes(plain) == {}
+
+
+def test_every_part_has_its_lines() -> None:
+    given = system(
+        marks={
+            "window": {"kind": "painted", "after": "begun", "region": [1, 2, 3, 4]},
+            "answers": {"kind": "answers", "after": "name"},
+            "rest": {"kind": "idle", "busy_percent": 2.5, "quiet_ms": 300},
+        },
+        typed={"name": {"after": "window", "after_ms": 10, "text": "aB", "each_ms": 100}},
+    )
+    assert screen_lines(given).splitlines() == [
+        "screen 16667000 500000000",
+        "painted window begun 500000000 2",
+        "region window 1 2 3 4",
+        "answers answers name",
+        "idle rest - 300000000 25",
+        "typed name window",
+        "key name 10000000 a down",
+        "key name 60000000 a up",
+        "key name 110000000 shift down",
+        "key name 110000000 b down",
+        "key name 160000000 b up",
+        "key name 160000000 shift up",
+    ]
+
+
+def test_a_picture_is_its_pixels(tmp_path: Path) -> None:
+    path = picture(tmp_path / "desk.png")
+    given = system(marks={"desk": {"kind": "painted", "picture": path}})
+    assert screen_lines(given).splitlines()[1:] == ["pictured desk -", "region desk 0 0 4 2"]
+    assert write_pictures(given, tmp_path) == f"picture desk {tmp_path}/picture-desk.pixels\n"
+    pixels = np.frombuffer((tmp_path / "picture-desk.pixels").read_bytes(), dtype="<u4")
+    assert [f"{pixel:06x}" for pixel in pixels[:3]] == ["000102", "030405", "060708"]
+    assert len(pixels) == 8
+
+
+def test_of_a_whole_screen_the_region_is_cut_out(tmp_path: Path) -> None:
+    path = picture(tmp_path / "desk.png", "RGBA")
+    part = system(marks={"desk": {"kind": "painted", "picture": path, "region": [1, 1, 2, 1]}})
+    write_pictures(part, tmp_path)
+    pixels = np.frombuffer((tmp_path / "picture-desk.pixels").read_bytes(), dtype="<u4")
+    assert [f"{pixel:06x}" for pixel in pixels] == ["0f1011", "121314"]
+    whole = system(marks={"desk": {"kind": "painted", "picture": path}})
+    assert picture_hashes(part).keys() == {"picture:desk"}
+    assert picture_hashes(part) != picture_hashes(whole)
+
+
+def test_a_picture_that_cannot_be_one_is_named(tmp_path: Path) -> None:
+    path = picture(tmp_path / "desk.png")
+    beside = system(marks={"desk": {"kind": "painted", "picture": path, "region": [3, 0, 2, 1]}})
+    with pytest.raises(InputError, match="has 4 x 2 pixels, and the region 2 x 1 at 3, 0 is not in it"):
+        screen_lines(beside)
+    path.write_bytes(path.read_bytes()[:45])
+    for content in (path.read_bytes(), b"GIF89a", b""):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=r"screen.marks.desk.picture: .*desk.png: not a PNG that can be read"):
+            screen_lines(system(marks={"desk": {"kind": "painted", "picture": path}}))
+
+
+def test_marks_of_our_own_are_not_the_screens() -> None:
+    for name in ("ready", "kernel_entry", "panic"):
+        with pytest.raises(InputError, match=f"screen.marks.{name}: bootlab has a mark of this name"):
+            screen_lines(system(marks={name: {"kind": "idle"}}))
+
+
+def test_requests_of_a_disk_that_is_not_seen_are_no_rest() -> None:
+    disks = {"disks": [{"size_mib": 16, "attach": "ahci"}]}
+    given = system(marks={"rest": {"kind": "idle"}}).model_copy(update={})
+    given = System.model_validate({**given.model_dump(), **disks})
+    with pytest.raises(InputError, match="screen.marks.rest: kind = .idle. sees no request of disks.0 on ahci"):
+        screen_lines(given)
