@@ -72,7 +72,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 	if (argc != 1 || strncmp(argv[0], "out=", 4))
 		return -1;
 	path = strdup(argv[0] + 4);
-	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-	qemu_plugin_register_atexit_cb(id, on_exit, NULL);
+	/* Of the interface that this plugin asks for, callbacks have the plugin's number first. */
+	qemu_plugin_register_vcpu_tb_trans_cb(id, (qemu_plugin_any_cb_t)on_translation, NULL);
+	qemu_plugin_register_atexit_cb(id, (qemu_plugin_any_cb_t)on_exit, NULL);
 	return 0;
 }
