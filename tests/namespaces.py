@@ -5,12 +5,14 @@ The programs are this process's own: a thread enters the namespace, and a socket
 
 import ctypes
 import os
+import re
 import socket
 import subprocess
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
+from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -19,6 +21,16 @@ import pytest
 _CLONE_NEWNET = 0x40000000
 _Made = TypeVar("_Made")
 _numbers = count()
+
+
+def remove_left_behind() -> None:
+    """Remove the machines of processes that were killed: each has the address of the next, and would hide it."""
+    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, check=False, text=True).stdout
+    for name, pid, number in re.findall(r"^(bl(\d+)-(\d+))\b", listed, re.MULTILINE):
+        if Path(f"/proc/{pid}").exists():
+            continue
+        for words in (("link", "del", f"bh{int(pid) % 100000}x{number}"), ("netns", "del", name)):
+            subprocess.run(["ip", *words], capture_output=True, check=False)
 
 
 def require_namespaces() -> None:
@@ -40,6 +52,7 @@ class NamespaceMachine:
         self._sockets: list[socket.socket] = []
 
     def __enter__(self) -> Self:
+        remove_left_behind()
         ip("netns", "add", self._name)
         try:
             ip("link", "add", self._here, "type", "veth", "peer", "name", self._there, "netns", self._name)
