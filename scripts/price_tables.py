@@ -123,12 +123,7 @@ _PEER = "examples/microvm/peer-pit.toml"
 def main(argv: Sequence[str]) -> int:
     """Run the script and return its exit code."""
     parser = argparse.ArgumentParser(prog="scripts/price-tables")
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=PAGE,
-        help="the page to write, - for standard output [default: docs/cases/price.md]",
-    )
+    parser.add_argument("--output", type=Path, default=PAGE, help="the page to write [default: docs/cases/price.md]")
     parser.add_argument("--boots", type=Path, default=None, help="where boots are kept [default: thrown away]")
     parser.add_argument(
         "--leave-out", action="append", default=[], metavar="FILE", help="a system not to boot, as the page then says"
@@ -146,9 +141,6 @@ def main(argv: Sequence[str]) -> int:
         except BootlabError as error:
             print(f"price-tables: error: {error.message}" + (f"; {error.hint}" if error.hint else ""), file=sys.stderr)
             return 1
-    if str(wanted.output) == "-":
-        print(text, end="")
-        return 0
     try:
         wanted.output.write_text(text, encoding="utf-8")
     except OSError as error:

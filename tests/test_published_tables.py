@@ -76,8 +76,6 @@ def test_a_new_text_replaces_the_old_one_and_nothing_else() -> None:
 def test_a_command_wider_than_a_window_stands_in_a_block_of_its_own() -> None:
     short = Published(document="README.md", command=["measure", "a b.toml"], files=[])
     assert command_line(short) == "`bootlab measure 'a b.toml'`:"
-    script = short.model_copy(update={"command": ["scripts/price-tables", "--output", "-"], "script": True})
-    assert command_line(script) == "`scripts/price-tables --output -`:"
     long = short.model_copy(update={"command": ["compare", *["examples/microvm/peer.toml"] * 5]})
     folded = command_line(long).split("\n")
     assert [line.strip(" \\") for line in folded] == [

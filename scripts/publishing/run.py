@@ -5,7 +5,6 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 from scripts.publishing.tables import (
     ROOT,
@@ -26,19 +25,14 @@ BOOTLAB = ".venv/bin/bootlab"
 def _main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/publish", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument(
-        "--from",
-        dest="run",
-        metavar="RUN",
-        help="a run on record: its path, number, or last; of a script, what it printed",
-    )
+    parser.add_argument("--from", dest="run", metavar="RUN", help="a run on record: its path, number, or last")
     parser.add_argument("--list", action="store_true", help="the tables there are, and what measures each")
     parser.add_argument("--check", action="store_true", help="whether they still are what was measured")
     asked = parser.parse_args()
     tables = read_published()
     if asked.list:
         for name, table in tables.items():
-            print(f"{name}  {table.document}  {shlex.join(table.words)}")
+            print(f"{name}  {table.document}  bootlab {shlex.join(table.command)}")
         return 0
     if asked.check:
         faults = list(find_faults(tables))
@@ -58,12 +52,9 @@ def _main() -> int:
             table, inputs = tables[name], inputs_now(tables[name])
             command = shlex.join(table.command)
             if command not in measured:
-                measured[command] = _on_record(table, asked.run) if asked.run else _measured(table)
+                measured[command] = _reported(asked.run) if asked.run else _measured(table)
             tables[name] = _written(name, table, measured[command], inputs)
             write_published(tables)
-    except OSError as error:
-        print(f"publish: error: --from {error.filename}: {error.strerror}: {name} stays", file=sys.stderr)
-        return 1
     except subprocess.CalledProcessError as error:
         print(f"publish: error: {shlex.join(error.cmd)} ended with {error.returncode}: {name} stays", file=sys.stderr)
         return 1
@@ -71,18 +62,11 @@ def _main() -> int:
 
 
 def _measured(table: Published) -> str:
-    """Return what a new run of the command says."""
-    if table.script:
-        print(f"publish: {shlex.join(table.command)}", flush=True)
-        return subprocess.run(table.command, check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
+    """Return the tables of a new run of the command."""
     with tempfile.TemporaryDirectory() as folder:
         print(f"publish: bootlab {shlex.join(table.command)}", flush=True)
         subprocess.run([BOOTLAB, *table.command, "--runs", folder], check=True, cwd=ROOT)
         return _reported("last", "--runs", folder)
-
-
-def _on_record(table: Published, run: str) -> str:
-    return Path(run).read_text(encoding="utf-8") if table.script else _reported(run)
 
 
 def _reported(run: str, *where: str) -> str:

@@ -22,9 +22,7 @@ class Published(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     document: str
     command: list[str]
-    """The words after `bootlab`; or a command of the tree's own, with `script`."""
-    script: bool = False
-    """Whether the command prints the text itself. Else it makes a run, whose report is the text."""
+    """The words after `bootlab`."""
     files: list[str]
     """Globs of the files of the tree that decide its figures."""
     tables: int | None = None
@@ -33,11 +31,6 @@ class Published(BaseModel):
     """File -> sha256, when it was measured."""
     text_sha256: str = ""
     """Of what stands between the two comments."""
-
-    @property
-    def words(self) -> list[str]:
-        """The whole command, as one types it."""
-        return self.command if self.script else ["bootlab", *self.command]
 
 
 def read_published(record: Path = RECORD) -> dict[str, Published]:
@@ -60,7 +53,7 @@ def inputs_now(table: Published, root: Path = ROOT) -> dict[str, str]:
 
 def command_line(table: Published) -> str:
     """Return the command that measures a table, as the document says it above the table."""
-    command = shlex.join(table.words)
+    command = f"bootlab {shlex.join(table.command)}"
     if len(command) + len("``:") <= _WINDOW:
         return f"`{command}`:"
     lines = textwrap.wrap(command, _WINDOW - len(" \\"), initial_indent=" " * 4, subsequent_indent=" " * 8)
