@@ -89,15 +89,16 @@ def boot(
         err.print(f"{write_system}: the system file of {system}; bootlab boot {write_system} boots it")
         return 0
     expect_lives(value, lives, life_s)
+    # Lives are booted side by side as well.
+    asked = RestoreRequest(snapshot, clones, clone, or_cold, unread, parallel if lives is None else None)
+    asked.expect_options(seed)
     if lives is not None:
         if snapshot is not None:
             raise InputError(
                 "--lives: a machine that goes on from a snapshot is not powered on", hint="leave out --from"
             )
-        chosen = choose_place(None, parallel)
-        return boot_lives(value, system, LivesRequest(lives, life_s, [value.seed]), chosen, (json, runs))
-    asked = RestoreRequest(snapshot, clones, clone, or_cold, unread, parallel)
-    asked.expect_options(seed)
+        request = LivesRequest(system, lives, life_s, [value.seed])
+        return boot_lives(value, request, choose_place(None, parallel), json=json, runs=runs)
     if not json:
         err.print(f"preparing {value.name}")
     warn_of_doubts(value)

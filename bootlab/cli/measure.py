@@ -43,21 +43,20 @@ def measure(
     """Boot a system several times and show median, spread and every value.
 
     On the virtual clock the boots differ in their seed, which shows how far the system moves for no reason; with
-    --same-seed they must be identical, and the exit code is 1 if they are not. With
-    --lives each life of a disk image is a series, and a step that chance makes longer is named (docs/images.md).
+    --same-seed they must be identical, and the exit code is 1 if they are not. With --lives each life of a disk image
+    is a series, and a step that chance makes longer is named (docs/images.md).
     """
     chosen, value = choose_place(cluster, parallel), with_price(open_system(system, silent=json), price)
     count = number or default_number(value)
+    seeds = [seed if same_seed else seed + index for index in range(count)]
     expect_lives(value, lives, life_s)
     if lives is not None:
-        seeds = [seed if same_seed else seed + index for index in range(count)]
-        return boot_lives(value, system, LivesRequest(lives, life_s, seeds), chosen, (json, runs))
+        return boot_lives(value, LivesRequest(system, lives, life_s, seeds), chosen, json=json, runs=runs)
     warn_of_doubts(value)
     with naming(system):
         prepared = prepare(open_shop(silent=json), value)
     run = open_store(runs).start(RunKind.MEASURE, value.name, {"system": str(system), "number": count, "seed": seed})
     with run.locked():
-        seeds = [seed if same_seed else seed + index for index in range(count)]
         records = boot_series(prepared, seeds, run, chosen=chosen, silent=json)
     result = series_of(run, records)
     write_json(run.result, result.model_dump(mode="json", by_alias=True))

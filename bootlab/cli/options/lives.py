@@ -47,8 +47,9 @@ LifeSeconds = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class LivesRequest:
-    """Which lives of a system are to be booted, each with these seeds."""
+    """Which lives of a system are to be booted, each with these seeds. `system`: the file that was named."""
 
+    system: Path
     lives: int
     life_s: int | None
     seeds: Sequence[int]
@@ -69,23 +70,20 @@ def expect_lives(value: System, lives: int | None, life_s: int | None) -> None:
         raise InputError(f"--lives: image.life = {value.image.life} names one life, and --lives counts from the first")
 
 
-def boot_lives(
-    value: System, system: Path, asked: LivesRequest, chosen: ChosenPlace, out: tuple[bool, Path | None]
-) -> int:
-    """Boot every life with every seed, show what was found, and return the exit code. `out`: --json and --runs.
+def boot_lives(value: System, asked: LivesRequest, chosen: ChosenPlace, *, json: bool, runs: Path | None) -> int:
+    """Boot every life with every seed, show what was found, and return the exit code.
 
     Raises BootFailed for a life that does not end in order, InputError.
     """
-    json, runs = out
     assert value.image is not None
     life_s = asked.life_s or value.image.life_s
     warn_of_doubts(value)
     boots = {}
-    with naming(system):
+    with naming(asked.system):
         for life in range(1, asked.lives + 1):
             image = value.image.model_copy(update={"life": life, "life_s": life_s})
             boots[life] = prepare(open_shop(silent=json), value.model_copy(update={"image": image}))
-    told = {"system": str(system), "lives": asked.lives, "life_s": life_s, "seeds": list(asked.seeds)}
+    told = {"system": str(asked.system), "lives": asked.lives, "life_s": life_s, "seeds": list(asked.seeds)}
     run = open_store(runs).start(RunKind.LIVES, value.name, told)
     jobs = [
         Job(f"life{life:02d}-{index:03d}-s{seed}", prepared.with_seed(seed))

@@ -35,3 +35,11 @@ def test_a_snapshot_has_no_lives(tmp_path: Path) -> None:
     path.write_text(IMAGE.format(more=""))
     with pytest.raises(InputError, match="--lives: a machine that goes on from a snapshot is not powered on"):
         run(["boot", str(path), "--lives", "2", "--from", "last"])
+
+
+@pytest.mark.parametrize("option", [["--clones", "3"], ["--clone", "2"], ["--or-cold"], ["--unread"]])
+def test_options_of_a_snapshot_are_not_passed_over(option: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "system.toml"
+    path.write_text(IMAGE.format(more=""))
+    with pytest.raises(InputError, match=rf"{option[0]}: is for a machine that goes on from a snapshot"):
+        run(["boot", str(path), "--lives", "2", *option])
