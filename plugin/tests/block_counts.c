@@ -15,7 +15,7 @@
 
 #include "qemu_plugin_api.h"
 
-QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_FIRST_VERSION;
 
 struct block {
 	uint64_t address, executions;

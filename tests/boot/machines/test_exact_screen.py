@@ -132,7 +132,7 @@ def test_a_login_that_is_refused_is_a_failed_check_with_its_picture(shop: Worksh
 
 
 def test_a_screen_that_is_never_painted_is_never_ready(shop: Workshop, tmp_path: Path) -> None:
-    system = screen_work(tmp_path / "system", ("colours = 3", "colours = 200"), ("deadline_s = 240", "deadline_s = 12"))
+    system = screen_work(tmp_path / "system", ("colours = 3", "colours = 200"), ("deadline_s = 240", "deadline_s = 45"))
     record = boot_once(system, shop, tmp_path / "1")
     assert record.outcome is Outcome.HUNG
     assert record.screen is not None and not record.screen.frames_up_to
@@ -140,7 +140,7 @@ def test_a_screen_that_is_never_painted_is_never_ready(shop: Workshop, tmp_path:
 
 
 def test_a_key_that_qemu_has_not_got_is_named(shop: Workshop, tmp_path: Path) -> None:
-    system = screen_work(tmp_path / "system", ('text = "guest"', 'keys = ["nokey"]'), ("240", "12"))
+    system = screen_work(tmp_path / "system", ('text = "guest"', 'keys = ["nokey"]'), ("240", "45"))
     record = boot_once(system, shop, tmp_path / "1")
     assert record.outcome is Outcome.HUNG
     assert "the screen is not looked at, and nothing is typed: this QEMU knows no key 'nokey'" in record.remarks

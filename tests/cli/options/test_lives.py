@@ -39,7 +39,8 @@ def test_a_snapshot_has_no_lives(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", [["--clones", "3"], ["--clone", "2"], ["--or-cold"], ["--unread"]])
 def test_options_of_a_snapshot_are_not_passed_over(option: list[str], tmp_path: Path) -> None:
-    path = tmp_path / "system.toml"
+    (tmp_path / "disk.img").write_bytes(b"")
+    path = tmp_path / "s.toml"
     path.write_text(IMAGE.format(more=""))
     with pytest.raises(InputError, match=rf"{option[0]}: is for a machine that goes on from a snapshot"):
         run(["boot", str(path), "--lives", "2", *option])
