@@ -72,6 +72,7 @@ check-c: setup-dev
 		for folder in plugin guest; do \
 			$(MAKE) --no-print-directory -B -C $$folder OUT=$(CURDIR)/build/check CC=$$compiler; \
 		done; \
+		$(MAKE) --no-print-directory -B -C plugin OUT=$(CURDIR)/build/check CC=$$compiler $(CURDIR)/build/check/block-counts.so; \
 	done
 
 check-shell: setup-dev
