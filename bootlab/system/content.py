@@ -139,7 +139,7 @@ class Initramfs(Content):
 
 
 class Rootfs(Content):
-    """A root file system by path, or a recipe for one: the first disk (/dev/vda) or an NVDIMM. Never written to."""
+    """A root file system by path, or a recipe for one: the first disk or an NVDIMM. Never written to."""
 
     path: Path | None = Field(default=None, strict=False)
     filesystem: Annotated[FileSystem, TEXT] = FileSystem.EXT4
@@ -149,8 +149,8 @@ class Rootfs(Content):
     """Size of an ext4 file system; by default what fits, and a quarter more."""
     journal: bool = True
     """Whether an ext4 file system has a journal."""
-    device: Literal["virtio-blk", "pmem"] = "virtio-blk"
-    """`pmem`: memory that keeps (an NVDIMM, /dev/pmem0). On the virtual clock both repeat exactly."""
+    device: Literal["virtio-blk", "nvme", "scsi", "pmem"] = "virtio-blk"
+    """/dev/vda, /dev/nvme0n1, /dev/sda; `pmem`: memory that keeps (an NVDIMM, /dev/pmem0). Each repeats exactly."""
     # Left out of documents where there is none, as those of older boots.
     model: AnyDiskModel | None = Field(default=None, exclude_if=lambda value: value is None)
     """What the disk takes on the virtual clock; without one it answers at once."""

@@ -205,11 +205,11 @@ class System(Part):
         machine = self.machine
         if machine.type is not MachineType.MICROVM or machine.options.get("pcie") == "on":
             return
-        for index, disk in enumerate(self.disks):
-            if disk.attach is Attachment.NVME:
-                raise ValueError(
-                    f'disks.{index}.attach = "nvme" needs a PCI bus: machine.options = {{ pcie = "on" }} on microvm'
-                )
+        on_nvme = [f"disks.{index}.attach" for index, one in enumerate(self.disks) if one.attach is Attachment.NVME]
+        if self.rootfs is not None and self.rootfs.device == "nvme":
+            on_nvme.insert(0, "rootfs.device")
+        if on_nvme:
+            raise ValueError(f'{on_nvme[0]} = "nvme" needs a PCI bus: machine.options = {{ pcie = "on" }} on microvm')
 
     def _expect_board(self) -> None:
         machine, board = self.machine, self.board

@@ -32,6 +32,10 @@ from tests.system.files import GOOD, write
             ('type = "q35"', 'type = "microvm"\n[[disks]]\nsize_mib = 16\nattach = "nvme"'),
             'disks.0.attach = "nvme" needs a PCI bus: machine.options',
         ),
+        (
+            ('type = "q35"', 'type = "microvm"\n[rootfs]\npackages = ["a"]\ndevice = "nvme"'),
+            'rootfs.device = "nvme" needs a PCI bus: machine.options',
+        ),
         (('type = "q35"', ""), "machine.type: missing"),
         (('type = "q35"', 'type = "virt"\narchitecture = "riscv64"'), ""),
         (('type = "q35"', 'type = "q35"\narchitecture = "x86_64"'), ""),

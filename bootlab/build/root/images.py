@@ -22,6 +22,7 @@ from bootlab.errors import BootlabError, InputError
 from bootlab.system import Content, Initramfs, Rootfs, System
 
 _BUSYBOX_PACKAGE = "busybox-static"
+_ROOT_DEVICES = {"virtio-blk": "/dev/vda", "nvme": "/dev/nvme0n1", "scsi": "/dev/sda", "pmem": "/dev/pmem0"}
 
 Recipe = Initramfs | Rootfs
 
@@ -159,7 +160,7 @@ def expect_root(system: System) -> None:
 
 def root_device(system: System) -> str:
     """Return the device file of the system's root file system, as the guest's kernel names it."""
-    return "/dev/pmem0" if system.rootfs is not None and system.rootfs.device == "pmem" else "/dev/vda"
+    return _ROOT_DEVICES[system.rootfs.device if system.rootfs is not None else "virtio-blk"]
 
 
 def _busybox(shop: Workshop, suite: str | None, arch: str, key: str) -> Path:

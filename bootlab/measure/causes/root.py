@@ -118,9 +118,14 @@ def _disk(system: System, root: str, console: str, options: KernelOptions) -> st
 def _driver_options(system: System) -> list[str]:
     if system.rootfs is not None and system.rootfs.device == "pmem":
         return ["BLOCK", "ACPI", "ACPI_NFIT", "LIBNVDIMM", "BLK_DEV", "BLK_DEV_PMEM"]
+    if system.rootfs is not None and system.rootfs.device == "nvme":
+        return ["BLOCK", "PCI", "BLK_DEV_NVME"]
+    driver = ["BLK_DEV", "VIRTIO_BLK"]
+    if system.rootfs is not None and system.rootfs.device == "scsi":
+        driver = ["SCSI", "SCSI_LOWLEVEL", "SCSI_VIRTIO", "BLK_DEV_SD"]
     if system.machine.type is MachineType.MICROVM and system.machine.options.get("pcie") != "on":
-        return ["BLOCK", "VIRTIO_MENU", "VIRTIO_MMIO", "BLK_DEV", "VIRTIO_BLK"]
-    return ["BLOCK", "PCI", "VIRTIO_MENU", "VIRTIO_PCI", "BLK_DEV", "VIRTIO_BLK"]
+        return ["BLOCK", "VIRTIO_MENU", "VIRTIO_MMIO", *driver]
+    return ["BLOCK", "PCI", "VIRTIO_MENU", "VIRTIO_PCI", *driver]
 
 
 def _file_system_options(system: System) -> list[str]:

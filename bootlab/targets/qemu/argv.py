@@ -31,6 +31,7 @@ _DISK_DRIVERS = {
     Attachment.USB: "usb-storage",
 }
 _CONTROLLERS = {Attachment.SCSI: "virtio-scsi-{transport}"}
+_ROOT_ATTACHED = {"nvme": Attachment.NVME, "scsi": Attachment.SCSI}
 _BINARY = {
     "x86_64": "qemu-system-x86_64",
     "aarch64": "qemu-system-aarch64",
@@ -242,7 +243,7 @@ def _disks(system: System, files: BootFiles, snapshot: SnapshotFiles | None) -> 
     paths = list(files.disks)
     disks = [(f"disk{index}", disk.serial, disk.attach) for index, disk in enumerate(system.disks)]
     if system.rootfs is not None:
-        disks.insert(0, ("rootfs", "rootfs", Attachment.VIRTIO))
+        disks.insert(0, ("rootfs", "rootfs", _ROOT_ATTACHED.get(system.rootfs.device, Attachment.VIRTIO)))
     transport = _transport(system)
     for (name, serial, attach), path in zip(disks, paths, strict=True):
         if name == "rootfs" and uses_pmem(system):

@@ -41,7 +41,7 @@ _WHY_INEXACT = {
 
 def are_exact(system: System) -> bool:
     """Return whether disks of this system answer at once: on the virtual clock, those on virtio and NVMe."""
-    root = system.rootfs is not None and system.rootfs.device == "virtio-blk"
+    root = system.rootfs is not None and system.rootfs.device != "pmem"
     root = root or system.image is not None
     disks = any(disk.attach not in _WHY_INEXACT for disk in system.disks)
     return system.clock.kind is ClockKind.VIRTUAL and (root or disks)

@@ -38,6 +38,10 @@ def test_a_root_on_a_disk_that_is_not_driven(case: Case) -> None:
     assert "sees no such disk: CONFIG_VIRTIO_BLK is off" in case.cause(NO_ROOT.format(""), (*USUAL, *known), **on_disk)
     known = tuple(name for name in MMIO_DISK if name != "ACPI")
     assert "CONFIG_ACPI is off" in case.cause(NO_ROOT.format(""), (*USUAL, *known), **on_disk)
+    on_scsi = {"cmdline": "console=ttyS0 root=/dev/sda", "rootfs": {"path": "/r", "device": "scsi"}}
+    assert "CONFIG_SCSI_VIRTIO" in case.cause(NO_ROOT.format(""), (*USUAL, *MMIO_DISK), **on_scsi)
+    on_nvme = {**on_scsi, "rootfs": {"path": "/r", "device": "nvme"}, "machine": {"type": "q35"}}
+    assert "CONFIG_BLK_DEV_NVME" in case.cause(NO_ROOT.format(""), (*USUAL, *MMIO_DISK), **on_nvme)
     on_pci = {**on_disk, "machine": {"type": "q35"}}
     assert "CONFIG_PCI and CONFIG_VIRTIO_PCI are off" in case.cause(NO_ROOT.format(""), (*USUAL, *MMIO_DISK), **on_pci)
     module = (*(name for name in MMIO_DISK if name != "VIRTIO_BLK"), "VIRTIO_BLK=m")

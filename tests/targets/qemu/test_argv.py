@@ -39,6 +39,22 @@ CASES = {
         None,
         Accelerator.TCG,
     ),
+    "q35-root-nvme": (
+        {"machine": {"type": "q35"}, "rootfs": {"path": "/d/root.img", "device": "nvme"}},
+        FILES.model_copy(update={"disks": (Path("/d/root.img"),)}),
+        PLUGIN,
+        Accelerator.TCG,
+    ),
+    "q35-root-scsi": (
+        {
+            "machine": {"type": "q35"},
+            "rootfs": {"path": "/d/root.img", "device": "scsi"},
+            "disks": [{"size_mib": 16, "attach": "scsi"}],
+        },
+        FILES.model_copy(update={"disks": (Path("/d/root.img"), Path("/d/data.img"))}),
+        PLUGIN,
+        Accelerator.TCG,
+    ),
     "pc-qboot": (
         {"machine": {"type": "pc", "firmware": "qboot", "vcpus": 2}},
         FILES.model_copy(update={"disks": ()}),

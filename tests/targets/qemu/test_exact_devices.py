@@ -28,6 +28,8 @@ def system(**parts: Any) -> System:
         ({}, False),
         ({"rootfs": ROOT}, True),
         ({"rootfs": {**ROOT, "device": "pmem"}}, False),
+        ({"rootfs": {**ROOT, "device": "nvme"}}, True),
+        ({"rootfs": {**ROOT, "device": "scsi"}}, True),
         ({"disks": [{"size_mib": 16}]}, True),
         ({"disks": [{"size_mib": 16, "attach": "ahci"}]}, False),
         ({"disks": [{"size_mib": 16, "attach": "scsi"}]}, True),
