@@ -31,11 +31,17 @@ SERVICES = {
     "lsb": {"cron", "dbus", "networking", "nginx", "rsyslog", "selfcheck", "ssh", "udev"},
     "systemd": {"cron", "dbus", "networking", "nginx", "rsyslog", "selfcheck", "ssh", "systemd-udevd"},
 }
+# An initramfs puts an empty file system where cgroups are mounted, which process 1 leaves as it is: it has none then.
+HAND_OVER = "exec switch_root"
+NO_CGROUPS = """mount -t sysfs sysfs /newroot/sys
+mount -t tmpfs -o ro tmpfs /newroot/sys/fs/cgroup
+"""
 ON_REQUEST = r"""# Once nginx is asked for /poweroff, and all that was to start has: the end.
 exec /bin/bash -c "\
   asked() { grep -q /poweroff /var/log/nginx/access.log; };\
   settled() { ! bootlab-ctl status | grep -qE ' (waiting|eligible|starting) '; };\
-  until asked && settled; do sleep 0.1; done; bootlab-ctl status; exec bootlab-ctl poweroff"
+  until asked && settled; do sleep 0.1; done; bootlab-ctl status;\
+  echo cgroups of services: $(ls -d /sys/fs/cgroup/bootlab/*.unit | wc -l); exec bootlab-ctl poweroff"
 after nginx
 output console
 """.replace("\\\n", "")
@@ -57,12 +63,14 @@ class Life:
         return {found[1]: found[2] for found in re.finditer(r"^(\S+) +(up|failed|blocked|off)\b", self.console, re.M)}
 
 
-def live(mode: str, cache: Cache, folder: Path, seed: int = 1) -> Life:
+def live(mode: str, cache: Cache, folder: Path, *, cgroups: bool = True, seed: int = 1) -> Life:
     """Boot it on a disk of its own that keeps what is written, ask for its services and for its end."""
     unit = folder / "on-request.unit"
     unit.write_text(ON_REQUEST)
     system = read_system(EXAMPLES / "debian-init.toml").with_cmdline(*MODES[mode]).with_seed(seed)
     system = system.with_part("rootfs", files={"/etc/bootlab/units/on-request.unit": unit})
+    if not cgroups:
+        system = system.with_part("initramfs", init=_without_cgroups(system, folder))
     prepared = prepare(Workshop(cache), system)
     (shared,) = prepared.files.disks
     image = folder / "root.ext4"
@@ -76,6 +84,17 @@ def live(mode: str, cache: Cache, folder: Path, seed: int = 1) -> Life:
         ]
         assert {"snapshot=off", "sleep=on"} <= set(",".join(argv).split(","))
         return asyncio.run(asyncio.wait_for(_live(argv, wiring, system, folder, image), DEADLINE_S))
+
+
+def _without_cgroups(system: System, folder: Path) -> Path:
+    """Return the system's /init, changed: its guest has no cgroups."""
+    assert system.initramfs is not None and system.initramfs.init is not None
+    text = system.initramfs.init.read_text()
+    assert text.count(HAND_OVER) == 1
+    changed = folder / "initramfs"
+    changed.write_text(text.replace(HAND_OVER, NO_CGROUPS + HAND_OVER))
+    changed.chmod(0o755)
+    return changed
 
 
 async def _live(argv: list[str], wiring: Wiring, system: System, folder: Path, image: Path) -> Life:
@@ -104,7 +123,7 @@ async def _ask(port: int, system: System) -> str:
     return served
 
 
-def expect_whole(life: Life, mode: str, system: System) -> None:
+def expect_whole(life: Life, mode: str, system: System, *, cgroups: bool = True) -> None:
     """Everything was up, the host was served, and the disk is as after any good shutdown."""
     assert life.reason is EndReason.GUEST_SHUTDOWN, life.console[-2000:]
     assert system.check is not None and system.check.expect is not None
@@ -112,6 +131,9 @@ def expect_whole(life: Life, mode: str, system: System) -> None:
     states = life.states()
     assert {name for name in SERVICES[mode] if states.get(name) == "up"} == SERVICES[mode], life.console[-3000:]
     assert set(states.values()) <= {"up", "off"}, states
+    # A script has no cgroup of its own: in LSB mode they are those of the units.
+    (groups,) = re.findall(r"^cgroups of services: (\d+)$", life.console, re.M)
+    assert (int(groups) > 0) == cgroups, life.console[-3000:]
     assert "took too long" not in life.console and "the time for shutting down is over" not in life.console
     # Raises when it finds anything.
     run(["e2fsck", "-fn", life.image], deadline_s=300, package="e2fsprogs")
@@ -120,19 +142,24 @@ def expect_whole(life: Life, mode: str, system: System) -> None:
 
 
 @pytest.mark.boot
+@pytest.mark.parametrize("cgroups", [True, False], ids=["cgroups", "no cgroups"])
 @pytest.mark.parametrize("mode", MODES)
-def test_debian_comes_up_and_goes_down_whole(mode: str, cache: Cache, tmp_path: Path) -> None:
-    expect_whole(live(mode, cache, tmp_path), mode, read_system(EXAMPLES / "debian-init.toml"))
+def test_debian_comes_up_and_goes_down_whole(mode: str, cgroups: bool, cache: Cache, tmp_path: Path) -> None:
+    system = read_system(EXAMPLES / "debian-init.toml")
+    expect_whole(live(mode, cache, tmp_path, cgroups=cgroups), mode, system, cgroups=cgroups)
 
 
 @pytest.mark.bench
+@pytest.mark.parametrize("cgroups", [True, False], ids=["cgroups", "no cgroups"])
 @pytest.mark.parametrize("mode", MODES)
-def test_twenty_times_of_twenty(mode: str, cache: Cache, tmp_path: Path) -> None:
+def test_twenty_times_of_twenty(mode: str, cgroups: bool, cache: Cache, tmp_path: Path) -> None:
     system = read_system(EXAMPLES / "debian-init.toml")
+    with_or_without = "with" if cgroups else "without"
     for turn in range(SERIES):
         folder = tmp_path / str(turn)
         folder.mkdir()
-        life = live(mode, cache, folder, seed=turn + 1)
-        expect_whole(life, mode, system)
+        life = live(mode, cache, folder, cgroups=cgroups, seed=turn + 1)
+        expect_whole(life, mode, system, cgroups=cgroups)
         shutil.rmtree(folder)
-        print(f"{mode}: {turn + 1} of {SERIES}: up, served, shut down, clean", flush=True)
+        told = f"{mode}, {with_or_without} cgroups: {turn + 1} of {SERIES}: up, served, shut down, clean"
+        print(told, flush=True)
