@@ -16,7 +16,8 @@ from bootlab.report.recording.view import import_view
 def profile_real(asked: RealProfile, store: Store, file: Path, *, json: bool) -> int:
     """Profile a board or a host into a run of its own, and show it. Raises as `profile_real_machine` does."""
     with naming(file):
-        words = asked.access.words if asked.is_told else None
+        access = asked.access
+    words = access.words if asked.is_told else None
     shop = open_shop(silent=json)
     run = store.start(RunKind.IMPORT, asked.system.name, {"system": str(file), "pairs": asked.pairs, "words": words})
 
