@@ -174,7 +174,7 @@ def target_questions(tree: ast.Module) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             if node.module.startswith("bootlab.targets.") and node.module.count(".") > 2:
                 yield node.lineno, f"imports {node.module}: ask the promise in bootlab.targets.target"
-            elif node.module in ("bootlab.system", "bootlab.system.target"):
+            elif node.module in ("bootlab.system", "bootlab.system.target.target"):
                 kinds = [alias.name for alias in node.names if alias.name in TARGET_SETTINGS]
                 yield from ((node.lineno, f"imports {name}, which is one target's") for name in kinds)
         elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute) and node.left.attr == "target":
@@ -183,7 +183,7 @@ def target_questions(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def settings_of_targets() -> set[str]:
     """Return the classes of the system file's [target], one for each kind."""
-    tree = ast.parse((PACKAGE / "system/target.py").read_text())
+    tree = ast.parse((PACKAGE / "system/target/target.py").read_text())
     return {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
 
 

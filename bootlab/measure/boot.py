@@ -25,6 +25,7 @@ from bootlab.profile.asked.profiling import FUNCTIONS
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.compressed import compress_kept
 from bootlab.profile.recorded.pictures import PICTURES
+from bootlab.targets.shell import ANSWERS
 from bootlab.targets.target import Prepared, Session
 
 
@@ -65,11 +66,14 @@ async def _boot(seen: ObservedBoot, cancelled: Callable[[], bool]) -> BootRecord
     except BootFailed as error:
         ending = Ending(Outcome.NOT_STARTED, error.message)
     (seen.directory / "console.log").write_bytes(seen.heard.raw)
+    if seen.prepared.questions is not None:
+        (seen.directory / ANSWERS).write_bytes(seen.answers)
     for kept in (PROFILE, FUNCTIONS):
         compress_kept(seen.directory / kept)
     run = HostRun(argv, started, time.monotonic() - begun)
     if session is not None:
-        run = replace(run, doubts=session.doubts, remarks=session.remarks, stamps=session.stamps())
+        remarks = (*session.remarks, *seen.remarks)
+        run = replace(run, doubts=session.doubts, remarks=remarks, stamps=session.stamps())
     pictures = keep_pictures(seen.directory / PICTURES, seen.directory)
     record = fill_record(seen, ending, run, pictures)
     write_whole(seen.directory / "record.json", record.model_dump_json(by_alias=True, indent=1) + "\n")

@@ -13,6 +13,7 @@ from bootlab.measure.host.deadline import deadline
 from bootlab.measure.observed_boot import ObservedBoot
 from bootlab.measure.record import Outcome
 from bootlab.measure.session_events import SessionEvents
+from bootlab.measure.shell_answers import ask_shell
 from bootlab.system import Check
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason, MarkReached, OpenedMachine, Session
 
@@ -39,7 +40,7 @@ async def follow(seen: ObservedBoot, machine: OpenedMachine, cancelled: Callable
     seen.heard.begin(await session.power_on(), session.byte_ns)
     followed = _Followed(seen, session, SessionEvents(session))
     try:
-        return await followed.follow_to_end(machine.tcp_port)
+        return await followed.follow_to_end(machine)
     except TimeoutError:
         ending = explain_overdue(seen, session.withheld_s())
         # Stopped in order, QEMU writes out what the plugin still holds: of a hang that is the part that matters.
@@ -60,7 +61,7 @@ class _Followed:
     session: Session
     events: SessionEvents
 
-    async def follow_to_end(self, tcp_port: int | None) -> Ending:
+    async def follow_to_end(self, machine: OpenedMachine) -> Ending:
         seen = self.seen
         async with deadline(seen.ready_deadline_s, self.session.withheld_s):
             ended = await self._follow_to_ready()
@@ -70,12 +71,13 @@ class _Followed:
             await self.finish()
             return explain_early_check(seen)
         check = seen.system.check
-        if check is None:
-            await self.finish()
-            return Ending(Outcome.READY)
-        async with deadline(seen.check_deadline_s, self.session.withheld_s):
-            await self._follow_check(check)
-            ending = self._find_failure(check) or await _ask_over_tcp(check, tcp_port)
+        ending = Ending(Outcome.READY)
+        if check is not None:
+            async with deadline(seen.check_deadline_s, self.session.withheld_s):
+                await self._follow_check(check)
+                ending = self._find_failure(check) or await _ask_over_tcp(check, machine.tcp_port)
+        if ending.outcome is Outcome.READY and seen.prepared.questions is not None:
+            await ask_shell(seen, machine, self.events)
         await self.finish()
         return ending
 

@@ -1,6 +1,6 @@
 """One boot as it is observed: what it was prepared as, and what its console and its plugin have shown so far."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bootlab.measure.guest.heard_console import HeardConsole
@@ -17,6 +17,10 @@ class ObservedBoot:
     directory: Path
     heard: HeardConsole
     patience: float = 1.0
+    answers: bytearray = field(default_factory=bytearray)
+    """What its shell has said, where it was asked."""
+    remarks: list[str] = field(default_factory=list)
+    """What a user should know of the asking."""
 
     @property
     def system(self) -> System:

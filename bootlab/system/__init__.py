@@ -1,6 +1,5 @@
 """Everything that decides a boot: the System and its parts, and how a TOML file becomes one."""
 
-from bootlab.system.asked_machine import AskedMachine, SignalLine
 from bootlab.system.board.layout import BOARDS, SECTOR, Board, CardLayout, FlashLayout
 from bootlab.system.board.model import BoardModel
 from bootlab.system.boot_files import BootFiles
@@ -30,7 +29,10 @@ from bootlab.system.screen.screen import GuestScreen, ScreenMark, Seen, Typed
 from bootlab.system.snapshot import Snapshot
 from bootlab.system.source_build import SourceBuild
 from bootlab.system.source_program import Instructions, Libc, SourceProgram
-from bootlab.system.target import Command, CommandCloud, Ec2Instance, HostMachine, Replay, SerialLine, words_of
+from bootlab.system.target.asked_machine import AskedMachine, SignalLine
+from bootlab.system.target.command import Command, words_of
+from bootlab.system.target.shell_access import ShellAccess
+from bootlab.system.target.target import CommandCloud, Ec2Instance, HostMachine, Replay, SerialLine
 from bootlab.system.value import System
 
 __all__ = [
@@ -78,6 +80,7 @@ __all__ = [
     "ReadAhead",
     "Replay",
     "Rootfs",
+    "ShellAccess",
     "GuestScreen",
     "ScreenMark",
     "Seen",

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Self
 from pydantic import Field, ValidationError, model_validator
 
 from bootlab.errors import InputError
-from bootlab.system.asked_machine import asked_defaults
 from bootlab.system.board.layout import BOARDS, Board
 from bootlab.system.board.model import BoardModel
 from bootlab.system.board.setup import BoardSetup
@@ -36,7 +35,8 @@ from bootlab.system.network import Network
 from bootlab.system.part import TEXT, Part, matching
 from bootlab.system.screen.screen import DISPLAYS, GuestScreen
 from bootlab.system.snapshot import Snapshot
-from bootlab.system.target import Target, is_asked_target, is_real_target
+from bootlab.system.target.asked_machine import asked_defaults
+from bootlab.system.target.target import Target, is_asked_target, is_real_target
 
 # A run's directory is called after two of them, and a file system takes 255 bytes.
 LONGEST_NAME = 100

@@ -25,6 +25,7 @@ from bootlab.profile.asked.request import ProfileRequest
 from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.system import BootFiles, System
 from bootlab.targets.boot_key import boot_key
+from bootlab.targets.shell import Ask, ShellQuestions, Telling
 
 TRACE: Final = "trace.txt"
 """What an exact machine recorded, in a boot's directory (plugin/trace_format.h)."""
@@ -140,13 +141,15 @@ class OpenedMachine:
 
     `keep` writes down a machine that stands still; None where it was not prepared for that. Raises StoreError.
     `power_off` presses the power button of a machine that lives; None where it was not prepared for that. Raises
-    BootFailed.
+    BootFailed. `ask` asks the shell of a system that has booted; where its console is that shell, `send` types.
     """
 
     session: Session
     tcp_port: int | None = None
     keep: Callable[[], Awaitable[None]] | None = None
     power_off: Callable[[], Awaitable[None]] | None = None
+    ask: Ask | None = None
+    send: Callable[[bytes], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +197,8 @@ class Prepared(ABC):
     console: ConsoleTraits = ConsoleTraits()
     keeping: KeepRequest | None = None
     restored: Restored | None = None
+    questions: ShellQuestions | None = None
+    """What its shell is asked once it is ready and well."""
 
     def expect_keepable(self) -> None:
         """Raise InputError, which names every key, for a machine that cannot be kept in a snapshot."""
@@ -211,6 +216,10 @@ class Prepared(ABC):
         """Return the boot that goes on from a snapshot of this one. Raises as `expect_keepable`."""
         self.expect_keepable()
         return replace(self, restored=restored)
+
+    def asking(self, questions: ShellQuestions) -> Self:
+        """Return the same boot, whose shell is asked at its end. Raises InputError where nobody can reach one."""
+        raise InputError(f"target: a machine that runs on {self.runs_on} has no shell that bootlab knows")
 
     @property
     def remembers(self) -> bool:
@@ -327,6 +336,10 @@ class Target(Protocol):
 
         Raises MissingTool.
         """
+        ...
+
+    def telling(self, system: System) -> Telling | None:
+        """Return how a real machine tells what its boot did; None where instructions are counted, or nobody asks."""
         ...
 
     def lacks(self, before: System, after: System) -> str | None:

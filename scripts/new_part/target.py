@@ -11,7 +11,7 @@ def new_target(root: Path, name: str, folder: Path | None) -> list[str]:
         raise Refused("a target is a part of the package: its keys are checked with the system file. Leave IN out")
     expect_word(name, "a target")
     words = {"name": name, "Name": "".join(part.capitalize() for part in name.split("_"))}
-    settings, registry = root / "bootlab/system/target.py", root / "bootlab/targets/registry.py"
+    settings, registry = root / "bootlab/system/target/target.py", root / "bootlab/targets/registry.py"
     document = root / "docs/architecture.md"
     changed = {
         settings: inserted(settings, "Target = Annotated[", filled("target_settings.py.txt", **words))

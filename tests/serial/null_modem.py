@@ -1,5 +1,7 @@
 """Two ptys tied together: what an emulated machine says on one comes out of the other, at once or at a line's rate.
 
+What is typed there goes to the machine.
+
 The far one stays when the machine is switched off, as an adapter's line does.
 """
 
@@ -31,6 +33,7 @@ class NullModem:
 
     def __init__(self, baud: int | None = None, pipe: Path | None = None) -> None:
         self._byte_ns = 0 if baud is None else BITS * 10**9 // baud
+        self._is_pty = pipe is None
         self._near, self._keep = os.openpty()
         tty.setraw(self._keep)
         self.machine = os.ttyname(self._keep)
@@ -83,9 +86,19 @@ class NullModem:
                     line = b""
         return found
 
+    def _pass_back(self) -> None:
+        # What is typed at the watched end is for the machine, at no rate. Where nobody has it open a read would wait.
+        if not self._is_pty or self._far < 0:
+            return
+        poll = select.poll()
+        poll.register(self._far, select.POLLIN)
+        if poll.poll(0) == [(self._far, select.POLLIN)]:
+            os.write(self._near, os.read(self._far, 4096))
+
     def _pass_on(self) -> None:
         free_ns = 0
         while not self._ending.is_set():
+            self._pass_back()
             if not select.select([self._near], [], [], 0.05)[0]:
                 continue
             data = os.read(self._near, 4096)

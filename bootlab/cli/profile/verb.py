@@ -18,10 +18,12 @@ from bootlab.cli.options.arguments import (
 )
 from bootlab.cli.options.ranges import LEAST_MIB, MOST_MIB, parse_numbers, parse_sizes
 from bootlab.cli.profile.boots import Subject, keep_document, prepare_profile, profile_boot, start_run
+from bootlab.cli.profile.real_machine import profile_real, refuse_counting
 from bootlab.cli.profile.sweeps import run_sweep
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError, StoreError
+from bootlab.experiments.real_profile import RealProfile
 from bootlab.experiments.recorded_profiles import (
     AGAINST,
     LABEL,
@@ -34,12 +36,14 @@ from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.sweep.profiles import Axis
 from bootlab.extensions.host_models import find_host_models
 from bootlab.findings.analysis import Analysis
+from bootlab.importers.importer import Options
 from bootlab.price.host_model import ALL_NAMED, HostModel, read_host_model
 from bootlab.profile.asked.profiling import DEFAULT_SPAN_NS
 from bootlab.profile.asked.request import MOST_VCPUS, ProfileRequest
 from bootlab.report.exports.export import expect_writable, export_difference, export_profile
 from bootlab.symbols.system_map import SymbolFile, classify_symbol_file
 from bootlab.system import System
+from bootlab.targets.registry import target_of
 
 _MOST_SPAN_NS = (1 << 63) - 1
 _MANY_SPANS_NS = 1000
@@ -131,6 +135,18 @@ Deadline = Annotated[
 ]
 
 
+Pairs = Annotated[
+    int | None,
+    typer.Option(
+        "--pairs",
+        min=1,
+        max=100,
+        metavar="N",
+        help="Of a real machine: boots with what makes its kernel tell, and as many without. [default: 1]",
+    ),
+]
+
+
 def profile(
     system: SystemOrRun,
     vcpus: Vcpus = None,
@@ -143,6 +159,7 @@ def profile(
     export: Exports = None,
     to: ExportTo = None,
     deadline: Deadline = None,
+    pairs: Pairs = None,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
@@ -150,7 +167,8 @@ def profile(
 
     All times are ms of virtual time: instructions and idle time. The kernel is the stock one, and the guest cannot tell
     that it is profiled. With a RUN nothing is booted: the profile on record is shown and exported again. Exit code 0:
-    ready and well; 1: anything else, and then what was saved is shown.
+    ready and well; 1: anything else, and then what was saved is shown. Of a board on a serial line or a host
+    ([target.shell] of its system file) it is what its own kernel and tools tell, with what the telling costs.
     """
     store = open_store(runs)
     if to is not None:
@@ -160,12 +178,20 @@ def profile(
         expect_writable(to)
     if not names_system(system):
         models = _read_models(price or [], ())
+        _expect_no_pairs(pairs, "nothing is booted for a profile on record")
         _refuse_with_run(system, vcpus, memory, seed, symbols, deadline, span)
         with require_profile(store, system)[0].locked():
             return _show(*_read_recorded(store, system, against, models), export, to, json)
     file = Path(system)
+    opened = open_system(file, silent=json)
+    if (telling := target_of(opened).telling(opened)) is not None:
+        counting = {"--vcpus": vcpus, "--memory": memory, "--seed": seed, "--against": against, "--symbols": symbols}
+        refuse_counting({**counting, "--span": span, "--price": price, "--export": export, "--deadline": deadline})
+        asked = RealProfile(opened, telling, pairs or 1, Options(extensions=opened.extensions))
+        return profile_real(asked, store, file, json=json)
+    _expect_no_pairs(pairs, "a profile that counts instructions costs the guest no time")
     request, kernel_symbols = _symbols(symbols or [], DEFAULT_SPAN_NS if span is None else span)
-    value = _changed(open_system(file, silent=json), seed, kernel_symbols)
+    value = _changed(opened, seed, kernel_symbols)
     models = _read_models(price or [], value.extensions) or charged_models(value, file)
     subject = Subject(value, file, replace(request, traps=bool(models)), deadline, tuple(symbols or ()), models)
     axis, points = _points(subject, vcpus, memory)
@@ -173,16 +199,8 @@ def profile(
         if against is not None or export is not None or price:
             raise InputError("--against, --export and --price go with one boot, not with a list of --vcpus or --memory")
         return run_sweep(store, points, axis, json=json)
-    subjects = {LABEL: points[LABEL]}
-    before = None
-    if against is not None and names_system(against):
-        other = _changed(open_system(Path(against), silent=json), seed, None)
-        _expect_one_clock(subject.system, other)
-        subjects[AGAINST] = replace(subject, system=other, file=Path(against))
-    else:
-        # Read before anything is booted: a wrong name shall not cost a boot, and `last` is not the run that begins now.
-        before = _recorded(store, against)
-        _expect_one_clock(subject.system, before.system if before is not None else None)
+    beside, before = _side_before(store, subject, against, seed, silent=json)
+    subjects = {LABEL: points[LABEL], **beside}
     prepared = {label: prepare_profile(one, silent=json) for label, one in subjects.items()}
     run = start_run(
         store, RunKind.PROFILE, subjects, {"against": against, "span_ns": request.span_ns, **priced_with(models)}
@@ -192,6 +210,25 @@ def profile(
             label: profile_boot(one, prepared[label], run, label, silent=json) for label, one in subjects.items()
         }
         return _show(run, Profiled(analyses[LABEL], analyses.get(AGAINST, before)), export, to, json)
+
+
+def _expect_no_pairs(pairs: int | None, why: str) -> None:
+    if pairs is not None:
+        raise InputError(f"--pairs: is of a real machine; {why}")
+
+
+def _side_before(
+    store: Store, subject: Subject, against: str | None, seed: int | None, *, silent: bool
+) -> tuple[dict[str, Subject], Analysis | None]:
+    """Return the side to compare with: a system that is booted as well, or a profile on record."""
+    if against is not None and names_system(against):
+        other = _changed(open_system(Path(against), silent=silent), seed, None)
+        _expect_one_clock(subject.system, other)
+        return {AGAINST: replace(subject, system=other, file=Path(against))}, None
+    # Read before anything is booted: a wrong name shall not cost a boot, and `last` is not the run that begins now.
+    before = _recorded(store, against)
+    _expect_one_clock(subject.system, before.system if before is not None else None)
+    return {}, before
 
 
 def priced_with(models: tuple[HostModel, ...]) -> dict[str, Any]:

@@ -43,6 +43,9 @@ class _Rented:
         """Return nothing: what boots is elsewhere."""
         return {}
 
+    def telling(self, system: System) -> None:
+        """Return None: nobody asks a rented machine's shell."""
+
     def lacks(self, before: System, after: System) -> str | None:
         """Return why the machine cannot become another one."""
         return None if before == after else BOOTS_WHAT_IT_HAS

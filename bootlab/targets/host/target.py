@@ -2,14 +2,15 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import HostMachine, System, words_of
 from bootlab.targets.host.session import HostSession
+from bootlab.targets.shell import ShellQuestions, Telling, ask_by_command
 from bootlab.targets.target import NO_FILES, BootRequest, ConsoleTraits, OpenedMachine, Prepared
 
 ASKED: Final = ConsoleTraits(is_asked=True, may_be_reset=True)
@@ -31,7 +32,10 @@ class HostPrepared(Prepared):
     async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:
         argv += [] if self.machine.power_on is None else words_of(self.machine.power_on)
         async with HostSession(self.machine) as session:
-            yield OpenedMachine(session)
+            yield OpenedMachine(session, ask=None if self.machine.shell is None else ask_by_command)
+
+    def asking(self, questions: ShellQuestions) -> Self:
+        return replace(self, questions=questions)
 
 
 class HostTarget:
@@ -51,6 +55,12 @@ class HostTarget:
     def tools(self, system: System) -> dict[str, str]:
         """Return nothing: what boots is the machine."""
         return {}
+
+    def telling(self, system: System) -> Telling:
+        """Return its shell; its kernel boots with the words that it has."""
+        machine = system.target
+        assert isinstance(machine, HostMachine)
+        return Telling(machine.shell, delivers=False)
 
     def lacks(self, before: System, after: System) -> str | None:
         """Return why the machine cannot become another one."""

@@ -190,6 +190,9 @@ class ReplayTarget:
         """Return nothing: what answers is on record."""
         return {}
 
+    def telling(self, system: System) -> None:
+        """Return None: a boot on record tells no more."""
+
     def lacks(self, before: System, after: System) -> str | None:
         """Return None: whether there are boots of `after` shows when it is prepared."""
         return None

@@ -10,6 +10,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
+import serial
+
 from bootlab.errors import BootFailed
 from bootlab.process import require_program
 from bootlab.system import SerialLine
@@ -32,7 +34,7 @@ class SerialSession:
         self._contents = {**contents, "command": str(line.deliver)}
         self._stopping = False
         self._ended = False
-        port = open_port(line.port, LineSettings(line.baud, line.format, line.flow))
+        self._port = port = open_port(line.port, LineSettings(line.baud, line.format, line.flow))
         self.byte_ns = port.byte_ns
         self.doubts = port.doubts
         self.remarks: tuple[str, ...] = ()
@@ -89,6 +91,13 @@ class SerialSession:
             elif self._ended:
                 yield Ended(time.monotonic_ns(), EndReason.STOPPED)
                 return
+
+    def send(self, data: bytes) -> None:
+        """Type at the board's console. Raises BootFailed when the line is gone."""
+        try:
+            self._port.source.write(data)
+        except (OSError, serial.SerialException) as error:
+            raise BootFailed(f"{self._line.port}: nothing can be sent to it: {error}") from error
 
     def stamps(self) -> LineStamps:
         """Return how far the stamps so far may be off; the power came somewhere in the command that gave it."""

@@ -2,14 +2,16 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 from bootlab.build import boot_files
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import SerialLine, System
 from bootlab.targets.serial.session import SerialSession
+from bootlab.targets.shell import ShellQuestions, Telling, ask_by_command
 from bootlab.targets.target import NO_FILES, BootRequest, ConsoleTraits, OpenedMachine, Prepared, sizes_of
 
 _BROUGHT = ("kernel", "initramfs", "rootfs", "disks")
@@ -34,8 +36,12 @@ class SerialPrepared(Prepared):
     async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:
         line = self.line
         argv += ["labgrid", line.labgrid or ""] if line.power_on is None else line.words(line.power_on)
+        by_command = line.shell is not None and line.shell.command is not None
         async with SerialSession(line, self.delivery, self.contents) as session:
-            yield OpenedMachine(session)
+            yield OpenedMachine(session, ask=ask_by_command if by_command else None, send=session.send)
+
+    def asking(self, questions: ShellQuestions) -> Self:
+        return replace(self, questions=questions)
 
 
 class SerialTarget:
@@ -74,6 +80,12 @@ class SerialTarget:
     def tools(self, system: System) -> dict[str, str]:
         """Return nothing: what boots is the board."""
         return {}
+
+    def telling(self, system: System) -> Telling:
+        """Return its shell, and whether the kernel that it boots is told anything."""
+        line = system.target
+        assert isinstance(line, SerialLine)
+        return Telling(line.shell, line.delivers)
 
     def lacks(self, before: System, after: System) -> str | None:
         """Return why the board cannot become `after`, None where it can: only what is brought to it can change."""

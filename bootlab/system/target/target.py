@@ -5,11 +5,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from bootlab.system.asked_machine import AskedMachine
 from bootlab.system.part import LINE, TEXT, Part, expect_pattern, matching
-
-Command = Annotated[tuple[Annotated[str, LINE], ...], TEXT] | Annotated[str, LINE]
-"""A list of words, run as it is, or one text, run by `sh -c`."""
+from bootlab.system.target.asked_machine import AskedMachine
+from bootlab.system.target.command import Command, words_of
+from bootlab.system.target.shell_access import ShellAccess
 
 
 class SerialLine(Part):
@@ -41,6 +40,8 @@ class SerialLine(Part):
     """Time 0 is the first byte of the first line with this, instead of the start of the command `power_on`."""
     marks: dict[str, str] = {}
     """Mark -> the pattern of its console line."""
+    shell: ShellAccess | None = None
+    """What `bootlab profile` asks, once the board is ready."""
 
     @field_validator("zero", "marks")
     @classmethod
@@ -95,11 +96,15 @@ class HostMachine(AskedMachine):
     power_deadline_s: float = Field(default=60.0, gt=0, le=3600)
     off_s: float = Field(default=1.0, ge=0, le=600)
     """How long the machine stays off, so that what holds a charge loses it."""
+    shell: ShellAccess | None = None
+    """What `bootlab profile` asks, once the machine has answered."""
 
     @model_validator(mode="after")
     def _is_switched_on_again(self) -> Self:
         if self.power_off is not None and self.power_on is None:
             raise ValueError("power_off without power_on: nothing would switch it on again")
+        if self.shell is not None and self.shell.command is None:
+            raise ValueError("shell.prompt is of a serial line: give shell.command, as ssh")
         return self
 
 
@@ -188,8 +193,3 @@ def is_asked_target(given: Any) -> bool:
         kind = given.get("kind")
         return isinstance(kind, str) and issubclass(_KINDS.get(kind, Replay), AskedMachine)
     return isinstance(given, AskedMachine)
-
-
-def words_of(command: Command) -> list[str]:
-    """Return the words of a command, as a process takes them."""
-    return ["sh", "-c", command] if isinstance(command, str) else list(command)
