@@ -19,7 +19,7 @@ from tests.boot.init.services.roots import add_systemd
 RECORDER = Path(__file__).parent / "recorder.c"
 SUITE, ARCH = "bookworm", "x86_64"
 _CMDLINE = "console=ttyS0 panic=-1 edd=off quiet cryptomgr.notests rdinit=/records/first"
-_DEADLINE_S = 1500
+_DEADLINE_S = 3600
 LIBRARIES = (
     "libacl1 libapparmor1 libaudit1 libblkid1 libc6 libcap-ng0 libcap2 libcrypt1 libgcrypt20 libgpg-error0 libip4tc2 "
     "libkmod2 liblz4-1 liblzma5 libmount1 libpam0g libpcre2-8-0 libseccomp2 libselinux1 libssl3 libsystemd-shared "
