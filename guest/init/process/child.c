@@ -230,7 +230,7 @@ static void make_run_folders(const struct child *child, const struct identity *i
 			at = openat(above, step, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 			close(above);
 		}
-		if (at < 0 || fchown(at, identity->uid, identity->gid))
+		if (at < 0 || fchown(at, identity->uid, identity->gid) || (child->unit->run_mode && fchmod(at, child->unit->run_mode)))
 			give_up(child, STEP_RUN_FOLDER, errno);
 		close(at);
 	}
