@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "process/child.h"
 #include "process/loop.h"
 #include "reload.h"
 #include "report.h"
@@ -38,6 +39,13 @@ static struct {
 } awaited[MAX_CONNECTIONS];
 static unsigned n_awaited;
 
+/*
+ * Requests that stay in the kernel's queue until unit files have been read: the one that they are read for, in place `reader`, and what came
+ * meanwhile about names that the files alone know. That one finds them read the next time.
+ */
+static bool held[MAX_CONNECTIONS], has_read[MAX_CONNECTIONS], reader_reloads;
+static int reader = -1;
+
 static void answer(int fd, const char *text)
 {
 	if (send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
@@ -59,6 +67,8 @@ static const char *why_refused(int r)
 		return "the machine is going down";
 	case -EIO:
 		return "files could not be read, see bootlab-ctl log; nothing has changed";
+	case -ETIMEDOUT:
+		return "files could not be read in time: their disk hangs; nothing has changed";
 	case -ENOSPC:
 		return "there is no room for what the files say now, besides what runs; nothing has changed";
 	default:
@@ -66,15 +76,35 @@ static const char *why_refused(int r)
 	}
 }
 
-/* An instance of a template that nothing has named so far is looked for when it is asked for. */
-static int start(struct slice name)
+/* It is dealt with. Who closes with something unread would be taken for one that has broken down. */
+static void take_request(int fd)
 {
-	char said[ANSWER_BYTES];
-	int r = supervise_start(name);
+	char request[REQUEST_BYTES_MAX];
 
-	if (r != -ENOENT || !memchr(name.at, '@', name.size) || reload_units(name, said, sizeof said))
-		return r;
-	return supervise_start(name);
+	if (recv(fd, request, sizeof request, MSG_DONTWAIT) < 0)
+		return; /* it has gone, or there was none */
+}
+
+/* Whether the request is to be looked at again once all files have been read; -errno when they cannot be. */
+static int read_files_first(unsigned place, struct slice verb, struct slice name)
+{
+	bool is_reload = slice_is(verb, "reload") && name.size == 0, is_instance = memchr(name.at, '@', name.size);
+	/* An instance of a template that nothing has named so far is looked for when it is asked for. */
+	bool begins = is_reload || (slice_is(verb, "start") && units_find(runs_units(), name) == NO_UNIT);
+
+	if (has_read[place] || (!is_reload && !is_instance) || (reader < 0 && !begins))
+		return 0;
+	if (reader < 0) {
+		int r = reload_begin(name);
+
+		if (r)
+			return r;
+		reader = (int)place;
+		reader_reloads = is_reload;
+	}
+	held[place] = true;
+	loop_pause(connections[place]);
+	return 1;
 }
 
 /* The answer to this one comes later (control_step). False when it is to have it now. */
@@ -96,7 +126,7 @@ static void forget(unsigned place)
 {
 	if (awaited[place].is_there)
 		n_awaited--;
-	awaited[place].is_there = false;
+	awaited[place].is_there = held[place] = has_read[place] = false;
 	loop_close(&connections[place]);
 }
 
@@ -135,29 +165,43 @@ static void answer_waiting(void)
 	}
 }
 
+/* Files have been read, or could not be: all is looked at again. */
+static void stop_holding(int r, const char *said)
+{
+	char text[ANSWER_BYTES];
+
+	if (r)
+		print(text, sizeof text, "error: %s\n", why_refused(r));
+	for (unsigned i = 0; i < MAX_CONNECTIONS; i++) {
+		if (!held[i])
+			continue;
+		held[i] = false;
+		connected_ns[i] = clock_awake_ns();
+		loop_resume(connections[i]);
+		has_read[i] = (int)i == reader;
+		if (!has_read[i] || (!r && !reader_reloads))
+			continue;
+		take_request(connections[i]);
+		answer(connections[i], r ? text : said);
+		forget(i);
+	}
+	reader = -1;
+}
+
 /* True when the answer comes later. */
 static bool act(unsigned place, struct slice verb, struct slice name, bool waits)
 {
 	int fd = connections[place];
-
 	static const struct {
 		const char *verb;
 		int (*act)(struct slice name);
-	} ACTIONS[] = { { "start", start }, { "stop", supervise_stop }, { "restart", supervise_restart }, { "reload", supervise_reload } };
+	} ACTIONS[] = { { "start", supervise_start }, { "stop", supervise_stop }, { "restart", supervise_restart }, { "reload", supervise_reload } };
 	static const struct {
 		const char *verb;
 		enum ending ending;
 	} ENDINGS[] = { { "poweroff", END_POWER_OFF }, { "reboot", END_REBOOT }, { "halt", END_HALT } };
 	char text[ANSWER_BYTES];
 
-	if (slice_is(verb, "reload") && name.size == 0) {
-		int r = reload_units(name, text, sizeof text);
-
-		if (r)
-			print(text, sizeof text, "error: %s\n", why_refused(r));
-		answer(fd, text);
-		return false;
-	}
 	for (size_t i = 0; i < sizeof ACTIONS / sizeof ACTIONS[0]; i++)
 		if (slice_is(verb, ACTIONS[i].verb)) {
 			int r = ACTIONS[i].act(name);
@@ -190,6 +234,8 @@ static void report(int fd, report_fn *write_report, struct slice name)
 	if (pid != 0)
 		return;
 	loop_become_child();
+	/* Who has had another answer meanwhile is to see its end, and who writes to a pipe that nobody reads any more is to be told. */
+	child_close_others(&fd, 1);
 	/* PID 1 never waits for a reader; here a slow one is waited for. */
 	fcntl(fd, F_SETFL, 0);
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -198,21 +244,30 @@ static void report(int fd, report_fn *write_report, struct slice name)
 
 static void connection_readable(int fd, unsigned place)
 {
-	char request[REQUEST_BYTES_MAX];
-	ssize_t size = awaited[place].is_there ? 0 : recv(fd, request, sizeof request, MSG_DONTWAIT);
+	char request[REQUEST_BYTES_MAX], text[ANSWER_BYTES];
+	ssize_t size = awaited[place].is_there ? 0 : recv(fd, request, sizeof request, MSG_DONTWAIT | MSG_PEEK);
 	struct slice rest = { request, size > 0 ? (size_t)size : 0 }, verb, name, option, line;
 	struct lines lines = lines_of(rest.at, rest.size);
 	report_fn *write_report;
 	bool later = false;
+	int r;
 
 	/* A request is one small message: what does not come whole is none. */
 	if (line_next(&lines, &line) && word_next(&line, &verb)) {
 		word_next(&line, &name);
+		r = read_files_first(place, verb, name);
+		if (r > 0)
+			return;
+		take_request(fd);
 		write_report = report_find(verb);
-		if (write_report)
+		if (r < 0) {
+			print(text, sizeof text, "error: %s\n", why_refused(r));
+			answer(fd, text);
+		} else if (write_report) {
 			report(fd, write_report, name);
-		else
+		} else {
 			later = act(place, verb, name, word_next(&line, &option) && slice_is(option, "wait"));
+		}
 	}
 	/* Who waits and says more, or has gone, is not answered any more. */
 	if (!later)
@@ -225,7 +280,7 @@ static bool find_place(unsigned *ret)
 	int64_t now_ns = clock_awake_ns();
 
 	for (unsigned i = 0; i < MAX_CONNECTIONS; i++) {
-		if (connections[i] >= 0 && !awaited[i].is_there && now_ns - connected_ns[i] > SILENT_S * NS_PER_S)
+		if (connections[i] >= 0 && !awaited[i].is_there && !held[i] && now_ns - connected_ns[i] > SILENT_S * NS_PER_S)
 			forget(i);
 		if (connections[i] >= 0)
 			continue;
@@ -260,17 +315,24 @@ static void connected(int fd, unsigned argument)
 
 int64_t control_step(int64_t now_ns)
 {
+	int64_t until_ns = INT64_MAX;
+	char said[ANSWER_BYTES] = "";
 	unsigned place;
+	int r;
 
+	if (reader >= 0 && (r = reload_end(now_ns, &until_ns, said, sizeof said)) != -EINPROGRESS) {
+		stop_holding(r, said);
+		return now_ns;
+	}
 	if (n_awaited > 0)
 		answer_waiting();
 	if (!is_full)
-		return INT64_MAX;
+		return until_ns;
 	if (!find_place(&place))
 		return now_ns + LOOK_MS * NS_PER_MS;
 	is_full = false;
 	loop_resume(listening);
-	return INT64_MAX;
+	return until_ns;
 }
 
 int control_open(void)

@@ -153,6 +153,7 @@ static void reap(void)
 				log_say(LOG_NOTE, "the emergency shell has ended; going on as far as possible");
 		}
 		shutdown_reaped(pid, status);
+		reload_reaped(pid, status);
 		exits_reaped(pid, status, &used);
 	}
 }

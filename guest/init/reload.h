@@ -7,6 +7,8 @@
 #define BOOTLAB_INIT_RELOAD_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "units/config.h"
 #include "units/units.h"
@@ -15,9 +17,18 @@
 struct units *reload_first(struct config *config);
 
 /*
- * Read all unit files again (init.conf is of the boot alone), and one more instance of a template if `name` is one that nothing has named
- * so far. 0, and what has become of them in words; -errno, and all is as before.
+ * Begin to read all unit files again (init.conf is of the boot alone), and one more instance of a template if `name` is one that nothing has
+ * named so far. Another process does it; nothing has changed before reload_end. 0 or -errno. One at a time.
  */
-int reload_units(struct slice name, char *ret_said, size_t size);
+int reload_begin(struct slice name);
+
+/* A process has ended, maybe that one. */
+void reload_reaped(pid_t pid, int status);
+
+/*
+ * -EINPROGRESS as long as it is read, until `*ret_until_ns` at most. Then once, for it is over: 0, and what has become of all units in
+ * words; -errno, and all is as before.
+ */
+int reload_end(int64_t now_ns, int64_t *ret_until_ns, char *ret_said, size_t size);
 
 #endif

@@ -96,12 +96,12 @@ void names_sort(const char **names, size_t n)
 int folder_list(const char *path, struct arena *arena, struct listing *ret)
 {
 	static char buffer[FOLDER_BYTES] __attribute__((aligned(8)));
-	static const char **names;
+	static const char **names; /* A child lists folders, too. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
 	size_t n = 0;
 	long got;
 
-	OWN_TABLE(names, MAX_NAMES_OF_FOLDER);
+	names = names ? names : own_room_of_child(MAX_NAMES_OF_FOLDER * sizeof *names);
 	*ret = (struct listing){ .n = 0 };
 	if (fd < 0)
 		return -errno;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 /* In one place, since each stretch between two of them would be another mapping to copy. Pages that nothing touches are not there. */
-enum { TABLE_BYTES = 40 << 20, CHILD_BYTES = 7 << 20, ALIGNMENT = 16, STRETCHES = 4 };
+enum { TABLE_BYTES = 40 << 20, CHILD_BYTES = 8 << 20, ALIGNMENT = 16, STRETCHES = 4 };
 
 struct stretch {
 	char *bytes;
@@ -18,9 +18,9 @@ static struct stretch kept[STRETCHES];
 static int is_kept;
 
 /* Of no machine's memory is anything set aside for what is not touched, however small that machine is. */
-static void *map(size_t size)
+static void *map(size_t size, int sharing)
 {
-	void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return mapped == MAP_FAILED ? NULL : mapped;
 }
@@ -30,7 +30,7 @@ static void *take(struct stretch *stretch, size_t size)
 	char *ret;
 
 	if (!stretch->bytes)
-		stretch->bytes = map(stretch->size);
+		stretch->bytes = map(stretch->size, MAP_PRIVATE);
 	ret = stretch->bytes + stretch->used;
 	stretch->used += (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	/* The tables are as large as the source says: the first test would have met this. */
@@ -65,10 +65,10 @@ static struct stretch *find_kept(const void *bytes)
 	return NULL;
 }
 
-void *own_map(size_t size)
+void *own_map(size_t size, bool is_shared)
 {
 	struct stretch *stretch = find_kept(NULL);
-	char *bytes = stretch ? map(size) : NULL;
+	char *bytes = stretch ? map(size, is_shared ? MAP_SHARED : MAP_PRIVATE) : NULL;
 
 	if (!bytes)
 		return NULL;

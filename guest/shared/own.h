@@ -6,6 +6,7 @@
 #ifndef BOOTLAB_SHARED_OWN_H
 #define BOOTLAB_SHARED_OWN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -21,8 +22,11 @@ void *own_room_of_child(size_t size);
 /* From now on a fork() is without them. A kernel that cannot do that (CONFIG_ADVISE_SYSCALLS) takes them along. */
 void own_keep(void);
 
-/* Nor has it this: pages of zeros, NULL when there are none to be had; and give them back. Three at a time, besides the tables. */
-void *own_map(size_t size);
+/*
+ * Nor has it this: pages of zeros, NULL when there are none to be had; and give them back. Three at a time, besides the tables. With
+ * `is_shared` an own_fork() has the very same pages, at the same place: what it writes there is here, too.
+ */
+void *own_map(size_t size, bool is_shared);
 void own_unmap(void *bytes);
 
 /* A fork that has them all the same. */

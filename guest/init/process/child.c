@@ -204,16 +204,35 @@ static void find_identity(const struct child *child, struct identity *ret)
 	}
 }
 
-/* Below /run, which is new at every boot; what is there already stays as it is but for its owner. */
+/*
+ * Below /run, which is new at every boot; what is there already stays as it is but for its owner. Those on the way to it are made, too, as
+ * root's. Each step is a folder and no link: one may belong to a user, who could have put something else of root's in the place of the next.
+ */
 static void make_run_folders(const struct child *child, const struct identity *identity)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], *end, *step;
 
 	for (const char *const *name = child->unit->run_folders; name && *name; name++) {
-		if (print(path, sizeof path, "/run/%s", *name) >= (int)sizeof path)
+		int at = open("/run", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (print(path, sizeof path, "%s", *name) >= (int)sizeof path)
 			give_up(child, STEP_RUN_FOLDER, ENAMETOOLONG);
-		if ((mkdir(path, 0755) && errno != EEXIST) || lchown(path, identity->uid, identity->gid))
+		for (step = path; step && at >= 0; step = end ? end + 1 : NULL) {
+			int above = at;
+
+			end = strchr(step, '/');
+			if (end)
+				*end = '\0';
+			if (!*step)
+				continue;
+			if (mkdirat(above, step, 0755) && errno != EEXIST)
+				give_up(child, STEP_RUN_FOLDER, errno);
+			at = openat(above, step, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+			close(above);
+		}
+		if (at < 0 || fchown(at, identity->uid, identity->gid) || (child->unit->run_mode && fchmod(at, child->unit->run_mode)))
 			give_up(child, STEP_RUN_FOLDER, errno);
+		close(at);
 	}
 }
 

@@ -68,12 +68,16 @@ static bool takes_all(const struct unit *unit)
 	return unit->kill_mode != KILL_MAIN && unit->origin != ORIGIN_LSB && unit->origin != ORIGIN_BUILTIN;
 }
 
-/* Without a cgroup: what a start command has left in its own process group, whose number is nobody else's as long as it is there. */
+/*
+ * Without a cgroup: what a start command has left in its own process group, whose number is nobody else's as long as it is there. A
+ * process of that number is somebody else's: the start command's own is reaped.
+ */
 static pid_t left_group(const struct unit *unit, unit_id id)
 {
 	pid_t group = runs[id].session;
 
-	if (unit->readiness != READY_FORK || unit->pidfile || group <= 0 || pids_owner(group) != NO_UNIT || kill(-group, 0))
+	if (unit->readiness != READY_FORK || unit->pidfile || group <= 0 || pids_owner(group) != NO_UNIT || kill(group, 0) == 0 ||
+	    kill(-group, 0))
 		return 0;
 	return group;
 }

@@ -11,7 +11,7 @@
 #include "shared/clock.h"
 #include "shared/own.h"
 
-enum { EVENTS = 32, MAX_POLLED = 256, LONGEST_MS = 60000 };
+enum { EVENTS = 32, MAX_POLLED = 256, LONGEST_MS = 60000, FIRST_REAL_TIME = 32 };
 
 static struct {
 	loop_fn *fn;
@@ -55,6 +55,9 @@ void loop_init(bool use_epoll)
 	sigdelset(&all, SIGABRT);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	sigemptyset(&none);
+	/* What an initramfs's shell ignored every program would inherit. */
+	for (int number = 1; number < FIRST_REAL_TIME; number++)
+		signal(number, SIG_DFL);
 	for (unsigned i = 0; i < sizeof ANSWERED / sizeof ANSWERED[0]; i++)
 		sigaction(ANSWERED[i], &action, NULL);
 	if (use_epoll)

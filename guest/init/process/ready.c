@@ -17,7 +17,14 @@
 #include "state/log.h"
 #include "state/runs.h"
 
-enum { MESSAGE_BYTES = 4096, MAX_PASSED = 253, MESSAGES_AT_ONCE = 32, PID_BYTES = 32, MAX_PID = 4194304, WINDOW_REFUSED = 128 };
+enum { MESSAGE_BYTES = 4096, MAX_PASSED = 253, MESSAGES_AT_ONCE = 32, PID_BYTES = 32, MAX_PID = 4194304 };
+
+/*
+ * Of who may send, so many messages are taken in a window; one that is refused, or a piece of a line, counts as MESSAGE_REFUSED. A window
+ * is opened when there are some: what a unit says now and then needs no timer.
+ */
+enum { WINDOW_MESSAGES = 1024, MESSAGES_FREE = 64, MESSAGE_REFUSED = 8 };
+
 
 int ready_open_notify(unit_id id, loop_fn *readable)
 {
@@ -63,6 +70,15 @@ static void refuse(unit_id id, const char *what, int pid, const char *why)
 		log_say(LOG_FAILURE, "%s: %s %s: refused", runs_units()->unit[id].name, what, why);
 }
 
+/* Once for each of its starts: it could be said again without end. */
+static void refuse_main(unit_id id, pid_t pid, const char *why)
+{
+	if (!runs[id].main_refused)
+		refuse(id, "MAINPID", pid, why);
+	runs[id].main_refused = true;
+	runs[id].messages += MESSAGE_REFUSED;
+}
+
 bool ready_adopt_announced(unit_id id)
 {
 	struct run *run = &runs[id];
@@ -70,7 +86,7 @@ bool ready_adopt_announced(unit_id id)
 	enum adoption adoption = adoption_try(id, run->next_main, run->next_main_by, &why);
 
 	if (adoption == ADOPTION_REFUSED)
-		refuse(id, "MAINPID", run->next_main, why);
+		refuse_main(id, run->next_main, why);
 	run->next_main = 0;
 	return adoption == ADOPTION_DONE;
 }
@@ -86,7 +102,7 @@ static void announce(unit_id id, pid_t pid, uid_t by)
 		runs[id].next_main_by = by;
 		break;
 	case ADOPTION_REFUSED:
-		refuse(id, "MAINPID", pid, why);
+		refuse_main(id, pid, why);
 		break;
 	default:
 		break;
@@ -99,21 +115,33 @@ static bool may_notify(unit_id id, const struct ucred *from)
 	struct stat status;
 	char path[PID_BYTES];
 
-	if (from->uid == 0 || from->pid == runs[id].main || (from->pid > 0 && runs[id].session > 0 && getsid(from->pid) == runs[id].session))
+	/* One of another PID namespace has no number here. */
+	if (from->uid == 0 || (from->pid > 0 && (from->pid == runs[id].main ||
+						 (runs[id].session > 0 && getsid(from->pid) == runs[id].session))))
 		return true;
 	print(path, sizeof path, "/proc/%d", (int)runs[id].main);
 	return runs[id].main > 0 && stat(path, &status) == 0 && status.st_uid == from->uid;
 }
 
-static void obey(unit_id id, struct slice line, uid_t by, ready_fn *ready)
+/* Of several lines the last counts, as in systemd; and before anything else: to look at each costs a look at /proc or a cgroup. */
+static void find_main(unit_id id, struct lines lines, uid_t by)
+{
+	int64_t pid = 0;
+	struct slice line;
+
+	while (line_next(&lines, &line))
+		if (slice_starts(line, "MAINPID=") && parse_number(slice_from(line, strlen("MAINPID=")), 2, MAX_PID, &pid))
+			pid = 0;
+	if (pid > 0)
+		announce(id, (pid_t)pid, by);
+}
+
+static void obey(unit_id id, struct slice line, ready_fn *ready)
 {
 	int64_t number;
 
 	if (slice_is(line, "READY=1")) {
 		ready(id);
-	} else if (slice_starts(line, "MAINPID=") &&
-		   !parse_number(slice_from(line, strlen("MAINPID=")), 2, MAX_PID, &number)) {
-		announce(id, (pid_t)number, by);
 	} else if (slice_starts(line, "EXTEND_TIMEOUT_USEC=") &&
 		   !parse_number(slice_from(line, strlen("EXTEND_TIMEOUT_USEC=")), 1, INT64_C(1) << 40, &number)) {
 		runs_extend(id, number * 1000);
@@ -188,26 +216,32 @@ static bool take_message(unit_id id, ready_fn *ready)
 		struct lines lines = lines_of(text, (size_t)size);
 		struct slice line;
 
+		find_main(id, lines, from.uid);
 		while (line_next(&lines, &line))
-			obey(id, line, from.uid, ready);
+			obey(id, line, ready);
+		runs[id].messages++;
+	} else {
+		runs[id].messages += MESSAGE_REFUSED;
 	}
-	else
-		runs[id].refused_messages++;
 	/* After what the message says is done: a barrier is released by this. */
 	close_passed(&message);
 	return true;
 }
 
+static void slow_down(unit_id id, int fd)
+{
+	if (runs[id].messages > MESSAGES_FREE)
+		runs_open_window(id);
+	if (runs[id].messages > WINDOW_MESSAGES)
+		loop_pause(fd);
+}
+
 void ready_drain_notify(unit_id id, ready_fn *ready)
 {
-	/* A unit that floods its socket gets its turn and no more; somebody else who does is left to wait. */
+	/* Who floods the socket gets a turn and no more, and is left to wait. */
 	for (int i = 0; i < MESSAGES_AT_ONCE && runs[id].notify_fd >= 0 && take_message(id, ready); i++)
 		;
-	if (runs[id].refused_messages == 0)
-		return;
-	runs_open_window(id);
-	if (runs[id].refused_messages > WINDOW_REFUSED)
-		loop_pause(runs[id].notify_fd);
+	slow_down(id, runs[id].notify_fd);
 }
 
 enum ready_line ready_read_line(unit_id id)
@@ -217,8 +251,11 @@ enum ready_line ready_read_line(unit_id id)
 
 	if (got < 0)
 		return LINE_AWAITED;
-	if (got > 0 && !memchr(bytes, '\n', (size_t)got))
+	if (got > 0 && !memchr(bytes, '\n', (size_t)got)) {
+		runs[id].messages += MESSAGE_REFUSED;
+		slow_down(id, runs[id].ready_fd);
 		return LINE_AWAITED;
+	}
 	loop_close(&runs[id].ready_fd);
 	return got > 0 ? LINE_WRITTEN : LINE_MISSING;
 }

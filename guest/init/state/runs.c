@@ -114,7 +114,7 @@ void runs_close_window(unit_id id)
 	struct run *run = &runs[id];
 
 	run->window_open = false;
-	run->taken_lines = run->taken_bytes = run->refused_messages = 0;
+	run->taken_lines = run->taken_bytes = run->messages = 0;
 }
 
 void runs_set_pid(unit_id id, pid_t pid)

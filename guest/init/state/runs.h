@@ -35,7 +35,8 @@ struct run {
 	bool spawn_again;     /* there was no process to be had: try once more soon */
 	bool poll_pidfile;    /* look for it again */
 	bool poll_leftovers;  /* look whether all that it has started is gone; all three change by their runs_set_ alone */
-	bool pidfile_refused; /* which has been said */
+	bool pidfile_refused; /* which has been said; and that a process which it named as its main one was refused */
+	bool main_refused;
 	bool window_open;
 	bool reload_failed;   /* the last time */
 	bool is_full;	      /* its connections are as many as may be, or nothing could be had for one more */
@@ -58,7 +59,7 @@ struct run {
 	int64_t since_ns;     /* in this state */
 	int64_t up_ns;	      /* when it was ready, last */
 	uint32_t restarts;
-	uint32_t taken_lines, taken_bytes, refused_messages; /* in this window (runs_open_window) */
+	uint32_t taken_lines, taken_bytes, messages; /* in this window (runs_open_window) */
 	char why[160];	      /* of the last failure; empty: none */
 	char notify_name[8];  /* of the socket, without its leading NUL */
 	char last_line[120];  /* that it has written */

@@ -238,13 +238,31 @@ static void connected(int fd, unsigned argument)
 	next_command(id, 0);
 }
 
+static void watch_for_demand(unit_id id)
+{
+	int r = sockets_watch(units, id, connected);
+
+	if (r)
+		lifecycle_fail(id, "its sockets cannot be watched: %s", strerror(-r));
+}
+
 static void listen_for_demand(unit_id id)
 {
-	int r = units->unit[id].each_connection ? connections_listen(units, id) : sockets_watch(units, id, connected);
+	int r = units->unit[id].each_connection ? connections_listen(units, id) : 0;
 
 	runs[id].phase = PHASE_LISTEN;
 	if (r)
 		lifecycle_fail(id, "its sockets cannot be watched: %s", strerror(-r));
+	else if (!units->unit[id].each_connection)
+		watch_for_demand(id);
+}
+
+/* Who ended without taking the connection would be started for it again at once, and again, without end. */
+static void listen_again_later(unit_id id)
+{
+	runs[id].phase = PHASE_LISTEN;
+	runs[id].is_full = true;
+	runs_open_window(id);
 }
 
 /* Its sockets are what it is up by. */
@@ -284,7 +302,7 @@ void lifecycle_begin(unit_id id)
 	struct run *run = &runs[id];
 
 	run->why[0] = run->last_line[0] = '\0';
-	run->pidfile_refused = run->demanded = false;
+	run->pidfile_refused = run->main_refused = run->demanded = false;
 	run->watchdog_ns = unit->watchdog_ns;
 	kills[id] = 0;
 	if (unit->conditions && is_left_out(id))
@@ -435,13 +453,13 @@ void lifecycle_kill(unit_id id)
 	struct run *run = &runs[id];
 
 	/* The stop command is the one that took too long: what it should have stopped has not been asked yet. */
-	if (run->phase == PHASE_STOP && run->main > 0) {
+	if (run->phase == PHASE_STOP) {
 		log_say(LOG_FAILURE, "%s: its stop command did not end in time, and is killed", units->unit[id].name);
 		run->phase = PHASE_TERMINATE;
 		runs_set_spawn_again(id, false);
 		command_signal_helper(run, SIGKILL);
-		ask_to_end(id);
 		runs_set_deadline(id, clock_awake_ns() + units->unit[id].stop_timeout_ns);
+		terminate(id);
 		return;
 	}
 	run->phase = PHASE_TERMINATE;
@@ -470,8 +488,8 @@ void lifecycle_starved(unit_id id)
 {
 	int64_t limit_ns = runs[id].watchdog_ns;
 
-	/* The timer of an earlier time that it was up is not taken back. */
-	if (runs[id].state != STATE_UP || limit_ns <= 0)
+	/* The timer of an earlier time that it was up is not taken back; who waits to be asked for has no program to feed it. */
+	if (runs[id].state != STATE_UP || runs[id].phase == PHASE_LISTEN || limit_ns <= 0)
 		return;
 	/* For a dump of where it hangs; its stop follows. */
 	if (runs[id].main > 0)
@@ -515,13 +533,15 @@ void lifecycle_ended(unit_id id, bool failed, const char *how)
 
 	if (failed) {
 		lifecycle_fail(id, "%s", how);
-	} else if (units->unit[id].on_demand && run->phase == PHASE_POST && !run->stop_wanted && !runs_ending) {
+	} else if (units->unit[id].on_demand && run->phase != PHASE_LISTEN && !run->stop_wanted && !runs_ending) {
+		forget_reload(id);
+		end_reload(id);
 		/* It had nothing more to do. What it has left behind goes with it. */
 		if (command_is_alive(units, id))
 			command_signal(units, id, SIGKILL);
 		forget_processes(id);
 		log_say(LOG_NOTE, "%s ended, and listens again", units->unit[id].name);
-		listen_for_demand(id);
+		listen_again_later(id);
 	} else if (units->unit[id].restart == RESTART_ALWAYS) {
 		log_say(LOG_NOTE, "%s ended, and is started again", units->unit[id].name);
 		lifecycle_stop(id, after_failure(id));
@@ -551,8 +571,16 @@ void lifecycle_window_over(unit_id id)
 	loop_resume(runs[id].output_fd);
 	loop_resume(runs[id].helper_fd);
 	loop_resume(runs[id].notify_fd);
-	if (runs[id].is_full)
+	loop_resume(runs[id].ready_fd);
+	if (!runs[id].is_full)
+		return;
+	if (units->unit[id].each_connection) {
 		connections_try_again(units, id);
+	} else {
+		runs[id].is_full = false;
+		if (runs[id].state == STATE_UP && runs[id].phase == PHASE_LISTEN)
+			watch_for_demand(id);
+	}
 }
 
 static void executed(unit_id id)

@@ -32,6 +32,34 @@ static struct unit *service(const char *text)
 	return unit;
 }
 
+/* Each would have something else run: by its name and its line. What says that there is to be none of it changes nothing. */
+static void check_refused(void)
+{
+	static const char *const KEYS[] = {
+		"RootDirectory=/srv", "RootImage=/i", "ExecCondition=/b", "DynamicUser=yes", "SupplementaryGroups=audio",
+		"ExecSearchPath=/opt", "PassEnvironment=A", "UnsetEnvironment=A", "SetLoginEnvironment=yes", "PAMName=login",
+		"SecureBits=keep-caps", "Personality=x86", "BindPaths=/a:/b", "BindReadOnlyPaths=/a:/b", "MountImages=/i:/m",
+		"ExtensionImages=/i", "ExtensionDirectories=/d", "NetworkNamespacePath=/n", "IPCNamespacePath=/n", "OpenFile=/f",
+		"StandardInputText=x", "StandardInputData=eA==", "LoadCredential=a:/b", "LoadCredentialEncrypted=a:/b",
+		"SetCredential=a:b", "SetCredentialEncrypted=a:b", "RuntimeMaxSec=5", "Requisite=b.service", "AssertHost=x",
+		"RuntimeDirectoryMode=07x", "ExecStartPre=/b \"open",
+	};
+	char text[6000], expected[100];
+
+	for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
+		size_t name = !strncmp(KEYS[i], "Assert", 6) ? 6 : strcspn(KEYS[i], "=");
+
+		snprintf(text, sizeof text, "[Service]\nExecStart=/a\n%s\n", KEYS[i]);
+		snprintf(expected, sizeof expected, "s.service:3: %.*s: ", (int)name, KEYS[i]);
+		CHECK(service(text)->broken && strstr(complaints, expected) && strstr(complaints, "s is not started"));
+	}
+	CHECK(!service("[Service]\nExecStart=/a\nDynamicUser=no\nRuntimeMaxSec=infinity\nBindPaths=\n")->broken && !*complaints);
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	memcpy(text, "[Service]\nExecStart=/a ", strlen("[Service]\nExecStart=/a "));
+	CHECK(service(text)->broken && strstr(complaints, "s.service:2: longer than 4096 bytes: it is not started"));
+}
+
 static const struct resource_limit *limit(const struct unit *unit, int which)
 {
 	CHECK(unit->confinement);
@@ -119,6 +147,16 @@ static void test_capabilities_of_services(void)
 	CHECK(service("[Service]\nExecStart=/a\nMemoryMax=25%\n")->confinement->group[GROUP_MEMORY_MAX] == -25);
 	CHECK(service("[Service]\nExecStart=/a\nCPUWeight=idle\n")->broken);
 	CHECK(service("[Service]\nExecStart=/a\nAmbientCapabilities=CAP_FLYING\n")->broken);
+	check_refused();
+	unit = service("[Service]\nExecStart=/a\nUser=u\nPermissionsStartOnly=yes\nExecStartPre=/b\n");
+	CHECK(!*complaints && !units.commands[unit->first_command].as_root && units.commands[unit->first_command + 1].as_root);
+	CHECK(units.commands[unit->first_command + 1].unconfined);
+	unit = service("[Service]\nExecStart=/a\nRuntimeDirectory=a\nRuntimeDirectoryMode=02750\n");
+	CHECK(!*complaints && unit->run_mode == 02750);
+	unit = service("[Service]\nExecStart=/a\nRemainAfterExit=yes\n");
+	CHECK(!unit->broken && strstr(complaints, "s.service:3: RemainAfterExit: of Type=oneshot alone here"));
+	CHECK(!service("[Service]\nExecStart=/a\nType=oneshot\nRemainAfterExit=yes\n")->broken && !*complaints);
+	CHECK(!service("[Service]\nExecStart=/a\nPartOf=b.service\n")->broken && strstr(complaints, "PartOf:3"));
 	unit = service("[Service]\nExecStart=+/a\n");
 	CHECK(units.commands[unit->first_command].unconfined && units.commands[unit->first_command].as_root);
 }

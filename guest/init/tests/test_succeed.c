@@ -82,7 +82,7 @@ static unsigned number_of(const char *name)
 
 int main(void)
 {
-	struct units *before = own_map(sizeof *before);
+	struct units *before = own_map(sizeof *before, false);
 
 	config_init(&config);
 	log_init(-1, true);
@@ -95,7 +95,7 @@ int main(void)
 	graph_resolve(before, &(struct graph_options){ .goals = NULL });
 	supervise_init(before, &config);
 	for (unsigned round = 0; round < ROUNDS; round++) {
-		struct units *after = own_map(sizeof *after);
+		struct units *after = own_map(sizeof *after, true);
 
 		complaints[0] = '\0';
 		for (unsigned i = 0; i < NAMES; i++)

@@ -69,7 +69,7 @@ static void read_command(struct service_reading *reading, struct slice value, in
 	/* A name alone is looked for in the usual folders. */
 	if (n <= how.renamed || (words[0][0] != '/' && strchr(words[0], '/')) || !*words[0]) {
 		if (n < 0)
-			service_wrong(reading, words_error(n));
+			service_refuse(reading, words_error(n));
 		else
 			service_wrong(reading, "a program by its full path, or by its name alone");
 		return;
@@ -267,6 +267,50 @@ static void read_run_folders(struct service_reading *reading, struct slice value
 		service_wrong(reading, expected);
 }
 
+static void read_run_mode(struct service_reading *reading, struct slice value, int argument)
+{
+	(void)argument;
+	if (unit_mode_parse(value, 07777, &reading->unit->run_mode))
+		service_refuse(reading, "expected octal digits, as 0750");
+}
+
+static void read_remains(struct service_reading *reading, struct slice value, int argument)
+{
+	bool remains = false;
+
+	(void)argument;
+	parse_bool(value, &remains);
+	reading->remains_line = remains ? reading->line : 0;
+}
+
+static void read_start_only(struct service_reading *reading, struct slice value, int argument)
+{
+	(void)argument;
+	parse_bool(value, &reading->start_only);
+}
+
+/*
+ * Without these something else would be run, as somebody else, with other variables, descriptors or files, or for longer. What only
+ * shuts a program in is not among them: see docs/init.md.
+ */
+static const char REFUSED[] = "RootDirectory\0RootImage\0ExecCondition\0DynamicUser\0SupplementaryGroups\0ExecSearchPath\0PassEnvironment\0"
+			      "UnsetEnvironment\0SetLoginEnvironment\0PAMName\0SecureBits\0Personality\0BindPaths\0BindReadOnlyPaths\0"
+			      "MountImages\0ExtensionImages\0ExtensionDirectories\0NetworkNamespacePath\0IPCNamespacePath\0OpenFile\0"
+			      "StandardInputText\0StandardInputData\0LoadCredential\0LoadCredentialEncrypted\0SetCredential\0"
+			      "SetCredentialEncrypted\0RuntimeMaxSec\0Requisite\0";
+
+static bool refuse_by_name(struct service_reading *reading, struct slice key, struct slice value)
+{
+	for (const char *name = REFUSED; *name; name += strlen(name) + 1)
+		if (slice_is(key, name)) {
+			reading->key = name;
+			if (value.size > 0 && !slice_is(value, "infinity"))
+				read_refused(reading, value, 0);
+			return true;
+		}
+	return false;
+}
+
 static void read_nothing(struct service_reading *reading, struct slice value, int argument)
 {
 	(void)reading, (void)value, (void)argument;
@@ -296,11 +340,6 @@ static const struct {
 	{ "WorkingDirectory", read_text, 2 },
 	{ "PIDFile", read_pidfile, 3 },
 	{ "UMask", read_umask, 0 },
-	{ "RootDirectory", read_refused, 0 },
-	{ "RootImage", read_refused, 0 },
-	{ "ExecCondition", read_refused, 0 },
-	{ "DynamicUser", read_refused, 0 },
-	{ "SupplementaryGroups", read_refused, 0 },
 	{ "StandardInput", read_input, 0 },
 	{ "KillMode", read_kill_mode, 0 },
 	{ "Restart", read_restart, 0 },
@@ -343,13 +382,14 @@ static const struct {
 	{ "IgnoreSIGPIPE", service_read_pipe, 0 },
 	{ "Alias", read_alias, 0 },
 	{ "RuntimeDirectory", read_run_folders, 0 },
+	{ "RuntimeDirectoryMode", read_run_mode, 0 },
 	{ "Description", read_nothing, 0 },
 	{ "Documentation", read_nothing, 0 },
 	{ "WantedBy", read_nothing, 0 },
 	{ "RequiredBy", read_nothing, 0 },
 	{ "Also", read_nothing, 0 },
-	{ "PartOf", read_nothing, 0 },
-	{ "RemainAfterExit", read_nothing, 0 },
+	{ "RemainAfterExit", read_remains, 0 },
+	{ "PermissionsStartOnly", read_start_only, 0 },
 	{ "NotifyAccess", read_nothing, 0 },
 	{ "SyslogIdentifier", read_nothing, 0 },
 };
@@ -416,6 +456,13 @@ static void read_setting(struct service_reading *reading, struct slice line)
 		if (service_read_condition(reading, key, value))
 			return;
 	}
+	if (refuse_by_name(reading, key, value))
+		return;
+	/* It was to be checked before anything is run, and cannot be. */
+	if (slice_starts(key, "Assert")) {
+		reading->key = "Assert";
+		service_refuse(reading, "there is no such thing here, and without it it would be started where it must not");
+	}
 	if (slice_is(key, "StandardError"))
 		reading->unit->logs_errors = !slice_is(value, "inherit") && !slice_is(value, "socket");
 	if (!slice_starts(key, "X-"))
@@ -462,7 +509,8 @@ struct unit *service_file_begin(struct units *units, struct slice name, const ch
 	reading.units = units;
 	reading.unit = units_add(units, ORIGIN_SYSTEMD, name, path);
 	reading.ignored[0] = '\0';
-	reading.n_ignored = 0;
+	reading.n_ignored = reading.remains_line = 0;
+	reading.start_only = false;
 	reading.environment.n = 0;
 	/* As systemd has it, unless the file says otherwise. */
 	if (reading.unit)
@@ -494,6 +542,12 @@ void service_file_finish(void)
 	if (reading.n_ignored > 0)
 		units_complain(reading.units, unit->path, 0, "ignored, %u in all, because they are not supported: %s%s",
 			       reading.n_ignored, reading.ignored, reading.n_ignored > 8 ? ", ..." : "");
+	if (reading.remains_line > 0 && unit->readiness != READY_EXIT)
+		units_complain(reading.units, unit->path, reading.remains_line,
+			       "RemainAfterExit: of Type=oneshot alone here; %s is down once its processes have ended", unit->name);
+	for (uint32_t i = unit->first_command; reading.start_only && i < unit->first_command + unit->n_commands; i++)
+		if (reading.units->commands[i].phase != PHASE_START)
+			reading.units->commands[i].as_root = reading.units->commands[i].unconfined = true;
 	refuse_second_program(&reading);
 	if (slice_ends(slice_of(unit->name), "@"))
 		refuse_beside_connections(&reading);

@@ -11,12 +11,17 @@ void service_wrong(struct service_reading *reading, const char *expected)
 	units_complain(reading->units, reading->path, reading->line, "%s: expected %s", reading->key, expected);
 }
 
+static void break_unit(struct unit *unit, const char *why)
+{
+	unit->broken = true;
+	unit->why_broken = why;
+}
+
 void service_refuse(struct service_reading *reading, const char *what)
 {
 	units_complain(reading->units, reading->path, reading->line, "%s: %s: %s is not started", reading->key, what,
 		       reading->unit->name);
-	reading->unit->broken = true;
-	reading->unit->why_broken = "its file asks for something that would be done differently here";
+	break_unit(reading->unit, "its file asks for something that would be done differently here");
 }
 
 /* As systemd-escape(1) writes it: a dash is a slash, and \xNN a byte. */
@@ -113,8 +118,10 @@ bool service_line(struct service_reading *reading, struct lines *lines, char *jo
 		goes_on = slice_ends(line, "\\");
 		line.size -= goes_on;
 		if (size + line.size + 1 > SERVICE_LINE_BYTES) {
-			units_complain(reading->units, reading->path, reading->line, "longer than %d bytes; the rest is ignored",
-				       SERVICE_LINE_BYTES);
+			units_complain(reading->units, reading->path, reading->line, "longer than %d bytes: %s", SERVICE_LINE_BYTES,
+				       reading->unit ? "it is not started" : "the rest is ignored");
+			if (reading->unit)
+				break_unit(reading->unit, "a line in its file is too long");
 			break;
 		}
 		memcpy(joined + size, line.at, line.size);

@@ -17,7 +17,8 @@ struct service_reading {
 	bool is_words; /* its value is words: what is filled in is part of one */
 	struct environment_words environment;
 	char ignored[SERVICE_IGNORED_BYTES];
-	unsigned n_ignored;
+	unsigned n_ignored, remains_line; /* RemainAfterExit=yes; 0: it does not say so */
+	bool start_only; /* PermissionsStartOnly=yes */
 };
 
 /* The value of the key is none: the line is ignored. */

@@ -70,19 +70,24 @@ const char *unit_environment_files_add(struct units *units, struct unit *unit, s
 	return NULL;
 }
 
-const char *unit_umask_set(struct unit *unit, struct slice value)
+int unit_mode_parse(struct slice value, unsigned most, uint16_t *ret)
 {
-	uint16_t mask = 0;
+	uint16_t mode = 0;
 
 	for (size_t i = 0; i < value.size; i++) {
 		if (value.at[i] < '0' || value.at[i] > '7')
-			return "octal digits, as 0077";
-		mask = (uint16_t)(mask * 8 + (value.at[i] - '0'));
+			return -EINVAL;
+		mode = (uint16_t)(mode * 8 + (value.at[i] - '0'));
 	}
-	if (value.size == 0 || value.size > 4 || mask > 0777)
-		return "octal digits, as 0077";
-	unit->umask = mask;
-	return NULL;
+	if (value.size == 0 || value.size > 5 || mode > most)
+		return -EINVAL;
+	*ret = mode;
+	return 0;
+}
+
+const char *unit_umask_set(struct unit *unit, struct slice value)
+{
+	return unit_mode_parse(value, 0777, &unit->umask) ? "octal digits, as 0077" : NULL;
 }
 
 const char *unit_number_set(struct unit *unit, struct slice value, enum unit_number which)

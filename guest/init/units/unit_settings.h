@@ -27,6 +27,9 @@ const char *unit_run_folders_set(struct units *units, struct unit *unit, struct 
 const char *unit_environment_files_add(struct units *units, struct unit *unit, struct slice value);
 
 /* Octal digits. NULL, or what was expected instead. */
+/* Octal digits, `most` at the most. 0 or -EINVAL. */
+int unit_mode_parse(struct slice value, unsigned most, uint16_t *ret);
+
 const char *unit_umask_set(struct unit *unit, struct slice value);
 
 enum unit_number { NUMBER_NICE, NUMBER_OOM, NUMBER_RESTART_LIMIT };

@@ -154,7 +154,7 @@ struct unit {
 	const char *socket_names;	/* those of .socket files, for LISTEN_FDNAMES, with colons between them; NULL: none has one */
 	const char *const *run_folders; /* below /run, made before it starts, its user's */
 	const char *const *environment_files; /* each with a - before it if it may be missing */
-	uint16_t umask;
+	uint16_t umask, run_mode; /* the mode of its run folders; 0: 0755 */
 	int64_t start_timeout_ns, stop_timeout_ns, restart_delay_ns;
 	int64_t watchdog_ns; /* within which it says WATCHDOG=1, again and again; 0: nothing is expected */
 	uint32_t restart_limit;

@@ -2,6 +2,7 @@
 /* What a plain fork has not, and an own_fork has; and that PID 1 itself keeps all of it. */
 #include <stdio.h>
 #include <sys/mman.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,7 +43,7 @@ int main(void)
 		CHECK(mine[i] == 0);
 	mine[BYTES - 1] = 1;
 	own_keep();
-	mapped = own_map(BYTES);
+	mapped = own_map(BYTES, false);
 	CHECK(mapped);
 	mapped[0] = 3;
 	pid = fork();
@@ -64,11 +65,25 @@ int main(void)
 	CHECK(!is_mapped(mapped));
 	/* Given back, it can be had again and again. */
 	for (int i = 0; i < 10; i++) {
-		mapped = own_map(BYTES);
+		mapped = own_map(BYTES, false);
 		CHECK(mapped && mapped[0] == 0);
 		mapped[0] = 1;
 		own_unmap(mapped);
 	}
+	/* What another process writes is here, and stays when that one has gone. */
+	mapped = own_map(BYTES, true);
+	CHECK(mapped);
+	pid = own_fork();
+	if (pid == 0) {
+		strcpy(mapped, "said");
+		_exit(0);
+	}
+	CHECK(status_of(pid) == 0 && !strcmp(mapped, "said"));
+	pid = fork();
+	if (pid == 0)
+		_exit(is_mapped(mapped) ? 1 : 0);
+	CHECK(status_of(pid) == 0);
+	own_unmap(mapped);
 	puts("test_own: ok");
 	return 0;
 }

@@ -84,10 +84,10 @@ class InitNamespace:
         """Return the answer to a request, without a program in between."""
         return self.ask_slowly(request, 0.0).decode()
 
-    def ask_slowly(self, request: str, pause_s: float) -> bytes:
+    def ask_slowly(self, request: str, pause_s: float, deadline_s: float = 30.0) -> bytes:
         """Return the answer to a request, not read before a pause."""
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(30)
+            connection.settimeout(deadline_s)
             # A path of at most 108 bytes, however long the folder's name is.
             folder = os.open(self.root / "run/bootlab", os.O_PATH)
             try:

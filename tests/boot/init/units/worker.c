@@ -98,6 +98,19 @@ static void garbage(void)
 	send_message("MAINPID=1\nMAINPID=99999999999999999999\nREADY=\n=\n", 48, -1);
 }
 
+/* Of each of many messages as many lines as it holds name a process that is another's. */
+static void claim_often(long pid)
+{
+	char text[4096];
+	size_t used = 0;
+
+	while (used + 32 < sizeof text)
+		used += (size_t)snprintf(text + used, sizeof text - used, "MAINPID=%ld\n", pid);
+	for (int i = 0; i < MESSAGES; i++)
+		send_message(text, used, -1);
+	send_message("READY=1", 7, -1);
+}
+
 static void flood(void)
 {
 	char bytes[4096];
@@ -293,8 +306,10 @@ int main(int argc, char **argv)
 		for (;;)
 			if (write(1, "y\ny\ny\ny\ny\ny\ny\ny\n", 16) < 0)
 				return 1;
-	/* It makes a file when it is asked to end. */
-	if (!strcmp(what, "tells") && argc > 2) {
+	/* It makes a file when it is asked to end; or its child does, which it leaves behind. */
+	if (!strcmp(what, "tells-daemon") && fork() > 0)
+		return 0;
+	if (!strncmp(what, "tells", 5) && argc > 2) {
 		told_path = argv[2];
 		signal(SIGTERM, tell);
 	}
@@ -329,6 +344,8 @@ int main(int argc, char **argv)
 		if (send_message(text, (size_t)size, -1))
 			return 1;
 	}
+	if (!strcmp(what, "claims"))
+		claim_often(first);
 	/* Is well so often, 100 ms apart; then it hangs, or says that it does. */
 	if (!strcmp(what, "feeds")) {
 		const char *pid = getenv("WATCHDOG_PID");
