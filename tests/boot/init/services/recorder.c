@@ -4,7 +4,7 @@
  * "first" is what the kernel executes: it leaves a process behind that listens at /records/socket, and becomes the
  * process 1 that the word `comparing` of the kernel's command line names. The process numbers what it hears, writes it
  * to the second serial line and answers what the program is to do (/records/behaviour). Once nobody has been started
- * for a while it has process 1 say what became of its units, and go down.
+ * for a while it has process 1 say what became of its units, and switches the machine off.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -19,12 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/reboot.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -364,7 +366,9 @@ static void collect(int fd, bool is_systemd)
 			have_told("jobs", (char *[]){ "/records/systemctl", "list-jobs", "--no-pager", "--after", "--full", NULL });
 		else
 			have_told("bootlab-init", (char *[]){ "/records/bootlab-ctl", "status", "--json", NULL });
-		kill(1, is_systemd ? SIGRTMIN + 4 : SIGUSR2);
+		/* How it goes down is asked elsewhere, and systemd may take minutes of a busy processor for it. */
+		tcdrain(line);
+		reboot(RB_POWER_OFF);
 	}
 }
 
