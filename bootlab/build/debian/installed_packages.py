@@ -19,8 +19,8 @@ from bootlab.build.debian.packages import PACKAGE_NAME
 from bootlab.build.root.followed_paths import FollowedPaths
 from bootlab.errors import InputError
 
-_STATUS: Final = "var/lib/dpkg/status"
-_INFO: Final = "var/lib/dpkg/info"
+STATUS: Final = "var/lib/dpkg/status"
+INFO: Final = "var/lib/dpkg/info"
 _DIVERSIONS: Final = "var/lib/dpkg/diversions"
 _OTHERS: Final = {
     "usr/lib/sysimage/rpm": "rpm",
@@ -64,6 +64,8 @@ class InstalledPackages:
     packages: Mapping[str, DpkgPackage]
     owners: Mapping[str, tuple[str, ...]]
     paths: FollowedPaths
+    diverting: frozenset[str] = frozenset()
+    """Packages that have put files of others elsewhere."""
     doubts: tuple[str, ...] = ()
     """What of the database cannot be, in a sentence each."""
     _needing: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -104,17 +106,18 @@ def read_installed_packages(paths: FollowedPaths, where: str) -> InstalledPackag
 
     Raises InputError where there is no such database, or none of it can be read.
     """
-    status = paths.entries.get(_STATUS)
+    status = paths.entries.get(STATUS)
     if status is None or not stat.S_ISREG(status.mode):
         raise _no_database(paths, where)
     doubts = list[str]()
     packages = _read_status(status.data.decode(errors="replace"), doubts)
     if not packages:
         raise InputError(
-            f"{where}: /{_STATUS} names no package that is installed: empty or damaged",
+            f"{where}: /{STATUS} names no package that is installed: empty or damaged",
             hint="build or copy the root again; dpkg --audit says more in the running system",
         )
-    owners = _read_owners(paths, packages, doubts)
+    diverted = _read_diversions(paths, doubts)
+    owners = _read_owners(paths, packages, diverted, doubts)
     needing: dict[str, set[str]] = {}
     known = _by_name(packages.values())
     for package in packages.values():
@@ -122,7 +125,8 @@ def read_installed_packages(paths: FollowedPaths, where: str) -> InstalledPackag
             for provider in known.get(name, ()):
                 needing.setdefault(provider, set()).add(package.name)
     frozen = {name: frozenset(others) for name, others in needing.items()}
-    return InstalledPackages(packages, owners, paths, tuple(doubts), frozen)
+    diverting = frozenset(who for _, who in diverted.values())
+    return InstalledPackages(packages, owners, paths, diverting, tuple(doubts), frozen)
 
 
 def _no_database(paths: FollowedPaths, where: str) -> InputError:
@@ -133,7 +137,7 @@ def _no_database(paths: FollowedPaths, where: str) -> InputError:
                 hint="dpkg's is read: Debian, Ubuntu and what is made of them",
             )
     return InputError(
-        f"{where}: no database of packages in it (/{_STATUS})",
+        f"{where}: no database of packages in it (/{STATUS})",
         hint="of a recipe's packages dpkg keeps one where scripts = true installs them",
     )
 
@@ -150,7 +154,7 @@ def _read_status(text: str, doubts: list[str]) -> dict[str, DpkgPackage]:
         elif state[2] in _THERE:
             stanzas.append(fields)
     if torn:
-        doubts.append(f"{torn} stanzas of /{_STATUS} are damaged: without a package's name or state; left out")
+        doubts.append(f"{torn} stanzas of /{STATUS} are damaged: without a package's name or state; left out")
     if bad:
         doubts.append(f"{len(bad)} packages have names that no package can have, and are left out: {_some(bad)}")
     several = Counter(fields["package"] for fields in stanzas)
@@ -160,7 +164,7 @@ def _read_status(text: str, doubts: list[str]) -> dict[str, DpkgPackage]:
         if several[name] > 1:
             name = f"{name}:{fields.get('architecture', 'all')}"
         if name in found:
-            doubts.append(f"/{_STATUS} has {name} more than once: the last stanza counts")
+            doubts.append(f"/{STATUS} has {name} more than once: the last stanza counts")
         found[name] = _package(name, fields)
     return found
 
@@ -215,16 +219,18 @@ def _by_name(packages: Iterable[DpkgPackage]) -> dict[str, tuple[str, ...]]:
 
 
 def _read_owners(
-    paths: FollowedPaths, packages: Mapping[str, DpkgPackage], doubts: list[str]
+    paths: FollowedPaths,
+    packages: Mapping[str, DpkgPackage],
+    diverted: Mapping[str, tuple[str, str]],
+    doubts: list[str],
 ) -> dict[str, tuple[str, ...]]:
     lists = {
-        path.removeprefix(f"{_INFO}/").removesuffix(".list"): entry
+        path.removeprefix(f"{INFO}/").removesuffix(".list"): entry
         for path, entry in paths.entries.items()
-        if path.startswith(f"{_INFO}/") and path.endswith(".list")
+        if path.startswith(f"{INFO}/") and path.endswith(".list")
     }
     # libc6:amd64.list of a root that has but one libc6.
     plain = {name.partition(":")[0]: entry for name, entry in lists.items()}
-    diverted = _read_diversions(paths, doubts)
     owners: dict[str, set[str]] = {}
     without = list[str]()
     for name in packages:
@@ -242,7 +248,7 @@ def _read_owners(
             if there is not None and not stat.S_ISDIR(there.mode):
                 owners.setdefault(place, set()).add(name)
     if without:
-        doubts.append(f"{len(without)} packages have no list of their files in /{_INFO}: {_some(without)}")
+        doubts.append(f"{len(without)} packages have no list of their files in /{INFO}: {_some(without)}")
     return {path: tuple(sorted(names)) for path, names in owners.items()}
 
 

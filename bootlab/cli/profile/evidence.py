@@ -45,7 +45,14 @@ def expect_goal(evidence: AuditedBoot, goal: str | None) -> None:
 
 
 def _entries(shop: Workshop, system: System, part: str) -> tuple[Entry, ...] | None:
+    """Return the files of one part; None where there is none, or it cannot be listed, which is said."""
     recipe = system.initramfs if part == "initramfs" else system.rootfs
-    if recipe is None or (recipe.path is not None and part == "rootfs"):
+    if recipe is None and system.image is None:
         return None
-    return boot_files.root_entries_of(shop, system, part)
+    try:
+        return boot_files.root_entries_of(shop, system, part)
+    except InputError as error:
+        if recipe is not None and recipe.path is None:
+            raise
+        shop.tell(f"{part}: {error.message}")
+        return None

@@ -23,7 +23,7 @@ class Without:
 
 
 def expect_removable(system: System) -> None:
-    """Raise InputError for a system whose packages cannot be taken out: its root is no recipe that installs them.
+    """Raise InputError for a system whose packages cannot be left out: no image, and no recipe that installs them.
 
     And for one on the wall clock, on which the exact boots of a proof are not to be had.
     """
@@ -33,10 +33,10 @@ def expect_removable(system: System) -> None:
             hint='clock.kind = "virtual"; bootlab compare takes two systems on any clock',
         )
     root = system.rootfs
-    if root is None or not root.packages or not root.scripts:
+    if system.image is None and (root is None or not root.packages or not root.scripts):
         raise InputError(
             f"{system.name}: its packages cannot be left out: its root is not made from a list of them",
-            hint="[rootfs] with packages and scripts = true; what each package costs is told without --prove too",
+            hint="[rootfs] with packages and scripts = true, or a disk image; without --prove the costs are told, too",
         )
 
 
@@ -65,13 +65,16 @@ def expect_allowed(names: Sequence[str], removals: Removals, installed: Installe
 
 
 def leave_out(shop: Workshop, system: System, names: Sequence[str], installed: InstalledPackages) -> Without:
-    """Return `system` without the packages `names` and those that need them, its root made anew.
+    """Return `system` without the packages `names` and those that need them: a root made anew, or a copy of its image.
 
-    Raises InputError when one of them comes back, as another needs it; else as making a root does.
+    Raises InputError when one of them comes back, as another needs it; else as making a root or changing an image does.
     """
+    leaving = {*names, *installed.dependents(names)}
+    if system.image is not None:
+        without = tuple(sorted({*system.image.without, *leaving}))
+        return Without(system.with_part("image", without=without), tuple(sorted(leaving)), ())
     root = system.rootfs
     assert root is not None  # expect_removable
-    leaving = {*names, *installed.dependents(names)}
     left = left_of(root.packages, leaving, installed)
     if not left:
         raise InputError(
