@@ -1,12 +1,15 @@
 """`bootlab packages SYSTEM|RUN`: what each installed package adds to the boot, and what a boot without some saves."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from bootlab.build import boot_files
 from bootlab.build.debian.installed_packages import InstalledPackages, read_installed_packages
+from bootlab.build.formats.cpio import Entry
 from bootlab.build.root.followed_paths import FollowedPaths
 from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import (
@@ -14,6 +17,7 @@ from bootlab.cli.options.arguments import (
     Parallel,
     Runs,
     names_system,
+    naming,
     open_cache,
     open_shop,
     open_store,
@@ -30,7 +34,7 @@ from bootlab.experiments.engine import Engine
 from bootlab.experiments.family_boots import FamilyBoots
 from bootlab.experiments.packages.proof import Removed, prove_removal
 from bootlab.experiments.packages.result import PackagesProof, PackagesResult
-from bootlab.experiments.packages.without import choose, expect_allowed, expect_removable, leave_out
+from bootlab.experiments.packages.without import choose, expect_allowed, expect_removable, expect_there, leave_out
 from bootlab.experiments.recorded_profiles import LABEL, read_profile_run, require_profile
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS
@@ -38,6 +42,7 @@ from bootlab.findings.analysis import Analysis
 from bootlab.findings.audit.audited_boot import AuditedBoot
 from bootlab.findings.packages.file_owners import FileOwners
 from bootlab.findings.packages.package_costs import CostedPackages, cost_packages
+from bootlab.measure.record import Outcome
 from bootlab.measure.record_files import write_json
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.findings.packages_view import packages_view
@@ -94,16 +99,26 @@ def packages(
         raise InputError("--prove chooses the packages and --remove names them", hint="give one of the two")
     asked = _Asked(prove, list(remove or []), seeds, nulls)
     store, chosen = open_store(runs), choose_place(cluster, parallel)
-    run, analysis = _profiled(store, system, asked, silent=json)
     shop = open_shop(silent=json)
+    if names_system(system):
+        run, analysis = _profile(store, shop, Path(system), asked, silent=json)
+    else:
+        run, analysis = None, read_profile_run(*require_profile(store, system))
+        if asked.proof:
+            expect_removable(analysis.system)
     if not json:
         err.print("looking at what it booted from")
     evidence = _with_goal(gather_evidence(shop, analysis, goal), goal)
-    installed = _installed(evidence)
+    installed = _installed(analysis.system, evidence.rootfs)
     found = cost_packages(evidence, FileOwners(installed, evidence.initramfs), archive_goes=_goes(analysis.system))
-    proof = _proof(shop, run, chosen, _Question(asked, found, installed, analysis.system), silent=json)
-    result = PackagesResult(costs=found.costs, proof=proof, profile=str(analysis.directory), run=str(run.path))
+    run = run or store.start(RunKind.PACKAGES, analysis.system.name, {"profile": str(analysis.directory)})
+    result = PackagesResult(costs=found.costs, profile=str(analysis.directory), run=str(run.path))
+    # On record before boots that take long, and may be interrupted.
     write_json(run.result, result.model_dump(mode="json", by_alias=True))
+    if asked.proof:
+        proof = _proof(shop, run, chosen, _Question(asked, found, installed, analysis.system), silent=json)
+        result = result.model_copy(update={"proof": proof})
+        write_json(run.result, result.model_dump(mode="json", by_alias=True))
     return show(run, packages_view(run, result), json=json)
 
 
@@ -117,22 +132,20 @@ class _Question:
     system: System
 
 
-def _profiled(store: Store, system: str, asked: _Asked, *, silent: bool) -> tuple[Run, Analysis]:
-    """Return a run to write into, and the profiled boot: of a system now, of a run what is on record."""
-    if names_system(system):
-        subject = Subject(open_system(Path(system), silent=silent), Path(system), ProfileRequest(paths=True))
-        if asked.proof:
-            expect_removable(subject.system)
-        prepared = prepare_profile(subject, silent=silent)
-        run = start_run(store, RunKind.PACKAGES, {LABEL: subject}, {"paths": True})
-        with run.locked():
-            return run, profile_boot(subject, prepared, run, LABEL, silent=silent)
-    recorded, label = require_profile(store, system)
-    analysis = read_profile_run(recorded, label)
+def _profile(store: Store, shop: Workshop, file: Path, asked: _Asked, *, silent: bool) -> tuple[Run, Analysis]:
+    """Boot a system with the profile on, once its root is known to have packages that can be asked about."""
+    subject = Subject(open_system(file, silent=silent), file, ProfileRequest(paths=True))
+    system = subject.system
     if asked.proof:
-        expect_removable(analysis.system)
-    asked_of = {"profile": str(analysis.directory)}
-    return store.start(RunKind.PACKAGES, analysis.system.name, asked_of), analysis
+        expect_removable(system)
+    has_root = system.rootfs is not None or system.image is not None
+    with naming(file):
+        installed = _installed(system, boot_files.root_entries_of(shop, system, "rootfs") if has_root else None)
+    expect_there(asked.names, installed)
+    prepared = prepare_profile(subject, silent=silent)
+    run = start_run(store, RunKind.PACKAGES, {LABEL: subject}, {"paths": True})
+    with run.locked():
+        return run, profile_boot(subject, prepared, run, LABEL, silent=silent)
 
 
 def _with_goal(evidence: AuditedBoot, goal: str | None) -> AuditedBoot:
@@ -144,13 +157,13 @@ def _with_goal(evidence: AuditedBoot, goal: str | None) -> AuditedBoot:
     return evidence
 
 
-def _installed(evidence: AuditedBoot) -> InstalledPackages:
-    name = evidence.analysis.system.name
-    if evidence.rootfs is None:
+def _installed(system: System, rootfs: Sequence[Entry] | None) -> InstalledPackages:
+    if rootfs is None:
         raise InputError(
-            f"{name}: it has no root file system whose files are known", hint="[rootfs] as a recipe, or a disk image"
+            f"{system.name}: it has no root file system whose files are known",
+            hint="[rootfs] as a recipe or an image of ext4 or squashfs; or a disk image",
         )
-    return read_installed_packages(FollowedPaths(evidence.rootfs), name)
+    return read_installed_packages(FollowedPaths(rootfs), system.name)
 
 
 def _goes(system: System) -> bool:
@@ -158,10 +171,13 @@ def _goes(system: System) -> bool:
     return system.initramfs is not None and system.initramfs.installed
 
 
-def _proof(shop: Workshop, run: Run, chosen: ChosenPlace, question: _Question, *, silent: bool) -> PackagesProof | None:
+def _proof(shop: Workshop, run: Run, chosen: ChosenPlace, question: _Question, *, silent: bool) -> PackagesProof:
     asked, found, system = question.asked, question.found, question.system
-    if not asked.proof:
-        return None
+    if found.costs.outcome != Outcome.READY.value:
+        raise InputError(
+            f"{system.name}: {found.costs.outcome}: {found.costs.detail}: nothing can be left out of a boot that fails",
+            hint=f"bootlab report {run.path} shows what it cost as far as it came",
+        )
     names = asked.names or choose(found.costs, found.removals, asked.number or 0)
     if not names:
         raise InputError(f"{system.name}: no package of it can be removed", hint="bootlab packages says why, of each")

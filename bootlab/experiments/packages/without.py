@@ -1,5 +1,6 @@
 """A system without some of its packages: its recipe's list without them, and what is then really gone."""
 
+import difflib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -53,13 +54,19 @@ def choose(costs: PackageCosts, removals: Removals, number: int) -> list[str]:
     return chosen
 
 
-def expect_allowed(names: Sequence[str], removals: Removals, installed: InstalledPackages) -> None:
-    """Raise InputError for a package that is not there, or that is kept, with the reason."""
+def expect_there(names: Sequence[str], installed: InstalledPackages) -> None:
+    """Raise InputError for a package that is not in the root: what is known of it before a boot."""
     for name in names:
         if name not in installed.packages:
-            raise InputError(
-                f"--remove {name}: no such package in the root", hint="bootlab packages lists those that cost something"
-            )
+            near = difflib.get_close_matches(name, installed.packages, n=3)
+            hint = f"did you mean {', '.join(near)}?" if near else "bootlab packages lists those that cost something"
+            raise InputError(f"--remove {name}: no such package in the root", hint=hint)
+
+
+def expect_allowed(names: Sequence[str], removals: Removals, installed: InstalledPackages) -> None:
+    """Raise InputError for a package that is not there, or that is kept, with the reason."""
+    expect_there(names, installed)
+    for name in names:
         if (why := removals.why_kept(name)) and why != NOTHING_RAN:
             raise InputError(f"--remove {name}: is kept: {why}", hint="the first table has what can be removed")
 
