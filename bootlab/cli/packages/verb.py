@@ -183,7 +183,8 @@ def _proof(shop: Workshop, run: Run, chosen: ChosenPlace, question: _Question, *
         raise InputError(f"{system.name}: no package of it can be removed", hint="bootlab packages says why, of each")
     expect_allowed(names, found.removals, question.installed)
     if not silent:
-        err.print(f"without {', '.join(names)}", soft_wrap=True)
+        few = f" (no more of the {asked.number} take anything along)" if len(names) < (asked.number or 0) else ""
+        err.print(f"without {', '.join(names)}{few}", soft_wrap=True)
     removed = Removed(names, leave_out(shop, system, names, question.installed))
     with run.locked(), boot_progress(None, silent=silent) as progress, chosen.open(progress.note) as place:
         engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.count_boot(done.job.label))
