@@ -12,7 +12,7 @@ from bootlab.build.board.model import with_board_model
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.debian import packages
 from bootlab.build.formats.cpio import Entry
-from bootlab.build.image.files import find_image_files
+from bootlab.build.image.files import find_image_files, read_booted_entries
 from bootlab.build.kernel.build import BuiltKernel, build_kernel
 from bootlab.build.kernel.image import expect_arch, expect_loadable, extract_vmlinux, inspect
 from bootlab.build.root import disk, initramfs
@@ -112,6 +112,8 @@ def build_root_of(shop: Workshop, system: System, part: str) -> BuiltRoot:
 
 def root_entries_of(shop: Workshop, system: System, part: str) -> tuple[Entry, ...]:
     """Return the files of the `part` (initramfs, rootfs) of `system`, which has it. Raises as `prepare`."""
+    if system.image is not None:
+        return read_booted_entries(shop, system, part)
     recipe: Recipe | None = system.initramfs if part == "initramfs" else system.rootfs
     assert recipe is not None
     if recipe.path is None:

@@ -32,6 +32,7 @@ VERBS: Final = {
     "import": "import_:import_",
     "advise": "advise:advise",
     "audit": "audit:audit",
+    "packages": "packages.verb:packages",
     "tailor": "tailor:tailor",
     "unused": "unused:unused",
     "coldplug": "coldplug:coldplug",

@@ -1,35 +1,22 @@
 """`bootlab audit SYSTEM|RUN`: what a boot does for nothing, what each of it costs, and what removes it."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from bootlab.build import boot_files
-from bootlab.build.formats.cpio import Entry
-from bootlab.build.source.config_text import read_config
 from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import Json, Runs, names_system, open_shop, open_store, open_system
 from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, save_profile, start_run
+from bootlab.cli.profile.evidence import Goal, expect_goal, gather_evidence
 from bootlab.cli.profile.verb import SystemOrRun
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import err
-from bootlab.errors import InputError
 from bootlab.experiments.recorded_profiles import LABEL, Profiled, read_profile_run, require_profile
 from bootlab.experiments.store import RunKind
 from bootlab.findings.analysis import Analysis
 from bootlab.findings.audit.finding import Audit
 from bootlab.findings.audit.kinds import audit as find_all
-from bootlab.findings.audit.kinds import gather
 from bootlab.measure.record_files import write_json
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.findings.view import audit_view
-from bootlab.system import System
-
-Goal = Annotated[
-    str | None,
-    typer.Option("--goal", metavar="UNIT", help="What the boot is for. [default: the unit that runs bootlab-mark]"),
-]
 
 
 def audit(system: SystemOrRun, goal: Goal = None, json: Json = False, runs: Runs = None) -> int:
@@ -58,27 +45,6 @@ def audit(system: SystemOrRun, goal: Goal = None, json: Json = False, runs: Runs
 
 
 def _audit(shop: Workshop, analysis: Analysis, run: str, goal: str | None) -> Audit:
-    system = analysis.system
-    config = boot_files.prepare(shop, system).kernel_config
-    evidence = gather(
-        analysis,
-        shop.cache,
-        initramfs=_entries(shop, system, "initramfs"),
-        rootfs=_entries(shop, system, "rootfs"),
-        kernel_config=read_config(config) if config is not None else {},
-        goal=goal,
-    )
-    if goal is not None and (evidence.plan is None or goal not in {unit.name for unit in evidence.plan.units}):
-        known = sorted(unit.name for unit in evidence.plan.units if unit.wanted) if evidence.plan else []
-        raise InputError(
-            f"--goal {goal}: no such unit",
-            hint=f"there are {', '.join(known)}" if known else "its root file system has no units that are known",
-        )
+    evidence = gather_evidence(shop, analysis, goal)
+    expect_goal(evidence, goal)
     return find_all(evidence, run)
-
-
-def _entries(shop: Workshop, system: System, part: str) -> tuple[Entry, ...] | None:
-    recipe = system.initramfs if part == "initramfs" else system.rootfs
-    if recipe is None or (recipe.path is not None and part == "rootfs"):
-        return None
-    return boot_files.root_entries_of(shop, system, part)

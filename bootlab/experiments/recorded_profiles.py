@@ -20,7 +20,7 @@ from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.compressed import find_kept
 from bootlab.system import System
 
-_KINDS = (RunKind.PROFILE, RunKind.AUDIT)
+_KINDS = (RunKind.PROFILE, RunKind.AUDIT, RunKind.PACKAGES)
 """The kinds of run that hold profiled boots."""
 LABEL = "1"
 AGAINST = "against"

@@ -79,6 +79,7 @@ class RunKind(StrEnum):
     SNAPSHOT = "snapshot"
     CLONES = "clones"
     LIVES = "lives"
+    PACKAGES = "packages"
 
 
 _RESUMED_BY: Final = {

@@ -12,6 +12,7 @@ from bootlab.experiments.comparing import read_compared
 from bootlab.experiments.compression.result import CompressionResult
 from bootlab.experiments.importing import read_import
 from bootlab.experiments.lives.result import LivesResult
+from bootlab.experiments.packages.result import PackagesResult
 from bootlab.experiments.read_result import read_result
 from bootlab.experiments.recorded_profiles import read_profiled
 from bootlab.experiments.series import read_boot, read_series
@@ -27,6 +28,7 @@ from bootlab.ledger.gate.result import GateResult
 from bootlab.report.bisect.view import bisect_view
 from bootlab.report.boots.view import boot_view, compare_view, series_view
 from bootlab.report.compression.view import compression_view
+from bootlab.report.findings.packages_view import packages_view
 from bootlab.report.findings.view import audit_view, coldplug_view, unused_view
 from bootlab.report.gate.view import gate_view
 from bootlab.report.lives.view import lives_view
@@ -64,6 +66,7 @@ KINDS: Final[Mapping[RunKind, Callable[[Run], View]]] = {
     RunKind.SNAPSHOT: _kind(partial(read_result, form=SnapshotResult), snapshot_view),
     RunKind.CLONES: _kind(partial(read_result, form=ClonesResult), clones_view),
     RunKind.LIVES: _kind(partial(read_result, form=LivesResult), lives_view),
+    RunKind.PACKAGES: _kind(partial(read_result, form=PackagesResult), packages_view),
 }
 """Kind -> what reads a run of it and returns its view. Raises InputError for an interrupted run, StoreError for a
 damaged one."""

@@ -23,6 +23,8 @@ class DiskImage(Part):
     """How long its bootloader shows its menu; None: as it is. What follows is changed on a copy of the image."""
     loader: Literal["uki"] | None = Field(default=None, exclude_if=lambda value: value is None)
     """`uki`: UEFI starts kernel, initramfs and words as one file, with systemd's stub; None: as it is."""
+    without: tuple[str, ...] = Field(default=(), strict=False, exclude_if=lambda value: not value)
+    """Debian packages that are taken out of its root, with their files; scripts of theirs are not run."""
     order: bool = Field(default=True, exclude_if=lambda value: value is True)
     """Whether the firmware is told to boot from this disk first (QEMU's bootindex)."""
     life: int = Field(default=1, ge=1, le=MOST_LIVES, exclude_if=lambda value: value == 1)

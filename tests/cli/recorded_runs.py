@@ -12,6 +12,7 @@ from bootlab.experiments.compression.result import CompressionResult
 from bootlab.experiments.family import Family
 from bootlab.experiments.importing import Imported, ImportedFile, ImportResult, import_document
 from bootlab.experiments.lives.result import lives_result
+from bootlab.experiments.packages.result import PackagesProof, PackagesResult
 from bootlab.experiments.series import series_of
 from bootlab.experiments.snapshot.result import clones_result, kept_result
 from bootlab.experiments.store import Run, RunKind, Store
@@ -24,6 +25,8 @@ from bootlab.experiments.trial.result import TryResult
 from bootlab.findings.audit.finding import Audit, Finding, Item
 from bootlab.findings.coldplug_result import ColdplugResult, Module
 from bootlab.findings.device_modules import Device
+from bootlab.findings.packages.owner import OwnerKind
+from bootlab.findings.packages.package_costs import PackageCost, PackageCosts
 from bootlab.findings.unused_result import File, UnusedPart, UnusedResult
 from bootlab.importers.importer import Options
 from bootlab.importers.reading.source import open_source
@@ -37,6 +40,7 @@ from bootlab.ledger.gate.making import make_result
 from bootlab.measure.record import BootRecord, Outcome, RestoredRecord
 from bootlab.measure.record_files import write_json
 from bootlab.snapshot.refusals import KeptFile, MemoryForm, SnapshotManifest
+from bootlab.techniques.model.verdict import Verdict
 from tests.cli.conftest import write_profile_run
 
 REPORT = Path(__file__).parents[1] / "data" / "report"
@@ -197,6 +201,37 @@ def unused_run(store: Store, *, outcome: Outcome | None = Outcome.READY) -> Run:
     return keep(run, result)
 
 
+def packages_run(store: Store, *, verdict: Verdict = Verdict.SHORTER) -> Run:
+    run = store.start(RunKind.PACKAGES, "made-up", {"paths": True})
+    before = Family(tuple(boots("series-before.json")), tuple(boots("series-before.json")))
+    after = Family(tuple(boots("series-after.json")))
+    rows = [
+        PackageCost(
+            kind=OwnerKind.PACKAGE, name="late", version="1", cost_ns=2_000_000, executed_ns=1_000_000,
+            idle_ns=1_000_000, gone_ns=3_000_000, gone_idle_ns=1_000_000, along=["late-plugins"], processes=2,
+            programs=["/etc/init.d/late"], units=["late"], modules=["floppy"], modules_ns=500_000, initramfs_files=1,
+            initramfs_bytes=10, unpacking_ns=100_000, files_read=3, read_bytes=1_234,
+        ),
+        PackageCost(
+            kind=OwnerKind.PACKAGE, name="systemd", cost_ns=5_000_000, executed_ns=5_000_000, idle_ns=0,
+            kept="it is the first process", units=[f"unit-{number}" for number in range(5)],
+        ),
+        PackageCost(kind=OwnerKind.PACKAGE, name="bash", cost_ns=100, executed_ns=100, idle_ns=0, kept="essential"),
+        PackageCost(kind=OwnerKind.KERNEL, name="", cost_ns=2_999_000, executed_ns=2_999_000, idle_ns=0),
+        PackageCost(kind=OwnerKind.UNPACKAGED, name="opt/\x1b[31m|x", cost_ns=900, executed_ns=900, idle_ns=0),
+    ]  # fmt: skip
+    costs = PackageCosts(
+        system="made-up", total_ns=10_000_000, goal="goal", installed=7, rows=rows, silent=["idle"],
+        doubts=["1 packages have no list of their files in /var/lib/dpkg/info: odd"], cpu="max", ns_per_instruction=1,
+        hashes={"kernel": "1" * 64},
+    )  # fmt: skip
+    proof = PackagesProof(
+        removed=["late"], along=["late-plugins", "libnoise"], came=["libquiet"], predicted_ns=3_000_000,
+        comparison=compare_series(before, after), verdict=verdict,
+    )  # fmt: skip
+    return keep(run, PackagesResult(costs=costs, proof=proof, profile=str(run.path / "boots/1"), run=str(run.path)))
+
+
 def coldplug_run(store: Store) -> Run:
     run = store.start(RunKind.COLDPLUG, "made-up", {"system": "made-up.toml"})
     result = ColdplugResult(
@@ -302,5 +337,6 @@ RUNS: dict[RunKind, Callable[[Store], Run]] = {
     RunKind.SNAPSHOT: snapshot_run,
     RunKind.CLONES: clones_run,
     RunKind.LIVES: lives_run,
+    RunKind.PACKAGES: packages_run,
 }
 """Kind -> what writes a run of it into a store."""

@@ -12,12 +12,13 @@ from bootlab.experiments.store import Run, RunKind, Store, read_run
 from bootlab.measure.record import Outcome
 from bootlab.measure.record_files import write_json
 from bootlab.report.kinds import KINDS
+from bootlab.techniques.model.verdict import Verdict
 from tests.cli.conftest import write_profile_run
-from tests.cli.recorded_runs import AUDIT, RUNS, coldplug_run, unused_run
+from tests.cli.recorded_runs import AUDIT, RUNS, coldplug_run, packages_run, unused_run
 
 WITHOUT_A_PAGE = {
     RunKind.GATE, RunKind.BISECT, RunKind.AUDIT, RunKind.TAILOR, RunKind.UNUSED, RunKind.COLDPLUG, RunKind.SNAPSHOT,
-    RunKind.CLONES,
+    RunKind.CLONES, RunKind.PACKAGES,
 }  # fmt: skip
 TITLES = {
     RunKind.BOOT: "ms virtual",
@@ -37,6 +38,7 @@ TITLES = {
     RunKind.SNAPSHOT: "instructions that no clone runs",
     RunKind.CLONES: "all different: random bytes",
     RunKind.LIVES: "2 lives; powered off 60 s after power-on",
+    RunKind.PACKAGES: "that are no package's are the boot's 10.00 ms",
 }
 """What the terminal view of a kind says, and that of no other need say."""
 
@@ -101,6 +103,26 @@ def test_long_lists_say_how_much_they_leave_out(tmp_path: Path, capsys: pytest.C
     assert lines[1] == "modules for them: 15, 150,105 bytes"
     assert lines[2].split() == ["10,014", "virtio_14"]
     assert lines[14].strip() == "and 3 more"
+
+
+def test_packages_are_ranked_closed_and_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = Store(tmp_path)
+    written = packages_run(store)
+    assert run(["report", str(written.path)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "for goal; 7 packages are installed, and of 1 nothing ran or was read" in said
+    assert "late 3.00 2.00 30.0 1 unit (late); 2 processes; 1 module, 0.50 ms to load; 1 file of the" in said
+    assert "late-plugins with it" in said
+    assert "systemd 5.00 50.0 it is the first process; 5 units (unit-0, unit-1, unit-2 and 2 more)" in said
+    assert "all others 0.00 0.0 each below 0.05 %" in said
+    assert "account closed: 7.00 ms of packages and 3.00 ms that are no package's are the boot's 10.00 ms" in said
+    assert "gone with them: late-plugins, libnoise come instead: libquiet predicted 3.00 ms, measured" in said
+    assert "verdict: shorter" in said
+    assert run(["report", str(written.path), "--markdown"]) == 0
+    markdown = capsys.readouterr().out
+    assert "| `late` | 3.00 | 2.00 |" in markdown and "\x1b" not in markdown
+    assert run(["report", str(packages_run(store, verdict=Verdict.BROKE_IT).path)]) == 1
+    assert "verdict: broke it" in capsys.readouterr().out
 
 
 def audited_profile(store: Store, asked: dict[str, object]) -> Run:

@@ -1,23 +1,27 @@
-"""A copy of an image whose loader boots the same kernel in another way: other words, another wait, another loader.
+"""A copy of an image that boots otherwise: other words, another wait, another loader, without some of its packages.
 
 The user's image stays as it is. The loader's own text files, or a unified kernel image, are written into a copy with
 mtools and debugfs; what the cache keeps of that is an overlay, a qcow2 file of what is other than in the image.
 """
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bootlab.build.cache import Cache
 from bootlab.build.debian import packages
+from bootlab.build.debian.installed_packages import STATUS
 from bootlab.build.formats import ext4
 from bootlab.build.formats.sparse import copy_sparse
 from bootlab.build.image import loader_text
 from bootlab.build.image.contents import Chain
 from bootlab.build.image.efi_program import make_uki
 from bootlab.build.image.image_file import EFI, QCOW2, RAW, ImageFile, content_hash
+from bootlab.build.image.image_root import read_root
 from bootlab.build.image.kept_contents import FORMAT, ReadImage, keep_contents, load_contents
 from bootlab.build.image.reading import ImageReader, Volume
+from bootlab.build.image.taken_out import take_out
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import ProgramFailed, run
@@ -42,12 +46,17 @@ class LoaderChange:
 
     @property
     def is_none(self) -> bool:
-        return not self.words and self.asked.menu_s is None and self.asked.loader is None
+        return not self.changes_loader and not self.asked.without
+
+    @property
+    def changes_loader(self) -> bool:
+        return bool(self.words) or self.asked.menu_s is not None or self.asked.loader is not None
 
     @property
     def identity(self) -> str:
         """Return what tells this change from others."""
-        return repr((self.words, self.asked.menu_s, self.asked.loader, self.suite))
+        without = (sorted(self.asked.without),) if self.asked.without else ()
+        return repr((self.words, self.asked.menu_s, self.asked.loader, self.suite, *without))
 
 
 def make_changed_copy(shop: Workshop, read: ReadImage, chain: Chain, change: LoaderChange) -> ReadImage:
@@ -63,11 +72,16 @@ def make_changed_copy(shop: Workshop, read: ReadImage, chain: Chain, change: Loa
     key = f"{_FORMAT} {FORMAT} {base} {read.image.format} {read.sha256} {chain.loader} {change.identity}"
 
     def make(out: Path) -> None:
-        shop.tell(f"changing what the loader of {read.image.path.name} is told, on a copy")
         out.mkdir()
         copy = out.parent / "copy"
         _copy(read.image, copy)
-        _CopyWriter(read, copy, chain).write(change, stub)
+        writer = _CopyWriter(read, copy, chain)
+        if change.asked.without:
+            shop.tell(f"taking {', '.join(change.asked.without)} out of a copy of {read.image.path.name}")
+            writer.take_out(change.asked.without, shop.cache)
+        if change.changes_loader:
+            shop.tell(f"changing what the loader of {read.image.path.name} is told, on a copy")
+            writer.write(change, stub)
         changed = ImageFile(copy, RAW, copy.stat().st_size)
         keep_contents(changed, out / _CONTENTS)
         (out / _HASH).write_text(content_hash(changed))
@@ -124,6 +138,21 @@ class _CopyWriter:
         if not changed:
             raise InputError(f"image: nothing in what {self._chain.loader} reads says what is to be changed")
 
+    def take_out(self, names: Sequence[str], cache: Cache) -> None:
+        """Remove packages from the root of the copy."""
+        image = ImageFile(self._copy, RAW, self._copy.stat().st_size)
+        with ImageReader(image, self._scratch) as reader:
+            volume, entries = read_root(reader, image, cache)
+        if volume.kind != "ext4":
+            raise InputError(f"image.without: its root is on {volume.kind}, which bootlab cannot write: ext4 it can")
+        taken = take_out(entries, names, str(self._read.image.path))
+        self._expect_clean(volume)
+        status = self._scratch / "status"
+        status.write_bytes(taken.status)
+        lines = [f"rm {_quoted(f'/{path}')}" for path in taken.files]
+        lines += [f"rm /{STATUS}", f"write {_quoted(str(status))} /{STATUS}", f"sif /{STATUS} mode 0100644"]
+        self._change_ext4(volume, lines, f"{', '.join(names)} could not be taken out")
+
     def _put_uki(self, esp: Volume | None, stub: Path, words: str) -> None:
         if esp is None or not self._chain.kernel:
             raise InputError("image.loader: no EFI system partition, or no kernel, that a UKI could be made of")
@@ -160,14 +189,17 @@ class _CopyWriter:
         name = "/" + path.lstrip("/")
         lines = [f"rm {_quoted(name)}", f"write {_quoted(str(content))} {_quoted(name)}"]
         lines.append(f"sif {_quoted(name)} mode 0100644")
+        self._change_ext4(volume, lines, f"{name} could not be written")
+
+    def _change_ext4(self, volume: Volume, lines: Sequence[str], trouble: str) -> None:
         script = self._scratch / "debugfs"
-        script.write_text("".join(f"{line}\n" for line in lines))
+        script.write_text("".join(f"{line}\n" for line in lines), errors="surrogateescape")
         place = f"{self._copy}?offset={volume.partition.start}"
         environment = {"E2FSPROGS_FAKE_TIME": str(ext4.DATE)}
         done = run(["debugfs", "-w", "-f", script, place], env=environment, package="e2fsprogs", deadline_s=_DEADLINE_S)
         complaints = _complaints(done.stderr.decode(errors="replace").splitlines())
         if complaints:
-            raise BootlabError(f"image: {name} could not be written: {'; '.join(complaints[:3])}")
+            raise BootlabError(f"image: {trouble}: {'; '.join(complaints[:3])}")
 
     def _expect_clean(self, volume: Volume) -> None:
         with self._copy.open("rb") as file:

@@ -5,11 +5,14 @@ from pathlib import Path
 
 from bootlab.build.cache import file_sha256
 from bootlab.build.debian import packages
+from bootlab.build.formats.cpio import Entry
 from bootlab.build.image.changed_copy import LoaderChange, make_changed_copy
 from bootlab.build.image.contents import BIOS, UEFI, Chain
 from bootlab.build.image.image_file import open_image
+from bootlab.build.image.image_root import read_image_root
 from bootlab.build.image.kept_contents import ReadImage, read_image
 from bootlab.build.kernel.image import extract_vmlinux, inspect
+from bootlab.build.root.initramfs import read_contents
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import BootFiles, System
@@ -29,14 +32,8 @@ def find_image_files(shop: Workshop, system: System) -> BootFiles:
 
     Raises InputError for an image that cannot boot with the system's firmware, MissingTool, Unreachable (OVMF).
     """
-    assert system.image is not None
-    read = read_image(shop, open_image(system.image.path))
+    read, chain = find_booted_image(shop, system)
     by_uefi = system.machine.firmware == "ovmf"
-    chain = _expect_chain(read, by_uefi)
-    change = LoaderChange(system.kernel.cmdline, system.image, system.machine.firmware_suite)
-    if not change.is_none:
-        read = make_changed_copy(shop, read, chain, change)
-        chain = _expect_chain(read, by_uefi)
     firmware = _fetch_ovmf(shop, system) if by_uefi else _Firmware()
     kernel = read.file(chain.kernel) if chain.kernel else None
     if kernel is None:
@@ -67,6 +64,36 @@ def find_image_files(shop: Workshop, system: System) -> BootFiles:
         core_code=read.contents.core_code,
         hashes={"image": read.sha256, **hashes},
     )
+
+
+def find_booted_image(shop: Workshop, system: System) -> tuple[ReadImage, Chain]:
+    """Return the image that `system` boots, a changed copy where it asks for one, and how it comes to its kernel.
+
+    Raises as `find_image_files`.
+    """
+    assert system.image is not None
+    read = read_image(shop, open_image(system.image.path))
+    by_uefi = system.machine.firmware == "ovmf"
+    chain = _expect_chain(read, by_uefi)
+    change = LoaderChange(system.kernel.cmdline, system.image, system.machine.firmware_suite)
+    if change.is_none:
+        return read, chain
+    read = make_changed_copy(shop, read, chain, change)
+    return read, _expect_chain(read, by_uefi)
+
+
+def read_booted_entries(shop: Workshop, system: System, part: str) -> tuple[Entry, ...]:
+    """Return the files of the image that `system` boots: of its root (rootfs), or of its loader's initramfs.
+
+    Raises InputError for what is not there or cannot be listed, and as `find_image_files`.
+    """
+    read, chain = find_booted_image(shop, system)
+    if part == "rootfs":
+        return read_image_root(read.image, shop.cache)
+    entries = read_contents(read.file(chain.initramfs)) if chain.initramfs else None
+    if entries is None:
+        raise InputError(f"image: {read.image.path}: what is in its initramfs is not known")
+    return tuple(entries)
 
 
 def _expect_chain(read: ReadImage, by_uefi: bool) -> Chain:

@@ -21,14 +21,16 @@ _LARGEST: Final = 4 << 30
 """Bytes of the files of an image that are read: they lie in scratch space, and then in memory."""
 
 
-def read_image_entries(path: Path, cache: Cache) -> list[Entry] | None:
+def read_image_entries(path: Path, cache: Cache, start: int = 0) -> list[Entry] | None:
     """Return the folders, files and links of an image; None where its file system is not one that is read here.
 
-    The folder of `cache` has to have room for its files. Raises InputError for a damaged image and one of more than 4
-    GiB of files, MissingTool, StoreError.
+    `start`: the byte of the file that the file system begins at, as in a disk with partitions. The folder of `cache`
+    has to have room for its files. Raises InputError for a damaged image and one of more than 4 GiB of files,
+    MissingTool, StoreError.
     """
     try:
         with path.open("rb") as file:
+            file.seek(start)
             head = file.read(_EXT_MAGIC_AT + 2)
     except OSError as error:
         raise InputError(f"{path}: {(error.strerror or str(error)).lower()}") from error
@@ -39,9 +41,11 @@ def read_image_entries(path: Path, cache: Cache) -> list[Entry] | None:
         argv: list[str | Path]
         if head[_EXT_MAGIC_AT:] == _EXT_MAGIC:
             out.mkdir()
-            argv, package = ["debugfs", "-R", f'rdump / "{out}"', path], "e2fsprogs"
+            place = f"{path}?offset={start}" if start else path
+            argv, package = ["debugfs", "-R", f'rdump / "{out}"', place], "e2fsprogs"
         elif head.startswith(_SQUASHFS_MAGIC):
-            argv, package = ["unsquashfs", "-no-progress", "-no-xattrs", "-quiet", "-dest", out, path], "squashfs-tools"
+            argv = ["unsquashfs", "-no-progress", "-no-xattrs", "-quiet", "-offset", str(start), "-dest", out, path]
+            package = "squashfs-tools"
         else:
             return None
         try:
