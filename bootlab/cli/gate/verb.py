@@ -65,6 +65,7 @@ class GateForm(StrEnum):
 
 _LEDGER = "ledger"
 _WALL_BOOTS = 15
+_MOST_SEEDS = 999
 
 
 def complete_against(incomplete: str) -> list[str]:
@@ -95,7 +96,7 @@ def gate(
     ] = "ready",
     seeds: Annotated[
         int | None,
-        typer.Option("--seeds", min=FEWEST_SEEDS, max=999, help="Boots a side. [default: 3 virtual, 15 wall]"),
+        typer.Option("--seeds", min=FEWEST_SEEDS, max=_MOST_SEEDS, help="Boots a side. [default: 3 virtual, 15 wall]"),
     ] = None,
     nulls: Annotated[
         int, typer.Option("--nulls", min=FEWEST_NULLS, max=20, help="Null changes a side (virtual clock).")
@@ -326,6 +327,12 @@ def _seeds(before: System | GateBaseline, after: System, number: int | None) -> 
             recorded = [one.seed for one in before.family.members]
         if number is not None and number != len(recorded):
             raise InputError(f"--seeds {number}: what is on record has {len(recorded)}", hint="leave it out")
+        if len(set(recorded)) != len(recorded) or len(recorded) > _MOST_SEEDS:
+            raise InputError(
+                f"--against {before.name}: has {len(recorded)} boots with {len(set(recorded))} seeds, and a gate boots "
+                f"each seed once, {_MOST_SEEDS} at most",
+                hint="bootlab try records what a gate is held against",
+            )
         return recorded
     return list(range(after.seed, after.seed + (number or FEWEST_SEEDS)))
 

@@ -41,6 +41,10 @@ def hold_exact(
         before = against
     else:
         before = GateBaseline(against.name, boots.family(BEFORE, against, nulls=nulls))
+        if before.family is not None and before.family.failed is None:
+            for what in figures:
+                # A figure that there is not is told before the other side is booted.
+                before.times(what)
     after = boots.family(AFTER, system, nulls=nulls)
     while True:
         if after.failed is not None or (before.family is not None and before.family.failed is not None):
