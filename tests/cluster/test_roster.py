@@ -5,11 +5,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
 from distributed import Client
 
 from bootlab.cluster.order import WorkerFacts
-from bootlab.cluster.roster import SUMMARY, Roster, differs
+from bootlab.cluster.roster import ALONE, SUMMARY, Roster, differs
 from bootlab.cluster.worker import hash_sources
+from bootlab.errors import BootFailed
 
 FAST, SLOW = "tls://192.0.2.1:1", "tls://192.0.2.2:1"
 
@@ -68,3 +70,22 @@ def test_every_tool_that_differs_is_named_with_both_hashes() -> None:
     assert "another firmware" in str(differs(facts(tools={**ours, "firmware": "d"}), ours))
     assert "another bootlab" in str(differs(facts(sources="e" * 64), ours))
     assert differs(facts(problem="no QEMU there"), ours) == "no QEMU there"
+
+
+def test_a_series_by_a_clock_on_the_wall_stays_with_its_processor(tmp_path: Path) -> None:
+    """Another port is the same machine, another processor is none: not by its address, nor by its host's name."""
+
+    def one_for(address: str, host: str, flags: str) -> str:
+        looked = roster([])
+        looked._facts = {address: WorkerFacts(host, "x86_64", "some cpu", flags, hash_sources())}
+        return looked.one_for(tmp_path, [address])
+
+    assert one_for(FAST, "node7", "aaa") == FAST
+    kept = json.loads((tmp_path / ALONE).read_text())
+    assert (kept["host"], kept["cpu_model"], kept["cpu_flags"]) == ("node7", "some cpu", "aaa")
+    assert one_for(SLOW, "node7", "aaa") == SLOW
+    for address, host, flags in ((FAST, "node7", "bbb"), (SLOW, "node7", "bbb"), (FAST, "node8", "aaa")):
+        with pytest.raises(BootFailed, match=r"timed on worker tls://192\.0\.2\.1:1 \(node7, some cpu, aaa\)"):
+            one_for(address, host, flags)
+    (tmp_path / ALONE).write_text(json.dumps({"schema": "bootlab.worker/1", "address": FAST, "host": "node7"}))
+    assert one_for(SLOW, "node7", "bbb") == SLOW, "an older version kept no processor"
