@@ -35,7 +35,9 @@ from bootlab.experiments.family_boots import FamilyBoots, wall_clock
 from bootlab.experiments.series import recorded_boots
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS, FEWEST_WALL
-from bootlab.ledger.file import choose, read_history
+from bootlab.ledger.commit import find_commit
+from bootlab.ledger.entry import LedgerEntry
+from bootlab.ledger.file import History, choose, read_history
 from bootlab.ledger.gate.boots import AFTER, BEFORE, Held, hold_exact, hold_noisy
 from bootlab.ledger.gate.figures import GateBaseline, parse_figures
 from bootlab.ledger.gate.judging import GateVerdict, Limit, parse_limit
@@ -282,7 +284,21 @@ def _recorded(records: _Records, against: str, system: System) -> GateBaseline:
         last = history.entries[-1]
         words = f"{last.outcome} ({last.clock} clock)"
         err.print(f"bootlab: warning: the last entry of {system.name} is {words}: held against the last that does")
-    return GateBaseline(against, entry=choose(history, commit) if commit else ready[-1])
+    return GateBaseline(against, entry=_entry_of(history, commit) if commit else ready[-1])
+
+
+def _entry_of(history: History, words: str) -> LedgerEntry:
+    try:
+        return choose(history, words)
+    except InputError:
+        # A branch or a tag: of which commit it is, the repository here knows.
+        try:
+            commit = find_commit(Path(), words).name
+        except BootlabError:
+            commit = ""
+        if not commit:
+            raise
+        return choose(history, commit)
 
 
 def _expect_one_clock(after: System, before: System | GateBaseline, against: str) -> None:

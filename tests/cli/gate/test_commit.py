@@ -119,6 +119,21 @@ def test_of_one_name_a_run_is_meant_first_and_what_is_neither_is_told(
         run([*words, "--against", "main", "--build", " "])
 
 
+def test_an_entry_of_a_ledger_is_named_by_its_branch(made: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(made.folder)
+    assert run(["try", str(made.system), "cmdline_quiet", "--no-stack", "--json", "--runs", str(made.runs)]) == 0
+    assert run(["ledger", "add", "--commit", "HEAD~2", "--runs", str(made.runs)]) == 0
+    made.git("branch", "measured", "HEAD~2")
+    words = ["gate", str(made.system), "--no-explain", "--runs", str(made.runs)]
+    assert run([*words, "--against", "ledger:measured"]) == 0
+    found = json.loads(Store(made.runs).find("last").result_text())
+    assert (found["against"], found["against_commit"]) == ("ledger:measured", made.at(0))
+    with pytest.raises(InputError, match=f"{made.at(2)}: no entry of mine has such a commit"):
+        run([*words, "--against", "ledger:main"])
+    with pytest.raises(InputError, match="größte: no entry of mine has such a commit"):
+        run([*words, "--against", "ledger:größte"])
+
+
 def test_branches_are_completed(made: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(made.folder)
     assert complete_against("ma") == ["main"]
