@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.experiments.family import NULL_WORD
 from bootlab.findings.analysis import analyse
@@ -34,6 +35,12 @@ CHANGED = ROOT / "build" / "bench" / "changed"
 READY_CALL = 'mark("ready");'
 SIZES = (0, 1, 2, 3, 4, 5)
 """Bytes of files that are new."""
+
+
+@pytest.fixture(scope="module")
+def shop() -> Workshop:
+    """A workshop with this user's cache, which says what takes long."""
+    return Workshop(Cache.default(), tell=print)
 
 
 def written(name: str, data: bytes) -> Path:
