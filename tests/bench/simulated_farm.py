@@ -87,8 +87,8 @@ def run_farm(folder: Path, workers: int, boots: int, boot_s: float = 0.0) -> dic
             children.append(_child("tests.bench.simulated_farm", "--address", address, "--folder", str(place),
                                    "--workers", str(some), "--boot-s", str(boot_s)))  # fmt: skip
         found = _boot_all(folder, address, scheduler, workers, boots)
-        rate = found["boots_a_second_after_the_first_of_each_worker"]
-        share = round(rate * boot_s / workers, 3) if boot_s and rate else None
+        # All of it, the start of each worker as well: a rate between two ends would count a round too many.
+        share = round(boots * boot_s / workers / found["took_s"], 3) if boot_s else None
         return found | {"scheduler_rss_empty_bytes": empty_rss, "boot_s": boot_s, "share_of_n": share}
     finally:
         for child in children:
