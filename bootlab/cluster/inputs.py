@@ -13,7 +13,7 @@ from typing import Final
 
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.cluster.order import Input
-from bootlab.errors import BootlabError, InputError
+from bootlab.errors import BootlabError, InputError, StoreError
 
 _KIND: Final = "cluster-input"
 _Signature = tuple[int, int, int]
@@ -39,11 +39,17 @@ class InputStore:
 
     def take(self, sha256: str, offset: int, data: bytes, sender: str) -> None:
         """Write a piece of an input that `sender` sends, whose pieces come in order. Raises StoreError."""
-        with self._cache.store_errors("taking an input of a cluster"):
+        incoming = self._incoming(sha256, sender)
+        try:
             self._scratch.mkdir(parents=True, exist_ok=True)
-            with self._incoming(sha256, sender).open("r+b" if offset else "wb") as out:
+            with incoming.open("r+b" if offset else "wb") as out:
                 out.seek(offset)
                 out.write(data)
+        except OSError as error:
+            raise StoreError(
+                f"{self._scratch}: {error.strerror or error} while taking an input of a cluster",
+                hint="dask worker --local-directory names another folder for what is under way",
+            ) from error
 
     def finish(self, sha256: str, sender: str) -> bool:
         """Keep the input whose last piece has come; returns False, and keeps nothing, where its hash is another one.

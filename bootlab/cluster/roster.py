@@ -33,6 +33,7 @@ ALONE: Final = "worker.json"
 """In a run whose boots are timed by a clock on the wall: the worker that they ran on."""
 SUMMARY: Final = "cluster.json"
 """In a run that a cluster booted: its workers, what each did, and who was left out, why."""
+_PROCESSOR: Final = ("cpu_model", "cpu_flags")
 _ToolsKey = tuple[tuple[str, str], ...]
 
 
@@ -49,7 +50,7 @@ class Roster:
         self._workers: dict[str, dict[str, Any]] = {}
         self._refreshed = 0.0
         self._looked: dict[tuple[str, _ToolsKey], str | None] = {}
-        self._hosts: dict[str, str] = {}
+        self._facts: dict[str, WorkerFacts] = {}
         self._left_out: dict[str, str] = {}
         self._told = set[str]()
         self._took = defaultdict[str, list[float]](list)
@@ -116,28 +117,28 @@ class Roster:
         Raises BootFailed where the run began on a worker that is not among them.
         """
         with self._lock:
-            hosts = {one: self._host(one) for one in workers}
+            machines = {one: self._machine(one) for one in workers}
             try:
                 said = parse_kept(read_kept(run / ALONE))
-                address, host = str(said["address"]), str(said["host"])
+                address = str(said["address"])
+                # Those who kept no processor are of older versions.
+                began = {name: str(said[name]) for name in ("host", *(_PROCESSOR if "cpu_flags" in said else ()))}
             except FileNotFoundError:
-                address, host = workers[0], hosts[workers[0]]
-                write_json(run / ALONE, {"schema": "bootlab.worker/1", "address": address, "host": host})
+                address = workers[0]
+                write_json(run / ALONE, {"schema": "bootlab.worker/1", "address": address, **machines[address]})
                 self.tell(f"timed by a clock on the wall: all on {self._name(address)}, one at a time")
                 return address
             except UNREADABLE as error:
                 raise BootFailed(f"{run / ALONE}: damaged: {error}", hint="begin a new run") from error
-            if address in hosts:
-                return address
-            # Started again it has another port, and is the same machine.
-            same = [one for one in workers if hosts[one] == host]
+            # Started again it has another port, and is the same machine; another machine may have its port.
+            same = [one for one, found in machines.items() if began.items() <= found.items()]
             if not same:
                 raise BootFailed(
-                    f"{run}: its boots were timed on worker {address} ({host}), which is not there: on another "
-                    "one they would not compare",
+                    f"{run}: its boots were timed on worker {address} ({', '.join(began.values())}), which is not "
+                    "there: on another one they would not compare",
                     hint="start that worker again, or begin a new run",
                 )
-            return same[0]
+            return address if address in same else same[0]
 
     def any_alive(self, workers: list[str]) -> bool:
         """Return whether one of these workers is still there."""
@@ -197,7 +198,7 @@ class Roster:
         took = self._took.get(worker, [])
         return {
             "address": worker,
-            "host": self._host(worker),
+            **self._machine(worker),
             "boots": len(took),
             "median_s": round(statistics.median(took), 3) if took else None,
             "left_out": self._whys().get(worker),
@@ -235,17 +236,19 @@ class Roster:
             if not isinstance(facts, WorkerFacts):
                 why: str | None = f"it cannot look for its tools: {type(facts).__name__}: {facts}; is bootlab there?"
             else:
-                self._hosts[worker] = facts.host
+                self._facts[worker] = facts
                 why = differs(facts, prepared.tools)
             self._looked[worker, key] = why
             if why is not None:
                 self._tell_once(f"left out: {self._name(worker)}: {why}")
 
-    def _host(self, worker: str) -> str:
-        return self._hosts.get(worker, "")
+    def _machine(self, worker: str) -> dict[str, str]:
+        facts = self._facts.get(worker)
+        said = ("", "", "") if facts is None else (facts.host, facts.cpu_model or "", facts.cpu_flags)
+        return dict(zip(("host", *_PROCESSOR), said, strict=True))
 
     def _name(self, worker: str) -> str:
-        host = self._host(worker)
+        host = self._machine(worker)["host"]
         return f"worker {worker}{f' ({host})' if host else ''}"
 
     def _tell_once(self, line: str) -> None:

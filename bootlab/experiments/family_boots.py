@@ -129,7 +129,7 @@ class FamilyBoots:
         """
         contests = {}
         for rebuilt in (False, True):
-            group = {label: one for label, one in changed.items() if _rebuilt(before_system, one[0]) is rebuilt}
+            group = {label: one for label, one in changed.items() if is_rebuilt(before_system, one[0]) is rebuilt}
             contests.update(self._confirmed(group, before, before_system, rebuilt and null_builds))
         return {label: contests[label] for label in changed}
 
@@ -196,6 +196,12 @@ def wall_clock(system: System) -> bool:
     return system.clock.kind is not ClockKind.VIRTUAL
 
 
+def is_rebuilt(before: System | None, after: System) -> bool:
+    """Return whether both systems' kernels are built, and not from one recipe: what moves them may be the build."""
+    built = before.kernel.build if before is not None else None, after.kernel.build
+    return None not in built and built[0] != built[1]
+
+
 def _inside(time_ns: int, unchanged_ns: Sequence[int]) -> bool:
     return min(unchanged_ns) <= time_ns <= max(unchanged_ns)
 
@@ -203,8 +209,3 @@ def _inside(time_ns: int, unchanged_ns: Sequence[int]) -> bool:
 def _near(after: Family, wanted: int) -> bool:
     # The side before may have its fresh boots already: another technique's difference was near as well.
     return wanted > 0 and len(after.fresh) + wanted >= NEAR_FRESH[1]
-
-
-def _rebuilt(before: System | None, after: System) -> bool:
-    built = before.kernel.build if before is not None else None, after.kernel.build
-    return None not in built and built[0] != built[1]

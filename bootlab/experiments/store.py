@@ -293,7 +293,8 @@ class Store:
 
 def is_run(path: Path) -> bool:
     """Return whether a path is the folder of a run, of whatever kind."""
-    return (path / _ABOUT).is_file()
+    # A name too long for a path is no path.
+    return os.path.isfile(path / _ABOUT)
 
 
 def read_run(path: Path) -> Run:

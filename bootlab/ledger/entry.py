@@ -7,9 +7,10 @@ repository, the runs that it was made from do not.
 import hashlib
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from bootlab.document import Document
 from bootlab.errors import InputError
@@ -24,7 +25,20 @@ from bootlab.timeline.event import Nanoseconds
 SCHEMA: Final = "bootlab.ledger/1"
 
 
+def _date(words: str) -> str:
+    # Entries are sorted by it: words that are no date would be the last entry for ever.
+    if words:
+        datetime.fromisoformat(words)
+    return words
+
+
 _Time = Annotated[Nanoseconds, Field(ge=0, lt=1 << 62)]
+_Seed = Annotated[int, Field(ge=0, lt=1 << 31)]
+_Date = Annotated[str, AfterValidator(_date)]
+MOST_BOOTS: Final = 10_000
+"""Of one entry; `bootlab measure` makes no longer series."""
+LONGEST_NAME: Final = 200
+"""Letters of what names a state: a hash has 40, or 64."""
 
 
 class EntryPhase(Document):
@@ -39,13 +53,13 @@ class LedgerEntry(Document):
 
     schema_: Literal["bootlab.ledger/1"] = Field(default=SCHEMA, alias="schema")
     system: str
-    commit: str = ""
+    commit: Annotated[str, Field(max_length=LONGEST_NAME)] = ""
     """The whole hash, or whatever names this state of the system; empty where it has no name."""
-    commit_time: str = ""
+    commit_time: _Date = ""
     """ISO 8601, UTC; empty where the commit has none."""
     dirty: bool = False
     """Whether files differed from the commit's when it was measured."""
-    measured: Annotated[str, Field(min_length=10)]
+    measured: Annotated[_Date, Field(min_length=10)]
     """When its first boot started: ISO 8601, UTC."""
     origin: str
     """What it was made from: the kind of a run, or the format of a recording."""
@@ -61,12 +75,12 @@ class LedgerEntry(Document):
     outcome: str = Outcome.READY.value
     detail: str = ""
     """Why it is not `ready`."""
-    seeds: list[int] = []
+    seeds: Annotated[list[_Seed], Field(max_length=MOST_BOOTS)] = []
     seeds_ns: list[_Time] = []
     """With each of the seeds."""
-    null_ns: list[_Time] = []
+    null_ns: Annotated[list[_Time], Field(max_length=MOST_BOOTS)] = []
     """With changes that mean nothing."""
-    fresh_ns: list[_Time] = []
+    fresh_ns: Annotated[list[_Time], Field(max_length=MOST_BOOTS)] = []
     """With other seeds and other changes that mean nothing."""
     phases: list[EntryPhase] = []
     instructions: int | None = None

@@ -1,6 +1,10 @@
 """What a farm costs, without its machines: a real scheduler, hundreds of workers, and boots on record that answer.
 
     python -m tests.bench.simulated_farm --workers 200 --boots 1000
+    python -m tests.bench.simulated_farm --workers 20 --boots 400 --boot-s 10
+
+With --boot-s each boot takes so many seconds more, in which it needs no processor: so this host stands for workers that
+each have their own, and `share_of_n` is how near N workers come to N times the boots of one.
 
 Scheduler, client and every worker are Dask's and bootlab's own; only the machines are replayed. Some fifty workers
 share a process. Prints one JSON document; docs/scale.md keeps what it said.
@@ -22,6 +26,7 @@ import psutil
 from distributed import Worker
 
 from bootlab.build.cache import Cache
+from bootlab.cluster import worker
 from bootlab.cluster.address import RunningScheduler
 from bootlab.cluster.place import open_cluster
 from bootlab.experiments.engine import Engine, Job, Progress
@@ -35,14 +40,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--workers", type=int, default=200)
     parser.add_argument("--boots", type=int, default=1000)
+    parser.add_argument("--boot-s", type=float, default=0.0)
     parser.add_argument("--address", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.address is not None:
+        if asked.boot_s:
+            _take_longer(asked.boot_s)
         asyncio.run(_be_workers(asked.address, asked.folder, asked.workers))
     else:
         with tempfile.TemporaryDirectory(prefix="bootlab-farm-") as folder:
-            print(json.dumps(run_farm(Path(folder), asked.workers, asked.boots), indent=1))
+            print(json.dumps(run_farm(Path(folder), asked.workers, asked.boots, asked.boot_s), indent=1))
+
+
+def _take_longer(seconds: float) -> None:
+    plain = vars(worker)["boot"]
+
+    def boot(*words: Any, **more: Any) -> Any:
+        time.sleep(seconds)
+        return plain(*words, **more)
+
+    vars(worker)["boot"] = boot
 
 
 async def _be_workers(address: str, folder: Path, number: int) -> None:
@@ -54,8 +72,8 @@ async def _be_workers(address: str, folder: Path, number: int) -> None:
     await asyncio.gather(*(one.finished() for one in there))
 
 
-def run_farm(folder: Path, workers: int, boots: int) -> dict[str, Any]:
-    """Return what so many boots on so many workers took."""
+def run_farm(folder: Path, workers: int, boots: int, boot_s: float = 0.0) -> dict[str, Any]:
+    """Return what so many boots on so many workers took, each `boot_s` longer than it is."""
     children = [_child("dask", "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
                        "--scheduler-file", str(folder / "scheduler.json"))]  # fmt: skip
     try:
@@ -67,8 +85,11 @@ def run_farm(folder: Path, workers: int, boots: int) -> dict[str, Any]:
             place.mkdir()
             some = min(_A_PROCESS, workers - first)
             children.append(_child("tests.bench.simulated_farm", "--address", address, "--folder", str(place),
-                                   "--workers", str(some)))  # fmt: skip
-        return _boot_all(folder, address, scheduler, workers, boots) | {"scheduler_rss_empty_bytes": empty_rss}
+                                   "--workers", str(some), "--boot-s", str(boot_s)))  # fmt: skip
+        found = _boot_all(folder, address, scheduler, workers, boots)
+        # All of it, the start of each worker as well: a rate between two ends would count a round too many.
+        share = round(boots * boot_s / workers / found["took_s"], 3) if boot_s else None
+        return found | {"scheduler_rss_empty_bytes": empty_rss, "boot_s": boot_s, "share_of_n": share}
     finally:
         for child in children:
             child.kill()
@@ -110,7 +131,7 @@ def _boot_all(folder: Path, address: str, scheduler: psutil.Process, workers: in
             "ready": sum(record.ready_ns is not None for record in records),
             "took_s": round(took_s, 1),
             "boots_a_second": round(len(records) / took_s, 1),
-            "boots_a_second_after_the_first_of_each_worker": round(len(steady) / (steady[-1] - steady[0]), 1)
+            "boots_a_second_after_the_first_of_each_worker": round((len(steady) - 1) / (steady[-1] - steady[0]), 3)
             if len(steady) > 1
             else None,
             "scheduler_rss_with_workers_bytes": idle_rss,

@@ -20,6 +20,7 @@ from bootlab.experiments.engine import Job, Progress
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System
 from tests.cluster.running_cluster import RunningCluster, opened
+from tests.namespaces import require_namespaces
 from tests.replayed import Booted, answer, engine, new_run, prepared, replayed, trial, word
 
 OF_A_HOST = {"host", "argv", "started", "wall_s", "run"}
@@ -124,6 +125,39 @@ def test_a_worker_that_cannot_keep_an_input_is_left_out(tmp_path: Path, monkeypa
             records = engine(run, place=place).boot_all(jobs(system, *range(1, 9)))
     assert all(record.ready_ns is not None for record in records)
     assert any(line.startswith("left out: worker") and str(tmp_path / "file") in line for line in told)
+    assert sorted(one["boots"] for one in json.loads((run.path / SUMMARY).read_text())["workers"]) == [0, 8]
+
+
+ROOM = 'mkdir "$FULL"; mount -t tmpfs -o "size=$SIZE" none "$FULL"; exec "$@"'
+
+
+@pytest.mark.parametrize(("folder", "size"), [("cache", "4k"), ("dask-scratch-space", "16k")])
+def test_a_worker_whose_disk_is_full_is_left_out_and_its_boots_run_elsewhere(
+    folder: str, size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file system without room: for what is sent, or for what a boot leaves."""
+    require_namespaces()
+    system, told = replayed(tmp_path), list[str]()
+    monkeypatch.chdir(tmp_path)
+    with RunningCluster(tmp_path, workers=0) as cluster:
+        full = cluster.folder / "full" / folder
+        inside = ["unshare", "--mount", "--propagation", "private", "--", "sh", "-ec", ROOM, "sh"]
+        cluster.add_worker("full", {"FULL": str(full), "SIZE": size}, inside=inside)
+        cluster.wait_for(1)
+        with (
+            opened(cluster, Path("/proc/self/cwd/cache"), told) as place,
+            pytest.raises(BootFailed, match="no worker may"),
+        ):
+            engine(new_run(tmp_path), place=place).boot_all(jobs(system, 1))
+        cluster.add_worker("roomy")
+        cluster.wait_for(2)
+        run = new_run(tmp_path)
+        with opened(cluster, Path("/proc/self/cwd/cache"), told) as place:
+            there = engine(run, place=place).boot_all(jobs(system, *range(1, 9)))
+    assert figures(there) == figures(engine(new_run(tmp_path / "here")).boot_all(jobs(system, *range(1, 9))))
+    assert any(
+        line.startswith("left out: worker") and f"full/{folder}" in line and "o space left" in line for line in told
+    ), told
     assert sorted(one["boots"] for one in json.loads((run.path / SUMMARY).read_text())["workers"]) == [0, 8]
 
 

@@ -155,13 +155,27 @@ def test_an_entry_that_cannot_be_is_left_out_by_name(tmp_path: Path) -> None:
     path = append_entry(tmp_path, entry("a", 10))
     good = json.loads(path.read_text())
     bad: list[dict[str, object]] = [
-        {"seeds": []}, {"seeds": [], "seeds_ns": []}, {"seeds_ns": [-1, 1, 1]}, {"measured": ""}, {"system": "other"},
+        {"seeds": []}, {"seeds": [], "seeds_ns": []}, {"seeds_ns": [-1, 1, 1]}, {"measured": ""},
+        {"measured": "x" * 5000}, {"commit_time": "yesterday"}, {"commit": "x" * 201}, {"seeds": [10**30, 2, 3]},
+        {"seeds": [-1, 2, 3]}, {"seeds": [1] * 10_001, "seeds_ns": [5] * 10_001}, {"null_ns": [5] * 10_001},
+        {"system": "other"},
     ]  # fmt: skip
     path.write_text("".join(json.dumps(good | one) + "\n" for one in bad))
     history = read_history(tmp_path, "board")
     assert history.entries == ()
     assert len(history.remarks) == len(bad)
     assert "in the file of board" in history.remarks[-1]
+
+
+def test_hostile_lines_are_left_out_by_number_and_end_soon(tmp_path: Path) -> None:
+    path = append_entry(tmp_path, entry("a", 10))
+    good = path.read_bytes()
+    deep = [b"[" * 100_000 + b"]" * 100_000, b'{"a":' * 50_000 + b"1" + b"}" * 50_000]
+    wrong = [b"\xff\xfe\x00", b"NaN", b"0", good.strip().replace(b"[1,", b"[1" + b"0" * 5000 + b","), b"\x00" * 10_000]
+    path.write_bytes(b"\n".join([*deep, *wrong]) + b"\n" + good)
+    history = read_history(tmp_path, "board")
+    assert [one.commit[0] for one in history.entries] == ["a"]
+    assert [line.split(":")[1] for line in history.remarks] == [str(number) for number in range(1, 8)]
 
 
 def test_the_rule_for_merging_is_there_whatever_was_in_its_file(tmp_path: Path) -> None:

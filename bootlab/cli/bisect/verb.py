@@ -1,6 +1,5 @@
 """`bootlab bisect SYSTEM --good A --bad B`: which commits, or versions of a package, changed the boot time?"""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +8,7 @@ import typer
 from bootlab.build.workshop import Workshop
 from bootlab.cli.bisect.states import BisectRequest, OfCommits, OfPackages, StatesAsked, find_states
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, open_cache, open_store
+from bootlab.cli.options.commits import Build, Repo, complete_revision, forget_hook
 from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
 from bootlab.cli.profile.boots import Subject, profile_both
 from bootlab.cli.resuming import Resume, digest, kept, settle
@@ -30,23 +30,10 @@ from bootlab.ledger.bisect.search import most_measured
 from bootlab.ledger.bisect.state import BisectState, StateSource, Unusable
 from bootlab.ledger.gate.figures import READY, parse_figures
 from bootlab.ledger.gate.judging import Limit, parse_limit
-from bootlab.ledger.git import run_git
 from bootlab.measure.record_files import write_json
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.bisect.view import bisect_view, plan_view
 from bootlab.system.file import read_text
-
-_OF_ANOTHER_REPOSITORY = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
-"""What git sets for a hook: a build in the checkout, and our own questions, would ask that repository instead."""
-
-
-def complete_revision(incomplete: str) -> list[str]:
-    """Return the branches and tags of the repository here that begin with what was typed."""
-    try:
-        names = run_git(Path(), "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
-    except BootlabError:
-        return []
-    return [name for name in names.split() if name.startswith(incomplete)]
 
 
 def bisect(
@@ -66,13 +53,8 @@ def bisect(
             "--bad", metavar="COMMIT", help="The newer end. [default: HEAD]", autocompletion=complete_revision
         ),
     ] = None,
-    repo: Annotated[
-        Path | None, typer.Option("--repo", metavar="DIR", help="A folder of the repository. [default: the one here]")
-    ] = None,
-    build: Annotated[
-        str | None,
-        typer.Option("--build", metavar="CMD", help="What makes the system's files of a commit, run in its checkout."),
-    ] = None,
+    repo: Repo = None,
+    build: Build = None,
     packages: Annotated[
         bool,
         typer.Option("--packages", help="Not commits: versions of its kernel package that this machine's apt has."),
@@ -123,8 +105,7 @@ def bisect(
     searched on. Commits that do not build, boot or pass their check are passed over. Nothing of the repository's own
     working tree is used or changed. Exit code 0: each change has its commit; 1: some of it has not.
     """
-    for name in _OF_ANOTHER_REPOSITORY:
-        os.environ.pop(name, None)
+    forget_hook()
     store, text, chosen = open_store(runs), read_text(system), choose_place(cluster, parallel)
     if resume is None and good is None and not packages:
         raise InputError("--good: missing", hint="the older end, for example --good v1.0 --bad HEAD")

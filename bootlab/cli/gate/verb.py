@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from bootlab.cli.gate.commit import AskedCommit
 from bootlab.cli.gate.growth import GateSides, find_growth, with_growth
 from bootlab.cli.options.arguments import (
     Json,
@@ -22,6 +23,7 @@ from bootlab.cli.options.arguments import (
     open_store,
     open_system,
 )
+from bootlab.cli.options.commits import Build, Repo, complete_revision, forget_hook
 from bootlab.cli.options.ledger import Ledger, ledger_folder
 from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
 from bootlab.cli.terminal.showing import show
@@ -33,7 +35,9 @@ from bootlab.experiments.family_boots import FamilyBoots, wall_clock
 from bootlab.experiments.series import recorded_boots
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS, FEWEST_WALL
-from bootlab.ledger.file import choose, read_history
+from bootlab.ledger.commit import find_commit
+from bootlab.ledger.entry import LedgerEntry
+from bootlab.ledger.file import History, choose, read_history
 from bootlab.ledger.gate.boots import AFTER, BEFORE, Held, hold_exact, hold_noisy
 from bootlab.ledger.gate.figures import GateBaseline, parse_figures
 from bootlab.ledger.gate.judging import GateVerdict, Limit, parse_limit
@@ -63,6 +67,12 @@ class GateForm(StrEnum):
 
 _LEDGER = "ledger"
 _WALL_BOOTS = 15
+_MOST_SEEDS = 999
+
+
+def complete_against(incomplete: str) -> list[str]:
+    """Return the system files and folders, branches and tags here that begin with what was typed."""
+    return [*complete_system(incomplete), *complete_revision(incomplete)]
 
 
 def gate(
@@ -72,8 +82,9 @@ def gate(
         typer.Option(
             "--against",
             metavar="BASE",
-            help="A system file, which is booted as well; a run; `ledger`, its last entry; or `ledger:COMMIT`.",
-            autocompletion=complete_system,
+            help="A system file, or a commit, tag or branch, which is booted as well; a run; `ledger`, its last entry; "
+            "or `ledger:COMMIT`.",
+            autocompletion=complete_against,
         ),
     ],
     limit: Annotated[
@@ -87,7 +98,7 @@ def gate(
     ] = "ready",
     seeds: Annotated[
         int | None,
-        typer.Option("--seeds", min=FEWEST_SEEDS, max=999, help="Boots a side. [default: 3 virtual, 15 wall]"),
+        typer.Option("--seeds", min=FEWEST_SEEDS, max=_MOST_SEEDS, help="Boots a side. [default: 3 virtual, 15 wall]"),
     ] = None,
     nulls: Annotated[
         int, typer.Option("--nulls", min=FEWEST_NULLS, max=20, help="Null changes a side (virtual clock).")
@@ -101,6 +112,8 @@ def gate(
     ] = None,
     form: Annotated[GateForm, typer.Option("--format", help="How the answer is printed.")] = GateForm.TEXT,
     ledger: Ledger = None,
+    repo: Repo = None,
+    build: Build = None,
     parallel: Parallel = None,
     cluster: Cluster = None,
     json: Json = False,
@@ -119,7 +132,13 @@ def gate(
     with _an_answer_of_its_own():
         asked = _AskedGate(figures, seeds, nulls, choose_place(cluster, parallel))
         records = _Records(open_store(runs), ledger)
-        return _gate(system, against, asked, records, _Shown(form, json, explain))
+        shown = _Shown(form, json, explain)
+        commit = _commit(records.store, AskedCommit(against, repo, build))
+        if commit is None:
+            before = open_system(Path(against)) if names_system(against) else None
+            return _gate(system, _Against(against, before), asked, records, shown)
+        with commit.opened(system, silent=shown.quiet) as before:
+            return _gate(system, _Against(against, before, commit.whole()), asked, records, shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +150,15 @@ class _AskedGate:
     """Boots a side; None is the clock's own number."""
     nulls: int
     place: ChosenPlace
+
+
+@dataclass(frozen=True, slots=True)
+class _Against:
+    """What --against names. `system`: None for what is on record; `commit`: the whole hash of its commit, or empty."""
+
+    name: str
+    system: System | None
+    commit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +178,11 @@ class _Shown:
     explain: bool | None
     """None: where it is longer."""
 
+    @property
+    def quiet(self) -> bool:
+        """Whether a program reads the answer, and nothing else is said."""
+        return self.json or self.form is not GateForm.TEXT
+
 
 @contextmanager
 def _an_answer_of_its_own() -> Iterator[None]:
@@ -162,26 +195,52 @@ def _an_answer_of_its_own() -> Iterator[None]:
         raise InputError(error.message, hint=error.hint) from error
 
 
-def _gate(system: Path, against: str, asked: _AskedGate, records: _Records, shown: _Shown) -> int:
-    after = open_system(system)
-    before = open_system(Path(against)) if names_system(against) else _recorded(records, against, after)
+def _commit(store: Store, asked: AskedCommit) -> AskedCommit | None:
+    """Return the commit that --against names; None where it is a system, a ledger or a run.
+
+    Of a name that is both the run is meant, unless an option says what goes with a commit only.
+    """
+    said = asked.repo is not None or asked.build is not None
+    name = asked.revision
+    if names_system(name) or name.partition(":")[0] == _LEDGER:
+        if said:
+            raise InputError(f"--against {name}: is no commit", hint="--repo and --build go with a commit")
+        return None
+    if asked.build is not None and not asked.build.strip():
+        raise InputError("--build: empty", hint="leave it out where a commit's own files boot as they are")
+    forget_hook()
+    if not said:
+        try:
+            store.find(name)
+        except InputError as error:
+            if not asked.is_one:
+                raise InputError(f"--against {error.message}, and no such commit here", hint=error.hint) from error
+        else:
+            return None
+    return asked
+
+
+def _gate(system: Path, base: _Against, asked: _AskedGate, records: _Records, shown: _Shown) -> int:
+    after, against, quiet = open_system(system), base.name, shown.quiet
+    before = base.system or _recorded(records, against, after)
     _expect_one_clock(after, before, against)
     if isinstance(before, GateBaseline):
         for what in asked.figures:
             before.times(what)
-    quiet = shown.json or shown.form is not GateForm.TEXT
     with naming(system):
         prepare(open_shop(silent=quiet), after)
     if isinstance(before, System):
-        with naming(Path(against)):
+        with naming(Path(against) if not base.commit else system):
             prepare(open_shop(silent=quiet), before)
     run = records.store.start(RunKind.GATE, after.name, {"against": against, "on": list(asked.figures)})
     with run.locked():
         held = _held(run, after, before, asked, silent=quiet)
         result = make_result(held, str(run.path)).model_copy(update={"file": _from_here(system)})
+        if base.commit:
+            result = result.model_copy(update={"against": against, "against_commit": base.commit})
         _write(run, result)
         if _wants_growth(result, shown):
-            sides = GateSides(before, Path(against), after, system)
+            sides = GateSides(before, Path(against) if not base.commit else system, after, system)
             found = find_growth(records.store, sides, held, silent=quiet)
             result = with_growth(result, found)
             _write(run, result)
@@ -225,7 +284,21 @@ def _recorded(records: _Records, against: str, system: System) -> GateBaseline:
         last = history.entries[-1]
         words = f"{last.outcome} ({last.clock} clock)"
         err.print(f"bootlab: warning: the last entry of {system.name} is {words}: held against the last that does")
-    return GateBaseline(against, entry=choose(history, commit) if commit else ready[-1])
+    return GateBaseline(against, entry=_entry_of(history, commit) if commit else ready[-1])
+
+
+def _entry_of(history: History, words: str) -> LedgerEntry:
+    try:
+        return choose(history, words)
+    except InputError:
+        # A branch or a tag: of which commit it is, the repository here knows.
+        try:
+            commit = find_commit(Path(), words).name
+        except BootlabError:
+            commit = ""
+        if not commit:
+            raise
+        return choose(history, commit)
 
 
 def _expect_one_clock(after: System, before: System | GateBaseline, against: str) -> None:
@@ -270,6 +343,12 @@ def _seeds(before: System | GateBaseline, after: System, number: int | None) -> 
             recorded = [one.seed for one in before.family.members]
         if number is not None and number != len(recorded):
             raise InputError(f"--seeds {number}: what is on record has {len(recorded)}", hint="leave it out")
+        if len(set(recorded)) != len(recorded) or len(recorded) > _MOST_SEEDS:
+            raise InputError(
+                f"--against {before.name}: has {len(recorded)} boots with {len(set(recorded))} seeds, and a gate boots "
+                f"each seed once, {_MOST_SEEDS} at most",
+                hint="bootlab try records what a gate is held against",
+            )
         return recorded
     return list(range(after.seed, after.seed + (number or FEWEST_SEEDS)))
 

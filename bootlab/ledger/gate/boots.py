@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bootlab.experiments.family import Family
-from bootlab.experiments.family_boots import FamilyBoots
+from bootlab.experiments.family_boots import FamilyBoots, is_rebuilt
+from bootlab.experiments.verdict import NEAR_FRESH
 from bootlab.ledger.gate.figures import GateBaseline, times_of
 from bootlab.ledger.gate.judging import GateJudgement, GateVerdict, Limit, judge_exact, judge_noisy
 from bootlab.measure.statistics.series import median_ns
@@ -30,12 +31,20 @@ def hold_exact(
     nulls: int,
     note: Callable[[str], None],
 ) -> Held:
-    """Boot a system, and what it is held against where that is a system, too, until every figure has its answer."""
+    """Boot a system, and what it is held against where that is a system, too, until every figure has its answer.
+
+    Near the limit fresh boots of both sides decide; where both build their kernels, and not alike, these take turns
+    with null builds: what another build does by chance stops nothing.
+    """
     again = against if isinstance(against, System) else None
     if isinstance(against, GateBaseline):
         before = against
     else:
         before = GateBaseline(against.name, boots.family(BEFORE, against, nulls=nulls))
+        if before.family is not None and before.family.failed is None:
+            for what in figures:
+                # A figure that there is not is told before the other side is booted.
+                before.times(what)
     after = boots.family(AFTER, system, nulls=nulls)
     while True:
         if after.failed is not None or (before.family is not None and before.family.failed is not None):
@@ -50,11 +59,12 @@ def hold_exact(
         own, other = (max(one.wants[side] for one in judged.values()) for side in (0, 1))
         if (own and again is None) or not (own or other):
             return Held(before, after, _final(judged))
-        note(f"near the limit: {own + other} fresh boots")
+        builds = is_rebuilt(again, system) and len(after.fresh) + other >= NEAR_FRESH[1]
+        note(f"near the limit: {own + other} fresh boots{', of null builds of both kernels' if builds else ''}")
         if own and again is not None:
             assert before.family is not None
-            before = GateBaseline(before.name, _freshly(boots, before.family, again, own))
-        after = _freshly(boots, after, system, other)
+            before = GateBaseline(before.name, _freshly(boots, before.family, again, own, null_builds=builds))
+        after = _freshly(boots, after, system, other, null_builds=builds)
 
 
 def hold_noisy(before: GateBaseline, after: Family, figures: dict[str, Limit]) -> Held:
@@ -73,10 +83,10 @@ def _limit(before: GateBaseline, what: str, limit: Limit) -> int | None:
     return limit.of(median_ns(before.times(what).seeds))
 
 
-def _freshly(boots: FamilyBoots, family: Family, system: System, number: int) -> Family:
+def _freshly(boots: FamilyBoots, family: Family, system: System, number: int, *, null_builds: bool) -> Family:
     if not number:
         return family
-    records = boots.engine.boot_all(boots.fresh_jobs(family, system, number))
+    records = boots.engine.boot_all(boots.fresh_jobs(family, system, number, null_builds=null_builds))
     return replace(family, fresh=(*family.fresh, *records))
 
 

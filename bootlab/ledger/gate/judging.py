@@ -5,6 +5,7 @@ a change that does nothing is stopped as seldom as it gets a verdict elsewhere. 
 told: every system has a smallest change that can be seen, and a limit below it is no limit.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -24,6 +25,9 @@ nothing: tests/ledger/gate/test_rates.py, four laws of noise. With 2 spreads it 
 PLAIN_SPREADS: Final = 7
 """The same where the side before has no fresh boots: there a change must be plain, of more than five spreads. With 6 it
 misses up to 1.1 %."""
+_LIMIT: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?|\.[0-9]{1,9}) ?(ns|us|ms|s|%)")
+_UNITS_NS: Final[dict[str, float | None]] = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9, "%": None}
+_LIMIT_BELOW: Final = 1e6
 
 
 class GateVerdict(StrEnum):
@@ -140,16 +144,10 @@ class Limit:
 
 def parse_limit(words: str) -> Limit:
     """Return the limit in `2ms`, `500us`, `0.1s` or `1%`. Raises InputError for anything else."""
-    for unit, ns in (("ms", 1e6), ("us", 1e3), ("ns", 1.0), ("s", 1e9), ("%", None)):
-        if not words.endswith(unit):
-            continue
-        try:
-            value = float(words.removesuffix(unit))
-        except ValueError:
-            break
-        if not 0 < value < 1e6:
-            break
-        return Limit(share=value / 100) if ns is None else Limit(ns=round(value * ns))
+    found = _LIMIT.fullmatch(words)
+    if found is not None and 0 < (value := float(found[1])) < _LIMIT_BELOW:
+        unit = _UNITS_NS[found[2]]
+        return Limit(share=value / 100) if unit is None else Limit(ns=max(1, round(value * unit)))
     raise InputError(f"--limit {words}: not a time or a share", hint="--limit 2ms, 500us, 0.1s or 1%")
 
 

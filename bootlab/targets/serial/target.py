@@ -1,5 +1,6 @@
 """A real board as a target: it boots what is delivered to it, or what is on it, and can be no other machine."""
 
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -8,7 +9,8 @@ from typing import Self
 
 from bootlab.build import boot_files
 from bootlab.build.workshop import Workshop
-from bootlab.errors import InputError
+from bootlab.errors import InputError, MissingTool
+from bootlab.process import require_program
 from bootlab.system import SerialLine, System
 from bootlab.targets.serial.session import SerialSession
 from bootlab.targets.shell import ShellQuestions, Telling, ask_by_command
@@ -30,7 +32,11 @@ class SerialPrepared(Prepared):
 
     @property
     def bound_here(self) -> str | None:
-        return "target: the board is on a line of this host"
+        if self.line.labgrid is None:
+            return "target: the board is on a line of this host"
+        if self.line.delivers:
+            return "target.deliver: a command of this host puts what is booted where the board finds it"
+        return None
 
     @asynccontextmanager
     async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:
@@ -78,7 +84,13 @@ class SerialTarget:
         )
 
     def tools(self, system: System) -> dict[str, str]:
-        """Return nothing: what boots is the board."""
+        """Return nothing: what boots is the board. Raises MissingTool where this host does not reach its place."""
+        line = system.target
+        assert isinstance(line, SerialLine)
+        if line.labgrid is not None:
+            require_program("labgrid-client", package="labgrid-client")
+            if line.port.startswith("/") and not os.path.exists(line.port):
+                raise MissingTool(f"target.port: {line.port}: no such line here", hint="it is where labgrid exports it")
         return {}
 
     def telling(self, system: System) -> Telling:

@@ -11,7 +11,6 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.cli.app import run
-from bootlab.cli.bisect.verb import complete_revision
 from bootlab.errors import BootFailed, InputError, Interrupted
 from bootlab.experiments.store import Store
 from tests.build.conftest import LocalArchive
@@ -332,16 +331,6 @@ def test_it_is_not_fooled_by_the_repository_of_a_hook(tmp_path: Path, monkeypatc
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "nothing"))
     assert made.bisect(*ends)[0] == 0
-
-
-def test_branches_and_tags_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = Repository(tmp_path, later_us={}, commits=1)
-    made.git("tag", "v1.0")
-    made.git("branch", "v2-work")
-    monkeypatch.chdir(made.folder)
-    assert complete_revision("v") == ["v2-work", "v1.0"]
-    monkeypatch.chdir(tmp_path)
-    assert complete_revision("v") == []
 
 
 class Kernels:

@@ -210,6 +210,26 @@ def test_of_what_is_on_record_a_profile_is_looked_for(place: Place, capsys: pyte
     assert "no run here has a profile of 1's inputs: bootlab profile makes one" in said
 
 
+@pytest.mark.parametrize(("seeds", "says"), [([1, 1, 2], "3 boots with 2 seeds"), ([*range(1, 1001)], "1000 boots")])
+def test_seeds_that_no_gate_would_boot_are_refused(seeds: list[int], says: str, place: Place) -> None:
+    """A line of a ledger is anybody's who may write to its repository: it does not make a job boot for hours."""
+    place.on_record("try", place.system("small"), "cmdline_quiet", "--no-stack")
+    assert run(["ledger", "add", "--label", "v1", "--runs", str(place.runs)]) == 0
+    path = place.folder / "ledger" / "small.jsonl"
+    line = json.loads(path.read_text())
+    path.write_text(json.dumps(line | {"seeds": seeds, "seeds_ns": [line["seeds_ns"][0]] * len(seeds)}) + "\n")
+    with pytest.raises(InputError, match=says):
+        gate(place, place.system("small"), "ledger")
+
+
+def test_a_figure_that_there_is_not_is_told_before_the_other_side_is_booted(place: Place) -> None:
+    base = place.system("base")
+    with pytest.raises(InputError, match="has no such phase"):
+        gate(place, base, base, "--on", "phase:lunch")
+    booted = [path.name for path in Store(place.runs).find("last").records()]
+    assert booted and all(name.startswith("before") for name in booted)
+
+
 def test_what_keeps_it_from_an_answer_is_not_read_as_longer(place: Place) -> None:
     place.on_record("try", place.system("small"), "cmdline_quiet", "--no-stack")
     assert run(["ledger", "add", "--label", "v1", "--runs", str(place.runs)]) == 0

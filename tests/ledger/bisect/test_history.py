@@ -131,3 +131,11 @@ def test_a_repository_is_dirty_by_tracked_files_alone(made: Made) -> None:
     assert not history.is_dirty()
     run_git(made.folder, "add", "new")
     assert history.is_dirty()
+
+
+def test_two_histories_without_a_commit_in_common_are_no_line(made: Made) -> None:
+    run_git(made.folder, "checkout", "--quiet", "--orphan", "other")
+    made.commit("o")
+    with pytest.raises(InputError, match="is no ancestor of --bad") as raised:
+        made.between("a", "o")
+    assert raised.value.hint == "they have no history in common"

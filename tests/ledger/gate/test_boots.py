@@ -1,13 +1,16 @@
-"""Boots of a gate on a noisy clock: one that was not ready is no figure, and no answer either."""
+"""Boots of a gate: one that was not ready is no answer, and another build's chance near the limit stops nothing."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from bootlab.experiments.family import Family
-from bootlab.ledger.gate.boots import hold_noisy
+from bootlab.ledger.gate.boots import Held, hold_exact, hold_noisy
 from bootlab.ledger.gate.figures import GateBaseline
 from bootlab.ledger.gate.judging import GateVerdict, Limit
 from bootlab.ledger.gate.making import make_result
 from bootlab.measure.record import Outcome
+from bootlab.system import System
+from tests.replayed import Booted, answer, engine, families, new_run, own_kernel, replayed
 from tests.report.steps import series
 
 
@@ -20,3 +23,34 @@ def test_a_boot_that_fails_breaks_the_gate_on_either_side() -> None:
         assert make_result(held, "run").verdict is GateVerdict.BROKEN
     held = hold_noisy(GateBaseline("before", whole), whole, {"ready": Limit()})
     assert make_result(held, "run").verdict is not GateVerdict.BROKEN
+
+
+def held(folder: Path, booted: Booted, after: System, before: System) -> Held:
+    boots = families(engine(new_run(folder), watcher=booted), before)
+    return hold_exact(boots, after, before, {"ready": Limit()}, 5, lambda line: None)
+
+
+def test_what_another_build_does_by_chance_stops_nothing_near_the_limit(tmp_path: Path) -> None:
+    """A kernel of another name is longer, and so are the null builds of what it is held against."""
+    named = answer({"kernel.build": "LOCALVERSION"}, later_ns=300_000)
+    system, booted = own_kernel(replayed(tmp_path, named)), Booted()
+    found = held(tmp_path, booted, system.with_options(LOCALVERSION="-other"), system).judged["ready"]
+    assert found.longer_ns == 300_000 > found.limit_ns
+    assert found.verdict is GateVerdict.UNCHANGED
+    assert booted.of("before-fresh") == [f"{one}-build{(one - 1) % 2 + 1}-s{one + 3}" for one in range(1, 9)]
+    assert all("-build" in label for label in booted.of("after-fresh"))
+
+
+def test_what_another_kernel_costs_is_stopped_though_its_null_builds_take_turns(tmp_path: Path) -> None:
+    larger = answer({"kernel.build": '"SMP": "y"'}, later_ns=300_000)
+    system, booted = own_kernel(replayed(tmp_path, larger)), Booted()
+    found = held(tmp_path, booted, system.with_options(SMP="y"), system).judged["ready"]
+    assert found.verdict is GateVerdict.LONGER
+    assert len(booted.of("after-fresh")) == 5
+
+
+def test_a_kernel_that_was_not_built_anew_has_no_null_builds(tmp_path: Path) -> None:
+    system, booted = own_kernel(replayed(tmp_path, answer("nearly", later_ns=300_000))), Booted()
+    found = held(tmp_path, booted, system.with_cmdline("nearly"), system).judged["ready"]
+    assert found.verdict is GateVerdict.LONGER
+    assert booted.labels and not [label for label in booted.labels if "-build" in label]

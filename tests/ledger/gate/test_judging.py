@@ -112,7 +112,11 @@ def test_a_share_is_of_what_it_was() -> None:
     assert Limit().of(100) is None
 
 
-@pytest.mark.parametrize("words", ["", "2", "ms", "-1ms", "0ms", "nan%", "1e9s", "2 parsecs", "infms"])
+@pytest.mark.parametrize(
+    "words",
+    ["", "2", "ms", "-1ms", "0ms", "nan%", "1e9s", "2 parsecs", "infms", "1_0ms", "\u0663ms",
+     "1e400ms", "2ms\n", "2  ms", "1.ms", "9999999s"],
+)  # fmt: skip
 def test_what_is_no_limit_is_refused(words: str) -> None:
     with pytest.raises(InputError, match="not a time or a share"):
         parse_limit(words)
