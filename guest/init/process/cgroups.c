@@ -143,8 +143,8 @@ bool cgroups_is_populated(unit_id id)
 	return size > 0 && memmem(text, (size_t)size, "populated 1", strlen("populated 1"));
 }
 
-/* Those that are in it, for as many as there is room for; `fn` says whether to go on. */
-static void for_each(unit_id id, bool (*fn)(pid_t pid, long argument), long argument)
+/* Those that are in it, for as many as there is room for; `fn` says whether to go on. False where they cannot be read. */
+static bool for_each(unit_id id, bool (*fn)(pid_t pid, long argument), long argument)
 {
 	static char text[PIDS_BYTES];
 	ssize_t size = cgroups_is_there(id) ? file_read_at(base_fd, path_of(id, "/cgroup.procs"), text, sizeof text) : -ENOENT;
@@ -155,7 +155,8 @@ static void for_each(unit_id id, bool (*fn)(pid_t pid, long argument), long argu
 	while (line_next(&lines, &line))
 		/* The last one may be cut short. */
 		if ((lines.at < lines.end || size < PIDS_BYTES) && !parse_number(line, 1, MAX_PID, &pid) && !fn((pid_t)pid, argument))
-			return;
+			break;
+	return size >= 0;
 }
 
 static bool found;
@@ -182,15 +183,18 @@ static bool send_to(pid_t pid, long number)
 	return true;
 }
 
-void cgroups_signal(unit_id id, int number)
+bool cgroups_signal(unit_id id, int number)
 {
+	bool met = false;
+
 	if (!cgroups_is_there(id))
-		return;
+		return false;
 	/* Linux 5.14: all of them at one stroke. Before, what forks meanwhile is met in another round. */
 	if (number == SIGKILL && file_write_at(base_fd, path_of(id, "/cgroup.kill"), "1") == 0)
-		return;
+		return true;
 	for (int i = 0; i < (number == SIGKILL ? ROUNDS : 1); i++)
-		for_each(id, send_to, number);
+		met |= for_each(id, send_to, number);
+	return met;
 }
 
 void cgroups_remove(unit_id id)

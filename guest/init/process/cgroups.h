@@ -23,8 +23,8 @@ bool cgroups_is_there(unit_id id);
 bool cgroups_is_populated(unit_id id);
 bool cgroups_has(unit_id id, pid_t pid);
 
-/* Send signal `number` to all that are in it. */
-void cgroups_signal(unit_id id, int number);
+/* Send signal `number` to all that are in it; false where there is none, or the kernel does not say who they are. */
+bool cgroups_signal(unit_id id, int number);
 
 /* The unit is down: it goes, unless something is still in it. */
 void cgroups_remove(unit_id id);

@@ -119,8 +119,8 @@ void command_signal(const struct units *units, unit_id id, int number)
 	bool all = takes_all(unit) && (number == SIGKILL || unit->kill_mode == KILL_ALL);
 	pid_t group = all ? left_group(unit, id) : 0, pid;
 
-	if (all && cgroups_is_there(id)) {
-		cgroups_signal(id, number);
+	/* A kernel without memory does not say who is in it: then who is known of has to do. */
+	if (all && cgroups_signal(id, number)) {
 		/* One that has moved to another place is still the unit's. */
 		if (runs[id].main > 0 && !cgroups_has(id, runs[id].main))
 			signal_process(runs[id].main, number);

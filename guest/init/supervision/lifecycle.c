@@ -123,6 +123,8 @@ static void ask_to_end(unit_id id)
 
 static void terminate(unit_id id)
 {
+	/* No stop command runs any more, if there was one: when its time is over, the unit is killed. */
+	runs[id].phase = PHASE_TERMINATE;
 	if (command_is_alive(units, id))
 		ask_to_end(id);
 	lifecycle_gone(id);

@@ -42,6 +42,17 @@ def test_a_stop_command_that_never_ends_costs_its_own_time_only(tmp_path: Path, 
         assert "deaf did not stop in time, and is killed" in init.console()
 
 
+def test_who_has_no_stop_command_is_killed_after_one_stop_timeout(tmp_path: Path, programs: dict[str, Path]) -> None:
+    units = {"deaf": "exec /bin/worker deaf\nstop-timeout 1s\n"}
+    with InitNamespace(tmp_path / "root", programs, units) as init:
+        init.until_settled()
+        began_s = time.monotonic()
+        assert init.ctl("stop", "--wait", "deaf") == "ok\n"
+        assert 1 <= time.monotonic() - began_s < 1.9
+        assert "deaf did not stop in time, and is killed" in init.console()
+        assert "stop command" not in init.console()
+
+
 def test_what_can_never_start_is_not_started_by_hand_either(tmp_path: Path, programs: dict[str, Path]) -> None:
     units = {
         "lonely": "exec /bin/worker stay\nneeds nothing-such\nenable no\n",
