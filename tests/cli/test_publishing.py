@@ -127,7 +127,7 @@ def test_what_cannot_be_read_is_left_out_and_said(place: Place, capsys: pytest.C
 
 def test_words_of_others_are_no_markup(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     hostile = {"note": HOSTILE, "inputs": {HOSTILE: HOSTILE}, "phases": [{"name": HOSTILE, "duration_ns": 1}],
-               "commit_time": HOSTILE, "cpu": HOSTILE}  # fmt: skip
+               "cpu": HOSTILE}  # fmt: skip
     for name in "ab":
         append_entry(place.folder / "ledger", entry(name, 100, **hostile))
     append_entry(

@@ -46,6 +46,7 @@ OUTSIDE_THE_COMPARISON = {
     "gate": "what it says is compare's; tests/cli/gate/test_verb.py reads it",
     "bisect": "what it says of two commits is the gate's; tests/cli/bisect/test_verb.py reads it",
     "apply": "there was none before; tests/cli/test_apply.py reads what it writes",
+    "packages": "there was none before; tests/boot/verbs/test_packages.py reads what it says",
     "init convert": "writes files, and takes no --json",
     **{
         f"ledger {verb}": "keeps files for later versions to read; tests/cli/test_ledger.py reads them"

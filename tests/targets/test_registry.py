@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from bootlab.system import target as settings
+from bootlab.system.target import target as settings
 from bootlab.targets.registry import EMULATED, TARGETS
 
 
