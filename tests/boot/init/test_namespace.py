@@ -71,7 +71,9 @@ def test_bad_units_are_told_and_cost_nothing_else(tmp_path: Path, programs: dict
         assert "late failed: not ready after 0.300 s" in console
         assert "closes failed: closed its readiness descriptor without writing a line to it" in console
         assert "fails failed: /bin/worker ended with status 3" in console
-        assert "no-folder failed: /etc/bootlab/units/no-folder.unit:1: /bin/worker: run-folder: Not a directory" in console
+        assert (
+            "no-folder failed: /etc/bootlab/units/no-folder.unit:1: /bin/worker: run-folder: Not a directory" in console
+        )
         assert "nobody failed: /etc/bootlab/units/nobody.unit:1: /bin/worker: user: No such file" in console
         assert console.splitlines()[-1].startswith("init: the first that failed:")
         assert "needs missing, which is failed" in init.ctl("why", "dependent")
