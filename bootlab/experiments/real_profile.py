@@ -28,13 +28,16 @@ from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import store_error
 from bootlab.measure.statistics.median_interval import median_interval
-from bootlab.system import ShellAccess, System
+from bootlab.process import require_program
+from bootlab.system import ShellAccess, System, words_of
 from bootlab.targets.shell import ANSWERS, ShellAnswers, ShellQuestions, Telling, read_answers
 from bootlab.targets.target import Prepared
 from bootlab.timeline import marks as m
 from bootlab.timeline.recording import Recording
 
 CONSOLE: Final = "console.log"
+SAID: Final = "said"
+"""The folder of a boot's answers, a file each."""
 ASKED: Final = "asked"
 """Label of a boot whose kernel was told to tell, and whose shell was asked."""
 PLAIN: Final = "plain"
@@ -74,6 +77,9 @@ def profile_real_machine(asked: RealProfile, run: Run, shop: Workshop, tell: Cal
     boot is not ready and well or nothing that came back can be read, StoreError.
     """
     questions = ShellQuestions.of(asked.access)
+    if asked.access.command is not None:
+        # A boot takes longer than to find out.
+        require_program(words_of(asked.access.command)[0])
     told = asked.system.with_cmdline(asked.access.words) if asked.is_told else asked.system
     with_words = prepare(shop, told).asking(questions)
     plain = prepare(shop, asked.system) if asked.is_told else None
@@ -128,16 +134,19 @@ def _cost(asked: RealProfile, times: dict[str, list[int]]) -> list[str]:
 def _read_all(asked: RealProfile, directory: Path, answers: ShellAnswers, lines: Sequence[ConsoleLine]) -> Imported:
     found: list[tuple[ImportedFile, Recording]] = []
     refused: list[str] = []
+    # In a folder of their own: a question may have the name of a boot's own file.
+    place = directory / SAID
     for name, text in answers.said.items():
         try:
-            (directory / name).write_bytes(text)
+            place.mkdir(exist_ok=True)
+            (place / name).write_bytes(text)
         except OSError as error:
-            raise store_error(directory / name, error) from error
+            raise store_error(place / name, error) from error
         source = Source(name, io.BytesIO(text))
         try:
             recording = read_recording(source, asked.options)
         except InputError as error:
-            refused.append(f"{name}: kept in {directory / name}, and not read: {error.message}")
+            refused.append(f"{name}: kept in {place / name}, and not read: {error.message}")
             continue
         source.drain()
         found.append((ImportedFile(name, recording.format, source.size, source.sha256, source.account()), recording))
@@ -150,7 +159,8 @@ def _read_all(asked: RealProfile, directory: Path, answers: ShellAnswers, lines:
             tool="bootlab",
             about_clock="the host's CLOCK_MONOTONIC as each line's first byte began; zero is time 0 of the boot",
         )
-        found.insert(0, (ImportedFile(CONSOLE, "bootlab", console.size, console.sha256), recording))
+        # Last: a quiet console has nothing to lay the kernel's log by, and that is what all this is for.
+        found.append((ImportedFile(CONSOLE, "bootlab", console.size, console.sha256), recording))
     if not found:
         raise BootFailed(
             f"{asked.system.name}: nothing that it told can be read",

@@ -7,7 +7,6 @@ The same lines are one script for `ssh HOST sh`, and are typed one by one at the
 console may say something in between: what is packed is known to be whole, or not, by gzip's own sum.
 """
 
-import asyncio
 import base64
 import re
 import secrets
@@ -17,9 +16,8 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Final
 
-from bootlab.errors import BootFailed
-from bootlab.process import ProgramFailed, run
 from bootlab.system import ShellAccess, words_of
+from bootlab.targets.power import run_command
 
 ANSWERS: Final = "answers.txt"
 """What a shell has said, in a boot's directory."""
@@ -104,24 +102,22 @@ async def ask_by_command(questions: ShellQuestions) -> bytes:
     """Run the system's `shell.command` with the script as its input; return what it printed. Raises BootFailed."""
     access = questions.access
     assert access.command is not None
-    try:
-        done = await asyncio.to_thread(
-            run, words_of(access.command), deadline_s=access.deadline_s, input=questions.script
-        )
-    except ProgramFailed as error:
-        raise BootFailed(f"target.shell.command: {error.message}", hint="run the command by hand") from error
-    return done.stdout
+    words = words_of(access.command)
+    return (await run_command("target.shell.command", words, access.deadline_s, input=questions.script)).stdout
 
 
 def read_answers(questions: ShellQuestions, raw: bytes) -> ShellAnswers:
-    """Return the answers in what came back. What was cut off, or mixed with a console's lines, is missing by name."""
+    """Return the answers in what came back. What was cut off, or mixed with a console's lines, is missing by name.
+
+    Of names that nobody asked for nothing is taken: they are the machine's words, and answers become files.
+    """
     parts = re.compile(rf"^bootlab-(packed|plain|end|over)-{questions.nonce} ?([\w.-]*)\r*\n?".encode(), re.MULTILINE)
     found = list(parts.finditer(raw))
     said: dict[str, bytes] = {}
     missing: dict[str, str] = {}
     for one, following in zip_longest(found, found[1:]):
         form, name = one[1].decode(), one[2].decode()
-        if form not in ("packed", "plain"):
+        if form not in ("packed", "plain") or name not in questions.commands:
             continue
         if following is None or following[1] != b"end":
             missing[name] = "the answer was cut off"

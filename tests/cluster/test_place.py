@@ -17,6 +17,7 @@ from bootlab.cluster.roster import ALONE, SUMMARY
 from bootlab.cluster.worker import running
 from bootlab.errors import BootFailed, Interrupted
 from bootlab.experiments.engine import Job, Progress
+from bootlab.experiments.store import Run
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System
 from tests.cluster.running_cluster import RunningCluster, opened
@@ -106,23 +107,28 @@ def test_inputs_travel_by_hash_and_a_damaged_one_is_sent_again(
     assert figures(first) == figures(here) == figures(again)
 
 
+def boot_all_but_there(
+    cluster: RunningCluster, system: System, told: list[str], folder: Path
+) -> tuple[list[BootRecord], Run]:
+    """Boot once with the cluster's only worker, which cannot; then eight times with another one beside it."""
+    cluster.wait_for(1)
+    cache = Path("/proc/self/cwd/cache")
+    with opened(cluster, cache, told) as place, pytest.raises(BootFailed, match="no worker may"):
+        engine(new_run(folder), place=place).boot_all(jobs(system, 1))
+    cluster.add_worker("roomy")
+    cluster.wait_for(2)
+    run = new_run(folder)
+    with opened(cluster, cache, told) as place:
+        return engine(run, place=place).boot_all(jobs(system, *range(1, 9))), run
+
+
 def test_a_worker_that_cannot_keep_an_input_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     system, told = replayed(tmp_path), list[str]()
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("no folder")
     with RunningCluster(tmp_path, workers=0) as cluster:
         cluster.add_worker("full", {"BOOTLAB_CACHE": str(tmp_path / "file")})
-        cluster.wait_for(1)
-        with (
-            opened(cluster, Path("/proc/self/cwd/cache"), told) as place,
-            pytest.raises(BootFailed, match="no worker may"),
-        ):
-            engine(new_run(tmp_path), place=place).boot_all(jobs(system, 1))
-        cluster.add_worker("roomy")
-        cluster.wait_for(2)
-        run = new_run(tmp_path)
-        with opened(cluster, Path("/proc/self/cwd/cache"), told) as place:
-            records = engine(run, place=place).boot_all(jobs(system, *range(1, 9)))
+        records, run = boot_all_but_there(cluster, system, told, tmp_path)
     assert all(record.ready_ns is not None for record in records)
     assert any(line.startswith("left out: worker") and str(tmp_path / "file") in line for line in told)
     assert sorted(one["boots"] for one in json.loads((run.path / SUMMARY).read_text())["workers"]) == [0, 8]
@@ -143,17 +149,7 @@ def test_a_worker_whose_disk_is_full_is_left_out_and_its_boots_run_elsewhere(
         full = cluster.folder / "full" / folder
         inside = ["unshare", "--mount", "--propagation", "private", "--", "sh", "-ec", ROOM, "sh"]
         cluster.add_worker("full", {"FULL": str(full), "SIZE": size}, inside=inside)
-        cluster.wait_for(1)
-        with (
-            opened(cluster, Path("/proc/self/cwd/cache"), told) as place,
-            pytest.raises(BootFailed, match="no worker may"),
-        ):
-            engine(new_run(tmp_path), place=place).boot_all(jobs(system, 1))
-        cluster.add_worker("roomy")
-        cluster.wait_for(2)
-        run = new_run(tmp_path)
-        with opened(cluster, Path("/proc/self/cwd/cache"), told) as place:
-            there = engine(run, place=place).boot_all(jobs(system, *range(1, 9)))
+        there, run = boot_all_but_there(cluster, system, told, tmp_path)
     assert figures(there) == figures(engine(new_run(tmp_path / "here")).boot_all(jobs(system, *range(1, 9))))
     assert any(
         line.startswith("left out: worker") and f"full/{folder}" in line and "o space left" in line for line in told

@@ -60,6 +60,13 @@ def test_an_answer_that_unpacks_without_an_end_is_refused(monkeypatch: pytest.Mo
     assert found.said == {} and "more than" in found.missing["zeros"]
 
 
+def test_a_machine_that_answers_what_nobody_asked_gets_no_file_of_that_name() -> None:
+    questions = only_kept(ACCESS)
+    raw = asyncio.run(ask_by_command(questions)).replace(b" words\n", b" record.json\n")
+    found = read_answers(questions, raw)
+    assert set(found.said) == {"big"} and found.missing["words"] == "no answer came"
+
+
 def test_a_command_that_fails_is_named() -> None:
     questions = only_kept(ShellAccess(command=("sh", "-c", "echo no route to host >&2; exit 255")))
     with pytest.raises(BootFailed, match=r"target\.shell\.command: sh: exit status 255\n  no route to host"):
