@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "process/spawn.h"
+#include "shared/large.h"
 #include "shared/print.h"
 
 enum { STACK_BYTES = 32768, SYNC_SECONDS = 5, SHELL_AGAIN_SECONDS = 1 };
@@ -17,7 +18,7 @@ enum { STACK_BYTES = 32768, SYNC_SECONDS = 5, SHELL_AGAIN_SECONDS = 1 };
 static int console = -1;
 static bool contained, has_crashed;
 static const struct config *config;
-static char stack[STACK_BYTES] __attribute__((aligned(16)));
+LARGE static char stack[STACK_BYTES] __attribute__((aligned(16)));
 
 static void say(const char *text)
 {

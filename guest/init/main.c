@@ -65,9 +65,18 @@ static void open_console(bool contained)
 
 static unsigned count_processors(void)
 {
-	cpu_set_t processors;
+	union {
+		cpu_set_t set;
+		unsigned long words[sizeof(cpu_set_t) / sizeof(unsigned long)];
+	} processors;
+	unsigned n = 0;
 
-	return sched_getaffinity(0, sizeof processors, &processors) ? 1 : (unsigned)CPU_COUNT(&processors);
+	if (sched_getaffinity(0, sizeof processors.set, &processors.set))
+		return 1;
+	/* CPU_COUNT of musl asks of each of a thousand. */
+	for (size_t i = 0; i < sizeof processors.words / sizeof processors.words[0]; i++)
+		n += (unsigned)__builtin_popcountl(processors.words[i]);
+	return n;
 }
 
 /* Words of the kernel's command line that it does not know itself are arguments of process 1. */

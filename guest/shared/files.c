@@ -2,6 +2,7 @@
 /* Reads and writes small files, and lists folders, without a heap. */
 #include "files.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -9,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "own.h"
+#include "large.h"
 
 /* Pages of the table that nothing touches are not there. */
 enum { MAX_NAMES_OF_FOLDER = 1 << 17, FOLDER_BYTES = 32768 };
@@ -95,13 +96,12 @@ void names_sort(const char **names, size_t n)
 
 int folder_list(const char *path, struct arena *arena, struct listing *ret)
 {
-	static char buffer[FOLDER_BYTES] __attribute__((aligned(8)));
-	static const char **names; /* A child lists folders, too. */
+	LARGE static char buffer[FOLDER_BYTES] __attribute__((aligned(8)));
+	LARGE static const char *names[MAX_NAMES_OF_FOLDER];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
 	size_t n = 0;
 	long got;
 
-	names = names ? names : own_room_of_child(MAX_NAMES_OF_FOLDER * sizeof *names);
 	*ret = (struct listing){ .n = 0 };
 	if (fd < 0)
 		return -errno;
@@ -115,6 +115,7 @@ int folder_list(const char *path, struct arena *arena, struct listing *ret)
 			if (!strcmp(entry->name, ".") || !strcmp(entry->name, ".."))
 				continue;
 			name = n < MAX_NAMES_OF_FOLDER ? arena_text(arena, entry->name, strlen(entry->name)) : NULL;
+			ret->may_have_links |= entry->type == DT_LNK || entry->type == DT_UNKNOWN;
 			if (name)
 				names[n++] = name;
 			else

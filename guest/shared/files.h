@@ -27,6 +27,7 @@ struct listing {
 	const char **names;
 	size_t n;
 	size_t left_out; /* that there was no room for */
+	bool may_have_links;
 };
 
 /* By byte. The C library's own sort takes as many bytes of the program as a reader of unit files. */

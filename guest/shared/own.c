@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 /* In one place, since each stretch between two of them would be another mapping to copy. Pages that nothing touches are not there. */
-enum { TABLE_BYTES = 40 << 20, CHILD_BYTES = 8 << 20, ALIGNMENT = 16, STRETCHES = 4 };
+enum { TABLE_BYTES = 40 << 20, CHILD_BYTES = 8 << 20, ALIGNMENT = 16, STRETCHES = 4, LARGE_TABLE_BYTES = 1 << 20 };
 
 struct stretch {
 	char *bytes;
-	size_t size, used;
+	size_t size, used, large; /* `large` of `used` are at the end */
 };
 
 static struct stretch tables = { .size = TABLE_BYTES }, childs = { .size = CHILD_BYTES };
@@ -27,16 +27,17 @@ static void *map(size_t size, int sharing)
 
 static void *take(struct stretch *stretch, size_t size)
 {
-	char *ret;
-
 	if (!stretch->bytes)
 		stretch->bytes = map(stretch->size, MAP_PRIVATE);
-	ret = stretch->bytes + stretch->used;
-	stretch->used += (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	/* The tables are as large as the source says: the first test would have met this. */
-	if (!stretch->bytes || stretch->used > stretch->size)
+	if (!stretch->bytes || stretch->used + size > stretch->size)
 		__builtin_trap();
-	return ret;
+	stretch->used += size;
+	/* Large ones from the end: the first pages of the small ones, mostly all that is touched, share a page table. */
+	if (size >= LARGE_TABLE_BYTES)
+		return stretch->bytes + stretch->size - (stretch->large += size);
+	return stretch->bytes + stretch->used - stretch->large - size;
 }
 
 void *own_take(size_t size)

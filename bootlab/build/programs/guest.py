@@ -134,7 +134,7 @@ def _init_sources() -> list[Path]:
 
 
 def _sources_in(*folders: str) -> list[Path]:
-    files = (path for folder in folders for path in (GUEST / folder).rglob("*.[ch]"))
+    files = (path for folder in folders for path in (GUEST / folder).rglob("*") if path.suffix in {".c", ".h", ".ld"})
     return [_source("Makefile"), *sorted(path for path in files if path.parent.name != "tests")]
 
 

@@ -18,14 +18,20 @@
 #include "logins.h"
 #include "process/limits.h"
 #include "shared/files.h"
+#include "shared/large.h"
 #include "shared/print.h"
 #include "shared/text.h"
 #include "state/log.h"
 
 enum { SEED_BYTES = 512, PATH_BYTES = 512 };
 
+/* As the kernel has it (linux/stat.h); musl's header leaves it out. */
+#ifndef STATX_ATTR_MOUNT_ROOT
+#define STATX_ATTR_MOUNT_ROOT 0x2000
+#endif
+
 static const struct config *config;
-static char content[FILE_BYTES];
+LARGE static char content[FILE_BYTES];
 
 void early_init(const struct config *given)
 {
@@ -64,8 +70,12 @@ int early_complain_word(const struct setting *setting, size_t word, int r, int f
 static bool is_mount_point(const char *folder)
 {
 	char above[PATH_BYTES];
+	struct statx whole;
 	struct stat own, other;
 
+	/* Linux 5.8 says it in one call. */
+	if (statx(AT_FDCWD, folder, AT_NO_AUTOMOUNT, 0, &whole) == 0 && (whole.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT))
+		return whole.stx_attributes & STATX_ATTR_MOUNT_ROOT;
 	return print(above, sizeof above, "%s/..", folder) < (int)sizeof above && stat(folder, &own) == 0 &&
 	       stat(above, &other) == 0 && own.st_dev != other.st_dev;
 }
@@ -120,7 +130,7 @@ int early_basics(void)
 
 	r = mount_kernel_fs("sysfs", "/sys", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 	first = first ? first : r;
-	r = mount_kernel_fs("devtmpfs", "/dev", MS_NOSUID, "mode=0755");
+	r = mount_kernel_fs("devtmpfs", "/dev", MS_NOSUID, NULL);
 	first = first ? first : r;
 	make_links();
 	/* devtmpfs comes without them. */
@@ -322,7 +332,7 @@ static void read_sysctl_file(const char *path)
 
 int early_sysctl(void)
 {
-	static char names[16384];
+	LARGE static char names[16384];
 	struct arena arena = { .bytes = names, .size = sizeof names };
 	const struct setting *setting;
 	struct listing files;

@@ -16,6 +16,7 @@
 
 #include "shared/clock.h"
 #include "shared/files.h"
+#include "shared/large.h"
 #include "shared/print.h"
 #include "shared/text.h"
 #include "state/log.h"
@@ -235,7 +236,7 @@ static int do_line(const struct fstab_line *line)
 
 int fstab_mount(const char *path)
 {
-	static char content[FILE_BYTES], words_bytes[FILE_BYTES];
+	LARGE static char content[FILE_BYTES], words_bytes[FILE_BYTES];
 	ssize_t size = file_read(path, content, sizeof content);
 	struct lines lines = lines_of(content, size > 0 ? (size_t)size : 0);
 	struct slice line;

@@ -15,6 +15,7 @@
 #include "cgroup_limits.h"
 #include "loop.h"
 #include "shared/files.h"
+#include "shared/large.h"
 #include "shared/own.h"
 #include "shared/print.h"
 #include "state/runs.h"
@@ -43,7 +44,7 @@ static int open_folder(int at, const char *path)
 /* The group that PID 1 is in itself, below the mounted one at `top`: in a container that is the one that it may write to. */
 static int open_own(int top)
 {
-	static char text[PIDS_BYTES];
+	LARGE static char text[PIDS_BYTES];
 	char path[PATH_MAX];
 	ssize_t size = file_read("/proc/self/cgroup", text, sizeof text);
 	struct lines lines = lines_of(text, size > 0 ? (size_t)size : 0);
@@ -146,7 +147,7 @@ bool cgroups_is_populated(unit_id id)
 /* Those that are in it, for as many as there is room for; `fn` says whether to go on. False where they cannot be read. */
 static bool for_each(unit_id id, bool (*fn)(pid_t pid, long argument), long argument)
 {
-	static char text[PIDS_BYTES];
+	LARGE static char text[PIDS_BYTES];
 	ssize_t size = cgroups_is_there(id) ? file_read_at(base_fd, path_of(id, "/cgroup.procs"), text, sizeof text) : -ENOENT;
 	struct lines lines = lines_of(text, size > 0 ? (size_t)size : 0);
 	struct slice line;
@@ -233,7 +234,7 @@ static unit_id find_watched(int number)
 
 static void events_readable(int fd, unsigned argument)
 {
-	static char bytes[4096] __attribute__((aligned(8)));
+	LARGE static char bytes[4096] __attribute__((aligned(8)));
 	ssize_t size = read(fd, bytes, sizeof bytes);
 
 	(void)argument;

@@ -8,14 +8,15 @@
 #include <unistd.h>
 
 #include "shared/files.h"
+#include "shared/large.h"
 #include "shared/print.h"
 #include "units/words.h"
 
 enum { IPV6_GROUPS = 8, MAX_VARIABLES = 256, MAX_ARGUMENTS = 256, TEXT_BYTES = 1 << 16 };
 
-static char *variables[MAX_VARIABLES + 1];
+LARGE static char *variables[MAX_VARIABLES + 1];
 static size_t n_variables;
-static char text_bytes[TEXT_BYTES];
+LARGE static char text_bytes[TEXT_BYTES];
 static struct arena text = { .bytes = text_bytes, .size = TEXT_BYTES };
 
 static bool add(const char *variable)
@@ -89,7 +90,7 @@ static const char *read_variable(struct slice line)
 /* 0 or -errno. */
 static int add_file(const char *path)
 {
-	static char content[FILE_BYTES];
+	LARGE static char content[FILE_BYTES];
 	bool may_be_missing = path[0] == '-';
 	ssize_t size = file_read(path + may_be_missing, content, sizeof content);
 	struct lines lines = lines_of(content, size > 0 ? (size_t)size : 0);
@@ -263,7 +264,7 @@ static const char *value_of(struct slice name, char *const *environment)
 /* ${NAME} anywhere in the word, and $$ for a dollar. */
 static const char *expand_word(const char *word, char *const *environment)
 {
-	static char made[FILE_BYTES];
+	LARGE static char made[FILE_BYTES];
 	size_t used = 0;
 
 	while (*word) {
@@ -287,7 +288,7 @@ static const char *expand_word(const char *word, char *const *environment)
 
 const char *const *environment_expand(const char *const *argv, char *const *environment)
 {
-	static const char *expanded[MAX_ARGUMENTS + 1];
+	LARGE static const char *expanded[MAX_ARGUMENTS + 1];
 	size_t n = 0;
 
 	for (; *argv; argv++) {

@@ -13,6 +13,7 @@
 
 #include "adoption.h"
 #include "loop.h"
+#include "shared/large.h"
 #include "shared/print.h"
 #include "state/log.h"
 #include "state/runs.h"
@@ -199,7 +200,7 @@ static void close_passed(struct msghdr *message)
 /* False when no message waits. */
 static bool take_message(unit_id id, ready_fn *ready)
 {
-	static char text[MESSAGE_BYTES];
+	LARGE static char text[MESSAGE_BYTES];
 	static char control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(MAX_PASSED * sizeof(int))]
 		__attribute__((aligned(8)));
 	struct iovec into = { text, sizeof text };

@@ -8,9 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shared/large.h"
 #include "shared/print.h"
 
-static int open_fds[MAX_SOCKETS];
+LARGE static int open_fds[MAX_SOCKETS];
 
 void sockets_init(const struct units *units)
 {
@@ -147,7 +148,7 @@ static void move(const struct units *before, const struct unit *was, int *fds, c
 
 void sockets_succeed(const struct units *before, const struct units *units)
 {
-	static int was[MAX_SOCKETS];
+	LARGE static int was[MAX_SOCKETS];
 
 	memcpy(was, open_fds, before->n_sockets * sizeof was[0]);
 	sockets_init(units);

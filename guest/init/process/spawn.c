@@ -15,6 +15,7 @@
 #include "loop.h"
 #include "output.h"
 #include "ready.h"
+#include "shared/large.h"
 #include "shared/own.h"
 #include "sockets.h"
 #include "state/runs.h"
@@ -104,7 +105,7 @@ static struct {
 	struct command command;
 	char notify_name[sizeof runs->notify_name];
 	char texts[ERRAND_BYTES];
-} errand;
+} errand LARGE;
 
 /* A fork that is in the unit's cgroup from the beginning: to move there costs a process milliseconds (Linux 5.7). */
 static pid_t fork_into_cgroup(const struct unit *unit, unit_id id, bool alone)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "shared/clock.h"
+#include "shared/large.h"
 #include "shared/own.h"
 #include "shared/print.h"
 
@@ -30,7 +31,7 @@ struct line_header {
 	uint16_t size;
 };
 
-static char console_bytes[CONSOLE_BYTES];
+LARGE static char console_bytes[CONSOLE_BYTES];
 static struct ring kept[RINGS];
 static struct ring waiting = { .bytes = console_bytes, .size = CONSOLE_BYTES };
 static uint32_t n_lines;

@@ -7,23 +7,25 @@
 enum { KINDS = TIMER_WATCHDOG + 1 };
 
 /* A timer is unit * KINDS + kind. Places count from 1, the first one due; place 0: it is not set. */
-static uint32_t *heap, *place_of, n_set;
-static int64_t *due;
+static uint32_t *heap, n_set;
+static struct {
+	int64_t due_ns;
+	uint32_t place;
+} *timers;
 
 void timers_init(void)
 {
 	OWN_TABLE(heap, MAX_UNITS * KINDS + 1);
-	OWN_TABLE(place_of, MAX_UNITS * KINDS);
-	OWN_TABLE(due, MAX_UNITS * KINDS);
+	OWN_TABLE(timers, MAX_UNITS * KINDS);
 	for (uint32_t place = 1; place <= n_set; place++)
-		place_of[heap[place]] = 0;
+		timers[heap[place]].place = 0;
 	n_set = 0;
 }
 
 static void put(uint32_t place, uint32_t timer)
 {
 	heap[place] = timer;
-	place_of[timer] = place;
+	timers[timer].place = place;
 }
 
 /* To where it belongs, from a place that may be wrong either way. */
@@ -31,12 +33,12 @@ static void sift(uint32_t place, uint32_t timer)
 {
 	uint32_t child;
 
-	for (; place > 1 && due[heap[place / 2]] > due[timer]; place /= 2)
+	for (; place > 1 && timers[heap[place / 2]].due_ns > timers[timer].due_ns; place /= 2)
 		put(place, heap[place / 2]);
 	for (; (child = place * 2) <= n_set; place = child) {
-		if (child < n_set && due[heap[child + 1]] < due[heap[child]])
+		if (child < n_set && timers[heap[child + 1]].due_ns < timers[heap[child]].due_ns)
 			child++;
-		if (due[heap[child]] >= due[timer])
+		if (timers[heap[child]].due_ns >= timers[timer].due_ns)
 			break;
 		put(place, heap[child]);
 	}
@@ -45,9 +47,9 @@ static void sift(uint32_t place, uint32_t timer)
 
 static void take_out(uint32_t timer)
 {
-	uint32_t place = place_of[timer], last = heap[n_set--];
+	uint32_t place = timers[timer].place, last = heap[n_set--];
 
-	place_of[timer] = 0;
+	timers[timer].place = 0;
 	if (last != timer)
 		sift(place, last);
 }
@@ -57,17 +59,17 @@ void timers_set(unit_id id, enum timer which, int64_t due_ns)
 	uint32_t timer = (uint32_t)id * KINDS + which;
 
 	if (due_ns <= 0) {
-		if (place_of[timer])
+		if (timers[timer].place)
 			take_out(timer);
 		return;
 	}
-	due[timer] = due_ns;
-	sift(place_of[timer] ? place_of[timer] : ++n_set, timer);
+	timers[timer].due_ns = due_ns;
+	sift(timers[timer].place ? timers[timer].place : ++n_set, timer);
 }
 
 bool timers_take(int64_t now_ns, unit_id *ret_id, enum timer *ret)
 {
-	if (n_set == 0 || due[heap[1]] > now_ns)
+	if (n_set == 0 || timers[heap[1]].due_ns > now_ns)
 		return false;
 	*ret_id = (unit_id)(heap[1] / KINDS);
 	*ret = (enum timer)(heap[1] % KINDS);
@@ -77,5 +79,5 @@ bool timers_take(int64_t now_ns, unit_id *ret_id, enum timer *ret)
 
 int64_t timers_next_ns(void)
 {
-	return n_set ? due[heap[1]] : INT64_MAX;
+	return n_set ? timers[heap[1]].due_ns : INT64_MAX;
 }

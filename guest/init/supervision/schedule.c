@@ -13,21 +13,21 @@ static const struct units *units;
  */
 static uint64_t *heap;
 static uint32_t n_eligible;
-static bool *is_in_heap;
-/* By which edge each unit waits, to start or to stop. */
-static edge_id *start_edge, *stop_edge;
+/* Of each unit: by which edge it waits, to start or to stop. One table for all that is asked together: each touches a page. */
+static struct {
+	edge_id start, stop;
+	bool in_heap;
+} *turns;
 
 void schedule_init(const struct units *all)
 {
 	OWN_TABLE(heap, MAX_UNITS + 1);
-	OWN_TABLE(is_in_heap, MAX_UNITS);
-	OWN_TABLE(start_edge, MAX_UNITS);
-	OWN_TABLE(stop_edge, MAX_UNITS);
+	OWN_TABLE(turns, MAX_UNITS);
 	units = all;
 	n_eligible = 0;
 	for (size_t i = 0; i < all->n_units; i++) {
-		is_in_heap[i] = false;
-		start_edge[i] = stop_edge[i] = NO_EDGE;
+		turns[i].in_heap = false;
+		turns[i].start = turns[i].stop = NO_EDGE;
 	}
 }
 
@@ -60,11 +60,11 @@ static bool is_awaited(const struct edge *edge)
 /* On from where it stood, and round: what is passed once need not be looked at again until the round is whole. */
 static enum verdict find_awaited(unit_id id, unit_id *ret)
 {
-	edge_id begin = start_edge[id] == NO_EDGE ? units->unit[id].edges_out : start_edge[id], e = begin;
+	edge_id begin = turns[id].start == NO_EDGE ? units->unit[id].edges_out : turns[id].start, e = begin;
 
 	while (e != NO_EDGE) {
 		if (is_awaited(&units->edges[e])) {
-			start_edge[id] = e;
+			turns[id].start = e;
 			*ret = units->edges[e].to;
 			return DEPENDENCIES_AWAITED;
 		}
@@ -74,7 +74,7 @@ static enum verdict find_awaited(unit_id id, unit_id *ret)
 		if (e == begin)
 			break;
 	}
-	start_edge[id] = NO_EDGE;
+	turns[id].start = NO_EDGE;
 	return DEPENDENCIES_THERE;
 }
 
@@ -85,7 +85,7 @@ enum verdict schedule_dependencies(unit_id id, unit_id *ret)
 			*ret = units->edges[e].to;
 			return DEPENDENCIES_FAILED;
 		}
-	start_edge[id] = NO_EDGE;
+	turns[id].start = NO_EDGE;
 	return find_awaited(id, ret);
 }
 
@@ -94,7 +94,7 @@ enum verdict schedule_dependency_changed(unit_id id, edge_id edge, unit_id *ret)
 	*ret = units->edges[edge].to;
 	if (has_failed(&units->edges[edge]))
 		return DEPENDENCIES_FAILED;
-	return start_edge[id] == edge || start_edge[id] == NO_EDGE ? find_awaited(id, ret) : DEPENDENCIES_AWAITED;
+	return turns[id].start == edge || turns[id].start == NO_EDGE ? find_awaited(id, ret) : DEPENDENCIES_AWAITED;
 }
 
 static bool keeps_from_stopping(const struct edge *edge)
@@ -107,11 +107,11 @@ static bool keeps_from_stopping(const struct edge *edge)
 
 bool schedule_can_stop(unit_id id)
 {
-	edge_id begin = stop_edge[id] == NO_EDGE ? units->unit[id].edges_in : stop_edge[id], e = begin;
+	edge_id begin = turns[id].stop == NO_EDGE ? units->unit[id].edges_in : turns[id].stop, e = begin;
 
 	while (e != NO_EDGE) {
 		if (keeps_from_stopping(&units->edges[e])) {
-			stop_edge[id] = e;
+			turns[id].stop = e;
 			return false;
 		}
 		e = units->edges[e].next_of_to;
@@ -120,13 +120,13 @@ bool schedule_can_stop(unit_id id)
 		if (e == begin)
 			break;
 	}
-	stop_edge[id] = NO_EDGE;
+	turns[id].stop = NO_EDGE;
 	return true;
 }
 
 bool schedule_stop_awaits(unit_id id, edge_id edge)
 {
-	return stop_edge[id] == edge;
+	return turns[id].stop == edge;
 }
 
 /* ---- Whose turn it is ---------------------------------------------------------------------------------------------------- */
@@ -148,9 +148,9 @@ void schedule_add(unit_id id)
 	uint64_t key = key_of(id);
 	uint32_t place;
 
-	if (is_in_heap[id])
+	if (turns[id].in_heap)
 		return;
-	is_in_heap[id] = true;
+	turns[id].in_heap = true;
 	for (place = ++n_eligible; place > 1 && key < heap[place / 2]; place /= 2)
 		heap[place] = heap[place / 2];
 	heap[place] = key;
@@ -161,7 +161,7 @@ static void take_first(void)
 	uint64_t last = heap[n_eligible];
 	uint32_t place = 1, child;
 
-	is_in_heap[unit_of(heap[1])] = false;
+	turns[unit_of(heap[1])].in_heap = false;
 	for (n_eligible--; (child = place * 2) <= n_eligible; place = child) {
 		if (child < n_eligible && heap[child + 1] < heap[child])
 			child++;

@@ -22,37 +22,41 @@ static const struct units *units;
 static void on_settled(unit_id id);
 
 /* What has changed and is to be seen to, and what is to be stopped: each unit once in each, in rings. */
-struct ring {
-	unit_id *id;
-	bool *holds;
+enum ring_kind { CHANGED, STOPPING, RINGS };
+static struct {
 	size_t first, n;
-};
+} rings[RINGS];
 
-static struct ring changed, stopping;
+/* A place of each ring, and of the units on the way from one to all that goes with it. */
+static struct {
+	unit_id in_ring[RINGS], found;
+} *places;
 
-/* Units on the way from one to all that goes with it; in which search each was found last. */
-static unit_id *found;
-static uint32_t *found_in;
+/* Of each unit: which rings hold it, and in which search it was found last. */
+static struct {
+	uint32_t found_in;
+	bool is_held[RINGS];
+} *seen;
 
 /* Of the boot nothing but the built-in units, so far: it has no goal, and is not settled. */
 static bool is_rescue;
 
-static void ring_put(struct ring *ring, unit_id id)
+static void ring_put(enum ring_kind ring, unit_id id)
 {
-	if (ring->holds[id])
+	if (seen[id].is_held[ring])
 		return;
-	ring->holds[id] = true;
-	ring->id[(ring->first + ring->n++) % MAX_UNITS] = id;
+	seen[id].is_held[ring] = true;
+	places[(rings[ring].first + rings[ring].n++) % MAX_UNITS].in_ring[ring] = id;
 }
 
-static bool ring_take(struct ring *ring, unit_id *ret)
+static bool ring_take(enum ring_kind ring, unit_id *ret)
 {
-	if (ring->n == 0)
+	if (rings[ring].n == 0)
 		return false;
-	*ret = ring->id[ring->first];
-	ring->first = (ring->first + 1) % MAX_UNITS;
-	ring->n--;
-	ring->holds[*ret] = false;
+	*ret = places[rings[ring].first].in_ring[ring];
+	rings[ring].first = (rings[ring].first + 1) % MAX_UNITS;
+	rings[ring].n--;
+	seen[*ret].is_held[ring] = false;
 	return true;
 }
 
@@ -60,15 +64,11 @@ void supervise_init(struct units *all, const struct config *config)
 {
 	unit_id id;
 
-	OWN_TABLE(changed.id, MAX_UNITS);
-	OWN_TABLE(changed.holds, MAX_UNITS);
-	OWN_TABLE(stopping.id, MAX_UNITS);
-	OWN_TABLE(stopping.holds, MAX_UNITS);
-	OWN_TABLE(found, MAX_UNITS);
-	OWN_TABLE(found_in, MAX_UNITS);
+	OWN_TABLE(places, MAX_UNITS);
+	OWN_TABLE(seen, MAX_UNITS);
 	units = all;
 	is_rescue = false;
-	while (ring_take(&changed, &id) || ring_take(&stopping, &id))
+	while (ring_take(CHANGED, &id) || ring_take(STOPPING, &id))
 		;
 	runs_init(all);
 	sockets_init(all);
@@ -80,7 +80,7 @@ void supervise_init(struct units *all, const struct config *config)
 /* It is up, or no longer. What follows for others is done when this one's own affairs are (settle_all). */
 static void on_settled(unit_id id)
 {
-	ring_put(&changed, id);
+	ring_put(CHANGED, id);
 }
 
 static bool is_down(unit_id id)
@@ -111,7 +111,7 @@ static void take_verdict(unit_id id, enum verdict verdict, unit_id other)
 		account_add(ACCOUNT_BLOCKED, id, 0, 0, 0);
 		runs_enter(id, STATE_BLOCKED);
 		sockets_close(units, id);
-		ring_put(&changed, id);
+		ring_put(CHANGED, id);
 	}
 }
 
@@ -149,7 +149,7 @@ void supervise_succeed(struct units *all)
 		} else if (waits) {
 			runs_enter(id, STATE_WAITING);
 		} else if (runs[id].stop_wanted && is_active(id)) {
-			ring_put(&stopping, id);
+			ring_put(STOPPING, id);
 		}
 	}
 	for (size_t i = 0; i < n_before; i++)
@@ -203,10 +203,10 @@ static void start_with_needs(unit_id first)
 	size_t n = 0;
 
 	turn++;
-	found[n++] = first;
-	found_in[first] = turn;
+	places[n++].found = first;
+	seen[first].found_in = turn;
 	for (size_t i = 0; i < n; i++) {
-		unit_id id = found[i];
+		unit_id id = places[i].found;
 		enum state state = runs[id].state;
 
 		if (state == STATE_STOPPING)
@@ -217,14 +217,14 @@ static void start_with_needs(unit_id first)
 		for (edge_id e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
 			const struct edge *edge = &units->edges[e];
 
-			if (edge->relation > RELATION_WANTS || !(edge->when & AT_START) || found_in[edge->to] == turn)
+			if (edge->relation > RELATION_WANTS || !(edge->when & AT_START) || seen[edge->to].found_in == turn)
 				continue;
-			found_in[edge->to] = turn;
-			found[n++] = edge->to;
+			seen[edge->to].found_in = turn;
+			places[n++].found = edge->to;
 		}
 	}
 	while (n > 0)
-		consider(found[--n]);
+		consider(places[--n].found);
 }
 
 int supervise_start(struct slice name)
@@ -265,16 +265,16 @@ static void want_stop(unit_id first, enum then then)
 
 	if (!mark_stop(first, then))
 		return;
-	found[n++] = first;
+	places[n++].found = first;
 	for (size_t i = 0; i < n; i++)
-		for (edge_id e = units->unit[found[i]].edges_in; e != NO_EDGE; e = units->edges[e].next_of_to)
+		for (edge_id e = units->unit[places[i].found].edges_in; e != NO_EDGE; e = units->edges[e].next_of_to)
 			if (units->edges[e].relation == RELATION_NEEDS && mark_stop(units->edges[e].from, then))
-				found[n++] = units->edges[e].from;
+				places[n++].found = units->edges[e].from;
 	while (n-- > 0) {
-		if (is_active(found[n]))
-			ring_put(&stopping, found[n]);
-		else if (runs[found[n]].state != STATE_STOPPING)
-			lifecycle_stop(found[n], STATE_OFF);
+		if (is_active(places[n].found))
+			ring_put(STOPPING, places[n].found);
+		else if (runs[places[n].found].state != STATE_STOPPING)
+			lifecycle_stop(places[n].found, STATE_OFF);
 	}
 }
 
@@ -316,7 +316,7 @@ void supervise_stop_all(void)
 			continue;
 		runs[i].stop_wanted = true;
 		if (is_active((unit_id)i))
-			ring_put(&stopping, (unit_id)i);
+			ring_put(STOPPING, (unit_id)i);
 		else if (runs[i].state != STATE_STOPPING)
 			lifecycle_stop((unit_id)i, STATE_OFF);
 	}
@@ -368,7 +368,7 @@ static void see_to(unit_id id)
 		return;
 	for (edge_id e = units->unit[id].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from)
 		if (schedule_stop_awaits(units->edges[e].to, e))
-			ring_put(&stopping, units->edges[e].to);
+			ring_put(STOPPING, units->edges[e].to);
 }
 
 static void settle_all(void)
@@ -376,9 +376,9 @@ static void settle_all(void)
 	unit_id id;
 
 	for (;;)
-		if (ring_take(&changed, &id))
+		if (ring_take(CHANGED, &id))
 			see_to(id);
-		else if (!ring_take(&stopping, &id))
+		else if (!ring_take(STOPPING, &id))
 			return;
 		else if (runs[id].stop_wanted && is_active(id) && schedule_can_stop(id))
 			lifecycle_stop(id, STATE_OFF);
@@ -433,7 +433,7 @@ int64_t supervise_timers(int64_t now_ns)
 		acted |= runs[id].state != before;
 	}
 	/* Others may have their turn by that. */
-	if (acted || changed.n > 0)
+	if (acted || rings[CHANGED].n > 0)
 		return now_ns;
 	next_ns = timers_next_ns();
 	if (schedule_looks_again(goal_pending()) && now_ns + PRESSURE_SAMPLE_MS * NS_PER_MS < next_ns)

@@ -32,6 +32,7 @@ static inline void keep_complaint(void *context, const char *path, unsigned line
 static inline void begin(void)
 {
 	complaints[0] = '\0';
+	memset(units.buckets, 0, sizeof units.buckets);
 	units_init(&units, keep_complaint, NULL);
 }
 

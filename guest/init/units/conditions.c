@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "shared/files.h"
+#include "shared/large.h"
 
 enum { COMMAND_LINE_BYTES = 4096, NAMES_BYTES = 1 << 16 };
 
@@ -148,7 +149,7 @@ static bool is_machine(const char *architecture)
 
 static bool has_names(const char *folder)
 {
-	static char names[NAMES_BYTES];
+	LARGE static char names[NAMES_BYTES];
 	struct arena arena = { .bytes = names, .size = sizeof names };
 	struct listing listing;
 

@@ -9,8 +9,10 @@
 
 struct walk {
 	uint8_t state[MAX_UNITS]; /* 0 new, 1 on the way, 2 done */
-	unit_id path[MAX_UNITS];
-	edge_id next_edge[MAX_UNITS]; /* of each unit on the way */
+	struct {
+		unit_id unit;
+		edge_id next_edge;
+	} path[MAX_UNITS]; /* each unit on the way */
 	size_t depth;
 };
 
@@ -20,7 +22,7 @@ static struct edge *weakest(struct units *units, const struct walk *walk, size_t
 	struct edge *found = NULL;
 
 	for (size_t i = begin; i < walk->depth; i++) {
-		unit_id from = walk->path[i], to = walk->path[i + 1 < walk->depth ? i + 1 : begin];
+		unit_id from = walk->path[i].unit, to = walk->path[i + 1 < walk->depth ? i + 1 : begin].unit;
 
 		for (edge_id e = units->unit[from].edges_out; e != NO_EDGE; e = units->edges[e].next_of_from) {
 			struct edge *edge = &units->edges[e];
@@ -42,7 +44,7 @@ static void open_cycle(struct units *units, const struct walk *walk, size_t begi
 
 	for (size_t i = begin; i <= walk->depth && used < sizeof way; i++)
 		used += (size_t)print(way + used, sizeof way - used, "%s%s", i > begin ? " -> " : "",
-				      units->unit[walk->path[i < walk->depth ? i : begin]].name);
+				      units->unit[walk->path[i < walk->depth ? i : begin].unit].name);
 	unit = &units->unit[edge->from];
 	edge->when &= (uint8_t)~when;
 	edge->dropped = edge->when == 0;
@@ -58,32 +60,32 @@ static void open_cycle(struct units *units, const struct walk *walk, size_t begi
 static bool walk_from(struct units *units, struct walk *walk, unit_id root, uint8_t when)
 {
 	walk->depth = 0;
-	walk->path[walk->depth] = root;
-	walk->next_edge[walk->depth++] = units->unit[root].edges_out;
+	walk->path[walk->depth].unit = root;
+	walk->path[walk->depth++].next_edge = units->unit[root].edges_out;
 	walk->state[root] = 1;
 	while (walk->depth > 0) {
-		edge_id e = walk->next_edge[walk->depth - 1];
+		edge_id e = walk->path[walk->depth - 1].next_edge;
 		struct edge *edge;
 
 		if (e == NO_EDGE) {
-			walk->state[walk->path[--walk->depth]] = 2;
+			walk->state[walk->path[--walk->depth].unit] = 2;
 			continue;
 		}
 		edge = &units->edges[e];
-		walk->next_edge[walk->depth - 1] = edge->next_of_from;
+		walk->path[walk->depth - 1].next_edge = edge->next_of_from;
 		if (!(edge->when & when) || walk->state[edge->to] == 2)
 			continue;
 		if (walk->state[edge->to] == 1) {
 			size_t begin = walk->depth - 1;
 
-			while (walk->path[begin] != edge->to)
+			while (walk->path[begin].unit != edge->to)
 				begin--;
 			open_cycle(units, walk, begin, when);
 			return true;
 		}
 		walk->state[edge->to] = 1;
-		walk->path[walk->depth] = edge->to;
-		walk->next_edge[walk->depth++] = units->unit[edge->to].edges_out;
+		walk->path[walk->depth].unit = edge->to;
+		walk->path[walk->depth++].next_edge = units->unit[edge->to].edges_out;
 	}
 	return false;
 }
@@ -97,7 +99,7 @@ void cycles_open(struct units *units, uint8_t when)
 
 	while (again) {
 		again = false;
-		memset(walk->state, 0, sizeof walk->state);
+		memset(walk->state, 0, units->n_units * sizeof walk->state[0]);
 		for (size_t i = 0; i < units->n_units && !again; i++)
 			if (walk->state[i] == 0)
 				again = walk_from(units, walk, (unit_id)i, when);

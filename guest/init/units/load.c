@@ -11,11 +11,12 @@
 #include "service_file.h"
 #include "shared/clock.h"
 #include "shared/files.h"
+#include "shared/large.h"
 #include "shared/print.h"
 #include "socket_file.h"
 #include "unit_file.h"
 
-static char content[FILE_BYTES];
+LARGE static char content[FILE_BYTES];
 
 enum { N_SOCKET_FOLDERS = 2 };
 
@@ -226,20 +227,19 @@ static bool is_template(const char *file, const char *suffix)
 	return at && !strcmp(at + 1, suffix);
 }
 
-/* Its file is found, or is that of its template; `has_drop_ins`: one of the folders has any. */
-static void load_unit(struct loading *loading, const char *file, bool has_drop_ins, bool enabled)
+/* Its file is found, or is that of its template. */
+static bool find_unit(const struct loading *loading, const char *file, char *path)
+{
+	return find_file(loading, &OWN, file, path) || find_template(loading, &OWN, file, ".unit", path);
+}
+
+/* Of the file in `path`; `has_drop_ins`: one of the folders has any. */
+static void load_unit(struct loading *loading, const char *file, const char *path, bool has_drop_ins, bool enabled)
 {
 	struct slice name = { file, strlen(file) - strlen(".unit") }, text;
 	struct unit *unit;
-	char path[PATH_MAX];
 
-	if (!find_file(loading, &OWN, file, path) && !find_template(loading, &OWN, file, ".unit", path)) {
-		/* What others name and is not there is said where they name it. */
-		if (enabled)
-			units_complain(loading->units, file, 0, "a link that leads nowhere: it is no unit");
-		return;
-	}
-	if (is_masked(path) || !read_text(loading->units, path, &text))
+	if (!read_text(loading->units, path, &text))
 		return;
 	unit = unit_file_begin(loading->units, name, path);
 	if (!unit)
@@ -272,16 +272,32 @@ static void check_drop_ins(struct loading *loading, const char *folder, const ch
 	if (!slice_ends(slice_of(name), ".unit.d"))
 		return;
 	print(file, sizeof file, "%.*s", (int)(strlen(name) - strlen(".d")), name);
-	if (find_file(loading, &OWN, file, path) || find_template(loading, &OWN, file, ".unit", path))
+	if (find_unit(loading, file, path))
 		return;
 	units_complain(loading->units, rooted(path, loading->root, folder, name), 0, "there is no %s: these drop-ins are not read", file);
+}
+
+/* One that its folder lists. Without links there, which are few, nothing more has to be asked of it than to be read. */
+static void load_listed(struct loading *loading, size_t folder, const char *file, bool may_be_link, bool has_drop_ins)
+{
+	char path[PATH_MAX];
+
+	if (!may_be_link) {
+		rooted(path, loading->root, UNIT_FOLDERS[folder], file);
+	} else if (!find_unit(loading, file, path)) {
+		units_complain(loading->units, file, 0, "a link that leads nowhere: it is no unit");
+		return;
+	} else if (is_masked(path)) {
+		return;
+	}
+	load_unit(loading, file, path, has_drop_ins, true);
 }
 
 static void load_own(struct loading *loading)
 {
 	struct listing files[N_UNIT_FOLDERS] = { { .n = 0 } };
 	bool has_drop_ins = false, has_templates = false;
-	char file[UNIT_NAME_MAX + 16];
+	char file[UNIT_NAME_MAX + 16], path[PATH_MAX];
 
 	for (size_t i = 0; i < N_UNIT_FOLDERS; i++)
 		if (list(loading, UNIT_FOLDERS[i], &files[i]))
@@ -294,7 +310,7 @@ static void load_own(struct loading *loading)
 			const char *name = files[i].names[j];
 
 			if (slice_ends(slice_of(name), ".unit") && name[0] != '.' && !is_template(name, ".unit") && !is_hidden(loading, i, name))
-				load_unit(loading, name, has_drop_ins, true);
+				load_listed(loading, i, name, files[i].may_have_links, has_drop_ins);
 		}
 	for (size_t i = 0; has_drop_ins && i < N_UNIT_FOLDERS; i++)
 		for (size_t j = 0; j < files[i].n; j++)
@@ -304,8 +320,8 @@ static void load_own(struct loading *loading)
 		const struct ref *ref = &loading->units->refs[i];
 
 		if (strchr(ref->name, '@') && !slice_ends(slice_of(ref->name), "@") && !is_taken(loading->units, slice_of(ref->name)) &&
-		    print(file, sizeof file, "%s.unit", ref->name) < (int)sizeof file)
-			load_unit(loading, file, has_drop_ins, false);
+		    print(file, sizeof file, "%s.unit", ref->name) < (int)sizeof file && find_unit(loading, file, path) && !is_masked(path))
+			load_unit(loading, file, path, has_drop_ins, false);
 	}
 }
 
@@ -578,7 +594,8 @@ void load_instance(struct units *units, const struct config *config, const char 
 		return;
 	print(file, sizeof file, "%.*s.unit", (int)name.size, name.at);
 	if (find_template(&loading, &OWN, file, ".unit", path)) {
-		load_unit(&loading, file, true, false);
+		if (find_unit(&loading, file, path) && !is_masked(path))
+			load_unit(&loading, file, path, true, false);
 	} else if (config->systemd) {
 		print(file, sizeof file, "%.*s.service", (int)name.size, name.at);
 		load_service(&loading, file, false);

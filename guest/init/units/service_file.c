@@ -9,6 +9,7 @@
 #include "confinement.h"
 #include "service_process.h"
 #include "service_reading.h"
+#include "shared/large.h"
 #include "shared/print.h"
 #include "unit_settings.h"
 #include "words.h"
@@ -424,7 +425,7 @@ static void reset(struct service_reading *reading, service_setting_fn *read, int
 
 static void read_setting(struct service_reading *reading, struct slice line)
 {
-	static char filled[SERVICE_LINE_BYTES * 2];
+	LARGE static char filled[SERVICE_LINE_BYTES * 2];
 	const char *equals = memchr(line.at, '=', line.size);
 	struct slice key, value;
 

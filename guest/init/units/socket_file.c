@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "service_reading.h"
+#include "shared/large.h"
 #include "shared/print.h"
 
 enum { ADDRESS_BYTES = 200, CONNECTIONS_DEFAULT = 64 };
@@ -12,7 +13,7 @@ enum { ADDRESS_BYTES = 200, CONNECTIONS_DEFAULT = 64 };
 static struct service_reading reading;
 static int64_t most_connections;
 static char descriptor_name[UNIT_NAME_MAX + 1];
-static char joined[SERVICE_LINE_BYTES + 1];
+LARGE static char joined[SERVICE_LINE_BYTES + 1];
 
 static bool next_setting(struct lines *lines, struct slice *key, struct slice *value)
 {
@@ -129,7 +130,7 @@ static void add_names(struct units *units, struct unit *unit, const char *path, 
 bool socket_file_read(struct units *units, struct unit *unit, const char *path, const char *text, size_t size)
 {
 	static char key_text[64];
-	static struct socket_address addresses[MAX_UNIT_SOCKETS];
+	LARGE static struct socket_address addresses[MAX_UNIT_SOCKETS];
 	struct lines lines = lines_of(text, size);
 	struct slice key, value;
 	char mode[8] = "0666";

@@ -7,6 +7,7 @@
 
 #include "conditions.h"
 #include "confinement.h"
+#include "shared/large.h"
 #include "signals.h"
 #include "unit_settings.h"
 #include "words.h"
@@ -562,7 +563,7 @@ struct unit *unit_file_begin(struct units *units, struct slice name, const char 
 /* The line with %i as what stands behind the @ of the unit's name, %% as a percent sign; false when it gets too long. */
 static bool fill_in(struct slice *line)
 {
-	static char filled[LINE_BYTES];
+	LARGE static char filled[LINE_BYTES];
 	size_t used = 0;
 
 	for (size_t at = 0; at < line->size; at++) {

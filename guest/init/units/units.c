@@ -23,7 +23,6 @@ void units_init(struct units *units, complain_fn *complain, void *context)
 	units->complain = complain;
 	units->complain_context = context;
 	units->arena = (struct arena){ .bytes = units->memory, .size = sizeof units->memory };
-	memset(units->buckets, 0xff, sizeof units->buckets);
 }
 
 void units_complain(struct units *units, const char *path, unsigned line, const char *format, ...)
@@ -149,7 +148,7 @@ static uint32_t hash_of(struct slice name)
 
 static uint16_t find_hashed(const struct units *units, struct slice name, uint32_t hash)
 {
-	uint16_t at = units->buckets[hash % BUCKETS];
+	uint16_t at = (uint16_t)(units->buckets[hash % BUCKETS] - 1);
 
 	while (at != NO_NAME && (units->names[at].hash != hash || !slice_is(name, units->names[at].text)))
 		at = units->names[at].next_in_bucket;
@@ -188,8 +187,8 @@ void units_name(struct units *units, struct unit *unit, struct slice name, unsig
 		units->names[units->names[first].last_same].next_same = added;
 		units->names[first].last_same = added;
 	} else {
-		units->names[added].next_in_bucket = units->buckets[hash % BUCKETS];
-		units->buckets[hash % BUCKETS] = added;
+		units->names[added].next_in_bucket = (uint16_t)(units->buckets[hash % BUCKETS] - 1);
+		units->buckets[hash % BUCKETS] = (uint16_t)(added + 1);
 	}
 }
 

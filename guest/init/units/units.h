@@ -193,27 +193,29 @@ enum { NO_NAME = 0xffff };
 
 typedef void complain_fn(void *context, const char *path, unsigned line, const char *message);
 
+/* A boot touches the first pages of each table and no others: what is not a table comes first, beside the first units. */
 struct units {
-	struct unit unit[MAX_UNITS];
-	struct name names[MAX_NAMES];
-	struct ref refs[MAX_REFS];
-	struct edge edges[MAX_EDGES];
-	struct command commands[MAX_COMMANDS];
-	struct socket_address sockets[MAX_SOCKETS];
-	uint16_t buckets[1 << 13];
 	size_t n_units, n_names, n_refs, n_edges, n_commands, n_sockets;
 	size_t n_later;		      /* at the end of `unit` */
 	const struct units *before;   /* NULL: nothing was read before. Else a unit of a name has the same number again */
 	struct arena arena;
-	char memory[ARENA_BYTES];
 	complain_fn *complain;
 	void *complain_context;
 	unsigned n_complaints;
 	unsigned n_unreadable; /* files and folders that are there, and could not be read this time */
 	unsigned n_left_out;   /* that there was no room for */
 	const char *left_out;  /* the last unit of which that was said */
+	uint16_t buckets[1 << 11]; /* a place in `names` + 1: 0 is none, so that what is all zeros is empty */
+	struct unit unit[MAX_UNITS];
+	struct name names[MAX_NAMES];
+	struct ref refs[MAX_REFS];
+	struct edge edges[MAX_EDGES];
+	struct command commands[MAX_COMMANDS];
+	struct socket_address sockets[MAX_SOCKETS];
+	char memory[ARENA_BYTES];
 };
 
+/* Of what is all zeros. */
 void units_init(struct units *units, complain_fn *complain, void *context);
 
 /* What is added from now on keeps the number that a unit of its name had before. */
