@@ -5,6 +5,7 @@ that the option can be named. Then causes that lie in QEMU: each was met and fol
 Debian's 6.1 kernel; docs/scope.md has the details.
 """
 
+import re
 from contextlib import suppress
 
 from bootlab.build.source.config_text import read_config
@@ -23,6 +24,8 @@ _NEEDS_TSC = (
     'tsc_early_khz=KHZ on the command line (this host\'s: dmesg | grep "tsc: Detected"), or use '
     'machine.type = "q35", KVM or, with a PIT, clock.kind = "virtual"'
 )
+_HYPERCALL = re.compile(r"Code: .*<0f> 01 (?:d9|c1)\b")
+"""Where the kernel met an invalid opcode, as it prints it: VMMCALL or VMCALL."""
 _OLD_INTERRUPTS = "APIC: Keep in PIC mode(8259)"
 
 
@@ -57,6 +60,12 @@ def _machine_cause(system: System, console: str) -> str | None:
             "with acpi=off this kernel relies on the firmware to connect the old interrupt controller (8259), which "
             "qboot does not do, so neither timer nor serial port can interrupt it: leave out acpi=off, or qboot "
             '(microvm starts from it with options.acpi = "off")'
+        )
+    if system.machine.hypervisor is not None and _HYPERCALL.search(console):
+        return (
+            "the kernel made a hypercall, for which QEMU's emulated CPU has no instruction (machine.hypervisor shows "
+            "the guest KVM's CPUID leaves and its clock, no more): leave out what makes it, as the driver ptp_kvm does "
+            "(PTP_1588_CLOCK_KVM = false in kernel.build.options)"
         )
     microvm = system.machine.type is MachineType.MICROVM
     options = system.machine.options

@@ -20,6 +20,12 @@ VECTOR_0 = (
     "[    0.069593] Kernel panic - not syncing: Attempted to kill the idle task!\n"
 )
 
+HYPERCALL = (
+    "[    0.818641] invalid opcode: 0000 [#1] PREEMPT SMP NOPTI\n"
+    "[    0.819157] RIP: 0010:kvm_arch_ptp_init+0x5b/0x110 [ptp_kvm]\n"
+    "[    0.819180] Code: 48 8b 1d fc 23 00 00 b8 09 00 00 00 31 c9 <0f> 01 d9 48 3d 18 fc ff ff 74 0a 48 83 c4 08\n"
+)
+
 
 def system(clock: str = "wall", entry: str = "image", **machine: object) -> System:
     return System.model_validate(
@@ -63,3 +69,10 @@ def test_an_interrupt_that_nobody_expects() -> None:
 def test_what_is_not_known_is_not_guessed() -> None:
     assert find_known_cause(system(), "[    1.0] Run /init as init process\n") is None
     assert find_known_cause(system(), "") is None
+
+
+def test_a_hypercall_that_no_emulated_cpu_knows() -> None:
+    cause = find_known_cause(system("virtual", hypervisor="kvm"), HYPERCALL)
+    assert cause is not None and "PTP_1588_CLOCK_KVM = false" in cause
+    assert find_known_cause(system("virtual"), HYPERCALL) is None
+    assert find_known_cause(system("virtual", hypervisor="kvm"), HYPERCALL.replace("<0f> 01", "<0f> 0b")) is None
