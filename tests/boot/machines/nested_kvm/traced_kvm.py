@@ -139,7 +139,7 @@ def _run_host(shop: Workshop, cpus: int, disk: Path, results: Path, console: Pat
     """Run the machine with SVM until it has kept all cases.
 
     It has a CPU for each of the guest's: two vCPUs that take turns on one wait for each other for ever (QEMU 10.0's
-    SVM). With two CPUs that happens by chance, about every second time: both spin in queued_spin_lock_slowpath for the
+    SVM). With two CPUs that happens by chance, in two of five runs: both spin in queued_spin_lock_slowpath for the
     run queue of one of them, with interrupts off. Such a run takes 60 s of processor time when it ends.
     """
     host = System.model_validate(
