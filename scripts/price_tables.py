@@ -32,7 +32,7 @@ _CPU = "EPYC,tcg-cpuid=off,svm=off,monitor=off,x2apic=on,ssbd=off"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A system of the table. `shape`: on a machine near Firecracker's; `without`: options that its kernel is built without."""
+    """A system of the table. `shape`: on a machine near Firecracker's; `without`: options its kernel is built without."""
 
     what: str
     file: str
@@ -225,7 +225,8 @@ def page(boots: Boots, rows: Sequence[Row]) -> str:
         ),
         *[
             prose(
-                f"{row.what}: built without `{'`, `'.join(row.without)}`, which makes a hypercall that TCG's CPU has not got."
+                f"{row.what}: built without `{'`, `'.join(row.without)}`, "
+                "which makes a hypercall that TCG's CPU has not got."
             )
             for row in rows
             if row.without
