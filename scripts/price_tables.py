@@ -32,7 +32,7 @@ _CPU = "EPYC,tcg-cpuid=off,svm=off,monitor=off,x2apic=on,ssbd=off"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A system of the table. `shape`: on a machine near Firecracker's; `without`: options its kernel is built without."""
+    """A system of the table. `shape`: on a machine near Firecracker's; `without`: options that its kernel has not."""
 
     what: str
     file: str
