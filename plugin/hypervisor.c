@@ -169,11 +169,9 @@ static void on_after_msr(unsigned int vcpu, void *userdata)
 
 static void on_sample(unsigned int vcpu, void *userdata)
 {
-	bool last = userdata;
-
 	(void)vcpu;
-	if (self.state.samples[last] < STATE_SAMPLES)
-		vcpu_state_sample(&self.state, last);
+	if (!vcpu_state_is_sampled(&self.state))
+		vcpu_state_sample(&self.state, userdata);
 }
 
 static void watch_insn(struct qemu_plugin_tb *tb, size_t i, size_t n_insns)
@@ -210,7 +208,7 @@ void hypervisor_watch(struct qemu_plugin_tb *tb)
 		return;
 	for (size_t i = 0; i < n_insns; i++)
 		watch_insn(tb, i, n_insns);
-	if (!state->registers_at || n_insns < 2 || (state->samples[0] >= STATE_SAMPLES && state->samples[1] >= STATE_SAMPLES))
+	if (!state->registers_at || n_insns < 2 || vcpu_state_is_sampled(state))
 		return;
 	qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, 0), on_sample, QEMU_PLUGIN_CB_NO_REGS, NULL);
 	qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, n_insns - 1), on_sample, QEMU_PLUGIN_CB_NO_REGS, tb);

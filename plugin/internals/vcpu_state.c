@@ -54,6 +54,7 @@ int vcpu_state_find(struct vcpu_state *state, const uint64_t now[STATE_REGISTERS
 	if (!state->may_be_flag)
 		return fail(message, message_size, "out of memory");
 	memset(state->may_be_flag, 1, place + 1);
+	state->n_left = place;
 	state->registers_at = place;
 	return 0;
 }
@@ -70,26 +71,35 @@ bool vcpu_state_holds(const struct vcpu_state *state, const uint64_t now[STATE_R
 
 void vcpu_state_sample(struct vcpu_state *state, bool last)
 {
-	for (size_t i = 0; i < state->registers_at; i++)
+	state->n_left = 0;
+	for (size_t i = 0; i < state->registers_at; i++) {
 		state->may_be_flag[i] &= (*state->running)[i] == last;
+		state->n_left += state->may_be_flag[i];
+	}
 	state->samples[last]++;
+}
+
+bool vcpu_state_is_sampled(const struct vcpu_state *state)
+{
+	unsigned fewer = state->samples[state->samples[1] < state->samples[0]];
+
+	/* In the blocks of one loop another byte may come and go alike: then more are looked at. */
+	return fewer >= STATE_MOST_SAMPLES || (fewer >= STATE_SAMPLES && state->n_left <= 1);
 }
 
 uint8_t *vcpu_state_clock_flag(const struct vcpu_state *state, char *message, size_t message_size)
 {
-	size_t found = 0, place = 0;
+	size_t place = 0;
 
 	if (!state->registers_at || state->samples[0] < STATE_SAMPLES || state->samples[1] < STATE_SAMPLES) {
 		snprintf(message, message_size, "too few blocks have run to find the flag of the clock");
 		return NULL;
 	}
 	for (size_t i = 0; i < state->registers_at; i++)
-		if (state->may_be_flag[i]) {
+		if (state->may_be_flag[i])
 			place = i;
-			found++;
-		}
-	if (found == 1)
+	if (state->n_left == 1)
 		return *state->running + place;
-	snprintf(message, message_size, "the flag of the clock may be one of %zu bytes, not one", found);
+	snprintf(message, message_size, "the flag of the clock may be one of %zu bytes, not one", state->n_left);
 	return NULL;
 }

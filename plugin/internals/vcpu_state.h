@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { STATE_REGISTERS = 8, STATE_SAMPLES = 64 };
+enum { STATE_REGISTERS = 8, STATE_SAMPLES = 64, STATE_MOST_SAMPLES = 1 << 16 };
 
 /* Of all vCPUs alike, as they are objects of one type; each function looks at the vCPU that runs, from its thread. */
 struct vcpu_state {
@@ -21,6 +21,7 @@ struct vcpu_state {
 	size_t size;
 	size_t registers_at; /* in the object: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi; 0: not found yet */
 	uint8_t *may_be_flag; /* one for each byte in front of the registers: it has been as it must be, so far */
+	size_t n_left;	      /* such bytes */
 	unsigned samples[2]; /* taken at a block's first and last instruction */
 };
 
@@ -37,6 +38,8 @@ bool vcpu_state_holds(const struct vcpu_state *state, const uint64_t now[STATE_R
 
 /* Look at the bytes at the first (false) or the last (true) instruction of a block of several. */
 void vcpu_state_sample(struct vcpu_state *state, bool last);
+/* There have been STATE_SAMPLES of either, and one byte is left; or so many that more would not help. */
+bool vcpu_state_is_sampled(const struct vcpu_state *state);
 /* The byte, once there have been STATE_SAMPLES of either; NULL with one line in `message`: it is not known, or there are several. */
 uint8_t *vcpu_state_clock_flag(const struct vcpu_state *state, char *message, size_t message_size);
 

@@ -14,12 +14,12 @@ void *current_cpu;
 
 static const uint64_t now[STATE_REGISTERS] = { 0x40000000, 2, 3, 4, 5, 6, 7, 8 };
 
-static void take_samples(struct vcpu_state *state, uint8_t *object, unsigned count)
+static void take_samples(struct vcpu_state *state, uint8_t *object, unsigned count, unsigned unlike)
 {
 	for (unsigned i = 0; i < count; i++)
 		for (int last = 0; last < 2; last++) {
 			object[FLAG] = (uint8_t)last;
-			object[OTHER] = (uint8_t)(last ^ (i == 7)); /* the same, but for once */
+			object[OTHER] = (uint8_t)(last ^ (i == unlike)); /* the same, but for once */
 			vcpu_state_sample(state, last);
 		}
 }
@@ -43,9 +43,10 @@ int main(void)
 	CHECK(vcpu_state_holds(&state, now));
 	object[REGISTERS + 8]++;
 	CHECK(!vcpu_state_holds(&state, now));
-	take_samples(&state, object, 3);
+	take_samples(&state, object, 3, 7);
 	CHECK(!vcpu_state_clock_flag(&state, message, sizeof message) && strstr(message, "too few"));
-	take_samples(&state, object, STATE_SAMPLES - 3);
+	take_samples(&state, object, STATE_SAMPLES - 3, 7);
+	CHECK(vcpu_state_is_sampled(&state));
 	CHECK(vcpu_state_clock_flag(&state, message, sizeof message) == object + FLAG);
 	/* Another vCPU runs: its object has them at the same places, or they are not there. */
 	current_cpu = other;
@@ -58,9 +59,17 @@ int main(void)
 	/* Two bytes that are always alike. */
 	object[REGISTERS + 8]--;
 	CHECK(vcpu_state_open(message, sizeof message, &state) == 0 && vcpu_state_find(&state, now, message, sizeof message) == 0);
-	take_samples(&state, object, 3);
+	take_samples(&state, object, 3, 7);
 	state.samples[0] = state.samples[1] = STATE_SAMPLES;
 	CHECK(!vcpu_state_clock_flag(&state, message, sizeof message) && strstr(message, "one of 2 bytes"));
+	/* Then more are looked at, until one of them is unlike, or for so long that it never will be. */
+	CHECK(!vcpu_state_is_sampled(&state));
+	take_samples(&state, object, 3, 1);
+	CHECK(vcpu_state_is_sampled(&state) && vcpu_state_clock_flag(&state, message, sizeof message) == object + FLAG);
+	state.n_left = 2;
+	CHECK(!vcpu_state_is_sampled(&state));
+	state.samples[0] = state.samples[1] = STATE_MOST_SAMPLES;
+	CHECK(vcpu_state_is_sampled(&state));
 	vcpu_state_deinit(&state);
 	free(object);
 	free(other);
