@@ -74,10 +74,11 @@ def _ext4(recipe: Rootfs, path: Path) -> _Make:
 
 def _squashfs(recipe: Rootfs, path: Path) -> _Make:
     require_program("sqfstar", package="squashfs-tools")
-    argv: list[str | Path] = ["sqfstar", "-quiet", "-no-progress", "-no-xattrs", "-all-time", "0", "-mkfs-time", "0"]
+    argv: list[str | Path] = ["sqfstar", "-quiet", "-no-progress", "-all-time", "0", "-mkfs-time", "0"]
     argv += ["-root-mode", "755", "-root-uid", "0", "-root-gid", "0", *_SQUASHFS[recipe.compression], path]
 
     def make(entries: Sequence[Entry]) -> None:
+        argv[1:1] = ["-xattrs" if _has_xattrs(entries) else "-no-xattrs"]
         run(argv, input=tar.write(entries), deadline_s=_DEADLINE_S, package="squashfs-tools")
 
     return make
@@ -85,23 +86,29 @@ def _squashfs(recipe: Rootfs, path: Path) -> _Make:
 
 def _erofs(recipe: Rootfs, path: Path) -> _Make:
     require_program("fakeroot", package="fakeroot")
-    options = ["-T0", "-x-1", f"-U{_UUID}"]
+    options = ["-T0", f"-U{_UUID}"]
     if recipe.compression is not Compression.NONE:
         options.append(f"-z{_erofs_compressor(recipe.compression)}")
     folder, archive = path.parent / "files", path.parent / "files.tar"
-    commands = 'tar --extract --preserve-permissions --same-owner --file "$1" --directory "$2" && shift && '
+    commands = 'tar --extract --xattrs --xattrs-include="*" --preserve-permissions --same-owner '
+    commands += '--file "$1" --directory "$2" && shift && '
     commands += 'folder=$1 image=$2 && shift 2 && exec mkfs.erofs "$@" "$image" "$folder"'
 
     def make(entries: Sequence[Entry]) -> None:
         folder.mkdir(mode=0o755)
         folder.chmod(0o755)
         archive.write_bytes(tar.write(entries))
+        options.append("-x1" if _has_xattrs(entries) else "-x-1")
         argv: list[str | Path] = ["fakeroot", "--", "sh", "-c", commands, "sh", archive, folder, path, *options]
         admin = {"PATH": f"{Path(require_program('mkfs.erofs')).parent}:/usr/bin:/bin"}
         run(argv, deadline_s=_DEADLINE_S, env=admin, package="fakeroot")
 
     require_program("mkfs.erofs", package="erofs-utils")
     return make
+
+
+def _has_xattrs(entries: Sequence[Entry]) -> bool:
+    return any(entry.xattrs for entry in entries)
 
 
 def _erofs_compressor(how: Compression) -> str:
