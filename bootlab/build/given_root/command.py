@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from bootlab.build.formats.cpio import Entry
-from bootlab.build.given_root.image_config import Process
+from bootlab.build.given_root.image_config import ImageProcess
 from bootlab.build.root.followed_paths import FollowedPaths
 from bootlab.errors import InputError
 from bootlab.system.part import brief
@@ -26,7 +26,7 @@ _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*=.*", re.DOTALL)
 
 
 def command_entries(
-    entries: Iterable[Entry], process: Process, words: Sequence[str], key: str, *, network: bool
+    entries: Iterable[Entry], process: ImageProcess, words: Sequence[str], key: str, *, network: bool
 ) -> list[Entry]:
     """Return the files by which bootlab-init starts a command in a root of `entries`.
 
@@ -73,7 +73,7 @@ def command_entries(
     return found
 
 
-def _variables(process: Process, key: str) -> list[str]:
+def _variables(process: ImageProcess, key: str) -> list[str]:
     given = list(process.env or ())
     wrong = next((one for one in given if _VARIABLE.fullmatch(one) is None or "\n" in one), None)
     if wrong is not None:

@@ -66,7 +66,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class ImageLayer:
     """`file`: its name among the blobs; `digest`: of that file, where one is given."""
 
     file: str
@@ -81,7 +81,7 @@ class ContainerImage:
 
     candidate: Candidate
     config: ImageConfig
-    layers: tuple[Layer, ...]
+    layers: tuple[ImageLayer, ...]
     others: tuple[str, ...]
     """The platforms that it could be, too."""
 
@@ -233,7 +233,7 @@ def _open(blobs: Blobs, one: Candidate, others: tuple[str, ...]) -> ContainerIma
             f"{blobs.where}: {len(files)} layers, and its configuration has the digests of {len(unpacked)}: damaged",
             hint="save or copy the image again",
         )
-    layers = (Layer(*one) for one in zip(files, digests, unpacked, strict=True))
+    layers = (ImageLayer(*one) for one in zip(files, digests, unpacked, strict=True))
     return ContainerImage(one, config, tuple(layers), others)
 
 

@@ -19,7 +19,7 @@ class _Given(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Process(_Given):
+class ImageProcess(_Given):
     """What is started."""
 
     user: str = Field(default="", alias="User")
@@ -51,13 +51,13 @@ class ImageConfig(_Given):
 
     architecture: str
     os: str
-    process: Process | None = Field(default=None, alias="config")
+    process: ImageProcess | None = Field(default=None, alias="config")
     layers: _Layers = Field(default=_Layers(), alias="rootfs")
 
     @property
-    def started(self) -> Process:
+    def started(self) -> ImageProcess:
         """What is started; nothing where nothing is said."""
-        return self.process or Process()
+        return self.process or ImageProcess()
 
 
 def read_config(document: Any, where: str) -> ImageConfig:

@@ -37,6 +37,7 @@ _LONGEST_NAME: Final = 255
 _LARGEST_ID: Final = (1 << 32) - 1
 _LARGEST_MAJOR, _LARGEST_MINOR = (1 << 12) - 1, (1 << 20) - 1
 _BLOCK: Final = 512
+_IN_VAIN: Final = 8
 
 
 @dataclass(slots=True)
@@ -80,7 +81,7 @@ class _Damaged(Exception):
     """A header that is none, or only part of one."""
 
 
-class _Unpacked(io.RawIOBase):
+class _UnpackedTar(io.RawIOBase):
     """A stream of blocks as a file: counted and hashed. Behind its end come the zeros that end an archive.
 
     Some writers leave them out, umoci among them, and what the last file's block lacks.
@@ -94,6 +95,7 @@ class _Unpacked(io.RawIOBase):
         self.size = 0
         """How many bytes there were so far, without those zeros."""
         self.ended = False
+        self._asked_in_vain = 0
 
     def readable(self) -> bool:
         return True
@@ -102,6 +104,10 @@ class _Unpacked(io.RawIOBase):
         while not self._left:
             block = next(self._blocks, None)
             if block is None and self.ended:
+                # Who is told of a file as large as a disk would ask for it, piece by piece, for years.
+                self._asked_in_vain += 1
+                if self._asked_in_vain > _IN_VAIN:
+                    raise _Damaged("it ends in the middle of a file")
                 return 0
             if block is None:
                 self.ended = True
@@ -156,7 +162,7 @@ def read_members(file: IO[bytes], where: str, budget: Budget, read: ReadTar) -> 
     start = file.tell()
     how = compression_of(file.read(HEAD_BYTES))
     file.seek(start)
-    stream = _Unpacked(read_blocks(file, how), budget)
+    stream = _UnpackedTar(read_blocks(file, how), budget)
 
     class Strict(_StrictMember):
         """Those of this archive."""

@@ -28,7 +28,7 @@ from bootlab.build.debian.root import DebianRoot
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.given_root.command import command_entries
 from bootlab.build.given_root.given import GivenRoot
-from bootlab.build.given_root.image_config import Process, arch_of
+from bootlab.build.given_root.image_config import ImageProcess, arch_of
 from bootlab.build.modules.aliases import ModuleAliases
 from bootlab.build.modules.coldplug_plan import PLAN, plan_coldplug
 from bootlab.build.modules.package import ModuleTree, identify_modules
@@ -122,10 +122,10 @@ def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: No
     return tree.entries()
 
 
-def _lay_given(tree: FileTree, made_of: Ingredients, tell: Tell) -> Process:
+def _lay_given(tree: FileTree, made_of: Ingredients, tell: Tell) -> ImageProcess:
     """Lay the root that was handed over, if any; returns what its configuration starts."""
     if made_of.given is None:
-        return Process()
+        return ImageProcess()
     key = f"{made_of.part}.source"
     try:
         read = made_of.given.read()
@@ -136,7 +136,7 @@ def _lay_given(tree: FileTree, made_of: Ingredients, tell: Tell) -> Process:
     for remark in read.remarks:
         tell(f"{key}: {remark}")
     if read.config is None:
-        return Process()
+        return ImageProcess()
     arch = arch_of(read.config.os, read.config.architecture, f"{key}: {made_of.given.path}")
     if arch != made_of.arch:
         raise InputError(

@@ -50,6 +50,10 @@ def build(shop: Workshop, recipe: Rootfs, made_of: Ingredients) -> Path:
         maker = _MAKERS[recipe.filesystem](recipe, path)
         shop.tell(f"making the {recipe.filesystem.value} root file system")
         entries = collect(recipe, made_of, shop.tell)
+        if recipe.filesystem is FileSystem.EROFS and _has_xattrs(entries):
+            # Its maker cannot read those that fakeroot has made.
+            count = sum(bool(entry.xattrs) for entry in entries)
+            shop.tell(f'rootfs.filesystem = "erofs": file capabilities and attributes of {count} files are not kept')
         maker(entries if recipe.layout is None else in_boot_order(entries, recipe.layout))
         if recipe.device == "pmem":
             with path.open("ab") as image:
@@ -86,19 +90,17 @@ def _squashfs(recipe: Rootfs, path: Path) -> _Make:
 
 def _erofs(recipe: Rootfs, path: Path) -> _Make:
     require_program("fakeroot", package="fakeroot")
-    options = ["-T0", f"-U{_UUID}"]
+    options = ["-T0", "-x-1", f"-U{_UUID}"]
     if recipe.compression is not Compression.NONE:
         options.append(f"-z{_erofs_compressor(recipe.compression)}")
     folder, archive = path.parent / "files", path.parent / "files.tar"
-    commands = 'tar --extract --xattrs --xattrs-include="*" --preserve-permissions --same-owner '
-    commands += '--file "$1" --directory "$2" && shift && '
+    commands = 'tar --extract --preserve-permissions --same-owner --file "$1" --directory "$2" && shift && '
     commands += 'folder=$1 image=$2 && shift 2 && exec mkfs.erofs "$@" "$image" "$folder"'
 
     def make(entries: Sequence[Entry]) -> None:
         folder.mkdir(mode=0o755)
         folder.chmod(0o755)
         archive.write_bytes(tar.write(entries))
-        options.append("-x1" if _has_xattrs(entries) else "-x-1")
         argv: list[str | Path] = ["fakeroot", "--", "sh", "-c", commands, "sh", archive, folder, path, *options]
         admin = {"PATH": f"{Path(require_program('mkfs.erofs')).parent}:/usr/bin:/bin"}
         run(argv, deadline_s=_DEADLINE_S, env=admin, package="fakeroot")
