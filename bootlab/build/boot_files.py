@@ -17,7 +17,7 @@ from bootlab.build.kernel.build import BuiltKernel, build_kernel
 from bootlab.build.kernel.image import expect_arch, expect_loadable, extract_vmlinux, inspect
 from bootlab.build.root import disk, initramfs
 from bootlab.build.root.image_entries import read_image_entries
-from bootlab.build.root.images import BuiltRoot, Recipe, build_root, expect_root, root_entries, system_suite
+from bootlab.build.root.images import Around, BuiltRoot, Recipe, build_root, expect_root, root_entries, system_suite
 from bootlab.build.source.config_text import read_config
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
@@ -119,8 +119,7 @@ def root_entries_of(shop: Workshop, system: System, part: str) -> tuple[Entry, .
     if recipe.path is None:
         job = _Preparation(shop, system)
         tree = job.modules() if recipe.wants_modules else None
-        suite = system_suite(system)
-        return root_entries(shop, recipe, system.machine.arch, suite=suite, kernel_tree=tree, installed=system.rootfs)
+        return root_entries(shop, recipe, system.machine.arch, _around(system, tree))
     if part == "initramfs":
         entries = initramfs.read_contents(recipe.path)
     else:
@@ -150,6 +149,10 @@ class _KernelFiles:
     build_s: float = 0.0
     built: BuiltKernel | None = None
     embedded: Path | None = None
+
+
+def _around(system: System, kernel_tree: Path | None) -> Around:
+    return Around(system_suite(system), kernel_tree, system.rootfs, system.network is not None)
 
 
 class _Preparation:
@@ -259,14 +262,7 @@ class _Preparation:
 
     def root(self, recipe: Recipe, tree: Path | None) -> BuiltRoot:
         """Return what `recipe` describes; `tree` has the modules."""
-        return build_root(
-            self._shop,
-            recipe,
-            self._arch,
-            suite=system_suite(self._system),
-            kernel_tree=tree,
-            installed=self._system.rootfs,
-        )
+        return build_root(self._shop, recipe, self._arch, _around(self._system, tree))
 
     def modules(self) -> Path | None:
         """Return the tree with the kernel's modules below lib/modules, if any, fetched or built."""

@@ -89,6 +89,11 @@ class Content(Part):
         )
 
     @property
+    def runs_bootlab_init(self) -> bool:
+        """Whether bootlab-init and bootlab-ctl are in it."""
+        return self.bootlab_init
+
+    @property
     def is_recipe(self) -> bool:
         """Return whether it says how to make it, as against a finished file."""
         content = (self.init, self.bootlab_init, self.directory, self.packages, self.files, self.programs)
@@ -102,6 +107,8 @@ class Initramfs(Content):
     compression: Annotated[Compression, TEXT] = Compression.GZIP
     embedded: bool = False
     """Inside the kernel image, for a kernel that is built (CONFIG_INITRAMFS_SOURCE)."""
+    mount_root: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Carry an /init that loads the modules, mounts the root that kernel.cmdline names, and starts its init."""
     installed: bool = False
     """Begin with the one that the packages of [rootfs] made when they were installed (initramfs-tools)."""
     keep_modules: tuple[str, ...] | None = Field(default=None, strict=False)
@@ -111,11 +118,14 @@ class Initramfs(Content):
     def _path_or_recipe(self) -> Self:
         if self.path is not None and (self.is_recipe or self.without):
             raise ValueError("path names a finished archive; init, files, modules and the like belong to a recipe")
+        if self.mount_root and (self.init or self.bootlab_init or not self.busybox):
+            raise ValueError("mount_root brings an /init, a script of busybox's: without init, with busybox = true")
         if self.keep_modules is not None and not self.installed:
             raise ValueError("keep_modules is for installed = true; modules names those of a recipe")
         if self.path is None and not (
             self.init
             or self.bootlab_init
+            or self.mount_root
             or self.directory
             or self.packages
             or self.installed
@@ -135,13 +145,21 @@ class Initramfs(Content):
 
     @property
     def is_recipe(self) -> bool:
-        return self.installed or super().is_recipe
+        return self.installed or self.mount_root or super().is_recipe
 
 
 class Rootfs(Content):
     """A root file system by path, or a recipe for one: the first disk or an NVDIMM. Never written to."""
 
     path: Path | None = Field(default=None, strict=False)
+    source: Path | None = Field(default=None, strict=False, exclude_if=lambda value: value is None)
+    """A whole root: a folder, a tar archive, a container image (docker save, OCI); owners and capabilities stay."""
+    source_image: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Which container image of several: its name, its platform (linux/arm64) or its digest."""
+    start: Literal["init", "command"] = Field(default="init", exclude_if=lambda value: value == "init")
+    """What is started in `source`: its own /sbin/init, or by bootlab-init the command of a container image."""
+    command: tuple[str, ...] = Field(default=(), strict=False, exclude_if=lambda value: not value)
+    """The program and its arguments, instead of the image's own."""
     filesystem: Annotated[FileSystem, TEXT] = FileSystem.EXT4
     compression: Annotated[Compression, TEXT] = Compression.NONE
     """How squashfs and erofs are compressed."""
@@ -166,7 +184,17 @@ class Rootfs(Content):
         if self.path is not None and (self.is_recipe or self.without):
             raise ValueError("path names a finished image; init, files, directory and the like belong to a recipe")
         if self.path is None and not self.is_recipe:
-            raise ValueError("give path (a finished image) or what it holds: init, files, directory or packages")
+            raise ValueError(
+                "give path (a finished image) or what it holds: init, files, directory, packages or source"
+            )
+        if self.source is not None and self.packages:
+            raise ValueError("source is a whole root, and packages make another one: give one of the two")
+        if self.source is None and (self.source_image is not None or self.start != "init" or self.command):
+            raise ValueError("source_image, start and command are of a source, and there is none")
+        if self.start == "command" and (self.init is not None or self.bootlab_init):
+            raise ValueError('start = "command" makes bootlab-init process 1: leave out init and bootlab_init')
+        if self.command and self.start != "command":
+            raise ValueError('command is what start = "command" starts')
         if self.filesystem is FileSystem.EXT4 and self.compression is not Compression.NONE:
             raise ValueError("ext4 is not compressed; squashfs and erofs are")
         if self.filesystem is not FileSystem.EXT4 and self.size_mib is not None:
@@ -182,3 +210,11 @@ class Rootfs(Content):
         if self.model is not None and self.device != "virtio-blk":
             raise ValueError(f'model is of a disk on virtio, and device is "{self.device}"')
         return self
+
+    @property
+    def is_recipe(self) -> bool:
+        return self.source is not None or super().is_recipe
+
+    @property
+    def runs_bootlab_init(self) -> bool:
+        return self.bootlab_init or self.start == "command"

@@ -128,7 +128,7 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
         ("target", table(document.get("target")), ("boots",)),
         ("network", table(document.get("network")), ("metadata",)),
         ("initramfs", table(document.get("initramfs")), ("path", "init", "directory")),
-        ("rootfs", table(document.get("rootfs")), ("path", "init", "directory", "layout")),
+        ("rootfs", table(document.get("rootfs")), ("path", "source", "init", "directory", "layout")),
     ):
         for name in names:
             if name in holder:
@@ -170,7 +170,7 @@ def _is_there(path: Path, key: str) -> bool:
     try:
         if key in _FOLDERS:
             return path.is_dir()
-        # A kernel's source is a tree or a tarball of one.
+        # A kernel's source and a root's is a tree or an archive of one.
         return path.exists() if key == "source" else path.is_file()
     except OSError:
         return False

@@ -35,6 +35,8 @@ class Entry:
     """User and group."""
     linked: str = ""
     """Files with the same name here, if any, are one file: hard links. Each carries the data."""
+    xattrs: tuple[tuple[str, bytes], ...] = ()
+    """Extended attributes, file capabilities among them, for a form that has them: this one does not."""
 
     @property
     def size(self) -> int:

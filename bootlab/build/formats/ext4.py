@@ -99,6 +99,7 @@ def _blocks(entries: Sequence[Entry]) -> int:
             linked |= {entry.linked} - {""}
         elif stat.S_ISLNK(entry.mode) and entry.size > _IN_INODE or stat.S_ISDIR(entry.mode):
             blocks += 1
+        blocks += bool(entry.xattrs)
     return blocks + sum(size // _BLOCK for size in folders.values()) + 16
 
 
@@ -136,11 +137,15 @@ def _commands(entries: Sequence[Entry], folder: Path) -> Iterator[str]:
             major, minor = entry.device
             yield f"mknod {_quoted(name)} {'c' if kind == stat.S_IFCHR else 'b'} {major} {minor}"
         yield f"sif {_quoted(place)} mode 0{entry.mode:o}"
-        for field, value in zip(("uid", "gid"), entry.owner, strict=True):
-            yield f"sif {_quoted(place)} {field} {value}"
+        for field, number_of in zip(("uid", "gid"), entry.owner, strict=True):
+            yield f"sif {_quoted(place)} {field} {number_of}"
+        for index, (attribute, value) in enumerate(entry.xattrs):
+            content = folder / f"{number}.{index}"
+            content.write_bytes(value)
+            yield f"ea_set -f {_quoted(str(content))} {_quoted(place)} {_quoted(attribute)}"
 
 
 def _quoted(word: str) -> str:
-    if "\n" in word:
+    if "\n" in word or "\r" in word:
         raise InputError(f"{word!r}: a file's name with a line break cannot be written to ext4")
     return '"' + word.replace('"', '""') + '"'

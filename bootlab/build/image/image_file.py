@@ -32,7 +32,7 @@ _OTHERS = (
     (0, b"BZh", "compressed with bzip2", "bunzip2 --keep {name}"),
     (0, b"PK\3\4", "a zip archive", "unzip {name}"),
     (0, b"\x7fELF", "an ELF file", "kernel.image in a system file takes a kernel"),
-    (0x101, b"ustar", "a tar archive", "rootfs.directory of a system file takes a folder that it was unpacked into"),
+    (0x101, b"ustar", "a tar archive", "bootlab boot {name} boots the root in it, or rootfs.source of a system file"),
     (0x8001, b"CD001", "an ISO 9660 image", "install it to a disk: bootlab boots disks, and no CDs yet"),
 )
 """Where a magic number is, the number, what such a file is, and what to do with it."""

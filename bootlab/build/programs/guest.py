@@ -26,6 +26,7 @@ CTL = "/sbin/bootlab-ctl"
 COLDPLUG = "/sbin/bootlab-coldplug"
 CLONE = "/sbin/bootlab-clone"
 READAHEAD = "/sbin/bootlab-readahead"
+MOUNT_ROOT = "/init"
 _HOST_FIT = "host-fit.bin"
 PRINT_MAP = "-Wl,--print-map"
 """What has a linker print what lies where; bootlab.symbols.lld_map reads lld's."""
@@ -87,6 +88,11 @@ def compile_clone(arch: str, cache: Cache) -> dict[str, Path]:
 def compile_readahead(arch: str, cache: Cache) -> dict[str, Path]:
     """Return path in the guest -> file on the host, for what reads ahead. Errors as `compile_programs`."""
     return {READAHEAD: _compiled("bootlab-readahead", _sources_in("readahead", "shared"), arch, cache)}
+
+
+def mount_root_script() -> dict[str, Path]:
+    """Return path in the guest -> file on the host, for an initramfs that only mounts the root and starts its init."""
+    return {MOUNT_ROOT: _source("mount_root.sh")}
 
 
 def compile_init_check(cache: Cache) -> Path:

@@ -1,14 +1,15 @@
 """A recipe's content -> the files of an initramfs or a root file system, the same on every run.
 
-Later sources lie over earlier ones, by the rules of `file_tree`: the installed initramfs; packages; the directory; the
-folders that every Linux has, where they are missing; bootlab's own programs and busybox; init; files; modules. Applets
-of busybox take only names that are still free, so that a package's own `ls` stays. `without` leaves out at last.
+Later sources lie over earlier ones, by the rules of `file_tree`: the installed initramfs; packages, or a root that was
+handed over; the directory; the folders that every Linux has, where they are missing; bootlab's own programs and
+busybox; init; files; modules. Applets of busybox take only names that are still free, so that a package's own `ls`
+stays. `without` leaves out at last.
 
 Modules are stored uncompressed below /lib/modules, and /etc/bootlab/modules lists their paths in load order, so that
 a small init needs no modprobe: `while read -r module; do insmod "$module"; done </etc/bootlab/modules`.
 
-Times are zero. File capabilities and other extended attributes are lost; setuid bits, owners of packages' files, hard
-links and device nodes are kept.
+Times are zero. A root that was handed over keeps its file capabilities; all else loses its extended attributes. Setuid
+bits, owners of packages' files, hard links and device nodes are kept.
 """
 
 import hashlib
@@ -25,6 +26,9 @@ from typing import Any
 from bootlab.build.cache import file_sha256
 from bootlab.build.debian.root import DebianRoot
 from bootlab.build.formats.cpio import Entry
+from bootlab.build.given_root.command import command_entries
+from bootlab.build.given_root.given import GivenRoot
+from bootlab.build.given_root.image_config import ImageProcess, arch_of
 from bootlab.build.modules.aliases import ModuleAliases
 from bootlab.build.modules.coldplug_plan import PLAN, plan_coldplug
 from bootlab.build.modules.package import ModuleTree, identify_modules
@@ -66,6 +70,10 @@ class Ingredients:
     """The unpacked kernel package, or the built kernel, that modules come from."""
     aliases: ModuleAliases | None = None
     """What its modules are for, where the recipe has a coldplug plan."""
+    given: GivenRoot | None = None
+    """The root that was handed over."""
+    network: bool = False
+    """Whether the system has a network card."""
 
 
 def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: None) -> tuple[Entry, ...]:
@@ -78,6 +86,7 @@ def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: No
         tree.add(entry)
     for entry in made_of.packages.entries() if made_of.packages is not None else ():
         tree.add(entry)
+    process = _lay_given(tree, made_of, tell)
     if content.directory is not None:
         _lay_directory(tree, content.directory, f"{made_of.part}.directory", tell)
     _add_folders(tree)
@@ -89,9 +98,14 @@ def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: No
         if isinstance(content, Rootfs):
             # On a root file system the kernel looks for /sbin/init, unless told otherwise.
             tree.add_link("sbin/init", "/init")
-    elif content.bootlab_init:
+    elif content.runs_bootlab_init:
         for name in ("init", "sbin/init") if isinstance(content, Rootfs) else ("init",):
             tree.add_link(name, "/sbin/bootlab-init")
+    if isinstance(content, Rootfs) and content.start == "command":
+        for entry in command_entries(
+            tree.entries(), process, content.command, f"{made_of.part}.source", network=made_of.network
+        ):
+            tree.add(entry)
     for name, path in content.files.items():
         if f"/{name.lstrip('/')}" in made_of.programs:
             raise InputError(
@@ -106,6 +120,30 @@ def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: No
         _add_applets(tree, made_of.programs)
     _leave_out(tree, content, made_of.part, tell)
     return tree.entries()
+
+
+def _lay_given(tree: FileTree, made_of: Ingredients, tell: Tell) -> ImageProcess:
+    """Lay the root that was handed over, if any; returns what its configuration starts."""
+    if made_of.given is None:
+        return ImageProcess()
+    key = f"{made_of.part}.source"
+    try:
+        read = made_of.given.read()
+        for entry in read.entries:
+            tree.add(entry)
+    except InputError as error:
+        raise InputError(f"{key}: {error.message}", hint=error.hint) from error
+    for remark in read.remarks:
+        tell(f"{key}: {remark}")
+    if read.config is None:
+        return ImageProcess()
+    arch = arch_of(read.config.os, read.config.architecture, f"{key}: {made_of.given.path}")
+    if arch != made_of.arch:
+        raise InputError(
+            f"{key}: {made_of.given.path}: is for {arch}, and the machine is {made_of.arch}",
+            hint='machine.type = "q35" is x86_64, "virt" is aarch64',
+        )
+    return read.config.started
 
 
 def _installed(content: Content, made_of: Ingredients) -> list[Entry]:
@@ -162,6 +200,8 @@ def identify_content(content: Content, made_of: Ingredients) -> str:
         "programs": {name: file_sha256(path) for name, path in made_of.programs.items()},
         "without": content.without,
     }
+    if isinstance(content, Rootfs) and made_of.given is not None:
+        document["source"] = [_given_identity(made_of), content.start, content.command, made_of.network]
     if isinstance(content, Rootfs) and content.layout is not None:
         document["layout"] = _hashed(f"{part}.layout", content.layout)
     if isinstance(content, Rootfs) and content.readahead is not None:
@@ -169,6 +209,14 @@ def identify_content(content: Content, made_of: Ingredients) -> str:
     if isinstance(content, Initramfs) and made_of.installed is not None:
         document["installed"] = [made_of.installed.identity, content.keep_modules]
     return json.dumps(document, sort_keys=True)
+
+
+def _given_identity(made_of: Ingredients) -> str:
+    assert made_of.given is not None
+    try:
+        return made_of.given.identity()
+    except InputError as error:
+        raise InputError(f"{made_of.part}.source: {error.message}", hint=error.hint) from error
 
 
 def applets(busybox: bytes) -> list[str]:

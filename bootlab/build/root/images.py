@@ -11,6 +11,7 @@ from bootlab.build.debian import packages
 from bootlab.build.debian.install import Commands, install_root
 from bootlab.build.debian.root import fetch_root
 from bootlab.build.formats.cpio import Entry
+from bootlab.build.given_root.given import GivenRoot
 from bootlab.build.modules.aliases import read_aliases
 from bootlab.build.programs import guest
 from bootlab.build.programs.source_program import with_source_programs
@@ -28,6 +29,20 @@ Recipe = Initramfs | Rootfs
 
 
 @dataclass(frozen=True, slots=True)
+class Around:
+    """What a recipe takes of the system that it is of."""
+
+    suite: str | None = None
+    """The Debian suite of busybox where the recipe names none."""
+    kernel_tree: Path | None = None
+    """What has the kernel's modules."""
+    installed: Rootfs | None = None
+    """The root whose own initramfs the recipe begins with, where it does."""
+    network: bool = False
+    """Whether there is a network card."""
+
+
+@dataclass(frozen=True, slots=True)
 class BuiltRoot:
     """An archive or image in the cache. Shared: never to be changed."""
 
@@ -39,23 +54,14 @@ class BuiltRoot:
     """Name and version of every Debian package in it, those that others depend on included."""
 
 
-def build_root(
-    shop: Workshop,
-    recipe: Recipe,
-    arch: str,
-    *,
-    suite: str | None = None,
-    kernel_tree: Path | None = None,
-    installed: Rootfs | None = None,
-) -> BuiltRoot:
+def build_root(shop: Workshop, recipe: Recipe, arch: str, around: Around | None = None) -> BuiltRoot:
     """Return the archive or image of `recipe`, packed unless the cache has it.
 
-    `suite` is the Debian suite of busybox where the recipe names none; `kernel_tree` has the modules; `installed` is
-    the root whose own initramfs the recipe begins with, where it does. Raises InputError that begins with the recipe's
-    key (`initramfs.init`, ...), MissingTool, Unreachable (no network), StoreError.
+    Raises InputError that begins with the recipe's key (`initramfs.init`, ...), MissingTool, Unreachable (no network),
+    StoreError.
     """
     recipe = _with_programs(shop, recipe, arch)
-    made_of = _ingredients(shop, recipe, arch, suite, kernel_tree, installed)
+    made_of = _ingredients(shop, recipe, arch, around or Around())
     began = time.monotonic()
     if isinstance(recipe, Initramfs):
         found = shop.cache.find("initramfs", initramfs.key(recipe, made_of))
@@ -72,18 +78,10 @@ def build_root(
     )
 
 
-def root_entries(
-    shop: Workshop,
-    recipe: Recipe,
-    arch: str,
-    *,
-    suite: str | None = None,
-    kernel_tree: Path | None = None,
-    installed: Rootfs | None = None,
-) -> tuple[Entry, ...]:
+def root_entries(shop: Workshop, recipe: Recipe, arch: str, around: Around) -> tuple[Entry, ...]:
     """Return the files of `recipe`, sorted, without packing them. Arguments and errors as `build_root`."""
     recipe = _with_programs(shop, recipe, arch)
-    made_of = _ingredients(shop, recipe, arch, suite, kernel_tree, installed)
+    made_of = _ingredients(shop, recipe, arch, around)
     return collect(recipe, made_of, shop.tell)
 
 
@@ -105,12 +103,10 @@ def _with_programs(shop: Workshop, recipe: Recipe, arch: str) -> Recipe:
     return with_source_programs(shop, with_programs(recipe, arch, shop.cache), _part(recipe), arch)
 
 
-def _ingredients(
-    shop: Workshop, recipe: Recipe, arch: str, suite: str | None, kernel_tree: Path | None, installed: Rootfs | None
-) -> Ingredients:
-    cache, part = shop.cache, _part(recipe)
+def _ingredients(shop: Workshop, recipe: Recipe, arch: str, around: Around) -> Ingredients:
+    cache, part, kernel_tree, installed = shop.cache, _part(recipe), around.kernel_tree, around.installed
     programs = guest.compile_programs(arch, cache)
-    if recipe.bootlab_init:
+    if recipe.runs_bootlab_init:
         programs |= guest.compile_runtime(arch, cache)
     if recipe.clone_agent:
         programs |= guest.compile_clone(arch, cache)
@@ -121,7 +117,12 @@ def _ingredients(
     if isinstance(recipe, Rootfs) and recipe.readahead is not None:
         programs |= guest.compile_readahead(arch, cache)
     if recipe.busybox:
-        programs[BUSYBOX] = _busybox(shop, recipe.suite or suite, arch, f"{part}.busybox")
+        programs[BUSYBOX] = _busybox(shop, recipe.suite or around.suite, arch, f"{part}.busybox")
+    if isinstance(recipe, Initramfs) and recipe.mount_root:
+        programs |= guest.mount_root_script()
+    given = None
+    if isinstance(recipe, Rootfs) and recipe.source is not None:
+        given = GivenRoot(shop, recipe.source, recipe.source_image, arch)
     root, whole = None, None
     if recipe.packages:
         key = f"{part}.packages"
@@ -133,7 +134,7 @@ def _ingredients(
     if isinstance(recipe, Initramfs) and recipe.installed and installed is not None:
         after = _commands(installed, "rootfs")
         whole = install_root(shop, installed.packages, installed.suite, arch, key="rootfs.packages", after=after)
-    return Ingredients(part, arch, programs, root, whole, kernel_tree, aliases)
+    return Ingredients(part, arch, programs, root, whole, kernel_tree, aliases, given, around.network)
 
 
 def _commands(content: Content, part: str) -> Commands | None:

@@ -50,6 +50,10 @@ def build(shop: Workshop, recipe: Rootfs, made_of: Ingredients) -> Path:
         maker = _MAKERS[recipe.filesystem](recipe, path)
         shop.tell(f"making the {recipe.filesystem.value} root file system")
         entries = collect(recipe, made_of, shop.tell)
+        if recipe.filesystem is FileSystem.EROFS and _has_xattrs(entries):
+            # Its maker cannot read those that fakeroot has made.
+            count = sum(bool(entry.xattrs) for entry in entries)
+            shop.tell(f'rootfs.filesystem = "erofs": file capabilities and attributes of {count} files are not kept')
         maker(entries if recipe.layout is None else in_boot_order(entries, recipe.layout))
         if recipe.device == "pmem":
             with path.open("ab") as image:
@@ -74,10 +78,11 @@ def _ext4(recipe: Rootfs, path: Path) -> _Make:
 
 def _squashfs(recipe: Rootfs, path: Path) -> _Make:
     require_program("sqfstar", package="squashfs-tools")
-    argv: list[str | Path] = ["sqfstar", "-quiet", "-no-progress", "-no-xattrs", "-all-time", "0", "-mkfs-time", "0"]
+    argv: list[str | Path] = ["sqfstar", "-quiet", "-no-progress", "-all-time", "0", "-mkfs-time", "0"]
     argv += ["-root-mode", "755", "-root-uid", "0", "-root-gid", "0", *_SQUASHFS[recipe.compression], path]
 
     def make(entries: Sequence[Entry]) -> None:
+        argv[1:1] = ["-xattrs" if _has_xattrs(entries) else "-no-xattrs"]
         run(argv, input=tar.write(entries), deadline_s=_DEADLINE_S, package="squashfs-tools")
 
     return make
@@ -102,6 +107,10 @@ def _erofs(recipe: Rootfs, path: Path) -> _Make:
 
     require_program("mkfs.erofs", package="erofs-utils")
     return make
+
+
+def _has_xattrs(entries: Sequence[Entry]) -> bool:
+    return any(entry.xattrs for entry in entries)
 
 
 def _erofs_compressor(how: Compression) -> str:

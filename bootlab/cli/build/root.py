@@ -12,7 +12,7 @@ import typer
 
 from bootlab.build.boot_files import build_root_of
 from bootlab.build.debian import packages
-from bootlab.build.root.images import BuiltRoot, Recipe, build_root
+from bootlab.build.root.images import Around, BuiltRoot, Recipe, build_root
 from bootlab.build.workshop import Workshop
 from bootlab.cli.build.option_names import made_of_options, naming_options
 from bootlab.cli.options.arguments import Json, complete_system, naming, open_cache, open_system
@@ -238,7 +238,7 @@ def _build_given(shop: Workshop, recipe: Recipe, arch: str, kernel: str | None) 
         if kernel is None:
             raise InputError("--modules: of which kernel?", hint="--kernel linux-image-cloud-amd64, for example")
         tree = packages.fetch(shop, kernel, recipe.suite, arch).tree
-    return build_root(shop, recipe, arch, suite=recipe.suite, kernel_tree=tree)
+    return build_root(shop, recipe, arch, Around(recipe.suite, tree))
 
 
 def _recipe(kind: type[RecipeT], given: dict[str, Any]) -> RecipeT:

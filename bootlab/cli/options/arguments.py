@@ -10,6 +10,8 @@ from typing import Annotated
 import typer
 
 from bootlab.build.cache import Cache
+from bootlab.build.given_root.as_system import is_prefixed, open_root
+from bootlab.build.given_root.given import names_root
 from bootlab.build.image.as_system import describe_image, system_of_image
 from bootlab.build.image.image_file import looks_like_image, open_image
 from bootlab.build.image.kept_contents import read_image
@@ -23,11 +25,14 @@ from bootlab.experiments.store import Store, is_run
 from bootlab.experiments.trial.plan import PLANS
 from bootlab.system import System, read_system
 
-_SYSTEMS = (".toml", ".img", ".raw", ".qcow2", ".efi", CONF)
+_SYSTEMS = (
+    *(".toml", ".img", ".raw", ".qcow2", ".efi", CONF),
+    *(".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.zst", ".tar.bz2"),
+)
 
 
 def complete_system(incomplete: str) -> list[str]:
-    """Return the TOML files, disk images and folders that begin with what was typed."""
+    """Return the TOML files, disk images, archives and folders that begin with what was typed."""
     typed = Path(incomplete)
     folder = typed if incomplete.endswith("/") else typed.parent
     try:
@@ -64,8 +69,9 @@ SystemFile = Annotated[
     Path,
     typer.Argument(
         metavar="SYSTEM",
-        help="System file (TOML, docs/systems.md); a disk image: raw, qcow2 or a UKI (docs/images.md); or an output "
-        "folder of Buildroot, Yocto, NixOS, mkosi (docs/outputs.md).",
+        help="System file (TOML, docs/systems.md); a disk image: raw, qcow2 or a UKI (docs/images.md); an output "
+        "folder of Buildroot, Yocto, NixOS, mkosi (docs/outputs.md); or a root: a folder, a tar archive, a container "
+        "image of docker save or the OCI's (docs/roots.md).",
         autocompletion=complete_system,
     ),
 ]
@@ -103,17 +109,19 @@ def extension_folders(given: list[Path] | None) -> tuple[Path, ...]:
 
 def names_system(name: str) -> bool:
     """Return whether a word names a system, a file or an output folder, where it could also name a run."""
-    if name.endswith(".toml") or (os.path.isfile(name) and looks_like_image(Path(name))):
+    if name.endswith(".toml") or is_prefixed(name) or (os.path.isfile(name) and looks_like_image(Path(name))):
         return True
-    return not is_run(Path(name)) and is_output(Path(name))
+    return not is_run(Path(name)) and (is_output(Path(name)) or names_root(Path(name)))
 
 
 def open_system(path: Path, *, silent: bool = False, rebuilt: bool = False) -> System:
-    """Return the system that a file describes, or that a disk image or an output folder is; on stderr what was found.
+    """Return the system that a file describes, or that an image, an output or a root is; on stderr what was found.
 
     `rebuilt`: of an output folder, the kernel is built anew from its source, for who needs another one.
     Raises InputError as `read_system`, and for what cannot boot; MissingTool for what it is read with.
     """
+    if not is_output(path) and names_root(path):
+        return open_root(open_shop(silent=silent), path)
     if names_output(path):
         shop = open_shop(silent=silent)
         output = read_output(path)

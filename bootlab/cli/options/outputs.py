@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bootlab.build.outputs.as_system import rebuilt_kernel
-from bootlab.build.outputs.recognise import names_output, read_output
+from bootlab.build.outputs.recognise import is_output, read_output
 from bootlab.system.text import kernel_text
 
 
@@ -12,7 +12,7 @@ def rebuilt_comment(path: Path) -> str:
 
     Raises InputError as `open_system`.
     """
-    kernel = rebuilt_kernel(read_output(path)) if names_output(path) else None
+    kernel = rebuilt_kernel(read_output(path)) if is_output(path) else None
     if kernel is None:
         return ""
     lines = [

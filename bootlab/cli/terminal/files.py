@@ -81,6 +81,8 @@ def inputs_of(system: System, file: Path) -> list[tuple[str, Path | None]]:
         if recipe is not None:
             found += [(f"{part}.{key}", getattr(recipe, key)) for key in ("path", "directory", "init")]
             found += [(f"{part}.files", path) for path in recipe.files.values()]
+    if system.rootfs is not None:
+        found.append(("rootfs.source", system.rootfs.source))
     if system.card is not None:
         found += [("card.path", system.card.path), ("card.dtb", system.card.dtb)]
     if system.flash is not None:

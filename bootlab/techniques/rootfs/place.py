@@ -15,6 +15,8 @@ def _can_be_an_archive(system: System, measured: Measured) -> str | None:
     recipe = recipe_of(system)
     if recipe is None:
         return no_recipe(system)
+    if recipe.source is not None:
+        return "rootfs.source keeps file capabilities, which an initramfs cannot have"
     if system.initramfs is not None:
         return "the system has an initramfs besides, which hands over to this root"
     if system.disks:

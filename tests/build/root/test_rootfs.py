@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import stat
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,12 +13,15 @@ import pytest
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.formats import ext4
 from bootlab.build.formats.cpio import Entry
+from bootlab.build.formats.tar import XATTR
+from bootlab.build.given_root.given import GivenRoot
 from bootlab.build.root import rootfs
 from bootlab.build.root.content import Ingredients
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
 from bootlab.process import require_program, run
 from bootlab.system import Compression, FileSystem, Rootfs
+from tests.build.given_root.images import member, tar
 
 _ADMIN = "/usr/sbin:/sbin:/usr/bin:/bin"
 _needs_ext4 = pytest.mark.skipif(shutil.which("debugfs", path=_ADMIN) is None, reason="needs e2fsprogs")
@@ -211,3 +215,24 @@ def test_a_missing_maker_is_named_with_its_package_before_anything_is_packed(
             _build(folder, Cache(tmp_path / "cache"), told.append, filesystem=filesystem)
         assert caught.value.hint == f"apt-get install {package}"
         assert told == []
+
+
+@pytest.mark.parametrize("filesystem", _EVERY)
+def test_capabilities_and_owners_of_a_root_that_was_handed_over_are_in_the_image(
+    filesystem: FileSystem, tmp_path: Path
+) -> None:
+    capability = bytes.fromhex("0100000200200000000000000000000000000000")
+    ping = member(tarfile.REGTYPE, mode=0o755, uid=7, gid=8)
+    ping.pax_headers = {f"{XATTR}security.capability": capability.decode(errors="surrogateescape")}
+    archive = tmp_path / "root.tar"
+    archive.write_bytes(tar({"bin/": "", "bin/ping": ping, "bin/also": member(tarfile.LNKTYPE, linkname="bin/ping")}))
+    told: list[str] = []
+    shop = Workshop(Cache(tmp_path / "cache"), tell=told.append)
+    recipe = Rootfs(source=archive, busybox=False, filesystem=filesystem)
+    image = rootfs.build(shop, recipe, Ingredients("rootfs", "x86_64", given=GivenRoot(shop, archive)))
+    if filesystem is FileSystem.EXT4:
+        assert "01 00 00 02 00 20" in _ext4(image, "ea_get -x /bin/ping security.capability")
+        assert re.search(r"User: +7 +Group: +8\b", _ext4(image, "stat /bin/also"))
+    # squashfs keeps it as it is; a file system that does not says so.
+    assert (capability[:8] in image.read_bytes()) == (filesystem is not FileSystem.EROFS)
+    assert any("are not kept" in line for line in told) == (filesystem is FileSystem.EROFS)
