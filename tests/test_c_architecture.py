@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = {"guest": ("guest", "guest/init"), "plugin": ("plugin",)}
 # QEMU's functions, which QEMU defines.
 FOREIGN = {"plugin/qemu_plugin_api"}
-# Called by the C library, or by QEMU.
-ENTRIES = {"main", "_start", "start", "qemu_plugin_install"}
+# Called by the C library, or by QEMU; and those of the C library that guest/shared/memory.c stands in for.
+ENTRIES = {"main", "_start", "start", "qemu_plugin_install", "memset", "memcpy"}
 # One header for the instruction sets of all architectures.
 SHARED_HEADER = {
     "plugin/code/arm_instructions": "plugin/code/instructions",
