@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from distributed import Client
 
-from bootlab.cluster.connection import expect_safe_workers, workers_of
+from bootlab.cluster.connection import expect_safe_workers, had_tasks, workers_of
 from bootlab.cluster.order import WorkerFacts
 from bootlab.cluster.worker import hash_sources, look
 from bootlab.errors import BootFailed, Interrupted
@@ -209,6 +209,7 @@ class Roster:
             if now or time.monotonic() - self._refreshed > _REFRESH_S:
                 try:
                     found = workers_of(self._client)
+                    gone = {one: had_tasks(self._client, one) for one in self._workers.keys() - found.keys()}
                 except (OSError, RuntimeError, ValueError, TypeError) as error:
                     raise BootFailed(
                         f"{self.address}: the scheduler is gone",
@@ -216,9 +217,13 @@ class Roster:
                         "where it has one",
                     ) from error
                 expect_safe_workers(list(found))
-                for one in self._workers.keys() - found.keys():
-                    self._lost += 1
-                    self.tell(f"lost: {self._name(one)}; what it was booting runs elsewhere")
+                for one, lost in gone.items():
+                    self._lost += lost
+                    self.tell(
+                        f"lost: {self._name(one)}; what it was booting runs elsewhere"
+                        if lost
+                        else f"left: {self._name(one)}; it had nothing to boot"
+                    )
                 new = found.keys() - self._workers.keys()
                 self._workers, self._refreshed = found, time.monotonic()
                 if new and self._at_start is not None:
