@@ -156,7 +156,7 @@ def expect_safe_workers(addresses: list[str]) -> None:
 
 def workers_of(client: Client) -> dict[str, dict[str, Any]]:
     """Return the workers there are now, by their addresses: `name`, `nthreads`, `host`. Raises OSError."""
-    # What scheduler_info() returns is shared with Dask's own look at the scheduler every 2 s, which asks for no workers:
+    # What scheduler_info() returns is shared with a look of Dask's own every 2 s, which asks for no workers:
     # now and then it would say that all of them are gone.
     found: dict[str, dict[str, Any]] = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
     return found
