@@ -6,8 +6,9 @@ To open a FIFO into which nobody writes takes for ever, and so does reading many
 import errno
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 _KINDS: Final = (
     (stat.S_ISFIFO, "a FIFO"),
@@ -26,14 +27,14 @@ def special_kind(path: Path) -> str | None:
     return next((words for is_one, words in _KINDS if is_one(mode)), None)
 
 
-def open_plain(path: Path) -> BinaryIO:
+def open_plain(path: Path) -> BufferedReader:
     """Open a file to be read. Raises OSError, for a FIFO, a socket or a device, too."""
     if (kind := special_kind(path)) is not None:
         raise OSError(errno.EINVAL, f"{kind}, not a regular file", str(path))
     return path.open("rb")
 
 
-def open_plain_or_pipe(path: Path) -> BinaryIO:
+def open_plain_or_pipe(path: Path) -> BufferedReader:
     """Open a file, or a pipe without a name such as the shell's `<(command)`, which somebody writes to. Raises OSError.
 
     For what is read once and whole.

@@ -1,5 +1,6 @@
 """Connects to a cluster, or starts one on this host for as long as a command runs; and knows which workers it has."""
 
+import errno
 import fcntl
 import logging
 import os
@@ -158,6 +159,8 @@ def workers_of(client: Client) -> dict[str, dict[str, Any]]:
     """Return the workers there are now, by their addresses: `name`, `nthreads`, `host`. Raises OSError."""
     # What scheduler_info() returns is shared with a look of Dask's own every 2 s, which asks for no workers:
     # now and then it would say that all of them are gone.
+    if client.scheduler is None:
+        raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))
     found: dict[str, dict[str, Any]] = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
     return found
 
