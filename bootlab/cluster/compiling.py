@@ -42,22 +42,22 @@ async def has_source(source: str) -> bool:
     return await asyncio.to_thread(lambda: Cache.default().find(_SOURCE, source) is not None)
 
 
-async def unpack_source(source: str, packed: Input, dask_worker: Worker) -> str | None:
-    """Keep a source that was sent; returns why it cannot be kept."""
+async def unpack_source(source: str, packed: Input, dask_worker: Worker) -> bool | str:
+    """Keep a source that was sent; returns False where it is there no more, or in words why it cannot be kept."""
 
     def unpack(out: Path) -> None:
         unpack_folder(store_of(dask_worker).path(packed.sha256), out)
 
-    def keep() -> None:
+    def keep() -> bool:
         if store_of(dask_worker).lacking([packed]):
-            raise BootlabError("what is sent to it does not stay whole")
+            return False
         Cache.default().make(_SOURCE, source, unpack)
+        return True
 
     try:
-        await asyncio.to_thread(keep)
+        return await asyncio.to_thread(keep)
     except (BootlabError, OSError) as error:
         return str(error)
-    return None
 
 
 def run_compile(order: KernelOrder, initramfs: Input | None, task: str) -> KernelAnswer:

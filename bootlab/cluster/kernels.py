@@ -109,10 +109,12 @@ class KernelTasks:
             shop.tell(f"{self._roster.name(worker)}: gets the source, {source.size / (1 << 20):.1f} MiB")
             if problems := self._sending.deliver([source], [worker], _never):
                 return problems[worker]
-            said = self._sending.run(unpack_source, order.source, source, workers=[worker])
-            if isinstance(problem := said.get(worker), str):
+            said = self._sending.run(unpack_source, order.source, source, workers=[worker]).get(worker)
+            if said is not True:
+                # It is sent again, where the worker is still there.
                 self._sending.forget(worker, [source.sha256])
-                return problem
+            if isinstance(said, str):
+                return said
         return None if archive is None else self._sending.deliver([archive], [worker], _never).get(worker)
 
     def _bring_here(self, shop: Workshop, order: KernelOrder, worker: str) -> bool:

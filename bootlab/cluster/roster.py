@@ -4,6 +4,7 @@ A worker may boot a system if its tools for it (QEMU, firmware, plugin) and its 
 byte. Figures of others could differ, so they are kept apart: they get no boot, and are named with what differs.
 """
 
+import re
 import statistics
 import threading
 import time
@@ -299,8 +300,13 @@ def differs(facts: WorkerFacts, tools: dict[str, str]) -> str | None:
     named = {**tools, "bootlab": hash_sources()}
     theirs = {**facts.tools, "bootlab": facts.sources}
     found = [
-        f"another {name}, {theirs.get(name, 'none')[:12]} and not {named.get(name, 'none')[:12]}"
+        f"another {name}, {_brief(theirs.get(name))} and not {_brief(named.get(name))}"
         for name in sorted(named.keys() | theirs.keys())
         if named.get(name) != theirs.get(name)
     ]
     return ", ".join(found) or None
+
+
+def _brief(tool: str | None) -> str:
+    # A hash, or the version that a compiler says.
+    return "none" if tool is None else tool[:12] if re.fullmatch("[0-9a-f]{64}", tool) else tool
