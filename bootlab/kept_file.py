@@ -3,15 +3,14 @@
 Only regular files are read: a pipe or a device that somebody put in the place of one might never end.
 """
 
-import errno
 import json
-import stat
 from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ValidationError
 
 from bootlab.errors import StoreError
+from bootlab.plain_file import open_plain
 
 UNREADABLE: Final = (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError)
 """What reading a kept document raises where it is damaged: its bytes, its JSON, or what is in that."""
@@ -31,9 +30,8 @@ def is_kept(path: Path) -> bool:
 
 def read_kept_bytes(path: Path) -> bytes:
     """Return the content of a regular file. Raises OSError, for anything else, too."""
-    if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
-    return path.read_bytes()
+    with open_plain(path) as file:
+        return file.read()
 
 
 def read_kept(path: Path) -> str:

@@ -15,7 +15,7 @@ PACKAGE = ROOT / "bootlab"
 
 # A part imports only parts of a lower rank: never its own rank, never up. Inside one part, files may import each other.
 RANKS = (
-    ("sources", "document", "errors"),
+    ("sources", "document", "errors", "plain_file"),
     ("extensions", "kept_file", "price", "process", "symbols", "system", "timeline"),
     ("clouds", "importers", "probing", "profile", "build", "network", "snapshot"),
     ("techniques", "targets"),

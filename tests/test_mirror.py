@@ -184,6 +184,8 @@ PARTS = {
     "experiments/tailor/ifdef_use.py": "experiments/tailor/test_unused_options.py",
     "experiments/tailor/result.py": "cli/test_kinds.py",
     "experiments/trial/catalogue_figures.py": "cli/test_techniques.py",
+    "build/kernel/order.py": "build/kernel/test_build.py",
+    "cluster/compiling.py": "cluster/test_kernels.py",
     "cluster/sending.py": "cluster/test_place.py",
     "cluster/worker.py": "cluster/test_place.py",
     "findings/analysis.py": "cli/profile/test_verb.py",

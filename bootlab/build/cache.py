@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bootlab.errors import StoreError
+from bootlab.plain_file import open_plain
 from bootlab.process import ProgramFailed
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -153,8 +154,8 @@ def _opened(lock: Path) -> int:
 
 
 def file_sha256(path: Path) -> str:
-    """Return the sha256 of a file's bytes, in hex. Raises OSError."""
-    with path.open("rb") as file:
+    """Return the sha256 of a file's bytes, in hex. Raises OSError, for what is no file, too."""
+    with open_plain(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -7,8 +7,10 @@ which version of a Debian package is the newest. What only keeps things takes th
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from bootlab.build.cache import Cache
+from bootlab.build.kernel.order import KernelOrder
 
 Tell = Callable[[str], None]
 """Gets one line before a step that may take long, or about something that a user should know."""
@@ -17,6 +19,18 @@ Progress = Callable[[int, str], None]
 """Gets how many files have been compiled so far, and the last of them."""
 
 _TOLD_EVERY = 250
+
+
+class CompilePlace(Protocol):
+    """Where kernels are compiled, if not here."""
+
+    def compile(self, shop: "Workshop", order: KernelOrder, initramfs: Path | None) -> bool | None:
+        """Bring the kernel that `order` describes into the cache of `shop`, from where it was compiled.
+
+        Returns whether it was compiled now, False where it was there already; None where nobody there can compile it.
+        Raises as `build.kernel.build.build_kernel`, and BootFailed where the place is lost.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +45,8 @@ class Workshop:
     tell: Tell = lambda line: None
     progress: Progress | None = None
     """None: a line is told now and then."""
+    compile_place: CompilePlace | None = None
+    """None: kernels are compiled here."""
     _told: set[str] = field(default_factory=set)
     """Shared by every workshop that was made of this one with dataclasses.replace()."""
 

@@ -79,7 +79,7 @@ def compare(
         raise InputError(f"cannot compare {len(names)} systems: at most {len(ascii_lowercase)} at once")
     sides = [_side(store, name, price) for name in names]
     _refuse_early(sides, number)
-    prepared = [_prepare(side, silent=json) for side in sides]
+    prepared = [_prepare(side, chosen, silent=json) for side in sides]
     between = "-vs-" if len(sides) == 2 else "-to-"
     asked = {"systems": names, "number": number}
     run = store.start(RunKind.COMPARE, f"{sides[0].name}{between}{sides[-1].name}", asked)
@@ -141,12 +141,12 @@ def _refuse_early(sides: list[_Side], number: int | None) -> None:
         raise InputError(f"--number {number}: {why} needs at least {fewest} boots a side")
 
 
-def _prepare(side: _Side, *, silent: bool) -> Prepared | None:
+def _prepare(side: _Side, chosen: ChosenPlace, *, silent: bool) -> Prepared | None:
     """Make all that a side boots from, so that nothing is booted before every kernel is built; None if on record."""
     if side.system is None or side.path is None:
         return None
     with naming(side.path):
-        return prepare(open_shop(silent=silent), side.system)
+        return prepare(chosen.furnish(open_shop(silent=silent)), side.system)
 
 
 def _virtual(sides: Sequence[_Side], number: int | None, run: Run, chosen: ChosenPlace, *, silent: bool) -> Compared:

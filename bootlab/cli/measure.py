@@ -54,7 +54,7 @@ def measure(
         return boot_lives(value, LivesRequest(system, lives, life_s, seeds), chosen, json=json, runs=runs)
     warn_of_doubts(value)
     with naming(system):
-        prepared = prepare(open_shop(silent=json), value)
+        prepared = prepare(chosen.furnish(open_shop(silent=json)), value)
     run = open_store(runs).start(RunKind.MEASURE, value.name, {"system": str(system), "number": count, "seed": seed})
     with run.locked():
         records = boot_series(prepared, seeds, run, chosen=chosen, silent=json)

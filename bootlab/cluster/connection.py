@@ -1,5 +1,6 @@
 """Connects to a cluster, or starts one on this host for as long as a command runs; and knows which workers it has."""
 
+import errno
 import fcntl
 import logging
 import os
@@ -156,5 +157,18 @@ def expect_safe_workers(addresses: list[str]) -> None:
 
 def workers_of(client: Client) -> dict[str, dict[str, Any]]:
     """Return the workers there are now, by their addresses: `name`, `nthreads`, `host`. Raises OSError."""
-    found: dict[str, dict[str, Any]] = client.scheduler_info(n_workers=-1)["workers"]
+    # What scheduler_info() returns is shared with a look of Dask's own every 2 s, which asks for no workers:
+    # now and then it would say that all of them are gone.
+    if client.scheduler is None:
+        raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))
+    found: dict[str, dict[str, Any]] = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
     return found
+
+
+def had_tasks(client: Client, worker: str) -> bool:
+    """Return whether a worker that is gone had something to do when it went; True where nobody knows. Raises OSError.
+
+    One that was told to end, and had nothing left to do, has taken nothing with it.
+    """
+    went = [event for _, event in client.get_events(worker) if event.get("action") == "remove-worker"]
+    return not went or bool(went[-1]["processing-tasks"])

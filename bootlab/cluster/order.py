@@ -1,4 +1,4 @@
-"""What a client and a worker say to each other about one boot: the order, and each answer that there can be to it."""
+"""What a client and a worker say to each other about one boot or kernel: orders, and each answer that there can be."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,12 +57,33 @@ class Refused:
     hint: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """The kernel is in the worker's cache. `now`: it was not there before."""
+
+    worker: str
+    now: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CompileFailed:
+    """make ended with an error, as it would everywhere. `log`: all that it wrote, compressed by zstd."""
+
+    worker: str
+    message: str
+    hint: str | None
+    log_path: str
+    """Where the worker has that log, as the message says it."""
+    log: bytes
+
+
 Answer = BootDone | Lacking | Unfit | Refused
+KernelAnswer = Compiled | CompileFailed | Lacking | Unfit | Refused
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerFacts:
-    """What a worker says of itself before it gets a boot. `sources`: sha256 of its bootlab."""
+    """What a worker says of itself before it gets a boot or a kernel. `sources`: sha256 of its bootlab."""
 
     host: str
     machine: str
@@ -71,6 +92,6 @@ class WorkerFacts:
     """sha256 of the features of its processor, 12 digits."""
     sources: str
     tools: dict[str, str] = field(default_factory=dict)
-    """sha256 of what it would boot the system with (`Target.tools`)."""
+    """What it would boot the system with (`Target.tools`), or compile with (`KernelOrder.tools`)."""
     problem: str | None = None
-    """Why it can boot no such system at all."""
+    """Why it can boot no such system, or compile no such kernel, at all."""

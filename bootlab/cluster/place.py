@@ -7,9 +7,10 @@ is named. What a lost worker was doing runs on another one; where the scheduler 
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -20,11 +21,13 @@ from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.cluster.address import LocalWorkers, RunningScheduler
 from bootlab.cluster.connection import connected
-from bootlab.cluster.order import Answer, BootDone, Lacking, Order, Refused, Unfit
+from bootlab.cluster.kernels import KernelTasks
+from bootlab.cluster.order import BootDone, Lacking, Refused, Unfit
 from bootlab.cluster.packing import Packer
-from bootlab.cluster.roster import Roster
+from bootlab.cluster.roster import Roster, need_of
 from bootlab.cluster.sending import Sending
 from bootlab.cluster.worker import leave_ctrl_c_to_the_client, run_order, running
 from bootlab.errors import BootFailed, InputError, Interrupted
@@ -53,6 +56,7 @@ class Cluster:
         self._roster = roster
         self._packer = Packer(cache)
         self._sending = Sending(client)
+        self._kernels = KernelTasks(client, roster, self._sending, self._ask)
         self._most = parallel
         self._packing = threading.Lock()
         self._me = secrets.token_hex(6)
@@ -76,26 +80,33 @@ class Cluster:
         # A worker that ends a boot finds the next one there already.
         return self.parallel if self._most else min(_MOST_ASKED, 2 * self.parallel)
 
+    def furnish(self, shop: Workshop) -> Workshop:
+        """Return the workshop with its kernels compiled by workers, one task each."""
+        return replace(shop, compile_place=self._kernels)
+
     def boot(self, prepared: Prepared, directory: Path, cancelled: Callable[[], bool]) -> BootRecord:
         """Boot once on a worker. Raises BootFailed where the cluster is lost, InputError for what cannot go there."""
         if prepared.bound_here is not None:
             raise InputError(f"{prepared.bound_here}, so no worker can boot it", hint="leave out --cluster")
         with self._packing:
             order = self._packer.pack(prepared)
+        need = need_of(prepared)
         alone = prepared.system.clock.kind is not ClockKind.VIRTUAL
         begun, started = time.monotonic(), datetime.now(UTC).isoformat(timespec="milliseconds")
         sent = 0
         while True:
-            workers = self._roster.fit(prepared, cancelled)
+            workers = self._roster.fit(need, cancelled)
             if alone:
                 workers = [self._roster.one_for(directory.parents[1], workers)]
-            unable = self._sending.deliver(order, workers, cancelled)
+            unable = self._sending.deliver(order.inputs, workers, cancelled)
             if unable:
                 for worker, reason in unable.items():
                     self._roster.leave_out(worker, reason)
                 continue
             try:
-                answer = self._ask(order, workers, cancelled)
+                self._count += 1
+                task = f"{self._me}-{self._count}-boot-{order.key}"
+                answer = self._ask(task, (run_order, order), workers, cancelled)
             except KilledWorker as error:
                 lost = f"its worker was lost, and the next one as well: {str(error.last_worker.address)}"
                 return _lost(prepared, directory, lost, HostRun([], started, time.monotonic() - begun))
@@ -115,12 +126,13 @@ class Cluster:
                     self._roster.leave_out(answer.worker, "what is sent to it does not stay whole")
                 self._sending.forget(answer.worker, answer.sha256s)
 
-    def _ask(self, order: Order, workers: list[str], cancelled: Callable[[], bool]) -> Answer | None:
-        """Return a worker's answer; None where all of `workers` are gone, and others have to be asked."""
-        self._count += 1
-        task = f"{self._me}-{self._count}-boot-{order.key}"
+    def _ask(self, task: str, call: Sequence[Any], workers: list[str], cancelled: Callable[[], bool]) -> Any:
+        """Return a worker's answer; None where all of `workers` are gone, and others have to be asked.
+
+        `call`: the function that runs there, and what it is given besides the task's name.
+        """
         done = threading.Event()
-        future = self._submit(order, task, workers)
+        future = self._submit(task, call, workers)
         future.add_done_callback(lambda _: done.set())
         try:
             while not done.wait(_LOOKED_EVERY_S):
@@ -132,8 +144,7 @@ class Cluster:
                 if not self._roster.any_alive(workers):
                     future.cancel()
                     return None
-            answer: Answer = future.result(timeout=120)
-            return answer
+            return future.result(timeout=120)
         except (CancelledError, CommClosedError, TimeoutError) as error:
             if cancelled():
                 raise Interrupted("interrupted") from error
@@ -141,11 +152,9 @@ class Cluster:
         finally:
             future.release()
 
-    def _submit(self, order: Order, task: str, workers: list[str]) -> "Future[Answer]":
+    def _submit(self, task: str, call: Sequence[Any], workers: list[str]) -> "Future[Any]":
         try:
-            return self._client.submit(
-                run_order, order, task, key=task, workers=workers, allow_other_workers=False, pure=False
-            )
+            return self._client.submit(*call, task, key=task, workers=workers, allow_other_workers=False, pure=False)
         except (OSError, RuntimeError, ValueError) as error:
             raise self._scheduler_lost() from error
 

@@ -4,18 +4,20 @@ A worker may boot a system if its tools for it (QEMU, firmware, plugin) and its 
 byte. Figures of others could differ, so they are kept apart: they get no boot, and are named with what differs.
 """
 
+import re
 import statistics
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from distributed import Client
 
-from bootlab.cluster.connection import expect_safe_workers, workers_of
+from bootlab.cluster.connection import expect_safe_workers, had_tasks, workers_of
 from bootlab.cluster.order import WorkerFacts
 from bootlab.cluster.worker import hash_sources, look
 from bootlab.errors import BootFailed, Interrupted
@@ -37,6 +39,35 @@ _PROCESSOR: Final = ("cpu_model", "cpu_flags")
 _ToolsKey = tuple[tuple[str, str], ...]
 
 
+class NoneMay(BootFailed):
+    """There are workers, and none may do what is to be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a worker has to have before it gets something to do."""
+
+    todo: str
+    """What is to be done, as in `no worker may boot NAME`."""
+    tools: dict[str, str]
+    """Name -> what this host has; a worker needs the same."""
+    key: _ToolsKey
+    """Two needs with one key are looked at once."""
+    look: Callable[..., Any]
+    """Runs on a worker, with `words`, and returns its WorkerFacts."""
+    words: tuple[Any, ...]
+    left_out: str = "left out"
+    """What is said of a worker that may not."""
+    boots: bool = True
+
+
+def need_of(prepared: Prepared) -> Need:
+    """Return what a worker has to have to boot a system just as this host."""
+    key = {**prepared.tools, "clock": prepared.system.clock.kind.value, "on": prepared.runs_on}
+    todo = f"boot {prepared.system.name}"
+    return Need(todo, prepared.tools, tuple(sorted(key.items())), look, (prepared.system,))
+
+
 class Roster:
     """The workers, as this client knows them; from any thread. `at_start` runs on each worker when it is first seen."""
 
@@ -50,6 +81,7 @@ class Roster:
         self._workers: dict[str, dict[str, Any]] = {}
         self._refreshed = 0.0
         self._looked: dict[tuple[str, _ToolsKey], str | None] = {}
+        self._unable_to_boot: dict[str, str] = {}
         self._facts: dict[str, WorkerFacts] = {}
         self._left_out: dict[str, str] = {}
         self._told = set[str]()
@@ -83,27 +115,25 @@ class Roster:
         with self._lock:
             return sum(one["nthreads"] for address, one in self._workers.items() if address not in self._left_out)
 
-    def fit(self, prepared: Prepared, cancelled: Callable[[], bool]) -> list[str]:
-        """Return the addresses of the workers that may boot this; waits a minute for one.
+    def fit(self, need: Need, cancelled: Callable[[], bool]) -> list[str]:
+        """Return the addresses of the workers that have what is needed; waits a minute for one.
 
-        Raises BootFailed where none is there, or none may; Interrupted.
+        Raises NoneMay, BootFailed where none is there; Interrupted.
         """
         until = time.monotonic() + WAIT_S
         while True:
             with self._lock:
                 there = self._refresh()
-                self._look_at(prepared, list(there))
-                key = _tools_key(prepared)
-                found = [one for one in there if self._looked[one, key] is None and one not in self._left_out]
+                self._look_at(need, list(there))
+                found = [one for one in there if self._looked[one, need.key] is None and one not in self._left_out]
             if found:
                 return sorted(found)
             if cancelled():
                 raise Interrupted("interrupted")
             if there:
-                whys = [self._left_out.get(one) or self._looked[one, key] for one in there]
-                raise BootFailed(
-                    f"{self.address}: no worker may boot {prepared.system.name}: "
-                    + "; ".join(dict.fromkeys(str(why) for why in whys)),
+                whys = [self._left_out.get(one) or self._looked[one, need.key] for one in there]
+                raise NoneMay(
+                    f"{self.address}: no worker may {need.todo}: " + "; ".join(dict.fromkeys(str(why) for why in whys)),
                     hint="workers need the QEMU, firmware, plugin and bootlab of this host: docs/cluster.md",
                 )
             if time.monotonic() > until:
@@ -126,7 +156,7 @@ class Roster:
             except FileNotFoundError:
                 address = workers[0]
                 write_json(run / ALONE, {"schema": "bootlab.worker/1", "address": address, **machines[address]})
-                self.tell(f"timed by a clock on the wall: all on {self._name(address)}, one at a time")
+                self.tell(f"timed by a clock on the wall: all on {self.name(address)}, one at a time")
                 return address
             except UNREADABLE as error:
                 raise BootFailed(f"{run / ALONE}: damaged: {error}", hint="begin a new run") from error
@@ -150,7 +180,7 @@ class Roster:
         with self._lock:
             if worker not in self._left_out:
                 self._left_out[worker] = reason
-                self._tell_once(f"left out: {self._name(worker)}: {reason}")
+                self._tell_once(f"left out: {self.name(worker)}: {reason}")
 
     def count_boot(self, worker: str, run: Path, wall_s: float) -> None:
         """Count a boot of a run that took `wall_s` on a worker; one that takes far longer than the others is named."""
@@ -164,7 +194,7 @@ class Roster:
             usual, its = statistics.median(others), statistics.median(mine)
             if its > _SLOW * usual and its > usual + _NOT_WORTH_A_WORD_S:
                 self._slow.add(worker)
-                self.tell(f"slow: {self._name(worker)}: {its:.1f} s a boot, the others {usual:.1f} s")
+                self.tell(f"slow: {self.name(worker)}: {its:.1f} s a boot, the others {usual:.1f} s")
 
     def tell_at_end(self, sent_bytes: int) -> None:
         """Say how the boots were spread, where there were any, and write it into each run that has some."""
@@ -191,8 +221,7 @@ class Roster:
                 )
 
     def _whys(self) -> dict[str, str]:
-        looked = {one: why for (one, _), why in self._looked.items() if why is not None}
-        return {**looked, **self._left_out}
+        return {**self._unable_to_boot, **self._left_out}
 
     def _summary(self, worker: str) -> dict[str, Any]:
         took = self._took.get(worker, [])
@@ -209,6 +238,7 @@ class Roster:
             if now or time.monotonic() - self._refreshed > _REFRESH_S:
                 try:
                     found = workers_of(self._client)
+                    gone = {one: had_tasks(self._client, one) for one in self._workers.keys() - found.keys()}
                 except (OSError, RuntimeError, ValueError, TypeError) as error:
                     raise BootFailed(
                         f"{self.address}: the scheduler is gone",
@@ -216,38 +246,44 @@ class Roster:
                         "where it has one",
                     ) from error
                 expect_safe_workers(list(found))
-                for one in self._workers.keys() - found.keys():
-                    self._lost += 1
-                    self.tell(f"lost: {self._name(one)}; what it was booting runs elsewhere")
+                for one, lost in gone.items():
+                    self._lost += lost
+                    self.tell(
+                        f"lost: {self.name(one)}; what it was booting runs elsewhere"
+                        if lost
+                        else f"left: {self.name(one)}; it had nothing to boot"
+                    )
                 new = found.keys() - self._workers.keys()
                 self._workers, self._refreshed = found, time.monotonic()
                 if new and self._at_start is not None:
                     self._client.run(self._at_start, workers=list(new), on_error="ignore")
             return self._workers
 
-    def _look_at(self, prepared: Prepared, workers: list[str]) -> None:
-        key = _tools_key(prepared)
-        new = [one for one in workers if (one, key) not in self._looked]
+    def _look_at(self, need: Need, workers: list[str]) -> None:
+        new = [one for one in workers if (one, need.key) not in self._looked]
         if not new:
             return
-        said = self._client.run(look, prepared.system, workers=new, on_error="return")
+        said = self._client.run(need.look, *need.words, workers=new, on_error="return")
         for worker in new:
             facts = said.get(worker)
             if not isinstance(facts, WorkerFacts):
                 why: str | None = f"it cannot look for its tools: {type(facts).__name__}: {facts}; is bootlab there?"
             else:
                 self._facts[worker] = facts
-                why = differs(facts, prepared.tools)
-            self._looked[worker, key] = why
+                why = differs(facts, need.tools)
+            self._looked[worker, need.key] = why
             if why is not None:
-                self._tell_once(f"left out: {self._name(worker)}: {why}")
+                if need.boots:
+                    self._unable_to_boot[worker] = why
+                self._tell_once(f"{need.left_out}: {self.name(worker)}: {why}")
 
     def _machine(self, worker: str) -> dict[str, str]:
         facts = self._facts.get(worker)
         said = ("", "", "") if facts is None else (facts.host, facts.cpu_model or "", facts.cpu_flags)
         return dict(zip(("host", *_PROCESSOR), said, strict=True))
 
-    def _name(self, worker: str) -> str:
+    def name(self, worker: str) -> str:
+        """Return what a user is told of a worker: its address, and its host where that is known."""
         host = self._machine(worker)["host"]
         return f"worker {worker}{f' ({host})' if host else ''}"
 
@@ -264,12 +300,13 @@ def differs(facts: WorkerFacts, tools: dict[str, str]) -> str | None:
     named = {**tools, "bootlab": hash_sources()}
     theirs = {**facts.tools, "bootlab": facts.sources}
     found = [
-        f"another {name}, {theirs.get(name, 'none')[:12]} and not {named.get(name, 'none')[:12]}"
+        f"another {name}, {_brief(theirs.get(name))} and not {_brief(named.get(name))}"
         for name in sorted(named.keys() | theirs.keys())
         if named.get(name) != theirs.get(name)
     ]
     return ", ".join(found) or None
 
 
-def _tools_key(prepared: Prepared) -> _ToolsKey:
-    return tuple(sorted({**prepared.tools, "clock": prepared.system.clock.kind.value, "on": prepared.runs_on}.items()))
+def _brief(tool: str | None) -> str:
+    # A hash, or the version that a compiler says.
+    return "none" if tool is None else tool[:12] if re.fullmatch("[0-9a-f]{64}", tool) else tool

@@ -2,12 +2,12 @@
 
 import secrets
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from distributed import Client
 
-from bootlab.cluster.order import Input, Order
+from bootlab.cluster.order import Input
 from bootlab.cluster.worker import finish, lacking, take
 from bootlab.errors import BootFailed, InputError, Interrupted
 
@@ -25,20 +25,20 @@ class Sending:
         self._me = secrets.token_hex(6)
         self.sent_bytes = 0
 
-    def deliver(self, order: Order, workers: list[str], cancelled: Callable[[], bool]) -> dict[str, str]:
-        """Let each of `workers` have the inputs of a boot, and return which of them cannot keep one, and why.
+    def deliver(self, inputs: Sequence[Input], workers: list[str], cancelled: Callable[[], bool]) -> dict[str, str]:
+        """Let each of `workers` have inputs of a boot or a kernel, and return which of them cannot keep one, and why.
 
         One that is lost meanwhile is not told of. Raises Interrupted, InputError for a file that has changed,
         BootFailed where the cluster is lost.
         """
-        wanted = {one.sha256 for one in order.inputs}
+        wanted = {one.sha256 for one in inputs}
         with self._lock:
             new = [one for one in workers if not wanted <= self._has.get(one, set())]
             problems: dict[str, str] = {}
             if not new:
                 return problems
-            said = self._run(lacking, order.inputs, workers=new)
-            for one in order.inputs:
+            said = self.run(lacking, tuple(inputs), workers=new)
+            for one in inputs:
                 needy = [worker for worker in said if one.sha256 in said[worker] and worker not in problems]
                 if needy:
                     problems |= self._send(one, needy, cancelled)
@@ -56,7 +56,7 @@ class Sending:
         for _ in range(_TRIES):
             problems |= self._send_pieces(one, workers, cancelled)
             workers = [worker for worker in workers if worker not in problems]
-            said = self._run(finish, one.sha256, self._me, workers=workers) if workers else {}
+            said = self.run(finish, one.sha256, self._me, workers=workers) if workers else {}
             problems |= _problems(said)
             workers = [worker for worker, whole in said.items() if whole is False]
             if not workers:
@@ -76,7 +76,7 @@ class Sending:
                     if cancelled():
                         raise Interrupted("interrupted")
                     piece = source.read(PIECE)
-                    problems |= _problems(self._run(take, one.sha256, offset, piece, self._me, workers=workers))
+                    problems |= _problems(self.run(take, one.sha256, offset, piece, self._me, workers=workers))
                     self.sent_bytes += len(piece) * len(workers)
                     offset += len(piece)
                     workers = [worker for worker in workers if worker not in problems]
@@ -86,7 +86,8 @@ class Sending:
             raise InputError(f"{one.path}: {error.strerror or error}: a boot needs it") from error
         return problems
 
-    def _run(self, function: Callable[..., Any], *words: Any, workers: list[str]) -> dict[str, Any]:
+    def run(self, function: Callable[..., Any], *words: Any, workers: list[str]) -> dict[str, Any]:
+        """Return what a function says on each of these workers that is there. Raises BootFailed."""
         try:
             said: dict[str, Any] = self._client.run(function, *words, workers=workers, on_error="ignore")
         except (OSError, RuntimeError, ValueError, TimeoutError) as error:

@@ -11,7 +11,7 @@ import signal
 import socket
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -43,14 +43,15 @@ _stores: WeakKeyDictionary[Worker, InputStore] = WeakKeyDictionary()
 async def look(system: System) -> WorkerFacts:
     """Return what this worker is, and what it would boot `system` with."""
     # Programs are hashed and asked for their versions, while the worker goes on answering its scheduler.
-    return await asyncio.to_thread(lambda: _look(system))
+    return await asyncio.to_thread(describe_worker, lambda: target_of(system).tools(system))
 
 
-def _look(system: System) -> WorkerFacts:
+def describe_worker(find_tools: Callable[[], dict[str, str]]) -> WorkerFacts:
+    """Return what this worker is, with the tools that `find_tools` finds here, or why it finds none."""
     facts = read_host_facts()
     found = WorkerFacts(socket.gethostname(), facts["machine"], facts["cpu_model"], hash_cpu_flags(), hash_sources())
     try:
-        tools = target_of(system).tools(system)
+        tools = find_tools()
     except (BootlabError, OSError) as error:
         return _with(found, {}, error.message if isinstance(error, BootlabError) else str(error))
     return _with(found, tools, None)
@@ -92,13 +93,13 @@ def leave_ctrl_c_to_the_client() -> None:
 async def lacking(inputs: Sequence[Input], dask_worker: Worker) -> list[str]:
     """Return the hashes of those inputs that this worker has not got, or not whole."""
     # To look at a disk image takes seconds, in which a worker has to go on answering its scheduler.
-    return await asyncio.to_thread(lambda: _store(dask_worker).lacking(inputs))
+    return await asyncio.to_thread(lambda: store_of(dask_worker).lacking(inputs))
 
 
 async def take(sha256: str, offset: int, data: bytes, sender: str, dask_worker: Worker) -> str | None:
     """Take a piece of an input; returns why it cannot be kept."""
     try:
-        await asyncio.to_thread(lambda: _store(dask_worker).take(sha256, offset, data, sender))
+        await asyncio.to_thread(lambda: store_of(dask_worker).take(sha256, offset, data, sender))
     except (BootlabError, OSError) as error:
         return str(error)
     return None
@@ -107,7 +108,7 @@ async def take(sha256: str, offset: int, data: bytes, sender: str, dask_worker: 
 async def finish(sha256: str, sender: str, dask_worker: Worker) -> bool | str:
     """Return whether the input has come whole; or why it cannot be kept."""
     try:
-        return await asyncio.to_thread(lambda: _store(dask_worker).finish(sha256, sender))
+        return await asyncio.to_thread(lambda: store_of(dask_worker).finish(sha256, sender))
     except (BootlabError, OSError) as error:
         return str(error)
 
@@ -120,14 +121,9 @@ def running(client: str) -> int:
 def run_order(order: Order, task: str) -> Answer:
     """Boot once, as ordered, and return what the boot left; or why this worker has not booted. `task`: its key."""
     worker = get_worker()
-
-    def unwanted() -> bool:
-        known = worker.state.tasks.get(task)
-        return worker.status not in _WANTED or known is None or known.state == "cancelled"
-
     _running.add(task)
     try:
-        store = _store(worker)
+        store = store_of(worker)
         if missing := store.lacking(order.inputs):
             return Lacking(worker.address, tuple(missing))
         folder = _scratch(worker)
@@ -137,25 +133,37 @@ def run_order(order: Order, task: str) -> Answer:
             # Looked at once more: a package may have been upgraded under a worker that goes on.
             if target_of(prepared.system).tools(prepared.system) != prepared.tools or prepared.key != order.key:
                 return Unfit(worker.address, "its QEMU, firmware or plugin is not that which the boot was prepared for")
-            boot(prepared, Path(directory), cancelled=unwanted)
+            boot(prepared, Path(directory), cancelled=lambda: is_unwanted(worker, task))
             return BootDone(worker.address, _packed(Path(directory)))
     except Interrupted:
         raise
-    except (StoreError, MissingTool, ProgramFailed) as error:
-        return Unfit(worker.address, error.message)
-    except BootlabError as error:
-        return Refused(worker.address, error.message, error.hint)
-    except OSError as error:
-        return Unfit(worker.address, f"{error.filename or worker.local_directory}: {error.strerror or error}")
+    except (BootlabError, OSError) as error:
+        return refusal(worker, error)
     finally:
         _running.discard(task)
+
+
+def is_unwanted(worker: Worker, task: str) -> bool:
+    """Return whether nobody waits for a task any more that runs on this worker."""
+    known = worker.state.tasks.get(task)
+    return worker.status not in _WANTED or known is None or known.state == "cancelled"
+
+
+def refusal(worker: Worker, error: BootlabError | OSError) -> Unfit | Refused:
+    """Return the answer that an error is: of this worker, or of what was ordered."""
+    if isinstance(error, StoreError | MissingTool | ProgramFailed):
+        return Unfit(worker.address, error.message)
+    if isinstance(error, BootlabError):
+        return Refused(worker.address, error.message, error.hint)
+    return Unfit(worker.address, f"{error.filename or worker.local_directory}: {error.strerror or error}")
 
 
 def _scratch(worker: Worker) -> Path:
     return Path(worker.local_directory) / _SCRATCH
 
 
-def _store(worker: Worker) -> InputStore:
+def store_of(worker: Worker) -> InputStore:
+    """Return the inputs of a worker of this process."""
     with _one_store:
         if worker not in _stores:
             _stores[worker] = InputStore(Cache.default(), _scratch(worker) / "inputs")

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from bootlab.build.workshop import Workshop
 from bootlab.errors import Interrupted, StoreError, is_interruption
 from bootlab.experiments.store import Run
 from bootlab.measure.place import BootPlace, Here
@@ -73,6 +74,10 @@ class Engine:
     def parallel(self) -> int:
         """Return the number of virtual-clock boots at once."""
         return self._place.parallel
+
+    def furnish(self, shop: Workshop) -> Workshop:
+        """Return the workshop with its kernels compiled where the place of the boots has them compiled."""
+        return self._place.furnish(shop)
 
     def boot_all(self, jobs: Sequence[Job]) -> list[BootRecord]:
         """Return the record of each job, in order. Raises Interrupted on Ctrl-C, after every machine has ended."""

@@ -38,7 +38,7 @@ class FamilyBoots:
         self.wall = wall
         self.built = 0
         self.build_s = 0.0
-        self._shop = shop
+        self._shop = engine.furnish(shop)
         self._watch = watch
         self._told: set[str] = set()
         self._prepared: dict[str, Prepared] = {}

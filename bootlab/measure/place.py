@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.record import BootRecord
 from bootlab.targets.target import Prepared
@@ -24,6 +25,10 @@ class BootPlace(Protocol):
     @property
     def asked_ahead(self) -> int:
         """How many boots the place wants to know of at once, so that none of its machines waits for the next."""
+        ...
+
+    def furnish(self, shop: Workshop) -> Workshop:
+        """Return the workshop with its kernels compiled where this place has them compiled."""
         ...
 
     def boot(self, prepared: Prepared, directory: Path, cancelled: Callable[[], bool]) -> BootRecord:
@@ -43,6 +48,9 @@ class Here:
     @property
     def asked_ahead(self) -> int:
         return self.parallel
+
+    def furnish(self, shop: Workshop) -> Workshop:
+        return shop
 
     def boot(self, prepared: Prepared, directory: Path, cancelled: Callable[[], bool]) -> BootRecord:
         return boot(prepared, directory, cancelled=cancelled)

@@ -21,6 +21,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from bootlab.errors import InputError
+from bootlab.plain_file import open_plain
 from bootlab.price.classes import FAULT_2M, FAULT_4K, Arch
 from bootlab.price.memory import Span
 from bootlab.price.rules import MACHINES, RuleSet, RuleSetName, price_lines, read_rule_set
@@ -155,7 +156,7 @@ def read_host_model(name: str, others: Mapping[str, Path] | None = None) -> Host
         )
     path = known.get(name, Path(name))
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             data = file.read(_LARGEST + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from bootlab.errors import InputError
+from bootlab.plain_file import open_plain_or_pipe, special_kind
 from bootlab.system.complaint import complaints
 from bootlab.system.part import brief
 from bootlab.system.value import LONGEST_NAME, System
@@ -86,8 +87,8 @@ def parse_system(data: bytes, path: Path, moved: Moved | None = None) -> System:
 
 
 def _read(path: Path) -> bytes:
-    # A pipe is as good as a file; what never ends is not read for ever.
-    with path.open("rb") as file:
+    # What never ends is not read for ever.
+    with open_plain_or_pipe(path) as file:
         data = file.read(_LARGEST + 1)
     if len(data) > _LARGEST:
         raise InputError(f"{path}: more than {_LARGEST >> 20} MiB, expected a TOML system file", hint=_EXAMPLE)
@@ -107,7 +108,9 @@ def _resolve_paths(document: dict[str, Any], file: Path, moved: Moved | None) ->
                 holder[name] = str(there)
             kind = key.partition("[")[0] if isinstance(name, int) else name
             wanted = "folder" if kind in _FOLDERS else "file"
-            if not _is_there(Path(holder[name]), kind):
+            if (special := special_kind(Path(holder[name]))) is not None:
+                missing.append(f"{brief(key)}: {special}, not a {wanted}: {brief(holder[name])}")
+            elif not _is_there(Path(holder[name]), kind):
                 missing.append(f"{brief(key)}: no such {wanted}: {brief(holder[name])}")
     return missing
 

@@ -21,6 +21,7 @@ from distributed.security import Security
 
 from bootlab.build.cache import Cache
 from bootlab.cluster.address import RunningScheduler
+from bootlab.cluster.connection import workers_of
 from bootlab.cluster.place import Cluster, open_cluster
 
 _STARTS_S = 90
@@ -108,8 +109,7 @@ class RunningCluster:
         """Return the workers, by address, once there are so many."""
         with self.client() as client:
             client.wait_for_workers(workers, timeout=_STARTS_S)
-            found: dict[str, dict[str, Any]] = client.scheduler_info()["workers"]
-            return found
+            return workers_of(client)
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:
         """End a scheduler or a worker by SIGKILL, with all that it has started."""

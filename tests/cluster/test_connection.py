@@ -1,6 +1,8 @@
 """Connections: TLS, and nobody let in without; workers of one command; a cluster that is not there or has no worker."""
 
+import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -80,6 +82,30 @@ def test_a_cluster_without_workers_is_waited_for_and_then_said(tmp_path: Path, m
     ):
         pass
     assert any("waiting for a worker" in line for line in told)
+
+
+def test_workers_are_there_while_dask_looks_at_the_scheduler_itself(tmp_path: Path) -> None:
+    """Its own looks ask for no workers: they never stand for an answer to us, however often they come."""
+    often = dask.config.set({"distributed.client.scheduler-info-interval": "2ms"})
+    with RunningCluster(tmp_path, workers=2) as cluster:
+        there = cluster.wait_for(2).keys()
+        with often, cluster.client() as client:
+            assert all(workers_of(client).keys() == there for _ in range(1000))
+
+
+def test_a_worker_that_ends_in_order_is_not_lost(tmp_path: Path) -> None:
+    system, told, run = replayed(tmp_path), list[str](), new_run(tmp_path)
+    with RunningCluster(tmp_path, workers=1) as cluster:
+        idle = cluster.add_worker("idle")
+        cluster.wait_for(2)
+        with opened(cluster, tmp_path / "cache", told) as place:
+            engine(run, place=place).boot_all(jobs(system, 1, 2, 3, 4))
+            idle.send_signal(signal.SIGINT)
+            idle.wait(60)
+            engine(run, place=place).boot_all(jobs(system, 5, 6, 7, 8))
+    assert sum(line.startswith("left: worker") for line in told) == 1, told
+    assert not any(line.startswith("lost:") for line in told), told
+    assert json.loads((run.path / roster.SUMMARY).read_text())["lost_workers"] == 0
 
 
 def test_a_worker_that_others_reach_without_tls_is_refused() -> None:

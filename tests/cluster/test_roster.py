@@ -67,6 +67,8 @@ def test_every_tool_that_differs_is_named_with_both_hashes() -> None:
         f"another qemu, {'c' * 12} and not {'a' * 12}"
     )
     assert differs(facts(tools={"qemu": "a" * 64}), ours) == f"another plugin, none and not {'b' * 12}"
+    told = differs(facts(tools={**ours, "compiler": "gcc 12.2.0"}), {**ours, "compiler": "gcc 14.1.0"})
+    assert told == "another compiler, gcc 12.2.0 and not gcc 14.1.0"
     assert "another firmware" in str(differs(facts(tools={**ours, "firmware": "d"}), ours))
     assert "another bootlab" in str(differs(facts(sources="e" * 64), ours))
     assert differs(facts(problem="no QEMU there"), ours) == "no QEMU there"

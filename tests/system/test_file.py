@@ -1,5 +1,11 @@
 """Reading a system file: every mistake is named at once, as file:key, and none is a traceback."""
 
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -131,9 +137,47 @@ def test_a_file_whose_name_is_too_long_gives_a_name_that_is_not(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("endless", ["/dev/zero", "/dev/full"])
-def test_what_never_ends_is_not_read_for_ever(endless: str) -> None:
-    with pytest.raises(InputError, match=f"{endless}: more than 8 MiB, expected a TOML system file"):
+def test_what_never_ends_is_not_read_for_ever(endless: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"{endless}: a device, not a regular file"):
         read_system(Path(endless))
+    (tmp_path / "long.toml").write_bytes(b"#" * (9 << 20))
+    with pytest.raises(InputError, match="more than 8 MiB, expected a TOML system file"):
+        read_system(tmp_path / "long.toml")
+
+
+def bind(place: Path) -> None:
+    # Its path is longer than a socket's may be.
+    with contextlib.chdir(place.parent), socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(place.name)
+
+
+@pytest.mark.parametrize(("make", "what"), [(os.mkfifo, "a FIFO"), (bind, "a socket")])
+def test_what_is_no_file_is_named_and_not_waited_for(make: Callable[[Path], None], what: str, tmp_path: Path) -> None:
+    """Nobody writes to the FIFO: whoever opens it, waits for ever. So it is another process that is asked, for 60 s."""
+    make(tmp_path / "odd")
+    file = write(tmp_path, GOOD.replace('image = "vmlinuz"', 'image = "odd"'))
+    source = tmp_path / "source.toml"
+    source.write_text(GOOD.replace('image = "vmlinuz"', 'build = { source = "odd" }'))
+    for asked, said in (
+        (tmp_path / "odd", f"odd: {what}, not a regular file"),
+        (file, f"kernel.image: {what}, not a file: {tmp_path}/odd"),
+        (source, f"kernel.build.source: {what}, not a file: {tmp_path}/odd"),
+    ):
+        words = [sys.executable, "-m", "bootlab", "boot", str(asked)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+def test_a_pipe_of_the_shell_is_as_good_as_a_file(tmp_path: Path) -> None:
+    """`bootlab boot <(make-a-system)`: somebody writes to it."""
+    write(tmp_path, GOOD)
+    reading, writing = os.pipe()
+    os.write(writing, GOOD.replace('"vmlinuz"', f'"{tmp_path}/vmlinuz"').encode())
+    os.close(writing)
+    try:
+        assert read_system(Path(f"/dev/fd/{reading}")).kernel.image == tmp_path / "vmlinuz"
+    finally:
+        os.close(reading)
 
 
 def test_a_file_that_no_record_can_name(tmp_path: Path) -> None:

@@ -15,12 +15,13 @@ from pathlib import Path
 
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.kernel.objects import MAP_OPTION, collect_objects
+from bootlab.build.kernel.order import KernelOrder
 from bootlab.build.kernel.types import compile_types
 from bootlab.build.source.config_text import INITRAMFS_FILE, collect_kernel, parse_config
 from bootlab.build.source.configure import Configuration, configure
 from bootlab.build.source.make import ObjectFolder, require_buildable
 from bootlab.build.source.origin import SourceTree, require_source
-from bootlab.build.source.toolchain import Toolchain, require_toolchain, require_tools
+from bootlab.build.source.toolchain import Toolchain, probe_tools, require_toolchain, require_tools
 from bootlab.build.source.unknown_options import UnknownOption, remarks
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError
@@ -97,15 +98,49 @@ def build_kernel(
     ask = partial(collect_kernel, embedded=initramfs is not None)
     configuration = configure(shop, build, source, toolchain, ask=ask)
     expect(configuration.options)
-    folder = objects_of(build, source, toolchain, shop.cache)
-    job = _KernelJob(shop, source, configuration, toolchain, folder, initramfs)
-    key = kernel_key(source, configuration, toolchain, initramfs)
-    entry = shop.cache.find("kernel", key)
-    from_cache = entry is not None
-    built = _read(entry or shop.cache.make("kernel", key, job.write), from_cache)
+    order = KernelOrder(
+        key=kernel_key(source, configuration, toolchain, initramfs),
+        version=source.version,
+        arch=arch,
+        config=configuration.text,
+        source=source.identity,
+        objects=_objects_name(build),
+        tools=compile_tools(toolchain),
+        initramfs=None if initramfs is None else file_sha256(initramfs),
+    )
+    built = _read(*_entry(shop, order, source, initramfs))
     # Of this request: another one may have come to the same kernel.
     said = remarks(configuration.unknown, f"Linux {source.version}")
     return replace(built, unknown=configuration.unknown, remarks=said)
+
+
+def compile_kernel(shop: Workshop, order: KernelOrder, source: SourceTree, initramfs: Path | None) -> Path:
+    """Return the entry of the cache for the kernel that `order` describes, compiled on this host unless it is there.
+
+    `initramfs`: the archive that the order names by its hash. Raises as `build_kernel`.
+    """
+    toolchain = require_toolchain(order.arch)
+    folder = ObjectFolder(shop.cache, source, toolchain, order.objects)
+    return shop.cache.make("kernel", order.key, _KernelJob(shop, order, source, toolchain, folder, initramfs).write)
+
+
+def compile_tools(toolchain: Toolchain) -> dict[str, str]:
+    """Return what kernels are compiled with on this host, as an order names it. Raises MissingTool, ProgramFailed."""
+    return {"compiler": toolchain.identity, **probe_tools()}
+
+
+def _entry(shop: Workshop, order: KernelOrder, source: SourceTree, initramfs: Path | None) -> tuple[Path, bool]:
+    if (entry := shop.cache.find("kernel", order.key)) is not None:
+        return entry, True
+    if shop.compile_place is not None:
+        if source.in_place is not None:
+            # Another host would compile all of it after each edit.
+            shop.tell_once(f"{source.tree}: a tree in place, so its kernels are compiled on this host")
+        elif (compiled := shop.compile_place.compile(shop, order, initramfs)) is not None:
+            entry = shop.cache.find("kernel", order.key)
+            assert entry is not None  # its promise
+            return entry, not compiled
+    return compile_kernel(shop, order, source, initramfs), False
 
 
 def objects_of(build: KernelBuild, source: SourceTree, toolchain: Toolchain, cache: Cache) -> ObjectFolder:
@@ -113,12 +148,16 @@ def objects_of(build: KernelBuild, source: SourceTree, toolchain: Toolchain, cac
 
     Kernels that differ in a few options share most of their objects; those of other systems would drive them out.
     """
+    return ObjectFolder(cache, source, toolchain, _objects_name(build))
+
+
+def _objects_name(build: KernelBuild) -> str:
     files = [] if build.config is None else [build.config]
     # By name and not by content: whoever edits a fragment changes a few options.
     words = " ".join(
         [build.base or "", build.config_package or "", *(path.name for path in (*files, *build.fragments))]
     )
-    return ObjectFolder(cache, source, toolchain, f"build-{hashlib.sha256(words.encode()).hexdigest()[:12]}")
+    return f"build-{hashlib.sha256(words.encode()).hexdigest()[:12]}"
 
 
 def kernel_key(source: SourceTree, configuration: Configuration, toolchain: Toolchain, initramfs: Path | None) -> str:
@@ -131,16 +170,16 @@ class _KernelJob:
     def __init__(
         self,
         shop: Workshop,
+        order: KernelOrder,
         source: SourceTree,
-        configuration: Configuration,
         toolchain: Toolchain,
         folder: ObjectFolder,
         initramfs: Path | None,
     ) -> None:
         self._shop = shop
         self._source = source
-        self._config = configuration
-        self._options = configuration.options
+        self._order = order
+        self._options = order.options
         self._toolchain = toolchain
         self._folder = folder
         self._initramfs = initramfs
@@ -148,8 +187,7 @@ class _KernelJob:
     def write(self, out: Path) -> None:
         folder = self._folder
         with folder.locked(self._shop.tell):
-            on = sum(value == "y" for value in self._options.values())
-            self._shop.tell(f"building Linux {self._source.version} for {self._toolchain.arch}, {on} options on")
+            self._shop.tell(f"building {self._order.what}")
             began = time.monotonic()
             self._make(folder)
             seconds = time.monotonic() - began
@@ -161,14 +199,14 @@ class _KernelJob:
 
     def _make(self, folder: ObjectFolder) -> None:
         config = folder.objects / ".config"
-        if not config.is_file() or config.read_text(encoding="utf-8") != self._config.text:
-            config.write_text(self._config.text, encoding="utf-8")
+        if not config.is_file() or config.read_text(encoding="utf-8") != self._order.config:
+            config.write_text(self._order.config, encoding="utf-8")
         if self._initramfs is not None:
             # A copy is newer than what was made of the one before.
             shutil.copyfile(self._initramfs, folder.objects / INITRAMFS_FILE)
         targets = [self._toolchain.target, "vmlinux", *(["modules"] if self._has_modules else [])]
         folder.make(targets, self._shop.tell_compiled, debug=self._options.get("DEBUG_INFO") == "y")
-        if config.read_text(encoding="utf-8") != self._config.text:
+        if config.read_text(encoding="utf-8") != self._order.config:
             raise BootlabError(
                 f"{config}: kconfig has changed the finished configuration during the build",
                 hint="please report it with the kernel's version; its log is beside that folder",

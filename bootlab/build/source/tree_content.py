@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bootlab.build.cache import Cache
+from bootlab.build.cache import Cache, file_sha256
 from bootlab.errors import InputError, StoreError
 from bootlab.process import ProgramFailed, run
 
@@ -107,8 +107,7 @@ def _content(listing: Listing, name: str) -> str:
     try:
         if path.is_symlink():
             return os.readlink(path)
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_sha256(path)
     except OSError as error:
         raise InputError(f"{listing.key}.source: {path}: {error.strerror}") from error
 

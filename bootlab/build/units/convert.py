@@ -7,12 +7,14 @@ from bootlab.build.units.script import convert_script
 from bootlab.build.units.service import convert_service
 from bootlab.build.units.unit_text import Converted
 from bootlab.errors import InputError
+from bootlab.plain_file import open_plain
 
 
 def read_and_convert(path: Path) -> Converted:
     """Return the unit of a .service file, or of a script with an INIT INFO header. Raises InputError for any other."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        with open_plain(path) as file:
+            text = file.read().decode("utf-8", errors="replace")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}", hint="a .service file or an init script") from error
     if path.suffix == ".service":

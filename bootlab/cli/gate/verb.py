@@ -228,10 +228,10 @@ def _gate(system: Path, base: _Against, asked: _AskedGate, records: _Records, sh
         for what in asked.figures:
             before.times(what)
     with naming(system):
-        prepare(open_shop(silent=quiet), after)
+        prepare(asked.place.furnish(open_shop(silent=quiet)), after)
     if isinstance(before, System):
         with naming(Path(against) if not base.commit else system):
-            prepare(open_shop(silent=quiet), before)
+            prepare(asked.place.furnish(open_shop(silent=quiet)), before)
     run = records.store.start(RunKind.GATE, after.name, {"against": against, "on": list(asked.figures)})
     with run.locked():
         held = _held(run, after, before, asked, silent=quiet)
@@ -354,7 +354,7 @@ def _seeds(before: System | GateBaseline, after: System, number: int | None) -> 
 
 
 def _in_turn(engine: Engine, before: System, after: System, number: int) -> tuple[Family, Family]:
-    shop = open_shop(silent=True)
+    shop = engine.furnish(open_shop(silent=True))
     prepared = {BEFORE: prepare(shop, before), AFTER: prepare(shop, after)}
     engine.boot_all([Job(f"{side}-{WARM_UP}", one) for side, one in prepared.items()])
     turns = [(side, index) for index in range(1, number + 1) for side in prepared]

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from bootlab.build.kernel.order import KernelOrder
+from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import open_cache
 from bootlab.cluster.address import OPTION, LocalWorkers, RunningScheduler, parse_cluster
 from bootlab.errors import MissingTool
@@ -40,6 +43,20 @@ class ChosenPlace:
 
         with open_cluster(self.cluster, open_cache(), parallel=self.parallel, tell=tell) as place:
             yield place
+
+    def furnish(self, shop: Workshop) -> Workshop:
+        """Return the workshop of who makes systems ready before the place is open: a kernel opens it for itself."""
+        return shop if self.cluster is None else replace(shop, compile_place=_OpenedForKernel(self))
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenedForKernel:
+    chosen: ChosenPlace
+
+    def compile(self, shop: Workshop, order: KernelOrder, initramfs: Path | None) -> bool | None:
+        with self.chosen.open(shop.tell) as place:
+            there = place.furnish(shop).compile_place
+            return None if there is None else there.compile(shop, order, initramfs)
 
 
 def choose_place(cluster: str | None, parallel: int | None) -> ChosenPlace:

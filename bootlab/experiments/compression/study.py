@@ -101,13 +101,14 @@ class CompressionStudy:
         )
 
     def _table(self, engine: Engine, what: What) -> tuple[Table, BootRecord | None]:
+        shop = engine.furnish(self._shop)
         systems = kernels(self.system) if what == "kernel" else initramfses(self.system)
         prepared: dict[str, Prepared] = {}
         options: dict[str, Option] = {}
         for name, system in systems.items():
             self._shop.tell(f"{what}: {name}")
             try:
-                prepared[name] = prepare(self._shop, system())
+                prepared[name] = prepare(shop, system())
             except (Interrupted, StoreError):
                 raise
             except BootlabError as error:

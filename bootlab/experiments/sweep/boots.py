@@ -47,7 +47,8 @@ class BootSweep:
 
     def run(self, engine: Engine) -> SweepResult:
         """Boot every place and return the result. Raises BootFailed when none of them was ready."""
-        prepared = {place: self._prepare(place) for place in self.places}
+        shop = engine.furnish(self._shop)
+        prepared = {place: self._prepare(shop, place) for place in self.places}
         # On the wall clock the first boot of each finds the host's caches cold; it is kept, and not counted.
         early = "warm-up" if self._wall else f"{self.seeds[0]:03d}"
         records = {place: [record] for place, record in self._round(engine, prepared, early, self.seeds[0]).items()}
@@ -74,9 +75,9 @@ class BootSweep:
         jobs = [Job(f"{place.label}-{name}", one.with_seed(seed)) for place, one in prepared.items()]
         return dict(zip(prepared, engine.boot_all(jobs), strict=True))
 
-    def _prepare(self, place: SweptMachine) -> Prepared:
+    def _prepare(self, shop: Workshop, place: SweptMachine) -> Prepared:
         self._shop.tell(f"preparing {place.label}")
-        return prepare(self._shop, self._systems[place])
+        return prepare(shop, self._systems[place])
 
     def _result(
         self,

@@ -173,12 +173,13 @@ class Tailoring:
     def __init__(
         self, shop: Workshop, system: System, run: Run, policy: Policy, *, builds: int, place: BootPlace | None = None
     ) -> None:
-        self._shop = shop
+        engine = Engine(run, place=place, reuse=True)
+        self._shop = engine.furnish(shop)
         self._system = system
         self._run = run
         self._policy = policy
         self._builds = builds
-        self._boots = FamilyBoots(Engine(run, place=place, reuse=True), shop, SEEDS, wall=False)
+        self._boots = FamilyBoots(engine, shop, SEEDS, wall=False)
         self._searches = Searches(run.path / "searches")
         self._steps = list[TailorStep]()
         self._needed = list[Needed]()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,7 +15,8 @@ from typing import Any
 import psutil
 import pytest
 
-from bootlab.build.cache import Cache
+from bootlab.build.boot_files import build_kernel_of
+from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.workshop import Workshop
 from bootlab.cluster.roster import SUMMARY
 from bootlab.errors import BootFailed
@@ -29,6 +31,7 @@ from tests.replayed import engine, new_run
 pytestmark = pytest.mark.boot
 ROOT = Path(__file__).parents[3]
 TINY = ROOT / "tests/boot/tiny_kernel"
+DEMO = ("try", str(ROOT / "examples/debian-cloud.toml"), "--plan", "demo", "--nulls", "3")
 OF_A_HOST = {"host", "argv", "started", "wall_s", "run", "baseline_run", "cost", "members", "fresh_members"}
 
 
@@ -65,6 +68,22 @@ def test_a_trial_on_two_workers_says_the_same_to_the_last_digit(tmp_path: Path) 
     (summary,) = (tmp_path / "there").glob(f"*/{SUMMARY}")
     workers = json.loads(summary.read_text())["workers"]
     assert len(workers) == 2 and all(worker["boots"] and worker["left_out"] is None for worker in workers)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What `make demo` says on this host."""
+    return bootlab(*DEMO, runs=tmp_path_factory.mktemp("demo"))
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_demo_says_the_same_on_workers_to_the_last_digit(
+    workers: int, tmp_path: Path, demo: dict[str, Any]
+) -> None:
+    there = bootlab(*DEMO, "--cluster", f"local:{workers}", runs=tmp_path)
+    assert lean(there) == lean(demo)
+    assert len(demo["alone"]) == 5 and len(demo["stack"]) > 1
 
 
 @pytest.fixture
@@ -175,6 +194,38 @@ def test_no_machine_outlives_its_client_its_task_or_its_worker(
     assert "the scheduler is gone" in (tmp_path / "said").read_text()
     assert "Traceback" not in (tmp_path / "said").read_text()
     until(lambda: not machines(clustered), 60)
+
+
+@pytest.mark.kernel
+@pytest.mark.network
+def test_a_worker_compiles_the_kernel_that_is_booted(tmp_path: Path, cache: Cache) -> None:
+    """Source and kernel travel, and every file of the kernel is that which this host compiles.
+
+    Of this host's cache the worker has what ccache keeps, or it would take minutes.
+    """
+    shutil.copytree(TINY, tmp_path / "tiny")
+    file = tmp_path / "tiny/tiny.toml"
+    file.write_text(file.read_text() + '[kernel.build.options]\nLOCALVERSION = "-of-a-worker"\n')
+    system = read_system(file)
+    here = build_kernel_of(Workshop(cache), system).image.parent
+    compared = ("build.log", "build.json")
+    before = {path: file_sha256(path) for path in here.rglob("*") if path.is_file() and path.name not in compared}
+    shutil.rmtree(here)
+    with RunningCluster(tmp_path, workers=0, plain=False) as cluster:
+        cluster.add_worker("compiler")
+        (cluster.folder / "compiler/cache").mkdir()
+        (cluster.folder / "compiler/cache/ccache").symlink_to(cache.root / "ccache")
+        cluster.wait_for(1)
+        words = ["measure", str(file), "-n", "2", "--cluster", cluster.address, "--runs", str(tmp_path / "runs")]
+        done = subprocess.run(
+            [sys.executable, "-m", "bootlab", *words], capture_output=True, text=True, cwd=ROOT, check=False
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {path: file_sha256(path) for path in before} == before
+    assert re.search(r"worker tcp://127\.0\.0\.1:\d+ \(.+\): building Linux 6\.12\.\d+ for x86_64, ", done.stderr)
+    assert re.search(r"worker tcp://127\.0\.0\.1:\d+ \(.+\): compiled 250 files", done.stderr)
+    (summary,) = (tmp_path / "runs").glob(f"*/{SUMMARY}")
+    assert [worker["boots"] for worker in json.loads(summary.read_text())["workers"]] == [2]
 
 
 def test_boots_of_a_system_are_those_of_this_host(tmp_path: Path, cache: Cache, clustered: RunningCluster) -> None:

@@ -69,7 +69,7 @@ def test_a_record_that_cannot_be(said: dict[str, Any], complaint: str, tmp_path:
     ("make", "why"),
     [
         (Path.mkdir, "Is a directory"),
-        (os.mkfifo, "not a regular file"),
+        (os.mkfifo, "a FIFO, not a regular file"),
         (lambda path: path.symlink_to(path.name), "Too many levels of symbolic links"),
         (lambda path: None, ""),
     ],
