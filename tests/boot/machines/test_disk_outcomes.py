@@ -231,11 +231,13 @@ def test_sectors_that_cannot_be_read_or_written(attach: str, shop: Workshop, tmp
     base = base_image(prepared, tmp_path)
     words = f"inject-error.0.event=%s,inject-error.0.errno=5,inject-error.0.sector={sector},inject-error.0.once=off"
     for event in ("write_aio", "read_aio"):
-        drive = (
-            f"driver=raw,file.driver=blkdebug,file.image.driver=file,file.image.filename={base},file.{words % event}"
-        )
-        drive = drive.replace(",inject-error", ",file.inject-error")
-        endings = [Case(prepared, tmp_path, drive, {}).run(plugin=plugin) for plugin in (True, False)]
+        endings = []
+        for plugin in (True, False):
+            # What the one wrote the other would find.
+            image = shutil.copy(base, tmp_path / "disk.raw")
+            drive = f"driver=raw,file.driver=blkdebug,file.image.driver=file,file.image.filename={image},"
+            drive += f"file.{words % event}".replace(",inject-error", ",file.inject-error")
+            endings.append(Case(prepared, tmp_path, drive, {}).run(plugin=plugin))
         assert endings[0] == endings[1]
         assert "disk: failed" in endings[0].said, endings[0]
         expect_exact(tmp_path)
@@ -328,7 +330,9 @@ def test_qemu_killed_at_random_moments(model: str, shop: Workshop, tmp_path: Pat
     assert "disk: all as it was written" in whole.said and torn_blocks(raw) == []
 
     died = 0
-    for number in range(KILLS):
+    for number in range(3 * KILLS):
+        if died == KILLS:
+            break
         image = tmp_path / f"{number}.img"
         is_raw = number % 2 == 0
         if is_raw:
@@ -340,6 +344,9 @@ def test_qemu_killed_at_random_moments(model: str, shop: Workshop, tmp_path: Pat
         ending = case.run(plugin=True, on_console=killed_after(after_s))
         assert ending.reason in (EndReason.DIED, EndReason.GUEST_SHUTDOWN), ending
         died += ending.reason is EndReason.DIED
+        if ending.reason is EndReason.GUEST_SHUTDOWN:
+            # The host has less to do than when that was timed.
+            lasts_s = after_s
         if is_raw:
             assert torn_blocks(image) == [], f"killed {after_s:.3f} s into the work"
         else:
@@ -347,4 +354,4 @@ def test_qemu_killed_at_random_moments(model: str, shop: Workshop, tmp_path: Pat
             checked = subprocess.run(["qemu-img", "check", "-q", image], capture_output=True, text=True, check=False)
             assert checked.returncode in (0, 3), checked.stdout
         image.unlink()
-    assert died > KILLS // 2
+    assert died == KILLS
