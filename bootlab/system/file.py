@@ -1,7 +1,6 @@
 """TOML -> System, with file:key for every mistake at once."""
 
 import os
-import re
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from bootlab.errors import InputError
 from bootlab.plain_file import open_plain_or_pipe, special_kind
 from bootlab.system.complaint import complaints
 from bootlab.system.part import brief
-from bootlab.system.value import LONGEST_NAME, System
+from bootlab.system.value import System, name_from
 
 _LARGEST = 8 << 20
 _EXAMPLE = "examples/debian-cloud.toml is a whole system file, docs/systems.md describes every key"
@@ -69,7 +68,7 @@ def parse_system(data: bytes, path: Path, moved: Moved | None = None) -> System:
     except ValueError as error:
         # What is left is a number of more digits than Python reads.
         raise InputError(f"{path}: not TOML: a number with more digits than any can have", hint=_EXAMPLE) from error
-    document.setdefault("name", re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._")[:LONGEST_NAME] or "system")
+    document.setdefault("name", name_from(path.stem, "system"))
     missing = _resolve_paths(document, path, moved)
     try:
         system = System.model_validate(document)

@@ -4,6 +4,7 @@ Nothing here touches a kernel or starts a machine. A technique changes a System 
 (`system.with_cmdline("quiet")`), so a comparison is always between two values that can be printed and diffed.
 """
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -39,8 +40,13 @@ from bootlab.system.target.asked_machine import asked_defaults
 from bootlab.system.target.target import Target, is_asked_target, is_real_target
 
 # A run's directory is called after two of them, and a file system takes 255 bytes.
-LONGEST_NAME = 100
-NAME = rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST_NAME - 1}}}"
+_LONGEST_NAME = 100
+NAME = rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{_LONGEST_NAME - 1}}}"
+
+
+def name_from(text: str, otherwise: str) -> str:
+    """Return a system's name made of a file's or a host's, `otherwise` where nothing of that can be one."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._")[:_LONGEST_NAME].rstrip("-._") or otherwise
 
 
 class System(Part):

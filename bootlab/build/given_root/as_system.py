@@ -13,6 +13,7 @@ from typing import Final
 from bootlab.build.given_root.command import MARK
 from bootlab.build.given_root.given import PREFIXES, GivenRoot, find_root
 from bootlab.build.given_root.survey import RootSurvey, survey_root
+from bootlab.build.image.as_system import DEADLINE_S, MEMORY_MIB, SSH_PORT, SSH_PROBE
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import (
@@ -27,7 +28,7 @@ from bootlab.system import (
     Rootfs,
     System,
 )
-from bootlab.system.value import LONGEST_NAME
+from bootlab.system.value import name_from
 
 SUITE: Final = "trixie"
 """Of the kernel, unless a system file says another one: kernel.suite."""
@@ -38,9 +39,6 @@ _MACHINES: Final = {
     "aarch64": (MachineType.VIRT, "ttyAMA0", "linux-image-cloud-arm64"),
 }
 _MODULES: Final = ("virtio_pci", "virtio_mmio", "virtio_blk", "virtio_net", "ext4")
-_MEMORY_MIB: Final = 1024
-_DEADLINE_S: Final = 1800.0
-_SSH: Final = 22
 _ENDINGS: Final = re.compile(r"\.(tar|tgz|txz)(\.(gz|xz|zst|bz2))?$|\.(gz|xz|zst|bz2)$")
 
 
@@ -71,12 +69,11 @@ def system_of_root(root: GivenRoot, survey: RootSurvey) -> System:
         )
     machine, console, package = _MACHINES[survey.arch]
     path = root.path.absolute()
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", _ENDINGS.sub("", path.name)).strip("-._")[:LONGEST_NAME] or "root"
     booted, probes = _booted(survey)
     return System(
-        name=name.rstrip("-._"),
+        name=name_from(_ENDINGS.sub("", path.name), "root"),
         description=" ".join(filter(None, [survey.os_name, survey.image.partition(" ")[0]])),
-        machine=Machine(type=machine, memory_mib=_MEMORY_MIB),
+        machine=Machine(type=machine, memory_mib=MEMORY_MIB),
         kernel=Kernel(
             package=package,
             suite=SUITE,
@@ -97,13 +94,13 @@ def system_of_root(root: GivenRoot, survey: RootSurvey) -> System:
 def _booted(survey: RootSurvey) -> tuple[Booted, dict[str, NetworkProbe]]:
     if survey.starts_command:
         if not survey.ports:
-            return Booted(mark=MARK, deadline_s=_DEADLINE_S), {}
+            return Booted(mark=MARK, deadline_s=DEADLINE_S), {}
         probes = {f"port_{one}": NetworkProbe(tcp=one, after=HANDED_OVER) for one in survey.ports}
-        return Booted(mark=f"port_{survey.ports[0]}", deadline_s=_DEADLINE_S), probes
-    probes = {"ssh": NetworkProbe(tcp=_SSH, after=HANDED_OVER)} if survey.has_sshd else {}
+        return Booted(mark=f"port_{survey.ports[0]}", deadline_s=DEADLINE_S), probes
+    probes = {SSH_PROBE: NetworkProbe(tcp=SSH_PORT, after=HANDED_OVER)} if survey.has_sshd else {}
     if survey.login:
-        return Booted(console=survey.login, deadline_s=_DEADLINE_S), probes
-    return Booted(mark="ssh" if probes else HANDED_OVER, deadline_s=_DEADLINE_S), probes
+        return Booted(console=survey.login, deadline_s=DEADLINE_S), probes
+    return Booted(mark=SSH_PROBE if probes else HANDED_OVER, deadline_s=DEADLINE_S), probes
 
 
 def describe_root(root: GivenRoot, survey: RootSurvey, system: System) -> list[str]:

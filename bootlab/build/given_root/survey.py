@@ -12,11 +12,11 @@ from pydantic import ValidationError
 from bootlab.build.given_root.command import SHELLS
 from bootlab.build.given_root.given import GivenRoot, ReadRoot
 from bootlab.build.given_root.image_config import arch_of
+from bootlab.build.image.as_system import LOGIN
 from bootlab.build.root.followed_paths import FollowedPaths
 from bootlab.document import Document
 from bootlab.errors import InputError
 
-LOGIN: Final = "login:"
 ACTIVATE: Final = "Please press Enter to activate this console"
 """What busybox's init says where a shell waits for somebody."""
 INIT: Final = "/sbin/init"

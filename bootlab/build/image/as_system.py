@@ -22,31 +22,32 @@ from bootlab.system import (
     NetworkProbe,
     System,
 )
+from bootlab.system.value import name_from
 
 _SERIAL = re.compile(r"(?<!\S)console=ttyS0\b")
-_LOGIN = "login:"
-_SSH = 22
-_PROBE = "ssh"
-_MEMORY_MIB = 1024
-_DEADLINE_S = 1800.0
+LOGIN = "login:"
+SSH_PORT = 22
+SSH_PROBE = "ssh"
+MEMORY_MIB = 1024
+DEADLINE_S = 1800.0
 
 
 def system_of_image(read: ReadImage) -> System:
     """Return the system that boots an image."""
     contents = read.contents
-    booted = Booted(console=_LOGIN, deadline_s=_DEADLINE_S)
+    booted = Booted(console=LOGIN, deadline_s=DEADLINE_S)
     if not has_serial_console(contents):
-        booted = Booted(mark=_PROBE, deadline_s=_DEADLINE_S)
+        booted = Booted(mark=SSH_PROBE, deadline_s=DEADLINE_S)
     path = read.image.path.absolute()
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._")[:100] or "image"
+    name = name_from(path.stem, "image")
     return System(
         name=name,
         description=contents.os_name,
-        machine=Machine(type=MachineType.Q35, memory_mib=_MEMORY_MIB, firmware=firmware_of(contents)),
+        machine=Machine(type=MachineType.Q35, memory_mib=MEMORY_MIB, firmware=firmware_of(contents)),
         clock=BootClock(),
         kernel=Kernel(installed=True),
         image=DiskImage(path=path),
-        network=Network(peer=NetworkPeer.BOOTLAB, probes={_PROBE: NetworkProbe(tcp=_SSH)}),
+        network=Network(peer=NetworkPeer.BOOTLAB, probes={SSH_PROBE: NetworkProbe(tcp=SSH_PORT)}),
         booted=booted,
     )
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from bootlab.build.image.as_system import describe_image, system_of_image
+from bootlab.build.image.as_system import DEADLINE_S, describe_image, system_of_image
 from bootlab.build.image.image_file import QCOW2_MAGIC, open_image
 from bootlab.build.image.kept_contents import read_image
 from bootlab.build.outputs.output import BuildOutput
@@ -32,8 +32,8 @@ from bootlab.system import (
     System,
 )
 from bootlab.system.complaint import complaints
+from bootlab.system.value import name_from
 
-_DEADLINE_S: Final = 1800.0
 _MACHINES: Final = {
     "x86_64": (("", "pc"), ("pc", "pc"), ("q35", "q35"), ("microvm", "microvm")),
     "aarch64": (("virt", "virt"),),
@@ -42,7 +42,6 @@ _MACHINES: Final = {
 }
 _VERSIONED: Final = re.compile(r"(?:pc-(?P<q35>q35)|pc-(?P<pc>i440fx)|(?P<virt>virt))-\d[\d.]*")
 _FEW: Final = 12
-LONGEST_NAME: Final = 100
 
 
 def system_of_output(shop: Workshop, output: BuildOutput, *, rebuilt: bool = False) -> System:
@@ -50,7 +49,7 @@ def system_of_output(shop: Workshop, output: BuildOutput, *, rebuilt: bool = Fal
 
     Raises InputError for what bootlab has no machine for, or cannot boot; MissingTool, StoreError.
     """
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", output.name).strip("-._")[:LONGEST_NAME].rstrip("-._") or "output"
+    name = name_from(output.name, "output")
     for what in (output.kernel, output.initramfs, output.rootfs, output.image, output.card, output.firmware):
         if what is not None and not what.is_file():
             raise InputError(f"{what}: not there, and {output.about} boots from it", hint="build it again")
@@ -97,7 +96,7 @@ def _system(shop: Workshop, output: BuildOutput, name: str, *, rebuilt: bool) ->
             for number, (path, attach) in enumerate(output.disks)
         ),
         network=Network(peer=NetworkPeer.BOOTLAB) if guest.network else None,
-        booted=Booted(console=output.prompt, deadline_s=_DEADLINE_S),
+        booted=Booted(console=output.prompt, deadline_s=DEADLINE_S),
     )
 
 

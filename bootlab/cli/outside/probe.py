@@ -21,6 +21,7 @@ from bootlab.report.boots.view import boot_view
 from bootlab.report.parts.figures import visible
 from bootlab.system import System
 from bootlab.system.complaint import complaints
+from bootlab.system.value import name_from
 
 
 class AddressFamily(StrEnum):
@@ -108,8 +109,7 @@ def probe(
 
 
 def _system(host: str, name: str, target: dict[str, Any], until: str, patience: float) -> System:
-    called = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:80] or "host"
-    given = {"name": called, "target": target, "booted": {"mark": until, "deadline_s": patience}}
+    given = {"name": name_from(name, "host"), "target": target, "booted": {"mark": until, "deadline_s": patience}}
     try:
         return System.model_validate(given)
     except ValidationError as error:

@@ -9,7 +9,8 @@ from bootlab.build.cache import Cache
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.given_root.given import ReadRoot, find_root
 from bootlab.build.given_root.image_config import ImageConfig
-from bootlab.build.given_root.survey import ACTIVATE, LOGIN, RootSurvey, look_through, survey_root
+from bootlab.build.given_root.survey import ACTIVATE, RootSurvey, look_through, survey_root
+from bootlab.build.image.as_system import LOGIN
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from tests.build.given_root.images import ELF_X86_64, tar
