@@ -10,7 +10,7 @@ export PATH=/bin:/sbin
 set -f
 
 fail() {
-	echo "bootlab: $*"
+	echo "bootlab: no root: $*"
 	reboot -f
 }
 
@@ -36,7 +36,13 @@ if [ -f /etc/bootlab/modules ]; then
 		insmod "$module" || echo "bootlab: $module does not load"
 	done </etc/bootlab/modules
 fi
-until [ -b "$root" ]; do :; done
+# Its driver is there; a bus may still be looking.
+tries=0
+until [ -b "$root" ]; do
+	[ $tries -lt 500 ] || fail "root=$root: no such device after 10 s; there is: $(awk 'NR > 2 { printf "%s ", $4 }' /proc/partitions)"
+	tries=$((tries + 1))
+	usleep 20000
+done
 mkdir -p /newroot
 mount ${kind:+-t "$kind"} -o "$options$more" "$root" /newroot || fail "$root cannot be mounted as ${kind:-any file system}"
 umount /proc

@@ -13,7 +13,7 @@
 #else
 #define IS_SANITIZED 1
 #endif
-#if !defined(__GLIBC__) && !IS_SANITIZED
+#if defined(MEMORY_TESTED) || (!defined(__GLIBC__) && !IS_SANITIZED)
 
 typedef uintptr_t __attribute__((may_alias)) word;
 
@@ -21,10 +21,12 @@ struct odd {
 	uintptr_t word;
 } __attribute__((packed, may_alias));
 
+#ifndef MEMORY_ANYWHERE
 #if defined(__x86_64__) || defined(__aarch64__)
-enum { ANYWHERE = 1 };
+#define MEMORY_ANYWHERE 1
 #else
-enum { ANYWHERE = 0 };
+#define MEMORY_ANYWHERE 0
+#endif
 #endif
 
 /* Without it the compiler sees what the loops do, and calls memset and memcpy for it. */
@@ -56,11 +58,11 @@ void *memcpy(void *restrict to, const void *restrict from, size_t size)
 	unsigned char *at = to;
 
 	/* At odd addresses where the machine reads and writes words there. */
-	for (; ANYWHERE && size >= sizeof(word); size -= sizeof(word), at += sizeof(word), source += sizeof(word)) {
+	for (; MEMORY_ANYWHERE && size >= sizeof(word); size -= sizeof(word), at += sizeof(word), source += sizeof(word)) {
 		((struct odd *)at)->word = ((const struct odd *)source)->word;
 		NO_CALL();
 	}
-	if (!ANYWHERE && ((uintptr_t)at | (uintptr_t)source) % sizeof(word) == 0)
+	if (!MEMORY_ANYWHERE && ((uintptr_t)at | (uintptr_t)source) % sizeof(word) == 0)
 		for (; size >= sizeof(word); size -= sizeof(word), at += sizeof(word), source += sizeof(word)) {
 			*(word *)(void *)at = *(const word *)(const void *)source;
 			NO_CALL();

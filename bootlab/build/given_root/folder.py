@@ -4,6 +4,7 @@ Who owns the folder counts as root: one that an ordinary user has unpacked is th
 owners stay as they are. What is mounted below it stays out, and so do sockets.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -86,7 +87,9 @@ def _entries(folder: Path, budget: Budget, remarks: list[str]) -> Iterator[Entry
 def _xattrs(path: Path) -> tuple[tuple[str, bytes], ...]:
     try:
         names = os.listxattr(path, follow_symlinks=False)
-    except OSError:
+    except OSError as error:
+        if error.errno != errno.ENOTSUP:
+            raise
         # A file system that has none.
         return ()
     return tuple((name, os.getxattr(path, name, follow_symlinks=False)) for name in sorted(names) if is_kept(name))

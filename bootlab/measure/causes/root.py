@@ -14,6 +14,8 @@ from bootlab.system import BootFiles, FileSystem, MachineType, System
 _NO_ROOT = re.compile(
     r"VFS: (?:Unable to mount root fs|Cannot open root device)|No working init found|Run /sbin/init as init process"
 )
+_NOT_MOUNTED = re.compile(r"bootlab: no root: ([^\r\n]+)")
+"""What the /init of initramfs.mount_root says before it gives up (guest/mount_root.sh)."""
 _MOUNTED = "VFS: Mounted root"
 _UNPACKING = re.compile(r"Initramfs unpacking failed: (.*)")
 _NOT_CONFIGURED = re.compile(r"compression method (\S+) not configured")
@@ -31,6 +33,8 @@ def find_root_cause(
     system: System, console: str, options: KernelOptions, files: BootFiles | None, held: GuestFiles | None
 ) -> str | None:
     """Return why there was no root to go on with, or None. `held` is what the initramfs carries, if that is known."""
+    if (said := _NOT_MOUNTED.search(console)) is not None:
+        return said[1].strip()
     unpacking = _UNPACKING.search(console)
     if unpacking is not None:
         return _unpacking(unpacking[1].strip(), options)

@@ -40,6 +40,8 @@ def exact(path: Path | str, folder: Path, capsys: pytest.CaptureFixture[str]) ->
     first, second = (booted(path, folder, capsys) for _ in range(2))
     for key in ("marks", "instructions", "hashes", "console"):
         assert first[key] == second[key], key
+    with capsys.disabled():
+        print(f"\n{Path(path).name}: {first['marks'].items()}, {first['hashes']}")
     return first
 
 
@@ -70,32 +72,27 @@ def test_a_container_image_starts_its_command_alike_in_every_form(
     layout = Layout(tmp_path / "layout")
     folder = layout.write(layout.image([below, above], about, "web"))
     saved = docker_save(tmp_path / "saved.tar", {"web:1": ([below, above], about)})
-    if shutil.which("skopeo") is not None:
-        # The forms as another program writes them, out of ours.
-        for name in ("oci-archive", "docker-archive"):
-            place = tmp_path / f"{name}.tar"
-            words = ["skopeo", "copy", "--insecure-policy", f"oci:{folder}:web", f"{name}:{place}:web:1"]
-            subprocess.run(words, check=True, capture_output=True)
-        archive, saved = tmp_path / "oci-archive.tar", tmp_path / "docker-archive.tar"
-    else:
-        archive = layout.pack(tmp_path / "oci.tar")
+    # The forms as another program writes them, out of ours.
+    archive, copied = tmp_path / "oci-archive.tar", tmp_path / "docker-archive.tar"
+    for form in (f"oci-archive:{archive}", f"docker-archive:{copied}"):
+        words = ["skopeo", "copy", "--insecure-policy", f"oci:{folder}:web", f"{form}:web:1"]
+        subprocess.run(words, check=True, capture_output=True)
     before = file_sha256(archive)
     first = exact(archive, tmp_path / "runs", capsys)
     assert first["marks"]["root_init"] < first["marks"]["port_8080"]
-    other = booted(f"docker-archive:{saved}", tmp_path / "runs", capsys)
-    assert other["hashes"]["rootfs"] == first["hashes"]["rootfs"] and other["marks"] == first["marks"]
+    for one in (copied, saved):
+        other = booted(f"docker-archive:{one}", tmp_path / "runs", capsys)
+        assert other["hashes"]["rootfs"] == first["hashes"]["rootfs"] and other["marks"] == first["marks"]
     assert file_sha256(archive) == before
-    # Who it is and what it was told, as an engine has it: asked over TCP once it is ready.
+    # Who it is and what it was told, as an engine has it: ready once it says so.
     system = tmp_path / "system.toml"
     assert run(["boot", str(folder), "--write-system", str(system)]) == 0
-    tables = [one for one in system.read_text().split("\n\n") if not one.startswith("[network")]
-    text = "\n\n".join(tables).replace('mark = "port_8080"', 'mark = "ready"')
-    system.write_text(
-        f'{text}\n[network]\nguest_port = 8080\n[check]\nconsole = "bootlab: mark ready"\n'
-        'send = "GET /cgi-bin/who HTTP/1.0\\r\\n\\r\\n"\nexpect = "1000\\n/www/cgi-bin\\nhello there"\n'
-    )
-    # Its check failed, it would not be ready.
-    assert booted(system, tmp_path / "runs", capsys)["outcome"] == "ready"
+    said = 'send = "GET /cgi-bin/who HTTP/1.0\\r\\n\\r\\n"\nexpect = "1000\\n/www/cgi-bin\\nhello there"\n'
+    text = system.read_text()
+    assert "tcp = 8080\n" in text
+    system.write_text(text.replace("tcp = 8080\n", f"tcp = 8080\n{said}").replace("1800.0", "120.0"))
+    asked = booted(system, tmp_path / "runs", capsys)
+    assert asked["outcome"] == "ready" and asked["marks"]["port_8080"] > first["marks"]["port_8080"]
 
 
 @pytest.mark.promise("roots")
@@ -138,3 +135,17 @@ def test_a_folder_as_alpine_lays_it_out_runs_what_is_linked_with_musl(
     )
     record = exact(root, tmp_path / "runs", capsys)
     assert "hello from musl" in record["console"] and " login:" in record["console"]
+
+
+def test_a_root_on_a_disk_that_is_not_there_ends_with_that_word(
+    busybox: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And not at the deadline, half an hour later."""
+    archive, file = tmp_path / "root.tar", tmp_path / "system.toml"
+    archive.write_bytes(tar({"bin/busybox": busybox, "sbin/init": "-> ../bin/busybox", "etc/passwd": PASSWD}))
+    assert run(["boot", str(archive), "--write-system", str(file)]) == 0
+    file.write_text(file.read_text().replace("root=/dev/vda", "root=/dev/vdz"))
+    capsys.readouterr()
+    assert run(["boot", str(file), "--json", "--runs", str(tmp_path / "runs")]) == 1
+    record = json.loads(capsys.readouterr().out)
+    assert "root=/dev/vdz: no such device after 10 s; there is: vda" in record["detail"], record["detail"]

@@ -1,5 +1,6 @@
 """A root in a folder: what is read of it, who owns what, what stays out, what is no root."""
 
+import errno
 import os
 import socket
 import stat
@@ -62,3 +63,17 @@ def test_what_is_no_root_is_told(tmp_path: Path) -> None:
 def test_one_that_is_too_large_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="more than 1,000,000 files"):
         read_folder(root(tmp_path / "root"), Budget("x", files=3), [])
+
+
+def test_an_attribute_that_cannot_be_read_is_no_attribute_that_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be a capability: without it the program would fail later, and elsewhere."""
+    folder = root(tmp_path / "root")
+
+    def refuse(path: Path, *, follow_symlinks: bool) -> list[str]:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+
+    monkeypatch.setattr(os, "listxattr", refuse)
+    with pytest.raises(InputError, match="bin/a.*input/output error"):
+        read_folder(folder, Budget("x"), [])

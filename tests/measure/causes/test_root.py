@@ -56,3 +56,8 @@ def test_a_root_on_a_disk_that_is_not_driven(case: Case) -> None:
 def test_a_root_that_nobody_named_or_gave(case: Case) -> None:
     assert "names no root" in case.cause(NO_ROOT.format(""), USUAL)
     assert "the system has no disk" in case.cause(NO_ROOT.format(""), USUAL, cmdline="root=/dev/vda")
+
+
+def test_a_root_that_the_initramfs_could_not_mount(case: Case) -> None:
+    why = "root=/dev/vdz: no such device after 10 s; there is: vda"
+    assert case.cause(f"bootlab: no root: {why} \r\n[ 12.4] reboot: restart\n", USUAL, guest(elf())) == why
