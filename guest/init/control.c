@@ -16,6 +16,7 @@
 #include "reload.h"
 #include "report.h"
 #include "shared/clock.h"
+#include "shared/large.h"
 #include "shared/own.h"
 #include "shared/print.h"
 #include "shared/text.h"
@@ -27,12 +28,12 @@
 enum { BACKLOG = 4096, MAX_CONNECTIONS = 64, MAX_WAITING = 32, PATIENCE_S = 10, SILENT_S = 2, LOOK_MS = 100, ANSWER_BYTES = 256 };
 
 static int listening = -1;
-static int connections[MAX_CONNECTIONS];
-static int64_t connected_ns[MAX_CONNECTIONS];
+LARGE static int connections[MAX_CONNECTIONS];
+LARGE static int64_t connected_ns[MAX_CONNECTIONS];
 static bool is_full;
 
 /* Connections whose answer waits for a unit. */
-static struct {
+LARGE static struct {
 	bool is_there, is_reload;
 	unit_id id;
 	enum state wanted;
@@ -43,7 +44,8 @@ static unsigned n_awaited;
  * Requests that stay in the kernel's queue until unit files have been read: the one that they are read for, in place `reader`, and what came
  * meanwhile about names that the files alone know. That one finds them read the next time.
  */
-static bool held[MAX_CONNECTIONS], has_read[MAX_CONNECTIONS], reader_reloads;
+LARGE static bool held[MAX_CONNECTIONS], has_read[MAX_CONNECTIONS];
+static bool reader_reloads;
 static int reader = -1;
 
 static void answer(int fd, const char *text)

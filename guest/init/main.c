@@ -20,6 +20,7 @@
 #include "reload.h"
 #include "shared/clock.h"
 #include "shared/files.h"
+#include "shared/large.h"
 #include "shared/own.h"
 #include "shutdown.h"
 #include "state/account.h"
@@ -31,9 +32,9 @@
 #include "units/config.h"
 #include "watchdog.h"
 
-enum { EXIT_NOT_PID_1 = 100 };
+enum { EXIT_NOT_PID_1 = 100, PAGE_BYTES = 4096 };
 
-static struct config config;
+LARGE static struct config config;
 static int console_fd = -1;
 static pid_t shell = -1;
 
@@ -231,6 +232,17 @@ static void run(bool contained)
 	}
 }
 
+/* With its frames from the beginning of a page on: after each fork PID 1 copies the pages that it writes to, one in the place of two. */
+__attribute__((noreturn))
+static void run_on_a_page(bool contained)
+{
+	void *gap = __builtin_alloca((uintptr_t)__builtin_frame_address(0) % PAGE_BYTES);
+
+	/* Or the compiler would leave out what nothing reads. */
+	__asm__ volatile("" : : "r"(gap) : "memory");
+	run(contained);
+}
+
 int main(int argc, char **argv)
 {
 	const char *container = getenv("container");
@@ -271,5 +283,5 @@ int main(int argc, char **argv)
 		supervise_boot();
 	else
 		supervise_rescue(rescue == EMERGENCY);
-	run(contained);
+	run_on_a_page(contained);
 }

@@ -11,6 +11,8 @@
 #include "process/child.h"
 #include "process/loop.h"
 #include "shared/clock.h"
+#include "shared/files.h"
+#include "shared/large.h"
 #include "shared/own.h"
 #include "shared/print.h"
 #include "state/log.h"
@@ -22,6 +24,9 @@
 
 /* Ten thousand units take a second on the slowest of machines. */
 enum { READ_S = 30, SAID_BYTES = 1 << 18 };
+
+/* More than init.conf and the command line can fill: a word and its pointer take sixteen bytes, and two of the file. */
+enum { WORDS_BYTES = 9 * FILE_BYTES };
 
 static struct units *current;
 static const struct config *config;
@@ -53,7 +58,8 @@ static void resolve(struct units *units, bool network_file_systems)
 
 struct units *reload_first(struct config *ret_config)
 {
-	/* What init.conf says is of the whole boot, and so are its words: they stay where they are. */
+	/* What init.conf says is of the whole boot, and so are its words: they stay where they are, and built-in units' processes have them. */
+	LARGE static char words[WORDS_BYTES];
 	struct units *settings = own_map(sizeof *settings, false);
 
 	current = own_map(sizeof *current, false);
@@ -61,9 +67,11 @@ struct units *reload_first(struct config *ret_config)
 	if (!settings || !current)
 		__builtin_trap();
 	units_init(settings, complain, NULL);
+	settings->arena = (struct arena){ .bytes = words, .size = sizeof words };
 	load_config(settings, ret_config, "");
 	config_environment(ret_config, settings, environ);
 	config = ret_config;
+	own_unmap(settings);
 	units_init(current, complain, NULL);
 	read_files(current);
 	resolve(current, load_has_network_file_systems(current, ""));

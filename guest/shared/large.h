@@ -8,4 +8,7 @@
 
 #define LARGE __attribute__((section(".bss.large")))
 
+/* The one of which mostly the beginning alone is written to, each time there is a fork: it begins in the page where the others end. */
+#define LARGE_FIRST __attribute__((section(".bss.large.first")))
+
 #endif

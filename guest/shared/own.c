@@ -92,12 +92,12 @@ void own_keep(void)
 {
 	struct stretch *stretch = find_kept(NULL);
 
-	/* A child finds its room where it looks for it. */
-	own_room_of_child(0);
 	if (stretch)
 		*stretch = tables;
 	is_kept = 1;
 	advise(MADV_DONTFORK);
+	/* A child finds its room where it looks for it. Mapped only now it is no part of theirs, and has no page table to be copied. */
+	own_room_of_child(0);
 }
 
 pid_t own_fork(void)

@@ -44,8 +44,7 @@ static int open_folder(int at, const char *path)
 /* The group that PID 1 is in itself, below the mounted one at `top`: in a container that is the one that it may write to. */
 static int open_own(int top)
 {
-	LARGE static char text[PIDS_BYTES];
-	char path[PATH_MAX];
+	LARGE static char text[PIDS_BYTES], path[PATH_MAX];
 	ssize_t size = file_read("/proc/self/cgroup", text, sizeof text);
 	struct lines lines = lines_of(text, size > 0 ? (size_t)size : 0);
 	struct slice line, own = { "/", 1 };

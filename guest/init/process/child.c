@@ -21,6 +21,7 @@
 #include "loop.h"
 #include "passwd.h"
 #include "shared/files.h"
+#include "shared/large.h"
 #include "shared/own.h"
 #include "shared/print.h"
 #include "shared/text.h"
@@ -191,7 +192,6 @@ static void find_identity(const struct child *child, struct identity *ret)
 	const struct unit *unit = child->unit;
 	int r;
 
-	*ret = (struct identity){ .uid = 0 };
 	if (unit->user) {
 		r = passwd_find_user(unit->user, ret);
 		if (r)
@@ -210,7 +210,8 @@ static void find_identity(const struct child *child, struct identity *ret)
  */
 static void make_run_folders(const struct child *child, const struct identity *identity)
 {
-	char path[PATH_MAX], *end, *step;
+	LARGE static char path[PATH_MAX];
+	char *end, *step;
 
 	for (const char *const *name = child->unit->run_folders; name && *name; name++) {
 		int at = open("/run", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -254,7 +255,7 @@ static void execute(const char *const *argv, bool renamed, char *const *environm
 {
 	char *const *told = (char *const *)argv + renamed;
 	static const char *const FOLDERS[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin" };
-	char path[PATH_MAX];
+	LARGE static char path[PATH_MAX];
 
 	if (strchr(argv[0], '/')) {
 		execve(argv[0], told, environment);
@@ -273,7 +274,7 @@ void child_run(const struct child *given)
 	struct child child = *given;
 	const struct unit *unit = child.unit;
 	const char *const *argv = child.command->argv;
-	struct identity identity;
+	LARGE static struct identity identity; /* root's, if nobody says another */
 	int kept[3 + MAX_UNIT_SOCKETS] = { child.exec_fd, child.output_fd, child.ready_fd }, *sockets = kept + 3;
 	const struct confinement *confined;
 	char *const *environment;

@@ -17,7 +17,7 @@ enum { IPV6_GROUPS = 8, MAX_VARIABLES = 256, MAX_ARGUMENTS = 256, TEXT_BYTES = 1
 LARGE static char *variables[MAX_VARIABLES + 1];
 static size_t n_variables;
 LARGE static char text_bytes[TEXT_BYTES];
-static struct arena text = { .bytes = text_bytes, .size = TEXT_BYTES };
+static struct arena text;
 
 static bool add(const char *variable)
 {
@@ -206,7 +206,10 @@ char *const *environment_build(const struct unit *unit, const struct identity *i
 {
 	const char level[2] = { unit->runlevel, '\0' };
 	char number[24];
-	bool fits = add("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") && add_user(unit, identity);
+	bool fits;
+
+	text = (struct arena){ .bytes = text_bytes, .size = TEXT_BYTES };
+	fits = add("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") && add_user(unit, identity);
 
 	if (unit->origin == ORIGIN_SYSTEMD)
 		fits = fits && add("LANG=C.UTF-8") && add_file("-/etc/locale.conf") == 0 && add_run_folders(unit) &&

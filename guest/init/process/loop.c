@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "shared/clock.h"
+#include "shared/large.h"
 #include "shared/own.h"
 
 enum { EVENTS = 32, MAX_POLLED = 256, LONGEST_MS = 60000, FIRST_REAL_TIME = 32 };
@@ -18,7 +19,7 @@ static struct {
 	unsigned argument;
 	bool paused;
 } *watches;
-static int epoll_fd = -1, highest = -1;
+static int epoll_fd = -1, n_fds; /* all that are watched are below `n_fds` */
 static volatile sig_atomic_t came[MAX_SIGNAL + 1];
 static sigset_t none;
 
@@ -79,7 +80,8 @@ int loop_watch(int fd, loop_fn *fn, unsigned argument)
 	watches[fd].fn = fn;
 	watches[fd].argument = argument;
 	watches[fd].paused = false;
-	highest = fd > highest ? fd : highest;
+	if (fd >= n_fds)
+		n_fds = fd + 1;
 	return 0;
 }
 
@@ -132,19 +134,19 @@ static void call(int fd)
 static void wait_polling(int timeout_ms)
 {
 	struct timespec timeout = { timeout_ms / 1000, timeout_ms % 1000 * NS_PER_MS };
-	struct pollfd polled[MAX_POLLED];
+	LARGE static struct pollfd polled[MAX_POLLED];
 	static int next;
 	nfds_t n = 0;
 
 	/* More than fit take turns. */
-	for (int i = 0; i <= highest && n < MAX_POLLED; i++) {
-		int fd = (next + i) % (highest + 1);
+	for (int i = 0; i < n_fds && n < MAX_POLLED; i++) {
+		int fd = (next + i) % n_fds;
 
 		if (watches[fd].fn && !watches[fd].paused)
 			polled[n++] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	}
 	if (n == MAX_POLLED)
-		next = (polled[n - 1].fd + 1) % (highest + 1);
+		next = (polled[n - 1].fd + 1) % n_fds;
 	if (ppoll(polled, n, &timeout, &none) <= 0)
 		return;
 	for (nfds_t i = 0; i < n; i++)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "loop.h"
+#include "shared/large.h"
 #include "state/log.h"
 #include "state/runs.h"
 
@@ -34,7 +35,7 @@ static void finish_line(unit_id id)
 static ssize_t take(int fd, unit_id id)
 {
 	struct run *run = &runs[id];
-	char bytes[READ_BYTES];
+	LARGE static char bytes[READ_BYTES];
 	ssize_t got = read(fd, bytes, sizeof bytes);
 
 	if (got < 0)

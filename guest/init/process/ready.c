@@ -201,7 +201,7 @@ static void close_passed(struct msghdr *message)
 static bool take_message(unit_id id, ready_fn *ready)
 {
 	LARGE static char text[MESSAGE_BYTES];
-	static char control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(MAX_PASSED * sizeof(int))]
+	LARGE static char control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(MAX_PASSED * sizeof(int))]
 		__attribute__((aligned(8)));
 	struct iovec into = { text, sizeof text };
 	struct msghdr message = { .msg_iov = &into,

@@ -105,7 +105,7 @@ static struct {
 	struct command command;
 	char notify_name[sizeof runs->notify_name];
 	char texts[ERRAND_BYTES];
-} errand LARGE;
+} errand LARGE_FIRST;
 
 /* A fork that is in the unit's cgroup from the beginning: to move there costs a process milliseconds (Linux 5.7). */
 static pid_t fork_into_cgroup(const struct unit *unit, unit_id id, bool alone)
@@ -218,12 +218,15 @@ int spawn_connection(const struct units *units, unit_id id, const struct command
 
 int spawn_builtin(const struct units *units, unit_id id, const struct spawn_watchers *watchers)
 {
-	const struct unit *unit = &units->unit[id];
+	/* The child has no unit to look at: of PID 1's tables it has none. */
+	int (*daemon)(const char *about, int ready_fd) = units->unit[id].builtin_daemon;
+	int (*work)(void) = units->unit[id].builtin;
+	const char *about = units->unit[id].about;
 	struct spawn_pipes pipes = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
 	pid_t pid = -1;
 	int r = 0;
 
-	if (pipe2(pipes.output, O_CLOEXEC) || (unit->builtin_daemon && pipe2(pipes.ready, O_CLOEXEC)) || (pid = own_fork()) < 0) {
+	if (pipe2(pipes.output, O_CLOEXEC) || (daemon && pipe2(pipes.ready, O_CLOEXEC)) || (pid = fork()) < 0) {
 		r = -errno;
 		close_all(&pipes);
 		return r;
@@ -234,13 +237,13 @@ int spawn_builtin(const struct units *units, unit_id id, const struct spawn_watc
 		log_become_child(pipes.output[1]);
 		/* What reads others' pipes besides PID 1 would keep their writers waiting. */
 		child_close_others((const int[]){ pipes.output[1], pipes.ready[1] }, 2);
-		r = unit->builtin_daemon ? unit->builtin_daemon(unit->about, pipes.ready[1]) : unit->builtin();
+		r = daemon ? daemon(about, pipes.ready[1]) : work();
 		_exit(r < 0 && r > -255 ? -r : r != 0);
 	}
 	watch(&runs[id].output_fd, &pipes.output[0], output_readable, id);
 	watch(&runs[id].ready_fd, &pipes.ready[0], watchers->ready, id);
 	close_all(&pipes);
-	if (unit->builtin_daemon)
+	if (daemon)
 		runs_set_main(id, pid);
 	else
 		runs_set_pid(id, pid);

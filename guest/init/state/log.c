@@ -133,7 +133,9 @@ void log_say(enum log_level level, const char *format, ...)
 	if ((size_t)size > sizeof line - 2)
 		size = sizeof line - 2;
 	line[size++] = '\n';
-	keep(0, line, (size_t)size);
+	/* PID 1 keeps what a child says, which has none of its rings. */
+	if (!is_child)
+		keep(0, line, (size_t)size);
 	if (level == LOG_PLAIN) {
 		to_console(line, (size_t)size);
 	} else if (level == LOG_FAILURE || !is_quiet) {

@@ -2,8 +2,10 @@
 /* Decides from /proc/stat how many units may be starting at once. */
 #include "pressure.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "shared/clock.h"
-#include "shared/files.h"
 #include "shared/text.h"
 
 /* STALE_MS: a sample that began longer ago says little about now. */
@@ -55,6 +57,7 @@ enum pressure pressure_now(int64_t now_ns)
 {
 	static struct processor_time before;
 	static int64_t begun_ns;
+	static int fd = -1;
 	struct processor_time after;
 	char text[STAT_BYTES];
 	int64_t passed_ns = now_ns - begun_ns;
@@ -62,7 +65,10 @@ enum pressure pressure_now(int64_t now_ns)
 
 	if (passed_ns < PRESSURE_SAMPLE_MS * NS_PER_MS)
 		return pressure;
-	size = file_read("/proc/stat", text, sizeof text);
+	/* Opened once: each time would cost more than reading it. */
+	if (fd < 0)
+		fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+	size = pread(fd, text, sizeof text, 0);
 	if (size <= 0 || !pressure_parse(text, (size_t)size, &after))
 		return PRESSURE_UNKNOWN;
 	if (after.total == before.total)

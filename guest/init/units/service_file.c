@@ -503,7 +503,7 @@ static void refuse_beside_connections(struct service_reading *reading)
 	unit->on_demand = true;
 }
 
-static struct service_reading reading;
+LARGE static struct service_reading reading;
 
 struct unit *service_file_begin(struct units *units, struct slice name, const char *path)
 {

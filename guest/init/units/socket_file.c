@@ -10,9 +10,9 @@
 
 enum { ADDRESS_BYTES = 200, CONNECTIONS_DEFAULT = 64 };
 
-static struct service_reading reading;
+LARGE static struct service_reading reading;
 static int64_t most_connections;
-static char descriptor_name[UNIT_NAME_MAX + 1];
+LARGE static char descriptor_name[UNIT_NAME_MAX + 1];
 LARGE static char joined[SERVICE_LINE_BYTES + 1];
 
 static bool next_setting(struct lines *lines, struct slice *key, struct slice *value)
@@ -33,7 +33,7 @@ static bool next_setting(struct lines *lines, struct slice *key, struct slice *v
 
 void socket_file_service(struct slice name, const char *text, size_t size, struct slice *ret_service)
 {
-	static char service[UNIT_NAME_MAX + 1];
+	LARGE static char service[UNIT_NAME_MAX + 1];
 	struct lines lines = lines_of(text, size);
 	struct slice key, value;
 
@@ -117,7 +117,7 @@ static bool read_setting(struct slice key, struct slice value, char *mode)
 /* Each of its sockets has the name of the .socket file, unless that says another. */
 static void add_names(struct units *units, struct unit *unit, const char *path, size_t n)
 {
-	static char names[MAX_UNIT_SOCKETS * (UNIT_NAME_MAX + 1)];
+	LARGE static char names[MAX_UNIT_SOCKETS * (UNIT_NAME_MAX + 1)];
 	const char *name = *descriptor_name ? descriptor_name : strrchr(path, '/') + 1;
 	size_t used = (size_t)print(names, sizeof names, "%s", unit->socket_names ? unit->socket_names : "");
 

@@ -543,7 +543,7 @@ static void finish(struct reading *reading)
 }
 
 /* Not all of it cleared for each of many files. */
-static struct reading reading;
+LARGE static struct reading reading;
 
 struct unit *unit_file_begin(struct units *units, struct slice name, const char *path)
 {
