@@ -57,18 +57,17 @@ static void on_store(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t add
 
 /*
  * Under -icount a device's register is written by the last instruction of a block: where that is not so, QEMU translates the
- * block again and ends it there (cpu_io_recompile()). Calls end blocks, too, and store no more than a return address.
+ * block again and ends it there (cpu_io_recompile()). Calls end blocks, too, and store no more than a return address; and so does each
+ * turn of a repeated store, the page that is cleared, which is no way to ring a bell.
  */
 void doorbells_watch(struct qemu_plugin_tb *tb, size_t n_insns)
 {
 	struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, n_insns - 1);
-	struct flow_target target;
 	uint8_t code[16];
 
 	if (!recording.devices_settle)
 		return;
-	if (recording.config.arch == ARCH_X86_64 &&
-	    x86_flow(code, qemu_plugin_insn_data(last, code, sizeof code), &target) != FLOW_NONE)
+	if (recording.config.arch == ARCH_X86_64 && x86_stores_memory(code, qemu_plugin_insn_data(last, code, sizeof code)))
 		return;
 	qemu_plugin_register_vcpu_mem_cb(last, on_store, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, NULL);
 }

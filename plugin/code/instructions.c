@@ -85,6 +85,19 @@ enum flow x86_flow(const uint8_t *code, size_t size, struct flow_target *ret)
 	}
 }
 
+bool x86_stores_memory(const uint8_t *code, size_t size)
+{
+	struct flow_target target;
+	bool repeats = false;
+	size_t i = 0;
+
+	if (x86_flow(code, size, &target) != FLOW_NONE || target.known)
+		return true;
+	for (; i < size && x86_is_prefix(code[i]); i++)
+		repeats |= code[i] == 0xf2 || code[i] == 0xf3;
+	return repeats && i < size && (code[i] == 0xa4 || code[i] == 0xa5 || code[i] == 0xaa || code[i] == 0xab);
+}
+
 enum flow aarch64_flow(const uint8_t *code, size_t size, struct flow_target *ret)
 {
 	uint32_t word;

@@ -25,6 +25,11 @@ struct flow_target {
 };
 
 enum flow x86_flow(const uint8_t *code, size_t size, struct flow_target *ret);
+/*
+ * That it stores, if at all, only where no device is: a call (one to itself, too) its return address, and rep movs and rep stos a row of
+ * memory, one piece at a time.
+ */
+bool x86_stores_memory(const uint8_t *code, size_t size);
 enum flow aarch64_flow(const uint8_t *code, size_t size, struct flow_target *ret);
 enum flow riscv_flow(const uint8_t *code, size_t size, struct flow_target *ret);
 /* `thumb`: T32 code, else A32. */
