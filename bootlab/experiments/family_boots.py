@@ -1,17 +1,20 @@
 """Boots whole families: makes systems ready, builds kernels where one changed, and runs the boots of each side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from bootlab.build.workshop import Workshop
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.family import FRESH, NULL, NULL_WORD, Family, wanted_boots
+from bootlab.experiments.making import Making
 from bootlab.experiments.verdict import NEAR_FRESH
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord
 from bootlab.system import ClockKind, System
 from bootlab.targets.target import Prepared
 
+_Made = TypeVar("_Made")
 Contest = tuple[Family, Family]
 """A changed system's family, and the family that it is compared with."""
 
@@ -38,30 +41,39 @@ class FamilyBoots:
         self.wall = wall
         self.built = 0
         self.build_s = 0.0
-        self._shop = engine.furnish(shop)
+        self._making = Making(engine.furnish(shop))
         self._watch = watch
         self._told: set[str] = set()
         self._prepared: dict[str, Prepared] = {}
         self._learned: dict[str, Mapping[str, str]] = {}
 
     def prepare(self, system: System, who: str = "") -> Prepared:
-        """Make all that `system` boots from, once. What takes long is told as being done for `who`."""
+        """Make all that `system` boots from, once; from any thread.
+
+        What takes long is told as being done for `who`.
+        """
         key = system.model_dump_json()
-        if key not in self._prepared:
+        with self._making.turn():
+            if key not in self._prepared:
+                shop = self._making.shop
 
-            def tell(line: str) -> None:
-                line = f"{who}: {line}" if who else line
-                # What is said of a package or an image holds for every system that has it.
-                if line not in self._told:
-                    self._told.add(line)
-                    self._shop.tell(line)
+                def tell(line: str) -> None:
+                    line = f"{who}: {line}" if who else line
+                    # What is said of a package or an image holds for every system that has it.
+                    if line not in self._told:
+                        self._told.add(line)
+                        shop.tell(line)
 
-            prepared = prepare(replace(self._shop, tell=tell), system, watch=self._watch)
-            if prepared.files.kernel_build_s:
-                self.built += 1
-                self.build_s += prepared.files.kernel_build_s
-            self._prepared[key] = prepared
-        return self._prepared[key]
+                prepared = prepare(replace(shop, tell=tell), system, watch=self._watch)
+                if prepared.files.kernel_build_s:
+                    self.built += 1
+                    self.build_s += prepared.files.kernel_build_s
+                self._prepared[key] = prepared
+            return self._prepared[key]
+
+    def each(self, makes: Sequence[Callable[[], _Made]]) -> list[_Made]:
+        """Return what each of `makes`, which prepare systems, returns; a cluster compiles their kernels at once."""
+        return self._making.each(makes)
 
     def learn(self, label: str, system: System) -> Mapping[str, str]:
         """Boot `system` once, with the first seed, and return what it printed as facts; the same system only once."""
