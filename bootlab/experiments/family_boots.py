@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from bootlab.build.workshop import Workshop
@@ -164,15 +165,17 @@ class FamilyBoots:
         after = {label: family for label, (_, family) in changed.items()}
         while True:
             wants = {label: wanted_boots(before, family) for label, family in after.items()}
-            jobs: list[Job] = []
+            makes = []
             if before_system is not None:
                 most = max((own for own, _ in wants.values()), default=0)
-                jobs = self.fresh_jobs(before, before_system, most, null_builds=null_builds)
-            fresh = {}
+                makes.append(partial(self.fresh_jobs, before, before_system, most, null_builds=null_builds))
             for label, (own, other) in wants.items():
                 builds = null_builds and _near(after[label], other)
                 number = other if before_system is not None or own == 0 else 0
-                fresh[label] = self.fresh_jobs(after[label], changed[label][0], number, null_builds=builds)
+                makes.append(partial(self.fresh_jobs, after[label], changed[label][0], number, null_builds=builds))
+            made = self.each(makes)
+            jobs = made.pop(0) if before_system is not None else []
+            fresh = dict(zip(wants, made, strict=True))
             if not jobs and not any(fresh.values()):
                 return {label: (family, before) for label, family in after.items()}
             records = iter(self.engine.boot_all([*jobs, *(job for more in fresh.values() for job in more)]))
