@@ -25,7 +25,8 @@ class Making:
     def __init__(self, shop: Workshop) -> None:
         self._turn = threading.Lock()
         self._stopped = threading.Event()
-        self._away = shop.compile_place is not None
+        self.at_once = shop.compile_place is not None
+        """Whether kernels are compiled elsewhere, several at a time."""
         if shop.compile_place is not None:
             place = _Meanwhile(shop.compile_place, self._turn)
             shop = replace(shop, compile_place=place, cancelled=self._stopped.is_set)
@@ -44,7 +45,7 @@ class Making:
 
         Raises what one of them raises, the first in order, after the others have ended.
         """
-        if not self._away or len(makes) < 2:
+        if not self.at_once or len(makes) < 2:
             return [make() for make in makes]
         with ThreadPoolExecutor(min(_MOST, len(makes)), thread_name_prefix="make") as pool:
             futures = [pool.submit(make) for make in makes]

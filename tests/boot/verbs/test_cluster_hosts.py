@@ -35,7 +35,7 @@ mount -t proc proc "$OWN/root/proc"
 mount --rbind /dev "$OWN/root/dev"
 mount --rbind /sys "$OWN/root/sys"
 for folder in $SHARED; do mkdir -p "$OWN/root$folder"; mount --bind "$folder" "$OWN/root$folder"; done
-exec chroot "$OWN/root" env HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
+exec chroot "$OWN/root" env --chdir=/bootlab HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
 """
 """Runs a program in a Debian that is this one's alone, of whatever of this host's folders it is to see."""
 PYTHON = "/bootlab/.venv/bin/python"
