@@ -17,8 +17,12 @@ from typing import Any
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.cluster.roster import SUMMARY
-from tests.boot.verbs.test_cluster import DEMO, ROOT, TINY, bootlab, lean
+from bootlab.measure.prepare import prepare
+from bootlab.system import read_system
+from bootlab.system.text import system_text
+from tests.boot.verbs.test_cluster import ROOT, TINY, bootlab, lean
 from tests.cluster.running_cluster import RunningCluster
 from tests.cluster.test_connection import certificate
 from tests.namespaces import ip, require_namespaces
@@ -156,6 +160,20 @@ def entering(debian: Path, own: Path, name: str, *shared: Path) -> list[str]:
     return [*words, *(f"{key}={value}" for key, value in said.items()), "sh", "-c", ENTER, "sh"]
 
 
+def finished(cache: Cache, folder: Path) -> Path:
+    """Return the tiny system with its kernel and initramfs as they are: no client builds its own."""
+    system = read_system(TINY / "tiny.toml")
+    files = prepare(Workshop(cache), system).files
+    named = {"kernel": files.kernel, "initramfs": files.initramfs, "symbols": files.symbols or files.vmlinux}
+    for name, path in named.items():
+        assert path is not None
+        shutil.copy(path, folder / name)
+    system = system.with_part("kernel", build=None, image=folder / "kernel", symbols=folder / "symbols")
+    system = system.with_part("initramfs", init=None, busybox=False, path=folder / "initramfs")
+    (folder / "tiny.toml").write_text(system_text(system))
+    return folder / "tiny.toml"
+
+
 def spread(runs: Path) -> dict[str, tuple[int, str | None]]:
     """Return what the workers of a run did, by the names of their hosts: their boots, and why they were left out."""
     (summary,) = runs.glob(f"*/{SUMMARY}")
@@ -167,28 +185,27 @@ def spread(runs: Path) -> dict[str, tuple[int, str | None]]:
 def test_workers_of_debian_12_and_13_are_kept_apart_and_each_kind_says_the_same_as_its_client(
     hosts: Hosts, debians: dict[int, Path], tmp_path: Path, cache: Cache
 ) -> None:
-    """The demo on two workers in clean Debian 12 roots; then boots on one in a Debian 13, asked for from such a one."""
+    """Two workers are in clean Debian 12 roots, one in a Debian 13; the client is in a root of each kind in turn."""
     cert, key = certificate(tmp_path / "tls")
     tls = {"CA_FILE": cert, "CLIENT__CERT": cert, "CLIENT__KEY": key}
     env = {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(path) for name, path in tls.items()}
     env["BOOTLAB_CACHE"] = str(cache.root)
     (runs := tmp_path / "runs").mkdir()
-    system = "/bootlab/examples/debian-cloud.toml"
-    asked = {12: [word if word != DEMO[1] else system for word in DEMO], 13: ["measure", system, "-n", "3"]}
+    words = ["measure", str(finished(cache, runs)), "-n", "4"]
     with RunningCluster(tmp_path, workers=0, certificate=(cert, key), host=f"{NETWORK}1") as cluster:
         for index, release in enumerate((12, 12, 13)):
             name = f"debian{release}-{index}"
             inside = entering(debians[release], tmp_path / name, name, cluster.folder, cert.parent)
             cluster.add_worker(name, host=hosts.address(index), inside=[*hosts.at(index), *inside], python=PYTHON)
         cluster.wait_for(3)
-        for release, words in asked.items():
+        for release in debians:
             client = entering(debians[release], tmp_path / f"client{release}", "client", cache.root, runs, cert.parent)
             python = (*client, PYTHON)
             here = bootlab(*words, runs=runs / f"here{release}", python=python, env=env)
-            words = [*words, "--cluster", cluster.address]
-            there = bootlab(*words, runs=runs / f"there{release}", python=python, env=env)
+            asked = [*words, "--cluster", cluster.address]
+            there = bootlab(*asked, runs=runs / f"there{release}", python=python, env=env)
             assert lean(there) == lean(here)
-    for release in asked:
+    for release in debians:
         workers = spread(runs / f"there{release}")
         assert sorted(workers) == ["debian12-0", "debian12-1", "debian13-2"]
         for name, (boots, left_out) in workers.items():
