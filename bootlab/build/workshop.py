@@ -47,6 +47,8 @@ class Workshop:
     """None: a line is told now and then."""
     compile_place: CompilePlace | None = None
     """None: kernels are compiled here."""
+    cancelled: Callable[[], bool] = lambda: False
+    """Whether nobody waits any more for what is made. A place that compiles asks it now and then."""
     _told: set[str] = field(default_factory=set)
     """Shared by every workshop that was made of this one with dataclasses.replace()."""
 

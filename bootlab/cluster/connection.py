@@ -4,9 +4,11 @@ import errno
 import fcntl
 import logging
 import os
+import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +16,7 @@ from typing import Any, Final
 import dask
 from distributed import Client, LocalCluster
 from distributed.security import Security
+from distributed.versions import VersionMismatchWarning
 
 from bootlab.cluster.address import CERTIFICATE_HINT, OPTION, LocalWorkers, RunningScheduler, is_loopback
 from bootlab.errors import BootFailed, InputError
@@ -25,6 +28,7 @@ _TLS: Final = {
     "tls_client_cert": ("client.cert", "CLIENT__CERT"),
     "tls_client_key": ("client.key", "CLIENT__KEY"),
 }
+_PACKAGE: Final = re.compile(r"^\| (\S+) ", re.MULTILINE)
 _FOLDER: Final = "bootlab-cluster-"
 _LOCK: Final = "lock"
 _QUIET: Final[dict[str, Any]] = {
@@ -39,8 +43,11 @@ _QUIET: Final[dict[str, Any]] = {
 
 
 @contextmanager
-def connected(where: LocalWorkers | RunningScheduler) -> Iterator[Client]:
-    """Give the client of a cluster. Raises InputError for certificates, BootFailed where nobody answers."""
+def connected(where: LocalWorkers | RunningScheduler, tell: Callable[[str], None]) -> Iterator[Client]:
+    """Give the client of a cluster. `tell` hears of versions that differ in it.
+
+    Raises InputError for certificates, BootFailed where nobody answers.
+    """
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     logging.getLogger("tornado").setLevel(logging.CRITICAL)
     with dask.config.set(_QUIET):
@@ -48,7 +55,7 @@ def connected(where: LocalWorkers | RunningScheduler) -> Iterator[Client]:
             with _local(where) as client:
                 yield client
         else:
-            with _running(where) as client:
+            with _running(where, tell) as client:
                 yield client
 
 
@@ -104,20 +111,32 @@ def _remove_abandoned(parent: Path) -> None:
 
 
 @contextmanager
-def _running(where: RunningScheduler) -> Iterator[Client]:
+def _running(where: RunningScheduler, tell: Callable[[str], None]) -> Iterator[Client]:
     security = _certificates(where.url) if where.encrypted else None
     try:
-        client = Client(where.url, timeout=CONNECT_S, security=security, set_as_default=False)
+        with warnings.catch_warnings(record=True) as said:
+            client = Client(where.url, timeout=CONNECT_S, security=security, set_as_default=False)
     except (OSError, ValueError, RuntimeError) as error:
         raise BootFailed(
             f"{OPTION} {where.url}: no scheduler answers there: {_last_cause(error)}",
             hint="dask scheduler starts one, and dask worker ADDRESS each worker (docs/cluster.md)",
         ) from error
+    differing = [str(one.message) for one in said if issubclass(one.category, VersionMismatchWarning)]
+    if names := sorted({name for text in differing for name in differing_packages(text)}):
+        tell(f"{where.url}: not everywhere the version that this host has of {', '.join(names)}: docs/cluster.md")
     try:
         yield client
     finally:
         with suppress(Exception):
             client.close(timeout=5)
+
+
+def differing_packages(warning: str) -> list[str]:
+    """Return the packages of which a cluster has several versions, as Dask's table of them names them.
+
+    Its Pythons may differ: what runs on a worker is bootlab, whose files are compared.
+    """
+    return [name for name in _PACKAGE.findall(warning) if name not in ("Package", "python")]
 
 
 def _certificates(url: str) -> Security:

@@ -1,10 +1,12 @@
 """Kernels as tasks: each is compiled by one worker, whoever asks for it, and comes back by its hash.
 
 A task is named by what decides the kernel's bytes, so two clients that want one kernel wait for one build. Which worker
-compiles it follows from its source and base: kernels that differ in a few options meet each other's objects there.
+compiles it follows from its source and base: kernels that differ in a few options meet each other's objects there. What
+one client wants at the same time is spread over hosts: each compiles one kernel, for make has all of its processors.
 """
 
 import hashlib
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,10 +25,11 @@ from bootlab.cluster.compiling import give, has_source, look_for_compiler, pack_
 from bootlab.cluster.order import Compiled, CompileFailed, Input, KernelAnswer, Lacking, Refused, Unfit
 from bootlab.cluster.roster import Need, NoneMay, Roster
 from bootlab.cluster.sending import PIECE, Sending
-from bootlab.errors import BootFailed, InputError
+from bootlab.errors import BootFailed, InputError, Interrupted
 
 Ask = Callable[[str, Sequence[Any], list[str], Callable[[], bool]], Any]
 _TRIES: Final = 6
+_LOOKED_EVERY_S: Final = 1.0
 
 
 class _Lost(Exception):
@@ -34,7 +37,7 @@ class _Lost(Exception):
 
 
 class KernelTasks:
-    """The promise of `build.workshop.CompilePlace`, kept by the workers of a cluster.
+    """The promise of `build.workshop.CompilePlace`, kept by the workers of a cluster; from any thread.
 
     `ask`: task, call, workers and whether nobody waits any more -> the answer; None where those workers are gone.
     """
@@ -44,6 +47,11 @@ class KernelTasks:
         self._roster = roster
         self._sending = sending
         self._ask = ask
+        self._freed = threading.Condition()
+        self._hosts = set[str]()
+        """Those that compile for this client."""
+        self._keys = set[str]()
+        """The kernels that they compile."""
 
     def compile(self, shop: Workshop, order: KernelOrder, initramfs: Path | None) -> bool | None:
         """Compile a kernel on a worker, and bring it here."""
@@ -52,29 +60,71 @@ class KernelTasks:
             archive = Input(order.initramfs, initramfs.stat().st_size, initramfs.absolute())
         for attempt in range(_TRIES):
             try:
-                worker = _choose(order, self._roster.fit(_need_of(order), _never))
+                with self._one_a_host(shop, order) as worker:
+                    compiled = False if worker is None else self._compile_on(worker, shop, order, archive, attempt)
             except NoneMay as error:
                 shop.tell_once(f"{error.message}; kernels are compiled on this host")
                 return None
-            problem = self._provide(shop, order, archive, worker)
-            if problem is not None:
-                self._roster.leave_out(worker, problem)
-                continue
-            answer = self._answer(shop, order, archive, worker, attempt)
-            if isinstance(answer, Compiled) and self._bring_here(shop, order, answer.worker):
-                return answer.now
-            if isinstance(answer, CompileFailed):
-                raise self._failed(shop, order, answer)
-            if isinstance(answer, Refused):
-                raise InputError(answer.message, hint=answer.hint)
-            if isinstance(answer, Unfit):
-                self._roster.leave_out(answer.worker, answer.reason)
-            elif isinstance(answer, Lacking):
-                self._sending.forget(answer.worker, answer.sha256s)
+            if compiled is not None:
+                return compiled
         raise BootFailed(
             f"{self._roster.address}: {order.what}: was begun on workers {_TRIES} times, and has come from none",
             hint="the lines above say what became of them; without --cluster it is compiled here",
         )
+
+    @contextmanager
+    def _one_a_host(self, shop: Workshop, order: KernelOrder) -> Iterator[str | None]:
+        """Give the worker that is to compile a kernel, once its host has no other one to compile for this client.
+
+        None where another thread has brought the kernel here meanwhile. Raises as `Roster.fit`.
+        """
+        while True:
+            workers = self._roster.fit(_need_of(order), shop.cancelled)
+            with self._freed:
+                free = [one for one in workers if self._roster.host(one) not in self._hosts]
+                if free and order.key not in self._keys:
+                    if shop.cache.find("kernel", order.key) is not None:
+                        worker = None
+                        break
+                    worker = _choose(order, free)
+                    host = self._roster.host(worker)
+                    self._hosts.add(host)
+                    self._keys.add(order.key)
+                    break
+                self._freed.wait(_LOOKED_EVERY_S)
+            if shop.cancelled():
+                raise Interrupted("interrupted")
+        if worker is None:
+            yield None
+            return
+        try:
+            yield worker
+        finally:
+            with self._freed:
+                self._hosts.remove(host)
+                self._keys.remove(order.key)
+                self._freed.notify_all()
+
+    def _compile_on(
+        self, worker: str, shop: Workshop, order: KernelOrder, archive: Input | None, attempt: int
+    ) -> bool | None:
+        """Return whether a worker has compiled the kernel now, once it is here; None where it has to be begun again."""
+        problem = self._provide(shop, order, archive, worker)
+        if problem is not None:
+            self._roster.leave_out(worker, problem)
+            return None
+        answer = self._answer(shop, order, archive, worker, attempt)
+        if isinstance(answer, Compiled) and self._bring_here(shop, order, answer.worker):
+            return answer.now
+        if isinstance(answer, CompileFailed):
+            raise self._failed(shop, order, answer)
+        if isinstance(answer, Refused):
+            raise InputError(answer.message, hint=answer.hint)
+        if isinstance(answer, Unfit):
+            self._roster.leave_out(answer.worker, answer.reason)
+        elif isinstance(answer, Lacking):
+            self._sending.forget(answer.worker, answer.sha256s)
+        return None
 
     def _answer(
         self, shop: Workshop, order: KernelOrder, archive: Input | None, worker: str, attempt: int
@@ -83,7 +133,7 @@ class KernelTasks:
         task = f"kernel-{_hash(order.key)}-{attempt}"
         with self._hearing(shop, task):
             try:
-                answer: KernelAnswer | None = self._ask(task, (run_compile, order, archive), [worker], _never)
+                answer: KernelAnswer | None = self._ask(task, (run_compile, order, archive), [worker], shop.cancelled)
             except KilledWorker:
                 return None
         return answer
@@ -107,7 +157,7 @@ class KernelTasks:
             packed = shop.cache.make("cluster-source", order.source, lambda out: pack_folder(tree, out))
             source = Input(file_sha256(packed), packed.stat().st_size, packed)
             shop.tell(f"{self._roster.name(worker)}: gets the source, {source.size / (1 << 20):.1f} MiB")
-            if problems := self._sending.deliver([source], [worker], _never):
+            if problems := self._sending.deliver([source], [worker], shop.cancelled):
                 return problems[worker]
             said = self._sending.run(unpack_source, order.source, source, workers=[worker]).get(worker)
             if said is not True:
@@ -115,7 +165,7 @@ class KernelTasks:
                 self._sending.forget(worker, [source.sha256])
             if isinstance(said, str):
                 return said
-        return None if archive is None else self._sending.deliver([archive], [worker], _never).get(worker)
+        return None if archive is None else self._sending.deliver([archive], [worker], shop.cancelled).get(worker)
 
     def _bring_here(self, shop: Workshop, order: KernelOrder, worker: str) -> bool:
         """Put the kernel of a worker into the cache; returns False where the worker is lost."""
@@ -173,8 +223,3 @@ def _choose(order: KernelOrder, workers: Sequence[str]) -> str:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _never() -> bool:
-    # Ctrl-C comes to the thread that waits for a kernel as what it is.
-    return False

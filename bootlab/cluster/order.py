@@ -1,7 +1,17 @@
 """What a client and a worker say to each other about one boot or kernel: orders, and each answer that there can be."""
 
+import copyreg
 from dataclasses import dataclass, field
 from pathlib import Path
+
+
+def make_path(text: str) -> Path:
+    """Return the path that was sent as a text."""
+    return Path(text)
+
+
+# A pickled path of Python 3.13 names a module that an older Python, which another Debian has, does not know.
+copyreg.pickle(type(Path()), lambda path: (make_path, (str(path),)))
 
 
 @dataclass(frozen=True, slots=True)

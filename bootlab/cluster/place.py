@@ -195,7 +195,7 @@ def open_cluster(
     where: LocalWorkers | RunningScheduler, cache: Cache, *, parallel: int | None, tell: Callable[[str], None]
 ) -> Iterator[Cluster]:
     """Give the place that a cluster is. Raises BootFailed where nobody answers, or no worker comes."""
-    with connected(where) as client:
+    with connected(where, tell) as client:
         roster = Roster(client, tell, at_start=leave_ctrl_c_to_the_client if isinstance(where, LocalWorkers) else None)
         roster.wait_for_workers(where.number if isinstance(where, LocalWorkers) else 1)
         place = Cluster(client, cache, roster, parallel)

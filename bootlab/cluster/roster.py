@@ -282,9 +282,13 @@ class Roster:
         said = ("", "", "") if facts is None else (facts.host, facts.cpu_model or "", facts.cpu_flags)
         return dict(zip(("host", *_PROCESSOR), said, strict=True))
 
+    def host(self, worker: str) -> str:
+        """Return the name of a worker's host, empty where that is not known yet."""
+        return self._machine(worker)["host"]
+
     def name(self, worker: str) -> str:
         """Return what a user is told of a worker: its address, and its host where that is known."""
-        host = self._machine(worker)["host"]
+        host = self.host(worker)
         return f"worker {worker}{f' ({host})' if host else ''}"
 
     def _tell_once(self, line: str) -> None:

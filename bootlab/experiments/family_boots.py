@@ -1,17 +1,22 @@
 """Boots whole families: makes systems ready, builds kernels where one changed, and runs the boots of each side."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 from bootlab.build.workshop import Workshop
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.family import FRESH, NULL, NULL_WORD, Family, wanted_boots
+from bootlab.experiments.making import Making
 from bootlab.experiments.verdict import NEAR_FRESH
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord
 from bootlab.system import ClockKind, System
 from bootlab.targets.target import Prepared
 
+_Made = TypeVar("_Made")
 Contest = tuple[Family, Family]
 """A changed system's family, and the family that it is compared with."""
 
@@ -38,30 +43,45 @@ class FamilyBoots:
         self.wall = wall
         self.built = 0
         self.build_s = 0.0
-        self._shop = engine.furnish(shop)
+        self.overlap_s = 0.0
+        """Of these seconds, those that went by while another kernel was built."""
+        self._making = Making(engine.furnish(shop))
         self._watch = watch
         self._told: set[str] = set()
         self._prepared: dict[str, Prepared] = {}
         self._learned: dict[str, Mapping[str, str]] = {}
 
     def prepare(self, system: System, who: str = "") -> Prepared:
-        """Make all that `system` boots from, once. What takes long is told as being done for `who`."""
+        """Make all that `system` boots from, once; from any thread.
+
+        What takes long is told as being done for `who`.
+        """
         key = system.model_dump_json()
-        if key not in self._prepared:
+        with self._making.turn():
+            if key not in self._prepared:
+                shop = self._making.shop
 
-            def tell(line: str) -> None:
-                line = f"{who}: {line}" if who else line
-                # What is said of a package or an image holds for every system that has it.
-                if line not in self._told:
-                    self._told.add(line)
-                    self._shop.tell(line)
+                def tell(line: str) -> None:
+                    line = f"{who}: {line}" if who else line
+                    # What is said of a package or an image holds for every system that has it.
+                    if line not in self._told:
+                        self._told.add(line)
+                        shop.tell(line)
 
-            prepared = prepare(replace(self._shop, tell=tell), system, watch=self._watch)
-            if prepared.files.kernel_build_s:
-                self.built += 1
-                self.build_s += prepared.files.kernel_build_s
-            self._prepared[key] = prepared
-        return self._prepared[key]
+                prepared = prepare(replace(shop, tell=tell), system, watch=self._watch)
+                if prepared.files.kernel_build_s:
+                    self.built += 1
+                    self.build_s += prepared.files.kernel_build_s
+                self._prepared[key] = prepared
+            return self._prepared[key]
+
+    def each(self, makes: Sequence[Callable[[], _Made]]) -> list[_Made]:
+        """Return what each of `makes`, which prepare systems, returns; a cluster compiles their kernels at once."""
+        began, build_s = time.monotonic(), self.build_s
+        made = self._making.each(makes)
+        if self._making.at_once:
+            self.overlap_s += max(0.0, self.build_s - build_s - (time.monotonic() - began))
+        return made
 
     def learn(self, label: str, system: System) -> Mapping[str, str]:
         """Boot `system` once, with the first seed, and return what it printed as facts; the same system only once."""
@@ -152,15 +172,17 @@ class FamilyBoots:
         after = {label: family for label, (_, family) in changed.items()}
         while True:
             wants = {label: wanted_boots(before, family) for label, family in after.items()}
-            jobs: list[Job] = []
+            makes = []
             if before_system is not None:
                 most = max((own for own, _ in wants.values()), default=0)
-                jobs = self.fresh_jobs(before, before_system, most, null_builds=null_builds)
-            fresh = {}
+                makes.append(partial(self.fresh_jobs, before, before_system, most, null_builds=null_builds))
             for label, (own, other) in wants.items():
                 builds = null_builds and _near(after[label], other)
                 number = other if before_system is not None or own == 0 else 0
-                fresh[label] = self.fresh_jobs(after[label], changed[label][0], number, null_builds=builds)
+                makes.append(partial(self.fresh_jobs, after[label], changed[label][0], number, null_builds=builds))
+            made = self.each(makes)
+            jobs = made.pop(0) if before_system is not None else []
+            fresh = dict(zip(wants, made, strict=True))
             if not jobs and not any(fresh.values()):
                 return {label: (family, before) for label, family in after.items()}
             records = iter(self.engine.boot_all([*jobs, *(job for more in fresh.values() for job in more)]))

@@ -10,7 +10,7 @@ from bootlab.build.cache import Cache
 from bootlab.build.plugin import find_plugin
 from bootlab.build.workshop import Workshop
 from bootlab.errors import MissingTool
-from bootlab.sources import BUILT_PLUGIN
+from bootlab.sources import BUILT_PLUGIN, PLUGIN
 
 
 @pytest.fixture
@@ -42,6 +42,12 @@ def test_an_empty_word_names_none(shop: Workshop, monkeypatch: pytest.MonkeyPatc
     else:
         with pytest.raises(MissingTool, match=str(BUILT_PLUGIN)):
             find_plugin(shop)
+
+
+@pytest.mark.skipif(not BUILT_PLUGIN.is_file(), reason="needs the plugin: make setup")
+def test_a_plugin_does_not_name_the_folder_that_it_was_built_in() -> None:
+    """Or workers whose checkouts lie elsewhere would have another one than their client."""
+    assert str(PLUGIN).encode() not in BUILT_PLUGIN.read_bytes()
 
 
 def test_an_installed_bootlab_builds_it_once_and_says_so(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:

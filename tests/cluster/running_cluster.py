@@ -59,11 +59,18 @@ class RunningCluster:
             self.add_worker(f"worker-{number}")
 
     def add_worker(
-        self, name: str, env: Mapping[str, str] | None = None, *, host: str = "127.0.0.1", inside: Sequence[str] = ()
+        self,
+        name: str,
+        env: Mapping[str, str] | None = None,
+        *,
+        host: str = "127.0.0.1",
+        inside: Sequence[str] = (),
+        python: str = sys.executable,
     ) -> subprocess.Popen[bytes]:
         """Start one more worker, whose cache is its own. `env` is added to what it finds.
 
-        `inside`: the command that runs another one where this worker is to be, and `host` its address there.
+        `inside`: the command that runs another one where this worker is to be; `host` and `python`: its address and its
+        Python there.
         """
         place = self.folder / name
         place.mkdir()
@@ -74,7 +81,7 @@ class RunningCluster:
             *("--host", host, "--local-directory", str(place), "--memory-limit", "0"),
             *(["--no-nanny"] if self._plain else []),
             *(["--protocol", "tls"] if self._certificate else []),
-            inside=inside,
+            inside=(*inside, python),
         )
 
     @property
@@ -127,7 +134,7 @@ class RunningCluster:
                 self.kill(process)
 
     def _start(
-        self, name: str, env: Mapping[str, str], *words: str, inside: Sequence[str] = ()
+        self, name: str, env: Mapping[str, str], *words: str, inside: Sequence[str] = (sys.executable,)
     ) -> subprocess.Popen[bytes]:
         given: list[str] = []
         if self._certificate is not None:
@@ -136,7 +143,7 @@ class RunningCluster:
         with (self.folder / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(
                 # Whatever ends the tests ends these, too.
-                ["setpriv", "--pdeathsig", "KILL", "--", *inside, sys.executable, "-m", "dask", *words, *given],
+                ["setpriv", "--pdeathsig", "KILL", "--", *inside, "-m", "dask", *words, *given],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

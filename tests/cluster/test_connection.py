@@ -12,11 +12,12 @@ import dask
 import psutil
 import pytest
 from distributed.security import Security
+from distributed.versions import error_message, get_versions
 
 from bootlab.build.cache import Cache
 from bootlab.cluster import connection, roster
 from bootlab.cluster.address import LocalWorkers, RunningScheduler
-from bootlab.cluster.connection import connected, expect_safe_workers, workers_of
+from bootlab.cluster.connection import connected, differing_packages, expect_safe_workers, workers_of
 from bootlab.cluster.place import open_cluster
 from bootlab.errors import BootFailed, BootlabError, InputError
 from tests.cluster.running_cluster import RunningCluster, opened
@@ -67,7 +68,7 @@ def test_over_tls_boots_are_the_same_and_a_stranger_is_not_let_in(tmp_path: Path
 def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "CONNECT_S", 2)
     nowhere = RunningScheduler("tcp://127.0.0.1:1")
-    with pytest.raises(BootFailed, match="no scheduler answers there") as raised, connected(nowhere):
+    with pytest.raises(BootFailed, match="no scheduler answers there") as raised, connected(nowhere, print):
         pass
     assert raised.value.hint is not None and "dask worker" in raised.value.hint
 
@@ -124,7 +125,7 @@ def test_workers_of_one_command_end_with_it_and_are_closed_to_others(tmp_path: P
     assert all(record.ready_ns is not None for record in records)
     gone, alive = psutil.wait_procs([one for one in children if "resource_tracker" not in " ".join(_words(one))], 15)
     assert not alive
-    with connected(LocalWorkers(1)) as client:
+    with connected(LocalWorkers(1), print) as client:
         address = client.scheduler.address
         assert address.startswith("tls://127.0.0.1:") and len(workers_of(client)) == 1
         code = f"from distributed import Client; Client({address!r}, timeout=5)"
@@ -172,3 +173,14 @@ def _words(process: psutil.Process) -> list[str]:
         return process.cmdline()
     except psutil.Error:
         return []
+
+
+@pytest.mark.parametrize(("others", "named"), [({"python": "3.13.5"}, []), ({"python": "3", "toolz": "0"}, ["toolz"])])
+def test_of_packages_that_differ_in_a_cluster_those_that_matter_are_named(
+    others: dict[str, str], named: list[str]
+) -> None:
+    """In the table that Dask makes of them."""
+    mine = get_versions()
+    theirs = {**mine, "packages": {**mine["packages"], **others}}
+    said = error_message(mine, {"tls://192.0.2.7:1": theirs}, mine)["warning"]
+    assert "python" in said and differing_packages(said) == named

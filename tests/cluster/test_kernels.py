@@ -5,11 +5,13 @@ What a real kernel does there is in tests/boot/verbs/test_cluster.py.
 
 import os
 import signal
+import subprocess
 import tarfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -20,6 +22,8 @@ from bootlab.build.kernel.build import BuiltKernel, build_kernel
 from bootlab.build.source.config_text import INITRAMFS_FILE
 from bootlab.build.source.make import BuildFailed
 from bootlab.build.workshop import Workshop
+from bootlab.errors import InputError
+from bootlab.experiments.making import Making
 from bootlab.system import KernelBuild
 from tests.build.kernel.test_build import FILES, make_tree, needs_tools
 from tests.cluster.running_cluster import RunningCluster, opened
@@ -104,6 +108,62 @@ def test_two_clients_that_want_one_kernel_wait_for_one_build(cluster: RunningClu
         first, second = (one.result() for one in both)
     assert file_sha256(first.image) == file_sha256(second.image) and first.image != second.image
     assert (tmp_path / "count").read_text() == "compiled\n"
+
+
+@pytest.fixture
+def two_hosts(tmp_path: Path) -> Iterator[RunningCluster]:
+    """Two workers that have host names of their own."""
+    named = ["unshare", "--uts", "--", "sh", "-c", 'hostname "$0"; exec "$@"']
+    if subprocess.run([*named, "node", "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("needs root: host names")
+    with RunningCluster(tmp_path, workers=0) as running_one:
+        for name in ("node1", "node2"):
+            running_one.add_worker(name, inside=[*named, name])
+        running_one.wait_for(2)
+        yield running_one
+
+
+LASTS = "\techo begin $$(hostname) >>{log}; sleep 2; echo end $$(hostname) >>{log}\n"
+
+
+def test_kernels_that_are_wanted_at_once_are_compiled_at_once_one_a_host(
+    two_hosts: RunningCluster, tmp_path: Path
+) -> None:
+    """Five are asked for, two of which are one; the one that cannot be had costs the others nothing."""
+    log = tmp_path / "log"
+
+    def lasts(tree: Path) -> None:
+        (tree / "Makefile").write_text(FILES["Makefile"].replace(COMPILES, LASTS.format(log=log) + COMPILES))
+
+    source, told = tarball(tmp_path, change=lasts), list[str]()
+    asked = [{}, {"SMP": "y"}, {"LOST": "y"}, {"KERNEL_GZIP": "n"}, {"SMP": "y", "NUMA": "y"}, {"SMP": "y"}]
+    with opened(two_hosts, tmp_path / "cache", told) as place:
+        making = Making(place.furnish(Workshop(Cache(tmp_path / "cache"), tell=told.append)))
+
+        def make(options: dict[str, str]) -> BuiltKernel | str:
+            build = KernelBuild(source=source, base="tinyconfig", options=options)
+            with making.turn():
+                try:
+                    return build_kernel(making.shop, build, "x86_64")
+                except InputError as error:
+                    return error.message
+
+        made = making.each([partial(make, options) for options in asked])
+    assert isinstance(made[2], str) and "LOST" in made[2]
+    kernels = [one for one in made if isinstance(one, BuiltKernel)]
+    assert [one.options.get("SMP") for one in kernels] == [None, "y", None, "y", "y"]
+    assert sorted(one.from_cache for one in kernels) == [False, False, False, False, True]
+    events = [line.split() for line in log.read_text().splitlines()]
+    compiling, most = list[str](), 0
+    for event, host in events:
+        if event == "begin":
+            assert host not in compiling
+            compiling.append(host)
+        else:
+            compiling.remove(host)
+        most = max(most, len(compiling))
+    assert most == 2 and len(events) == 8
+    assert {host for _, host in events} == {"node1", "node2"}
 
 
 def test_an_archive_goes_into_the_kernel(
@@ -207,3 +267,29 @@ def test_ctrl_c_ends_make_on_the_worker(cluster: RunningCluster, tmp_path: Path)
 
 def _runs_make(process: psutil.Process, cluster: RunningCluster) -> bool:
     return process.info["name"] == "make" and str(cluster.folder) in " ".join(process.info["cmdline"] or [])
+
+
+def test_ctrl_c_ends_every_make_of_kernels_that_are_compiled_at_once(two_hosts: RunningCluster, tmp_path: Path) -> None:
+    source, told = tarball(tmp_path, change=counted(tmp_path / "count", 600)), list[str]()
+
+    def tell(line: str) -> None:
+        told.append(line)
+        if len([one for one in told if "building Linux" in one]) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with opened(two_hosts, tmp_path / "cache", told) as place:
+        making = Making(place.furnish(Workshop(Cache(tmp_path / "cache"), tell=tell)))
+
+        def make(options: dict[str, str]) -> BuiltKernel:
+            with making.turn():
+                return build_kernel(
+                    making.shop, KernelBuild(source=source, base="tinyconfig", options=options), "x86_64"
+                )
+
+        with pytest.raises(KeyboardInterrupt):
+            making.each([partial(make, options) for options in ({}, {"SMP": "y"}, {"KERNEL_GZIP": "n"})])
+    until = time.monotonic() + 30
+    while any(_runs_make(process, two_hosts) for process in psutil.process_iter(["name", "cmdline"])):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    assert len([one for one in told if "building Linux" in one]) == 2

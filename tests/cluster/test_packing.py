@@ -1,11 +1,12 @@
 """A boot as an order: the same boot again on the other side, its large parts by hash, and nothing that has changed."""
 
+import pickle
 from pathlib import Path
 
 import pytest
 
 from bootlab.build.cache import Cache, file_sha256
-from bootlab.cluster.order import Order
+from bootlab.cluster.order import Input, Order
 from bootlab.cluster.packing import Packer, unpack
 from bootlab.errors import InputError
 from bootlab.measure.boot import boot
@@ -66,3 +67,9 @@ def test_a_file_that_is_gone_or_another_one_now_is_named(tmp_path: Path) -> None
     kernel.write_bytes(b"as it is now")
     with pytest.raises(InputError, match="kernel: has changed since"):
         packer.pack(was)
+
+
+def test_a_path_is_sent_in_a_form_that_every_python_reads() -> None:
+    """Python 3.13 pickles one as of pathlib._local, and an older scheduler or worker has no such module."""
+    sent = pickle.dumps(Input("0" * 64, 1, Path("/a/b")))
+    assert b"pathlib" not in sent and pickle.loads(sent).path == Path("/a/b")

@@ -13,6 +13,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed, BootlabError, InputError, Interrupted, StoreError
 from bootlab.experiments.compression.result import CompressionResult, Option, Table, What, make_table
 from bootlab.experiments.engine import Engine, Job
+from bootlab.experiments.making import Making
 from bootlab.experiments.sweep.result import Figure, figure_of
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
@@ -101,19 +102,23 @@ class CompressionStudy:
         )
 
     def _table(self, engine: Engine, what: What) -> tuple[Table, BootRecord | None]:
-        shop = engine.furnish(self._shop)
+        making = Making(engine.furnish(self._shop))
         systems = kernels(self.system) if what == "kernel" else initramfses(self.system)
-        prepared: dict[str, Prepared] = {}
-        options: dict[str, Option] = {}
-        for name, system in systems.items():
-            self._shop.tell(f"{what}: {name}")
-            try:
-                prepared[name] = prepare(shop, system())
-            except (Interrupted, StoreError):
-                raise
-            except BootlabError as error:
-                # One compressor that is not there, or not offered, must not cost the others.
-                options[name] = Option(name=name, outcome="not built", detail=explain(what, name, error))
+
+        def make(name: str) -> Prepared | Option:
+            with making.turn():
+                self._shop.tell(f"{what}: {name}")
+                try:
+                    return prepare(making.shop, systems[name]())
+                except (Interrupted, StoreError):
+                    raise
+                except BootlabError as error:
+                    # One compressor that is not there, or not offered, must not cost the others.
+                    return Option(name=name, outcome="not built", detail=explain(what, name, error))
+
+        made = dict(zip(systems, making.each([partial(make, name) for name in systems]), strict=True))
+        prepared = {name: one for name, one in made.items() if isinstance(one, Prepared)}
+        options = {name: one for name, one in made.items() if isinstance(one, Option)}
         jobs = [
             Job(f"{what}-{name}-s{seed}", one.with_seed(seed)) for name, one in prepared.items() for seed in self.seeds
         ]

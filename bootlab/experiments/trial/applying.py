@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from bootlab.build.workshop import Tell
 from bootlab.errors import BootlabError, InputError, Interrupted, MissingTool, StoreError
@@ -46,13 +47,13 @@ class Changing:
         """Return the system of `ground` with each technique alone."""
         applied = {technique.name: self._applied([technique], ground) for technique in techniques}
         kernels = [name for name, changed in applied.items() if _other_kernel(changed.system, ground.system)]
-        made = {}
+        makes = []
         for name, changed in applied.items():
             who = name
             if name in kernels and len(kernels) > 1:
                 who = f"{name}, kernel {kernels.index(name) + 1} of {len(kernels)}"
-            made[name] = self._prepared(changed, who)
-        return made
+            makes.append(partial(self._prepared, changed, who))
+        return dict(zip(applied, self._boots.each(makes), strict=True))
 
     def one(self, technique: Technique, ground: Ground) -> Changed:
         """Return the system of `ground` with one technique."""

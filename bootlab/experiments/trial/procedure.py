@@ -83,6 +83,7 @@ class Trial:
 
     def _cost(self, began: float) -> TrialCost:
         engine, boots, elapsed_s = self.engine, self._boots, time.monotonic() - began
+        building_s = boots.build_s - boots.overlap_s
         return TrialCost(
             built=boots.built,
             build_s=round(boots.build_s, 1),
@@ -91,7 +92,7 @@ class Trial:
             booting_s=round(engine.booting_s, 1),
             parallel=1 if boots.wall else engine.parallel,
             elapsed_s=round(elapsed_s, 1),
-            per_qemu=round((elapsed_s - boots.build_s) / engine.qemu_s, 3) if engine.qemu_s else None,
+            per_qemu=round((elapsed_s - building_s) / engine.qemu_s, 3) if engine.qemu_s else None,
         )
 
 

@@ -183,7 +183,7 @@ class TrialCost(Document):
     built: int
     """Kernels built; one found in the cache does not count."""
     build_s: float
-    """Host seconds spent on building them."""
+    """Host seconds spent on building them, added up where a cluster built several at a time."""
     boots: int
     """Boots run; a resumed trial does not repeat those it has."""
     qemu_s: float
@@ -193,7 +193,7 @@ class TrialCost(Document):
     parallel: int
     elapsed_s: float
     per_qemu: float | None = None
-    """`elapsed_s` without `build_s`, over `qemu_s`: what a second of booting costs in all; None without a boot."""
+    """`elapsed_s` but for building, over `qemu_s`: what a second of booting costs in all; None without a boot."""
 
 
 class Finished(_Loaded):

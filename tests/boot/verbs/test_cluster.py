@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +35,15 @@ DEMO = ("try", str(ROOT / "examples/debian-cloud.toml"), "--plan", "demo", "--nu
 OF_A_HOST = {"host", "argv", "started", "wall_s", "run", "baseline_run", "cost", "members", "fresh_members"}
 
 
-def bootlab(*words: str, runs: Path) -> dict[str, Any]:
+def bootlab(
+    *words: str, runs: Path, python: Sequence[str] = (sys.executable,), env: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, "-m", "bootlab", *words, "--runs", str(runs), "--json"],
+        [*python, "-m", "bootlab", *words, "--runs", str(runs), "--json"],
         capture_output=True,
         text=True,
         cwd=ROOT,
+        env={**os.environ, **(env or {})},
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,21 +1,28 @@
 """Workers on hosts of their own: network namespaces, reached over TLS, which see none of the client's caches and runs.
 
-Their programs are this host's, for only what is the same may boot; a third one has another QEMU.
+Their programs are this host's, and a third one has another QEMU; or each is a Debian of its own, 12 or 13.
 """
 
 import json
 import os
+import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from subprocess import CalledProcessError
+from typing import Any
 
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
 from bootlab.cluster.roster import SUMMARY
-from tests.boot.verbs.test_cluster import TINY, bootlab, lean
+from bootlab.measure.prepare import prepare
+from bootlab.system import read_system
+from bootlab.system.text import system_text
+from tests.boot.verbs.test_cluster import ROOT, TINY, bootlab, lean
 from tests.cluster.running_cluster import RunningCluster
 from tests.cluster.test_connection import certificate
 from tests.namespaces import ip, require_namespaces
@@ -23,7 +30,19 @@ from tests.namespaces import ip, require_namespaces
 pytestmark = pytest.mark.boot
 
 NETWORK = "10.99.8."
+PRIVATE = ("unshare", "--mount", "--propagation", "private")
 HIDE = 'for folder in $HIDDEN; do mount -t tmpfs none "$folder"; done; exec "$@"'
+ENTER = """set -e
+hostname "$NAME"
+mount -t overlay overlay -o "lowerdir=$LOWER,upperdir=$OWN/upper,workdir=$OWN/work" "$OWN/root"
+mount -t proc proc "$OWN/root/proc"
+mount --rbind /dev "$OWN/root/dev"
+mount --rbind /sys "$OWN/root/sys"
+for folder in $SHARED; do mkdir -p "$OWN/root$folder"; mount --bind "$folder" "$OWN/root$folder"; done
+exec chroot "$OWN/root" env --chdir=/bootlab HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
+"""
+"""Runs a program in a Debian that is this one's alone, of whatever of this host's folders it is to see."""
+PYTHON = "/bootlab/.venv/bin/python"
 
 
 class Hosts:
@@ -50,8 +69,12 @@ class Hosts:
 
     def inside(self, index: int, *hidden: Path) -> list[str]:
         """Return the command that runs another one on a host, on which these folders are empty."""
-        words = ["ip", "netns", "exec", self._names[index], "unshare", "--mount", "--propagation", "private", "--"]
-        return [*words, "env", f"HIDDEN={' '.join(map(str, hidden))}", "sh", "-c", HIDE, "sh"]
+        words = [*self.at(index), *PRIVATE, "--", "env", f"HIDDEN={' '.join(map(str, hidden))}"]
+        return [*words, "sh", "-c", HIDE, "sh"]
+
+    def at(self, index: int) -> list[str]:
+        """Return the command that runs another one on the network of a host."""
+        return ["ip", "netns", "exec", self._names[index]]
 
     def end(self) -> None:
         for name in self._names:
@@ -100,3 +123,93 @@ def test_a_trial_on_two_hosts_over_tls_says_the_same_and_a_third_with_another_qe
     for index in range(2):
         sent = tmp_path / "cluster" / f"host{index}" / "cache" / "cluster-input"
         assert any(path.stat().st_size > 1_000_000 for path in sent.rglob("*")), "its kernel came over the network"
+
+
+@pytest.fixture(scope="module")
+def debians() -> Iterator[dict[int, Path]]:
+    """A Debian 12 and a Debian 13, made now, each with this tree set up in it; 3 GB each."""
+    require_namespaces()
+    made: dict[int, Path] = {}
+    try:
+        for release in (12, 13):
+            done = subprocess.run(
+                [ROOT / "scripts/clean-root", "--worktree", "--keep", str(release), "setup-dev"],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            kept = re.search("^clean-root: kept: (.+)$", done.stdout, re.MULTILINE)
+            if kept is not None:
+                made[release] = Path(kept[1])
+            assert done.returncode == 0, done.stdout + done.stderr
+        yield made
+    finally:
+        for root in made.values():
+            shutil.rmtree(root)
+
+
+def entering(debian: Path, own: Path, name: str, *shared: Path) -> list[str]:
+    """Return the command that runs another one in a Debian, on a host of this name.
+
+    `own`: a folder for what it writes; `shared`: folders of this host that it sees as well.
+    """
+    for part in ("upper", "work", "root"):
+        (own / part).mkdir(parents=True, exist_ok=True)
+    said = {"NAME": name, "LOWER": debian, "OWN": own, "SHARED": " ".join(map(str, shared))}
+    words = [*PRIVATE, "--uts", "--pid", "--fork", "--kill-child", "--", "env"]
+    return [*words, *(f"{key}={value}" for key, value in said.items()), "sh", "-c", ENTER, "sh"]
+
+
+def finished(cache: Cache, folder: Path) -> Path:
+    """Return the tiny system with its kernel and initramfs as they are: no client builds its own."""
+    system = read_system(TINY / "tiny.toml")
+    files = prepare(Workshop(cache), system).files
+    named = {"kernel": files.kernel, "initramfs": files.initramfs, "symbols": files.symbols or files.vmlinux}
+    for name, path in named.items():
+        assert path is not None
+        shutil.copy(path, folder / name)
+    system = system.with_part("kernel", build=None, image=folder / "kernel", symbols=folder / "symbols")
+    system = system.with_part("initramfs", init=None, busybox=False, path=folder / "initramfs")
+    (folder / "tiny.toml").write_text(system_text(system))
+    return folder / "tiny.toml"
+
+
+def spread(runs: Path) -> dict[str, tuple[int, str | None]]:
+    """Return what the workers of a run did, by the names of their hosts: their boots, and why they were left out."""
+    (summary,) = runs.glob(f"*/{SUMMARY}")
+    workers: list[dict[str, Any]] = json.loads(summary.read_text())["workers"]
+    return {one["host"]: (one["boots"], one["left_out"]) for one in workers}
+
+
+@pytest.mark.network
+def test_workers_of_debian_12_and_13_are_kept_apart_and_each_kind_says_the_same_as_its_client(
+    hosts: Hosts, debians: dict[int, Path], tmp_path: Path, cache: Cache
+) -> None:
+    """Two workers are in clean Debian 12 roots, one in a Debian 13; the client is in a root of each kind in turn."""
+    cert, key = certificate(tmp_path / "tls")
+    tls = {"CA_FILE": cert, "CLIENT__CERT": cert, "CLIENT__KEY": key}
+    env = {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(path) for name, path in tls.items()}
+    env["BOOTLAB_CACHE"] = str(cache.root)
+    (runs := tmp_path / "runs").mkdir()
+    words = ["measure", str(finished(cache, runs)), "-n", "4"]
+    with RunningCluster(tmp_path, workers=0, certificate=(cert, key), host=f"{NETWORK}1") as cluster:
+        for index, release in enumerate((12, 12, 13)):
+            name = f"debian{release}-{index}"
+            inside = entering(debians[release], tmp_path / name, name, cluster.folder, cert.parent)
+            cluster.add_worker(name, host=hosts.address(index), inside=[*hosts.at(index), *inside], python=PYTHON)
+        cluster.wait_for(3)
+        for release in debians:
+            client = entering(debians[release], tmp_path / f"client{release}", "client", cache.root, runs, cert.parent)
+            python = (*client, PYTHON)
+            here = bootlab(*words, runs=runs / f"here{release}", python=python, env=env)
+            asked = [*words, "--cluster", cluster.address]
+            there = bootlab(*asked, runs=runs / f"there{release}", python=python, env=env)
+            assert lean(there) == lean(here)
+    for release in debians:
+        workers = spread(runs / f"there{release}")
+        assert sorted(workers) == ["debian12-0", "debian12-1", "debian13-2"]
+        for name, (boots, left_out) in workers.items():
+            if name.startswith(f"debian{release}"):
+                assert boots > 0 and left_out is None
+            else:
+                assert boots == 0 and left_out is not None and "another qemu, " in left_out
