@@ -5,6 +5,8 @@ three a chain, and take minutes.
 """
 
 import json
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -123,6 +125,19 @@ def test_three_whole_boots_are_identical(
     assert [name for name in record.marks if name in (*m.PC_STAGES, m.IMAGE_ENTRY)] == stages
     # sshd listens before the prompt is there.
     assert m.FIRST_USER_INSTRUCTION in record.marks and record.marks["ssh"] < record.marks[m.READY]
+
+
+def test_a_uki_that_the_efi_system_partition_has_no_room_for(image: Image, tmp_path: Path) -> None:
+    full, filler = tmp_path / "full.img", tmp_path / "filler"
+    shutil.copyfile(image(), full)
+    filler.write_bytes(bytes(100 << 20))
+    subprocess.run(["mcopy", "-i", f"{full}@@{4 << 20}", filler, "::old-kernels"], check=True)
+    before = file_sha256(full)
+    system_of(full, tmp_path, UEFI, ('attach = "virtio"', 'attach = "virtio"\nloader = "uki"'))
+    told = bootlab("boot", tmp_path / "system.toml", expect=2).stderr
+    assert "partition 15 (the EFI system partition, FAT, 124 MiB) has no room for EFI/BOOT/BOOTX64.EFI: it needs" in told
+    assert re.search(r"it needs 2\d\.\d MiB, and 2\d\.\d MiB are free", told), told
+    assert file_sha256(full) == before
 
 
 def test_what_a_trial_found_is_laid_into_a_new_image_which_boots_to_the_trials_figure(

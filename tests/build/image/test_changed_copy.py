@@ -13,7 +13,7 @@ from bootlab.build.image.image_file import QCOW2, content_hash, open_image
 from bootlab.build.image.kept_contents import ReadImage, read_image
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
-from bootlab.process import run
+from bootlab.process import ProgramFailed, run
 from bootlab.system import DiskImage
 from tests.build.image.small_images import MIB, efi_program, make_disk, make_ext4, make_fat
 from tests.build.image.test_survey import BOOT_CODE, GRUB, ROOT, SYSTEMD_BOOT, kernel
@@ -102,3 +102,57 @@ def test_a_root_with_changes_in_its_journal_is_left_alone(tmp_path: Path, shop: 
     dirty = read_image(shop, open_image(tmp_path / "disk.img"))
     with pytest.raises(InputError, match="was not unmounted: its journal has changes that are due"):
         make_changed_copy(shop, dirty, dirty.contents.chains[BIOS], asked("quiet"))
+
+
+def full_of(size: int, block: int) -> bytes:
+    """Return a file that leaves no whole block of a file system free whose free room is `size`."""
+    return b"f" * (size - size % block)
+
+
+def expect_refused(shop: Workshop, image: Path, key: str, change: LoaderChange, match: str) -> None:
+    before = image.read_bytes()
+    read = read_image(shop, open_image(image))
+    with pytest.raises(InputError, match=match) as refused:
+        make_changed_copy(shop, read, read.contents.chains[key], change)
+    assert refused.value.hint is not None and "make the partition larger" in refused.value.hint
+    # Neither the image nor the cache has anything of it: asked again, it is refused again.
+    assert image.read_bytes() == before and not list((shop.cache.root / "image-changed").glob("*/*"))
+
+
+MANY_WORDS = " ".join(f"word{number:04}=1" for number in range(700))
+
+
+def test_an_efi_system_partition_that_is_full(tmp_path: Path, shop: Workshop) -> None:
+    esp = make_fat(tmp_path, ENTRIES)
+    with pytest.raises(ProgramFailed, match="Disk full"):
+        (tmp_path / "filler").write_bytes(bytes(60 * MIB))
+        run(["mcopy", "-i", esp, tmp_path / "filler", "::filler"])
+    listed = run(["mdir", "-i", esp, "::"]).text.splitlines()
+    free = int("".join(letter for letter in next(line for line in listed if "bytes free" in line) if letter.isdigit()))
+    (tmp_path / "filler").write_bytes(full_of(free, 512))
+    run(["mcopy", "-i", esp, tmp_path / "filler", "::filler"])
+    path = make_disk(tmp_path / "disk.img", [esp, make_ext4(tmp_path, ROOT)], code=BOOT_CODE)
+    told = (
+        r"partition 1 \(the EFI system partition, FAT, 40 MiB\) has no room for loader/entries/a.conf: "
+        r"it needs 7,7\d{2} bytes, and \d{1,3} bytes are free"
+    )
+    expect_refused(shop, path, UEFI, asked(MANY_WORDS), told)
+
+
+def test_a_root_that_is_full(tmp_path: Path, shop: Workshop) -> None:
+    root = make_ext4(tmp_path, ROOT)
+    free = ext4_free(root)
+    (tmp_path / "filler").write_bytes(b"f" * (64 * MIB))
+    run(["debugfs", "-w", "-R", f"write {tmp_path / 'filler'} /filler", root])
+    assert ext4_free(root) == 0 < free
+    path = make_disk(tmp_path / "disk.img", [make_fat(tmp_path, {"EFI/BOOT/BOOTX64.EFI": GRUB}), root], code=BOOT_CODE)
+    told = (
+        r"partition 2 \(ext4, 16 MiB\) has no room for /boot/grub/grub.cfg: it needs 7,8\d{2} bytes, and \d{1,3} bytes "
+        "are free"
+    )
+    expect_refused(shop, path, BIOS, asked(MANY_WORDS), told)
+
+
+def ext4_free(image: Path) -> int:
+    told = run(["dumpe2fs", "-h", image]).text
+    return next(int(line.split()[-1]) for line in told.splitlines() if line.startswith("Free blocks:"))

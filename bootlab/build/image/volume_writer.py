@@ -1,0 +1,116 @@
+"""Files written into, and removed from, a partition of a copy of an image: FAT by mtools, ext4 by debugfs.
+
+Neither mounts anything. Where a partition has no room, the error says which one, what was needed and what is free.
+"""
+
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from bootlab.build.formats import ext4
+from bootlab.build.image.fat import put_into_fat
+from bootlab.build.image.partitions import ESP
+from bootlab.build.image.reading import ImageReader, Volume
+from bootlab.build.image.room import HINT, no_room
+from bootlab.errors import BootlabError, InputError
+from bootlab.process import run
+
+_DEADLINE_S = 1800.0
+_SUPERBLOCK, _INCOMPATIBLE, _RECOVER = 1024, 0x60, 4
+_EXT4_FREE = re.compile(r"^(Free blocks|Free inodes|Block size): +(\d+)", re.MULTILINE)
+_NO_ROOM = ("could not allocate", "no free space", "no space left")
+
+
+class VolumeWriter:
+    """Writes into the partitions of `copy`, which is raw. `scratch` is a folder for what is about to be written."""
+
+    def __init__(self, copy: Path, scratch: Path) -> None:
+        self._copy = copy
+        self._scratch = scratch
+
+    def put(self, reader: ImageReader, volume: Volume, path: str, data: bytes) -> None:
+        """Write a file in place of the one that may be there; the folder of a new one has to be there.
+
+        `reader` reads the same copy. Raises InputError where the partition is full, its file system cannot be written,
+        or its journal has changes that are due; MissingTool (mtools, e2fsprogs).
+        """
+        content = self._scratch / "content"
+        content.write_bytes(data)
+        if volume.kind == "FAT":
+            put_into_fat(f"{self._copy}@@{volume.partition.start}", path, content, f"image: {_named(volume)}")
+        elif volume.kind == "ext4":
+            self._put_into_ext4(reader, volume, path, content)
+        else:
+            raise InputError(f"image: {path} is on {volume.kind}, which bootlab reads and cannot write: ext4 or FAT")
+
+    def remove(self, volume: Volume, paths: Sequence[str], trouble: str) -> None:
+        """Remove files of an ext4. Raises BootlabError, which begins with `trouble`, and InputError as `put`."""
+        self._expect_clean(volume)
+        complaints = self._change_ext4(volume, [f"rm {_quoted(_absolute(path))}" for path in paths])
+        if complaints:
+            raise BootlabError(f"image: {trouble}: {'; '.join(complaints[:3])}")
+
+    def _put_into_ext4(self, reader: ImageReader, volume: Volume, path: str, content: Path) -> None:
+        self._expect_clean(volume)
+        name = _absolute(path)
+        free, inodes = self._free_in_ext4(volume)
+        lines = [f"write {_quoted(str(content))} {_quoted(name)}", f"sif {_quoted(name)} mode 0100644"]
+        old = reader.read(volume, path)
+        if old is not None:
+            lines.insert(0, f"rm {_quoted(name)}")
+        complaints = self._change_ext4(volume, lines)
+        if any(words in line.lower() for line in complaints for words in _NO_ROOM):
+            where = f"image: {_named(volume)}"
+            if old is None and inodes == 0:
+                raise InputError(f"{where} has no room for {name}: no more files than it has (inodes)", hint=HINT)
+            there = None if free is None else free + len(old or b"")
+            raise no_room(where, name, content.stat().st_size, there)
+        if complaints:
+            raise BootlabError(f"image: {name} could not be written: {'; '.join(complaints[:3])}")
+
+    def _free_in_ext4(self, volume: Volume) -> tuple[int | None, int | None]:
+        place = f"{self._copy}?offset={volume.partition.start}"
+        told = run(["debugfs", "-R", "stats -h", place], package="e2fsprogs", deadline_s=_DEADLINE_S).text
+        found = {name: int(value) for name, value in _EXT4_FREE.findall(told)}
+        if "Free blocks" not in found or "Block size" not in found:
+            return None, None
+        return found["Free blocks"] * found["Block size"], found.get("Free inodes")
+
+    def _change_ext4(self, volume: Volume, lines: Sequence[str]) -> list[str]:
+        """Have debugfs run commands, and return what it complains of: it goes on behind an error."""
+        script = self._scratch / "debugfs"
+        script.write_text("".join(f"{line}\n" for line in lines), errors="surrogateescape")
+        place = f"{self._copy}?offset={volume.partition.start}"
+        environment = {"E2FSPROGS_FAKE_TIME": str(ext4.DATE)}
+        done = run(["debugfs", "-w", "-f", script, place], env=environment, package="e2fsprogs", deadline_s=_DEADLINE_S)
+        return _complaints(done.stderr.decode(errors="replace").splitlines())
+
+    def _expect_clean(self, volume: Volume) -> None:
+        with self._copy.open("rb") as file:
+            file.seek(volume.partition.start + _SUPERBLOCK + _INCOMPATIBLE)
+            features = int.from_bytes(file.read(4), "little")
+        if features & _RECOVER:
+            raise InputError(
+                f"image: partition {volume.partition.number} was not unmounted: its journal has changes that are due",
+                hint="boot it and power it off in order, then change what its loader is told",
+            )
+
+
+def _named(volume: Volume) -> str:
+    partition = volume.partition
+    what = "the EFI system partition, " if partition.type == ESP else ""
+    return f"partition {partition.number} ({what}{volume.kind}, {partition.size >> 20:,} MiB)"
+
+
+def _complaints(lines: Iterable[str]) -> list[str]:
+    # The first line is debugfs' version.
+    return [line for line in lines if line and not line.startswith("debugfs ")]
+
+
+def _absolute(path: str) -> str:
+    return "/" + path.lstrip("/")
+
+
+def _quoted(word: str) -> str:
+    return shlex.quote(word) if '"' in word else f'"{word}"'
