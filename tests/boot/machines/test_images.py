@@ -135,7 +135,9 @@ def test_a_uki_that_the_efi_system_partition_has_no_room_for(image: Image, tmp_p
     before = file_sha256(full)
     system_of(full, tmp_path, UEFI, ('attach = "virtio"', 'attach = "virtio"\nloader = "uki"'))
     told = bootlab("boot", tmp_path / "system.toml", expect=2).stderr
-    assert "partition 15 (the EFI system partition, FAT, 124 MiB) has no room for EFI/BOOT/BOOTX64.EFI: it needs" in told
+    assert (
+        "partition 15 (the EFI system partition, FAT, 124 MiB) has no room for EFI/BOOT/BOOTX64.EFI: it needs" in told
+    )
     assert re.search(r"it needs 2\d\.\d MiB, and 2\d\.\d MiB are free", told), told
     assert file_sha256(full) == before
 
