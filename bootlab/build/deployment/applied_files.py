@@ -43,7 +43,11 @@ def carried(
     left = differences(before, after)
     taken = [*_command_line(made, before, after, left), *_kernel(made, left), *_bootloader(made, left)]
     if Builder.DEBIAN in builders:
-        taken += [*_debian_words(made, left), *_initramfs(made, before, after, left), *_image(made, after, left)]
+        taken += [
+            *_debian_words(made, left),
+            *_initramfs(made, before, after, left),
+            *_image(made, before, after, left),
+        ]
     if Builder.BUILDROOT in builders:
         taken += buildroot_files(made, after, left, settings or {})
     if Builder.YOCTO in builders:
@@ -145,7 +149,7 @@ _TOOLS_NAMES: Final = {Compression.LZO: "lzop"}
 _DRACUT_NAMES: Final = {Compression.NONE: "cat", Compression.LZO: "lzo"}
 
 
-def _image(made: Carried, after: System, left: _Left) -> list[str]:
+def _image(made: Carried, before: System, after: System, left: _Left) -> list[str]:
     taken = []
     if "image.menu_s" in left and after.image is not None and after.image.menu_s is not None:
         taken.append("image.menu_s")
@@ -156,6 +160,15 @@ def _image(made: Carried, after: System, left: _Left) -> list[str]:
             "GRUB, after update-grub",
         )
         made.by_hand["image.menu_s"] = f"where systemd-boot is the loader: timeout {seconds} in loader/loader.conf"
+    if after.image is not None:
+        # A file that is no longer written is done by hand.
+        old = before.image.files if before.image is not None else {}
+        for path, text in after.image.files.items():
+            taken += [key for key in ("image.files", f"image.files.{path}") if key in left]
+            if old.get(path) != text:
+                place = ROOT / path.lstrip("/")
+                made.files[place] = text
+                made.uses[place] = "the system itself"
     if "image.loader" in left and after.image is not None and after.image.loader == "uki":
         taken.append("image.loader")
         made.by_hand["image.loader"] = "a unified kernel image: layout=uki in /etc/kernel/install.conf; ukify makes it"

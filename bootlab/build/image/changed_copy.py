@@ -1,10 +1,10 @@
-"""A copy of an image that boots otherwise: other words, another wait, another loader, without some of its packages.
+"""A copy of an image that boots otherwise: other words, another loader, other files, without some of its packages.
 
 The user's image stays as it is. The loader's own text files, or a unified kernel image, are written into a copy with
 mtools and debugfs; what the cache keeps of that is an overlay, a qcow2 file of what is other than in the image.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from bootlab.build.image import loader_text
 from bootlab.build.image.contents import Chain
 from bootlab.build.image.efi_program import make_uki
 from bootlab.build.image.image_file import EFI, QCOW2, RAW, ImageFile, content_hash
-from bootlab.build.image.image_root import read_root
+from bootlab.build.image.image_root import find_root, read_root
 from bootlab.build.image.kept_contents import FORMAT, ReadImage, keep_contents, load_contents
 from bootlab.build.image.reading import ImageReader, Volume
 from bootlab.build.image.taken_out import take_out
@@ -44,7 +44,7 @@ class LoaderChange:
 
     @property
     def is_none(self) -> bool:
-        return not self.changes_loader and not self.asked.without
+        return not self.changes_loader and not self.asked.without and not self.asked.files
 
     @property
     def changes_loader(self) -> bool:
@@ -54,7 +54,8 @@ class LoaderChange:
     def identity(self) -> str:
         """Return what tells this change from others."""
         without = (sorted(self.asked.without),) if self.asked.without else ()
-        return repr((self.words, self.asked.menu_s, self.asked.loader, self.suite, *without))
+        files = (sorted(self.asked.files.items()),) if self.asked.files else ()
+        return repr((self.words, self.asked.menu_s, self.asked.loader, self.suite, *without, *files))
 
 
 def make_changed_copy(shop: Workshop, read: ReadImage, chain: Chain, change: LoaderChange) -> ReadImage:
@@ -77,6 +78,9 @@ def make_changed_copy(shop: Workshop, read: ReadImage, chain: Chain, change: Loa
         if change.asked.without:
             shop.tell(f"taking {', '.join(change.asked.without)} out of a copy of {read.image.path.name}")
             writer.take_out(change.asked.without, shop.cache)
+        if change.asked.files:
+            shop.tell(f"writing {len(change.asked.files)} files into a copy of {read.image.path.name}")
+            writer.put_files(change.asked.files)
         if change.changes_loader:
             shop.tell(f"changing what the loader of {read.image.path.name} is told, on a copy")
             writer.write(change, stub)
@@ -149,6 +153,17 @@ class _CopyWriter:
             taken = take_out(entries, names, str(self._read.image.path))
             self._writer.remove(volume, taken.files, f"{', '.join(names)} could not be taken out")
             self._writer.put(reader, volume, STATUS, taken.status)
+
+    def put_files(self, files: Mapping[str, str]) -> None:
+        """Write texts into the root of the copy."""
+        image = ImageFile(self._copy, RAW, self._copy.stat().st_size)
+        with ImageReader(image, self._scratch) as reader:
+            volume = find_root(reader, image)
+            if volume.kind != "ext4":
+                raise InputError(f"image.files: its root is on {volume.kind}, which bootlab cannot write: ext4 it can")
+            for path, text in sorted(files.items()):
+                self._writer.make_folders(volume, path)
+                self._writer.put(reader, volume, path, text.encode(errors="surrogateescape"))
 
     def _put_uki(self, reader: ImageReader, esp: Volume | None, stub: Path, words: str) -> None:
         if esp is None or not self._chain.kernel:

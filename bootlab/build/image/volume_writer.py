@@ -44,6 +44,25 @@ class VolumeWriter:
         else:
             raise InputError(f"image: {path} is on {volume.kind}, which bootlab reads and cannot write: ext4 or FAT")
 
+    def make_folders(self, volume: Volume, path: str) -> None:
+        """Make the folders of an ext4 that a file at `path` lies in, where they are not there. Raises as `put`."""
+        self._expect_clean(volume)
+        parts = _absolute(path).split("/")[1:-1]
+        for depth in range(1, len(parts) + 1):
+            folder = "/" + "/".join(parts[:depth])
+            there = self._look(volume, folder)
+            if "Type: directory" in there:
+                continue
+            if "Type: " in there:
+                raise InputError(
+                    f"image: {path}: {folder} is a link on it, or a file",
+                    hint="name the file where it lies: /usr/lib/NAME, say, and not /lib/NAME",
+                )
+            if complaints := self._change_ext4(volume, [f"mkdir {_quoted(folder)}"]):
+                if _is_full(complaints):
+                    raise no_room(f"image: {_named(volume)}", folder, 1, self._free_in_ext4(volume)[0])
+                raise BootlabError(f"image: {folder} could not be made: {'; '.join(complaints[:3])}")
+
     def remove(self, volume: Volume, paths: Sequence[str], trouble: str) -> None:
         """Remove files of an ext4. Raises BootlabError, which begins with `trouble`, and InputError as `put`."""
         self._expect_clean(volume)
@@ -60,7 +79,7 @@ class VolumeWriter:
         if old is not None:
             lines.insert(0, f"rm {_quoted(name)}")
         complaints = self._change_ext4(volume, lines)
-        if any(words in line.lower() for line in complaints for words in _NO_ROOM):
+        if _is_full(complaints):
             where = f"image: {_named(volume)}"
             if old is None and inodes == 0:
                 raise InputError(f"{where} has no room for {name}: no more files than it has (inodes)", hint=HINT)
@@ -68,6 +87,12 @@ class VolumeWriter:
             raise no_room(where, name, content.stat().st_size, there)
         if complaints:
             raise BootlabError(f"image: {name} could not be written: {'; '.join(complaints[:3])}")
+
+    def _look(self, volume: Volume, path: str) -> str:
+        """Return what debugfs says of a path, of a link what it says of the link."""
+        place = f"{self._copy}?offset={volume.partition.start}"
+        told = run(["debugfs", "-R", f"stat {_quoted(path)}", place], package="e2fsprogs", deadline_s=_DEADLINE_S)
+        return told.text
 
     def _free_in_ext4(self, volume: Volume) -> tuple[int | None, int | None]:
         place = f"{self._copy}?offset={volume.partition.start}"
@@ -101,6 +126,10 @@ def _named(volume: Volume) -> str:
     partition = volume.partition
     what = "the EFI system partition, " if partition.type == ESP else ""
     return f"partition {partition.number} ({what}{volume.kind}, {partition.size >> 20:,} MiB)"
+
+
+def _is_full(complaints: Sequence[str]) -> bool:
+    return any(words in line.lower() for line in complaints for words in _NO_ROOM)
 
 
 def _complaints(lines: Iterable[str]) -> list[str]:

@@ -104,6 +104,33 @@ def test_a_root_with_changes_in_its_journal_is_left_alone(tmp_path: Path, shop: 
         make_changed_copy(shop, dirty, dirty.contents.chains[BIOS], asked("quiet"))
 
 
+def test_files_are_written_into_the_root_with_the_folders_that_they_need(tmp_path: Path, shop: Workshop) -> None:
+    read = disk(tmp_path, shop, {"EFI/BOOT/BOOTX64.EFI": GRUB})
+    files = {"/etc/cloud/cloud.cfg.d/90.cfg": "a: [b]\n", "/usr/lib/os-release": "PRETTY_NAME=Other\n"}
+    changed = make_changed_copy(shop, read, read.contents.chains[BIOS], asked(files=files))
+    assert changed.contents.os_name == "Other"
+    whole = tmp_path / "whole"
+    run(["qemu-img", "convert", "-O", "raw", changed.image.path, whole])
+    place = f"{whole}?offset={read.contents.partitions[0].bytes + MIB}"
+    run(["e2fsck", "-fn", place], package="e2fsprogs")
+    assert run(["debugfs", "-R", "cat /etc/cloud/cloud.cfg.d/90.cfg", place]).text == "a: [b]\n"
+    assert "Mode:  0644" in run(["debugfs", "-R", "stat /etc/cloud/cloud.cfg.d/90.cfg", place]).text
+    assert "Mode:  0755" in run(["debugfs", "-R", "stat /etc/cloud/cloud.cfg.d", place]).text
+    # Other files, another copy.
+    other = make_changed_copy(shop, read, read.contents.chains[BIOS], asked(files={"/etc/x": "1"}))
+    assert other.sha256 not in (changed.sha256, read.sha256)
+
+
+def test_a_file_below_a_link_is_to_be_named_where_it_lies(tmp_path: Path, shop: Workshop) -> None:
+    root = make_ext4(tmp_path, ROOT)
+    run(["debugfs", "-w", "-R", "symlink /lib usr/lib", root])
+    path = make_disk(tmp_path / "disk.img", [make_fat(tmp_path, {"EFI/BOOT/BOOTX64.EFI": GRUB}), root], code=BOOT_CODE)
+    read = read_image(shop, open_image(path))
+    with pytest.raises(InputError, match="/lib/systemd/a.service: /lib is a link on it") as refused:
+        make_changed_copy(shop, read, read.contents.chains[BIOS], asked(files={"/lib/systemd/a.service": "x"}))
+    assert "/usr/lib/NAME" in (refused.value.hint or "")
+
+
 def full_of(size: int, block: int) -> bytes:
     """Return a file that leaves no whole block of a file system free whose free room is `size`."""
     return b"f" * (size - size % block)
