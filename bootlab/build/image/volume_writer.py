@@ -16,6 +16,8 @@ from bootlab.build.image.room import HINT, no_room
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import run
 
+SCRIPT = "#!"
+"""How a script begins."""
 _DEADLINE_S = 1800.0
 _SUPERBLOCK, _INCOMPATIBLE, _RECOVER = 1024, 0x60, 4
 _EXT4_FREE = re.compile(r"^(Free blocks|Free inodes|Block size): +(\d+)", re.MULTILINE)
@@ -32,6 +34,7 @@ class VolumeWriter:
     def put(self, reader: ImageReader, volume: Volume, path: str, data: bytes) -> None:
         """Write a file in place of the one that may be there; the folder of a new one has to be there.
 
+        On ext4 it is the owner's to write and everybody's to read, and a script everybody's to execute.
         `reader` reads the same copy. Raises InputError where the partition is full, its file system cannot be written,
         or its journal has changes that are due; MissingTool (mtools, e2fsprogs).
         """
@@ -74,7 +77,9 @@ class VolumeWriter:
         self._expect_clean(volume)
         name = _absolute(path)
         free, inodes = self._free_in_ext4(volume)
-        lines = [f"write {_quoted(str(content))} {_quoted(name)}", f"sif {_quoted(name)} mode 0100644"]
+        with content.open("rb") as file:
+            mode = "0100755" if file.read(len(SCRIPT)) == SCRIPT.encode() else "0100644"
+        lines = [f"write {_quoted(str(content))} {_quoted(name)}", f"sif {_quoted(name)} mode {mode}"]
         old = reader.read(volume, path)
         if old is not None:
             lines.insert(0, f"rm {_quoted(name)}")
