@@ -28,6 +28,8 @@ class DiskImage(Part):
     """`uki`: UEFI starts kernel, initramfs and words as one file, with systemd's stub; None: as it is."""
     without: tuple[str, ...] = Field(default=(), strict=False, exclude_if=lambda value: not value)
     """Debian packages that are taken out of its root, with their files; scripts of theirs are not run."""
+    keep_modules: tuple[str, ...] | None = Field(default=None, strict=False, exclude_if=lambda value: value is None)
+    """Modules that stay in the initramfs that its loader boots, with those that they need; None: as it is."""
     files: dict[str, str] = Field(default={}, exclude_if=lambda value: not value)
     """Path in its root -> text of the file that is written there, in place of one that may be there."""
     order: bool = Field(default=True, exclude_if=lambda value: value is True)

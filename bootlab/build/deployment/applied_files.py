@@ -120,6 +120,9 @@ def _patches(made: Carried, folder: str, key: str, left: _Left) -> list[str]:
 
 
 def _initramfs(made: Carried, before: System, after: System, left: _Left) -> list[str]:
+    if "image.keep_modules" in left and after.image is not None and after.image.keep_modules is not None:
+        _keep_modules(made, after.image.keep_modules)
+        return ["image.keep_modules"]
     new = after.initramfs
     if new is None or before.initramfs is None:
         return []
@@ -139,10 +142,14 @@ def _initramfs(made: Carried, before: System, after: System, left: _Left) -> lis
     for key, modules in (("initramfs.modules", new.modules), ("initramfs.keep_modules", new.keep_modules)):
         if key in left and modules is not None and "*" not in modules:
             taken.append(key)
-            made.add(_INITRAMFS_TOOLS, "MODULES=list\n", "initramfs-tools, after update-initramfs -u")
-            made.add(_INITRAMFS_MODULES, "".join(f"{one}\n" for one in modules), "initramfs-tools: the modules to take")
-            made.add(_DRACUT, f'drivers=" {" ".join(modules)} "\n', "dracut")
+            _keep_modules(made, modules)
     return taken
+
+
+def _keep_modules(made: Carried, modules: Collection[str]) -> None:
+    made.add(_INITRAMFS_TOOLS, "MODULES=list\n", "initramfs-tools, after update-initramfs -u")
+    made.add(_INITRAMFS_MODULES, "".join(f"{one}\n" for one in modules), "initramfs-tools: the modules to take")
+    made.add(_DRACUT, f'drivers=" {" ".join(modules)} "\n', "dracut")
 
 
 _TOOLS_NAMES: Final = {Compression.LZO: "lzop"}

@@ -4,7 +4,7 @@ The user's image stays as it is. The loader's own text files, or a unified kerne
 mtools and debugfs; what the cache keeps of that is an overlay, a qcow2 file of what is other than in the image.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from bootlab.build.image.efi_program import make_uki
 from bootlab.build.image.image_file import EFI, QCOW2, RAW, ImageFile, content_hash
 from bootlab.build.image.image_root import find_root, read_root
 from bootlab.build.image.kept_contents import FORMAT, ReadImage, keep_contents, load_contents
+from bootlab.build.image.pruned_archive import prune_archive
 from bootlab.build.image.reading import ImageReader, Volume
 from bootlab.build.image.taken_out import take_out
 from bootlab.build.image.volume_writer import VolumeWriter
@@ -44,7 +45,8 @@ class LoaderChange:
 
     @property
     def is_none(self) -> bool:
-        return not self.changes_loader and not self.asked.without and not self.asked.files
+        asked = self.asked
+        return not (self.changes_loader or asked.without or asked.files or asked.keep_modules is not None)
 
     @property
     def changes_loader(self) -> bool:
@@ -54,8 +56,9 @@ class LoaderChange:
     def identity(self) -> str:
         """Return what tells this change from others."""
         without = (sorted(self.asked.without),) if self.asked.without else ()
-        files = (sorted(self.asked.files.items()),) if self.asked.files else ()
-        return repr((self.words, self.asked.menu_s, self.asked.loader, self.suite, *without, *files))
+        files = (("files", sorted(self.asked.files.items())),) if self.asked.files else ()
+        modules = () if self.asked.keep_modules is None else (("modules", sorted(self.asked.keep_modules)),)
+        return repr((self.words, self.asked.menu_s, self.asked.loader, self.suite, *without, *files, *modules))
 
 
 def make_changed_copy(shop: Workshop, read: ReadImage, chain: Chain, change: LoaderChange) -> ReadImage:
@@ -81,6 +84,9 @@ def make_changed_copy(shop: Workshop, read: ReadImage, chain: Chain, change: Loa
         if change.asked.files:
             shop.tell(f"writing {len(change.asked.files)} files into a copy of {read.image.path.name}")
             writer.put_files(change.asked.files)
+        if change.asked.keep_modules is not None:
+            shop.tell(f"leaving modules out of the initramfs, on a copy of {read.image.path.name}")
+            writer.prune_archive(change.asked.keep_modules)
         if change.changes_loader:
             shop.tell(f"changing what the loader of {read.image.path.name} is told, on a copy")
             writer.write(change, stub)
@@ -119,6 +125,7 @@ class _CopyWriter:
         self._chain = chain
         self._scratch = copy.parent
         self._writer = VolumeWriter(copy, self._scratch)
+        self._archive = read.file(chain.initramfs) if chain.initramfs else None
 
     def write(self, change: LoaderChange, stub: Path | None) -> None:
         image = ImageFile(self._copy, RAW, self._copy.stat().st_size)
@@ -165,13 +172,25 @@ class _CopyWriter:
                 self._writer.make_folders(volume, path)
                 self._writer.put(reader, volume, path, text.encode(errors="surrogateescape"))
 
+    def prune_archive(self, keep: Collection[str]) -> None:
+        """Leave modules out of the initramfs that the loader of the copy boots."""
+        place = self._chain.initramfs_place
+        if place is None or self._archive is None:
+            raise InputError(f"image.keep_modules: {self._chain.loader} on it boots no initramfs that is one file")
+        data = prune_archive(self._archive.read_bytes(), keep)
+        self._archive = self._scratch / "initramfs"
+        self._archive.write_bytes(data)
+        with ImageReader(ImageFile(self._copy, RAW, self._copy.stat().st_size), self._scratch) as reader:
+            volume = next(one for one in reader.volumes if one.partition.number == place.partition)
+            self._writer.put(reader, volume, place.path, data)
+
     def _put_uki(self, reader: ImageReader, esp: Volume | None, stub: Path, words: str) -> None:
         if esp is None or not self._chain.kernel:
             raise InputError("image.loader: no EFI system partition, or no kernel, that a UKI could be made of")
         command_line, uki = self._scratch / "cmdline", self._scratch / "uki.efi"
         command_line.write_text(f"{self._chain.words} {words}".strip())
         parts = {".cmdline": command_line, ".linux": self._read.file(self._chain.kernel)}
-        if self._chain.initramfs:
-            parts[".initrd"] = self._read.file(self._chain.initramfs)
+        if self._archive is not None:
+            parts[".initrd"] = self._archive
         make_uki(stub, parts, uki)
         self._writer.put(reader, esp, _BOOT_PROGRAM, uki.read_bytes())

@@ -91,6 +91,13 @@ def test_files_of_an_image_lie_in_the_root(tmp_path: Path) -> None:
     assert list(carried(two, one).by_hand) == ["image.files./etc/generators/b"]
 
 
+def test_modules_of_an_images_initramfs(tmp_path: Path) -> None:
+    system = image_system(tmp_path)
+    made = carried(system, system.with_part("image", keep_modules=("ext4", "virtio_blk")))
+    place = PurePosixPath("root/usr/share/initramfs-tools/modules.d/90-bootlab")
+    assert made.files[place].endswith("ext4\nvirtio_blk\n") and made.remakes_initramfs and not made.by_hand
+
+
 def test_a_menu_that_does_not_wait(tmp_path: Path) -> None:
     system = image_system(tmp_path)
     words = carried(system, system.with_cmdline("quiet"))

@@ -1,20 +1,24 @@
 """Copies whose loader boots otherwise: what changes, that nothing else does, and what cannot be changed."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.formats import cpio
+from bootlab.build.formats.compress import compress
 from bootlab.build.image.changed_copy import LoaderChange, make_changed_copy
 from bootlab.build.image.contents import BIOS, UEFI
 from bootlab.build.image.image_file import QCOW2, content_hash, open_image
 from bootlab.build.image.kept_contents import ReadImage, read_image
+from bootlab.build.root.file_tree import FileTree
+from bootlab.build.root.initramfs import read_contents
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.process import ProgramFailed, run
-from bootlab.system import DiskImage
+from bootlab.system import Compression, DiskImage
 from tests.build.image.small_images import MIB, efi_program, make_disk, make_ext4, make_fat
 from tests.build.image.test_survey import BOOT_CODE, GRUB, ROOT, SYSTEMD_BOOT, kernel
 
@@ -119,6 +123,29 @@ def test_files_are_written_into_the_root_with_the_folders_that_they_need(tmp_pat
     # Other files, another copy.
     other = make_changed_copy(shop, read, read.contents.chains[BIOS], asked(files={"/etc/x": "1"}))
     assert other.sha256 not in (changed.sha256, read.sha256)
+
+
+def test_modules_are_left_out_of_the_initramfs_that_is_booted(
+    tmp_path: Path, shop: Workshop, module: Callable[..., bytes]
+) -> None:
+    tree = FileTree()
+    tree.add_file("conf/initramfs.conf", b"MODULES=most\n")
+    for name in ("virtio_blk", "nvme"):
+        tree.add_file(f"lib/modules/6.1/{name}.ko", module(depends=""))
+    archive = compress(cpio.write(tree.entries()), Compression.ZSTD)
+    parts = [
+        make_fat(tmp_path, {"EFI/BOOT/BOOTX64.EFI": GRUB}),
+        make_ext4(tmp_path, {**ROOT, "boot/initrd.img": archive}),
+    ]
+    read = read_image(shop, open_image(make_disk(tmp_path / "disk.img", parts, code=BOOT_CODE)))
+    chain = read.contents.chains[BIOS]
+    assert chain.initramfs_place is not None and chain.initramfs_place.path == "boot/initrd.img"
+    changed = make_changed_copy(shop, read, chain, asked("quiet", keep_modules=["virtio_blk"]))
+    found = changed.contents.chains[BIOS]
+    entries = read_contents(changed.file(found.initramfs))
+    assert entries is not None
+    assert [entry.path for entry in entries if entry.path.endswith(".ko")] == ["lib/modules/6.1/virtio_blk.ko"]
+    assert found.initramfs_maker == "initramfs-tools" and found.words.endswith(" quiet")
 
 
 def test_a_file_below_a_link_is_to_be_named_where_it_lies(tmp_path: Path, shop: Workshop) -> None:
