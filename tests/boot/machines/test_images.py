@@ -185,6 +185,29 @@ def test_a_second_life_does_less_than_the_first_and_a_life_can_be_lived_again(
         assert file_sha256(again.folder / name) == file_sha256(lived.folder / name)
 
 
+def test_the_key_that_chance_makes_longer_is_rolled_again_and_its_process_named(image: Image, tmp_path: Path) -> None:
+    """sshd's port is what waits for the keys; the prompt waits five seconds at most."""
+    new = image("grub", "raw", "--first-boot-clean")
+    before = file_sha256(new)
+    system_of(new, tmp_path, ('console = "login:"', 'mark = "ssh"'))
+    words = ["boot", tmp_path / "system.toml", "--lives", "1", "--json", "--runs", tmp_path / "runs"]
+    result = json.loads(bootlab(*words).stdout)
+    (first,) = result["lives"]
+    assert result["rerolled"] == [2, 3] and [one["seed"] for one in first["boots"]] == [1, 2, 3]
+    widest = max(
+        result["chances"], key=lambda chance: max(chance["took_ns"].values()) - min(chance["took_ns"].values())
+    )
+    assert "host keys" in widest["kinds"]
+    # What the step differs by is what ssh-keygen ran.
+    named = widest["processes"][0]
+    assert "ssh-keygen" in named["command"]
+    shortest, longest = sorted(named["ran_ns"].values())
+    spread = max(widest["took_ns"].values()) - min(widest["took_ns"].values())
+    assert 0.8 * spread < longest - shortest < 1.2 * spread
+    assert first["steady"]["max_ns"] - first["steady"]["min_ns"] < first["ready"]["max_ns"] - first["ready"]["min_ns"]
+    assert file_sha256(new) == before
+
+
 def test_a_bad_image_is_told_in_one_sentence(image: Image, tmp_path: Path) -> None:
     cut, blank = tmp_path / "cut.img", tmp_path / "blank.img"
     cut.write_bytes(image().read_bytes()[: 300 << 20])
