@@ -1,5 +1,6 @@
 """A whole disk, as a cloud or an installer has it: the machine boots it by its own firmware and bootloader."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -11,6 +12,8 @@ from bootlab.system.part import TEXT, Part
 
 MOST_LIVES: Final = 20
 """How many lives a disk image may have: each is a boot, and what it wrote is kept."""
+# No quotes and nothing that does not print: debugfs reads the path.
+_PLACE: Final = re.compile(r"(?:/[!#-~]+)+")
 _ATTACHED = (Attachment.VIRTIO, Attachment.NVME, Attachment.SCSI)
 
 
@@ -25,6 +28,10 @@ class DiskImage(Part):
     """`uki`: UEFI starts kernel, initramfs and words as one file, with systemd's stub; None: as it is."""
     without: tuple[str, ...] = Field(default=(), strict=False, exclude_if=lambda value: not value)
     """Debian packages that are taken out of its root, with their files; scripts of theirs are not run."""
+    keep_modules: tuple[str, ...] | None = Field(default=None, strict=False, exclude_if=lambda value: value is None)
+    """Modules that stay in the initramfs that its loader boots, with those that they need; None: as it is."""
+    files: dict[str, str] = Field(default={}, exclude_if=lambda value: not value)
+    """Path in its root -> text of the file that is written there, in place of one that may be there."""
     order: bool = Field(default=True, exclude_if=lambda value: value is True)
     """Whether the firmware is told to boot from this disk first (QEMU's bootindex)."""
     life: int = Field(default=1, ge=1, le=MOST_LIVES, exclude_if=lambda value: value == 1)
@@ -39,6 +46,9 @@ class DiskImage(Part):
         if self.attach not in _ATTACHED:
             names = ", ".join(one.value for one in _ATTACHED)
             raise ValueError(f"attach {self.attach.value!r}: an image is on {names}")
+        for path in self.files:
+            if not _PLACE.fullmatch(path) or "/../" in f"{path}/":
+                raise ValueError(f"files {path!r}: expected the whole path of a file in its root: /etc/motd")
         if self.model is not None and self.attach is not Attachment.VIRTIO:
             raise ValueError(f'model is of a disk on virtio, and attach is "{self.attach.value}"')
         return self

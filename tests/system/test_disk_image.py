@@ -6,6 +6,7 @@ import pytest
 
 from bootlab.errors import InputError
 from bootlab.system import read_system
+from bootlab.system.text import system_text
 
 IMAGE = """
 [machine]
@@ -45,6 +46,13 @@ def test_an_image_brings_its_kernel(tmp_path: Path) -> None:
         ('firmware = "ovmf"\nfirmware_suite = "trixie"', 'firmware = "qboot"', "boots no disk"),
         ('firmware = "ovmf"\nfirmware_suite = "trixie"\n[image]', '[image]\nloader = "uki"', "is started by UEFI"),
         ('path = "disk.qcow2"', 'path = "disk.qcow2"\nmenu_s = -1', "image.menu_s"),
+        (
+            "[booted]",
+            '[image.files]\n"etc/motd" = "x"\n[booted]',
+            "expected the whole path of a file in its root: /etc/motd",
+        ),
+        ("[booted]", '[image.files]\n"/etc/../x" = "x"\n[booted]', "expected the whole path of a file in its root"),
+        ("[booted]", '[image.files]\n"/etc/a b" = "x"\n[booted]', "expected the whole path of a file in its root"),
         ("[image]", '[rootfs]\npath = "vmlinuz"\n[image]', "[rootfs] does not go with [image]"),
         ("[image]", "[storage]\nmb_s = 20\n[image]", "[storage] does not go with [image]"),
         ('firmware = "ovmf"', 'firmware = "default"', 'firmware_suite says where firmware = "ovmf" comes from'),
@@ -77,3 +85,11 @@ def test_a_life_that_cannot_be_is_refused(key: str, value: int, tmp_path: Path) 
     text = IMAGE.replace('attach = "nvme"', f"{key} = {value}")
     with pytest.raises(InputError, match=rf"image\.{key}"):
         read_system(written(tmp_path, text))
+
+
+def test_files_of_an_image_are_read_and_written_again(tmp_path: Path) -> None:
+    text = IMAGE + '[image.files]\n"/etc/motd" = """\nhello\n"two"\n"""\n'
+    system = read_system(written(tmp_path, text))
+    assert system.image is not None and system.image.files == {"/etc/motd": 'hello\n"two"\n'}
+    (tmp_path / "again.toml").write_text(system_text(system))
+    assert read_system(tmp_path / "again.toml") == system

@@ -43,7 +43,11 @@ def carried(
     left = differences(before, after)
     taken = [*_command_line(made, before, after, left), *_kernel(made, left), *_bootloader(made, left)]
     if Builder.DEBIAN in builders:
-        taken += [*_debian_words(made, left), *_initramfs(made, before, after, left), *_image(made, after, left)]
+        taken += [
+            *_debian_words(made, left),
+            *_initramfs(made, before, after, left),
+            *_image(made, before, after, left),
+        ]
     if Builder.BUILDROOT in builders:
         taken += buildroot_files(made, after, left, settings or {})
     if Builder.YOCTO in builders:
@@ -116,6 +120,9 @@ def _patches(made: Carried, folder: str, key: str, left: _Left) -> list[str]:
 
 
 def _initramfs(made: Carried, before: System, after: System, left: _Left) -> list[str]:
+    if "image.keep_modules" in left and after.image is not None and after.image.keep_modules is not None:
+        _keep_modules(made, after.image.keep_modules)
+        return ["image.keep_modules"]
     new = after.initramfs
     if new is None or before.initramfs is None:
         return []
@@ -135,17 +142,21 @@ def _initramfs(made: Carried, before: System, after: System, left: _Left) -> lis
     for key, modules in (("initramfs.modules", new.modules), ("initramfs.keep_modules", new.keep_modules)):
         if key in left and modules is not None and "*" not in modules:
             taken.append(key)
-            made.add(_INITRAMFS_TOOLS, "MODULES=list\n", "initramfs-tools, after update-initramfs -u")
-            made.add(_INITRAMFS_MODULES, "".join(f"{one}\n" for one in modules), "initramfs-tools: the modules to take")
-            made.add(_DRACUT, f'drivers=" {" ".join(modules)} "\n', "dracut")
+            _keep_modules(made, modules)
     return taken
+
+
+def _keep_modules(made: Carried, modules: Collection[str]) -> None:
+    made.add(_INITRAMFS_TOOLS, "MODULES=list\n", "initramfs-tools, after update-initramfs -u")
+    made.add(_INITRAMFS_MODULES, "".join(f"{one}\n" for one in modules), "initramfs-tools: the modules to take")
+    made.add(_DRACUT, f'drivers=" {" ".join(modules)} "\n', "dracut")
 
 
 _TOOLS_NAMES: Final = {Compression.LZO: "lzop"}
 _DRACUT_NAMES: Final = {Compression.NONE: "cat", Compression.LZO: "lzo"}
 
 
-def _image(made: Carried, after: System, left: _Left) -> list[str]:
+def _image(made: Carried, before: System, after: System, left: _Left) -> list[str]:
     taken = []
     if "image.menu_s" in left and after.image is not None and after.image.menu_s is not None:
         taken.append("image.menu_s")
@@ -156,6 +167,15 @@ def _image(made: Carried, after: System, left: _Left) -> list[str]:
             "GRUB, after update-grub",
         )
         made.by_hand["image.menu_s"] = f"where systemd-boot is the loader: timeout {seconds} in loader/loader.conf"
+    if after.image is not None:
+        # A file that is no longer written is done by hand.
+        old = before.image.files if before.image is not None else {}
+        for path, text in after.image.files.items():
+            taken += [key for key in ("image.files", f"image.files.{path}") if key in left]
+            if old.get(path) != text:
+                place = ROOT / path.lstrip("/")
+                made.files[place] = text
+                made.uses[place] = "the system itself"
     if "image.loader" in left and after.image is not None and after.image.loader == "uki":
         taken.append("image.loader")
         made.by_hand["image.loader"] = "a unified kernel image: layout=uki in /etc/kernel/install.conf; ukify makes it"

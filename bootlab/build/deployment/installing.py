@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from bootlab.build.deployment.carried import Carried
+from bootlab.build.deployment.carried import Carried, mode_of
 from bootlab.process import run
 
 _DEADLINE_S: Final = 60.0
@@ -77,7 +77,7 @@ def make_debian_package(made: Carried, name: str, version: str, out: Path) -> Pa
 
 def _fill(tree: Path, made: Carried, name: str, version: str) -> None:
     for path, text in made.in_root.items():
-        _write(tree / path, text)
+        _write(tree / path, text, mode_of(text))
     control = [
         f"Package: {name}",
         f"Version: {version}",

@@ -32,6 +32,11 @@ def compress(data: bytes, how: Compression) -> bytes:
     return _COMPRESSORS[how](data)
 
 
+def compression_of(data: bytes) -> Compression | None:
+    """Return how the stream that `data` starts with is compressed; None where it is in no way that is made here."""
+    return next((kind for magic, kind in _KINDS if data.startswith(magic)), None)
+
+
 def decompress(data: bytes) -> tuple[bytes, int] | None:
     """Return the content of the compressed stream that `data` starts with, and the stream's length in bytes.
 
@@ -94,6 +99,13 @@ def _unlz4(data: bytes) -> tuple[bytes, int]:
     return b"".join(parts), offset
 
 
+_KINDS: tuple[tuple[bytes, Compression], ...] = (
+    (b"\x1f\x8b", Compression.GZIP),
+    (b"\xfd7zXZ\0", Compression.XZ),
+    (_LZ4_LEGACY_MAGIC, Compression.LZ4),
+    (lzop.MAGIC, Compression.LZO),
+    (_ZSTD_MAGIC, Compression.ZSTD),
+)
 _COMPRESSORS: dict[Compression, Callable[[bytes], bytes]] = {
     Compression.NONE: lambda data: data,
     Compression.GZIP: _gzip,

@@ -1,30 +1,30 @@
-"""A copy of an image that boots otherwise: other words, another wait, another loader, without some of its packages.
+"""A copy of an image that boots otherwise: other words, another loader, other files, without some of its packages.
 
 The user's image stays as it is. The loader's own text files, or a unified kernel image, are written into a copy with
 mtools and debugfs; what the cache keeps of that is an overlay, a qcow2 file of what is other than in the image.
 """
 
-import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bootlab.build.cache import Cache
 from bootlab.build.debian import packages
 from bootlab.build.debian.installed_packages import STATUS
-from bootlab.build.formats import ext4
 from bootlab.build.formats.sparse import copy_sparse
 from bootlab.build.image import loader_text
 from bootlab.build.image.contents import Chain
 from bootlab.build.image.efi_program import make_uki
 from bootlab.build.image.image_file import EFI, QCOW2, RAW, ImageFile, content_hash
-from bootlab.build.image.image_root import read_root
+from bootlab.build.image.image_root import find_root, read_root
 from bootlab.build.image.kept_contents import FORMAT, ReadImage, keep_contents, load_contents
+from bootlab.build.image.pruned_archive import prune_archive
 from bootlab.build.image.reading import ImageReader, Volume
 from bootlab.build.image.taken_out import take_out
+from bootlab.build.image.volume_writer import VolumeWriter
 from bootlab.build.workshop import Workshop
-from bootlab.errors import BootlabError, InputError
-from bootlab.process import ProgramFailed, run
+from bootlab.errors import InputError
+from bootlab.process import run
 from bootlab.system import DiskImage
 
 _FORMAT = 2
@@ -32,7 +32,6 @@ _DEADLINE_S = 1800.0
 _STUB, _STUB_PACKAGE = "usr/lib/systemd/boot/efi/linuxx64.efi.stub", "systemd-boot-efi"
 _BOOT_PROGRAM = "EFI/BOOT/BOOTX64.EFI"
 _OVERLAY, _CONTENTS, _HASH = "overlay.qcow2", "contents", "sha256"
-_SUPERBLOCK, _INCOMPATIBLE, _RECOVER = 1024, 0x60, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,8 @@ class LoaderChange:
 
     @property
     def is_none(self) -> bool:
-        return not self.changes_loader and not self.asked.without
+        asked = self.asked
+        return not (self.changes_loader or asked.without or asked.files or asked.keep_modules is not None)
 
     @property
     def changes_loader(self) -> bool:
@@ -56,7 +56,9 @@ class LoaderChange:
     def identity(self) -> str:
         """Return what tells this change from others."""
         without = (sorted(self.asked.without),) if self.asked.without else ()
-        return repr((self.words, self.asked.menu_s, self.asked.loader, self.suite, *without))
+        files = (("files", sorted(self.asked.files.items())),) if self.asked.files else ()
+        modules = () if self.asked.keep_modules is None else (("modules", sorted(self.asked.keep_modules)),)
+        return repr((self.words, self.asked.menu_s, self.asked.loader, self.suite, *without, *files, *modules))
 
 
 def make_changed_copy(shop: Workshop, read: ReadImage, chain: Chain, change: LoaderChange) -> ReadImage:
@@ -79,6 +81,12 @@ def make_changed_copy(shop: Workshop, read: ReadImage, chain: Chain, change: Loa
         if change.asked.without:
             shop.tell(f"taking {', '.join(change.asked.without)} out of a copy of {read.image.path.name}")
             writer.take_out(change.asked.without, shop.cache)
+        if change.asked.files:
+            shop.tell(f"writing {len(change.asked.files)} files into a copy of {read.image.path.name}")
+            writer.put_files(change.asked.files)
+        if change.asked.keep_modules is not None:
+            shop.tell(f"leaving modules out of the initramfs, on a copy of {read.image.path.name}")
+            writer.prune_archive(change.asked.keep_modules)
         if change.changes_loader:
             shop.tell(f"changing what the loader of {read.image.path.name} is told, on a copy")
             writer.write(change, stub)
@@ -116,6 +124,8 @@ class _CopyWriter:
         self._copy = copy
         self._chain = chain
         self._scratch = copy.parent
+        self._writer = VolumeWriter(copy, self._scratch)
+        self._archive = read.file(chain.initramfs) if chain.initramfs else None
 
     def write(self, change: LoaderChange, stub: Path | None) -> None:
         image = ImageFile(self._copy, RAW, self._copy.stat().st_size)
@@ -123,7 +133,7 @@ class _CopyWriter:
             volumes = {one.partition.number: one for one in reader.volumes}
             if stub is not None:
                 esp = next((volumes[one.number] for one in self._read.contents.partitions if one.is_esp), None)
-                self._put_uki(esp, stub, change.words)
+                self._put_uki(reader, esp, stub, change.words)
                 return
             if not self._chain.texts:
                 raise InputError(f"image: {self._chain.loader} on it keeps its words in the program itself")
@@ -134,7 +144,7 @@ class _CopyWriter:
                 new = loader_text.changed(place.kind, old, words=change.words, menu_s=change.asked.menu_s)
                 if new != old:
                     changed = True
-                    self._put(volume, place.path, new.encode(errors="surrogateescape"))
+                    self._writer.put(reader, volume, place.path, new.encode(errors="surrogateescape"))
         if not changed:
             raise InputError(f"image: nothing in what {self._chain.loader} reads says what is to be changed")
 
@@ -143,79 +153,44 @@ class _CopyWriter:
         image = ImageFile(self._copy, RAW, self._copy.stat().st_size)
         with ImageReader(image, self._scratch) as reader:
             volume, entries = read_root(reader, image, cache)
-        if volume.kind != "ext4":
-            raise InputError(f"image.without: its root is on {volume.kind}, which bootlab cannot write: ext4 it can")
-        taken = take_out(entries, names, str(self._read.image.path))
-        self._expect_clean(volume)
-        status = self._scratch / "status"
-        status.write_bytes(taken.status)
-        lines = [f"rm {_quoted(f'/{path}')}" for path in taken.files]
-        lines += [f"rm /{STATUS}", f"write {_quoted(str(status))} /{STATUS}", f"sif /{STATUS} mode 0100644"]
-        self._change_ext4(volume, lines, f"{', '.join(names)} could not be taken out")
+            if volume.kind != "ext4":
+                raise InputError(
+                    f"image.without: its root is on {volume.kind}, which bootlab cannot write: ext4 it can"
+                )
+            taken = take_out(entries, names, str(self._read.image.path))
+            self._writer.remove(volume, taken.files, f"{', '.join(names)} could not be taken out")
+            self._writer.put(reader, volume, STATUS, taken.status)
 
-    def _put_uki(self, esp: Volume | None, stub: Path, words: str) -> None:
+    def put_files(self, files: Mapping[str, str]) -> None:
+        """Write texts into the root of the copy."""
+        image = ImageFile(self._copy, RAW, self._copy.stat().st_size)
+        with ImageReader(image, self._scratch) as reader:
+            volume = find_root(reader, image)
+            if volume.kind != "ext4":
+                raise InputError(f"image.files: its root is on {volume.kind}, which bootlab cannot write: ext4 it can")
+            for path, text in sorted(files.items()):
+                self._writer.make_folders(volume, path)
+                self._writer.put(reader, volume, path, text.encode(errors="surrogateescape"))
+
+    def prune_archive(self, keep: Collection[str]) -> None:
+        """Leave modules out of the initramfs that the loader of the copy boots."""
+        place = self._chain.initramfs_place
+        if place is None or self._archive is None:
+            raise InputError(f"image.keep_modules: {self._chain.loader} on it boots no initramfs that is one file")
+        data = prune_archive(self._archive.read_bytes(), keep)
+        self._archive = self._scratch / "initramfs"
+        self._archive.write_bytes(data)
+        with ImageReader(ImageFile(self._copy, RAW, self._copy.stat().st_size), self._scratch) as reader:
+            volume = next(one for one in reader.volumes if one.partition.number == place.partition)
+            self._writer.put(reader, volume, place.path, data)
+
+    def _put_uki(self, reader: ImageReader, esp: Volume | None, stub: Path, words: str) -> None:
         if esp is None or not self._chain.kernel:
             raise InputError("image.loader: no EFI system partition, or no kernel, that a UKI could be made of")
         command_line, uki = self._scratch / "cmdline", self._scratch / "uki.efi"
         command_line.write_text(f"{self._chain.words} {words}".strip())
         parts = {".cmdline": command_line, ".linux": self._read.file(self._chain.kernel)}
-        if self._chain.initramfs:
-            parts[".initrd"] = self._read.file(self._chain.initramfs)
+        if self._archive is not None:
+            parts[".initrd"] = self._archive
         make_uki(stub, parts, uki)
-        self._put(esp, _BOOT_PROGRAM, uki.read_bytes())
-
-    def _put(self, volume: Volume, path: str, data: bytes) -> None:
-        content = self._scratch / "content"
-        content.write_bytes(data)
-        if volume.kind == "FAT":
-            self._put_into_fat(volume, path, content)
-        elif volume.kind == "ext4":
-            self._put_into_ext4(volume, path, content)
-        else:
-            raise InputError(f"image: {path} is on {volume.kind}, which bootlab reads and cannot write: ext4 or FAT")
-
-    def _put_into_fat(self, volume: Volume, path: str, content: Path) -> None:
-        place = f"{self._copy}@@{volume.partition.start}"
-        try:
-            run(["mcopy", "-o", "-i", place, content, f"::{path}"], env={"MTOOLS_SKIP_CHECK": "1"}, package="mtools")
-        except ProgramFailed as error:
-            if "full" in error.stderr.lower():
-                mib = content.stat().st_size >> 20
-                raise InputError(f"image: the EFI system partition has no room for {mib} MiB more") from error
-            raise
-
-    def _put_into_ext4(self, volume: Volume, path: str, content: Path) -> None:
-        self._expect_clean(volume)
-        name = "/" + path.lstrip("/")
-        lines = [f"rm {_quoted(name)}", f"write {_quoted(str(content))} {_quoted(name)}"]
-        lines.append(f"sif {_quoted(name)} mode 0100644")
-        self._change_ext4(volume, lines, f"{name} could not be written")
-
-    def _change_ext4(self, volume: Volume, lines: Sequence[str], trouble: str) -> None:
-        script = self._scratch / "debugfs"
-        script.write_text("".join(f"{line}\n" for line in lines), errors="surrogateescape")
-        place = f"{self._copy}?offset={volume.partition.start}"
-        environment = {"E2FSPROGS_FAKE_TIME": str(ext4.DATE)}
-        done = run(["debugfs", "-w", "-f", script, place], env=environment, package="e2fsprogs", deadline_s=_DEADLINE_S)
-        complaints = _complaints(done.stderr.decode(errors="replace").splitlines())
-        if complaints:
-            raise BootlabError(f"image: {trouble}: {'; '.join(complaints[:3])}")
-
-    def _expect_clean(self, volume: Volume) -> None:
-        with self._copy.open("rb") as file:
-            file.seek(volume.partition.start + _SUPERBLOCK + _INCOMPATIBLE)
-            features = int.from_bytes(file.read(4), "little")
-        if features & _RECOVER:
-            raise InputError(
-                f"image: partition {volume.partition.number} was not unmounted: its journal has changes that are due",
-                hint="boot it and power it off in order, then change what its loader is told",
-            )
-
-
-def _complaints(lines: Iterable[str]) -> list[str]:
-    # The first line is debugfs' version.
-    return [line for line in lines if line and not line.startswith("debugfs ")]
-
-
-def _quoted(word: str) -> str:
-    return shlex.quote(word) if '"' in word else f'"{word}"'
+        self._writer.put(reader, esp, _BOOT_PROGRAM, uki.read_bytes())

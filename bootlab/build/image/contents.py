@@ -24,7 +24,7 @@ class LoadedProgram(Part):
 
 
 class LoaderText(Part):
-    """A text that the loader reads: the partition it is on, its path there, and its kind (build.image.loader_text)."""
+    """A file that the loader reads: the partition it is on, its path there, and its kind (build.image.loader_text)."""
 
     partition: int
     path: str
@@ -44,6 +44,8 @@ class Chain(Part):
     kernel: str = ""
     initramfs: str = ""
     initramfs_maker: str = ""
+    initramfs_place: LoaderText | None = None
+    """Where it lies, if it is one file by itself; of the kind `initramfs`."""
 
 
 class ImageContents(Part):

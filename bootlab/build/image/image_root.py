@@ -28,18 +28,24 @@ def read_image_root(image: ImageFile, cache: Cache) -> tuple[Entry, ...]:
 
 def read_root(reader: ImageReader, image: ImageFile, cache: Cache) -> tuple[Volume, tuple[Entry, ...]]:
     """Return the volume of an opened image that is its root, and the files on it. Raises as `read_image_root`."""
-    volume = next((one for one in reader.volumes if one.readable and _is_root(reader, one)), None)
-    if volume is None:
-        raise InputError(
-            f"{image.path}: no root file system found on it: no partition with an os-release",
-            hint="bootlab boot IMAGE says which partitions it has",
-        )
+    volume = find_root(reader, image)
     entries: Sequence[Entry] | None = read_image_entries(reader.disk, cache, volume.partition.start)
     if entries is None:
         raise InputError(
             f"{image.path}: its root is on {volume.kind}, whose files are not listed here", hint="ext2 to ext4 is read"
         )
     return volume, tuple(entries)
+
+
+def find_root(reader: ImageReader, image: ImageFile) -> Volume:
+    """Return the volume of an opened image that is its root. Raises InputError where none is found."""
+    volume = next((one for one in reader.volumes if one.readable and _is_root(reader, one)), None)
+    if volume is None:
+        raise InputError(
+            f"{image.path}: no root file system found on it: no partition with an os-release",
+            hint="bootlab boot IMAGE says which partitions it has",
+        )
+    return volume
 
 
 def _is_root(reader: ImageReader, volume: Volume) -> bool:

@@ -4,6 +4,8 @@ import re
 
 GRUB, ENTRY, LOADER_CONF = "grub.cfg", "entry", "loader.conf"
 """The kinds of text: GRUB's menu, an entry of the Boot Loader Specification, systemd-boot's loader.conf."""
+INITRAMFS = "initramfs"
+"""What is no text."""
 
 _LINUX = re.compile(r"^(\s*linux(?:16|efi)?\s+\S.*?)[ \t]*$", re.MULTILINE)
 _TIMEOUT = re.compile(r"^(\s*set\s+timeout\s*=\s*).*$", re.MULTILINE)

@@ -18,6 +18,7 @@ from bootlab.build.debian.root import DebianRoot
 from bootlab.build.formats import ext4
 from bootlab.build.formats.sparse import copy_sparse
 from bootlab.build.image.efi_program import make_uki
+from bootlab.build.image.fat import make_fat
 from bootlab.build.image.image_file import QCOW2, RAW
 from bootlab.build.image.partitions import BIOS_BOOT, ESP, LINUX_ROOT_X86_64, SECTOR, Partition, gpt_tables
 from bootlab.build.image.recipe import COMMANDS, CORE, PACKAGES, ImageRecipe, Loader
@@ -33,7 +34,6 @@ _CORE_AT = _MIB
 _ESP_AT, _ESP_SIZE = 4 * _MIB, 124 * _MIB
 _ROOT_AT = 128 * _MIB
 _BEHIND = _MIB
-_FAT_ENVIRONMENT = {"MTOOLS_SKIP_CHECK": "1", "SOURCE_DATE_EPOCH": str(ext4.DATE), "TZ": "UTC"}
 _EFI_BOOT = "EFI/BOOT/BOOTX64.EFI"
 _SYSTEMD_EFI = "usr/lib/systemd/boot/efi"
 _DEADLINE_S = 120.0
@@ -156,7 +156,9 @@ def _esp(tree: FileTree, recipe: ImageRecipe, release: str, scratch: Path) -> Pa
         files[_EFI_BOOT] = _uki(
             _data(tree, f"{_SYSTEMD_EFI}/linuxx64.efi.stub"), {**parts, ".initrd": archive}, scratch
         )
-    return _fat(files, scratch)
+    image = scratch / "esp"
+    make_fat(image, _ESP_SIZE, ESP_SERIAL, files)
+    return image
 
 
 def _uki(stub: bytes, parts: Mapping[str, bytes], scratch: Path) -> bytes:
@@ -168,23 +170,3 @@ def _uki(stub: bytes, parts: Mapping[str, bytes], scratch: Path) -> bytes:
     (folder / "stub.efi").write_bytes(stub)
     make_uki(folder / "stub.efi", paths, folder / "whole.efi")
     return (folder / "whole.efi").read_bytes()
-
-
-def _fat(files: Mapping[str, bytes], scratch: Path) -> Path:
-    image, source = scratch / "esp", scratch / "esp-file"
-    sectors = str(_ESP_SIZE // SECTOR)
-    image.touch()
-    _mtools("mformat", "-i", image, "-C", "-F", "-T", sectors, "-h", "255", "-s", "63", "-N", ESP_SERIAL, "::")
-    folders: dict[str, None] = {}
-    for name in files:
-        for depth in range(1, name.count("/") + 1):
-            folders.setdefault("/".join(name.split("/")[:depth]))
-    _mtools("mmd", "-i", image, *(f"::{folder}" for folder in folders))
-    for name, content in files.items():
-        source.write_bytes(content)
-        _mtools("mcopy", "-i", image, source, f"::{name}")
-    return image
-
-
-def _mtools(*words: str | Path) -> None:
-    run(list(words), env=_FAT_ENVIRONMENT, package="mtools", deadline_s=_DEADLINE_S)

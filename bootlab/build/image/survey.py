@@ -186,7 +186,8 @@ class _Survey:
         if chosen is None:
             return chain
         kernel = self._keep(chosen.kernel, "kernel")
-        archive = b"".join(filter(None, (self._anywhere(path) for path in chosen.initrds)))
+        places = list(filter(None, map(self._place, chosen.initrds)))
+        archive = b"".join(self._reader.read(volume, path) or b"" for volume, path in places)
         initramfs = self._keep_bytes(archive, "initramfs") if archive else ""
         return chain.model_copy(
             update={
@@ -196,6 +197,7 @@ class _Survey:
                 "kernel": kernel,
                 "initramfs": initramfs,
                 "initramfs_maker": _maker(archive),
+                "initramfs_place": _one_file(places),
             }
         )
 
@@ -257,15 +259,16 @@ class _Survey:
         name = self._keep_bytes(data, "program")
         return LoadedProgram(kind=parsed.kind, version=parsed.version, path=f"/{path}", file=name), parsed
 
-    def _anywhere(self, path: str) -> bytes | None:
+    def _place(self, path: str) -> tuple[Volume, str] | None:
         for volume in self._readable:
             for root in _ROOTS:
-                if (data := self._reader.read(volume, root + path.lstrip("/"))) is not None:
-                    return data
+                if self._reader.read(volume, place := root + path.lstrip("/")) is not None:
+                    return volume, place
         return None
 
     def _keep(self, path: str, what: str) -> str:
-        data = self._anywhere(path)
+        place = self._place(path)
+        data = self._reader.read(*place) if place is not None else None
         return "" if data is None else self._keep_bytes(data, what)
 
     def _keep_bytes(self, data: bytes, what: str) -> str:
@@ -309,6 +312,13 @@ def _keep_uki(program: EfiProgram, kept: LoadedProgram, out: Path) -> Chain:
         initramfs=_kept(out, archive, "initramfs") if archive else "",
         initramfs_maker=_maker(archive),
     )
+
+
+def _one_file(places: list[tuple[Volume, str]]) -> LoaderText | None:
+    if len(places) != 1:
+        return None
+    ((volume, path),) = places
+    return LoaderText(partition=volume.partition.number, path=path, kind=loader_text.INITRAMFS)
 
 
 def _kept(out: Path, data: bytes, what: str) -> str:

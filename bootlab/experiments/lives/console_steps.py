@@ -38,14 +38,15 @@ class SaidLine:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleStep:
-    """What lies between two lines that all of some boots said. `took_ns`, `alone`: of each boot, in their order.
+    """What lies between two lines that all of some boots said. `took_ns` and so on: of each boot, in their order.
 
-    `alone`: the lines that it said there and that end no step.
+    `ended_ns`: when, since power-on. `alone`: the lines that it said there and that end no step.
     """
 
     after: str
     until: str
     took_ns: tuple[int, ...]
+    ended_ns: tuple[int, ...]
     alone: tuple[tuple[str, ...], ...]
 
     @property
@@ -91,13 +92,14 @@ def steps_between(boots: Sequence[tuple[Sequence[SaidLine], int]]) -> list[Conso
             after = boots[0][0][before[0]].text
         if places[0] < len(boots[0][0]):
             until = boots[0][0][places[0]].text
-        took, alone = [], []
+        took, ended, alone = [], [], []
         for (lines, ready_ns), begin, end in zip(boots, before, places, strict=True):
             begin_ns = lines[begin].t_ns if begin >= 0 else 0
             end_ns = lines[end].t_ns if end < len(lines) else ready_ns
             took.append(end_ns - begin_ns)
+            ended.append(end_ns)
             alone.append(tuple(line.text for line in lines[begin + 1 : end]))
-        steps.append(ConsoleStep(after, until, tuple(took), tuple(alone)))
+        steps.append(ConsoleStep(after, until, tuple(took), tuple(ended), tuple(alone)))
         before = list(places)
     return steps
 

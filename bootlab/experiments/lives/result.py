@@ -7,7 +7,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from bootlab.document import Document
-from bootlab.experiments.lives.console_steps import ConsoleStep, SaidLine, said_lines, steps_between
+from bootlab.experiments.lives.console_steps import KINDS, ConsoleStep, SaidLine, said_lines, steps_between
 from bootlab.experiments.series import are_identical
 from bootlab.kept_file import read_kept_bytes
 from bootlab.measure.record import BootRecord, Outcome
@@ -19,6 +19,8 @@ SCHEMA: Final = "bootlab.lives/1"
 _SHARE: Final = 0.05
 """A step that chance makes so much longer, as a share of the boot, is told by itself and taken out of the median."""
 _LEAST_NS: Final = 1_000_000
+_CHANCE_KINDS: Final = ("host keys",)
+"""Works whose time hangs on random numbers: an RSA key is two primes, and they are searched for."""
 _STEPS: Final = 12
 _LINES: Final = 8
 
@@ -40,6 +42,19 @@ class OnlyFirst(Document):
     """How many lines those are."""
 
 
+class ChanceProcess(Document):
+    """A process to which chance gave more to do with one seed than with another."""
+
+    command: str
+    """Its command line, or its name where it executed nothing."""
+    function: str
+    """Of the profile, the function in which it executed most with the seed that took longest; empty where unknown."""
+    share: float
+    """Which part of what it executed that is."""
+    ran_ns: dict[str, int]
+    """How long it ran within the step, by seed: of the shortest boot and of the longest."""
+
+
 class Chance(Document):
     """A step of one life that differs from seed to seed by more than 5 % of its boot."""
 
@@ -48,7 +63,16 @@ class Chance(Document):
     until: str
     took_ns: dict[str, int]
     """By seed."""
+    ended_ns: dict[str, int] = {}
+    """When it ended, ns since power-on, by seed."""
     kinds: list[str]
+    processes: list[ChanceProcess] = []
+    """Whom the difference belongs to, by profiles of the shortest and the longest boot; empty where there are none."""
+
+    @property
+    def spread_ns(self) -> int:
+        """Return how much longer the longest took than the shortest."""
+        return max(self.took_ns.values()) - min(self.took_ns.values())
 
 
 class LifeBoots(Document):
@@ -78,6 +102,8 @@ class LivesResult(Document):
     rest_ns: int | None
     """What of their difference is in steps that are not listed; None where they cannot be compared."""
     chances: list[Chance]
+    rerolled: list[int] = []
+    """More seeds with which the first life was booted because it tells of a work that chance decides."""
     run: str
 
     @property
@@ -87,12 +113,14 @@ class LivesResult(Document):
 
     @property
     def seeds(self) -> list[int]:
-        """Return the seeds with which each life was booted."""
-        return [record.seed for record in self.lives[0].boots]
+        """Return the seeds that were asked for: each life was booted with them."""
+        return [record.seed for record in self.lives[0].boots if record.seed not in self.rerolled]
 
 
-def lives_result(boots: Mapping[int, Sequence[BootRecord]], life_s: int, run: str) -> LivesResult:
-    """Return what the boots of each life show. `boots`: life -> its boots, one a seed.
+def lives_result(
+    boots: Mapping[int, Sequence[BootRecord]], life_s: int, run: str, rerolled: Sequence[int] = ()
+) -> LivesResult:
+    """Return what the boots of each life show. `boots`: life -> its boots, one a seed; `rerolled`: seeds of the first.
 
     Raises InputError for a trace that is damaged, OSError for a boot whose files are gone.
     """
@@ -106,7 +134,8 @@ def lives_result(boots: Mapping[int, Sequence[BootRecord]], life_s: int, run: st
                 life=life,
                 after=step.after,
                 until=step.until,
-                took_ns={str(record.seed): took for record, took in zip(records, step.took_ns, strict=True)},
+                took_ns=_by_seed(records, step.took_ns),
+                ended_ns=_by_seed(records, step.ended_ns),
                 kinds=step.kinds,
             )
             for step in steps
@@ -123,8 +152,21 @@ def lives_result(boots: Mapping[int, Sequence[BootRecord]], life_s: int, run: st
         only_first=listed,
         rest_ns=rest_ns,
         chances=chances,
+        rerolled=list(rerolled),
         run=run,
     )
+
+
+def tells_of_chance(record: BootRecord) -> bool:
+    """Say whether the console of a boot tells of a work that takes what chance makes it take: RSA's host key.
+
+    Raises as `lives_result`.
+    """
+    return any(pattern.search(line.text) for line in _said(record) for name, pattern in KINDS if name in _CHANCE_KINDS)
+
+
+def _by_seed(records: Sequence[BootRecord], values: Sequence[int]) -> dict[str, int]:
+    return {str(record.seed): value for record, value in zip(records, values, strict=True)}
 
 
 def _said(record: BootRecord) -> list[SaidLine]:

@@ -19,6 +19,7 @@ from bootlab.findings.audit.modules import (
     find_idle_modules,
     find_module_loaders,
     find_unused_modules,
+    list_archive_modules,
     list_idle_modules,
 )
 from bootlab.findings.audit.process_costs import TaskCosts
@@ -30,7 +31,7 @@ from bootlab.findings.audit.services import (
     list_needless,
 )
 from bootlab.findings.audit.udev import find_bad_rules, find_forking_rules, find_settle_waits, find_uevents
-from bootlab.techniques.cmdline.audit_findings import IDLE_MODULES, NEEDLESS_UNITS
+from bootlab.techniques.cmdline.audit_findings import ARCHIVE_MODULES, IDLE_MODULES, NEEDLESS_UNITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,11 @@ def audit(evidence: AuditedBoot, run: str = "") -> Audit:
         else:
             nothing.append(kind.name)
     record = evidence.analysis.record
-    facts = {IDLE_MODULES: sorted(list_idle_modules(evidence)), NEEDLESS_UNITS: list_needless(evidence)}
+    facts = {
+        IDLE_MODULES: sorted(list_idle_modules(evidence)),
+        ARCHIVE_MODULES: list_archive_modules(evidence),
+        NEEDLESS_UNITS: list_needless(evidence),
+    }
     return Audit(
         system=record.system,
         total_ns=evidence.costs.until_ns,

@@ -12,7 +12,7 @@ from bootlab.findings.audit.finding import Finding, Item, finding
 from bootlab.findings.audit.process_costs import TaskCost, command_of, program_of
 from bootlab.profile.recorded.record_types import NONE, Call, CallKind, Space
 from bootlab.profile.tables.initcalls import ProbeResult
-from bootlab.techniques.cmdline.audit_findings import IDLE_MODULES
+from bootlab.techniques.cmdline.audit_findings import ARCHIVE_MODULES, IDLE_MODULES
 
 _MODULE_FILE: Final = (".ko", ".ko.xz", ".ko.zst", ".ko.gz")
 _LOADERS: Final = frozenset({"modprobe", "insmod"})
@@ -31,6 +31,7 @@ def find_unused_modules(evidence: AuditedBoot) -> Finding | None:
     unused = {name: size for name, size in files.items() if name not in loaded}
     if not unused:
         return None
+    kept = {ARCHIVE_MODULES: " ".join(list_archive_modules(evidence))}
     linked = {entry.linked or entry.path: entry.size for entry in evidence.initramfs or ()}
     whole, mine = max(sum(linked.values()), 1), sum(unused.values())
     unpacking = _below(evidence, _UNPACK)
@@ -44,10 +45,17 @@ def find_unused_modules(evidence: AuditedBoot) -> Finding | None:
         what,
         TaskCost(executed_ns, idle_ns),
         items,
-        technique=evidence.technique("initramfs_pruned"),
+        technique=evidence.technique("initramfs_pruned", kept),
         by_hand="MODULES=dep in /etc/initramfs-tools/initramfs.conf makes one for the machine it runs on",
     )
     return found.model_copy(update={"basis": "by size"})
+
+
+def list_archive_modules(evidence: AuditedBoot) -> list[str]:
+    """Return the modules of the initramfs that were loaded up to ready, by name."""
+    loaded = {call.text for call in _loads(evidence)}
+    paths = [entry.path for entry in evidence.initramfs or () if entry.path.endswith(_MODULE_FILE)]
+    return sorted({name for path in paths if (name := module_name(PurePosixPath(path).name)) in loaded})
 
 
 def find_idle_modules(evidence: AuditedBoot) -> Finding | None:

@@ -1,8 +1,8 @@
 """The page of a disk image's lives: their phases on one axis, what only the first did, chance, every boot."""
 
-from bootlab.experiments.lives.result import LivesResult
+from bootlab.experiments.lives.result import Chance, LivesResult
 from bootlab.report.boots.side_by_side import Side
-from bootlab.report.lives.words import chance_words, life_words, rest_words, title
+from bootlab.report.lives.words import chance_words, life_words, process_words, rest_words, title
 from bootlab.report.parts.console import Console
 from bootlab.report.parts.figures import clock_of, median_boot, ms
 from bootlab.report.parts.html_tables import Cell, Column, table
@@ -88,5 +88,9 @@ def _said(said: list[str], many: int) -> Html:
 
 
 def _chances(result: LivesResult) -> Html:
-    lines = [tag("li", head, ": ", seeds) for head, seeds in map(chance_words, result.chances)]
-    return tag("ul", *lines)
+    return tag("ul", *map(_chance, result.chances))
+
+
+def _chance(chance: Chance) -> Html:
+    head, seeds = chance_words(chance)
+    return tag("li", head, ": ", seeds, *(tag("p", process_words(one)) for one in chance.processes))

@@ -9,7 +9,7 @@ from rich.text import Text
 from bootlab.experiments.lives.result import Chance, LivesResult, OnlyFirst
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.report.boots.side_by_side import Side, align
-from bootlab.report.lives.words import chance_words, life_words, rest_words, step_words, title
+from bootlab.report.lives.words import chance_words, life_words, process_words, rest_words, step_words, title
 from bootlab.report.parts.figures import clock_of, disk_lines, median_boot, ms, visible
 from bootlab.report.parts.terminal_tables import CellBar, foot, plain_table
 
@@ -44,7 +44,7 @@ def _phases(result: LivesResult, middles: Sequence[BootRecord]) -> Table:
         "power-on to ready", *(ms(one.ready.median_ns if one.ready else None) or "not ready" for one in result.lives),
         style="bold",
     )  # fmt: skip
-    if len(result.seeds) > 1:
+    if any(len(one.boots) > 1 for one in result.lives):
         rows.add_row("  shortest", *(ms(one.ready.min_ns) if one.ready else "" for one in result.lives))
         rows.add_row("  longest", *(ms(one.ready.max_ns) if one.ready else "" for one in result.lives))
     if result.chances:
@@ -75,7 +75,8 @@ def _said(step: OnlyFirst) -> str:
 
 def _chance(chance: Chance) -> list[RenderableType]:
     head, seeds = chance_words(chance)
-    return [Text(visible(head), style="yellow"), Text(f"  {seeds}")]
+    processes = [Text(visible(f"  {process_words(one)}")) for one in chance.processes]
+    return [Text(visible(head), style="yellow"), Text(f"  {seeds}"), *processes]
 
 
 def _failures(life: int, boots: Sequence[BootRecord]) -> list[str]:

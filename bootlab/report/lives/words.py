@@ -1,15 +1,18 @@
 """The words by which a terminal and a page tell of a disk image's lives."""
 
-from bootlab.experiments.lives.result import Chance, LifeBoots, LivesResult, OnlyFirst
+from bootlab.experiments.lives.result import Chance, ChanceProcess, LifeBoots, LivesResult, OnlyFirst
 from bootlab.report.parts.figures import ms
 
 _SHOWN = 60
+_WORTH_NAMING = 0.1
 
 
 def title(result: LivesResult) -> str:
     """Return what was booted, how often, in one line."""
-    each = f", each with seeds {', '.join(map(str, result.seeds))}" if len(result.seeds) > 1 else ""
-    return f"{result.system}  {len(result.lives)} lives{each}; powered off {result.life_s} s after power-on"
+    seeds = ", ".join(map(str, result.seeds))
+    each = f", each with seeds {seeds}" if len(result.seeds) > 1 else f", seed {seeds}" if result.rerolled else ""
+    again = f", life 1 again with {', '.join(map(str, result.rerolled))}" if result.rerolled else ""
+    return f"{result.system}  {len(result.lives)} lives{each}{again}; powered off {result.life_s} s after power-on"
 
 
 def life_words(one: LifeBoots) -> str:
@@ -32,6 +35,13 @@ def chance_words(chance: Chance) -> tuple[str, str]:
         f'"{step_words(chance)}"'
     )
     return head, ", ".join(f"seed {seed}: {ms(ns)}" for seed, ns in chance.took_ns.items())
+
+
+def process_words(one: ChanceProcess) -> str:
+    """Return which process chance gave more to do, where it did it, and for how long it ran by seed."""
+    where = f", {one.share:.0%} of it in {one.function}" if one.function and one.share >= _WORTH_NAMING else ""
+    took = ", ".join(f"{ms(ns)} with seed {seed}" for seed, ns in one.ran_ns.items())
+    return f"{one.command}: ran {took}{where}"
 
 
 def rest_words(result: LivesResult) -> str:

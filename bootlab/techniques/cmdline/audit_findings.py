@@ -9,6 +9,8 @@ from bootlab.techniques.model.technique import Risk, Technique, Text
 
 IDLE_MODULES = "audit_idle_modules"
 """Modules that were loaded and did nothing up to ready, as `bootlab audit` found."""
+ARCHIVE_MODULES = "audit_archive_modules"
+"""Modules of the initramfs that were loaded up to ready."""
 NEEDLESS_UNITS = "audit_needless_units"
 """Services that the boot's goal needs neither directly nor through others, as `bootlab audit` found."""
 

@@ -4,6 +4,7 @@ from bootlab.system import System
 from bootlab.techniques.changes.command_line import has_words, word_value
 from bootlab.techniques.changes.init_program import DIRECT_INIT, runs_as_init
 from bootlab.techniques.changes.machine import has_mmio_devices
+from bootlab.techniques.cmdline.audit_findings import ARCHIVE_MODULES
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.proofs import archive_shrinks
 from bootlab.techniques.model.published import (
@@ -100,6 +101,8 @@ def _modules_loaded(system: System, measured: Measured) -> tuple[str, ...]:
 
 
 def _pruned(system: System, measured: Measured) -> System:
+    if system.image is not None:
+        return system.with_part("image", keep_modules=tuple(sorted(measured.facts.get(ARCHIVE_MODULES, "").split())))
     if system.initramfs is not None and system.initramfs.installed:
         system = system.with_part("initramfs", keep_modules=_modules_loaded(system, measured))
     if system.initramfs is not None and system.initramfs.modules:
@@ -108,6 +111,12 @@ def _pruned(system: System, measured: Measured) -> System:
 
 
 def _has_unused_modules(system: System, measured: Measured) -> str | None:
+    if system.image is not None:
+        if system.image.keep_modules is not None:
+            return "image.keep_modules names those that stay already"
+        if ARCHIVE_MODULES not in measured.facts:
+            return "no audit said which modules of the image's initramfs are loaded: bootlab try --audit RUN"
+        return None
     if system.initramfs is None or not (system.initramfs.modules or system.initramfs.installed):
         return "the initramfs is not a recipe with modules"
     if system.initramfs.installed and "modules" not in measured.facts:
@@ -186,7 +195,7 @@ TECHNIQUES = (
             Layer.INITRAMFS,
             (
                 "initramfs.modules, or keep_modules of a distribution's own, = those of the fact "
-                "modules_used, or modules"
+                "modules_used, or modules; image.keep_modules = those that an audit saw loaded"
             ),
             _pruned,
             _has_unused_modules,

@@ -5,6 +5,8 @@ three a chain, and take minutes.
 """
 
 import json
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -125,6 +127,21 @@ def test_three_whole_boots_are_identical(
     assert m.FIRST_USER_INSTRUCTION in record.marks and record.marks["ssh"] < record.marks[m.READY]
 
 
+def test_a_uki_that_the_efi_system_partition_has_no_room_for(image: Image, tmp_path: Path) -> None:
+    full, filler = tmp_path / "full.img", tmp_path / "filler"
+    shutil.copyfile(image(), full)
+    filler.write_bytes(bytes(100 << 20))
+    subprocess.run(["mcopy", "-i", f"{full}@@{4 << 20}", filler, "::old-kernels"], check=True)
+    before = file_sha256(full)
+    system_of(full, tmp_path, UEFI, ('attach = "virtio"', 'attach = "virtio"\nloader = "uki"'))
+    told = bootlab("boot", tmp_path / "system.toml", expect=2).stderr
+    assert (
+        "partition 15 (the EFI system partition, FAT, 124 MiB) has no room for EFI/BOOT/BOOTX64.EFI: it needs" in told
+    )
+    assert re.search(r"it needs 2\d\.\d MiB, and 2\d\.\d MiB are free", told), told
+    assert file_sha256(full) == before
+
+
 def test_what_a_trial_found_is_laid_into_a_new_image_which_boots_to_the_trials_figure(
     image: Image, tmp_path: Path
 ) -> None:
@@ -166,6 +183,29 @@ def test_a_second_life_does_less_than_the_first_and_a_life_can_be_lived_again(
     assert again.identity == lived.identity and again.folder != lived.folder
     for name in ("image.qcow2", CONSOLE):
         assert file_sha256(again.folder / name) == file_sha256(lived.folder / name)
+
+
+def test_the_key_that_chance_makes_longer_is_rolled_again_and_its_process_named(image: Image, tmp_path: Path) -> None:
+    """sshd's port is what waits for the keys; the prompt waits five seconds at most."""
+    new = image("grub", "raw", "--first-boot-clean")
+    before = file_sha256(new)
+    system_of(new, tmp_path, ('console = "login:"', 'mark = "ssh"'))
+    words = ["boot", tmp_path / "system.toml", "--lives", "1", "--json", "--runs", tmp_path / "runs"]
+    result = json.loads(bootlab(*words).stdout)
+    (first,) = result["lives"]
+    assert result["rerolled"] == [2, 3] and [one["seed"] for one in first["boots"]] == [1, 2, 3]
+    widest = max(
+        result["chances"], key=lambda chance: max(chance["took_ns"].values()) - min(chance["took_ns"].values())
+    )
+    assert "host keys" in widest["kinds"]
+    # What the step differs by is what ssh-keygen ran.
+    named = widest["processes"][0]
+    assert "ssh-keygen" in named["command"]
+    shortest, longest = sorted(named["ran_ns"].values())
+    spread = max(widest["took_ns"].values()) - min(widest["took_ns"].values())
+    assert 0.8 * spread < longest - shortest < 1.2 * spread
+    assert first["steady"]["max_ns"] - first["steady"]["min_ns"] < first["ready"]["max_ns"] - first["ready"]["min_ns"]
+    assert file_sha256(new) == before
 
 
 def test_a_bad_image_is_told_in_one_sentence(image: Image, tmp_path: Path) -> None:

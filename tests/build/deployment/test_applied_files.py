@@ -69,13 +69,37 @@ def test_what_initramfs_tools_cannot_do_is_said() -> None:
     assert not any(path.parts[0] == "mkosi.conf.d" for path in made.files)
 
 
-def test_a_menu_that_does_not_wait(tmp_path: Path) -> None:
+def image_system(tmp_path: Path) -> System:
     (tmp_path / "disk.img").write_bytes(b"")
     image = DiskImage(path=tmp_path / "disk.img")
-    system = System.model_validate(
+    return System.model_validate(
         {**dict(CLOUD), "image": image, "kernel": Kernel(installed=True), "initramfs": None, "disks": (),
          "machine": Machine(type=MachineType.Q35)}
     )  # fmt: skip
+
+
+def test_files_of_an_image_lie_in_the_root(tmp_path: Path) -> None:
+    system = image_system(tmp_path)
+    one = system.with_part("image", files={"/etc/a.conf": "a\n"})
+    two = one.with_part("image", files={"/etc/a.conf": "a\n", "/etc/generators/b": "#!/bin/sh\n"})
+    place = PurePosixPath("root/etc/a.conf")
+    for made in (carried(system, one), carried(system, two)):
+        # As it is written into the image, without a line of ours.
+        assert made.files[place] == "a\n" and not made.by_hand
+    made = carried(one, two)
+    assert set(made.files) == {PurePosixPath("root/etc/generators/b")} and not made.by_hand
+    assert list(carried(two, one).by_hand) == ["image.files./etc/generators/b"]
+
+
+def test_modules_of_an_images_initramfs(tmp_path: Path) -> None:
+    system = image_system(tmp_path)
+    made = carried(system, system.with_part("image", keep_modules=("ext4", "virtio_blk")))
+    place = PurePosixPath("root/usr/share/initramfs-tools/modules.d/90-bootlab")
+    assert made.files[place].endswith("ext4\nvirtio_blk\n") and made.remakes_initramfs and not made.by_hand
+
+
+def test_a_menu_that_does_not_wait(tmp_path: Path) -> None:
+    system = image_system(tmp_path)
     words = carried(system, system.with_cmdline("quiet"))
     assert set(map(str, words.files)) == {str(GRUB), "mkosi.conf.d/90-bootlab.conf"}, "not the image's whole line"
     made = carried(system, system.with_part("image", menu_s=0))

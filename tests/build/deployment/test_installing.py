@@ -1,7 +1,7 @@
 """The script and the package that put carried files into a root, run on a root."""
 
 import subprocess
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -67,3 +67,11 @@ def test_the_package_holds_the_same_files_and_is_the_same_twice(made: Carried, t
         subprocess.run(["sh", "-n", str(tmp_path / "control" / name)], check=True)
     first = package.read_bytes()
     assert make_debian_package(made, "bootlab-changes-x", "1.0", tmp_path).read_bytes() == first
+
+
+def test_a_script_in_the_root_can_be_executed(tmp_path: Path) -> None:
+    text = {PurePosixPath("root/etc/a.conf"): "a\n", PurePosixPath("root/etc/generators/b"): "#!/bin/sh\n"}
+    package = make_debian_package(Carried(files=text), "bootlab-changes-x", "1.0", tmp_path)
+    subprocess.run(["dpkg-deb", "-x", str(package), str(tmp_path / "root")], check=True)
+    modes = {path: (tmp_path / path).stat().st_mode & 0o777 for path in text}
+    assert list(modes.values()) == [0o644, 0o755]

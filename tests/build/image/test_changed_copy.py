@@ -1,20 +1,24 @@
 """Copies whose loader boots otherwise: what changes, that nothing else does, and what cannot be changed."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.formats import cpio
+from bootlab.build.formats.compress import compress
 from bootlab.build.image.changed_copy import LoaderChange, make_changed_copy
 from bootlab.build.image.contents import BIOS, UEFI
 from bootlab.build.image.image_file import QCOW2, content_hash, open_image
 from bootlab.build.image.kept_contents import ReadImage, read_image
+from bootlab.build.root.file_tree import FileTree
+from bootlab.build.root.initramfs import read_contents
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
-from bootlab.process import run
-from bootlab.system import DiskImage
+from bootlab.process import ProgramFailed, run
+from bootlab.system import Compression, DiskImage
 from tests.build.image.small_images import MIB, efi_program, make_disk, make_ext4, make_fat
 from tests.build.image.test_survey import BOOT_CODE, GRUB, ROOT, SYSTEMD_BOOT, kernel
 
@@ -102,3 +106,107 @@ def test_a_root_with_changes_in_its_journal_is_left_alone(tmp_path: Path, shop: 
     dirty = read_image(shop, open_image(tmp_path / "disk.img"))
     with pytest.raises(InputError, match="was not unmounted: its journal has changes that are due"):
         make_changed_copy(shop, dirty, dirty.contents.chains[BIOS], asked("quiet"))
+
+
+def test_files_are_written_into_the_root_with_the_folders_that_they_need(tmp_path: Path, shop: Workshop) -> None:
+    read = disk(tmp_path, shop, {"EFI/BOOT/BOOTX64.EFI": GRUB})
+    files = {"/etc/cloud/cloud.cfg.d/90.cfg": "a: [b]\n", "/usr/lib/os-release": "PRETTY_NAME=Other\n"}
+    changed = make_changed_copy(shop, read, read.contents.chains[BIOS], asked(files=files))
+    assert changed.contents.os_name == "Other"
+    whole = tmp_path / "whole"
+    run(["qemu-img", "convert", "-O", "raw", changed.image.path, whole])
+    place = f"{whole}?offset={read.contents.partitions[0].bytes + MIB}"
+    run(["e2fsck", "-fn", place], package="e2fsprogs")
+    assert run(["debugfs", "-R", "cat /etc/cloud/cloud.cfg.d/90.cfg", place]).text == "a: [b]\n"
+    assert "Mode:  0644" in run(["debugfs", "-R", "stat /etc/cloud/cloud.cfg.d/90.cfg", place]).text
+    assert "Mode:  0755" in run(["debugfs", "-R", "stat /etc/cloud/cloud.cfg.d", place]).text
+    # Other files, another copy.
+    other = make_changed_copy(shop, read, read.contents.chains[BIOS], asked(files={"/etc/x": "1"}))
+    assert other.sha256 not in (changed.sha256, read.sha256)
+
+
+def test_modules_are_left_out_of_the_initramfs_that_is_booted(
+    tmp_path: Path, shop: Workshop, module: Callable[..., bytes]
+) -> None:
+    tree = FileTree()
+    tree.add_file("conf/initramfs.conf", b"MODULES=most\n")
+    for name in ("virtio_blk", "nvme"):
+        tree.add_file(f"lib/modules/6.1/{name}.ko", module(depends=""))
+    archive = compress(cpio.write(tree.entries()), Compression.ZSTD)
+    parts = [
+        make_fat(tmp_path, {"EFI/BOOT/BOOTX64.EFI": GRUB}),
+        make_ext4(tmp_path, {**ROOT, "boot/initrd.img": archive}),
+    ]
+    read = read_image(shop, open_image(make_disk(tmp_path / "disk.img", parts, code=BOOT_CODE)))
+    chain = read.contents.chains[BIOS]
+    assert chain.initramfs_place is not None and chain.initramfs_place.path == "boot/initrd.img"
+    changed = make_changed_copy(shop, read, chain, asked("quiet", keep_modules=["virtio_blk"]))
+    found = changed.contents.chains[BIOS]
+    entries = read_contents(changed.file(found.initramfs))
+    assert entries is not None
+    assert [entry.path for entry in entries if entry.path.endswith(".ko")] == ["lib/modules/6.1/virtio_blk.ko"]
+    assert found.initramfs_maker == "initramfs-tools" and found.words.endswith(" quiet")
+
+
+def test_a_file_below_a_link_is_to_be_named_where_it_lies(tmp_path: Path, shop: Workshop) -> None:
+    root = make_ext4(tmp_path, ROOT)
+    run(["debugfs", "-w", "-R", "symlink /lib usr/lib", root])
+    path = make_disk(tmp_path / "disk.img", [make_fat(tmp_path, {"EFI/BOOT/BOOTX64.EFI": GRUB}), root], code=BOOT_CODE)
+    read = read_image(shop, open_image(path))
+    with pytest.raises(InputError, match="/lib/systemd/a.service: /lib is a link on it") as refused:
+        make_changed_copy(shop, read, read.contents.chains[BIOS], asked(files={"/lib/systemd/a.service": "x"}))
+    assert "/usr/lib/NAME" in (refused.value.hint or "")
+
+
+def full_of(size: int, block: int) -> bytes:
+    """Return a file that leaves no whole block of a file system free whose free room is `size`."""
+    return b"f" * (size - size % block)
+
+
+def expect_refused(shop: Workshop, image: Path, key: str, change: LoaderChange, match: str) -> None:
+    before = image.read_bytes()
+    read = read_image(shop, open_image(image))
+    with pytest.raises(InputError, match=match) as refused:
+        make_changed_copy(shop, read, read.contents.chains[key], change)
+    assert refused.value.hint is not None and "make the partition larger" in refused.value.hint
+    # Neither the image nor the cache has anything of it: asked again, it is refused again.
+    assert image.read_bytes() == before and not list((shop.cache.root / "image-changed").glob("*/*"))
+
+
+MANY_WORDS = " ".join(f"word{number:04}=1" for number in range(700))
+
+
+def test_an_efi_system_partition_that_is_full(tmp_path: Path, shop: Workshop) -> None:
+    esp = make_fat(tmp_path, ENTRIES)
+    with pytest.raises(ProgramFailed, match="Disk full"):
+        (tmp_path / "filler").write_bytes(bytes(60 * MIB))
+        run(["mcopy", "-i", esp, tmp_path / "filler", "::filler"])
+    listed = run(["mdir", "-i", esp, "::"]).text.splitlines()
+    free = int("".join(letter for letter in next(line for line in listed if "bytes free" in line) if letter.isdigit()))
+    (tmp_path / "filler").write_bytes(full_of(free, 512))
+    run(["mcopy", "-i", esp, tmp_path / "filler", "::filler"])
+    path = make_disk(tmp_path / "disk.img", [esp, make_ext4(tmp_path, ROOT)], code=BOOT_CODE)
+    told = (
+        r"partition 1 \(the EFI system partition, FAT, 40 MiB\) has no room for loader/entries/a.conf: "
+        r"it needs 7,7\d{2} bytes, and \d{1,3} bytes are free"
+    )
+    expect_refused(shop, path, UEFI, asked(MANY_WORDS), told)
+
+
+def test_a_root_that_is_full(tmp_path: Path, shop: Workshop) -> None:
+    root = make_ext4(tmp_path, ROOT)
+    free = ext4_free(root)
+    (tmp_path / "filler").write_bytes(b"f" * (64 * MIB))
+    run(["debugfs", "-w", "-R", f"write {tmp_path / 'filler'} /filler", root])
+    assert ext4_free(root) == 0 < free
+    path = make_disk(tmp_path / "disk.img", [make_fat(tmp_path, {"EFI/BOOT/BOOTX64.EFI": GRUB}), root], code=BOOT_CODE)
+    told = (
+        r"partition 2 \(ext4, 16 MiB\) has no room for /boot/grub/grub.cfg: it needs 7,8\d{2} bytes, and \d{1,3} bytes "
+        "are free"
+    )
+    expect_refused(shop, path, BIOS, asked(MANY_WORDS), told)
+
+
+def ext4_free(image: Path) -> int:
+    told = run(["dumpe2fs", "-h", image]).text
+    return next(int(line.split()[-1]) for line in told.splitlines() if line.startswith("Free blocks:"))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.experiments.lives.result import lives_result
+from bootlab.experiments.lives.result import lives_result, tells_of_chance
 from bootlab.experiments.series import recorded_boots
 from bootlab.experiments.store import Store
 from bootlab.measure.record import BootRecord, Outcome
@@ -71,12 +71,18 @@ def test_chance_is_named_by_its_step_and_taken_out_of_the_median(tmp_path: Path)
     result = lives_result({1: ones, 2: twos}, 60, "/run")
     (chance,) = result.chances
     assert (chance.life, chance.until, chance.kinds) == (1, "Generating rsa host keys", ["host keys"])
-    assert chance.took_ns == {"1": 40 * MS, "2": 340 * MS, "3": 90 * MS}
+    assert chance.took_ns == {"1": 40 * MS, "2": 340 * MS, "3": 90 * MS} and chance.spread_ns == 300 * MS
+    assert chance.ended_ns == {"1": 160 * MS, "2": 460 * MS, "3": 210 * MS}
     first, later = result.lives
     assert first.ready is not None and (first.ready.min_ns, first.ready.max_ns) == (540 * MS, 840 * MS)
     # Without the step every seed took the same.
     assert first.steady is not None and (first.steady.min_ns, first.steady.max_ns) == (500 * MS, 500 * MS)
     assert later.steady is None and later.ready is not None and later.ready.min_ns == later.ready.max_ns
+
+
+def test_a_boot_that_makes_host_keys_is_known_by_what_it_says(tmp_path: Path) -> None:
+    assert tells_of_chance(first_life(tmp_path / "1", 1, 40))
+    assert not tells_of_chance(later_life(tmp_path / "2", 1))
 
 
 def test_a_boot_that_was_not_ready_is_no_figure(tmp_path: Path) -> None:

@@ -5,9 +5,10 @@ from bootlab.findings.audit.finding import Finding
 from bootlab.findings.audit.kinds import audit
 
 
-def test_modules_of_the_initramfs_that_were_not_loaded(findings: dict[str, Finding]) -> None:
+def test_modules_of_the_initramfs_that_were_not_loaded(findings: dict[str, Finding], evidence: AuditedBoot) -> None:
     found = findings["initramfs modules never used"]
     assert [item.what for item in found.items] == ["xfs"]
+    assert audit(evidence).facts["audit_archive_modules"] == "virtio_blk"
     assert found.cost_ns == 500_000, "half of what is unpacked in 1 ms"
     assert (found.basis, found.technique) == ("by size", "initramfs_pruned")
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from bootlab.system import System
+from bootlab.techniques.cmdline.audit_findings import ARCHIVE_MODULES
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured
 from tests.techniques.asking import ALL, NOTHING
 
@@ -40,6 +42,17 @@ def test_pruning_a_distributions_own_initramfs_keeps_what_was_loaded(system: Sys
     assert pruned.initramfs is not None
     assert pruned.initramfs.keep_modules == ("ext4", "virtio_blk", "virtio_ring")
     assert ALL["initramfs_pruned"].change.applies(pruned, loaded) == "every module in the initramfs was used"
+
+
+def test_pruning_an_images_initramfs_keeps_what_an_audit_saw_loaded() -> None:
+    image = System.model_validate(
+        {"name": "image", "machine": {"type": "q35"}, "image": {"path": Path("d.img")}, "booted": {"console": "login:"}}
+    )
+    assert "bootlab try --audit RUN" in (ALL["initramfs_pruned"].change.applies(image, NOTHING) or "")
+    loaded = Measured({ARCHIVE_MODULES: "virtio_blk ext4"}, {}, {}, "")
+    pruned = apply("initramfs_pruned", image, loaded)
+    assert pruned.image is not None and pruned.image.keep_modules == ("ext4", "virtio_blk")
+    assert "already" in (ALL["initramfs_pruned"].change.applies(pruned, loaded) or "")
 
 
 def test_a_direct_init_must_be_offered(system: System, measured: Measured) -> None:
