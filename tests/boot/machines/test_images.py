@@ -133,7 +133,7 @@ def test_a_uki_that_the_efi_system_partition_has_no_room_for(image: Image, tmp_p
     filler.write_bytes(bytes(100 << 20))
     subprocess.run(["mcopy", "-i", f"{full}@@{4 << 20}", filler, "::old-kernels"], check=True)
     before = file_sha256(full)
-    system_of(full, tmp_path, UEFI, ('attach = "virtio"', 'attach = "virtio"\nloader = "uki"'))
+    system_of(full, tmp_path, UEFI, ("[image]\n", '[image]\nloader = "uki"\n'))
     told = bootlab("boot", tmp_path / "system.toml", expect=2).stderr
     assert (
         "partition 15 (the EFI system partition, FAT, 124 MiB) has no room for EFI/BOOT/BOOTX64.EFI: it needs" in told
