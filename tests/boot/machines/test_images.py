@@ -186,8 +186,8 @@ def test_a_second_life_does_less_than_the_first_and_a_life_can_be_lived_again(
 
 
 def test_the_key_that_chance_makes_longer_is_rolled_again_and_its_process_named(image: Image, tmp_path: Path) -> None:
-    """sshd's port is what waits for the keys; the prompt waits five seconds at most."""
-    new = image("grub", "raw", "--first-boot-clean")
+    """sshd's port is what waits for the keys, of which cloud-init tells; the prompt waits five seconds at most."""
+    new = image("grub", "raw", "--first-boot-clean", "--packages", "cloud-init,cloud-guest-utils")
     before = file_sha256(new)
     system_of(new, tmp_path, ('console = "login:"', 'mark = "ssh"'))
     words = ["boot", tmp_path / "system.toml", "--lives", "1", "--json", "--runs", tmp_path / "runs"]
