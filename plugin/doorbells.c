@@ -57,8 +57,8 @@ static void on_store(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t add
 
 /*
  * Under -icount a device's register is written by the last instruction of a block: where that is not so, QEMU translates the
- * block again and ends it there (cpu_io_recompile()). Calls end blocks, too, and store no more than a return address; and so does each
- * turn of a repeated store, the page that is cleared, which is no way to ring a bell.
+ * block again and ends it there (cpu_io_recompile()). Two other kinds of store end blocks, and ring no bell: a call's, of its return
+ * address, and each turn of a repeated one, which clears or copies a page.
  */
 void doorbells_watch(struct qemu_plugin_tb *tb, size_t n_insns)
 {

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bootlab.build.deployment.applied_files import carried
-from bootlab.build.deployment.carried import Builder, Carried, mode_of
+from bootlab.build.deployment.carried import Builder, Carried
 from bootlab.build.deployment.installing import install_script, make_debian_package
 from bootlab.build.image.whole_copy import write_whole_copy
 from bootlab.build.outputs.origin import find_origin
@@ -24,6 +24,7 @@ from bootlab.experiments.trial.result import StackName, TryResult
 from bootlab.measure.record_files import read_record
 from bootlab.report.trial.applied import Written, account, apply_document, apply_view
 from bootlab.system import System
+from bootlab.system.disk_image import written_mode
 from bootlab.system.text import system_text
 
 _ACCOUNT, _SYSTEM, _SCRIPT, _IMAGE = "CHANGES.md", "system.toml", "apply.sh", "image.toml"
@@ -118,7 +119,7 @@ def _write(made: Carried, to: Path) -> None:
         place = to / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
-        place.chmod(0o755 if path.suffix == ".sh" else mode_of(text))
+        place.chmod(0o755 if path.suffix == ".sh" else written_mode(text.encode()))
     for path, source in made.copies.items():
         (to / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, to / path)

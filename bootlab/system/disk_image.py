@@ -17,6 +17,11 @@ _PLACE: Final = re.compile(r"(?:/[!#-~]+)+")
 _ATTACHED = (Attachment.VIRTIO, Attachment.NVME, Attachment.SCSI)
 
 
+def written_mode(content: bytes) -> int:
+    """Return the mode of a file that is written into a root: everybody's to read, and a script's to execute."""
+    return 0o755 if content.startswith(b"#!") else 0o644
+
+
 class DiskImage(Part):
     """A disk image by path, raw or qcow2, or a unified kernel image (.efi). Never written to."""
 

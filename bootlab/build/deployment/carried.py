@@ -10,11 +10,6 @@ ROOT: Final = PurePosixPath("root")
 MADE_BY: Final = "# Written by bootlab apply.\n"
 
 
-def mode_of(text: str) -> int:
-    """Return the mode of a file in the root: a script can be executed."""
-    return 0o755 if text.startswith("#!") else 0o644
-
-
 class Builder(StrEnum):
     """Who builds the system, and so whose forms the files have."""
 

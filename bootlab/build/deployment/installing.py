@@ -6,8 +6,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from bootlab.build.deployment.carried import Carried, mode_of
+from bootlab.build.deployment.carried import Carried
 from bootlab.process import run
+from bootlab.system.disk_image import written_mode
 
 _DEADLINE_S: Final = 60.0
 _REMADE: Final = """\
@@ -77,7 +78,7 @@ def make_debian_package(made: Carried, name: str, version: str, out: Path) -> Pa
 
 def _fill(tree: Path, made: Carried, name: str, version: str) -> None:
     for path, text in made.in_root.items():
-        _write(tree / path, text, mode_of(text))
+        _write(tree / path, text, written_mode(text.encode()))
     control = [
         f"Package: {name}",
         f"Version: {version}",

@@ -5,6 +5,7 @@ Neither mounts anything. Where a partition has no room, the error says which one
 
 import re
 import shlex
+import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -15,9 +16,8 @@ from bootlab.build.image.reading import ImageReader, Volume
 from bootlab.build.image.room import HINT, no_room
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import run
+from bootlab.system.disk_image import written_mode
 
-SCRIPT = "#!"
-"""How a script begins."""
 _DEADLINE_S = 1800.0
 _SUPERBLOCK, _INCOMPATIBLE, _RECOVER = 1024, 0x60, 4
 _EXT4_FREE = re.compile(r"^(Free blocks|Free inodes|Block size): +(\d+)", re.MULTILINE)
@@ -77,8 +77,7 @@ class VolumeWriter:
         self._expect_clean(volume)
         name = _absolute(path)
         free, inodes = self._free_in_ext4(volume)
-        with content.open("rb") as file:
-            mode = "0100755" if file.read(len(SCRIPT)) == SCRIPT.encode() else "0100644"
+        mode = f"0{stat.S_IFREG | written_mode(content.read_bytes()):o}"
         lines = [f"write {_quoted(str(content))} {_quoted(name)}", f"sif {_quoted(name)} mode {mode}"]
         old = reader.read(volume, path)
         if old is not None:

@@ -209,6 +209,7 @@ char *const *environment_build(const struct unit *unit, const struct identity *i
 	bool fits;
 
 	text = (struct arena){ .bytes = text_bytes, .size = TEXT_BYTES };
+	n_variables = 0;
 	fits = add("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") && add_user(unit, identity);
 
 	if (unit->origin == ORIGIN_SYSTEMD)
