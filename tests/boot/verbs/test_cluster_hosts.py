@@ -8,8 +8,9 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from subprocess import CalledProcessError
 from typing import Any
@@ -22,7 +23,7 @@ from bootlab.cluster.roster import SUMMARY
 from bootlab.measure.prepare import prepare
 from bootlab.system import read_system
 from bootlab.system.text import system_text
-from tests.boot.verbs.test_cluster import ROOT, TINY, bootlab, lean
+from tests.boot.verbs.test_cluster import DEMO, ROOT, TINY, bootlab, lean
 from tests.cluster.running_cluster import RunningCluster
 from tests.cluster.test_connection import certificate
 from tests.namespaces import ip, require_namespaces
@@ -181,29 +182,50 @@ def spread(runs: Path) -> dict[str, tuple[int, str | None]]:
     return {one["host"]: (one["boots"], one["left_out"]) for one in workers}
 
 
+@dataclass(frozen=True, slots=True)
+class DebianCluster:
+    """A scheduler on this host, and over TLS a worker in a clean Debian of each of some releases."""
+
+    cluster: RunningCluster
+    env: dict[str, str]
+    """What a client is to be told."""
+    shared: tuple[Path, ...]
+    """Folders of this host that a client sees."""
+
+
+@contextmanager
+def workers_in(
+    hosts: Hosts, debians: dict[int, Path], releases: Sequence[int], folder: Path, cache: Cache
+) -> Iterator[DebianCluster]:
+    cert, key = certificate(folder / "tls")
+    tls = {"CA_FILE": cert, "CLIENT__CERT": cert, "CLIENT__KEY": key}
+    env = {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(path) for name, path in tls.items()}
+    env["BOOTLAB_CACHE"] = str(cache.root)
+    with RunningCluster(folder, workers=0, certificate=(cert, key), host=f"{NETWORK}1") as cluster:
+        for index, release in enumerate(releases):
+            name = f"debian{release}-{index}"
+            inside = entering(debians[release], folder / name, name, cluster.folder, cert.parent)
+            cluster.add_worker(name, host=hosts.address(index), inside=[*hosts.at(index), *inside], python=PYTHON)
+        cluster.wait_for(len(releases))
+        yield DebianCluster(cluster, env, (cache.root, cert.parent))
+
+
 @pytest.mark.network
 def test_workers_of_debian_12_and_13_are_kept_apart_and_each_kind_says_the_same_as_its_client(
     hosts: Hosts, debians: dict[int, Path], tmp_path: Path, cache: Cache
 ) -> None:
     """Two workers are in clean Debian 12 roots, one in a Debian 13; the client is in a root of each kind in turn."""
-    cert, key = certificate(tmp_path / "tls")
-    tls = {"CA_FILE": cert, "CLIENT__CERT": cert, "CLIENT__KEY": key}
-    env = {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(path) for name, path in tls.items()}
-    env["BOOTLAB_CACHE"] = str(cache.root)
     (runs := tmp_path / "runs").mkdir()
     words = ["measure", str(finished(cache, runs)), "-n", "4"]
-    with RunningCluster(tmp_path, workers=0, certificate=(cert, key), host=f"{NETWORK}1") as cluster:
-        for index, release in enumerate((12, 12, 13)):
-            name = f"debian{release}-{index}"
-            inside = entering(debians[release], tmp_path / name, name, cluster.folder, cert.parent)
-            cluster.add_worker(name, host=hosts.address(index), inside=[*hosts.at(index), *inside], python=PYTHON)
-        cluster.wait_for(3)
+    with workers_in(hosts, debians, (12, 12, 13), tmp_path, cache) as there_is:
         for release in debians:
-            client = entering(debians[release], tmp_path / f"client{release}", "client", cache.root, runs, cert.parent)
-            python = (*client, PYTHON)
-            here = bootlab(*words, runs=runs / f"here{release}", python=python, env=env)
-            asked = [*words, "--cluster", cluster.address]
-            there = bootlab(*asked, runs=runs / f"there{release}", python=python, env=env)
+            python = (
+                *entering(debians[release], tmp_path / f"client{release}", "client", runs, *there_is.shared),
+                PYTHON,
+            )
+            here = bootlab(*words, runs=runs / f"here{release}", python=python, env=there_is.env)
+            asked = [*words, "--cluster", there_is.cluster.address]
+            there = bootlab(*asked, runs=runs / f"there{release}", python=python, env=there_is.env)
             assert lean(there) == lean(here)
     for release in debians:
         workers = spread(runs / f"there{release}")
@@ -213,3 +235,23 @@ def test_workers_of_debian_12_and_13_are_kept_apart_and_each_kind_says_the_same_
                 assert boots > 0 and left_out is None
             else:
                 assert boots == 0 and left_out is not None and "another qemu, " in left_out
+
+
+@pytest.mark.network
+def test_the_demo_says_the_same_on_two_clean_debian_12_over_tls_to_the_last_digit(
+    hosts: Hosts, debians: dict[int, Path], tmp_path: Path, cache: Cache
+) -> None:
+    """Neither worker has seen this tree's runs or caches: kernel, initramfs and disk come to it over the network."""
+    (runs := tmp_path / "runs").mkdir()
+    with workers_in(hosts, debians, (12, 12), tmp_path, cache) as there_is:
+        python = (*entering(debians[12], tmp_path / "client", "client", runs, *there_is.shared), PYTHON)
+        words = ["try", "/bootlab/examples/debian-cloud.toml", *DEMO[2:]]
+        here = bootlab(*words, runs=runs / "here", python=python, env=there_is.env)
+        asked = [*words, "--cluster", there_is.cluster.address]
+        there = bootlab(*asked, runs=runs / "there", python=python, env=there_is.env)
+    assert lean(there) == lean(here)
+    assert len(here["alone"]) == 5 and len(here["stack"]) > 1
+    workers = spread(runs / "there")
+    print(f"\nboots of each worker: {workers}; ready: {here['baseline']['ready_ns']} ns")
+    assert sorted(workers) == ["debian12-0", "debian12-1"]
+    assert all(boots > 0 and left_out is None for boots, left_out in workers.values())
