@@ -207,16 +207,26 @@ static void watch_hooks(struct qemu_plugin_tb *tb, const struct block *block)
 			qemu_plugin_register_vcpu_tb_exec_cb(tb, on_hook, QEMU_PLUGIN_CB_R_REGS, &config->hooks[i]);
 }
 
+/* Whether a stage begins at the entry. A loader that UEFI calls is none: it runs above the firmware's frames, and may return. */
+static bool begins_stage(const struct probe *entry, enum stage_kind *ret)
+{
+	return entry && stages_begin(entry->name, ret) &&
+	       (entry->kind == PROBE_IMAGE || (entry->kind == PROBE_MOVED && *ret == STAGE_DECOMPRESSOR));
+}
+
 /* What the block at `tb` says of the machine as a whole. */
 static void learn(const struct probe *entry, uint64_t address, const void *host, const uint64_t *slide, bool in_firmware)
 {
 	struct kernel_image *image = &self.profile.image;
+	enum stage_kind begun;
 
-	if (entry && entry->kind == PROBE_ENTRY && !image->entered)
+	if (entry && entry->kind == PROBE_ENTRY && !image->entered) {
 		kernel_image_enter(image, entry->address, address, host);
-	else if (entry && entry->kind == PROBE_IMAGE && !image->entered && stages_begin(entry->name, &self.profile.stage) &&
-		 in_firmware)
-		self.profile.beneath = self.profile.stage;
+	} else if (!image->entered && begins_stage(entry, &begun)) {
+		self.profile.stage = begun;
+		if (in_firmware)
+			self.profile.beneath = begun;
+	}
 	if (slide && !image->slide_final)
 		kernel_image_fix_slide(image, *slide);
 }
@@ -255,9 +265,10 @@ void instrument_block(struct qemu_plugin_tb *tb, const struct probe *entry, cons
 	vcpu = &self.profile.vcpus[self.several ? machine_vcpu(self.machine) : 0];
 	vcpu->in_firmware = block.in_firmware = in_machine_mode();
 	learn(entry, qemu_plugin_tb_vaddr(tb), qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0)), slide, vcpu->in_firmware);
+	if (!self.profile.image.entered)
+		stages_look(&self.profile.stages, &self.profile.guest, qemu_plugin_tb_vaddr(tb));
 	first = find_block(tb, vcpu, &block);
-	block.begins_stage =
-		entry && entry->kind == PROBE_IMAGE && block.place.flags & CODE_STAGE && stages_begin(entry->name, &begun);
+	block.begins_stage = block.place.flags & CODE_STAGE && begins_stage(entry, &begun);
 	block.enters = place_enters(self.profile.config, &block.place);
 	known = remember(&block);
 	if (!known)

@@ -297,7 +297,7 @@ const struct probe *marks_find_entry(uint64_t address)
 	for (size_t i = 0; i < recording.config.n_probes; i++) {
 		const struct probe *probe = &recording.config.probes[i];
 
-		if ((probe->kind == PROBE_ENTRY || probe->kind == PROBE_IMAGE) && !marks.recorded[i] &&
+		if ((probe->kind == PROBE_ENTRY || probe->kind == PROBE_IMAGE || probe->kind == PROBE_MOVED) && !marks.recorded[i] &&
 		    probe_place(probe, address, NULL) == PLACE_IF_CODE && code_is_at(&probe->code, address))
 			return probe;
 	}

@@ -53,7 +53,11 @@ struct profile_chunk_header {
 enum profile_space {
 	SPACE_STAGE = 0,   /* `[firmware]`, `[decompressor]`, ...; where the address is known, a frame of SPACE_CODE is under it */
 	SPACE_TASK = 1,    /* `NAME-PID`: the root of a task's stacks; no two tasks share one, and a new name is a new root */
-	SPACE_CODE = 2,    /* in a stage: a call target without a symbol, `decompressor@0x1a40`, or `function [decompressor]` */
+	/*
+	 * In a stage: a call target without a symbol, `decompressor@0x1a40`, or one of a program of the config, by its distance from where
+	 * that begins, `DxeCore@0x1a40`; or `function [decompressor]`.
+	 */
+	SPACE_CODE = 2,
 	SPACE_MODULE = 3,  /* text is `function [module]` */
 	SPACE_USER = 4,    /* text is `function [file]`, or `[file]` for a file without symbols */
 	SPACE_OTHER = 5,   /* `[kernel]`: kernel code outside every symbol; `[user]`: user code of no known file */
@@ -63,7 +67,7 @@ struct profile_name {
 	uint32_t function;
 	uint16_t space;
 	uint16_t text_size;
-	uint64_t address; /* run-time, 0 where it means nothing */
+	uint64_t address; /* run-time, 0 where it means nothing; in a program of the config, from where that begins */
 };
 
 struct profile_node {

@@ -64,8 +64,12 @@
  *
  *   functions PATH                          the kernel's functions by link address: a functions file, see below
  *   object NAME PATH                        those of the user program whose file is NAME (an absolute path in the guest, or
- *                                           the last part of one), by offset in the file; of `[firmware]`, `[SPL]`,
+ *                                           the last part of one), by offset in the file; of `[firmware]`, `[loader]`, `[SPL]`,
  *                                           `[OpenSBI]`, `[U-Boot]` or `[decompressor]`, by physical address
+ *   program NAME BEFORE SIZE ADDRESS CODE   a program that firmware loads: where CODE begins to run, at any address congruent to this
+ *                                           one modulo 4 KiB, before the kernel does, lies its entry, BEFORE bytes behind its begin,
+ *                                           and SIZE bytes are its own, decimal. Several lines may have one name
+ *   loader NAME BEFORE SIZE ADDRESS CODE    the same of what firmware starts: once it has begun, code in no program is what it loaded
  *   hook KIND ADDRESS                       the link address of a kernel function that is watched. Kinds: switch wake fork exec
  *                                           comm exit initcall console_initcalls probe defer module unmap_module block_issue
  *                                           block_done map map_special open lookup. Which function each is:

@@ -44,12 +44,17 @@ class ProgramKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FirmwareProgram:
-    """`places`: where in a page its first instruction may be; `code`: the bytes there."""
+    """`places`: where in a page its first instruction may be; `code`: the bytes there.
+
+    `before`: bytes of it in memory ahead of that instruction; `size`: all of them. Both are 0 of a service.
+    """
 
     name: str
     kind: ProgramKind
     places: tuple[int, ...]
     code: bytes
+    before: int = 0
+    size: int = 0
 
 
 def list_firmware_programs(data: bytes) -> list[FirmwareProgram]:
@@ -152,16 +157,20 @@ def _program(file: _VolumeFile, kind: ProgramKind) -> FirmwareProgram:
         stripped, entry = struct.unpack_from("<6xHI", image)
         cut = stripped - 40
         code = image[entry - cut :][:CODE_BYTES]
+        size = len(image)
     else:
         entry, cut = _pe_entry(image), 0
         code = _at(image, entry)
+        size = _pe_size(image)
     places = [entry % PAGE]
     if file.place is not None and kind in (ProgramKind.SEC, ProgramKind.PEI_CORE, ProgramKind.PEI_DRIVER):
         # It also runs where it lies in the flash chip, or in a copy of the volume.
         places.insert(0, (file.place + entry - cut) % PAGE)
     if len(code) < CODE_BYTES:
         raise ValueError("no code at its entry")
-    return FirmwareProgram(file.name.replace(" ", "_"), kind, tuple(dict.fromkeys(places)), code)
+    if not 0 <= entry - cut < size:
+        raise ValueError("its entry is outside of it")
+    return FirmwareProgram(file.name.replace(" ", "_"), kind, tuple(dict.fromkeys(places)), code, entry - cut, size)
 
 
 def _services(image: bytes) -> Iterator[FirmwareProgram]:
@@ -181,6 +190,12 @@ def _pe_entry(image: bytes) -> int:
         raise ValueError("no PE image")
     (entry,) = struct.unpack_from("<I", image, header + 40)
     return int(entry)
+
+
+def _pe_size(image: bytes) -> int:
+    (header,) = struct.unpack_from("<I", image, 0x3C)
+    (size,) = struct.unpack_from("<I", image, header + 24 + 56)
+    return int(size)
 
 
 def _at(image: bytes, address: int) -> bytes:

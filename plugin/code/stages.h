@@ -10,12 +10,24 @@
 #include "code_map.h"
 #include "config/config.h"
 #include "functions.h"
+#include "guest_memory.h"
+#include "programs.h"
 #include "records/names.h"
 
-enum stage_kind { STAGE_FIRMWARE, STAGE_DECOMPRESSOR, STAGE_STARTUP, STAGE_SPL, STAGE_OPENSBI, STAGE_UBOOT, STAGE_KINDS };
+enum stage_kind {
+	STAGE_FIRMWARE,
+	STAGE_LOADER, /* what BIOS starts */
+	STAGE_DECOMPRESSOR,
+	STAGE_STARTUP,
+	STAGE_SPL,
+	STAGE_OPENSBI,
+	STAGE_UBOOT,
+	STAGE_KINDS
+};
 
 struct stages {
 	struct names *names;
+	struct programs programs; /* of firmware, and what it starts */
 	struct stage {
 		uint32_t number; /* of the function that stands for all its code */
 		struct functions functions; /* by physical address; empty: no symbols */
@@ -30,6 +42,8 @@ void stages_deinit(struct stages *stages);
 
 /* Whether a stage begins where the image is entered whose mark is `mark`, and which. */
 bool stages_begin(const char *mark, enum stage_kind *ret);
+/* Code of a stage runs at `address`: it may be a program's first. */
+void stages_look(struct stages *stages, const struct guest *guest, uint64_t address);
 /* The stage's code moves itself by `distance`, modulo 2**64. */
 void stages_move(struct stages *stages, enum stage_kind kind, uint64_t distance);
 
@@ -39,7 +53,7 @@ void stages_move(struct stages *stages, enum stage_kind kind, uint64_t distance)
  */
 void stages_find(struct stages *stages, enum stage_kind kind, uint64_t address, struct code_place *ret);
 
-/* The function that is called at an anonymous place: without symbols, a function is what is called. */
+/* The function that is called at an anonymous place: without symbols, a function is what is called, in a program or none. */
 uint32_t stages_called(struct stages *stages, const struct code_place *place);
 
 #endif

@@ -36,6 +36,7 @@ void config_deinit(struct config *config)
 	for (size_t i = 0; i < config->n_objects; i++)
 		free(config->objects[i].path);
 	free(config->objects);
+	free(config->programs);
 	free(config->offsets);
 	free(config->hooks);
 	free(config->functions);

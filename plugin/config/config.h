@@ -144,6 +144,15 @@ struct object {
 	char *path;
 };
 
+/* A program that firmware loads, by its entry's first bytes. */
+struct program {
+	char name[TRACE_NAME_MAX + 1];
+	uint64_t before, size; /* its bytes ahead of its entry, and all of them */
+	uint64_t entry; /* modulo 4 KiB */
+	bool loads; /* it brings along code that is in no program */
+	struct code code;
+};
+
 struct config {
 	enum arch arch;
 	struct probe *probes;
@@ -180,6 +189,8 @@ struct config {
 	size_t n_offsets;
 	struct object *objects;
 	size_t n_objects;
+	struct program *programs;
+	size_t n_programs;
 	uint64_t relocated_from; /* of HOOK_RELOCATE */
 	uint64_t span_ns;
 	bool cut_lines;

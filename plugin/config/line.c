@@ -53,7 +53,8 @@ int line_read_name(struct line *line, const char *word, char *ret)
 	return 0;
 }
 
-int line_hex_digit(char c)
+/* The value of a hexadecimal digit, -1 if it is none. */
+static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -72,7 +73,7 @@ int line_read_address(struct line *line, const char *word, uint64_t *ret)
 	if (size == 0 || size > 16)
 		return line_complain(line, "address '%.80s' must be 1 to 16 hexadecimal digits, without 0x", word);
 	for (size_t i = 0; i < size; i++) {
-		int digit = line_hex_digit(word[i]);
+		int digit = hex_digit(word[i]);
 
 		if (digit < 0)
 			return line_complain(line, "address '%.80s' must be 1 to 16 hexadecimal digits, without 0x", word);
@@ -105,4 +106,22 @@ int line_read_rest(struct line *line, unsigned words, char **ret)
 	size = strcspn(path, "\r\n");
 	*ret = strndup(path, size);
 	return *ret ? 0 : out_of_memory(line);
+}
+
+int line_read_code(struct line *line, const char *word, struct code *ret)
+{
+	size_t digits = strlen(word);
+
+	if (digits % 2 || digits / 2 < TRACE_CODE_MIN || digits / 2 > TRACE_CODE_MAX)
+		return line_complain(line, "code '%.80s' must be %d to %d bytes of two digits", word, TRACE_CODE_MIN, TRACE_CODE_MAX);
+	ret->size = digits / 2;
+	for (size_t i = 0; i < ret->size; i++) {
+		int high = hex_digit(word[2 * i]), low = hex_digit(word[2 * i + 1]);
+
+		ret->any[i] = word[2 * i] == '?' && word[2 * i + 1] == '?';
+		if (!ret->any[i] && (high < 0 || low < 0))
+			return line_complain(line, "code '%.80s': '%.2s' is neither two hexadecimal digits nor ??", word, word + 2 * i);
+		ret->bytes[i] = ret->any[i] ? 0 : (uint8_t)(high << 4 | low);
+	}
+	return 0;
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "config.h"
+
 enum { WORDS_MAX = 8 };
 
 struct line {
@@ -25,10 +27,10 @@ __attribute__((format(printf, 2, 3))) int line_complain(struct line *line, const
 int line_read_name(struct line *line, const char *word, char *ret);
 int line_read_address(struct line *line, const char *word, uint64_t *ret);
 int line_read_decimal(struct line *line, const char *word, uint64_t *ret);
+/* `word` as code: two hexadecimal digits a byte, `??` for any. */
+int line_read_code(struct line *line, const char *word, struct code *ret);
 /* All behind the first `words` words, blanks included, to be freed. */
 int line_read_rest(struct line *line, unsigned words, char **ret);
-/* The value of a hexadecimal digit, -1 if it is none. */
-int line_hex_digit(char c);
 
 /* Append a copy of `element` to the `count` of `size` bytes each at `*array`, a pointer of any type. */
 int line_append(struct line *line, void *array, size_t *count, const void *element, size_t size);

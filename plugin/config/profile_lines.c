@@ -90,6 +90,22 @@ static int read_object(struct line *line, struct config *config)
 	return r;
 }
 
+static int read_program(struct line *line, struct config *config)
+{
+	struct program program = { .loads = !strcmp(line->words[0], "loader") };
+	int r;
+
+	if (line->n_words != 6)
+		return line_complain(line, "expected: %s NAME BEFORE SIZE ADDRESS CODE", line->words[0]);
+	if ((r = line_read_name(line, line->words[1], program.name)) || (r = line_read_decimal(line, line->words[2], &program.before)) ||
+	    (r = line_read_decimal(line, line->words[3], &program.size)) ||
+	    (r = line_read_address(line, line->words[4], &program.entry)) || (r = line_read_code(line, line->words[5], &program.code)))
+		return r;
+	if (program.before >= program.size)
+		return line_complain(line, "%s %s: its entry is behind its end", line->words[0], program.name);
+	return line_append(line, &config->programs, &config->n_programs, &program, sizeof program);
+}
+
 static int read_cutlines(struct line *line, struct config *config)
 {
 	if (line->n_words != 1)
@@ -116,7 +132,8 @@ bool profile_lines_read(struct line *line, struct config *config, int *ret)
 	} keywords[] = {
 		{ "functions", read_functions }, { "object", read_object }, { "hook", read_hook },
 		{ "offset", read_offset },	 { "span", read_span },	    { "cutlines", read_cutlines },
-		{ "traps", read_traps },
+		{ "traps", read_traps },	 { "program", read_program },
+		{ "loader", read_program },
 	};
 
 	for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)

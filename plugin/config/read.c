@@ -16,24 +16,6 @@ enum { LINE_MAX_SIZE = 4096, FD_MAX = 1 << 20 };
 
 static const uint64_t SPAN_NS = 20000;
 
-static int read_code(struct line *line, const char *word, struct code *ret)
-{
-	size_t digits = strlen(word);
-
-	if (digits % 2 || digits / 2 < TRACE_CODE_MIN || digits / 2 > TRACE_CODE_MAX)
-		return line_complain(line, "code '%.80s' must be %d to %d bytes of two digits", word, TRACE_CODE_MIN, TRACE_CODE_MAX);
-	ret->size = digits / 2;
-	for (size_t i = 0; i < ret->size; i++) {
-		int high = line_hex_digit(word[2 * i]), low = line_hex_digit(word[2 * i + 1]);
-
-		ret->any[i] = word[2 * i] == '?' && word[2 * i + 1] == '?';
-		if (!ret->any[i] && (high < 0 || low < 0))
-			return line_complain(line, "code '%.80s': '%.2s' is neither two hexadecimal digits nor ??", word, word + 2 * i);
-		ret->bytes[i] = ret->any[i] ? 0 : (uint8_t)(high << 4 | low);
-	}
-	return 0;
-}
-
 static int read_probe(struct line *line, enum probe_kind kind, struct config *config)
 {
 	struct probe probe = { .kind = kind };
@@ -44,7 +26,7 @@ static int read_probe(struct line *line, enum probe_kind kind, struct config *co
 		return line_complain(line, "expected: %s NAME ADDRESS CODE%s", line->words[0],
 				kind == PROBE_MARK ? " [from LOW HIGH]" : "");
 	if ((r = line_read_name(line, line->words[1], probe.name)) || (r = line_read_address(line, line->words[2], &probe.address)) ||
-	    (r = read_code(line, line->words[3], &probe.code)))
+	    (r = line_read_code(line, line->words[3], &probe.code)))
 		return r;
 	if (from) {
 		if ((r = line_read_address(line, line->words[5], &probe.from_low)) ||

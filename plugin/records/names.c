@@ -34,11 +34,11 @@ uint32_t names_add(struct names *names, enum profile_space space, uint64_t addre
 	return names->next++;
 }
 
-static struct code_name *find_code(struct names *names, uint64_t address)
+static struct code_name *find_code(struct names *names, uint64_t key)
 {
-	uint32_t i = (uint32_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & names->codes_mask;
+	uint32_t i = (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & names->codes_mask;
 
-	while (names->codes[i].number && names->codes[i].address != address)
+	while (names->codes[i].number && names->codes[i].key != key)
 		i = (i + 1) & names->codes_mask;
 	return &names->codes[i];
 }
@@ -55,22 +55,22 @@ static int grow_codes(struct names *names)
 	names->codes_mask = n - 1;
 	for (uint32_t i = 0; i < n_old; i++)
 		if (old[i].number)
-			*find_code(names, old[i].address) = old[i];
+			*find_code(names, old[i].key) = old[i];
 	free(old);
 	return 0;
 }
 
-uint32_t names_of_code(struct names *names, uint64_t address, const char *place, uint32_t otherwise)
+uint32_t names_of_code(struct names *names, uint64_t key, const char *place, uint64_t at, uint32_t otherwise)
 {
 	struct code_name *code;
 	char text[128];
 
 	if (2 * names->n_codes >= names->codes_mask && grow_codes(names))
 		return otherwise;
-	code = find_code(names, address);
+	code = find_code(names, key);
 	if (!code->number) {
-		snprintf(text, sizeof text, "%s@0x%" PRIx64, place, address);
-		*code = (struct code_name){ address, names_add(names, SPACE_CODE, address, text) };
+		snprintf(text, sizeof text, "%s@0x%" PRIx64, place, at);
+		*code = (struct code_name){ key, names_add(names, SPACE_CODE, at, text) };
 		names->n_codes++;
 	}
 	return code->number;

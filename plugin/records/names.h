@@ -10,9 +10,9 @@
 struct names {
 	struct profile_writer *writer;
 	uint32_t next;
-	/* Those of SPACE_CODE, by address: an open hash table, never more than half full. */
+	/* Those of SPACE_CODE, by key: an open hash table, never more than half full. */
 	struct code_name {
-		uint64_t address;
+		uint64_t key;
 		uint32_t number; /* 0: free, since number 0 is a line of the functions file or the root */
 	} *codes;
 	uint32_t n_codes, codes_mask;
@@ -26,9 +26,9 @@ void names_deinit(struct names *names);
 uint32_t names_add(struct names *names, enum profile_space space, uint64_t address, const char *text);
 
 /*
- * The number of the code at `address`, which has no symbol: a new one, `PLACE@0xADDRESS`, the first time. When memory runs
- * out it is `otherwise`.
+ * The number of the code `at` a place, which has no symbol: a new one, `PLACE@0xAT`, the first time. `key` is no other code's.
+ * When memory runs out it is `otherwise`.
  */
-uint32_t names_of_code(struct names *names, uint64_t address, const char *place, uint32_t otherwise);
+uint32_t names_of_code(struct names *names, uint64_t key, const char *place, uint64_t at, uint32_t otherwise);
 
 #endif

@@ -37,6 +37,8 @@ static const char WHOLE[] = "# made by bootlab\n"
 			    "span 1000\n"
 			    "object /bin/busy-box /a path/of many words and one more than eight/b.txt\n"
 			    "object [firmware] f\n"
+			    "program DxeCore 16 8192 cbc 0011223344556677\n"
+			    "loader GRUB 4096 65536 0 7766554433221100\n"
 			    "uart 3f8\n"
 			    "cutlines\n"
 			    "traps\n"
@@ -95,6 +97,9 @@ static void test_whole(void)
 	CHECK(config.n_touch_prices == 1 && config.touch_prices[0].bits == 21 && config.touch_prices[0].high == 0x8000000);
 	CHECK(config.count_traps && config.kvm_features == 0x100807b);
 	CHECK(!strcmp(config.objects[1].name, "[firmware]") && !strcmp(config.objects[1].path, "f"));
+	CHECK(config.n_programs == 2 && !strcmp(config.programs[0].name, "DxeCore") && !config.programs[0].loads);
+	CHECK(config.programs[0].before == 16 && config.programs[0].size == 8192 && config.programs[0].entry == 0xcbc);
+	CHECK(config.programs[1].loads && config.programs[1].code.size == 8 && config.programs[1].code.bytes[0] == 0x77);
 	config_deinit(&config);
 	CHECK(read_text("arch aarch64\n", message, &config) == 0 && config.span_ns == 20000 && !config.functions);
 	CHECK(config.network_fd == -1);
@@ -202,6 +207,10 @@ static void test_bad_lines(void)
 		{ "arch aarch64\noffset a.b 99999999999999999999\n", "boot.conf:2: '99999999999999999999' must be" },
 		{ "arch aarch64\nspan 1us\n", "boot.conf:2: '1us' must be a decimal number" },
 		{ "arch aarch64\nobject a\n", "boot.conf:2: expected: object NAME PATH" },
+		{ "arch x86_64\nloader a 0 16 0\n", "boot.conf:2: expected: loader NAME BEFORE SIZE ADDRESS CODE" },
+		{ "arch x86_64\nprogram a 16 16 0 0011223344556677\n", "boot.conf:2: program a: its entry is behind its end" },
+		{ "arch x86_64\nprogram a 0 16 0 00zz223344556677\n",
+		  "boot.conf:2: code '00zz223344556677': 'zz' is neither two hexadecimal digits nor ??" },
 		{ "arch aarch64\ncutlines\n", "boot.conf:2: cutlines: there is no uart line" },
 		{ "arch x86_64\nuart 3f8\ncutlines yes\n", "boot.conf:3: cutlines takes no words" },
 		{ "arch aarch64\nmark 1 2 3 4 5 6 7 8 9\n", "boot.conf:2: more than 8 words" },

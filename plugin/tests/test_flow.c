@@ -350,6 +350,72 @@ static void test_stages(void)
 	CHECK(last_counts().returns == 0 && last_counts().mismatched_returns == 0);
 }
 
+/* A block of firmware at `address`, where a program may begin. */
+static void run_stage(uint64_t address, uint64_t n_insns)
+{
+	struct code_place place;
+
+	stages_look(&boot.stages, &guest, address);
+	place_find(&boot, &boot.vcpus[0], address, NULL, &place);
+	boot_enter_place(0, &place, n_insns);
+}
+
+/* Functions of firmware's programs are called after them, wherever they are loaded; other code after who loaded it, if anybody. */
+static void test_programs(void)
+{
+	static const uint8_t core[] = { 1, 2, 3, 4, 5, 6, 7, 8 }, grub[] = { 8, 7, 6, 5, 4, 3, 2, 1 };
+	struct program programs[] = {
+		{ .name = "DxeCore", .before = 0x10, .size = 0x2000, .entry = 0x10, .code = { .size = sizeof core } },
+		{ .name = "DxeCore", .before = 0x10, .size = 0x2000, .entry = 0x234, .code = { .size = sizeof core } },
+		{ .name = "GRUB", .before = 0, .size = 0x1000, .entry = 0, .loads = true, .code = { .size = sizeof grub } },
+	};
+
+	guest_clear();
+	guest_put(0x700010, core, sizeof core);
+	guest_put(0x900234, core, sizeof core); /* where it lies in the flash chip */
+	guest_put(0x800000, grub, sizeof grub);
+	for (size_t i = 0; i < 3; i++)
+		memcpy(programs[i].code.bytes, i < 2 ? core : grub, sizeof core);
+	boot_config.programs = programs;
+	boot_config.n_programs = 3;
+	boot_open();
+	run_stage(0xfffffff0, 2);
+	leave(MARK_CALL, 0xf0100);
+	run_stage(0x700010, 3);
+	leave(MARK_CALL, 0x700020);
+	run_stage(0x701000, 4);
+	leave(MARK_CALL, 0x701010);
+	run_stage(0xa00000, 5); /* of no program, and nobody has loaded it */
+	leave(MARK_CALL, 0xa00010);
+	run_stage(0x800000, 6);
+	leave(MARK_CALL, 0x800010);
+	run_stage(0xb00000, 7);
+	leave(MARK_CALL, 0xb00010);
+	run_stage(0x900234, 8); /* its other copy, 0x224 bytes behind where that begins */
+	leave(MARK_CALL, 0x900240);
+	run_stage(0x901224, 9);
+	CHECK(boot.stages.programs.n_loaded == 3);
+	/* Another one in the place of the first: that is over. */
+	guest_put(0x701000, grub, sizeof grub);
+	stages_look(&boot.stages, &guest, 0x701000);
+	CHECK(boot.stages.programs.n_loaded == 3 && !programs_find(&boot.stages.programs, 0x700010));
+	CHECK(programs_find(&boot.stages.programs, 0x701fff)->number == 2 && !programs_find(&boot.stages.programs, 0x702000));
+	boot_kernel();
+	boot_close();
+	boot_config.programs = NULL;
+	boot_config.n_programs = 0;
+	check_spent("[firmware]", 2, 1);
+#define CORE "[firmware];DxeCore@0x10"
+	check_spent(CORE, 3, 1);
+	check_spent(CORE ";DxeCore@0x1000", 4, 1);
+#define LOADED CORE ";DxeCore@0x1000;firmware@0xa00000"
+	check_spent(LOADED, 5, 1);
+	check_spent(LOADED ";GRUB@0x0", 6, 1);
+	check_spent(LOADED ";GRUB@0x0;loaded by GRUB@0xb00000", 7, 1);
+	check_spent(LOADED ";GRUB@0x0;loaded by GRUB@0xb00000;DxeCore@0x10", 8, 1);
+	check_spent(LOADED ";GRUB@0x0;loaded by GRUB@0xb00000;DxeCore@0x10;DxeCore@0x1000", 9, 1);
+}
+
 /* `n_insns` instructions of firmware that is beneath the kernel. */
 static void run_firmware(uint64_t address, uint64_t n_insns)
 {
@@ -566,6 +632,7 @@ int main(void)
 	test_user_mode();
 	test_exec();
 	test_stages();
+	test_programs();
 	test_firmware_beneath_the_kernel();
 	test_firmware_beneath_a_bootloader();
 	test_vcpus();

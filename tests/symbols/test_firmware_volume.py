@@ -58,9 +58,10 @@ def test_programs_of_a_packed_volume_in_a_volume() -> None:
         ("Virtio_Blk", ProgramKind.DXE_DRIVER),
         ("Shell", ProgramKind.APPLICATION),
     ]
-    assert found[1] == FirmwareProgram("Virtio_Blk", ProgramKind.DXE_DRIVER, (0x10,), CODE[16:32])
+    assert found[1] == FirmwareProgram("Virtio_Blk", ProgramKind.DXE_DRIVER, (0x10,), CODE[16:32], 0x1010, 0x100000)
     # One that runs where it lies is also found there: 72 of the volume's header, 24 of the file's, 4 of the section's.
     assert found[0].places == (72 + 24 + 4 + 0x48, 0x260) and found[0].code == CODE[16:32]
+    assert (found[0].before, found[0].size) == (0x48, len(te_program()))
 
 
 def test_the_services_of_the_dxe_core() -> None:

@@ -42,6 +42,8 @@ class EfiProgram:
     sections: Mapping[str, Section]
     base: int
     """The address that it would be loaded to by itself; UEFI puts it anywhere."""
+    size: int
+    """What it takes of memory."""
     kind: str
     """`systemd-boot`, `UKI`, `systemd-stub`, `GRUB`, `shim`, `Linux` or `unknown`."""
     version: str = ""
@@ -78,7 +80,8 @@ def _parse(data: bytes) -> EfiProgram:
         sections.setdefault(name, Section(name, address, size or raw_size, content))
     kind, version = _kind(data, sections)
     arch, code = MACHINES.get(machine, f"{machine:#x}"), _code_at(data, sections, entry)
-    return EfiProgram(arch, entry, code, sections, base, kind, version)
+    size = max((one.address + one.size for one in sections.values()), default=len(data))
+    return EfiProgram(arch, entry, code, sections, base, size, kind, version)
 
 
 def _code_at(data: bytes, sections: Mapping[str, Section], entry: int) -> bytes:
@@ -109,7 +112,7 @@ def make_uki(stub: Path, parts: Mapping[str, Path], out: Path) -> None:
     """Write the UKI of systemd's `stub` and `parts`: section name -> file. Raises MissingTool (binutils)."""
     program = parse_efi_program(stub.read_bytes())
     # objcopy counts from 0, and not from where the program is loaded to.
-    end = program.base + max(one.address + one.size for one in program.sections.values())
+    end = program.base + program.size
     argv: list[str | Path] = ["objcopy"]
     for name, path in parts.items():
         end = -(-end // _SECTION_ALIGNMENT) * _SECTION_ALIGNMENT

@@ -24,10 +24,15 @@ _DRIVERS = (ProgramKind.PEI_DRIVER, ProgramKind.DXE_DRIVER, ProgramKind.COMBINED
 
 @dataclass(frozen=True, slots=True)
 class EntryPoint:
-    """Where a program begins, from where it is loaded to, and its first bytes there."""
+    """Where a program begins, from where it is loaded to, and its first bytes there.
+
+    `name`, `size`: what it is, and how much of memory is its own.
+    """
 
     at: int
     code: bytes
+    name: str
+    size: int
 
 
 def bios_lines(boot_code: bytes, core_code: bytes, kernel: bytes) -> list[str]:
@@ -51,6 +56,19 @@ def uefi_lines(
     if stub is not None:
         lines.append(_moved(m.EFI_STUB_ENTRY, stub.at, stub.code))
     return [*lines, *_kernel_lines(kernel)]
+
+
+def program_lines(firmware: Sequence[FirmwareProgram], started: Sequence[EntryPoint]) -> list[str]:
+    """Return a profile's lines: which memory is whose, of the firmware's programs and of those that it starts."""
+    lines = [
+        f"program {_printable(one.name)} {one.before} {one.size} {place:x} {one.code.hex()}"
+        for one in firmware if one.size for place in one.places
+    ]  # fmt: skip
+    lines += [
+        f"loader {_printable(one.name)} {one.at} {one.size} {one.at % PAGE:x} {one.code[:_CODE].hex()}"
+        for one in started
+    ]
+    return list(dict.fromkeys(lines))
 
 
 def _firmware_lines(firmware: Sequence[FirmwareProgram]) -> Iterator[str]:

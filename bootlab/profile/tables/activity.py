@@ -18,6 +18,7 @@ from bootlab.profile.tables.block_io import Request
 from bootlab.profile.tables.interrupts import CpuShare, InterruptCosts
 from bootlab.profile.tables.plain_data import Result
 from bootlab.profile.tables.processes import task_roots
+from bootlab.profile.tables.programs import ProgramCosts, ProgramShare
 from bootlab.profile.waits.busy import BusyWait, BusyWaits
 from bootlab.profile.waits.schedule import covered, union
 from bootlab.profile.waits.sleeps import WaitTable
@@ -76,7 +77,8 @@ class PhaseActivity(Result):
 
     `interrupts`, `exceptions`, `handlers`, `softirqs`, `works`, `threads`: most instructions first; the kinds overlap,
     a handler is part of its interrupt. `exact`: marks cut the profile at both ends of the phase; if not, these lists
-    hold what was executed from the first cut in the phase to the first one behind it.
+    hold what was executed from the first cut in the phase to the first one behind it. `programs`: what each program
+    executed ahead of the kernel, a driver of UEFI, a loader, a stage, most instructions first.
     """
 
     name: str
@@ -98,6 +100,7 @@ class PhaseActivity(Result):
     softirqs: tuple[CpuShare, ...]
     works: tuple[CpuShare, ...]
     threads: tuple[ThreadActivity, ...]
+    programs: tuple[ProgramShare, ...]
 
     @property
     def duration_ns(self) -> int:
@@ -139,6 +142,7 @@ class _Finder:
         self.schedule = table.schedule
         self.requests = requests
         self.costs = InterruptCosts(profile)
+        self.programs = ProgramCosts(profile)
         self.busy_waits = BusyWaits(profile, self.costs)
         self.owner = task_roots(profile)
         idles = np.sort(profile.idles, order="start_ns")
@@ -173,6 +177,7 @@ class _Finder:
             softirqs=costs.shares(costs.softirq, slices, end - start),
             works=costs.shares(costs.work, slices, end - start),
             threads=self._threads(slices, end),
+            programs=self.programs.shares(slices),
         )
 
     def _threads(self, slices: Sequence[int], end_ns: int) -> tuple[ThreadActivity, ...]:

@@ -39,6 +39,7 @@ def profile_tables(analysis: Analysis) -> Tables:
         "interrupts": _parts(analysis.activity.phases, "interrupts"),
         "handlers": _parts(analysis.activity.phases, "handlers"),
         "softirqs": _parts(analysis.activity.phases, "softirqs"),
+        "programs": _parts(analysis.activity.phases, "programs"),
         "threads": _parts(analysis.activity.phases, "threads"),
         "syscalls": [
             {"task": process.task, "pid": process.pid, "process": process.name, **flat(plain(one))}

@@ -114,6 +114,9 @@ def _sections(analysis: Analysis, consoles: Sequence[Console], files: Mapping[st
          f"From power-on to {goal} as one chain: what ran, and what was waited for when nothing of it could run."),
         ("phases", "Phases", sections.phases(analysis.activity, clock), None),
         ("advice", "What could be removed", sections.advice(analysis.advice), None),
+        *([("programs", "Before the kernel", tables.programs(analysis.activity, analysis.tree.shift),
+            "Which driver, loader or stage executed what, itself and not by what it called.")]
+          if any(phase.programs for phase in analysis.activity.phases) else []),
         *([("kvm", "Under KVM", kvm(analysis),
             f"What the boot would make KVM do up to {goal}, and what that costs on a host.")]
           if analysis.price is not None else []),

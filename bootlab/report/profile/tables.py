@@ -346,6 +346,21 @@ def devices(activity: Activity, goal: str) -> Html:
     return join([shown, csv_link("devices.csv", columns, rows)])
 
 
+def programs(activity: Activity, shift: int) -> Html:
+    """Return what each program executed ahead of the kernel, by phase. `shift`: 2**shift ns an instruction."""
+    columns = columns_of("phase", "program`", "executed, ms>", "share, %>", "functions>")
+    rows = [
+        [Cell(phase.name), code(one.name), milliseconds(one.instructions << shift),
+         Cell(percent(one.instructions, phase.instructions), one.share), number(one.functions)]
+        for phase in activity.phases
+        for one in phase.programs
+    ]  # fmt: skip
+    rows.sort(key=lambda row: -float(row[2].key or 0))
+    caption = "Programs ahead of the kernel by phase, virtual clock; the share is of the phase"
+    shown = table(caption, columns, rows, kind="listing", sortable=True)
+    return join([scroll("programs", shown), csv_link("programs.csv", columns, rows)])
+
+
 def coverage(value: Coverage, goal: str) -> Html:
     """Return how many functions were executed when, with the lists to be saved."""
     lists: list[tuple[str, str, Sequence[str]]] = [

@@ -28,6 +28,8 @@ _FUNCTIONS = 12
 _INITCALLS = 10
 _WAITS = 8
 _PATH = 10
+_PROGRAMS = 12
+_FEWEST_PROGRAMS = 4
 _PROCESSES = 12
 _ADVICE = 5
 _ADVICE_COLUMNS = 64
@@ -55,6 +57,7 @@ def profile(analysis: Analysis) -> RenderableType:
         lines.append(Text(past_ready_words(analysis.past_ready_ns), style="yellow"))
     lines += _account(analysis)
     lines += _section(f"phases up to {analysis.goal}", _phases(analysis))
+    lines += _section("before the kernel, by program", _programs(analysis))
     if analysis.price is not None:
         lines += price_lines(analysis.price, analysis.goal)
     lines += _section("functions by their own instructions", _functions(analysis, total=False))
@@ -205,6 +208,25 @@ def _phases(analysis: Analysis) -> Table:
             name, bar, ms(length), percent(length, end_ns), _bound(str(phase.bound)),
             *([ms(phase.busy_wait_ns)] if waits else []), ms(phase.idle_ns), ms(phase.io_ns),
         )  # fmt: skip
+    return rows
+
+
+def _programs(analysis: Analysis) -> Table:
+    rows = plain_table("program", "ms>", "%>", "functions>", "phase")
+    keep_whole(rows, rows.columns[1:4])
+    found = [(one, phase) for phase in analysis.activity.phases for one in phase.programs]
+    whole = sum(one.instructions for one, _ in found)
+    # One program alone, as where a kernel is loaded directly, says no more than the table of phases.
+    if len({one.name for one, _ in found}) < _FEWEST_PROGRAMS:
+        return rows
+    found.sort(key=lambda row: -row[0].instructions)
+    for one, phase in found[:_PROGRAMS]:
+        rows.add_row(
+            Text(visible(one.name), overflow="fold"), ms(one.instructions << analysis.tree.shift),
+            percent(one.instructions, whole), count(one.functions), visible(phase.name),
+        )  # fmt: skip
+    if len(found) > _PROGRAMS:
+        rows.add_row(Text(f"and {count(len(found) - _PROGRAMS)} more", style="dim"))
     return rows
 
 

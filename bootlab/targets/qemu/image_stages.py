@@ -1,8 +1,8 @@
 """What the plugin is told of the stages before an image's kernel, from the files that the machine boots from."""
 
-from bootlab.build.image.efi_program import parse_efi_program
+from bootlab.build.image.efi_program import EfiProgram, parse_efi_program
 from bootlab.errors import InputError
-from bootlab.profile.asked.pc_stages import EntryPoint, bios_lines, uefi_lines
+from bootlab.profile.asked.pc_stages import EntryPoint, bios_lines, program_lines, uefi_lines
 from bootlab.symbols.firmware_volume import list_firmware_programs
 from bootlab.system import BootFiles
 
@@ -12,12 +12,30 @@ def image_stage_lines(files: BootFiles) -> list[str]:
     kernel = files.kernel.read_bytes()
     if files.firmware is None:
         return bios_lines(bytes.fromhex(files.boot_code), bytes.fromhex(files.core_code), kernel)
-    loaders = [parse_efi_program(path.read_bytes()) for path in files.loaders]
+    firmware = list_firmware_programs(files.firmware.read_bytes())
+    return uefi_lines(firmware, _loaders(files), kernel, _stub(files))
+
+
+def image_program_lines(files: BootFiles) -> list[str]:
+    """Return a profile's lines for the firmware's programs and those that it starts; none where BIOS does."""
+    if files.firmware is None:
+        return []
+    stub = _stub(files)
+    started = [*_loaders(files), *([] if stub is None else [stub])]
+    return program_lines(list_firmware_programs(files.firmware.read_bytes()), started)
+
+
+def _loaders(files: BootFiles) -> list[EntryPoint]:
+    return [_entry(parse_efi_program(path.read_bytes())) for path in files.loaders]
+
+
+def _stub(files: BootFiles) -> EntryPoint | None:
     try:
-        program = parse_efi_program(kernel)
-        stub = EntryPoint(program.entry, program.code)
+        return _entry(parse_efi_program(files.kernel.read_bytes()))
     except InputError:
         # CONFIG_EFI_STUB=n: GRUB can start it all the same.
-        stub = None
-    firmware = list_firmware_programs(files.firmware.read_bytes())
-    return uefi_lines(firmware, [EntryPoint(one.entry, one.code) for one in loaders], kernel, stub)
+        return None
+
+
+def _entry(program: EfiProgram) -> EntryPoint:
+    return EntryPoint(program.entry, program.code, program.kind, program.size)

@@ -32,6 +32,7 @@ from bootlab.symbols.functions import Function
 from bootlab.symbols.table import SymbolTable
 from bootlab.system import BootFiles, KernelEntry, System
 from bootlab.targets.qemu.guest_programs import find_programs
+from bootlab.targets.qemu.image_stages import image_program_lines
 
 _NO_SYMBOLS = "kernel.symbols in the system file, or --symbols FILE: its unstripped vmlinux or its System.map"
 
@@ -83,6 +84,8 @@ def set_up_profile(
     )
     # Where a console pattern says ready, no mark ends a slice there: every line has to.
     lines = ("cutlines",) if system.booted.console is not None else ()
+    if system.image is not None:
+        lines = (*lines, *image_program_lines(files))
     if request.traps:
         # The architecture is one whose traps are known: whoever asks has seen to it.
         lines = (*lines, "traps")

@@ -1,6 +1,6 @@
 """The plugin's config for what runs before the kernel of a PC's disk."""
 
-from bootlab.profile.asked.pc_stages import EntryPoint, bios_lines, uefi_lines
+from bootlab.profile.asked.pc_stages import EntryPoint, bios_lines, program_lines, uefi_lines
 from bootlab.symbols.firmware_volume import FirmwareProgram, ProgramKind
 from tests.build.image.small_images import kernel
 
@@ -39,8 +39,8 @@ def test_a_disk_that_is_not_grubs_and_no_kernel() -> None:
 
 
 def test_uefi_its_drivers_and_what_they_start() -> None:
-    loaders = [EntryPoint(0x25040, CODE), EntryPoint(0x9A60, CODE)]
-    lines = uefi_lines(FIRMWARE, loaders, kernel(), EntryPoint(0x8B7, CODE))
+    loaders = [EntryPoint(0x25040, CODE, "shim", 0x40000), EntryPoint(0x9A60, CODE, "GRUB", 0x20000)]
+    lines = uefi_lines(FIRMWARE, loaders, kernel(), EntryPoint(0x8B7, CODE, "Linux", 0x10000))
     assert places(lines) == [
         "moved pei_entry 742",
         "moved pei_entry 602",
@@ -60,3 +60,20 @@ def test_uefi_its_drivers_and_what_they_start() -> None:
 
 def test_a_kernel_that_is_no_efi_program() -> None:
     assert not any("efi_stub" in line for line in uefi_lines(FIRMWARE, [], kernel(), None))
+
+
+def test_whose_memory_is_whose_in_a_profile() -> None:
+    """A program has a line for each place of its entry, and a service, which is part of one, none."""
+    firmware = [
+        FirmwareProgram("PeiCore", ProgramKind.PEI_CORE, (0x742, 0x602), CODE, 0x502, 0x5000),
+        FirmwareProgram("LoadImage", ProgramKind.SERVICE, (0x12B,), CODE),
+        FirmwareProgram("Fat\xe9", ProgramKind.DXE_DRIVER, (0x9C0,), CODE, 0x19C0, 0x8000),
+    ]
+    started = [EntryPoint(0x25040, CODE, "GRUB", 0x40000)]
+    code = CODE.hex()
+    assert program_lines([*firmware, firmware[2]], started) == [
+        f"program PeiCore 1282 20480 742 {code}",
+        f"program PeiCore 1282 20480 602 {code}",
+        f"program Fat_ 6592 32768 9c0 {code}",
+        f"loader GRUB 151616 262144 40 {code}",
+    ]
