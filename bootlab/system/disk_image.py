@@ -29,8 +29,9 @@ class DiskImage(Part):
     attach: Annotated[Attachment, TEXT] = Attachment.VIRTIO
     menu_s: int | None = Field(default=None, ge=0, le=3600, exclude_if=lambda value: value is None)
     """How long its bootloader shows its menu; None: as it is. What follows is changed on a copy of the image."""
-    loader: Literal["uki"] | None = Field(default=None, exclude_if=lambda value: value is None)
-    """`uki`: UEFI starts kernel, initramfs and words as one file, with systemd's stub; None: as it is."""
+    loader: Literal["uki", "efi-stub"] | None = Field(default=None, exclude_if=lambda value: value is None)
+    """`uki`: UEFI starts kernel, initramfs and words as one file, with systemd's stub; `efi-stub`: it starts the kernel
+    itself, by a boot entry that has its words; None: as it is."""
     without: tuple[str, ...] = Field(default=(), strict=False, exclude_if=lambda value: not value)
     """Debian packages that are taken out of its root, with their files; scripts of theirs are not run."""
     keep_modules: tuple[str, ...] | None = Field(default=None, strict=False, exclude_if=lambda value: value is None)

@@ -200,8 +200,8 @@ class System(Part):
             )
         if machine.firmware == "qboot":
             raise ValueError('machine.firmware = "qboot" boots no disk')
-        if self.image.loader == "uki" and machine.firmware != "ovmf":
-            raise ValueError('image.loader = "uki" is started by UEFI: machine.firmware = "ovmf"')
+        if self.image.loader is not None and machine.firmware != "ovmf":
+            raise ValueError(f'image.loader = "{self.image.loader}" is started by UEFI: machine.firmware = "ovmf"')
         if machine.type not in (MachineType.Q35, MachineType.PC):
             raise ValueError(f'machine.type {machine.type.value!r} boots no [image]: "q35" and "pc" do')
         if self.clock.kind is ClockKind.CONSOLE:

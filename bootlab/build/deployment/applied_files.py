@@ -179,6 +179,12 @@ def _image(made: Carried, before: System, after: System, left: _Left) -> list[st
     if "image.loader" in left and after.image is not None and after.image.loader == "uki":
         taken.append("image.loader")
         made.by_hand["image.loader"] = "a unified kernel image: layout=uki in /etc/kernel/install.conf; ukify makes it"
+    if "image.loader" in left and after.image is not None and after.image.loader == "efi-stub":
+        taken.append("image.loader")
+        made.by_hand["image.loader"] = (
+            "a boot entry of the machine's firmware, with kernel and initramfs on the EFI system partition: efibootmgr "
+            "--create --loader '\\EFI\\BOOT\\VMLINUZ.EFI' --unicode 'initrd=\\EFI\\BOOT\\INITRD.IMG WORDS'"
+        )
     return taken
 
 

@@ -13,8 +13,9 @@ from bootlab.build.debian import packages
 from bootlab.build.debian.installed_packages import STATUS
 from bootlab.build.formats.sparse import copy_sparse
 from bootlab.build.image import loader_text
+from bootlab.build.image.boot_entry import boot_entry
 from bootlab.build.image.contents import Chain
-from bootlab.build.image.efi_program import make_uki
+from bootlab.build.image.efi_program import make_uki, parse_efi_program
 from bootlab.build.image.image_file import EFI, QCOW2, RAW, ImageFile, content_hash
 from bootlab.build.image.image_root import find_root, read_root
 from bootlab.build.image.kept_contents import FORMAT, ReadImage, keep_contents, load_contents
@@ -31,7 +32,8 @@ _FORMAT = 2
 _DEADLINE_S = 1800.0
 _STUB, _STUB_PACKAGE = "usr/lib/systemd/boot/efi/linuxx64.efi.stub", "systemd-boot-efi"
 _BOOT_PROGRAM = "EFI/BOOT/BOOTX64.EFI"
-_OVERLAY, _CONTENTS, _HASH = "overlay.qcow2", "contents", "sha256"
+_STUB_KERNEL, _STUB_INITRAMFS = "EFI/BOOT/VMLINUZ.EFI", "EFI/BOOT/INITRD.IMG"
+_OVERLAY, _CONTENTS, _HASH, _ENTRY = "overlay.qcow2", "contents", "sha256", "boot-entry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,9 @@ def make_changed_copy(shop: Workshop, read: ReadImage, chain: Chain, change: Loa
             writer.prune_archive(change.asked.keep_modules)
         if change.changes_loader:
             shop.tell(f"changing what the loader of {read.image.path.name} is told, on a copy")
-            writer.write(change, stub)
+            entry = writer.write(change, stub)
+            if entry is not None:
+                (out / _ENTRY).write_bytes(entry)
         changed = ImageFile(copy, RAW, copy.stat().st_size)
         keep_contents(changed, out / _CONTENTS)
         (out / _HASH).write_text(content_hash(changed))
@@ -99,7 +103,8 @@ def make_changed_copy(shop: Workshop, read: ReadImage, chain: Chain, change: Loa
     folder = shop.cache.make("image-changed", key, make)
     image = ImageFile(folder / _OVERLAY, QCOW2, read.image.bytes, (base, *read.image.chain))
     contents = folder / _CONTENTS
-    return ReadImage(image, load_contents(image, contents), contents, (folder / _HASH).read_text())
+    entry = (folder / _ENTRY).read_bytes() if (folder / _ENTRY).exists() else None
+    return ReadImage(image, load_contents(image, contents), contents, (folder / _HASH).read_text(), entry)
 
 
 def _fetch_stub(shop: Workshop, suite: str | None) -> Path:
@@ -127,14 +132,17 @@ class _CopyWriter:
         self._writer = VolumeWriter(copy, self._scratch)
         self._archive = read.file(chain.initramfs) if chain.initramfs else None
 
-    def write(self, change: LoaderChange, stub: Path | None) -> None:
+    def write(self, change: LoaderChange, stub: Path | None) -> bytes | None:
+        """Change what boots; return the boot entry that the firmware is to have for that, if any."""
         image = ImageFile(self._copy, RAW, self._copy.stat().st_size)
         with ImageReader(image, self._scratch) as reader:
             volumes = {one.partition.number: one for one in reader.volumes}
+            esp = next((volumes[one.number] for one in self._read.contents.partitions if one.is_esp), None)
+            if change.asked.loader == "efi-stub":
+                return self._put_kernel(reader, esp, change.words)
             if stub is not None:
-                esp = next((volumes[one.number] for one in self._read.contents.partitions if one.is_esp), None)
                 self._put_uki(reader, esp, stub, change.words)
-                return
+                return None
             if not self._chain.texts:
                 raise InputError(f"image: {self._chain.loader} on it keeps its words in the program itself")
             changed = False
@@ -147,6 +155,7 @@ class _CopyWriter:
                     self._writer.put(reader, volume, place.path, new.encode(errors="surrogateescape"))
         if not changed:
             raise InputError(f"image: nothing in what {self._chain.loader} reads says what is to be changed")
+        return None
 
     def take_out(self, names: Sequence[str], cache: Cache) -> None:
         """Remove packages from the root of the copy."""
@@ -194,3 +203,16 @@ class _CopyWriter:
             parts[".initrd"] = self._archive
         make_uki(stub, parts, uki)
         self._writer.put(reader, esp, _BOOT_PROGRAM, uki.read_bytes())
+
+    def _put_kernel(self, reader: ImageReader, esp: Volume | None, words: str) -> bytes:
+        if esp is None or not self._chain.kernel:
+            raise InputError("image.loader: no EFI system partition, or no kernel, that UEFI could start")
+        kernel = self._read.file(self._chain.kernel).read_bytes()
+        if parse_efi_program(kernel).kind != "Linux":
+            raise InputError("image.loader: its kernel has no EFI stub (CONFIG_EFI_STUB)")
+        self._writer.put(reader, esp, _STUB_KERNEL, kernel)
+        told = f"{self._chain.words} {words}".strip()
+        if self._archive is not None:
+            self._writer.put(reader, esp, _STUB_INITRAMFS, self._archive.read_bytes())
+            told = f"initrd=\\{_STUB_INITRAMFS.replace('/', chr(92))} {told}"
+        return boot_entry(esp.partition, _STUB_KERNEL, "Linux", told)

@@ -6,6 +6,7 @@ from pathlib import Path
 from bootlab.build.cache import file_sha256
 from bootlab.build.debian import packages
 from bootlab.build.formats.cpio import Entry
+from bootlab.build.image.boot_entry import with_boot_entry
 from bootlab.build.image.changed_copy import LoaderChange, make_changed_copy
 from bootlab.build.image.contents import BIOS, UEFI, Chain
 from bootlab.build.image.image_file import open_image
@@ -35,6 +36,8 @@ def find_image_files(shop: Workshop, system: System) -> BootFiles:
     read, chain = find_booted_image(shop, system)
     by_uefi = system.machine.firmware == "ovmf"
     firmware = _fetch_ovmf(shop, system) if by_uefi else _Firmware()
+    if read.boot_entry is not None:
+        firmware = _with_boot_entry(shop, firmware, read.boot_entry)
     kernel = read.file(chain.kernel) if chain.kernel else None
     if kernel is None:
         raise InputError(
@@ -79,7 +82,11 @@ def find_booted_image(shop: Workshop, system: System) -> tuple[ReadImage, Chain]
     if change.is_none:
         return read, chain
     read = make_changed_copy(shop, read, chain, change)
-    return read, _expect_chain(read, by_uefi)
+    chain = _expect_chain(read, by_uefi)
+    if read.boot_entry is not None:
+        # The loader stays on the image, and is not asked.
+        chain = chain.model_copy(update={"loader": "the kernel's EFI stub", "programs": ()})
+    return read, chain
 
 
 def read_booted_entries(shop: Workshop, system: System, part: str) -> tuple[Entry, ...]:
@@ -117,6 +124,17 @@ def _fetch_ovmf(shop: Workshop, system: System) -> _Firmware:
     if not (code.is_file() and variables.is_file()):
         raise InputError(f"machine.firmware: {package.name} {package.version} has no {_CODE} with its {_VARIABLES}")
     return _Firmware(code, variables)
+
+
+def _with_boot_entry(shop: Workshop, firmware: _Firmware, entry: bytes) -> _Firmware:
+    variables = firmware.variables
+    assert variables is not None
+
+    def make(out: Path) -> None:
+        out.write_bytes(with_boot_entry(variables.read_bytes(), entry))
+
+    key = f"{file_sha256(variables)} {entry.hex()}"
+    return _Firmware(firmware.code, shop.cache.make("firmware-variables", key, make))
 
 
 def _vmlinux(shop: Workshop, kernel: Path) -> Path | None:

@@ -19,12 +19,16 @@ _CONTENTS = "contents.json"
 
 @dataclass(frozen=True, slots=True)
 class ReadImage:
-    """An image that was read: `folder` holds the files that its contents name."""
+    """An image that was read: `folder` holds the files that its contents name.
+
+    `boot_entry`: what its firmware is to have as a boot entry, in the place of the loader on it.
+    """
 
     image: ImageFile
     contents: ImageContents
     folder: Path
     sha256: str
+    boot_entry: bytes | None = None
 
     def file(self, name: str) -> Path:
         """Return the path of a file that the contents name."""

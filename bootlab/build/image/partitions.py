@@ -27,12 +27,16 @@ _PROTECTIVE = 0xEE
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A partition by its number, as a kernel counts; `type` is that of a GPT, None for an MBR's that has no such."""
+    """A partition by its number, as a kernel counts; `type` is that of a GPT, None for an MBR's that has no such.
+
+    `own`: what a GPT knows this very partition by.
+    """
 
     number: int
     start: int
     size: int
     type: uuid.UUID | None = None
+    own: uuid.UUID | None = None
 
     @property
     def end(self) -> int:
@@ -84,8 +88,8 @@ def _gpt(head: bytes) -> list[Partition]:
         if len(entry) < 48 or not any(entry[:16]):
             continue
         first, last = struct.unpack_from("<QQ", entry, 32)
-        kind = uuid.UUID(bytes_le=entry[:16])
-        found.append(Partition(index + 1, first * SECTOR, (last - first + 1) * SECTOR, kind))
+        kind, own = uuid.UUID(bytes_le=entry[:16]), uuid.UUID(bytes_le=entry[16:32])
+        found.append(Partition(index + 1, first * SECTOR, (last - first + 1) * SECTOR, kind, own))
     return found
 
 

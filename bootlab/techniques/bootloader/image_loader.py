@@ -37,7 +37,7 @@ def _waits_less(after: Evidence, before: Evidence) -> Effect:
     return Effect.PROVEN if old_ns - new_ns >= _LEAST_WAIT_NS else Effect.NONE
 
 
-def _may_have_a_uki(system: System, measured: Measured) -> str | None:
+def _may_have_no_loader(system: System, measured: Measured) -> str | None:
     if system.image is None:
         return _NO_IMAGE
     if system.machine.firmware != "ovmf":
@@ -45,6 +45,12 @@ def _may_have_a_uki(system: System, measured: Measured) -> str | None:
     if system.image.loader is not None:
         return f'image.loader is "{system.image.loader}" already'
     return None
+
+
+def _is_the_stub(after: Evidence, before: Evidence) -> Effect:
+    if m.BDS_ENTRY not in after.marks or m.EFI_STUB_ENTRY not in after.marks:
+        return Effect.NOT_SHOWN
+    return Effect.NONE if m.LOADER_ENTRY in after.marks or m.LOADER_ENTRY not in before.marks else Effect.PROVEN
 
 
 def _is_a_uki(after: Evidence, before: Evidence) -> Effect:
@@ -96,8 +102,31 @@ TECHNIQUES = (
             Layer.BOOTLOADER,
             'image.loader = "uki" (ukify build, installed as EFI/BOOT/BOOTX64.EFI or by a boot entry)',
             lambda system, measured: system.with_part("image", loader="uki"),
-            _may_have_a_uki,
+            _may_have_no_loader,
         ),
         proof=Proof(_is_a_uki),
+    ),
+    Technique(
+        name="bootloader_efi_stub",
+        text=Text(
+            summary="lets UEFI start the kernel itself, by its EFI stub and a boot entry, without a bootloader",
+            mechanism=(
+                "A kernel with CONFIG_EFI_STUB is a program of UEFI's. A boot entry in the firmware's variables names "
+                "it and has its command line; the stub reads the initramfs from the EFI system partition."
+            ),
+            cost=(
+                "no menu and no choice of kernel; each new kernel and initramfs is copied to the EFI system partition; "
+                "an image that is moved to another machine has lost its entry, and then boots by what is on it"
+            ),
+            risk=Risk.FUNCTION,
+            published=(none_published("Documentation/admin-guide/efi-stub.rst and efibootmgr(8)"),),
+        ),
+        change=Change(
+            Layer.BOOTLOADER,
+            'image.loader = "efi-stub" (efibootmgr --create --loader KERNEL --unicode WORDS)',
+            lambda system, measured: system.with_part("image", loader="efi-stub"),
+            _may_have_no_loader,
+        ),
+        proof=Proof(_is_the_stub),
     ),
 )

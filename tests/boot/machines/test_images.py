@@ -29,6 +29,7 @@ pytestmark = [pytest.mark.boot, pytest.mark.network]
 ROOT = Path(__file__).parents[3]
 KERNEL_SPEAKS = ('console = "login:"', 'console = "Linux version"')
 UEFI = ("memory_mib = 1024", 'memory_mib = 1024\nfirmware = "ovmf"\nfirmware_suite = "trixie"')
+STUB = ("[image]\n", '[image]\nloader = "efi-stub"\n')
 FIRMWARE = [m.PEI_ENTRY, m.DXE_ENTRY, m.BDS_ENTRY]
 
 Image = Callable[..., Path]
@@ -110,6 +111,7 @@ def test_an_image_is_built_and_boots_alike_by_bios_and_uefi(image: Image, shop: 
         ("grub", "raw", (UEFI,), [*FIRMWARE, m.LOADER_ENTRY, m.EXIT_BOOT_SERVICES, m.IMAGE_ENTRY]),
         ("systemd-boot", "raw", (UEFI,), [*FIRMWARE, m.LOADER_ENTRY, m.EFI_STUB_ENTRY, m.EXIT_BOOT_SERVICES]),
         ("uki", "raw", (UEFI,), [*FIRMWARE, m.LOADER_ENTRY, m.EFI_STUB_ENTRY, m.EXIT_BOOT_SERVICES]),
+        ("grub", "raw", (UEFI, STUB), [*FIRMWARE, m.EFI_STUB_ENTRY, m.EXIT_BOOT_SERVICES]),
     ],
 )
 def test_three_whole_boots_are_identical(

@@ -210,3 +210,28 @@ def test_a_root_that_is_full(tmp_path: Path, shop: Workshop) -> None:
 def ext4_free(image: Path) -> int:
     told = run(["dumpe2fs", "-h", image]).text
     return next(int(line.split()[-1]) for line in told.splitlines() if line.startswith("Free blocks:"))
+
+
+def test_the_kernel_is_laid_where_a_boot_entry_names_it(tmp_path: Path, shop: Workshop) -> None:
+    linux = bytearray(efi_program())
+    linux[0x202:0x206] = b"HdrS"
+    entries = ENTRIES | {"vmlinuz": bytes(linux), "loader/entries/a.conf": b"linux /vmlinuz\ninitrd /i\noptions ro\n"}
+    read = disk(tmp_path, shop, entries | {"i": b"an archive"})
+    changed = make_changed_copy(shop, read, read.contents.chains[UEFI], asked("quiet", loader="efi-stub"))
+    entry = changed.boot_entry
+    assert entry is not None and entry.endswith("initrd=\\EFI\\BOOT\\INITRD.IMG ro quiet\0".encode("utf-16-le"))
+    assert "\\EFI\\BOOT\\VMLINUZ.EFI\0".encode("utf-16-le") in entry
+    whole = tmp_path / "whole"
+    run(["qemu-img", "convert", "-O", "raw", changed.image.path, whole])
+    esp = f"{whole}@@{MIB}"
+    for name, content in (("VMLINUZ.EFI", bytes(linux)), ("INITRD.IMG", b"an archive")):
+        run(["mcopy", "-n", "-i", esp, f"::EFI/BOOT/{name}", tmp_path / name])
+        assert (tmp_path / name).read_bytes() == content
+    again = make_changed_copy(shop, read, read.contents.chains[UEFI], asked("quiet", loader="efi-stub"))
+    assert again == changed
+
+
+def test_a_kernel_that_is_no_program_of_uefis(tmp_path: Path, shop: Workshop) -> None:
+    read = disk(tmp_path, shop, ENTRIES | {"vmlinuz": b"MZ" + bytes(2000)})
+    with pytest.raises(InputError, match="not an EFI program|no EFI stub"):
+        make_changed_copy(shop, read, read.contents.chains[UEFI], asked(loader="efi-stub"))

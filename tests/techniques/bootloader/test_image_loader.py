@@ -7,7 +7,7 @@ from bootlab.techniques.bootloader.image_loader import TECHNIQUES
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured
 from bootlab.timeline import marks as m
 
-MENU, UKI = TECHNIQUES
+MENU, UKI, STUB = TECHNIQUES
 MS = 1_000_000
 
 
@@ -50,6 +50,19 @@ def test_a_uki_instead_of_a_loader() -> None:
     assert "already" in str(UKI.change.applies(changed, measured(600)))
     assert UKI.proof.prove(boot(5, stub=True), boot(600)) is Effect.PROVEN
     assert UKI.proof.prove(boot(600), boot(600)) is Effect.NONE
+
+
+def test_the_kernel_itself_instead_of_a_loader() -> None:
+    changed = STUB.change.apply(image_system(), measured(600))
+    assert changed.image is not None and changed.image.loader == "efi-stub"
+    assert STUB.change.applies(image_system(), measured(600)) is None
+    assert "booted by BIOS" in str(STUB.change.applies(image_system("default"), measured(600)))
+    assert "already" in str(STUB.change.applies(changed, measured(600)))
+    direct = Evidence({}, {}, {m.BDS_ENTRY: 100 * MS, m.EFI_STUB_ENTRY: 500 * MS}, "", None)
+    assert STUB.proof.prove(direct, boot(600)) is Effect.PROVEN
+    # A UKI is entered at a stub of its own, and that is a loader.
+    assert STUB.proof.prove(boot(5, stub=True), boot(600)) is STUB.proof.prove(direct, direct) is Effect.NONE
+    assert STUB.proof.prove(boot(600), boot(600)) is Effect.NOT_SHOWN
 
 
 def test_nothing_is_said_without_the_marks() -> None:
