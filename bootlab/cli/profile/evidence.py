@@ -1,11 +1,13 @@
 """What `bootlab audit` and `bootlab packages` look at besides a profile: the files that were booted, and the goal."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from bootlab.build import boot_files
 from bootlab.build.formats.cpio import Entry
+from bootlab.build.image.files import find_booted_image
 from bootlab.build.source.config_text import read_config
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
@@ -24,7 +26,7 @@ def gather_evidence(shop: Workshop, analysis: Analysis, goal: str | None) -> Aud
     """Return a profiled boot beside the files that it booted from. Raises as preparing the system does."""
     system = analysis.system
     config = boot_files.prepare(shop, system).kernel_config
-    return gather(
+    evidence = gather(
         analysis,
         shop.cache,
         initramfs=_entries(shop, system, "initramfs"),
@@ -32,6 +34,7 @@ def gather_evidence(shop: Workshop, analysis: Analysis, goal: str | None) -> Aud
         kernel_config=read_config(config) if config is not None else {},
         goal=goal,
     )
+    return evidence if system.image is None else replace(evidence, menu_s=find_booted_image(shop, system)[1].wait_s)
 
 
 def expect_goal(evidence: AuditedBoot, goal: str | None) -> None:

@@ -47,6 +47,8 @@ class AuditedBoot:
     """The unit that the boot is for; None when there is none by that name."""
     kernel_config: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
+    menu_s: float | None = None
+    """How long the bootloader of a disk image waits for a key; None where that is not known."""
 
     @cached_property
     def units_of_tasks(self) -> dict[int, str]:

@@ -11,6 +11,8 @@ from bootlab.build.cache import Cache
 from bootlab.build.formats.cpio import Entry
 from bootlab.findings.analysis import Analysis
 from bootlab.findings.audit.audited_boot import AuditedBoot, find_goal, read_units
+from bootlab.findings.audit.before_kernel import find_menu, find_work_before_kernel
+from bootlab.findings.audit.delays import find_delays
 from bootlab.findings.audit.finding import Audit, Finding
 from bootlab.findings.audit.idle_priority import find_idle_locks
 from bootlab.findings.audit.legacy_ptys import find_legacy_ptys
@@ -60,7 +62,14 @@ def _no_events(evidence: AuditedBoot) -> str | None:
     return None if evidence.udev_events else "no worker of udev was seen to open a uevent file"
 
 
+def _no_image(evidence: AuditedBoot) -> str | None:
+    return None if evidence.analysis.system.image is not None else "the system boots no disk image ([image])"
+
+
 KINDS: tuple[_Kind, ...] = (
+    _Kind("bootloader's menu", find_menu, _no_image),
+    _Kind("work before the kernel", find_work_before_kernel, _no_image),
+    _Kind("delays", find_delays),
     _Kind("initramfs modules never used", find_unused_modules, _no_initramfs),
     _Kind("modules loaded for nothing", find_idle_modules),
     _Kind("devices probed for nothing", find_fruitless_probes),

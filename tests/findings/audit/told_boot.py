@@ -14,7 +14,7 @@ from tests.profile.conftest import ProfileWriter
 
 KERNEL = (
     "start_kernel schedule do_idle cpu_startup_entry entry_SYSCALL_64 __x64_sys_wait4 __x64_sys_nanosleep "
-    "load_module do_init_module do_one_initcall really_probe unpack_to_rootfs kernel_init"
+    "load_module do_init_module do_one_initcall really_probe unpack_to_rootfs kernel_init i8042_probe udelay delay_tsc"
 ).split()
 
 
@@ -145,7 +145,31 @@ def _tell() -> Story:
     return story
 
 
-def analysis_of_the_boot(folder: Path, story: Story | None = None) -> Analysis:
+class Chain(ProfileWriter):
+    """A boot by UEFI that is told by who runs before the kernel; a driver of that waits 3 ms for its device."""
+
+    def __init__(self, loader_ns: int) -> None:
+        super().__init__(tuple(KERNEL))
+        self.marks = {"power_on": 0}
+        self.spend("[firmware]", 2_000_000, space=Space.STAGE)
+        self._mark("dxe_entry")
+        self.spend("[firmware];DxeCore@0x10", 5_000_000)
+        self.spend("[firmware];DxeCore@0x10;Ps2KeyboardDxe@0x20", 600_000)
+        self._mark("loader_entry")
+        self.spend("[firmware];DxeCore@0x10;GRUB@0x0", loader_ns)
+        self._mark("exit_boot_services")
+        self._mark("kernel_entry")
+        self.task("swapper/0", 0)
+        self.spend("swapper/0-0;start_kernel", 4_000_000)
+        self.spend("swapper/0-0;start_kernel;really_probe;i8042_probe;udelay;delay_tsc", 3_000_000, calls=30)
+        self._mark("ready")
+
+    def _mark(self, name: str) -> None:
+        self.cut(name)
+        self.marks[name] = self.t_ns
+
+
+def analysis_of_the_boot(folder: Path, story: Story | Chain | None = None, system: System = SYSTEM) -> Analysis:
     story = story or _tell()
     (folder / PROFILE).write_bytes(story.end())
     functions = [(0x1000 + 16 * number, "-", name) for number, name in enumerate(KERNEL)]
@@ -153,13 +177,13 @@ def analysis_of_the_boot(folder: Path, story: Story | None = None) -> Analysis:
     (folder / ABOUT).write_text(json.dumps(AboutProfile({}, (), None).as_json()))
     (folder / "trace.txt").write_text("bootlab-trace 1\nclock virtual 0\n")
     record = BootRecord(
-        system=SYSTEM.name, clock="virtual", accelerator="tcg", ns_per_instruction=1, cpu="max", seed=1,
+        system=system.name, clock="virtual", accelerator="tcg", ns_per_instruction=1, cpu="max", seed=1,
         outcome=Outcome.READY, detail="", instructions=story.instructions, idle_ns=story.idle_ns, marks=story.marks,
         phases=[], initcalls=[], kaslr_slide=0, facts={"modules": "virtio_blk floppy"}, console_sha256="0" * 64,
         key="0" * 64, hashes={"kernel": "1" * 64}, host={}, argv=[], started="2026-01-01T00:00:00+00:00", wall_s=1.0,
         run=str(folder),
     )  # fmt: skip
-    return analyse(SYSTEM, record, folder)
+    return analyse(system, record, folder)
 
 
 def _unit(name: str, *command: str, wanted: bool = True) -> PlannedUnit:
