@@ -155,16 +155,19 @@ def _virtual(sides: Sequence[_Side], number: int | None, run: Run, chosen: Chose
     with boot_progress(None, silent=silent) as progress, chosen.open(progress.note) as place:
         engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.count_boot(done.job.label))
         boots = FamilyBoots(engine, open_shop(silent=True), _seeds(sides, number), wall=False)
+        asked: dict[str, tuple[System, int]] = {}
+        for letter, side in zip(ascii_lowercase, sides, strict=False):
+            if side.system is not None:
+                # The side after it is compared with it: only the last needs no null changes.
+                nulls = DEFAULT_NULLS if side is not sides[last] else 0
+                progress.note(f"{side.name}: {len(boots.seeds)} boots on the virtual clock, {nulls} null changes")
+                asked[letter] = side.system, nulls
+        booted = boots.families(asked)
         families = []
-        for index, side in enumerate(sides):
-            if side.system is None:
-                assert side.recorded is not None  # a side has the one or the other
-                families.append(side.recorded)
-                continue
-            # The side after it is compared with it: only the last needs no null changes.
-            nulls = DEFAULT_NULLS if index < last else 0
-            progress.note(f"{side.name}: {len(boots.seeds)} boots on the virtual clock, {nulls} null changes")
-            families.append(boots.family(ascii_lowercase[index], side.system, nulls=nulls))
+        for letter, side in zip(ascii_lowercase, sides, strict=False):
+            family = booted.get(letter, side.recorded)
+            assert family is not None  # a side is booted, or on record
+            families.append(family)
         steps = [(index, index + 1) for index in range(last)]
         pairs = [_confirmed(boots, sides, families, step, progress) for step in steps]
         whole = pairs[0] if last == 1 else _confirmed(boots, sides, families, (0, last), progress)

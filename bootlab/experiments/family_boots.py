@@ -95,13 +95,27 @@ class FamilyBoots:
     def family(self, label: str, system: System, *, nulls: int, members: bool = True) -> Family:
         """Boot `system` with every seed, and `nulls` null changes of it; without `members` only those."""
         seeds = self.seeds if members else []
+        records = self.engine.boot_all(self._jobs(label, system, seeds, nulls))
+        return self._made(label, system, records[: len(seeds)], records[len(seeds) :])
+
+    def families(self, asked: Mapping[str, tuple[System, int]]) -> dict[str, Family]:
+        """Boot the families of several sides together: label -> a system and its number of null changes."""
+        jobs = [self._jobs(label, system, self.seeds, nulls) for label, (system, nulls) in asked.items()]
+        records = iter(self.engine.boot_all([job for one in jobs for job in one]))
+        booted = {label: [next(records) for _ in one] for label, one in zip(asked, jobs, strict=True)}
+        count = len(self.seeds)
+        return {
+            label: self._made(label, system, booted[label][:count], booted[label][count:])
+            for label, (system, _) in asked.items()
+        }
+
+    def _jobs(self, label: str, system: System, seeds: Sequence[int], nulls: int) -> list[Job]:
         jobs = [Job(f"{label}-s{seed}", self.prepare(system).with_seed(seed)) for seed in seeds]
         for number in range(1, nulls + 1):
             null = self.prepare(system.with_cmdline(f"{NULL_WORD}={number}"))
             seed = self.seeds[(number - 1) % len(self.seeds)]
             jobs.append(Job(f"{label}{NULL}{number}-s{seed}", null.with_seed(seed)))
-        records = self.engine.boot_all(jobs)
-        return self._made(label, system, records[: len(seeds)], records[len(seeds) :])
+        return jobs
 
     def with_nulls(self, family: Family, label: str, system: System, nulls: int) -> Family:
         """Return `family`, which `system` booted, with at least `nulls` null changes (virtual clock)."""

@@ -64,6 +64,20 @@ def test_null_changes_are_booted_where_too_few_are_there(tmp_path: Path) -> None
     assert booted.of("more-") == ["null2-s2", "null3-s3"], "and the first is on record"
 
 
+def test_families_of_several_sides_are_booted_together_and_each_is_what_it_is_alone(tmp_path: Path) -> None:
+    system = replayed(tmp_path, answer("slow", later_ns=5 * MS))
+    (alone := tmp_path / "alone").mkdir()
+    booted = Booted()
+    boots = boots_of(tmp_path, system, booted, parallel=8)
+    slow = system.with_cmdline("slow")
+    made = boots.families({"a": (system, 2), "b": (slow, 0)})
+    assert sorted(booted.labels) == ["a-null1-s1", "a-null2-s2", "a-s1", "a-s2", "a-s3", "b-s1", "b-s2", "b-s3"]
+    one = boots_of(alone, system, Booted())
+    for label, (asked, nulls) in {"a": (system, 2), "b": (slow, 0)}.items():
+        single = one.family(label, asked, nulls=nulls)
+        assert ready_ns(made[label]) == ready_ns(single) and len(made[label].null) == len(single.null) == nulls
+
+
 @pytest.mark.parametrize("parallel", [1, 2, 8])
 def test_one_boot_settles_what_is_inside_and_what_is_broken_whatever_the_cores(parallel: int, tmp_path: Path) -> None:
     """With idle cores further seeds may boot, and count only where they would have been booted anyway."""

@@ -37,15 +37,18 @@ def hold_exact(
     with null builds: what another build does by chance stops nothing.
     """
     again = against if isinstance(against, System) else None
+    booted: dict[str, Family] = {}
+    if again is not None and boots.engine.parallel > len(boots.seeds) + nulls:
+        booted = boots.families({BEFORE: (again, nulls), AFTER: (system, nulls)})
     if isinstance(against, GateBaseline):
         before = against
     else:
-        before = GateBaseline(against.name, boots.family(BEFORE, against, nulls=nulls))
+        before = GateBaseline(against.name, booted.get(BEFORE) or boots.family(BEFORE, against, nulls=nulls))
         if before.family is not None and before.family.failed is None:
             for what in figures:
-                # A figure that there is not is told before the other side is booted.
+                # A figure that there is not is told before the other side is booted, where that cannot be at once.
                 before.times(what)
-    after = boots.family(AFTER, system, nulls=nulls)
+    after = booted.get(AFTER) or boots.family(AFTER, system, nulls=nulls)
     while True:
         if after.failed is not None or (before.family is not None and before.family.failed is not None):
             return Held(before, after, {})
@@ -61,10 +64,15 @@ def hold_exact(
             return Held(before, after, _final(judged))
         builds = is_rebuilt(again, system) and len(after.fresh) + other >= NEAR_FRESH[1]
         note(f"near the limit: {own + other} fresh boots{', of null builds of both kernels' if builds else ''}")
-        if own and again is not None:
-            assert before.family is not None
-            before = GateBaseline(before.name, _freshly(boots, before.family, again, own, null_builds=builds))
-        after = _freshly(boots, after, system, other, null_builds=builds)
+        jobs = [
+            boots.fresh_jobs(before.family, again, own, null_builds=builds) if again and before.family else [],
+            boots.fresh_jobs(after, system, other, null_builds=builds),
+        ]
+        records = boots.engine.boot_all([*jobs[0], *jobs[1]])
+        if jobs[0] and before.family is not None:
+            fresh = (*before.family.fresh, *records[: len(jobs[0])])
+            before = GateBaseline(before.name, replace(before.family, fresh=fresh))
+        after = replace(after, fresh=(*after.fresh, *records[len(jobs[0]) :]))
 
 
 def hold_noisy(before: GateBaseline, after: Family, figures: dict[str, Limit]) -> Held:
@@ -81,13 +89,6 @@ def hold_noisy(before: GateBaseline, after: Family, figures: dict[str, Limit]) -
 
 def _limit(before: GateBaseline, what: str, limit: Limit) -> int | None:
     return limit.of(median_ns(before.times(what).seeds))
-
-
-def _freshly(boots: FamilyBoots, family: Family, system: System, number: int, *, null_builds: bool) -> Family:
-    if not number:
-        return family
-    records = boots.engine.boot_all(boots.fresh_jobs(family, system, number, null_builds=null_builds))
-    return replace(family, fresh=(*family.fresh, *records))
 
 
 def _final(judged: dict[str, GateJudgement]) -> dict[str, GateJudgement]:

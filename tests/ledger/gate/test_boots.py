@@ -3,6 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from bootlab.errors import InputError
 from bootlab.experiments.family import Family
 from bootlab.ledger.gate.boots import Held, hold_exact, hold_noisy
 from bootlab.ledger.gate.figures import GateBaseline
@@ -28,6 +31,21 @@ def test_a_boot_that_fails_breaks_the_gate_on_either_side() -> None:
 def held(folder: Path, booted: Booted, after: System, before: System) -> Held:
     boots = families(engine(new_run(folder), watcher=booted), before)
     return hold_exact(boots, after, before, {"ready": Limit()}, 5, lambda line: None)
+
+
+@pytest.mark.parametrize("parallel", [1, 9])
+def test_both_sides_are_booted_at_once_where_there_is_room(parallel: int, tmp_path: Path) -> None:
+    """The answer is the same; of a side that lacks the figure nobody learns before the other one is booted."""
+    system, booted = own_kernel(replayed(tmp_path, answer("slow", later_ns=50_000_000))), Booted()
+    boots = families(engine(new_run(tmp_path), parallel=parallel, watcher=booted), system)
+    found = hold_exact(boots, system.with_cmdline("slow"), system, {"ready": Limit()}, 5, lambda line: None)
+    assert found.judged["ready"].verdict is GateVerdict.LONGER and found.judged["ready"].longer_ns == 50_000_000
+    first = {label.partition("-")[0] for label in booted.labels[:8]}
+    assert first == {"before"} if parallel == 1 else "after-s1" in booted.labels
+    boots = families(engine(new_run(tmp_path / "other"), parallel=parallel, watcher=(other := Booted())), system)
+    with pytest.raises(InputError):
+        hold_exact(boots, system, system, {"no-such-mark": Limit()}, 5, lambda line: None)
+    assert any(label.startswith("after") for label in other.labels) is (parallel > 1)
 
 
 def test_what_another_build_does_by_chance_stops_nothing_near_the_limit(tmp_path: Path) -> None:
