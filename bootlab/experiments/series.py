@@ -7,11 +7,13 @@ from pydantic import Field
 
 from bootlab.document import Document
 from bootlab.errors import InputError
+from bootlab.experiments.chance import Chance, find_chances
 from bootlab.experiments.family import FRESH, NULL, Family
 from bootlab.experiments.store import Run, RunKind
 from bootlab.measure.record import BootRecord
 from bootlab.measure.record_files import read_record
 from bootlab.measure.statistics.series import Summary, summarize
+from bootlab.system import ClockKind
 from bootlab.targets.target import WARM_UP
 
 SCHEMA: Final = "bootlab.series/1"
@@ -28,18 +30,22 @@ class SeriesResult(Document):
     identical: bool
     """Whether the boots agree in every count, every mark and the console up to ready."""
     boots: list[BootRecord]
+    chances: list[Chance] = Field(default=[], exclude_if=lambda value: not value)
+    """Steps that take another time with every seed, by what the boots said; on the virtual clock."""
     run: str
 
 
 def series_of(run: Run, records: Sequence[BootRecord]) -> SeriesResult:
     """Return the series that the boots of a run are; at least one."""
     times = [record.ready_ns for record in records if record.ready_ns is not None]
+    by_seed = records[0].clock == ClockKind.VIRTUAL and len({record.seed for record in records}) == len(records)
     return SeriesResult(
         system=records[0].system,
         clock=records[0].clock,
         ready=summarize(times) if times else None,
         identical=are_identical(records),
         boots=list(records),
+        chances=find_chances(records) if by_seed else [],
         run=str(run.path),
     )
 

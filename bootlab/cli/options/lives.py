@@ -14,9 +14,10 @@ from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import boot_progress, err
 from bootlab.errors import BootFailed, InputError, MissingTool
+from bootlab.experiments.chance import Chance, tells_of_chance
 from bootlab.experiments.engine import Engine, Job
-from bootlab.experiments.lives.chance import outermost_seeds, with_processes
-from bootlab.experiments.lives.result import Chance, LivesResult, lives_result, tells_of_chance
+from bootlab.experiments.lives.chance_processes import outermost_seeds, with_processes
+from bootlab.experiments.lives.result import LivesResult, lives_result
 from bootlab.experiments.series import are_identical
 from bootlab.experiments.store import Run, RunKind
 from bootlab.measure.prepare import prepare

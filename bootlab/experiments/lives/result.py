@@ -1,26 +1,18 @@
 """What `--lives` found: the boots of each life, what only the first one did, and what was chance."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import Field
 
 from bootlab.document import Document
-from bootlab.experiments.lives.console_steps import KINDS, ConsoleStep, SaidLine, said_lines, steps_between
-from bootlab.experiments.series import are_identical
-from bootlab.kept_file import read_kept_bytes
+from bootlab.experiments.chance import Chance, find_chances, said_by
+from bootlab.experiments.console_steps import steps_between
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.statistics.series import Summary, summarize
-from bootlab.profile.recorded.trace import read_trace
-from bootlab.targets.target import TRACE
 
 SCHEMA: Final = "bootlab.lives/1"
-_SHARE: Final = 0.05
-"""A step that chance makes so much longer, as a share of the boot, is told by itself and taken out of the median."""
 _LEAST_NS: Final = 1_000_000
-_CHANCE_KINDS: Final = ("host keys",)
-"""Works whose time hangs on random numbers: an RSA key is two primes, and they are searched for."""
 _STEPS: Final = 12
 _LINES: Final = 8
 
@@ -40,39 +32,6 @@ class OnlyFirst(Document):
     """What the first life alone said there, its first lines."""
     said_count: int
     """How many lines those are."""
-
-
-class ChanceProcess(Document):
-    """A process to which chance gave more to do with one seed than with another."""
-
-    command: str
-    """Its command line, or its name where it executed nothing."""
-    function: str
-    """Of the profile, the function in which it executed most with the seed that took longest; empty where unknown."""
-    share: float
-    """Which part of what it executed that is."""
-    ran_ns: dict[str, int]
-    """How long it ran within the step, by seed: of the shortest boot and of the longest."""
-
-
-class Chance(Document):
-    """A step of one life that differs from seed to seed by more than 5 % of its boot."""
-
-    life: int
-    after: str
-    until: str
-    took_ns: dict[str, int]
-    """By seed."""
-    ended_ns: dict[str, int] = {}
-    """When it ended, ns since power-on, by seed."""
-    kinds: list[str]
-    processes: list[ChanceProcess] = []
-    """Whom the difference belongs to, by profiles of the shortest and the longest boot; empty where there are none."""
-
-    @property
-    def spread_ns(self) -> int:
-        """Return how much longer the longest took than the shortest."""
-        return max(self.took_ns.values()) - min(self.took_ns.values())
 
 
 class LifeBoots(Document):
@@ -124,25 +83,14 @@ def lives_result(
 
     Raises InputError for a trace that is damaged, OSError for a boot whose files are gone.
     """
-    said = {life: [_said(record) for record in records] for life, records in boots.items()}
     chances: list[Chance] = []
     lives = []
     for life, records in boots.items():
-        steps = _chance_steps(records, said[life])
-        chances += [
-            Chance(
-                life=life,
-                after=step.after,
-                until=step.until,
-                took_ns=_by_seed(records, step.took_ns),
-                ended_ns=_by_seed(records, step.ended_ns),
-                kinds=step.kinds,
-            )
-            for step in steps
-        ]
-        lives.append(_life(life, records, steps))
+        found = find_chances(records, life)
+        chances += found
+        lives.append(_life(life, records, found))
     first, last = min(boots), max(boots)
-    listed, rest_ns = _only_first(boots[first][0], boots[last][0], said[first][0], said[last][0])
+    listed, rest_ns = _only_first(boots[first][0], boots[last][0])
     some = next(iter(boots.values()))[0]
     return LivesResult(
         system=some.system,
@@ -157,45 +105,17 @@ def lives_result(
     )
 
 
-def tells_of_chance(record: BootRecord) -> bool:
-    """Say whether the console of a boot tells of a work that takes what chance makes it take: RSA's host key.
-
-    Raises as `lives_result`.
-    """
-    return any(pattern.search(line.text) for line in _said(record) for name, pattern in KINDS if name in _CHANCE_KINDS)
-
-
-def _by_seed(records: Sequence[BootRecord], values: Sequence[int]) -> dict[str, int]:
-    return {str(record.seed): value for record, value in zip(records, values, strict=True)}
-
-
-def _said(record: BootRecord) -> list[SaidLine]:
-    folder = Path(record.run)
-    if record.ready_ns is None or not (folder / TRACE).exists():
-        return []
-    return said_lines(read_kept_bytes(folder / "console.log"), read_trace(folder / TRACE), record.ready_ns)
-
-
-def _life(life: int, records: Sequence[BootRecord], steps: Sequence[ConsoleStep]) -> LifeBoots:
+def _life(life: int, records: Sequence[BootRecord], chances: Sequence[Chance]) -> LifeBoots:
     times = [record.ready_ns for record in records if record.ready_ns is not None]
     steady = None
-    if steps:
-        without = [sum(step.took_ns[index] for step in steps) for index in range(len(records))]
+    if chances:
+        without = [sum(chance.took_ns[str(record.seed)] for chance in chances) for record in records]
         steady = summarize([time - out for time, out in zip(times, without, strict=True)])
     return LifeBoots(life=life, ready=summarize(times) if times else None, steady=steady, boots=list(records))
 
 
-def _chance_steps(records: Sequence[BootRecord], said: Sequence[Sequence[SaidLine]]) -> list[ConsoleStep]:
-    if len(records) < 2 or any(record.ready_ns is None for record in records) or are_identical(records):
-        return []
-    boots = [(lines, record.ready_ns or 0) for lines, record in zip(said, records, strict=True)]
-    least_ns = _SHARE * min(ready_ns for _, ready_ns in boots)
-    return [step for step in steps_between(boots) if step.spread_ns > least_ns]
-
-
-def _only_first(
-    first: BootRecord, last: BootRecord, first_said: Sequence[SaidLine], last_said: Sequence[SaidLine]
-) -> tuple[list[OnlyFirst], int | None]:
+def _only_first(first: BootRecord, last: BootRecord) -> tuple[list[OnlyFirst], int | None]:
+    first_said, last_said = said_by(first), said_by(last)
     if first is last or first.ready_ns is None or last.ready_ns is None or not first_said or not last_said:
         return [], None
     steps = steps_between([(first_said, first.ready_ns), (last_said, last.ready_ns)])

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed
+from bootlab.experiments.chance import find_chances
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.family import expect_none_killed
 from bootlab.experiments.family_boots import FamilyBoots, wall_clock
@@ -64,6 +65,7 @@ class Trial:
             price=base.median.price,
             board_model=system.board_model,
             cost=self._cost(began),
+            chances=[] if self._boots.wall else find_chances(base.members),
             wrong=WRONG["wall" if self._boots.wall else "virtual"],
             hashes=base.median.hashes,
             host=base.median.host,

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from bootlab.document import Document
+from bootlab.experiments.chance import Chance
 from bootlab.measure.record import PhaseRecord, PriceRecord
 from bootlab.system import BoardModel, Storage
 from bootlab.techniques.model.evidence import Effect
@@ -241,6 +242,8 @@ class TryResult(Document):
     board_model: BoardModel | None = None
     """What a board's card, line and camera take, in every time here. None in older results."""
     cost: TrialCost | None = None
+    chances: list[Chance] = Field(default=[], exclude_if=lambda value: not value)
+    """Steps of the baseline that take another time with every seed, by what its boots said; on the virtual clock."""
     wrong: float | None = None
     """Of techniques that do nothing, the share that gets a verdict, at most. None in older results: up to 0.1 there."""
     hashes: dict[str, str]

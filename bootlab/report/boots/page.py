@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+from bootlab.experiments.chance import Chance
 from bootlab.experiments.trial.result import TryResult
 from bootlab.measure.record import BootRecord, InitcallRecord
 from bootlab.measure.statistics.series import spread_ns
 from bootlab.report.boots.screen import screen_section
 from bootlab.report.boots.side_by_side import Side
 from bootlab.report.boots.two_views import side_views, views
+from bootlab.report.lives.words import chance_words
 from bootlab.report.parts import charts
 from bootlab.report.parts.cautions import series_warnings, warnings
 from bootlab.report.parts.console import Console
@@ -67,7 +69,9 @@ def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
         ("null changes", "null", [one.judged_ns for one in base.null_members if one.judged_ns is not None]),
     ]
     what = result.clock if result.price is None else price_words(result.price.model)
+    told = [": ".join(chance_words(one, of_life=False)) for one in result.chances]
     sections = [
+        join(tag("p", caution, class_="caution", role="note") for caution in told),
         section("phases", "Where the time goes", waterfall(sides_of(result), what), _load_note(result)),
         section("stacks", "What adds up", ladder(result)),
         section("ablation", "What each adds to the whole", ablation_table(result)) if result.ablation else Html(),
@@ -116,11 +120,15 @@ def boot_page(record: BootRecord, consoles: Sequence[Console] = ()) -> str:
     return shell(f"{record.system}: one boot", head, sections)
 
 
-def series_page(records: Sequence[BootRecord], consoles: Sequence[Console] = ()) -> str:
-    """Return the page of a series: at least one boot of one system, on one clock."""
+def series_page(records: Sequence[BootRecord], consoles: Sequence[Console] = (), chances: Sequence[Chance] = ()) -> str:
+    """Return the page of a series: at least one boot of one system, on one clock.
+
+    `chances`: what took another time with every seed.
+    """
+    cautions = [*series_warnings(records), *(": ".join(chance_words(one, of_life=False)) for one in chances)]
     middle = median_boot(records)
     sections = [
-        join(tag("p", caution, class_="caution", role="note") for caution in series_warnings(records)),
+        join(tag("p", caution, class_="caution", role="note") for caution in cautions),
         section("family", "Every boot", _families([("boots", "recommended", records)]),
                 members_table([(middle.system, as_members(records))], middle.clock)),
         section("phases", "Where the time goes", _waterfalls([[middle]]), _load_of([middle]),

@@ -10,12 +10,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from bootlab.experiments.chance import Chance
 from bootlab.measure.price import counted_view, priced_view
 from bootlab.measure.record import BootRecord, PriceRecord
 from bootlab.measure.statistics.series import spread_ns
 from bootlab.report.boots.screen import screen_change, screen_lines
 from bootlab.report.boots.side_by_side import Side, align
 from bootlab.report.boots.two_views import views
+from bootlab.report.lives.words import chance_words
 from bootlab.report.parts.cautions import series_warnings, warnings
 from bootlab.report.parts.figures import (
     COUNTED,
@@ -84,8 +86,11 @@ def _charges(record: BootRecord) -> Table:
     return rows
 
 
-def series(records: Sequence[BootRecord]) -> RenderableType:
-    """Return a series: median, spread and every boot; at least one record, all of one system on one clock."""
+def series(records: Sequence[BootRecord], chances: Sequence[Chance] = ()) -> RenderableType:
+    """Return a series: median, spread and every boot; at least one record, all of one system on one clock.
+
+    `chances`: what took another time with every seed.
+    """
     middle = median_boot(records)
     times, whole = ready_times(records), median_ready_ns(records)
     head = Text(visible(middle.system), style="bold")
@@ -110,7 +115,8 @@ def series(records: Sequence[BootRecord]) -> RenderableType:
     # Boots that fail alike say so once.
     why = dict.fromkeys(f"{record.outcome.value}: {record.detail}" for record in records if record.ready_ns is None)
     lines += [Text(visible(line), style="red") for line in why]
-    lines += [Text(f"caution: {caution}", style="yellow") for caution in series_warnings(records)]
+    cautions = [*series_warnings(records), *(": ".join(chance_words(one, of_life=False)) for one in chances)]
+    lines += [Text(visible(f"caution: {caution}"), style="yellow") for caution in cautions]
     if middle.phases:
         lines += [Text(), Text(f"phases of the median boot, seed {middle.seed}"), _phases(middle)]
     lines += screen_lines(records)

@@ -24,8 +24,8 @@ def series_view(run: Run, result: SeriesResult) -> View:
     last = [("last boot", result.boots[-1].run)]
     return View(
         result,
-        (text.series(result.boots),),
-        Page(lambda elsewhere: page.series_page(result.boots, read_consoles(last))),
+        (text.series(result.boots, result.chances),),
+        Page(lambda elsewhere: page.series_page(result.boots, read_consoles(last), result.chances)),
         markdown=lambda: series_markdown(result),
     )
 

@@ -1,6 +1,7 @@
 """The page of a disk image's lives: their phases on one axis, what only the first did, chance, every boot."""
 
-from bootlab.experiments.lives.result import Chance, LivesResult
+from bootlab.experiments.chance import Chance
+from bootlab.experiments.lives.result import LivesResult
 from bootlab.report.boots.side_by_side import Side
 from bootlab.report.lives.words import chance_words, life_words, process_words, rest_words, title
 from bootlab.report.parts.console import Console

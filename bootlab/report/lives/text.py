@@ -6,7 +6,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bootlab.experiments.lives.result import Chance, LivesResult, OnlyFirst
+from bootlab.experiments.chance import Chance
+from bootlab.experiments.lives.result import LivesResult, OnlyFirst
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.report.boots.side_by_side import Side, align
 from bootlab.report.lives.words import chance_words, life_words, process_words, rest_words, step_words, title

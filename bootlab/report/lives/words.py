@@ -1,6 +1,7 @@
 """The words by which a terminal and a page tell of a disk image's lives."""
 
-from bootlab.experiments.lives.result import Chance, ChanceProcess, LifeBoots, LivesResult, OnlyFirst
+from bootlab.experiments.chance import Chance, ChanceProcess
+from bootlab.experiments.lives.result import LifeBoots, LivesResult, OnlyFirst
 from bootlab.report.parts.figures import ms
 
 _SHOWN = 60
@@ -26,14 +27,12 @@ def step_words(step: OnlyFirst | Chance) -> str:
     return step.until if len(step.until) <= _SHOWN else f"{step.until[:_SHOWN]}..."
 
 
-def chance_words(chance: Chance) -> tuple[str, str]:
-    """Return what chance decided, and what it took by seed."""
+def chance_words(chance: Chance, *, of_life: bool = True) -> tuple[str, str]:
+    """Return what chance decided, and what it took by seed. Without `of_life` the boots were of one life alone."""
     took = chance.took_ns.values()
     kinds = f" ({', '.join(chance.kinds)})" if chance.kinds else ""
-    head = (
-        f"chance, life {chance.life}{kinds}: {ms(min(took))} to {ms(max(took))} ms by seed, up to the line "
-        f'"{step_words(chance)}"'
-    )
+    life = f", life {chance.life}" if of_life else ""
+    head = f'chance{life}{kinds}: {ms(min(took))} to {ms(max(took))} ms by seed, up to the line "{step_words(chance)}"'
     return head, ", ".join(f"seed {seed}: {ms(ns)}" for seed, ns in chance.took_ns.items())
 
 

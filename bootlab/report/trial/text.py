@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bootlab.experiments.trial.result import Judged, Step, TryResult
+from bootlab.report.lives.words import chance_words
 from bootlab.report.parts.figures import COUNTED, count, ms, percent, price_words, ratio_words, spread_words, visible
 from bootlab.report.parts.terminal_tables import CellBar, foot, keep_whole, plain_table
 from bootlab.report.trial.words import (
@@ -44,6 +45,8 @@ def try_result(result: TryResult) -> RenderableType:
         Text(f"moves by {spread_words(base.spread_ns, base.total_ns)} for no reason, over {boots} boots"),
         *([Text(f"times: {time_words(result)}")] if result.storage is not None else []),
     ]
+    told = (": ".join(chance_words(one, of_life=False)) for one in result.chances)
+    lines += [Text(visible(f"caution: {one}"), style="yellow") for one in told]
     if result.alone:
         lines += [Text(), _verdicts(result)]
     # A ladder climbed without them has its own reasons; else a step has some only where its technique alone has none.

@@ -5,35 +5,12 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.experiments.lives.result import lives_result, tells_of_chance
+from bootlab.experiments.lives.result import lives_result
 from bootlab.experiments.series import recorded_boots
 from bootlab.experiments.store import Store
-from bootlab.measure.record import BootRecord, Outcome
-from tests.cli.recorded_runs import boots, lives_run
-
-MS = 1_000_000
-
-
-def boot(folder: Path, seed: int, ready_ms: int, *said: tuple[int, str]) -> BootRecord:
-    """Return a boot that leaves a console and a trace; `said`: lines and their ms."""
-    folder.mkdir()
-    (folder / "console.log").write_text("".join(f"{text}\n" for _, text in said))
-    records = "".join(f"console {at * MS} {at * MS} {len(text) + 1}\n" for at, text in said)
-    (folder / "trace.txt").write_text(f"bootlab-trace 1\nclock virtual 0\n{records}")
-    record = boots("series-before.json")[0]
-    marks = {**record.marks, "ready": ready_ms * MS}
-    return record.model_copy(
-        update={"marks": marks, "seed": seed, "run": str(folder), "outcome": Outcome.READY, "instructions": seed}
-    )
-
-
-def first_life(folder: Path, seed: int, key_ms: int) -> BootRecord:
-    said = [(100, "kernel"), (110, "machine ID made"), (120, "network"), (120 + key_ms, "Generating rsa host keys")]
-    return boot(folder, seed, 500 + key_ms, *said, (130 + key_ms, "sshd up"))
-
-
-def later_life(folder: Path, seed: int) -> BootRecord:
-    return boot(folder, seed, 480, (100, "kernel"), (115, "network"), (125, "sshd up"))
+from bootlab.measure.record import Outcome
+from tests.cli.recorded_runs import lives_run
+from tests.experiments.said_boots import MS, first_life, later_life, said_boot
 
 
 def test_what_only_the_first_life_did_is_told_and_the_account_closes(tmp_path: Path) -> None:
@@ -52,8 +29,10 @@ def test_what_only_the_first_life_did_is_told_and_the_account_closes(tmp_path: P
 def test_a_work_of_a_first_boot_is_told_however_short_it_is(tmp_path: Path) -> None:
     others = [(200 + 10 * number, f"unit {'abcdefghijklmnopqrst'[number] * 3}") for number in range(20)]
     later = [(at // 2 + 100, text) for at, text in others]
-    one = boot(tmp_path / "1", 1, 900, (100, "kernel"), (101, "Initializing machine ID"), (102, "systemd"), *others)
-    two = boot(tmp_path / "2", 1, 600, (100, "kernel"), (102, "systemd"), *later)
+    one = said_boot(
+        tmp_path / "1", 1, 900, (100, "kernel"), (101, "Initializing machine ID"), (102, "systemd"), *others
+    )
+    two = said_boot(tmp_path / "2", 1, 600, (100, "kernel"), (102, "systemd"), *later)
     result = lives_result({1: [one], 2: [two]}, 60, "/run")
     (step,) = [step for step in result.only_first if step.kinds]
     assert (step.kinds, step.said, step.first_ns, step.later_ns) == (
@@ -78,11 +57,6 @@ def test_chance_is_named_by_its_step_and_taken_out_of_the_median(tmp_path: Path)
     # Without the step every seed took the same.
     assert first.steady is not None and (first.steady.min_ns, first.steady.max_ns) == (500 * MS, 500 * MS)
     assert later.steady is None and later.ready is not None and later.ready.min_ns == later.ready.max_ns
-
-
-def test_a_boot_that_makes_host_keys_is_known_by_what_it_says(tmp_path: Path) -> None:
-    assert tells_of_chance(first_life(tmp_path / "1", 1, 40))
-    assert not tells_of_chance(later_life(tmp_path / "2", 1))
 
 
 def test_a_boot_that_was_not_ready_is_no_figure(tmp_path: Path) -> None:

@@ -5,16 +5,18 @@ The records under data/report are fixtures with made-up figures; no figure here 
 
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from rich.console import Console, RenderableType
 
 from bootlab.errors import InputError
+from bootlab.experiments.chance import Chance
 from bootlab.experiments.trial.result import StackName
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.report.boots import text
-from bootlab.report.boots.page import try_page
+from bootlab.report.boots.page import series_page, try_page
 from bootlab.report.boots.steps_text import steps
 from bootlab.report.trial.text import try_result
 from bootlab.system import BoardModel, Storage
@@ -241,3 +243,31 @@ def test_steps_say_which_system_was_never_ready() -> None:
     out = printed(steps(*with_a_failure()))
     assert "2 fixture-no-self-tests not ready" in " ".join(out.split())
     assert "hung: nothing for 5 s" in " ".join(out.split())
+
+
+CHANCE = Chance(
+    life=1,
+    after="kernel",
+    until="Generating rsa keys",
+    took_ns={"1": 40_000_000, "2": 340_000_000},
+    kinds=["host keys"],
+)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        lambda: text.series(series("series-before.json"), [CHANCE]),
+        lambda: try_result(trial().model_copy(update={"chances": [CHANCE]})),
+    ],
+)
+def test_what_is_chance_by_seed_is_named_beside_the_median(shown: Callable[[], RenderableType]) -> None:
+    said = " ".join(printed(shown()).split())
+    assert 'caution: chance (host keys): 40.00 to 340.00 ms by seed, up to the line "Generating rsa keys"' in said
+    assert "seed 1: 40.00, seed 2: 340.00" in said
+    assert "caution: chance" not in printed(text.series(series("series-before.json")))
+    pages = (
+        series_page(series("series-before.json"), (), [CHANCE]),
+        try_page(trial().model_copy(update={"chances": [CHANCE]})),
+    )
+    assert all("chance (host keys): 40.00 to 340.00 ms by seed" in page for page in pages)

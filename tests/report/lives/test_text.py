@@ -4,7 +4,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bootlab.experiments.lives.result import Chance, ChanceProcess, LivesResult, OnlyFirst, lives_result
+from bootlab.experiments.chance import Chance, ChanceProcess
+from bootlab.experiments.lives.result import LivesResult, OnlyFirst, lives_result
 from bootlab.measure.record import Outcome
 from bootlab.report.lives.page import lives_page
 from bootlab.report.lives.text import lives

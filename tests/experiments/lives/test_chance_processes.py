@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.experiments.lives.chance import Ran, differing, outermost_seeds, ran_between, with_processes
-from bootlab.experiments.lives.result import Chance
+from bootlab.experiments.chance import Chance
+from bootlab.experiments.lives.chance_processes import Ran, differing, outermost_seeds, ran_between, with_processes
 from tests.report.analysed import analysis_of, small_profile
 
 

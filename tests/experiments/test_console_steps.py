@@ -1,6 +1,6 @@
 """Two boots beside each other: lines are known again by their words, and the steps of a boot add up to its time."""
 
-from bootlab.experiments.lives.console_steps import POWER_ON, READY, SaidLine, said_lines, steps_between
+from bootlab.experiments.console_steps import POWER_ON, READY, SaidLine, said_lines, steps_between
 from bootlab.profile.recorded.trace import parse_trace
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from bootlab.experiments.lives.result import Chance, ChanceProcess
+from bootlab.experiments.chance import Chance, ChanceProcess
 from bootlab.findings.analysis import Analysis
 from bootlab.profile.recorded.profile import Profile
 from bootlab.profile.tables.processes import Process, task_roots
