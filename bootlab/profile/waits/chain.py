@@ -20,6 +20,8 @@ class LinkKind(StrEnum):
 
     FIRMWARE = "firmware"
     """Before the loaded image: no tasks yet."""
+    LOADER = "loader"
+    """A disk's bootloader, from its first instruction; what it has the firmware do is in it."""
     SPL = "SPL"
     """A board's first stage, from its first instruction."""
     OPENSBI = "OpenSBI"

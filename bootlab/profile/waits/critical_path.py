@@ -139,6 +139,7 @@ _STAGES: Final = (
     (m.SPL_ENTRY, LinkKind.SPL),
     (m.OPENSBI_ENTRY, LinkKind.OPENSBI),
     (m.UBOOT_ENTRY, LinkKind.UBOOT),
+    (m.LOADER_ENTRY, LinkKind.LOADER),
     (m.IMAGE_ENTRY, LinkKind.DECOMPRESSOR),
 )
 """What runs behind the firmware and before the kernel, by the mark that it begins with."""

@@ -25,6 +25,7 @@ _SEGMENTS = 300
 _BOUND = {Bound.CPU: "CPU", Bound.IO: "I/O", Bound.WAIT: "waiting"}
 PATH_KINDS = {
     "firmware": "stage",
+    "loader": "stage",
     "SPL": "stage",
     "OpenSBI": "stage",
     "U-Boot": "stage",

@@ -55,24 +55,27 @@ def start_worker(writer: Any, init: int) -> int:
 
 def test_stages_come_first_and_everything_tiles(profile_writer: Any) -> None:
     writer = profile_writer
-    writer.spend("[firmware]", 70, space=Space.STAGE)
+    writer.spend("[firmware]", 30, space=Space.STAGE)
+    writer.cut("loader_entry")
+    writer.spend("[firmware];GRUB@0x0", 40, space=Space.STAGE)
     writer.cut("image_entry")
     writer.spend("[decompressor];unzstd", 20, space=Space.STAGE)
     writer.cut("kernel_entry")
     _, init = boot(writer)
     writer.spend(INIT + ";acpi_init", 300)
-    marks = {"power_on": 0, "image_entry": 70, "kernel_entry": 90, "ready": 400}
+    marks = {"power_on": 0, "loader_entry": 30, "image_entry": 70, "kernel_entry": 90, "ready": 400}
     path = find_critical_path(finish(writer), marks)
     assert rows(path) == [
-        ("firmware", "firmware", 70),
+        ("firmware", "firmware", 30),
+        ("loader", "loader", 40),
         ("decompressor", "decompressor", 20),
         ("running", "swapper/0-0", 100),
         ("runnable", "init-1", 10),
         ("running", "init-1", 200),
     ]
     assert path.task == init and path.ready and path.totals[LinkKind.RUNNING] == 300
-    assert [segment.what for segment in path.segments[:2]] == ["[firmware]", "unzstd"]
-    assert path.segments[3].frames[0].name == "swapper/0-0", "it had the CPU meanwhile"
+    assert [segment.what for segment in path.segments[:3]] == ["[firmware]", "GRUB@0x0", "unzstd"]
+    assert path.segments[4].frames[0].name == "swapper/0-0", "it had the CPU meanwhile"
 
 
 def test_a_completion_is_followed_to_the_task_that_completes(profile_writer: Any) -> None:
