@@ -188,6 +188,19 @@ class RestoredRecord(Document):
     kept_ns: Nanoseconds
 
 
+class PowerOnRecord(Document):
+    """What a boot found as it was switched on, and what was wrong with that."""
+
+    kind: str
+    fault: str | None = None
+    fault_file: str | None = None
+    """The file in which a bit was turned."""
+    source: str | None = None
+    """What it went on from, as the guest says: its root in `kept-ram` or on `disk`, or its hibernation `image`."""
+    refused: str | None = None
+    """Why it did not take what it found, as the guest says; None where it did."""
+
+
 class BootRecord(Document):
     """One boot. Times are ns since power-on on `clock`."""
 
@@ -234,6 +247,8 @@ class BootRecord(Document):
     """What was seen on the screen; None for a system without `[screen]`."""
     restored: RestoredRecord | None = Field(default=None, exclude_if=lambda value: value is None)
     """Of a machine that went on from a snapshot: its times are ns since then. None for one that was powered on."""
+    power_on: PowerOnRecord | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Of a system that may find something as it is switched on; None for others."""
     kaslr_slide: int | None
     facts: dict[str, str]
     console_sha256: str

@@ -21,13 +21,14 @@ from bootlab.measure.record import (
     InitcallRecord,
     Outcome,
     PictureRecord,
+    PowerOnRecord,
     ScreenRecord,
     StageRecord,
 )
 from bootlab.profile.asked.marks import marks_looked_for
 from bootlab.profile.recorded.disk_requests import REQUESTS, disk_use, read_disk_requests
 from bootlab.profile.recorded.trace import DISKS, SCREEN, TRAPS, PluginTrace, Stamp
-from bootlab.system import ClockKind, System
+from bootlab.system import ClockKind, PowerOn, System
 from bootlab.targets.target import LineStamps, Names
 from bootlab.timeline import marks as m
 
@@ -92,6 +93,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         guest_clock=_place_clock(seen, trace),
         exact_disks=DISKS in trace.exact if trace is not None and trace.asked_for(DISKS) else None,
         disks=_disk_records(seen, ready),
+        power_on=_power_on_record(system, heard.guest.facts),
         kaslr_slide=trace.slide if trace is not None else None,
         facts=heard.guest.facts,
         console_sha256=hashlib.sha256(heard.raw[: heard.ready_offset]).hexdigest(),
@@ -186,6 +188,21 @@ def _screen_record(system: System, trace: PluginTrace | None, pictures: Sequence
         frames_up_to=trace.frames_up_to,
         pictures=list(pictures),
         lost=looks.lost,
+    )
+
+
+def _power_on_record(system: System, facts: Mapping[str, str]) -> PowerOnRecord | None:
+    finds = system.rootfs is not None and system.rootfs.kept_ram is not None
+    image = "image" if facts.get("hibernation") == "resumed" else None
+    if system.power_on is None and not finds:
+        return None
+    asked = system.power_on or PowerOn()
+    return PowerOnRecord(
+        kind=asked.kind.value,
+        fault=None if asked.fault is None else asked.fault.value,
+        fault_file=asked.fault_file,
+        source=facts.get("root_source", image),
+        refused=facts.get("kept_ram_refused", facts.get("hibernation_refused")),
     )
 
 

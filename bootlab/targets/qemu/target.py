@@ -33,6 +33,7 @@ from bootlab.targets.qemu.image_stages import image_stage_lines
 from bootlab.targets.qemu.kvm import probe_kvm
 from bootlab.targets.qemu.life import expect_lives, left_by, life_config, make_room, press_power_button
 from bootlab.targets.qemu.network import GuestNetwork, read_network
+from bootlab.targets.qemu.power_on import LeftFiles, finding, leaving, leaving_config, make_left_files
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
 from bootlab.targets.qemu.program import find_firmware, probe_qemu_version, require_qemu
 from bootlab.targets.qemu.screen import picture_hashes, screen_lines, write_pictures
@@ -60,6 +61,8 @@ class QemuPrepared(Prepared):
     network: GuestNetwork | None = None
     lasting: bool = False
     """It is a life: what the guest writes is kept."""
+    left: LeftFiles | None = None
+    """What it leaves to another power-on, or finds."""
 
     @asynccontextmanager
     async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:
@@ -77,7 +80,10 @@ class QemuPrepared(Prepared):
                 None if wire is None else wire.descriptor,
                 kept.files(self.files),
                 kept.identity(),
-                self.lasting,
+                memory=self.left.memory if self.left is not None else None,
+                overlays=self.left.overlays if self.left is not None else None,
+                words=self.left.words if self.left is not None else "",
+                lasting=self.lasting,
             )
             argv += qemu_argv(system, self.files, wiring)
             inherited = () if wire is None else wire.inherited
@@ -125,6 +131,19 @@ class QemuPrepared(Prepared):
 
     def after_life(self, folder: Path, identity: str) -> Self:
         return replace(self, files=left_by(self.files, folder), hashes={**self.hashes, "life_before": identity})
+
+    @property
+    def left_at(self) -> str:
+        return self.left.until if self.left is not None else ""
+
+    def leaving(self, folder: Path, system: System) -> Self:
+        left = leaving(system, folder, self.left)
+        if folder != Path():
+            make_left_files(left, self.left, self.files)
+        return replace(self, left=left, plugin_config=leaving_config(self.plugin_config or "", left.stop))
+
+    def finding(self, folder: Path, identity: str) -> Self:
+        return replace(self, left=finding(self.system, folder, self.files), hashes={**self.hashes, "found": identity})
 
     @property
     def unseen(self) -> tuple[str, ...]:
