@@ -5,7 +5,7 @@ from bootlab.errors import InputError
 from bootlab.measure.life import life_before, live
 from bootlab.measure.power_on import leave, system_before
 from bootlab.profile.asked.request import ProfileRequest
-from bootlab.system import PowerOnKind, System
+from bootlab.system import System
 from bootlab.targets.registry import target_of
 from bootlab.targets.target import BootRequest, Prepared
 from bootlab.timeline.marks import OWN
@@ -28,7 +28,7 @@ def prepare(
                 hint=f'for example {key} = "{"ready" if key == "booted.mark" else "checked"}"',
             )
     prepared = target_of(system).prepare(shop, system, BootRequest(watch, profile))
-    if system.power_on is not None and system.power_on.kind is not PowerOnKind.COLD:
+    if system.power_on is not None and system.power_on.finds:
         left = leave(shop, prepare(shop, system_before(system)), system)
         return prepared.finding(left.folder, left.identity)
     if system.image is None or system.image.life == 1 or not prepared.remembers:

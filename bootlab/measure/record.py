@@ -258,7 +258,7 @@ class BootRecord(Document):
     hashes: dict[str, str]
     """sha256 of kernel, initramfs, qemu, firmware, plugin; one per input that there is."""
     sizes: dict[str, int] = {}
-    """Bytes of kernel, initramfs, rootfs and disks: one per input that there is."""
+    """Bytes of kernel, initramfs, rootfs and disks: one per input that there is. `found`: what a boot before left."""
     load_ns: Nanoseconds = 0
     """Time to load kernel and initramfs by the system's storage model; comes before power-on, and is in no mark."""
     storage: Storage | None = None

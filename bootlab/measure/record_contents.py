@@ -20,11 +20,13 @@ from bootlab.measure.record import (
     GuestClock,
     InitcallRecord,
     Outcome,
+    PhaseRecord,
     PictureRecord,
     PowerOnRecord,
     ScreenRecord,
     StageRecord,
 )
+from bootlab.measure.waking import counted_from_wake, is_waking, marks_of_waking, phases_of_waking
 from bootlab.profile.asked.marks import marks_looked_for
 from bootlab.profile.recorded.disk_requests import REQUESTS, disk_use, read_disk_requests
 from bootlab.profile.recorded.trace import DISKS, SCREEN, TRAPS, PluginTrace, Stamp
@@ -52,10 +54,13 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
     prepared, system, heard = seen.prepared, seen.system, seen.heard
     virtual = system.clock.kind is ClockKind.VIRTUAL
     trace = counted_from_snapshot(seen.trace(), prepared.restored) if virtual else None
+    trace = counted_from_wake(trace, system)
     ready = _find_ready_stamp(seen, trace)
     marks = _collect_marks(heard.guest.marks, trace, ready)
     if prepared.restored is not None:
         marks = marks_of_clone(marks)
+    if is_waking(system):
+        marks = marks_of_waking(marks)
     if ending.outcome is Outcome.READY:
         # A PID 1 that ends after all that was asked for: the host's timing decides whether it still gets there.
         marks.pop(m.PANIC, None)
@@ -83,9 +88,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         price=price_record(system, trace, ready) if ending.outcome is Outcome.READY else None,
         marks=marks,
         drivers=_list_drivers(trace),
-        phases=priced_phases(phase_records(marks, seen.directory, system.booted.mark), system, trace, ready)
-        if prepared.restored is None
-        else phases_of_clone(marks),
+        phases=_phases(seen, marks, trace, ready),
         screen=_screen_record(system, trace, pictures),
         restored=restored_record(prepared.restored),
         bootstage=stage_records(heard.text),
@@ -110,6 +113,16 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         wall_s=round(run.wall_s, 3),
         run=str(seen.directory),
     )
+
+
+def _phases(
+    seen: ObservedBoot, marks: dict[str, int], trace: PluginTrace | None, ready: Stamp | None
+) -> list[PhaseRecord]:
+    if seen.prepared.restored is not None:
+        return phases_of_clone(marks)
+    if m.WAKE in marks and is_waking(seen.system):
+        return phases_of_waking(marks)
+    return priced_phases(phase_records(marks, seen.directory, seen.system.booted.mark), seen.system, trace, ready)
 
 
 def cut_initcalls(trace: PluginTrace, symbols: Names | None, marks: Mapping[str, int]) -> list[InitcallRecord]:
@@ -235,7 +248,11 @@ def _place_clock(seen: ObservedBoot, trace: PluginTrace | None) -> GuestClock | 
         ends = dict(trace.console_ends())
         sent = [(ends[line.end_offset].t_ns, line.text) for line in lines if line.end_offset in ends]
     # A clone's kernel counts from its own power-on.
-    placed = None if seen.prepared.restored else place_guest_clock(sent, HOST if trace is None else VIRTUAL)
+    placed = (
+        None
+        if seen.prepared.restored or is_waking(seen.system)
+        else place_guest_clock(sent, HOST if trace is None else VIRTUAL)
+    )
     if placed is None:
         return None
     return GuestClock(offset_ns=placed.offset_ns, uncertainty_ns=placed.uncertainty_ns, since_ns=placed.since_ns)

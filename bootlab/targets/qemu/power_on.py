@@ -12,12 +12,22 @@ from typing import Final
 from bootlab.build.root.left_disks import MEMORY, disk_file
 from bootlab.errors import InputError
 from bootlab.process import run
-from bootlab.system import KEEPS_RAM, BootFiles, Fault, PowerOnKind, System
+from bootlab.symbols.table import SymbolTable
+from bootlab.system import KEEPS_RAM, WAKES, BootFiles, Fault, PowerOnKind, System
 from bootlab.targets.qemu.argv import MemoryFile, Overlays
+from bootlab.timeline import marks as m
 
 _STOPS: Final = {Fault.REFILL_CUT: "refill_half", Fault.HANG: "root_kept"}
 """The guest's mark at which the boot before is cut off that leaves such a fault (guest/kept/main.c)."""
 _KEPT: Final = "kept"
+_SUSPENDING: Final = "suspending"
+_RESET_VECTOR: Final = 0xFFFFFFF0
+_LEAST_CODE: Final = 8
+_SEEN: Final = {
+    PowerOnKind.SUSPENDED: ((m.KERNEL_WAKES, "wakeup_long64"),),
+    PowerOnKind.IDLE: ((m.WAKE, "s2idle_wake"),),
+}
+"""Marks of a machine that wakes, and the kernel's functions whose first execution they are."""
 _HIBERNATING, _FAILED = "hibernating", "not_slept"
 """guest/sleep/main.c"""
 
@@ -42,8 +52,8 @@ def leaving(system: System, folder: Path, found: LeftFiles | None) -> LeftFiles:
     Raises InputError for a system that finds nothing.
     """
     asked = system.power_on
-    if asked is None or asked.kind is PowerOnKind.COLD:
-        raise InputError("power_on.kind: a cold machine finds nothing of a boot before it")
+    if asked is None or not asked.finds:
+        raise InputError("power_on.kind: this machine finds nothing of a boot before it")
     if asked.kind in KEEPS_RAM:
         stop = _STOPS.get(asked.fault, _KEPT) if asked.fault is not None else _KEPT
         return LeftFiles(memory=MemoryFile(folder / MEMORY, shared=True), until=stop, stop=stop)
@@ -71,6 +81,27 @@ def finding(system: System, folder: Path, files: BootFiles) -> LeftFiles:
     return LeftFiles(
         overlays=Overlays(tuple(folder / disk_file(index) for index in range(len(files.disks))), kept=False)
     )
+
+
+def waking_lines(system: System, symbols: SymbolTable | None) -> str:
+    """Return what the plugin is told of a machine that is suspended: by what it is known to wake.
+
+    Raises InputError where that cannot be seen.
+    """
+    if system.power_on is None or system.power_on.kind not in WAKES:
+        return ""
+    lines = []
+    if system.power_on.kind is PowerOnKind.SUSPENDED:
+        # The firmware's first instruction, a second time.
+        lines.append(f"image {m.WAKE} {_RESET_VECTOR:x} {'??' * _LEAST_CODE} after {_SUSPENDING}")
+    for name, symbol in _SEEN[system.power_on.kind]:
+        address = None if symbols is None else symbols.address(symbol)
+        code = None if symbols is None else symbols.code(symbol, _LEAST_CODE)
+        if address is not None and code:
+            lines.append(f"mark {name} {address:x} {code.hex()}")
+        elif name == m.WAKE:
+            raise InputError(f"power_on.kind: this kernel has no function {symbol}, by which its waking would be seen")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def leaving_config(config: str, stop: str) -> str:

@@ -33,7 +33,7 @@ from bootlab.targets.qemu.image_stages import image_stage_lines
 from bootlab.targets.qemu.kvm import probe_kvm
 from bootlab.targets.qemu.life import expect_lives, left_by, life_config, make_room, press_power_button
 from bootlab.targets.qemu.network import GuestNetwork, read_network
-from bootlab.targets.qemu.power_on import LeftFiles, finding, leaving, leaving_config, make_left_files
+from bootlab.targets.qemu.power_on import LeftFiles, finding, leaving, leaving_config, make_left_files, waking_lines
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
 from bootlab.targets.qemu.program import find_firmware, probe_qemu_version, require_qemu
 from bootlab.targets.qemu.screen import picture_hashes, screen_lines, write_pictures
@@ -82,12 +82,13 @@ class QemuPrepared(Prepared):
                 kept.identity(),
                 memory=self.left.memory if self.left is not None else None,
                 overlays=self.left.overlays if self.left is not None else None,
-                words=self.left.words if self.left is not None else "",
+                words=self._sleep_words,
                 lasting=self.lasting,
             )
             argv += qemu_argv(system, self.files, wiring)
             inherited = () if wire is None else wire.inherited
             session = QemuSession(argv, wiring.qmp_socket, stderr=directory / "qemu.stderr", inherited=inherited)
+            session.wakes = system.power_on is not None and system.power_on.wake_s is None
             async with session:
                 if wire is not None:
                     wire.let_go(session.tell_mark)
@@ -133,6 +134,12 @@ class QemuPrepared(Prepared):
         return replace(self, files=left_by(self.files, folder), hashes={**self.hashes, "life_before": identity})
 
     @property
+    def _sleep_words(self) -> str:
+        if self.left is not None:
+            return self.left.words
+        return "" if self.system.power_on is None else self.system.power_on.sleep_words
+
+    @property
     def left_at(self) -> str:
         return self.left.until if self.left is not None else ""
 
@@ -143,7 +150,12 @@ class QemuPrepared(Prepared):
         return replace(self, left=left, plugin_config=leaving_config(self.plugin_config or "", left.stop))
 
     def finding(self, folder: Path, identity: str) -> Self:
-        return replace(self, left=finding(self.system, folder, self.files), hashes={**self.hashes, "found": identity})
+        return replace(
+            self,
+            left=finding(self.system, folder, self.files),
+            hashes={**self.hashes, "found": identity},
+            sizes={**self.sizes, "found": sum(path.stat().st_blocks * 512 for path in folder.iterdir())},
+        )
 
     @property
     def unseen(self) -> tuple[str, ...]:
@@ -244,6 +256,7 @@ class QemuTarget:
         symbols = _symbols(files.vmlinux, files.symbols)
         stop = system.booted.mark if system.check is None else system.check.mark
         config = _plugin_config(system, symbols, asked.watch, stop, _stages(system, files)) + _further_lines(system)
+        config += waking_lines(system, symbols)
         hashes |= model_hash(system) | picture_hashes(system)
         profile = (
             set_up_profile(system, files, symbols, shop.cache, asked.profile) if asked.profile is not None else None

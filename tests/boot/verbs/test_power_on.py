@@ -83,12 +83,29 @@ size_mib = 128
 filesystem = "swap"
 """
 
+SUSPENDER_INIT = """#!/bin/busybox sh
+export PATH=/bin:/sbin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+bootlab-sleep
+bootlab-mark ready
+echo "bootlab: check ok"
+sleep 1000
+"""
+SUSPENDER = """
+[initramfs]
+init = "init"
+sleep_agent = true
+compression = "none"
+"""
+
 Boot = Callable[..., dict[str, Any]]
 
 
 def boots_of(folder: Path) -> Boot:
     def boot(name: str, power_on: str, *words: str) -> dict[str, Any]:
-        argv = [sys.executable, "-m", "bootlab", "boot", folder / f"{name}.toml", "--power-on", power_on, *words]
+        asked = ["--power-on", power_on] if power_on else []
+        argv = [sys.executable, "-m", "bootlab", "boot", folder / f"{name}.toml", *asked, *words]
         done = subprocess.run(
             [*argv, "--json", "--runs", folder / "runs"], capture_output=True, text=True, check=False, timeout=900
         )
@@ -119,6 +136,19 @@ def sleeper(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     (folder / "needed").write_text("needed\n" * 1000)
     text = 'name = "sleeper"' + COMMON.replace("WORDS", "rootfstype=ext4 rw resume=/dev/vdb swiotlb=noforce")
     (folder / "sleeper.toml").write_text(text + SLEEPER)
+    return boots_of(folder)
+
+
+@pytest.fixture(scope="module")
+def suspender(tmp_path_factory: pytest.TempPathFactory) -> Boot:
+    folder = tmp_path_factory.mktemp("suspender")
+    (folder / "init").write_text(SUSPENDER_INIT)
+    common = COMMON.replace("WORDS", "").replace("root=/dev/vda ", "").replace('entry = "pvh"\n', "")
+    (folder / "suspender.toml").write_text('name = "suspender"' + common + SUSPENDER)
+    asked = '[power_on]\nkind = "KIND"\nwake_s = 2\n'
+    for name, kind in (("alarm", "suspended"), ("idle", "suspend-to-idle")):
+        text = f'name = "{name}"' + common + SUSPENDER + asked.replace("KIND", kind)
+        (folder / f"{name}.toml").write_text(text)
     return boots_of(folder)
 
 
@@ -207,3 +237,24 @@ def test_an_image_that_is_not_this_machine_is_refused_and_it_starts_cold(
     assert record["outcome"] == "ready" and "woke" not in record["marks"], record["detail"]
     assert record["power_on"]["refused"].startswith(refused)
     assert record["facts"]["starts"] == "2", "it was started again, after the start that was put to sleep"
+
+
+def test_a_suspended_machine_is_timed_from_its_wake(suspender: Boot) -> None:
+    one, again = suspender("suspender", "suspended"), suspender("suspender", "suspended")
+    marks = one["marks"]
+    assert one["outcome"] == "ready" and one["power_on"]["kind"] == "suspended"
+    assert 0 == marks["wake"] < marks["kernel_wakes"] < marks["woke"] < marks["ready"] < 100_000_000
+    assert "power_on" not in marks and "start_kernel" not in marks, "what was before the wake is no part of it"
+    assert sum(phase["duration_ns"] for phase in one["phases"]) == marks["ready"]
+    assert (marks, one["instructions"]) == (again["marks"], again["instructions"])
+
+
+def test_an_alarm_of_its_clock_wakes_it_too(suspender: Boot) -> None:
+    for name in ("alarm", "idle"):
+        record = suspender(name, "")
+        assert record["outcome"] == "ready", record["detail"]
+        assert 0 == record["marks"]["wake"] < record["marks"]["woke"] < record["marks"]["ready"]
+        # It is the virtual clock that has come to the alarm.
+        trace = (Path(record["run"]) / "trace.txt").read_text().splitlines()
+        at = {words[1]: int(words[2]) for words in map(str.split, trace) if words[0] in ("mark", "guest")}
+        assert at["wake"] - at["suspending"] > 1_000_000_000
