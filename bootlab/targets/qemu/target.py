@@ -163,6 +163,8 @@ class QemuPrepared(Prepared):
 
     @property
     def bound_here(self) -> str | None:
+        if self.left is not None:
+            return "power_on: what a boot before has left is on this host only"
         # An image may lie on others, and what is on it is read here.
         return "image: a system that boots from a disk image boots on this host only" if self.system.image else None
 

@@ -111,8 +111,9 @@ def test_self_refresh_keeps_the_region_alone_and_a_reset_keeps_all(tmp_path: Pat
 def test_each_fault_changes_what_it_says(memory: Path) -> None:
     before = memory.read_bytes()
     spoil(memory, REGION, Fault.FILE_BIT, b"a file of")
-    changed = [at for at, (one, other) in enumerate(zip(before, memory.read_bytes(), strict=True)) if one != other]
-    assert changed == [REGION.start + 4096]
+    after = bytearray(memory.read_bytes())
+    after[REGION.start + 4096] ^= 1
+    assert after == before, "one bit, and nothing else"
     spoil(memory, REGION, Fault.OLD_IMAGE, b"")
     assert (old := header_of(memory)) is not None and old.state == "valid" and old.root != HEADER.root
     spoil(memory, REGION, Fault.HEADER_BIT, b"")
