@@ -66,6 +66,8 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         marks.pop(m.PANIC, None)
     if ending.outcome is Outcome.READY and m.READY not in marks:
         ending = Ending(Outcome.NOT_READY, "the console said ready, but the plugin saw neither mark nor line")
+    if ending.outcome is Outcome.READY and is_waking(system) and m.WAKE not in marks:
+        ending = Ending(Outcome.NOT_READY, f"it was ready, and never suspended; {_not_slept(heard.text)}")
     return BootRecord(
         system=system.name,
         clock=system.clock.kind.value,
@@ -113,6 +115,11 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         wall_s=round(run.wall_s, 3),
         run=str(seen.directory),
     )
+
+
+def _not_slept(text: str) -> str:
+    said = [line.strip() for line in text.splitlines() if "not put to sleep" in line]
+    return said[0] if said else "/sbin/bootlab-sleep has to be started before the mark that says ready"
 
 
 def _phases(

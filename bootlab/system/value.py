@@ -222,6 +222,8 @@ class System(Part):
             raise ValueError(
                 'power_on.kind = "hibernated": the initramfs takes up the image: initramfs.sleep_agent = true'
             )
+        if self.initramfs.mount_root and f"resume={self.swap_device}" not in self.kernel.cmdline.split():
+            raise ValueError(f'kernel.cmdline: power_on.kind = "hibernated" needs resume={self.swap_device}')
         if self.rootfs is not None and self.rootfs.device not in ("virtio-blk", "nvme", "scsi"):
             raise ValueError(f'power_on.kind = "hibernated" goes with no rootfs.device = "{self.rootfs.device}"')
 

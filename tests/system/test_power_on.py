@@ -49,7 +49,12 @@ def read(folder: Path, text: str) -> System:
 
 def sleeper() -> str:
     head, _, rest = SYSTEM.partition("[initramfs]")
-    return head + SLEEPER + "[booted]" + rest.partition("[booted]")[2]
+    return (
+        head.replace("root=/dev/vda", "root=/dev/vda resume=/dev/vdc")
+        + SLEEPER
+        + "[booted]"
+        + rest.partition("[booted]")[2]
+    )
 
 
 def test_a_region_is_told_to_the_kernel(tmp_path: Path) -> None:
@@ -89,6 +94,7 @@ def test_what_cannot_be_is_refused_with_its_key(tmp_path: Path, old: str, new: s
     ("old", "new", "said"),
     [
         ("sleep_agent = true\n", "", "initramfs.sleep_agent = true"),
+        (" resume=/dev/vdc", "", "kernel.cmdline: power_on.kind"),
         ('size_mib = 64\nfilesystem = "swap"', 'path = "motd"\nfilesystem = "swap"', "is of a fresh disk"),
         ('filesystem = "swap"', 'filesystem = "swap"\nattach = "nvme"', "on virtio"),
     ],
