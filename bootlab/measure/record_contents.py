@@ -64,10 +64,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
     if ending.outcome is Outcome.READY:
         # A PID 1 that ends after all that was asked for: the host's timing decides whether it still gets there.
         marks.pop(m.PANIC, None)
-    if ending.outcome is Outcome.READY and m.READY not in marks:
-        ending = Ending(Outcome.NOT_READY, "the console said ready, but the plugin saw neither mark nor line")
-    if ending.outcome is Outcome.READY and is_waking(system) and m.WAKE not in marks:
-        ending = Ending(Outcome.NOT_READY, f"it was ready, and never suspended; {_not_slept(heard.text)}")
+    ending = _as_traced(ending, system, marks, heard.text)
     return BootRecord(
         system=system.name,
         clock=system.clock.kind.value,
@@ -115,6 +112,17 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         wall_s=round(run.wall_s, 3),
         run=str(seen.directory),
     )
+
+
+def _as_traced(ending: Ending, system: System, marks: Mapping[str, int], text: str) -> Ending:
+    """Return the ending of a boot as its marks have it: ready is what was seen to be ready, and to have woken."""
+    if ending.outcome is not Outcome.READY:
+        return ending
+    if m.READY not in marks:
+        return Ending(Outcome.NOT_READY, "the console said ready, but the plugin saw neither mark nor line")
+    if is_waking(system) and m.WAKE not in marks:
+        return Ending(Outcome.NOT_READY, f"it was ready, and never suspended; {_not_slept(text)}")
+    return ending
 
 
 def _not_slept(text: str) -> str:
