@@ -24,7 +24,6 @@ _RISKS: Final = {
     "warm-reset": "nothing beside the reset",
     "hibernated": "what changed on disks since, by a stamp; secrets drawn before",
     "suspended": "current of all RAM; lost with it",
-    "suspend-to-idle": "current of all RAM and of the processor",
     SNAPSHOT: "as hibernated; connections; every clone alike until told",
 }
 

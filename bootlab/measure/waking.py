@@ -6,7 +6,7 @@ from typing import Final
 
 from bootlab.measure.record import PhaseRecord
 from bootlab.profile.recorded.trace import PluginTrace
-from bootlab.system import WAKES, System
+from bootlab.system import PowerOnKind, System
 from bootlab.timeline import marks as m
 
 _PHASES: Final = (
@@ -14,12 +14,12 @@ _PHASES: Final = (
     ("kernel and devices", m.KERNEL_WAKES, m.WOKE),
     ("application", m.WOKE, m.READY),
 )
-_WITHOUT_FIRMWARE: Final = (("kernel and devices", m.WAKE, m.WOKE), *_PHASES[2:])
+_WITHOUT_FIRMWARE: Final = (("firmware, kernel and devices", m.WAKE, m.WOKE), *_PHASES[2:])
 
 
 def is_waking(system: System) -> bool:
     """Return whether the system's boots are suspended when they are ready, and then timed from the wake."""
-    return system.power_on is not None and system.power_on.kind in WAKES
+    return system.power_on is not None and system.power_on.kind is PowerOnKind.SUSPENDED
 
 
 def counted_from_wake(trace: PluginTrace | None, system: System) -> PluginTrace | None:

@@ -24,7 +24,7 @@ from bootlab.system.machine import (
 )
 from bootlab.system.network import Network, NetworkPeer, NetworkProbe
 from bootlab.system.part import Part
-from bootlab.system.power_on import KEEPS_RAM, WAKES, Fault, KeptRam, PowerOn, PowerOnKind
+from bootlab.system.power_on import KEEPS_RAM, Fault, KeptRam, PowerOn, PowerOnKind
 from bootlab.system.readahead import ReadAhead
 from bootlab.system.screen.screen import GuestScreen, ScreenMark, Seen, Typed
 from bootlab.system.snapshot import Snapshot
@@ -97,7 +97,6 @@ __all__ = [
     "System",
     "SerialLine",
     "Typed",
-    "WAKES",
     "Snapshot",
     "read_system",
     "words_of",

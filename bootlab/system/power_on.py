@@ -73,12 +73,9 @@ class PowerOnKind(StrEnum):
     """It was put to sleep when it was ready, and its memory is in an image on its swap disk."""
     SUSPENDED = "suspended"
     """It was suspended to RAM (S3) when it was ready, and wakes: in the same boot, and time 0 is the wake."""
-    IDLE = "suspend-to-idle"
-    """The same to idle (s2idle): the processor waits, and devices sleep."""
 
 
 KEEPS_RAM: Final = (PowerOnKind.SELF_REFRESH, PowerOnKind.WARM_RESET)
-WAKES: Final = (PowerOnKind.SUSPENDED, PowerOnKind.IDLE)
 
 
 class Fault(StrEnum):
@@ -118,17 +115,6 @@ class PowerOn(Part):
     )
     """The file of the root in which `file-bit` turns a bit: the lowest of its first byte."""
 
-    wake_s: int | None = Field(default=None, ge=1, le=86400, exclude_if=lambda value: value is None)
-    """When an alarm of its clock wakes a suspended machine, in s of the virtual clock; None: at once, by its host."""
-
-    @model_validator(mode="after")
-    def _wakes(self) -> Self:
-        if self.wake_s is not None and self.kind not in WAKES:
-            raise ValueError(f'wake_s is of a machine that is suspended, and kind is "{self.kind.value}"')
-        if self.kind is PowerOnKind.IDLE and self.wake_s is None:
-            raise ValueError('kind = "suspend-to-idle" is woken by an alarm alone: wake_s = 5')
-        return self
-
     @property
     def finds(self) -> bool:
         """Return whether a boot before has to leave something."""
@@ -137,10 +123,7 @@ class PowerOn(Part):
     @property
     def sleep_words(self) -> str:
         """Return the words that have a guest suspend itself when it is ready (guest/sleep/main.c); none for others."""
-        if self.kind not in WAKES:
-            return ""
-        alarm = "" if self.wake_s is None else f" bootlab.wake_s={self.wake_s}"
-        return f"bootlab.sleep={'mem' if self.kind is PowerOnKind.SUSPENDED else 'freeze'}{alarm}"
+        return "bootlab.sleep=mem" if self.kind is PowerOnKind.SUSPENDED else ""
 
     @model_validator(mode="after")
     def _fault_of_kind(self) -> Self:

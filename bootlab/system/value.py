@@ -35,7 +35,7 @@ from bootlab.system.machine import (
 )
 from bootlab.system.network import Network
 from bootlab.system.part import TEXT, Part, matching
-from bootlab.system.power_on import KEEPS_RAM, WAKES, PowerOn, PowerOnKind
+from bootlab.system.power_on import KEEPS_RAM, PowerOn, PowerOnKind
 from bootlab.system.screen.screen import DISPLAYS, GuestScreen
 from bootlab.system.snapshot import Snapshot
 from bootlab.system.target.asked_machine import asked_defaults
@@ -210,8 +210,8 @@ class System(Part):
         kept.expect_room(machine.memory_mib)
 
     def _expect_sleeper(self) -> None:
-        if self.power_on is not None and self.power_on.kind in WAKES:
-            self._expect_wakes(self.power_on.kind)
+        if self.power_on is not None and self.power_on.kind is PowerOnKind.SUSPENDED:
+            self._expect_wakes()
         if self.power_on is None or self.power_on.kind is not PowerOnKind.HIBERNATED:
             return
         if self.machine.arch != "x86_64" or self.machine.type.is_real:
@@ -227,11 +227,11 @@ class System(Part):
         if self.rootfs is not None and self.rootfs.device not in ("virtio-blk", "nvme", "scsi"):
             raise ValueError(f'power_on.kind = "hibernated" goes with no rootfs.device = "{self.rootfs.device}"')
 
-    def _expect_wakes(self, kind: PowerOnKind) -> None:
-        asked = f'power_on.kind = "{kind.value}"'
+    def _expect_wakes(self) -> None:
+        asked = 'power_on.kind = "suspended"'
         if self.machine.type not in (MachineType.Q35, MachineType.PC):
             raise ValueError(f'{asked} is of machine.type "q35" and "pc", whose firmware wakes')
-        if kind is PowerOnKind.SUSPENDED and self.kernel.entry is KernelEntry.PVH:
+        if self.kernel.entry is KernelEntry.PVH:
             raise ValueError(
                 f"{asked}: QEMU loads a kernel that is entered through PVH anew as it wakes; "
                 'kernel.entry = "image" outlives it'

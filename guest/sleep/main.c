@@ -38,8 +38,6 @@ static const char help[] =
 	"\n"
 	"  bootlab.sleep=disk:DEVICE   hibernate into the swap area on DEVICE\n"
 	"  bootlab.sleep=mem           suspend to RAM\n"
-	"  bootlab.sleep=freeze        suspend to idle\n"
-	"  bootlab.wake_s=N            an alarm of the clock wakes it, N seconds from then\n"
 	"\n"
 	"  resume DEVICE   in the initramfs, before anything is mounted: go on from the image on DEVICE, if there is one\n"
 	"\n"
@@ -260,23 +258,13 @@ static int hibernate(const char *device)
 	return 0;
 }
 
-static int suspend(const char *how)
+static int suspend(void)
 {
-	char seconds[16];
 	int r;
 
-	if (read_word("bootlab.wake_s=", seconds, sizeof seconds)) {
-		char text[32];
-
-		snprintf(text, sizeof text, "+%s", seconds);
-		file_write("/sys/class/rtc/rtc0/wakealarm", "0");
-		r = file_write("/sys/class/rtc/rtc0/wakealarm", text);
-		if (r)
-			return fail("alarm of the clock", r);
-	}
 	file_write("/sys/power/mem_sleep", "deep");
 	make_mark("suspending");
-	r = file_write("/sys/power/state", how);
+	r = file_write("/sys/power/state", "mem");
 	if (r)
 		return fail("the kernel", r);
 	make_mark("woke");
@@ -292,8 +280,8 @@ static int sleep_as_asked(void)
 	make_mark("awake");
 	if (!strncmp(how, "disk:", 5))
 		return hibernate(how + 5);
-	if (!strcmp(how, "mem") || !strcmp(how, "freeze"))
-		return suspend(how);
+	if (!strcmp(how, "mem"))
+		return suspend();
 	return fail(how, -EINVAL);
 }
 

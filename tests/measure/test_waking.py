@@ -44,5 +44,5 @@ def test_phases_end_where_it_came_to() -> None:
         ("application", 10),
     ]
     idle = {"wake": 0, "woke": 40}
-    assert [(one.name, one.duration_ns) for one in phases_of_waking(idle)] == [("kernel and devices", 40)]
+    assert [(one.name, one.duration_ns) for one in phases_of_waking(idle)] == [("firmware, kernel and devices", 40)]
     assert marks_of_waking({"power_on": 0, "start_kernel": 10}) == {"power_on": 0, "start_kernel": 10}

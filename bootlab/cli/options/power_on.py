@@ -1,4 +1,4 @@
-"""`--power-on KIND[:FAULT[:FILE]|:SECONDS]` of the verbs that boot one system: what it finds as it is switched on."""
+"""`--power-on KIND[:FAULT[:FILE]]` of the verbs that boot one system: what it finds as it is switched on."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ import typer
 from pydantic import ValidationError
 
 from bootlab.errors import InputError
-from bootlab.system import WAKES, Fault, PowerOn, PowerOnKind, System
+from bootlab.system import Fault, PowerOn, PowerOnKind, System
 from bootlab.system.complaint import complaints
 
 _KINDS = ", ".join(PowerOnKind)
@@ -14,9 +14,9 @@ PowerOnWords = Annotated[
     str | None,
     typer.Option(
         "--power-on",
-        metavar="KIND[:FAULT[:FILE]|:SECONDS]",
+        metavar="KIND[:FAULT[:FILE]]",
         help=f"What the machine finds as it is switched on: {_KINDS}; and what is wrong with that "
-        f"(docs/persistence.md): {', '.join(Fault)}; of a suspended one when an alarm wakes it. "
+        f"(docs/persistence.md): {', '.join(Fault)}. "
         "[default: power_on of the system file, else cold]",
         autocompletion=lambda incomplete: [kind.value for kind in PowerOnKind if kind.value.startswith(incomplete)],
     ),
@@ -33,9 +33,7 @@ def with_power_on(system: System, words: str | None) -> System:
     kind, _, rest = words.partition(":")
     fault, _, path = rest.partition(":")
     given: dict[str, object] = {"kind": kind, **({"fault_file": path} if path else {})}
-    if fault.isdigit() and kind in WAKES:
-        given["wake_s"] = int(fault)
-    elif fault:
+    if fault:
         given["fault"] = fault
     try:
         asked = PowerOn.model_validate(given)

@@ -13,7 +13,7 @@ from bootlab.build.root.left_disks import MEMORY, disk_file
 from bootlab.errors import InputError
 from bootlab.process import run
 from bootlab.symbols.table import SymbolTable
-from bootlab.system import KEEPS_RAM, WAKES, BootFiles, Fault, PowerOnKind, System
+from bootlab.system import KEEPS_RAM, BootFiles, Fault, PowerOnKind, System
 from bootlab.targets.qemu.argv import MemoryFile, Overlays
 from bootlab.timeline import marks as m
 
@@ -23,11 +23,8 @@ _KEPT: Final = "kept"
 _SUSPENDING: Final = "suspending"
 _RESET_VECTOR: Final = 0xFFFFFFF0
 _LEAST_CODE: Final = 8
-_SEEN: Final = {
-    PowerOnKind.SUSPENDED: ((m.KERNEL_WAKES, "wakeup_long64"),),
-    PowerOnKind.IDLE: ((m.WAKE, "s2idle_wake"),),
-}
-"""Marks of a machine that wakes, and the kernel's functions whose first execution they are."""
+_KERNEL_WAKES: Final = "wakeup_long64"
+"""The kernel's first function of its own as it wakes from S3."""
 _HIBERNATING, _FAILED = "hibernating", "not_slept"
 """guest/sleep/main.c"""
 
@@ -84,23 +81,15 @@ def finding(system: System, folder: Path, files: BootFiles) -> LeftFiles:
 
 
 def waking_lines(system: System, symbols: SymbolTable | None) -> str:
-    """Return what the plugin is told of a machine that is suspended: by what it is known to wake.
-
-    Raises InputError where that cannot be seen.
-    """
-    if system.power_on is None or system.power_on.kind not in WAKES:
+    """Return what the plugin is told of a machine that is suspended: by what it is known to wake."""
+    if system.power_on is None or system.power_on.kind is not PowerOnKind.SUSPENDED:
         return ""
-    lines = []
-    if system.power_on.kind is PowerOnKind.SUSPENDED:
-        # The firmware's first instruction, a second time.
-        lines.append(f"image {m.WAKE} {_RESET_VECTOR:x} {'??' * _LEAST_CODE} after {_SUSPENDING}")
-    for name, symbol in _SEEN[system.power_on.kind]:
-        address = None if symbols is None else symbols.address(symbol)
-        code = None if symbols is None else symbols.code(symbol, _LEAST_CODE)
-        if address is not None and code:
-            lines.append(f"mark {name} {address:x} {code.hex()}")
-        elif name == m.WAKE:
-            raise InputError(f"power_on.kind: this kernel has no function {symbol}, by which its waking would be seen")
+    # The firmware's first instruction, a second time.
+    lines = [f"image {m.WAKE} {_RESET_VECTOR:x} {'??' * _LEAST_CODE} after {_SUSPENDING}"]
+    address = None if symbols is None else symbols.address(_KERNEL_WAKES)
+    code = None if symbols is None else symbols.code(_KERNEL_WAKES, _LEAST_CODE)
+    if address is not None and code:
+        lines.append(f"mark {m.KERNEL_WAKES} {address:x} {code.hex()}")
     return "".join(f"{line}\n" for line in lines)
 
 

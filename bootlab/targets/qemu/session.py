@@ -55,8 +55,8 @@ class QemuSession:
         self._reason: EndReason | None = None
         self._stood_still = ""
         self._stopping = False
-        self.wakes = True
-        """Whether a guest that suspends itself is woken at once; without, an alarm of its own has to."""
+        self.wakes = False
+        """Whether a guest that suspends itself is woken at once."""
         self.doubts: tuple[str, ...] = ()
         self.remarks: tuple[str, ...] = ()
 

@@ -23,7 +23,7 @@ from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
-from bootlab.system import Accelerator, BootFiles, ClockKind, System
+from bootlab.system import Accelerator, BootFiles, ClockKind, PowerOnKind, System
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv, qemu_binary
 from bootlab.targets.qemu.exact_devices import CONFIG_LINE, are_exact, inexact_disks, modelled_lines
 from bootlab.targets.qemu.host_charges import charge_lines, model_hash
@@ -88,7 +88,7 @@ class QemuPrepared(Prepared):
             argv += qemu_argv(system, self.files, wiring)
             inherited = () if wire is None else wire.inherited
             session = QemuSession(argv, wiring.qmp_socket, stderr=directory / "qemu.stderr", inherited=inherited)
-            session.wakes = system.power_on is not None and system.power_on.wake_s is None
+            session.wakes = system.power_on is not None and system.power_on.kind is PowerOnKind.SUSPENDED
             async with session:
                 if wire is not None:
                     wire.let_go(session.tell_mark)

@@ -102,8 +102,7 @@ Boot = Callable[..., dict[str, Any]]
 
 def boots_of(folder: Path) -> Boot:
     def boot(name: str, power_on: str, *words: str) -> dict[str, Any]:
-        asked = ["--power-on", power_on] if power_on else []
-        argv = [sys.executable, "-m", "bootlab", "boot", folder / f"{name}.toml", *asked, *words]
+        argv = [sys.executable, "-m", "bootlab", "boot", folder / f"{name}.toml", "--power-on", power_on, *words]
         done = subprocess.run(
             [*argv, "--json", "--runs", folder / "runs"], capture_output=True, text=True, check=False, timeout=900
         )
@@ -143,10 +142,6 @@ def suspender(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     (folder / "init").write_text(SUSPENDER_INIT)
     common = COMMON.replace("WORDS", "").replace("root=/dev/vda ", "").replace('entry = "pvh"\n', "")
     (folder / "suspender.toml").write_text('name = "suspender"' + common + SUSPENDER)
-    asked = '[power_on]\nkind = "KIND"\nwake_s = 2\n'
-    for name, kind in (("alarm", "suspended"), ("idle", "suspend-to-idle")):
-        text = f'name = "{name}"' + common + SUSPENDER + asked.replace("KIND", kind)
-        (folder / f"{name}.toml").write_text(text)
     return boots_of(folder)
 
 
@@ -239,14 +234,3 @@ def test_a_suspended_machine_is_timed_from_its_wake(suspender: Boot) -> None:
     assert "power_on" not in marks and "start_kernel" not in marks, "what was before the wake is no part of it"
     assert sum(phase["duration_ns"] for phase in one["phases"]) == marks["ready"]
     assert (marks, one["instructions"]) == (again["marks"], again["instructions"])
-
-
-def test_an_alarm_of_its_clock_wakes_it_too(suspender: Boot) -> None:
-    for name in ("alarm", "idle"):
-        record = suspender(name, "")
-        assert record["outcome"] == "ready", record["detail"]
-        assert 0 == record["marks"]["wake"] < record["marks"]["woke"] < record["marks"]["ready"]
-        # It is the virtual clock that has come to the alarm.
-        trace = (Path(record["run"]) / "trace.txt").read_text().splitlines()
-        at = {words[1]: int(words[2]) for words in map(str.split, trace) if words[0] in ("mark", "guest")}
-        assert at["wake"] - at["suspending"] > 1_000_000_000
