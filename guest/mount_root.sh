@@ -4,7 +4,7 @@
 #
 # The /init of an initramfs that has one job: the drivers of the root's disk, the root, its init (initramfs.mount_root).
 #
-# It follows root=, rootfstype=, rootflags=, ro, rw and init= as the kernel does without an initramfs, and makes the mark
+# It follows resume=, root=, rootfstype=, rootflags=, ro, rw and init= as the kernel does without an initramfs, and makes the mark
 # root_init just before it hands over.
 export PATH=/bin:/sbin
 set -f
@@ -14,13 +14,21 @@ fail() {
 	reboot -f
 }
 
+hand_over() {
+	umount /proc
+	mount --move /dev /newroot/dev
+	/sbin/bootlab-mark root_init
+	exec switch_root /newroot "$init" "$@"
+}
+
 mount -t proc proc /proc
 mount -t devtmpfs devtmpfs /dev
 read -r words </proc/cmdline
-root='' kind='' options=ro more='' init=/sbin/init
+root='' image='' kind='' options=ro more='' init=/sbin/init
 for word in $words; do
 	case $word in
 	root=*) root=${word#*=} ;;
+	resume=*) image=${word#*=} ;;
 	rootfstype=*) kind=${word#*=} ;;
 	rootflags=*) more=,${word#*=} ;;
 	ro | rw) options=$word ;;
@@ -36,6 +44,18 @@ if [ -f /etc/bootlab/modules ]; then
 		insmod "$module" || echo "bootlab: $module does not load"
 	done </etc/bootlab/modules
 fi
+if [ -n "$image" ] && [ -x /sbin/bootlab-sleep ]; then
+	mount -t sysfs sysfs /sys
+	# It comes back where there is no image, or none that this machine may take up.
+	/sbin/bootlab-sleep resume "$image"
+	umount /sys
+fi
+if [ -f /etc/bootlab/kept ]; then
+	mount -t sysfs sysfs /sys
+	/sbin/bootlab-kept mount "$root" /newroot || fail "neither kept RAM nor $root can be mounted"
+	umount /sys
+	hand_over "$@"
+fi
 # Its driver is there; a bus may still be looking.
 tries=0
 until [ -b "$root" ]; do
@@ -45,7 +65,4 @@ until [ -b "$root" ]; do
 done
 mkdir -p /newroot
 mount ${kind:+-t "$kind"} -o "$options$more" "$root" /newroot || fail "$root cannot be mounted as ${kind:-any file system}"
-umount /proc
-mount --move /dev /newroot/dev
-/sbin/bootlab-mark root_init
-exec switch_root /newroot "$init" "$@"
+hand_over "$@"

@@ -34,6 +34,7 @@ static const struct guest_mark {
 
 static struct {
 	bool *recorded; /* one per probe */
+	bool *awaited; /* the same: the mark that it comes behind is there */
 	bool user_recorded, user_after_recorded;
 	bool slide_known;
 	uint64_t slide;
@@ -43,7 +44,8 @@ static struct {
 int marks_open(void)
 {
 	marks.recorded = calloc(recording.config.n_probes + 1, sizeof *marks.recorded);
-	return marks.recorded ? charges_init(&recording.config, &recording.charges) : -ENOMEM;
+	marks.awaited = calloc(recording.config.n_probes + 1, sizeof *marks.awaited);
+	return marks.recorded && marks.awaited ? charges_init(&recording.config, &recording.charges) : -ENOMEM;
 }
 
 const uint64_t *marks_slide(void)
@@ -88,6 +90,9 @@ static void log_mark(const char *name)
 static void follow_mark(const char *name, struct stamp at)
 {
 	log_mark(name);
+	for (size_t i = 0; i < recording.config.n_probes; i++)
+		if (recording.config.probes[i].after[0] && !strcmp(recording.config.probes[i].after, name))
+			marks.awaited[i] = true;
 	instrument_cut(name, at);
 	screen_follow(name, at);
 	if (!marks.paused && !strcmp(name, recording.config.pause))
@@ -143,7 +148,7 @@ static void on_probe(unsigned int vcpu, void *userdata)
 
 	(void)vcpu;
 	pthread_mutex_lock(&recording.lock);
-	if (recording.stopped || marks.recorded[index])
+	if (recording.stopped || marks.recorded[index] || (probe->after[0] && !marks.awaited[index]))
 		goto out;
 	if (probe->from_high) {
 		caller = registers_return_address(&recording.registers, recording.config.arch) - marks.slide;
@@ -297,7 +302,8 @@ const struct probe *marks_find_entry(uint64_t address)
 	for (size_t i = 0; i < recording.config.n_probes; i++) {
 		const struct probe *probe = &recording.config.probes[i];
 
-		if ((probe->kind == PROBE_ENTRY || probe->kind == PROBE_IMAGE || probe->kind == PROBE_MOVED) && !marks.recorded[i] &&
+		if ((probe->kind == PROBE_ENTRY || probe->kind == PROBE_IMAGE || probe->kind == PROBE_MOVED) && !probe->after[0] &&
+		    !marks.recorded[i] &&
 		    probe_place(probe, address, NULL) == PLACE_IF_CODE && code_is_at(&probe->code, address))
 			return probe;
 	}

@@ -14,7 +14,8 @@
  *                                           one whose return address is in LOW..HIGH-1
  *   entry NAME ADDRESS CODE                 the same at a physical (identity-mapped) address congruent to ADDRESS
  *                                           modulo 2 MiB: the kernel's entry, before it has its own page tables
- *   image NAME ADDRESS CODE                 the same at exactly this physical address
+ *   image NAME ADDRESS CODE [after MARK]    the same at exactly this physical address; with `after`, the first one behind mark MARK,
+ *                                           of whatever kind: the reset vector, say, of a machine that wakes
  *   moved NAME ADDRESS CODE                 the same at any address congruent to it modulo 4 KiB, below the kernel's: code of
  *                                           a bootloader that has moved itself
  *   calls NAME ADDRESS CODE                 every execution is recorded with the first argument register

@@ -32,6 +32,7 @@ VERBS = {
     "cli/measure.py": "boot/verbs/test_verbs.py",
     "cli/options/arguments.py": "cli/test_cli.py",
     "cli/options/ledger.py": "cli/test_ledger.py",
+    "cli/options/power_on.py": "boot/verbs/test_power_on.py",
     "cli/outside/ec2.py": "boot/verbs/test_ec2.py",
     "cli/outside/probe.py": "boot/machines/test_outside.py",
     "cli/packages/verb.py": "boot/verbs/test_packages.py",
@@ -126,6 +127,9 @@ SHOWN = {
 }
 # Parts of what one other module does, tested through it, where it is decided whether they are right.
 PARTS = {
+    "build/root/left_disks.py": "boot/verbs/test_power_on.py",
+    "measure/power_on.py": "boot/verbs/test_power_on.py",
+    "targets/qemu/power_on.py": "boot/verbs/test_power_on.py",
     "build/board/bootloader.py": "build/board/test_card.py",
     "build/board/device_tree.py": "build/board/test_card.py",
     "build/debian/apt.py": "build/debian/test_packages.py",

@@ -1,7 +1,7 @@
 """System -> the files it boots from: kernel, symbols, initramfs, disks, card or flash; made or fetched, and hashed."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bootlab.build.board.bootloader import BuiltBootloader, build_bootloader
@@ -9,7 +9,7 @@ from bootlab.build.board.card import CardParts, compose_card, expect_card
 from bootlab.build.board.device_tree import build_device_tree
 from bootlab.build.board.flash import FlashParts, compose_flash, expect_flash
 from bootlab.build.board.model import with_board_model
-from bootlab.build.cache import Cache, file_sha256
+from bootlab.build.cache import file_sha256
 from bootlab.build.debian import packages
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.image.files import find_image_files, read_booted_entries
@@ -18,10 +18,12 @@ from bootlab.build.kernel.image import expect_arch, expect_loadable, extract_vml
 from bootlab.build.root import disk, initramfs
 from bootlab.build.root.image_entries import read_image_entries
 from bootlab.build.root.images import Around, BuiltRoot, Recipe, build_root, expect_root, root_entries, system_suite
+from bootlab.build.root.kept_region import KeptRoot, make_kept_root
+from bootlab.build.root.left_disks import make_swap
 from bootlab.build.source.config_text import read_config
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
-from bootlab.system import Board, BootFiles, Kernel, KernelBuild, KernelEntry, MachineType, System
+from bootlab.system import Board, BootFiles, Kernel, KernelBuild, KernelEntry, MachineType, Rootfs, System
 
 _PAGE = 4096
 
@@ -119,7 +121,7 @@ def root_entries_of(shop: Workshop, system: System, part: str) -> tuple[Entry, .
     if recipe.path is None:
         job = _Preparation(shop, system)
         tree = job.modules() if recipe.wants_modules else None
-        return root_entries(shop, recipe, system.machine.arch, _around(system, tree))
+        return root_entries(shop, recipe, system.machine.arch, job.around(recipe, tree))
     if part == "initramfs":
         entries = initramfs.read_contents(recipe.path)
     else:
@@ -240,7 +242,7 @@ class _Preparation:
         if recipe is None or recipe.embedded:
             return None
         if recipe.path is not None:
-            _expect_whole(recipe.path, self._shop.cache)
+            initramfs.expect_whole(recipe.path, self._shop.cache)
             return recipe.path
         return self.root(recipe, tree).path
 
@@ -254,15 +256,34 @@ class _Preparation:
         return initramfs.unpack(recipe.path, self._shop.cache)
 
     def rootfs(self, tree: Path | None) -> Path | None:
-        """Return the image of the root file system, if any."""
+        """Return the image of the root file system, if any; of one in kept RAM its copy on disk."""
+        kept = self._kept_root(tree)
+        return self._root_image(tree) if kept is None else kept.disk
+
+    def _root_image(self, tree: Path | None) -> Path | None:
         recipe = self._system.rootfs
         if recipe is None or recipe.path is not None:
             return recipe.path if recipe is not None else None
         return self.root(recipe, tree).path
 
+    def _kept_root(self, tree: Path | None) -> KeptRoot | None:
+        recipe = self._system.rootfs
+        if recipe is None or recipe.kept_ram is None:
+            return None
+        image = self._root_image(tree)
+        assert image is not None
+        return make_kept_root(self._shop.cache, image, recipe)
+
     def root(self, recipe: Recipe, tree: Path | None) -> BuiltRoot:
         """Return what `recipe` describes; `tree` has the modules."""
-        return build_root(self._shop, recipe, self._arch, _around(self._system, tree))
+        return build_root(self._shop, recipe, self._arch, self.around(recipe, tree))
+
+    def around(self, recipe: Recipe, tree: Path | None) -> Around:
+        """Return what `recipe` takes of the system that it is of; `tree` has the modules."""
+        around = _around(self._system, tree)
+        if isinstance(recipe, Rootfs) or (kept := self._kept_root(tree)) is None:
+            return around
+        return replace(around, kept_plan=kept.plan)
 
     def modules(self) -> Path | None:
         """Return the tree with the kernel's modules below lib/modules, if any, fetched or built."""
@@ -345,6 +366,8 @@ class _Preparation:
         for wanted in self._system.disks:
             if wanted.path is not None:
                 paths.append(wanted.path)
+            elif wanted.size_mib is not None and wanted.filesystem == "swap":
+                paths.append(make_swap(wanted.size_mib, self._shop.cache))
             elif wanted.size_mib is not None:
                 paths.append(disk.make_empty_ext4(wanted.size_mib, self._shop.cache))
         return tuple(paths)
@@ -395,20 +418,3 @@ def _extract(image: Path, out: Path) -> None:
 
 def _write(out: Path, data: bytes) -> None:
     out.write_bytes(data)
-
-
-def _expect_whole(path: Path, cache: Cache) -> None:
-    # Decompressing it all takes a second or two for a large one: done once for each content.
-    try:
-        key = file_sha256(path)
-    except OSError as error:
-        raise InputError(f"initramfs.path: {path}: {error.strerror}") from error
-
-    def check(out: Path) -> None:
-        try:
-            initramfs.read_contents(path)
-        except InputError as error:
-            raise InputError(f"initramfs.path: {error.message}", hint="build or copy the file again") from error
-        out.write_text("")
-
-    cache.make("whole", key, check)

@@ -10,6 +10,7 @@ from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, nami
 from bootlab.cli.options.lives import LifeSeconds, Lives, LivesRequest, boot_lives, expect_lives
 from bootlab.cli.options.outputs import rebuilt_comment
 from bootlab.cli.options.places import choose_place
+from bootlab.cli.options.power_on import PowerOnWords, with_power_on
 from bootlab.cli.options.price import PriceModel, with_price
 from bootlab.cli.snapshot.restoring import RestoreRequest, Speech, restore
 from bootlab.cli.terminal.doubts import warn_of_doubts
@@ -69,6 +70,7 @@ def boot(
     life_s: LifeSeconds = None,
     parallel: Parallel = None,
     price: PriceModel = None,
+    power_on: PowerOnWords = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the console.")] = False,
     json: Json = False,
     runs: Runs = None,
@@ -77,10 +79,11 @@ def boot(
 
     Console lines are stamped with host seconds since power-on; the phases below them are on the system's own clock.
     With --from the machine is not powered on: it goes on from a snapshot, as a machine of its own (docs/snapshots.md).
+    With --power-on it finds what a boot before has left, in good order or spoilt (docs/persistence.md).
     With --lives it is a disk image that boots again and again: a first boot does more (docs/images.md).
     Exit code 0: ready and well; 1: anything else.
     """
-    value = with_price(open_system(system, silent=json), price)
+    value = with_price(with_power_on(open_system(system, silent=json), power_on), price)
     if seed is not None:
         value = value.with_seed(seed)
     if write_system is not None:

@@ -8,6 +8,7 @@ import typer
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_shop, open_store, open_system
 from bootlab.cli.options.lives import LifeSeconds, Lives, LivesRequest, boot_lives, expect_lives
 from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
+from bootlab.cli.options.power_on import PowerOnWords, with_power_on
 from bootlab.cli.options.price import PriceModel, with_price
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.showing import show
@@ -35,6 +36,7 @@ def measure(
     lives: Lives = None,
     life_s: LifeSeconds = None,
     price: PriceModel = None,
+    power_on: PowerOnWords = None,
     parallel: Parallel = None,
     cluster: Cluster = None,
     json: Json = False,
@@ -46,7 +48,8 @@ def measure(
     --same-seed they must be identical, and the exit code is 1 if they are not. With --lives each life of a disk image
     is a series, and a step that chance makes longer is named (docs/images.md).
     """
-    chosen, value = choose_place(cluster, parallel), with_price(open_system(system, silent=json), price)
+    chosen = choose_place(cluster, parallel)
+    value = with_price(with_power_on(open_system(system, silent=json), power_on), price)
     count = number or default_number(value)
     seeds = [seed if same_seed else seed + index for index in range(count)]
     expect_lives(value, lives, life_s)

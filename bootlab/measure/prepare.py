@@ -3,6 +3,7 @@
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.measure.life import life_before, live
+from bootlab.measure.power_on import leave, system_before
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.system import System
 from bootlab.targets.registry import target_of
@@ -17,7 +18,8 @@ def prepare(
 
     With `profile` the boots are profiled (virtual clock only). Raises InputError for files that cannot be right,
     MissingTool for a QEMU that is absent or too old,
-    BootFailed for an earlier life of a disk image (`image.life`) that did not end as it should.
+    BootFailed for an earlier life of a disk image (`image.life`), or a boot before a power-on (`power_on`), that did
+    not end as it should.
     """
     for key, part in (("booted.mark", system.booted), ("check.mark", system.check)):
         if part is not None and part.mark in OWN:
@@ -26,6 +28,9 @@ def prepare(
                 hint=f'for example {key} = "{"ready" if key == "booted.mark" else "checked"}"',
             )
     prepared = target_of(system).prepare(shop, system, BootRequest(watch, profile))
+    if system.power_on is not None and system.power_on.finds:
+        left = leave(shop, prepare(shop, system_before(system)), system)
+        return prepared.finding(left.folder, left.identity)
     if system.image is None or system.image.life == 1 or not prepared.remembers:
         return prepared
     life = live(shop, prepare(shop, life_before(system)))

@@ -188,6 +188,19 @@ class RestoredRecord(Document):
     kept_ns: Nanoseconds
 
 
+class PowerOnRecord(Document):
+    """What a boot found as it was switched on, and what was wrong with that."""
+
+    kind: str
+    fault: str | None = None
+    fault_file: str | None = None
+    """The file in which a bit was turned."""
+    source: str | None = None
+    """What it went on from, as the guest says: its root in `kept-ram` or on `disk`, or its hibernation `image`."""
+    refused: str | None = None
+    """Why it did not take what it found, as the guest says; None where it did."""
+
+
 class BootRecord(Document):
     """One boot. Times are ns since power-on on `clock`."""
 
@@ -234,6 +247,8 @@ class BootRecord(Document):
     """What was seen on the screen; None for a system without `[screen]`."""
     restored: RestoredRecord | None = Field(default=None, exclude_if=lambda value: value is None)
     """Of a machine that went on from a snapshot: its times are ns since then. None for one that was powered on."""
+    power_on: PowerOnRecord | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Of a system that may find something as it is switched on; None for others."""
     kaslr_slide: int | None
     facts: dict[str, str]
     console_sha256: str
@@ -243,7 +258,7 @@ class BootRecord(Document):
     hashes: dict[str, str]
     """sha256 of kernel, initramfs, qemu, firmware, plugin; one per input that there is."""
     sizes: dict[str, int] = {}
-    """Bytes of kernel, initramfs, rootfs and disks: one per input that there is."""
+    """Bytes of kernel, initramfs, rootfs and disks: one per input that there is. `found`: what a boot before left."""
     load_ns: Nanoseconds = 0
     """Time to load kernel and initramfs by the system's storage model; comes before power-on, and is in no mark."""
     storage: Storage | None = None

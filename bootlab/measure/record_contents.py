@@ -20,14 +20,17 @@ from bootlab.measure.record import (
     GuestClock,
     InitcallRecord,
     Outcome,
+    PhaseRecord,
     PictureRecord,
+    PowerOnRecord,
     ScreenRecord,
     StageRecord,
 )
+from bootlab.measure.waking import counted_from_wake, is_waking, marks_of_waking, phases_of_waking
 from bootlab.profile.asked.marks import marks_looked_for
 from bootlab.profile.recorded.disk_requests import REQUESTS, disk_use, read_disk_requests
 from bootlab.profile.recorded.trace import DISKS, SCREEN, TRAPS, PluginTrace, Stamp
-from bootlab.system import ClockKind, System
+from bootlab.system import ClockKind, PowerOn, System
 from bootlab.targets.target import LineStamps, Names
 from bootlab.timeline import marks as m
 
@@ -51,15 +54,17 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
     prepared, system, heard = seen.prepared, seen.system, seen.heard
     virtual = system.clock.kind is ClockKind.VIRTUAL
     trace = counted_from_snapshot(seen.trace(), prepared.restored) if virtual else None
+    trace = counted_from_wake(trace, system)
     ready = _find_ready_stamp(seen, trace)
     marks = _collect_marks(heard.guest.marks, trace, ready)
     if prepared.restored is not None:
         marks = marks_of_clone(marks)
+    if is_waking(system):
+        marks = marks_of_waking(marks)
     if ending.outcome is Outcome.READY:
         # A PID 1 that ends after all that was asked for: the host's timing decides whether it still gets there.
         marks.pop(m.PANIC, None)
-    if ending.outcome is Outcome.READY and m.READY not in marks:
-        ending = Ending(Outcome.NOT_READY, "the console said ready, but the plugin saw neither mark nor line")
+    ending = _as_traced(ending, system, marks, heard.text)
     return BootRecord(
         system=system.name,
         clock=system.clock.kind.value,
@@ -82,9 +87,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         price=price_record(system, trace, ready) if ending.outcome is Outcome.READY else None,
         marks=marks,
         drivers=_list_drivers(trace),
-        phases=priced_phases(phase_records(marks, seen.directory, system.booted.mark), system, trace, ready)
-        if prepared.restored is None
-        else phases_of_clone(marks),
+        phases=_phases(seen, marks, trace, ready),
         screen=_screen_record(system, trace, pictures),
         restored=restored_record(prepared.restored),
         bootstage=stage_records(heard.text),
@@ -92,6 +95,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         guest_clock=_place_clock(seen, trace),
         exact_disks=DISKS in trace.exact if trace is not None and trace.asked_for(DISKS) else None,
         disks=_disk_records(seen, ready),
+        power_on=_power_on_record(system, heard.guest.facts),
         kaslr_slide=trace.slide if trace is not None else None,
         facts=heard.guest.facts,
         console_sha256=hashlib.sha256(heard.raw[: heard.ready_offset]).hexdigest(),
@@ -108,6 +112,32 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         wall_s=round(run.wall_s, 3),
         run=str(seen.directory),
     )
+
+
+def _as_traced(ending: Ending, system: System, marks: Mapping[str, int], text: str) -> Ending:
+    """Return the ending of a boot as its marks have it: ready is what was seen to be ready, and to have woken."""
+    if ending.outcome is not Outcome.READY:
+        return ending
+    if m.READY not in marks:
+        return Ending(Outcome.NOT_READY, "the console said ready, but the plugin saw neither mark nor line")
+    if is_waking(system) and m.WAKE not in marks:
+        return Ending(Outcome.NOT_READY, f"it was ready, and never suspended; {_not_slept(text)}")
+    return ending
+
+
+def _not_slept(text: str) -> str:
+    said = [line.strip() for line in text.splitlines() if "not put to sleep" in line]
+    return said[0] if said else "/sbin/bootlab-sleep has to be started before the mark that says ready"
+
+
+def _phases(
+    seen: ObservedBoot, marks: dict[str, int], trace: PluginTrace | None, ready: Stamp | None
+) -> list[PhaseRecord]:
+    if seen.prepared.restored is not None:
+        return phases_of_clone(marks)
+    if m.WAKE in marks and is_waking(seen.system):
+        return phases_of_waking(marks)
+    return priced_phases(phase_records(marks, seen.directory, seen.system.booted.mark), seen.system, trace, ready)
 
 
 def cut_initcalls(trace: PluginTrace, symbols: Names | None, marks: Mapping[str, int]) -> list[InitcallRecord]:
@@ -189,6 +219,21 @@ def _screen_record(system: System, trace: PluginTrace | None, pictures: Sequence
     )
 
 
+def _power_on_record(system: System, facts: Mapping[str, str]) -> PowerOnRecord | None:
+    finds = system.rootfs is not None and system.rootfs.kept_ram is not None
+    image = "image" if facts.get("hibernation") == "resumed" else None
+    if system.power_on is None and not finds:
+        return None
+    asked = system.power_on or PowerOn()
+    return PowerOnRecord(
+        kind=asked.kind.value,
+        fault=None if asked.fault is None else asked.fault.value,
+        fault_file=asked.fault_file,
+        source=facts.get("root_source", image),
+        refused=facts.get("kept_ram_refused", facts.get("hibernation_refused")),
+    )
+
+
 def _charges(seen: ObservedBoot, trace: PluginTrace | None) -> dict[str, ChargeRecord]:
     # A console line says ready within a block: what was charged up to there is told at the next mark only.
     mark = seen.system.booted.mark
@@ -218,7 +263,11 @@ def _place_clock(seen: ObservedBoot, trace: PluginTrace | None) -> GuestClock | 
         ends = dict(trace.console_ends())
         sent = [(ends[line.end_offset].t_ns, line.text) for line in lines if line.end_offset in ends]
     # A clone's kernel counts from its own power-on.
-    placed = None if seen.prepared.restored else place_guest_clock(sent, HOST if trace is None else VIRTUAL)
+    placed = (
+        None
+        if seen.prepared.restored or is_waking(seen.system)
+        else place_guest_clock(sent, HOST if trace is None else VIRTUAL)
+    )
     if placed is None:
         return None
     return GuestClock(offset_ns=placed.offset_ns, uncertainty_ns=placed.uncertainty_ns, since_ns=placed.since_ns)

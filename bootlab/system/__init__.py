@@ -24,6 +24,7 @@ from bootlab.system.machine import (
 )
 from bootlab.system.network import Network, NetworkPeer, NetworkProbe
 from bootlab.system.part import Part
+from bootlab.system.power_on import KEEPS_RAM, Fault, KeptRam, PowerOn, PowerOnKind
 from bootlab.system.readahead import ReadAhead
 from bootlab.system.screen.screen import GuestScreen, ScreenMark, Seen, Typed
 from bootlab.system.snapshot import Snapshot
@@ -37,6 +38,7 @@ from bootlab.system.value import System
 
 __all__ = [
     "BOARDS",
+    "KEEPS_RAM",
     "SECTOR",
     "Accelerator",
     "AskedMachine",
@@ -60,12 +62,14 @@ __all__ = [
     "DiskImage",
     "DiskModel",
     "Ec2Instance",
+    "Fault",
     "FileSystem",
     "Flash",
     "FlashLayout",
     "HostMachine",
     "Initramfs",
     "Instructions",
+    "KeptRam",
     "Kernel",
     "KernelBuild",
     "KernelEntry",
@@ -77,6 +81,8 @@ __all__ = [
     "NetworkProbe",
     "PageSize",
     "Part",
+    "PowerOn",
+    "PowerOnKind",
     "ReadAhead",
     "Replay",
     "Rootfs",

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from bootlab.system.coldplug import Coldplug
 from bootlab.system.disk_model import AnyDiskModel
 from bootlab.system.part import TEXT, Part
+from bootlab.system.power_on import KeptRam
 from bootlab.system.readahead import ReadAhead
 from bootlab.system.source_program import SourceProgram
 
@@ -58,6 +59,8 @@ class Content(Part):
     """Carry bootlab-init and bootlab-ctl in /sbin; without `init`, the former is /init."""
     clone_agent: bool = Field(default=False, exclude_if=lambda value: not value)
     """Carry bootlab-clone in /sbin, which a program starts where a snapshot of the system belongs (snapshots.md)."""
+    sleep_agent: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Carry bootlab-sleep in /sbin, which puts the machine to sleep and takes up its image (persistence.md)."""
     files: dict[str, Annotated[Path, TEXT]] = {}
     """Path in the archive -> file on the host."""
     programs: dict[str, SourceProgram] = {}
@@ -167,8 +170,11 @@ class Rootfs(Content):
     """Size of an ext4 file system; by default what fits, and a quarter more."""
     journal: bool = True
     """Whether an ext4 file system has a journal."""
-    device: Literal["virtio-blk", "nvme", "scsi", "pmem"] = "virtio-blk"
-    """/dev/vda, /dev/nvme0n1, /dev/sda; `pmem`: memory that keeps (an NVDIMM, /dev/pmem0). Each repeats exactly."""
+    device: Literal["virtio-blk", "nvme", "scsi", "pmem", "kept-ram"] = "virtio-blk"
+    """/dev/vda, /dev/nvme0n1, /dev/sda; `pmem`: memory that keeps (an NVDIMM, /dev/pmem0); `kept-ram`: RAM that
+    outlives the power, with its copy on /dev/vda (persistence.md). Each repeats exactly."""
+    kept_ram: KeptRam | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Where in memory it lies, of `device = "kept-ram"`."""
     # Left out of documents where there is none, as those of older boots.
     model: AnyDiskModel | None = Field(default=None, exclude_if=lambda value: value is None)
     """What the disk takes on the virtual clock; without one it answers at once."""
@@ -207,7 +213,9 @@ class Rootfs(Content):
             raise ValueError("layout is for an ext4 root that a recipe makes")
         if self.keep_writes and self.model is None:
             raise ValueError("keep_writes is of a disk with a model")
-        if self.model is not None and self.device != "virtio-blk":
+        if (self.device == "kept-ram") != (self.kept_ram is not None):
+            raise ValueError('device = "kept-ram" and kept_ram go together: kept_ram = { size_mib = 32 }')
+        if self.model is not None and self.device not in ("virtio-blk", "kept-ram"):
             raise ValueError(f'model is of a disk on virtio, and device is "{self.device}"')
         return self
 

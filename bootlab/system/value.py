@@ -30,10 +30,12 @@ from bootlab.system.machine import (
     Disk,
     Machine,
     MachineType,
+    PageSize,
     Storage,
 )
 from bootlab.system.network import Network
 from bootlab.system.part import TEXT, Part, matching
+from bootlab.system.power_on import KEEPS_RAM, PowerOn, PowerOnKind
 from bootlab.system.screen.screen import DISPLAYS, GuestScreen
 from bootlab.system.snapshot import Snapshot
 from bootlab.system.target.asked_machine import asked_defaults
@@ -73,6 +75,8 @@ class System(Part):
     network: Network | None = None
     screen: GuestScreen | None = Field(default=None, exclude_if=lambda value: value is None)
     snapshot: Snapshot | None = Field(default=None, exclude_if=lambda value: value is None)
+    power_on: PowerOn | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What it finds as it is switched on; without one nothing."""
     booted: Booted
     check: Check | None = None
     marks: dict[str, str] = {}
@@ -164,6 +168,8 @@ class System(Part):
             raise ValueError('machine.firmware = "ovmf" is for a system that boots from an [image]')
         self._expect_bus()
         self._expect_board()
+        self._expect_kept_ram()
+        self._expect_sleeper()
         return self
 
     def _expect_screen(self, screen: GuestScreen) -> None:
@@ -177,6 +183,69 @@ class System(Part):
             for name in names:
                 if name in others:
                     raise ValueError(f"screen.{table}.{name}: there is another mark of this name; give it another one")
+
+    def _expect_kept_ram(self) -> None:
+        kind = self.power_on.kind if self.power_on is not None else None
+        kept = self.rootfs.kept_ram if self.rootfs is not None else None
+        if kind is not None and self.clock.kind is not ClockKind.VIRTUAL:
+            raise ValueError('power_on: what a boot before leaves is kept on the virtual clock: clock.kind = "virtual"')
+        if kind in KEEPS_RAM and kept is None:
+            raise ValueError(f'power_on.kind = "{kind}" finds a root in kept RAM: rootfs.device = "kept-ram"')
+        if kept is None:
+            return
+        machine = self.machine
+        if machine.arch != "x86_64" or machine.type.is_real:
+            raise ValueError(f'rootfs.device = "kept-ram": x86-64 is told of it, and this machine is {machine.arch}')
+        if self.initramfs is None or self.initramfs.path is not None:
+            raise ValueError(
+                'rootfs.device = "kept-ram": what reads it is in an initramfs that a recipe makes: '
+                "initramfs.mount_root = true"
+            )
+        if "rw" in self.kernel.cmdline.split():
+            raise ValueError(
+                'kernel.cmdline: "rw", and a root in kept RAM is read-only: what is written belongs elsewhere'
+            )
+        if machine.page_size is not PageSize.AUTO or self.snapshot is not None:
+            raise ValueError('rootfs.device = "kept-ram" goes with neither machine.page_size nor [snapshot]')
+        kept.expect_room(machine.memory_mib)
+
+    def _expect_sleeper(self) -> None:
+        if self.power_on is not None and self.power_on.kind is PowerOnKind.SUSPENDED:
+            self._expect_wakes()
+        if self.power_on is None or self.power_on.kind is not PowerOnKind.HIBERNATED:
+            return
+        if self.machine.arch != "x86_64" or self.machine.type.is_real:
+            raise ValueError(f'power_on.kind = "hibernated" is for x86-64, and this machine is {self.machine.arch}')
+        if self.swap_device is None:
+            raise ValueError('power_on.kind = "hibernated" needs a disk to lie on: [[disks]] filesystem = "swap"')
+        if self.initramfs is None or not self.initramfs.sleep_agent:
+            raise ValueError(
+                'power_on.kind = "hibernated": the initramfs takes up the image: initramfs.sleep_agent = true'
+            )
+        if self.initramfs.mount_root and f"resume={self.swap_device}" not in self.kernel.cmdline.split():
+            raise ValueError(f'kernel.cmdline: power_on.kind = "hibernated" needs resume={self.swap_device}')
+        if self.rootfs is not None and self.rootfs.device not in ("virtio-blk", "nvme", "scsi"):
+            raise ValueError(f'power_on.kind = "hibernated" goes with no rootfs.device = "{self.rootfs.device}"')
+
+    def _expect_wakes(self) -> None:
+        asked = 'power_on.kind = "suspended"'
+        if self.machine.type not in (MachineType.Q35, MachineType.PC):
+            raise ValueError(f'{asked} is of machine.type "q35" and "pc", whose firmware wakes')
+        if self.kernel.entry is KernelEntry.PVH:
+            raise ValueError(
+                f"{asked}: QEMU loads a kernel that is entered through PVH anew as it wakes; "
+                'kernel.entry = "image" outlives it'
+            )
+        if not any(one is not None and one.sleep_agent for one in (self.initramfs, self.rootfs)):
+            raise ValueError(f"{asked}: /sbin/bootlab-sleep suspends it: sleep_agent = true in the recipe of its root")
+
+    @property
+    def swap_device(self) -> str | None:
+        """Return the device file of the disk with a swap area, as a kernel names it; None where there is none."""
+        attached = [disk for disk in self.disks if disk.attach is Attachment.VIRTIO]
+        before = 1 if self.rootfs is not None and self.rootfs.device == "virtio-blk" else 0
+        places = [index for index, disk in enumerate(attached) if disk.filesystem == "swap"]
+        return f"/dev/vd{chr(ord('a') + before + places[0])}" if places else None
 
     def _expect_only_answers(self) -> None:
         brought = ("initramfs", "rootfs", "storage", "network", "disks", "marks", "bootloader", "card", "flash")

@@ -39,5 +39,5 @@ def boot_values(system: System) -> dict[str, Any]:
     )
     # Of a root the content counts and where it lies, which boots on record of virtio disks do not say.
     if system.rootfs is not None and system.rootfs.device != "virtio-blk":
-        values["rootfs"] = {"device": system.rootfs.device}
+        values["rootfs"] = system.rootfs.model_dump(mode="json", include={"device", "kept_ram"})
     return values

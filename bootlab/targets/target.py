@@ -240,6 +240,22 @@ class Prepared(ABC):
         """
         return self.living(folder, 0)
 
+    @property
+    def left_at(self) -> str:
+        """Return the guest's mark that a boot must come to which leaves something."""
+        return ""
+
+    def leaving(self, folder: Path, system: System) -> Self:
+        """Return this boot as the one before a power-on of `system`, which leaves in `folder` what that finds.
+
+        Raises InputError.
+        """
+        raise InputError(f"power_on: a machine that runs on {self.runs_on} finds what it finds")
+
+    def finding(self, folder: Path, identity: str) -> Self:
+        """Return the boot that finds what is in `folder`; `identity`: of all that decided it. Raises as `leaving`."""
+        return self.leaving(folder, self.system)
+
     @abstractmethod
     def open(self, directory: Path, argv: list[str]) -> AbstractAsyncContextManager[OpenedMachine]:
         """Give the machine of one boot, and end it. `argv` gets the command that runs it, as soon as it is known.

@@ -70,6 +70,11 @@ WOKE: Final = "woke"
 READY_CLONE: Final = "ready_clone"
 """A clone is what the user calls booted: its agent is done, its application has answered."""
 
+WAKE: Final = "wake"
+"""A suspended machine is woken: time zero of its waking. Of S3 the firmware's first instruction."""
+KERNEL_WAKES: Final = "kernel_wakes"
+"""The firmware has handed a machine that wakes back to its kernel."""
+
 BOOT_ORDER: Final[tuple[str, ...]] = (
     POWER_ON,
     IMAGE_ENTRY,
@@ -107,5 +112,7 @@ KERNEL_LINES: Final = (
 )
 """What a console shows of the kernel's own moments: the pattern of a line -> its mark. Stable for decades."""
 
-OWN: Final = frozenset({*BOARD_ORDER, *PC_STAGES, KERNEL_JUMP, PANIC, RESTORED, READY_CLONE} - {READY})
+OWN: Final = frozenset(
+    {*BOARD_ORDER, *PC_STAGES, KERNEL_JUMP, PANIC, RESTORED, READY_CLONE, WAKE, KERNEL_WAKES} - {READY}
+)
 """Names that only bootlab gives; READY is the guest's to say."""

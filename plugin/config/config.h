@@ -30,6 +30,7 @@ struct probe {
 	uint64_t address;
 	struct code code;
 	uint64_t from_low, from_high; /* both 0: called from anywhere */
+	char after[TRACE_NAME_MAX + 1]; /* the mark behind which it counts; empty: from power-on */
 	uint64_t ns; /* of PROBE_CHARGE: what each execution takes besides */
 };
 

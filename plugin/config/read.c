@@ -20,13 +20,17 @@ static int read_probe(struct line *line, enum probe_kind kind, struct config *co
 {
 	struct probe probe = { .kind = kind };
 	bool from = kind == PROBE_MARK && line->n_words == 7 && !strcmp(line->words[4], "from");
+	bool after = kind == PROBE_IMAGE && line->n_words == 6 && !strcmp(line->words[4], "after");
 	int r;
 
-	if (line->n_words != 4 && !from)
+	if (line->n_words != 4 && !from && !after)
 		return line_complain(line, "expected: %s NAME ADDRESS CODE%s", line->words[0],
-				kind == PROBE_MARK ? " [from LOW HIGH]" : "");
+				kind == PROBE_MARK ? " [from LOW HIGH]" :
+				kind == PROBE_IMAGE ? " [after MARK]" : "");
 	if ((r = line_read_name(line, line->words[1], probe.name)) || (r = line_read_address(line, line->words[2], &probe.address)) ||
 	    (r = line_read_code(line, line->words[3], &probe.code)))
+		return r;
+	if (after && (r = line_read_name(line, line->words[5], probe.after)))
 		return r;
 	if (from) {
 		if ((r = line_read_address(line, line->words[5], &probe.from_low)) ||

@@ -11,6 +11,7 @@ static const char WHOLE[] = "# made by bootlab\n"
 			    "\n"
 			    "arch x86_64\n"
 			    "image image_entry 10200 eb??48647253\n"
+			    "image wake fffffff0 ???????? after suspending\n"
 			    "entry kernel_entry ffffffff81000000 488d25513fa00148\n"
 			    "mark start_kernel ffffffff8304ce41 e8fae701fe415645\n"
 			    "mark initcalls_end ffffffff81002bc0 e87b8a0600488b3d from ffffffff8304d5b3 ffffffff8304d82d\n"
@@ -65,20 +66,21 @@ static void test_whole(void)
 
 	CHECK(read_text(WHOLE, message, &config) == 0);
 	CHECK(config.arch == ARCH_X86_64);
-	CHECK(config.n_probes == 7);
+	CHECK(config.n_probes == 8);
 	CHECK(config.probes[0].kind == PROBE_IMAGE && config.probes[0].address == 0x10200);
 	CHECK(config.probes[0].code.size == 6 && config.probes[0].code.any[1] && !config.probes[0].code.any[2]);
-	CHECK(config.probes[1].kind == PROBE_ENTRY && config.probes[1].code.bytes[7] == 0x48);
-	CHECK(!strcmp(config.probes[2].name, "start_kernel") && config.probes[2].from_high == 0);
-	CHECK(config.probes[3].from_low == 0xffffffff8304d5b3 && config.probes[3].from_high == 0xffffffff8304d82d);
-	CHECK(config.probes[4].address == 0xffffffff819bc42e);
-	CHECK(config.probes[5].kind == PROBE_CALLS);
+	CHECK(!config.probes[0].after[0] && !strcmp(config.probes[1].after, "suspending"));
+	CHECK(config.probes[2].kind == PROBE_ENTRY && config.probes[2].code.bytes[7] == 0x48);
+	CHECK(!strcmp(config.probes[3].name, "start_kernel") && config.probes[3].from_high == 0);
+	CHECK(config.probes[4].from_low == 0xffffffff8304d5b3 && config.probes[4].from_high == 0xffffffff8304d82d);
+	CHECK(config.probes[5].address == 0xffffffff819bc42e);
+	CHECK(config.probes[6].kind == PROBE_CALLS);
 	CHECK(config.exact_disks && config_charges(&config));
 	CHECK(config.n_modelled_disks == 2 && config.modelled_disks[0].kind == DISK_HEAD);
 	CHECK(!strcmp(config.modelled_disks[0].drive, "rootfs") && config.modelled_disks[0].figures[DISK_TURN_NS] == 8333333);
 	CHECK(config.modelled_disks[1].kind == DISK_FLASH && config.modelled_disks[1].figures[DISK_TURN_NS] == 0);
 	CHECK(config.modelled_disks[1].keeps_writes && !config.modelled_disks[0].keeps_writes);
-	CHECK(config.probes[6].kind == PROBE_CHARGE && config.probes[6].ns == 2500 && probe_repeats(&config.probes[6]));
+	CHECK(config.probes[7].kind == PROBE_CHARGE && config.probes[7].ns == 2500 && probe_repeats(&config.probes[7]));
 	CHECK(config.n_timed_marks == 1 && config.timed_marks[0].t_ns == 500000000);
 	CHECK(!strcmp(config.timed_marks[0].name, "half_a_second"));
 	CHECK(config.network_fd == 7 && !strcmp(config.network_name, "net0"));
@@ -138,6 +140,9 @@ static void test_bad_lines(void)
 		{ "arch aarch64\nmark a 1\n", "boot.conf:2: expected: mark NAME ADDRESS CODE [from LOW HIGH]" },
 		{ "arch aarch64\nentry a 1 00112233 from 1 2\n", "boot.conf:2: expected: entry NAME ADDRESS CODE" },
 		{ "arch aarch64\nmark a 1 00112233 from 2 2\n", "boot.conf:2: from 2 2: an empty range" },
+		{ "arch aarch64\nimage a 1\n", "boot.conf:2: expected: image NAME ADDRESS CODE [after MARK]" },
+		{ "arch aarch64\nimage a 1 00112233 after\n", "boot.conf:2: expected: image NAME ADDRESS CODE [after MARK]" },
+		{ "arch aarch64\nmark a 1 00112233 after b\n", "boot.conf:2: expected: mark NAME ADDRESS CODE [from LOW HIGH]" },
 		{ "arch aarch64\nmark a 0x10 00112233\n", "boot.conf:2: address '0x10'" },
 		{ "arch aarch64\nmark a 11112222333344445 00112233\n", "boot.conf:2: address '1111" },
 		{ "arch aarch64\nmark a 1 001122\n", "boot.conf:2: code '001122' must be 4 to 16 bytes" },

@@ -25,6 +25,8 @@ INIT = "/sbin/bootlab-init"
 CTL = "/sbin/bootlab-ctl"
 COLDPLUG = "/sbin/bootlab-coldplug"
 CLONE = "/sbin/bootlab-clone"
+KEPT = "/sbin/bootlab-kept"
+SLEEP = "/sbin/bootlab-sleep"
 READAHEAD = "/sbin/bootlab-readahead"
 MOUNT_ROOT = "/init"
 _HOST_FIT = "host-fit.bin"
@@ -83,6 +85,17 @@ def compile_clone(arch: str, cache: Cache) -> dict[str, Path]:
     Arguments and errors as `compile_programs`.
     """
     return {CLONE: _compiled("bootlab-clone", [_source("mark.h"), *_sources_in("clone", "shared")], arch, cache)}
+
+
+def compile_kept(arch: str, cache: Cache) -> dict[str, Path]:
+    """Return path in the guest -> file on the host, for what reads kept RAM. Errors as `compile_programs`."""
+    return {KEPT: _compiled("bootlab-kept", [_source("mark.h"), *_sources_in("kept", "shared")], arch, cache)}
+
+
+def compile_sleep(arch: str, cache: Cache) -> dict[str, Path]:
+    """Return path in the guest -> file on the host, for what puts a machine to sleep. Errors as `compile_programs`."""
+    sources = [_source("mark.h"), *_sources_in("sleep", "kept", "clone", "shared")]
+    return {SLEEP: _compiled("bootlab-sleep", sources, arch, cache)}
 
 
 def compile_readahead(arch: str, cache: Cache) -> dict[str, Path]:

@@ -18,12 +18,19 @@ from bootlab.build.programs.source_program import with_source_programs
 from bootlab.build.programs.static_program import with_programs
 from bootlab.build.root import initramfs, rootfs
 from bootlab.build.root.content import BUSYBOX, Ingredients, collect, identify_directory
+from bootlab.build.root.kept_region import PLAN
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
 from bootlab.system import Content, Initramfs, Rootfs, System
 
 _BUSYBOX_PACKAGE = "busybox-static"
-_ROOT_DEVICES = {"virtio-blk": "/dev/vda", "nvme": "/dev/nvme0n1", "scsi": "/dev/sda", "pmem": "/dev/pmem0"}
+_ROOT_DEVICES = {
+    "virtio-blk": "/dev/vda",
+    "nvme": "/dev/nvme0n1",
+    "scsi": "/dev/sda",
+    "pmem": "/dev/pmem0",
+    "kept-ram": "/dev/vda",
+}
 
 Recipe = Initramfs | Rootfs
 
@@ -40,6 +47,8 @@ class Around:
     """The root whose own initramfs the recipe begins with, where it does."""
     network: bool = False
     """Whether there is a network card."""
+    kept_plan: Path | None = None
+    """What the initramfs says of a root in kept RAM, where there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +119,18 @@ def _ingredients(shop: Workshop, recipe: Recipe, arch: str, around: Around) -> I
         programs |= guest.compile_runtime(arch, cache)
     if recipe.clone_agent:
         programs |= guest.compile_clone(arch, cache)
+    if recipe.sleep_agent:
+        programs |= guest.compile_sleep(arch, cache)
     aliases = None
     if recipe.coldplug is not None:
         programs |= guest.compile_coldplug(arch, cache, record=recipe.coldplug.record)
         aliases = read_aliases(shop, kernel_tree) if kernel_tree is not None else None
     if isinstance(recipe, Rootfs) and recipe.readahead is not None:
         programs |= guest.compile_readahead(arch, cache)
+    if around.kept_plan is not None:
+        programs |= {**guest.compile_kept(arch, cache), PLAN: around.kept_plan}
+    if isinstance(recipe, Rootfs) and recipe.kept_ram is not None:
+        programs |= guest.compile_kept(arch, cache)
     if recipe.busybox:
         programs[BUSYBOX] = _busybox(shop, recipe.suite or around.suite, arch, f"{part}.busybox")
     if isinstance(recipe, Initramfs) and recipe.mount_root:

@@ -60,3 +60,21 @@ def read_contents(path: Path) -> list[cpio.Entry] | None:
         return archive_check.entries(path.read_bytes())
     except InputError as error:
         raise InputError(f"{path}: {error.message}") from error
+
+
+def expect_whole(path: Path, cache: Cache) -> None:
+    """Raise InputError for a finished archive that is cut short or damaged."""
+    # Decompressing it all takes a second or two for a large one: done once for each content.
+    try:
+        key = file_sha256(path)
+    except OSError as error:
+        raise InputError(f"initramfs.path: {path}: {error.strerror}") from error
+
+    def check(out: Path) -> None:
+        try:
+            read_contents(path)
+        except InputError as error:
+            raise InputError(f"initramfs.path: {error.message}", hint="build or copy the file again") from error
+        out.write_text("")
+
+    cache.make("whole", key, check)

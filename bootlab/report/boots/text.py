@@ -12,7 +12,7 @@ from rich.text import Text
 
 from bootlab.experiments.chance import Chance
 from bootlab.measure.price import counted_view, priced_view
-from bootlab.measure.record import BootRecord, PriceRecord
+from bootlab.measure.record import BootRecord, PowerOnRecord, PriceRecord
 from bootlab.measure.statistics.series import spread_ns
 from bootlab.report.boots.screen import screen_change, screen_lines
 from bootlab.report.boots.side_by_side import Side, align
@@ -50,6 +50,8 @@ def boot(record: BootRecord) -> RenderableType:
     if record.detail:
         lines.append(Text(visible(record.detail), style="red"))
     lines += [Text(visible(remark), style="yellow") for remark in record.remarks]
+    if record.power_on is not None:
+        lines.append(Text(visible(power_on_words(record.power_on))))
     if record.phases:
         lines.append(_phases(record))
     lines += screen_lines([record])
@@ -65,6 +67,17 @@ def boot(record: BootRecord) -> RenderableType:
     if record.exact_disks and not record.disks:
         lines.append(Text("its disks answer at once: reading and writing takes no time, and repeats exactly"))
     return Group(*lines, *foot(clock_of([record]), record.hashes, record.run))
+
+
+def power_on_words(power_on: PowerOnRecord) -> str:
+    """Return how a machine was switched on, what it found, and what became of that."""
+    words = f"power-on: {power_on.kind}"
+    if power_on.fault is not None:
+        words += f", {power_on.fault}{f' in {power_on.fault_file}' if power_on.fault_file else ''}"
+    sources = {"kept-ram": "root from kept RAM", "disk": "root from disk", "image": "went on from its image"}
+    if power_on.source is not None:
+        words += f"; {sources.get(power_on.source, power_on.source)}"
+    return words if power_on.refused is None else f"{words}; refused: {power_on.refused}"
 
 
 def _price_line(price: PriceRecord) -> str:

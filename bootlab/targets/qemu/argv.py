@@ -61,6 +61,22 @@ class PluginFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryFile:
+    """The file that is the guest's memory. `shared`: what the guest writes is in it, else it stays as it is."""
+
+    path: Path
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Overlays:
+    """What was written to each disk, as files over what the disks began as. `kept`: what is written goes into them."""
+
+    paths: tuple[Path, ...]
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SnapshotFiles:
     """Where QEMU finds or leaves what a snapshot is made of.
 
@@ -95,8 +111,21 @@ class Wiring:
     snapshot: SnapshotFiles | None = None
     identity: Identity | None = None
     """Of a system that can be told who it is."""
+    memory: MemoryFile | None = None
+    """Of a boot that leaves its memory to another, or finds it."""
+    overlays: Overlays | None = None
+    """Of a boot that leaves its disks to another, or finds them."""
+    words: str = ""
+    """More of the kernel's command line."""
     lasting: bool = False
     """What the guest writes to its disk image and to UEFI's variables is kept: both files are this boot's alone."""
+
+    @property
+    def written(self) -> Overlays | None:
+        """Return what was written to each disk, of this boot and of those before; None where nothing of it is kept."""
+        if self.snapshot is None:
+            return self.overlays
+        return Overlays(self.snapshot.overlays, kept=not self.snapshot.incoming)
 
 
 def qemu_binary(system: System) -> str:
@@ -107,20 +136,20 @@ def qemu_binary(system: System) -> str:
 def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
     """Return the QEMU command line of one boot. The machine waits for QMP `cont` before its first instruction."""
     argv = [qemu_binary(system), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-S"]
-    argv += _machine(system, wiring.snapshot)
+    argv += _machine(system, wiring)
     argv += _clock(system, wiring.accelerator)
     argv += ["-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
     argv += ["-qmp", f"unix:{_escape(wiring.qmp_socket)},server=on,wait=off"]
     if system.image is not None:
         argv += _image(system, files, lasting=wiring.lasting)
     else:
-        argv += _kernel(system, files) if system.board is None else _board(system.board, files)
+        argv += _kernel(system, files, wiring.words) if system.board is None else _board(system.board, files)
     if any("audiodev=none" in device for device in system.machine.devices):
         # A sound card wants something to play to, and there is no default.
         argv += ["-audiodev", "none,id=none"]
     for device in system.machine.devices:
         argv += ["-device", device]
-    argv += _disks(system, files, wiring.snapshot)
+    argv += _disks(system, files, wiring.written)
     argv += _identity(system, wiring.identity)
     argv += _network(system, wiring)
     if wiring.plugin is not None:
@@ -143,13 +172,18 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
     return argv
 
 
-def _kernel(system: System, files: BootFiles) -> list[str]:
+def _kernel(system: System, files: BootFiles, more: str) -> list[str]:
     argv = ["-kernel", str(files.kernel)]
     if files.initramfs is not None:
         argv += ["-initrd", str(files.initramfs)]
-    if system.kernel.cmdline:
-        argv += ["-append", system.kernel.cmdline]
+    if words := f"{_cmdline(system)} {more}".strip():
+        argv += ["-append", words]
     return argv
+
+
+def _cmdline(system: System) -> str:
+    kept = system.rootfs.kept_ram if system.rootfs is not None else None
+    return system.kernel.cmdline if kept is None else f"{system.kernel.cmdline} {kept.word}".strip()
 
 
 def _image(system: System, files: BootFiles, *, lasting: bool) -> list[str]:
@@ -186,8 +220,8 @@ def _board(board: Board, files: BootFiles) -> list[str]:
     return ["-bios", str(files.firmware), "-drive", chip]
 
 
-def _machine(system: System, snapshot: SnapshotFiles | None) -> list[str]:
-    machine = system.machine
+def _machine(system: System, wiring: Wiring) -> list[str]:
+    machine, snapshot = system.machine, wiring.snapshot
     options = "".join(f",{key}={value}" for key, value in machine.options.items())
     argv = []
     if (pages := wanted_pages(system)) is not PageSize.AUTO:
@@ -201,8 +235,10 @@ def _machine(system: System, snapshot: SnapshotFiles | None) -> list[str]:
         options += ",memory-backend=ram"
     if snapshot is not None and snapshot.ram is not None:
         # Of a clone each page that it writes becomes its own, and the file stays as it is.
-        backend = f"memory-backend-file,id=ram,size={machine.memory_mib}M,mem-path={_escape(snapshot.ram)}"
-        argv += ["-object", f"{backend},share={'off' if snapshot.incoming else 'on'}"]
+        argv += _memory_file(system, MemoryFile(snapshot.ram, shared=not snapshot.incoming))
+        options += ",memory-backend=ram"
+    if wiring.memory is not None:
+        argv += _memory_file(system, wiring.memory)
         options += ",memory-backend=ram"
     memory = str(machine.memory_mib)
     if uses_pmem(system):
@@ -218,6 +254,11 @@ def _machine(system: System, snapshot: SnapshotFiles | None) -> list[str]:
     for words in shape_properties(machine.shape):
         argv += ["-global", words]
     return argv
+
+
+def _memory_file(system: System, memory: MemoryFile) -> list[str]:
+    backend = f"memory-backend-file,id=ram,size={system.machine.memory_mib}M,mem-path={_escape(memory.path)}"
+    return ["-object", f"{backend},share={'on' if memory.shared else 'off'}"]
 
 
 def _clock(system: System, accelerator: Accelerator) -> list[str]:
@@ -236,9 +277,9 @@ def _date(system: System) -> str:
     return (datetime.fromisoformat(RTC_BASE) + lives_before * _BETWEEN_LIVES).isoformat()
 
 
-def _disks(system: System, files: BootFiles, snapshot: SnapshotFiles | None) -> list[str]:
+def _disks(system: System, files: BootFiles, written: Overlays | None) -> list[str]:
     argv: list[str] = []
-    overlays = iter(snapshot.overlays if snapshot is not None else ())
+    overlays = iter(written.paths if written is not None else ())
     controllers: set[str] = set()
     paths = list(files.disks)
     disks = [(f"disk{index}", disk.serial, disk.attach) for index, disk in enumerate(system.disks)]
@@ -253,7 +294,7 @@ def _disks(system: System, files: BootFiles, snapshot: SnapshotFiles | None) -> 
         if controller and controller not in controllers:
             controllers.add(controller)
             argv += _device(system, controller, "")
-        argv += ["-drive", f"if=none,id={name},{_medium(path, snapshot, next(overlays, None))}"]
+        argv += ["-drive", f"if=none,id={name},{_medium(path, written, next(overlays, None))}"]
         driver = _DISK_DRIVERS[attach].format(transport=transport)
         model = system.modelled_disks.get(name)
         options = None if model is None else modelled_options(model, driver)
@@ -261,12 +302,12 @@ def _disks(system: System, files: BootFiles, snapshot: SnapshotFiles | None) -> 
     return argv
 
 
-def _medium(path: Path, snapshot: SnapshotFiles | None, overlay: Path | None) -> str:
-    if snapshot is None or overlay is None:
+def _medium(path: Path, written: Overlays | None, overlay: Path | None) -> str:
+    if written is None or overlay is None:
         return f"format=raw,snapshot=on,file={_escape(path)}"
     # The file below is named here, and not in the overlay: it may lie elsewhere by now.
     below = f"backing.driver=raw,backing.file.driver=file,backing.file.filename={_escape(path)}"
-    return f"format=qcow2,snapshot={'on' if snapshot.incoming else 'off'},file={_escape(overlay)},{below}"
+    return f"format=qcow2,snapshot={'off' if written.kept else 'on'},file={_escape(overlay)},{below}"
 
 
 def _identity(system: System, identity: Identity | None) -> list[str]:

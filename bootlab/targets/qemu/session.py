@@ -55,6 +55,8 @@ class QemuSession:
         self._reason: EndReason | None = None
         self._stood_still = ""
         self._stopping = False
+        self.wakes = False
+        """Whether a guest that suspends itself is woken at once."""
         self.doubts: tuple[str, ...] = ()
         self.remarks: tuple[str, ...] = ()
 
@@ -213,6 +215,9 @@ class QemuSession:
                     data = event["data"]
                     assert isinstance(data, dict)
                     self._reason = _shutdown_reason(str(data.get("reason", "")), guest=bool(data.get("guest")))
+                elif event["event"] == "SUSPEND" and self.wakes:
+                    # Its clock stands still until then: no matter how long this takes.
+                    await self._qmp.execute("system_wakeup")
                 elif event["event"] == "STOP" and not self._stopping and self._reason is None:
                     self._queue.put_nowait(StandsStill(time.monotonic_ns()))
                 elif event["event"] == "GUEST_PANICKED":

@@ -44,6 +44,8 @@ def expect_keepable(system: System) -> None:
         "machine.hypervisor: the hypervisor that the guest sees": machine.hypervisor is not None,
         "machine.page_size: the memory is a file of its own": machine.page_size is not PageSize.AUTO,
         'rootfs.device: "pmem"': uses_pmem(system),
+        'rootfs.device: "kept-ram"': system.rootfs is not None and system.rootfs.kept_ram is not None,
+        "power_on: what the machine finds": system.power_on is not None,
         "network.peer: what bootlab's network remembers": network is not None and network.peer is NetworkPeer.BOOTLAB,
         "screen: what is typed and seen on it": system.screen is not None,
         **{

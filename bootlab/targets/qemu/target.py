@@ -23,7 +23,7 @@ from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
-from bootlab.system import Accelerator, BootFiles, ClockKind, System
+from bootlab.system import Accelerator, BootFiles, ClockKind, PowerOnKind, System
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv, qemu_binary
 from bootlab.targets.qemu.exact_devices import CONFIG_LINE, are_exact, inexact_disks, modelled_lines
 from bootlab.targets.qemu.host_charges import charge_lines, model_hash
@@ -33,6 +33,7 @@ from bootlab.targets.qemu.image_stages import image_stage_lines
 from bootlab.targets.qemu.kvm import probe_kvm
 from bootlab.targets.qemu.life import expect_lives, left_by, life_config, make_room, press_power_button
 from bootlab.targets.qemu.network import GuestNetwork, read_network
+from bootlab.targets.qemu.power_on import LeftFiles, finding, leaving, leaving_config, make_left_files, waking_lines
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
 from bootlab.targets.qemu.program import find_firmware, probe_qemu_version, require_qemu
 from bootlab.targets.qemu.screen import picture_hashes, screen_lines, write_pictures
@@ -60,6 +61,8 @@ class QemuPrepared(Prepared):
     network: GuestNetwork | None = None
     lasting: bool = False
     """It is a life: what the guest writes is kept."""
+    left: LeftFiles | None = None
+    """What it leaves to another power-on, or finds."""
 
     @asynccontextmanager
     async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:
@@ -77,11 +80,15 @@ class QemuPrepared(Prepared):
                 None if wire is None else wire.descriptor,
                 kept.files(self.files),
                 kept.identity(),
-                self.lasting,
+                memory=self.left.memory if self.left is not None else None,
+                overlays=self.left.overlays if self.left is not None else None,
+                words=self._sleep_words,
+                lasting=self.lasting,
             )
             argv += qemu_argv(system, self.files, wiring)
             inherited = () if wire is None else wire.inherited
             session = QemuSession(argv, wiring.qmp_socket, stderr=directory / "qemu.stderr", inherited=inherited)
+            session.wakes = system.power_on is not None and system.power_on.kind is PowerOnKind.SUSPENDED
             async with session:
                 if wire is not None:
                     wire.let_go(session.tell_mark)
@@ -127,11 +134,37 @@ class QemuPrepared(Prepared):
         return replace(self, files=left_by(self.files, folder), hashes={**self.hashes, "life_before": identity})
 
     @property
+    def _sleep_words(self) -> str:
+        if self.left is not None:
+            return self.left.words
+        return "" if self.system.power_on is None else self.system.power_on.sleep_words
+
+    @property
+    def left_at(self) -> str:
+        return self.left.until if self.left is not None else ""
+
+    def leaving(self, folder: Path, system: System) -> Self:
+        left = leaving(system, folder, self.left)
+        if folder != Path():
+            make_left_files(left, self.left, self.files)
+        return replace(self, left=left, plugin_config=leaving_config(self.plugin_config or "", left.stop))
+
+    def finding(self, folder: Path, identity: str) -> Self:
+        return replace(
+            self,
+            left=finding(self.system, folder, self.files),
+            hashes={**self.hashes, "found": identity},
+            sizes={**self.sizes, "found": sum(path.stat().st_blocks * 512 for path in folder.iterdir())},
+        )
+
+    @property
     def unseen(self) -> tuple[str, ...]:
         return self.profile.about.missing if self.profile is not None else ()
 
     @property
     def bound_here(self) -> str | None:
+        if self.left is not None:
+            return "power_on: what a boot before has left is on this host only"
         # An image may lie on others, and what is on it is read here.
         return "image: a system that boots from a disk image boots on this host only" if self.system.image else None
 
@@ -225,6 +258,7 @@ class QemuTarget:
         symbols = _symbols(files.vmlinux, files.symbols)
         stop = system.booted.mark if system.check is None else system.check.mark
         config = _plugin_config(system, symbols, asked.watch, stop, _stages(system, files)) + _further_lines(system)
+        config += waking_lines(system, symbols)
         hashes |= model_hash(system) | picture_hashes(system)
         profile = (
             set_up_profile(system, files, symbols, shop.cache, asked.profile) if asked.profile is not None else None

@@ -1,0 +1,101 @@
+"""The disks of a machine that hibernates: a swap area to begin with, and what is wrong with them by the next power-on.
+
+What was written to each disk is a qcow2 overlay. They are changed by QEMU's own tools.
+"""
+
+import json
+import zlib
+from pathlib import Path
+from typing import Final
+
+from bootlab.build.cache import Cache
+from bootlab.errors import InputError
+from bootlab.process import run
+from bootlab.system import Fault
+
+MEMORY: Final = "memory"
+"""The file in which a boot leaves its memory to another."""
+_UUID: Final = "b0071ab0-0000-4000-8000-000000000004"
+_PAGE: Final = 4096
+_NOTE_PAGES: Final = 2
+"""Behind the swap area is a machine's note on its image (guest/sleep/note.h)."""
+_FORMAT: Final = 1
+
+
+def disk_file(index: int) -> str:
+    """Return the name of the file in which a boot leaves what it wrote to a disk."""
+    return f"disk{index}.qcow2"
+
+
+def make_swap(size_mib: int, cache: Cache) -> Path:
+    """Return an image of `size_mib` MiB that is a swap area, the same bytes every time, and a note's blocks behind it.
+
+    Raises MissingTool (util-linux), StoreError.
+    """
+
+    def build(path: Path) -> None:
+        with path.open("wb") as file:
+            file.truncate(size_mib << 20)
+        kib = ((size_mib << 20) - _NOTE_PAGES * _PAGE) // 1024
+        run(["mkswap", "-q", "-p", str(_PAGE), "-U", _UUID, path, str(kib)], package="util-linux", env=_ADMIN)
+
+    return cache.make("disk", f"swap {_FORMAT} {size_mib}", build)
+
+
+_ADMIN: Final = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+
+
+def spoil_disks(swap: Path, swap_bytes: int, root: tuple[Path, Path] | None, fault: Fault) -> None:
+    """Do to the overlays of a machine's disks what the fault does. Raises InputError where there is no root to change.
+
+    `swap_bytes`: how large the swap disk is. `root`: the overlay of the root's disk, and the image that it lies over.
+    """
+    if fault is Fault.OTHER_KERNEL:
+        _change_kernel(swap, swap_bytes // _PAGE - _NOTE_PAGES)
+    elif fault is Fault.IMAGE_CUT:
+        # The pages of an image lie one behind the other from the beginning of the area.
+        begin = _cut_at(swap)
+        _change(swap, f"write -z {begin} {swap_bytes - _NOTE_PAGES * _PAGE - begin}")
+    elif fault is Fault.ROOT_CHANGED:
+        if root is None:
+            raise InputError('power_on.fault: "root-changed" is of a [rootfs] on a disk, and there is none')
+        _mount_elsewhere(*root)
+
+
+def _mount_elsewhere(overlay: Path, below: Path) -> None:
+    """Do to an ext4 root what another system does that mounts it: the journal is replayed, and a file is written."""
+    raw = overlay.with_suffix(".raw")
+    parts = {"file.filename": overlay, "backing.driver": "raw", "backing.file.filename": below}
+    options = ",".join(f"{name}={str(value).replace(',', ',,')}" for name, value in parts.items())
+    run(
+        ["qemu-img", "convert", "--image-opts", f"driver=qcow2,{options}", "-O", "raw", raw],
+        package="qemu-utils",
+    )
+    # 1: it has corrected what there was to correct.
+    run(["sh", "-c", 'e2fsck -fy "$1"; [ $? -le 1 ]', "sh", raw], package="e2fsprogs", env=_ADMIN)
+    run(["debugfs", "-w", "-R", "write /dev/null elsewhere", raw], package="e2fsprogs", env=_ADMIN)
+    # Zeros are written as well: what lies below is not seen any more.
+    run(["qemu-img", "convert", "-f", "raw", "-O", "qcow2", "-S", "0", raw, overlay], package="qemu-utils")
+    raw.unlink()
+
+
+def _change_kernel(swap: Path, page: int) -> None:
+    """Write a note as a machine with another kernel has left it."""
+    block = swap.with_suffix(".note")
+    argv: list[str | Path] = ["qemu-img", "dd", "-f", "qcow2", "-O", "raw", f"bs={_PAGE}", f"skip={page}"]
+    run([*argv, f"count={page + 1}", f"if={swap}", f"of={block}"], package="qemu-utils")
+    text = block.read_bytes().rpartition(b"crc ")[0].replace(b"\nkernel ", b"\nkernel other-", 1)
+    block.write_bytes((text + b"crc %08x\n" % zlib.crc32(text)).ljust(_PAGE, b"\0"))
+    _change(swap, f"write -s {block} {page * _PAGE} {_PAGE}")
+    block.unlink()
+
+
+def _change(overlay: Path, command: str) -> None:
+    run(["qemu-io", "-f", "qcow2", "-c", command, overlay], package="qemu-utils")
+
+
+def _cut_at(swap: Path) -> int:
+    """Return half of what was written into the swap area, in whole pages."""
+    words = run(["qemu-img", "map", "--output=json", "-f", "qcow2", swap], package="qemu-utils").text
+    written = sum(int(one["length"]) for one in json.loads(words) if one["depth"] == 0 and one["data"])
+    return written // 2 // _PAGE * _PAGE

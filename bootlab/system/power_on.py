@@ -1,0 +1,138 @@
+"""What a power-on finds that an earlier one has left: a root in RAM that was kept, and what is wrong with it."""
+
+from enum import StrEnum
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from bootlab.system.part import TEXT, Part, matching
+
+_ALIGNED_MIB: Final = 2
+"""The kernel maps such memory in sections of so much."""
+_LOWEST_MIB: Final = 96
+"""Below, the kernel lies, with all that it unpacks."""
+_AT_END_MIB: Final = 32
+"""The initramfs and the firmware's tables are at the end of memory."""
+_BELOW_MIB: Final = 2048
+"""Where the memory of a PC may go on behind a gap."""
+
+
+class KeptRam(Part):
+    """The memory that outlives the power, in which a root lies: image, dm-verity tree, and a header at its end."""
+
+    size_mib: int = Field(ge=2, le=_BELOW_MIB)
+    """Of the region that is in self-refresh: what the root needs, and its tree."""
+    at_mib: int = Field(default=128, ge=_LOWEST_MIB, le=_BELOW_MIB)
+    """Where the region begins in physical memory."""
+    verify: Literal["verity", "all", "header"] = "verity"
+    """`verity`: each block as it is read, and a wrong one restarts the machine; `all`: all of it before it is mounted,
+    and a wrong one has the disk mounted instead; `header`: no block, a flipped bit is read as it is."""
+
+    @model_validator(mode="after")
+    def _aligned(self) -> Self:
+        for key, value in (("size_mib", self.size_mib), ("at_mib", self.at_mib)):
+            if value % _ALIGNED_MIB:
+                raise ValueError(f"{key} is {value}: the kernel takes whole sections of {_ALIGNED_MIB} MiB")
+        return self
+
+    @property
+    def start(self) -> int:
+        """Return the physical address at which it begins."""
+        return self.at_mib << 20
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes it has."""
+        return self.size_mib << 20
+
+    @property
+    def word(self) -> str:
+        """Return the word by which the kernel is told that this memory is kept, and none of its own."""
+        return f"memmap={self.size_mib}M!{self.at_mib}M"
+
+    def expect_room(self, memory_mib: int) -> None:
+        """Raise ValueError for a region that is not in the middle of a machine's memory."""
+        end = self.at_mib + self.size_mib
+        if end > min(memory_mib - _AT_END_MIB, _BELOW_MIB):
+            raise ValueError(
+                f"rootfs.kept_ram: {self.size_mib} MiB at {self.at_mib} end at {end}, and they must end "
+                f"{_AT_END_MIB} MiB before the end of machine.memory_mib ({memory_mib}), and below {_BELOW_MIB}"
+            )
+
+
+class PowerOnKind(StrEnum):
+    """How a machine comes to be on, by what it finds of the time before."""
+
+    COLD = "cold"
+    """Nothing: all RAM is lost."""
+    SELF_REFRESH = "self-refresh"
+    """It was switched off, and the region of kept RAM alone was held in self-refresh."""
+    WARM_RESET = "warm-reset"
+    """It was reset: all RAM is as it was."""
+    HIBERNATED = "hibernated"
+    """It was put to sleep when it was ready, and its memory is in an image on its swap disk."""
+    SUSPENDED = "suspended"
+    """It was suspended to RAM (S3) when it was ready, and wakes: in the same boot, and time 0 is the wake."""
+
+
+KEEPS_RAM: Final = (PowerOnKind.SELF_REFRESH, PowerOnKind.WARM_RESET)
+
+
+class Fault(StrEnum):
+    """What went wrong between two power-ons."""
+
+    RAM_LOST = "ram-lost"
+    """The supply of the kept RAM failed."""
+    HEADER_BIT = "header-bit"
+    """A bit of the header has turned."""
+    FILE_BIT = "file-bit"
+    """A bit of `fault_file` has turned."""
+    REFILL_CUT = "refill-cut"
+    """Power was cut while the RAM was filled, half way."""
+    OLD_IMAGE = "old-image"
+    """The disk has a newer image since, and its initramfs."""
+    HANG = "start-hung"
+    """The start before came from the RAM, and was reset before it was ready."""
+    OTHER_KERNEL = "other-kernel"
+    """The image is of another kernel than the one that is started."""
+    IMAGE_CUT = "image-cut"
+    """The second half of the image was never written."""
+    ROOT_CHANGED = "root-changed"
+    """Another system has mounted the root since, and written to it."""
+
+
+_OF_HIBERNATED: Final = (Fault.OTHER_KERNEL, Fault.IMAGE_CUT, Fault.ROOT_CHANGED)
+
+
+class PowerOn(Part):
+    """The kind of power-on that is booted: a boot before it leaves what it finds, once, and is kept in the cache."""
+
+    kind: Annotated[PowerOnKind, TEXT] = PowerOnKind.COLD
+    fault: Annotated[Fault, TEXT] | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What is wrong with what it finds."""
+    fault_file: Annotated[str, matching(r"(?:/[!-~]+)+", "is no path in the root, as /bin/app")] | None = Field(
+        default=None, exclude_if=lambda value: value is None
+    )
+    """The file of the root in which `file-bit` turns a bit: the lowest of its first byte."""
+
+    @property
+    def finds(self) -> bool:
+        """Return whether a boot before has to leave something."""
+        return self.kind in KEEPS_RAM or self.kind is PowerOnKind.HIBERNATED
+
+    @property
+    def sleep_words(self) -> str:
+        """Return the words that have a guest suspend itself when it is ready (guest/sleep/main.c); none for others."""
+        return "bootlab.sleep=mem" if self.kind is PowerOnKind.SUSPENDED else ""
+
+    @model_validator(mode="after")
+    def _fault_of_kind(self) -> Self:
+        if self.fault is not None:
+            kinds = (PowerOnKind.HIBERNATED,) if self.fault in _OF_HIBERNATED else KEEPS_RAM
+            if self.kind not in kinds:
+                raise ValueError(
+                    f'fault = "{self.fault.value}" is of kind {" and ".join(kinds)}, and kind is "{self.kind.value}"'
+                )
+        if (self.fault is Fault.FILE_BIT) != (self.fault_file is not None):
+            raise ValueError('fault_file names the file of fault = "file-bit", and one needs the other')
+        return self

@@ -1,0 +1,99 @@
+"""The boot before a power-on, and what that finds: memory or disks as files, and what kernel and plugin are told.
+
+What a boot leaves is in files that QEMU shares. A boot that finds something maps a copy of the memory for itself, and
+writes to its disks in passing: so every boot finds the same.
+"""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bootlab.build.root.left_disks import MEMORY, disk_file
+from bootlab.errors import InputError
+from bootlab.process import run
+from bootlab.symbols.table import SymbolTable
+from bootlab.system import KEEPS_RAM, BootFiles, Fault, PowerOnKind, System
+from bootlab.targets.qemu.argv import MemoryFile, Overlays
+from bootlab.timeline import marks as m
+
+_STOPS: Final = {Fault.REFILL_CUT: "refill_half", Fault.HANG: "root_kept"}
+"""The guest's mark at which the boot before is cut off that leaves such a fault (guest/kept/main.c)."""
+_KEPT: Final = "kept"
+_SUSPENDING: Final = "suspending"
+_RESET_VECTOR: Final = 0xFFFFFFF0
+_LEAST_CODE: Final = 8
+_KERNEL_WAKES: Final = "wakeup_long64"
+"""The kernel's first function of its own as it wakes from S3."""
+_HIBERNATING, _FAILED = "hibernating", "not_slept"
+"""guest/sleep/main.c"""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftFiles:
+    """What a boot leaves to another, or finds of one. `until`: the mark it must come to; `stop`: the one that ends it.
+
+    `words`: by which its kernel's command line asks for that.
+    """
+
+    memory: MemoryFile | None = None
+    overlays: Overlays | None = None
+    until: str = ""
+    stop: str = ""
+    words: str = ""
+
+
+def leaving(system: System, folder: Path, found: LeftFiles | None) -> LeftFiles:
+    """Return what the boot before a power-on of `system` leaves in `folder`. `found`: what it finds itself.
+
+    Raises InputError for a system that finds nothing.
+    """
+    asked = system.power_on
+    if asked is None or not asked.finds:
+        raise InputError("power_on.kind: this machine finds nothing of a boot before it")
+    if asked.kind in KEEPS_RAM:
+        stop = _STOPS.get(asked.fault, _KEPT) if asked.fault is not None else _KEPT
+        return LeftFiles(memory=MemoryFile(folder / MEMORY, shared=True), until=stop, stop=stop)
+    disks = (1 if system.rootfs is not None else 0) + len(system.disks)
+    overlays = Overlays(tuple(folder / disk_file(index) for index in range(disks)), kept=True)
+    words = f"bootlab.sleep=disk:{system.swap_device}"
+    return LeftFiles(overlays=overlays, until=_HIBERNATING, stop=_FAILED, words=words)
+
+
+def make_left_files(left: LeftFiles, found: LeftFiles | None, files: BootFiles) -> None:
+    """Make the files that a boot leaves, as they are when it begins."""
+    if left.memory is not None and found is not None and found.memory is not None:
+        shutil.copyfile(found.memory.path, left.memory.path)
+    if left.overlays is not None:
+        for path, below in zip(left.overlays.paths, files.disks, strict=True):
+            size = str(below.stat().st_size)
+            run(["qemu-img", "create", "-q", "-f", "qcow2", path, size], package="qemu-utils")
+
+
+def finding(system: System, folder: Path, files: BootFiles) -> LeftFiles:
+    """Return what a power-on of `system` finds in `folder`."""
+    assert system.power_on is not None
+    if system.power_on.kind in KEEPS_RAM:
+        return LeftFiles(memory=MemoryFile(folder / MEMORY, shared=False))
+    return LeftFiles(
+        overlays=Overlays(tuple(folder / disk_file(index) for index in range(len(files.disks))), kept=False)
+    )
+
+
+def waking_lines(system: System, symbols: SymbolTable | None) -> str:
+    """Return what the plugin is told of a machine that is suspended: by what it is known to wake."""
+    if system.power_on is None or system.power_on.kind is not PowerOnKind.SUSPENDED:
+        return ""
+    # The firmware's first instruction, a second time.
+    lines = [f"image {m.WAKE} {_RESET_VECTOR:x} {'??' * _LEAST_CODE} after {_SUSPENDING}"]
+    address = None if symbols is None else symbols.address(_KERNEL_WAKES)
+    code = None if symbols is None else symbols.code(_KERNEL_WAKES, _LEAST_CODE)
+    if address is not None and code:
+        lines.append(f"mark {m.KERNEL_WAKES} {address:x} {code.hex()}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def leaving_config(config: str, stop: str) -> str:
+    """Return what the plugin is told of a boot that leaves something, from what it is told of the boot."""
+    lines = [line for line in config.splitlines() if line.split(" ", 1)[0] != "stop"]
+    return "".join(f"{line}\n" for line in [*lines, f"stop {stop}"])

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bootlab-kept: mounts the root out of RAM that has outlived the power, or out of its copy on disk and says why, and sees to it
+ * once the system is ready that the next start finds a root in that RAM.
+ *
+ * A start from kept RAM is on trial: the header says so until the system is ready. One that does not get there, for whatever
+ * reason, is not tried again: the next start takes the disk. So nothing that is wrong with the RAM can make a loop.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mark.h"
+#include "plan.h"
+#include "region.h"
+#include "shared/files.h"
+#include "verity.h"
+
+/* The initramfs has the first. Of all file systems only /dev goes along to the root: that has the others. */
+#define PLAN "/etc/bootlab/kept"
+#define PLAN_OF_ROOT "/dev/bootlab-kept"
+#define DISK_OF_ROOT "/dev/bootlab-kept-disk"
+#define FROM_RAM "bootlab-kept"
+#define CHECKED "bootlab-kept-checked"
+
+enum { EXIT_FAILED = 1, EXIT_USE = 2, TRIES = 500, TRY_NS = 20000000, REASON_MAX = 160, IOPRIO_IDLE = 3 << 13 };
+
+static const char help[] =
+	"usage: bootlab-kept mount DISK FOLDER | settle\n"
+	"\n"
+	"Mount the root out of RAM that has outlived the power, or out of its copy on disk; make it ready for the next start.\n"
+	"\n"
+	"  mount DISK FOLDER   in the initramfs: mount it on FOLDER, read-only; DISK has the copy\n"
+	"  settle              in the root, once the system is ready: the trial is passed, or the RAM is filled again\n"
+	"\n"
+	"What there is to know is in " PLAN " of the initramfs.\n"
+	"Exit status: 0 done; 1 neither could be mounted, or the RAM could not be filled; 2 wrong use.\n";
+
+static char plan_text[PLAN_SIZE];
+static char reason[REASON_MAX];
+
+static int why(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static int why(const char *format, ...)
+{
+	va_list words;
+
+	va_start(words, format);
+	vsnprintf(reason, sizeof reason, format, words);
+	va_end(words);
+	return -1;
+}
+
+static void make_mark(const char *name)
+{
+	mark_announce(name, (long)strlen(name));
+	printf("bootlab: mark %s\n", name);
+	fflush(stdout);
+}
+
+static int read_plan(const char *path, struct plan *ret)
+{
+	ssize_t size = file_read(path, plan_text, sizeof plan_text - 1);
+
+	if (size < 0)
+		return why("%s: %s", path, strerror((int)-size));
+	plan_text[size] = '\0';
+	return plan_read(plan_text, ret) ? why("%s: is no plan of a root in kept RAM", path) : 0;
+}
+
+static int mount_image(const char *device, const struct plan *plan, const char *folder)
+{
+	/* A journal is never replayed: all of it has to be as the tree says. */
+	const char *options = strcmp(plan->filesystem, "ext4") ? NULL : "noload";
+
+	return mount(device, folder, plan->filesystem, MS_RDONLY, options) ? -errno : 0;
+}
+
+static int find(const struct plan *plan, char ret[REGION_PATH])
+{
+	int r = region_find(plan, ret);
+
+	if (r == -EINVAL)
+		return why("the region has another size than %llu bytes", (unsigned long long)plan->size);
+	return r ? why("no region at %#llx: memmap= or its driver is missing", (unsigned long long)plan->start) : 0;
+}
+
+static int expect_header(const char *device, const struct plan *plan, struct header *ret)
+{
+	int r = region_read_header(device, plan, ret);
+
+	if (r == -ENODATA)
+		return why("nothing is there: the RAM was lost");
+	if (r == -EBADMSG)
+		return why("the header is damaged");
+	if (r)
+		return why("the header cannot be read: %s", strerror(-r));
+	if (!strcmp(ret->state, "filling"))
+		return why("the RAM was being filled when the power was cut");
+	if (!strcmp(ret->state, "trying"))
+		return why("the last start out of it did not become ready");
+	if (strcmp(ret->state, "valid"))
+		return why("its state is %s", ret->state);
+	if (strcmp(ret->root, plan->root))
+		return why("another image: %.16s, and %.16s is wanted", ret->root, plan->root);
+	return ret->bytes == plan->bytes ? 0 : why("another size: %llu bytes", (unsigned long long)ret->bytes);
+}
+
+static int mount_verified(const char *region, const struct plan *plan, const char *folder)
+{
+	char device[VERITY_PATH];
+	int r;
+
+	if (plan->verify == VERIFY_HEADER) {
+		r = mount_image(region, plan, folder);
+		return r ? why("cannot be mounted: %s", strerror(-r)) : 0;
+	}
+	r = verity_make(FROM_RAM, region, plan, plan->verify == VERIFY_BLOCKS, device);
+	if (r)
+		return why("no dm-verity over it: %s", strerror(-r));
+	if (plan->verify == VERIFY_ALL && (r = region_read_all(device, plan->image)))
+		why("a block is not what it was: %s", strerror(-r));
+	else if ((r = mount_image(device, plan, folder)))
+		why("cannot be mounted: %s", strerror(-r));
+	if (r)
+		verity_remove(FROM_RAM);
+	return r;
+}
+
+static int mount_from_ram(const struct plan *plan, const char *folder)
+{
+	char region[REGION_PATH];
+	struct header header;
+	int r;
+
+	if (find(plan, region) || expect_header(region, plan, &header))
+		return -1;
+	strcpy(header.state, "trying");
+	r = region_write_header(region, plan, &header);
+	if (r)
+		return why("its header cannot be written: %s", strerror(-r));
+	r = mount_verified(region, plan, folder);
+	if (r) {
+		strcpy(header.state, "bad");
+		region_write_header(region, plan, &header);
+	}
+	return r;
+}
+
+static int mount_from_disk(const struct plan *plan, const char *disk, const char *folder)
+{
+	const struct timespec pause = { .tv_nsec = TRY_NS };
+	struct stat status;
+
+	/* Its driver is there; a bus may still be looking. */
+	for (int i = 0; stat(disk, &status) || !S_ISBLK(status.st_mode); i++) {
+		if (i == TRIES)
+			return -ENODEV;
+		nanosleep(&pause, NULL);
+	}
+	return mount_image(disk, plan, folder);
+}
+
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	ssize_t size = (ssize_t)strlen(text);
+	int r = fd < 0 || write(fd, text, (size_t)size) != size ? -EIO : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+static int mount_root(const char *disk, const char *folder)
+{
+	struct plan plan;
+	int r;
+
+	if (read_plan(PLAN, &plan)) {
+		fprintf(stderr, "bootlab-kept: %s\n", reason);
+		return EXIT_FAILED;
+	}
+	mkdir(folder, 0755);
+	if (write_file(PLAN_OF_ROOT, plan_text))
+		fputs("bootlab-kept: /dev cannot be written: the RAM will not be filled\n", stderr);
+	if (!mount_from_ram(&plan, folder)) {
+		puts("bootlab: fact root_source kept-ram");
+		make_mark("root_kept");
+		return 0;
+	}
+	printf("bootlab: kept RAM refused: %s\nbootlab: fact kept_ram_refused %s\nbootlab: fact root_source disk\n", reason, reason);
+	make_mark("kept_refused");
+	if (write_file(DISK_OF_ROOT, disk))
+		fputs("bootlab-kept: /dev cannot be written: the RAM will not be filled\n", stderr);
+	r = mount_from_disk(&plan, disk, folder);
+	if (r) {
+		fprintf(stderr, "bootlab-kept: %s: %s\n", disk, strerror(-r));
+		return EXIT_FAILED;
+	}
+	make_mark("root_disk");
+	return 0;
+}
+
+static void half_way(void)
+{
+	make_mark("refill_half");
+}
+
+/* A copy of the disk in the region, compared with the tree block by block. 0, or -1 with the reason. */
+static int fill(const char *region, const char *disk, const struct plan *plan)
+{
+	struct header header = { .state = "filling", .bytes = plan->bytes };
+	char device[VERITY_PATH];
+	int r;
+
+	memcpy(header.root, plan->root, sizeof header.root);
+	r = region_write_header(region, plan, &header);
+	if (r)
+		return why("its header cannot be written: %s", strerror(-r));
+	r = region_fill(region, disk, plan, half_way);
+	if (r)
+		return why("%s cannot be copied: %s", disk, strerror(-r));
+	r = verity_make(CHECKED, region, plan, false, device);
+	if (r)
+		return why("no dm-verity over it: %s", strerror(-r));
+	r = region_read_all(device, plan->image);
+	verity_remove(CHECKED);
+	if (r)
+		return why("%s is not the image that this initramfs is for: %s", disk, strerror(-r));
+	strcpy(header.state, "valid");
+	r = region_write_header(region, plan, &header);
+	return r ? why("its header cannot be written: %s", strerror(-r)) : 0;
+}
+
+/* Behind all else that the system has to do. */
+static void stand_back(void)
+{
+	const struct sched_param none = { 0 };
+
+	sched_setscheduler(0, SCHED_IDLE, &none);
+	syscall(SYS_ioprio_set, 1, 0, IOPRIO_IDLE);
+}
+
+/* The system is ready, and its root is in the RAM. */
+static int pass_trial(const char *region, const struct plan *plan)
+{
+	struct header header = { .state = "valid", .bytes = plan->bytes };
+	int r;
+
+	memcpy(header.root, plan->root, sizeof header.root);
+	r = region_write_header(region, plan, &header);
+	return r ? why("its header cannot be written: %s", strerror(-r)) : 0;
+}
+
+static int settle(void)
+{
+	char region[REGION_PATH], disk[64] = "";
+	struct plan plan;
+
+	if (read_plan(PLAN_OF_ROOT, &plan) || find(&plan, region))
+		goto refused;
+	if (!file_exists(DISK_OF_ROOT)) {
+		if (pass_trial(region, &plan))
+			goto refused;
+		make_mark("kept");
+		return 0;
+	}
+	stand_back();
+	if (file_read(DISK_OF_ROOT, disk, sizeof disk - 1) <= 0) {
+		why("%s: cannot be read", DISK_OF_ROOT);
+		goto refused;
+	}
+	if (fill(region, disk, &plan))
+		goto refused;
+	printf("bootlab: kept RAM filled: %llu bytes\n", (unsigned long long)plan.bytes);
+	make_mark("kept");
+	return 0;
+refused:
+	printf("bootlab: kept RAM is not filled: %s\n", reason);
+	make_mark("not_kept");
+	return EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc == 4 && !strcmp(argv[1], "mount"))
+		return mount_root(argv[2], argv[3]);
+	if (argc == 2 && !strcmp(argv[1], "settle"))
+		return settle();
+	fputs(help, argc == 2 && !strcmp(argv[1], "--help") ? stdout : stderr);
+	return argc == 2 && !strcmp(argv[1], "--help") ? 0 : EXIT_USE;
+}

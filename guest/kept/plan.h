@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an initramfs says of the root in kept RAM. Its writer is bootlab/build/root/kept_region.py:
+ *
+ *   bootlab-kept 1
+ *   region START SIZE     physical address and bytes of the region, decimal
+ *   image BYTES           of the image of the root, whole blocks of 4 KiB
+ *   bytes BYTES           image and dm-verity tree behind it; as much of the disk is copied into the region
+ *   filesystem NAME
+ *   verify verity | all | header
+ *   root HASH             of the tree (sha256): the only image that is taken
+ *   salt HEX
+ */
+#ifndef BOOTLAB_KEPT_PLAN_H
+#define BOOTLAB_KEPT_PLAN_H
+
+#include <stdint.h>
+
+#include "header.h"
+
+enum { PLAN_SIZE = 4096, BLOCK = 4096 };
+
+enum verify { VERIFY_BLOCKS, VERIFY_ALL, VERIFY_HEADER };
+
+struct plan {
+	uint64_t start, size, image, bytes;
+	char filesystem[16];
+	enum verify verify;
+	char root[HASH_DIGITS + 1], salt[HASH_DIGITS + 1];
+};
+
+/* 0, -EBADMSG for a text that is none. `text` ends with a NUL. */
+int plan_read(const char *text, struct plan *ret);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests how a plan is read: whole, cut off anywhere, and with sizes that do not fit into their region. */
+#include "kept/plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+
+#define HASH "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+static const char FORM[] = "bootlab-kept 1\nregion 67108864 %u\nimage %u\nbytes %u\nfilesystem erofs\nverify %s\nroot " HASH "\nsalt 00ff\n";
+
+static int read_one(unsigned size, unsigned image, unsigned bytes, const char *verify, struct plan *ret)
+{
+	char text[PLAN_SIZE];
+
+	snprintf(text, sizeof text, FORM, size, image, bytes, verify);
+	return plan_read(text, ret);
+}
+
+static void test_cut_off(void)
+{
+	char text[PLAN_SIZE];
+	struct plan plan;
+	int size = snprintf(text, sizeof text, FORM, 2 << 20, 8192, 12288, "all");
+
+	CHECK(!plan_read(text, &plan));
+	while (size--) {
+		text[size] = '\0';
+		CHECK(plan_read(text, &plan) == -EBADMSG);
+	}
+}
+
+int main(void)
+{
+	struct plan plan;
+
+	CHECK(!read_one(2 << 20, 8192, 12288, "verity", &plan) && plan.verify == VERIFY_BLOCKS);
+	CHECK(plan.start == 64 << 20 && plan.size == 2 << 20 && plan.image == 8192 && plan.bytes == 12288);
+	CHECK(!strcmp(plan.filesystem, "erofs") && !strcmp(plan.root, HASH) && !strcmp(plan.salt, "00ff"));
+	CHECK(!read_one(2 << 20, 8192, 12288, "header", &plan) && plan.verify == VERIFY_HEADER);
+	CHECK(read_one(2 << 20, 8192, 12288, "none", &plan) == -EBADMSG);
+	CHECK(read_one(2 << 20, 8191, 12288, "all", &plan) == -EBADMSG);
+	CHECK(read_one(2 << 20, 8192, 8192, "all", &plan) == -EBADMSG);
+	/* The header's block is taken. */
+	CHECK(!read_one(16384, 8192, 12288, "all", &plan));
+	CHECK(read_one(12288, 8192, 12288, "all", &plan) == -EBADMSG);
+	CHECK(read_one(0, 0, 0, "all", &plan) == -EBADMSG);
+	test_cut_off();
+	return 0;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bootlab-sleep: puts a machine to sleep once it is what its user calls booted, if its kernel's command line says so, and makes it a
+ * machine of its own as it wakes; and in the initramfs of the next start, takes up an image or says why not.
+ *
+ * A hibernation image is taken once: the kernel takes its signature away before it reads it, and so does this program from one that
+ * it refuses. So nothing that is wrong with an image can make a loop.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/random.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/swap.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mark.h"
+#include "note.h"
+#include "shared/files.h"
+
+/* Of the swap header: what it was before an image came, and what it is (kernel/power/swap.c). */
+enum { PAGE = 4096, SIGNATURE = 10, BEFORE_AT = PAGE - 2 * SIGNATURE, SIGNATURE_AT = PAGE - SIGNATURE, SEED = 64 };
+enum { EXIT_FAILED = 1, EXIT_USE = 2, TRIES = 500, TRY_NS = 20000000, DEVICE_MAX = 64, WORDS = 4096 };
+
+static const char IMAGE[SIGNATURE + 1] = "S1SUSPEND";
+
+static const char help[] =
+	"usage: bootlab-sleep [resume DEVICE]\n"
+	"\n"
+	"Put the machine to sleep where the kernel's command line asks for it, and go on when it wakes.\n"
+	"\n"
+	"  bootlab.sleep=disk:DEVICE   hibernate into the swap area on DEVICE\n"
+	"  bootlab.sleep=mem           suspend to RAM\n"
+	"\n"
+	"  resume DEVICE   in the initramfs, before anything is mounted: go on from the image on DEVICE, if there is one\n"
+	"\n"
+	"Without any of these words it ends at once.\n"
+	"Exit status: 0 go on; 1 the machine could not be put to sleep; 2 wrong use.\n";
+
+static char block[PAGE] __attribute__((aligned(PAGE)));
+static char words[WORDS];
+
+static void make_mark(const char *name)
+{
+	mark_announce(name, (long)strlen(name));
+	printf("bootlab: mark %s\n", name);
+	fflush(stdout);
+}
+
+static int fail(const char *what, int r)
+{
+	printf("bootlab: not put to sleep: %s: %s\n", what, strerror(-r));
+	make_mark("not_slept");
+	return EXIT_FAILED;
+}
+
+/* The value of a word of the kernel's command line; false: it is not there. */
+static bool read_word(const char *name, char *ret, size_t size)
+{
+	ssize_t n = file_read("/proc/cmdline", words, sizeof words - 1);
+	const char *found;
+
+	words[n > 0 ? n : 0] = '\0';
+	found = strstr(words, name);
+	if (!found)
+		return false;
+	found += strlen(name);
+	snprintf(ret, size, "%.*s", (int)strcspn(found, " \n"), found);
+	return true;
+}
+
+/* A device, past every cache, and where its last two blocks begin. */
+static int open_device(const char *path, off_t *ret_note)
+{
+	int fd = open(path, O_RDWR | O_DIRECT | O_CLOEXEC);
+	off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+
+	if (fd < 0 || size < 4 * PAGE) {
+		int r = fd < 0 ? -errno : -ENOSPC;
+
+		if (fd >= 0)
+			close(fd);
+		return r;
+	}
+	*ret_note = size / PAGE * PAGE - 2 * PAGE;
+	return fd;
+}
+
+static int read_block(int fd, off_t at)
+{
+	return pread(fd, block, PAGE, at) == PAGE ? 0 : -EIO;
+}
+
+static int write_block(int fd, off_t at)
+{
+	return pwrite(fd, block, PAGE, at) == PAGE && !fsync(fd) ? 0 : -EIO;
+}
+
+static int read_stamp(const char *device, char *ret)
+{
+	int fd = open(device, O_RDONLY | O_DIRECT | O_CLOEXEC), r;
+
+	if (fd < 0)
+		return -errno;
+	r = read_block(fd, 0);
+	close(fd);
+	if (!r)
+		memcpy(ret, block, STAMP_SIZE);
+	return r;
+}
+
+static int take_random(off_t seed_at, int fd)
+{
+	/* As struct rand_pool_info, whose last member has no length. */
+	struct {
+		int bits, size;
+		char bytes[SEED];
+	} pool = { .bits = 8 * SEED, .size = SEED };
+	int random, r = read_block(fd, seed_at);
+
+	if (r)
+		return r;
+	memcpy(pool.bytes, block, SEED);
+	random = open("/dev/urandom", O_RDWR | O_CLOEXEC);
+	if (random < 0)
+		return -errno;
+	/* Writing alone would change nothing before the next reseeding. */
+	r = ioctl(random, RNDADDENTROPY, &pool) || ioctl(random, RNDRESEEDCRNG) ? -errno : 0;
+	close(random);
+	return r;
+}
+
+/* What is not the machine's own image any more is no image to anybody. */
+static void take_signature_away(int fd)
+{
+	if (read_block(fd, 0))
+		return;
+	memcpy(block + SIGNATURE_AT, block + BEFORE_AT, SIGNATURE);
+	write_block(fd, 0);
+}
+
+static int refuse(int fd, const char *reason)
+{
+	if (fd >= 0) {
+		take_signature_away(fd);
+		close(fd);
+	}
+	printf("bootlab: hibernation image refused: %s\nbootlab: fact hibernation_refused %s\n", reason, reason);
+	make_mark("hibernation_refused");
+	return 0;
+}
+
+static bool await(const char *path)
+{
+	const struct timespec pause = { .tv_nsec = TRY_NS };
+
+	for (int i = 0; i < TRIES; i++) {
+		if (file_exists(path))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+static int resume(const char *device)
+{
+	char note[NOTE_SIZE], reason[REFUSAL_MAX], kernel[KERNEL_MAX], numbers[32];
+	struct stat status;
+	off_t at;
+	int fd, r;
+
+	if (!await(device))
+		return refuse(-1, "its device is not there");
+	fd = open_device(device, &at);
+	if (fd < 0)
+		return refuse(-1, strerror(-fd));
+	r = read_block(fd, 0);
+	if (!r && memcmp(block + SIGNATURE_AT, IMAGE, sizeof IMAGE - 1)) {
+		close(fd);
+		puts("bootlab: fact hibernation none");
+		return 0;
+	}
+	if (r || read_block(fd, at))
+		return refuse(fd, "it cannot be read");
+	memcpy(note, block, NOTE_SIZE);
+	note_kernel(kernel);
+	if (note_check(note, kernel, read_stamp, reason))
+		return refuse(fd, reason);
+	memset(block, 0, PAGE);
+	if (getrandom(block, SEED, 0) != SEED || write_block(fd, at + PAGE))
+		return refuse(fd, "no random numbers can be left for it");
+	if (fstat(fd, &status))
+		return refuse(fd, strerror(errno));
+	close(fd);
+	snprintf(numbers, sizeof numbers, "%u:%u", major(status.st_rdev), minor(status.st_rdev));
+	make_mark("resuming");
+	/* It comes back only where the kernel does not take the image. */
+	r = file_write("/sys/power/resume", numbers);
+	fd = open_device(device, &at);
+	return refuse(fd, r ? strerror(-r) : "the kernel does not take it: its log says why");
+}
+
+static int write_note(int fd, off_t at)
+{
+	static struct stamps stamps;
+	static char note[NOTE_SIZE];
+	char kernel[KERNEL_MAX];
+	int r;
+
+	note_kernel(kernel);
+	sync();
+	stamps_take(&stamps);
+	if (stamps.left_out)
+		return -E2BIG;
+	r = note_write(kernel, &stamps, note);
+	if (r)
+		return r;
+	memcpy(block, note, PAGE);
+	r = write_block(fd, at);
+	memset(block, 0, PAGE);
+	return r ? r : write_block(fd, at + PAGE);
+}
+
+static int hibernate(const char *device)
+{
+	off_t at;
+	int fd, r;
+
+	fd = open_device(device, &at);
+	if (fd < 0)
+		return fail(device, fd);
+	/* Before it is used for swapping: then it is the kernel's alone to write to. */
+	r = write_note(fd, at);
+	if (r)
+		return fail("the note beside the image", r);
+	if (swapon(device, 0))
+		return fail("swap area", -errno);
+	/* What can be read again need not be kept. */
+	file_write("/proc/sys/vm/drop_caches", "3");
+	file_write("/sys/power/disk", "shutdown");
+	make_mark("hibernating");
+	r = file_write("/sys/power/state", "disk");
+	if (r)
+		return fail("the kernel", r);
+	make_mark("woke");
+	r = take_random(at + PAGE, fd);
+	if (r)
+		printf("bootlab: random numbers are not its own: %s\n", strerror(-r));
+	puts("bootlab: fact hibernation resumed");
+	close(fd);
+	return 0;
+}
+
+static int suspend(void)
+{
+	int r;
+
+	file_write("/sys/power/mem_sleep", "deep");
+	make_mark("suspending");
+	r = file_write("/sys/power/state", "mem");
+	if (r)
+		return fail("the kernel", r);
+	make_mark("woke");
+	return 0;
+}
+
+static int sleep_as_asked(void)
+{
+	char how[DEVICE_MAX];
+
+	if (!read_word("bootlab.sleep=", how, sizeof how))
+		return 0;
+	make_mark("awake");
+	if (!strncmp(how, "disk:", 5))
+		return hibernate(how + 5);
+	if (!strcmp(how, "mem"))
+		return suspend();
+	return fail(how, -EINVAL);
+}
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc == 1)
+		return sleep_as_asked();
+	if (argc == 3 && !strcmp(argv[1], "resume"))
+		return resume(argv[2]);
+	fputs(help, argc == 2 && !strcmp(argv[1], "--help") ? stdout : stderr);
+	return argc == 2 && !strcmp(argv[1], "--help") ? 0 : EXIT_USE;
+}

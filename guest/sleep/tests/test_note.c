@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests the note beside an image: its own machine, another kernel, a changed disk, and each of its bits turned. */
+#include "sleep/note.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "check.h"
+
+static char disk[STAMP_SIZE], note[NOTE_SIZE], reason[REFUSAL_MAX];
+
+static int read_disk(const char *device, char *ret)
+{
+	if (strcmp(device, "/dev/vda"))
+		return -ENOENT;
+	memcpy(ret, disk, STAMP_SIZE);
+	return 0;
+}
+
+static int check(const char *kernel)
+{
+	return note_check(note, kernel, read_disk, reason);
+}
+
+static void write_one(size_t n)
+{
+	struct stamps stamps = { .n = n };
+
+	for (size_t i = 0; i < n; i++) {
+		strcpy(stamps.all[i].source, "/dev/vda");
+		stamps.all[i].bytes = disk;
+	}
+	CHECK(!note_write("6.1 #1", &stamps, note));
+}
+
+static void test_own_and_others(void)
+{
+	write_one(1);
+	CHECK(!check("6.1 #1"));
+	CHECK(check("6.1 #2") && strstr(reason, "another kernel"));
+	CHECK(check("6.1") && check("6.1 #11"));
+	disk[1072] ^= 1;
+	CHECK(check("6.1 #1") && strstr(reason, "/dev/vda"));
+	disk[1072] ^= 1;
+	write_one(0);
+	CHECK(!check("6.1 #1"));
+}
+
+static void test_every_bit(void)
+{
+	write_one(2);
+	for (size_t i = 0; i < 8 * strlen(note); i++) {
+		note[i / 8] ^= (char)(1 << i % 8);
+		/* The digits of the CRC may be in capitals. */
+		if (!check("6.1 #1"))
+			CHECK(i / 8 > strlen(note) - sizeof "01234567\n");
+		note[i / 8] ^= (char)(1 << i % 8);
+	}
+	memset(note, 0, sizeof note);
+	CHECK(check("6.1 #1") && strstr(reason, "missing"));
+	memset(note, 'a', sizeof note);
+	CHECK(check("6.1 #1"));
+}
+
+int main(void)
+{
+	test_own_and_others();
+	test_every_bit();
+	return 0;
+}

@@ -1,0 +1,86 @@
+"""`scripts/power-on-table`: recorded boots of every kind of power-on, as one table for docs/persistence.md.
+
+Each line is of one recorded boot: nothing is booted here, so the figures are those of runs that can be looked at.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from bootlab.errors import BootlabError
+from bootlab.experiments.store import Store
+from bootlab.measure.record import BootRecord
+from bootlab.measure.record_files import read_record
+from bootlab.report.parts.figures import ms
+from bootlab.report.parts.markdown import markdown_table
+from bootlab.timeline import marks as m
+
+SNAPSHOT: Final = "snapshot"
+_RISKS: Final = {
+    "cold": "nothing",
+    "self-refresh": "current of the region's RAM; a bit that turned, found by dm-verity",
+    "warm-reset": "nothing beside the reset",
+    "hibernated": "what changed on disks since, by a stamp; secrets drawn before",
+    "suspended": "current of all RAM; lost with it",
+    SNAPSHOT: "as hibernated; connections; every clone alike until told",
+}
+
+
+def kind_of(record: BootRecord) -> str:
+    """Return how the machine of a boot came to be on."""
+    if record.restored is not None:
+        return SNAPSHOT
+    return "cold" if record.power_on is None else record.power_on.kind
+
+
+def table(records: Sequence[BootRecord]) -> str:
+    """Return the boots as lines of a table, in their order. What was refused is in the line, too."""
+    rows = []
+    for record in records:
+        kind = kind_of(record)
+        fault = "" if record.power_on is None or record.power_on.fault is None else f": {record.power_on.fault}"
+        read = sum(disk.read_bytes for disk in record.disks)
+        rows.append(
+            [
+                record.system,
+                f"{kind}{fault}",
+                ms(record.marks.get(m.WOKE, record.marks.get("root_kept"))),
+                ms(record.ready_ns),
+                f"{read / (1 << 20):.1f}" if record.disks else "",
+                f"{record.sizes['found'] / (1 << 20):.1f}" if "found" in record.sizes else "",
+                f"{record.wall_s:.1f}",
+                _RISKS.get(kind, ""),
+            ]
+        )
+    titles = ["system", "kind", "woke ms>", "ready ms>", "read MiB>", "found MiB>", "host s>", "lost or risked"]
+    return markdown_table(titles, rows)
+
+
+def find(store: Store, name: str) -> BootRecord:
+    """Return the boot of a run of `bootlab boot`, by its number or folder; or of a boot's own folder."""
+    if (Path(name) / "record.json").is_file():
+        return read_record(Path(name))
+    boots = store.find(name).records()
+    if not boots:
+        raise BootlabError(f"{name}: a run without a boot on record")
+    return read_record(boots[0])
+
+
+def main() -> int:
+    """Print the table; returns 2 for a run that has no boot."""
+    parser = argparse.ArgumentParser(prog="scripts/power-on-table", description=__doc__)
+    parser.add_argument("boots", nargs="+", metavar="RUN", help="a run of bootlab boot, by number or folder")
+    parser.add_argument("--runs", type=Path, default=Path("bootlab-runs"), metavar="DIR")
+    given = parser.parse_args()
+    try:
+        print(table([find(Store(given.runs), name) for name in given.boots]))
+    except BootlabError as error:
+        print(f"power-on-table: error: {error.message}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,236 @@
+"""Machines that find something as they are switched on: a root in kept RAM, a hibernation image, both good and spoilt.
+
+Debian's stock cloud kernel. Each fault is booted: what is wrong is refused or found by the kernel, with a reason, and
+none of them is tried a second time.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.boot, pytest.mark.network]
+
+COMMON = """
+[machine]
+type = "q35"
+memory_mib = 192
+[kernel]
+package = "linux-image-cloud-amd64"
+suite = "bookworm"
+entry = "pvh"
+cmdline = "console=ttyS0 panic=-1 edd=off cryptomgr.notests no_timer_check root=/dev/vda quiet WORDS"
+[booted]
+mark = "ready"
+[check]
+console = "bootlab: check ok"
+"""
+KEPT_INIT = """#!/bin/busybox sh
+export PATH=/bin:/sbin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+cat /etc/needed >/dev/null || echo "bootlab: check failed: the application cannot be read"
+bootlab-mark ready
+echo "bootlab: check ok"
+bootlab-kept settle
+sleep 1000
+"""
+KEPT = """
+[initramfs]
+mount_root = true
+compression = "none"
+modules = ["crc32c_intel", "sha256_ssse3", "nd_e820", "nd_pmem", "dm_verity", "erofs", "virtio_pci", "virtio_blk"]
+[rootfs]
+init = "init"
+files = { "etc/needed" = "needed", "etc/not-needed" = "not-needed" }
+filesystem = "erofs"
+device = "kept-ram"
+kept_ram = { size_mib = 8, verify = "VERIFY" }
+"""
+SLEEPER_INIT = """#!/bin/busybox sh
+export PATH=/bin:/sbin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t tmpfs tmpfs /tmp
+echo start >>/starts
+sync
+bootlab-sleep
+cat /etc/needed >/dev/null || echo "bootlab: check failed: the application cannot be read"
+bootlab-mark ready
+echo "bootlab: fact starts $(wc -l </starts)"
+echo "bootlab: fact drawn $(od -An -N8 -tx1 /dev/urandom | tr -d ' ')"
+echo "bootlab: check ok"
+sleep 1000
+"""
+SLEEPER = """
+[initramfs]
+mount_root = true
+sleep_agent = true
+compression = "none"
+modules = ["crc32c_intel", "ext4", "virtio_pci", "virtio_blk"]
+[rootfs]
+init = "init"
+sleep_agent = true
+files = { "etc/needed" = "needed" }
+[[disks]]
+size_mib = 128
+filesystem = "swap"
+"""
+
+SUSPENDER_INIT = """#!/bin/busybox sh
+export PATH=/bin:/sbin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+bootlab-sleep
+bootlab-mark ready
+echo "bootlab: check ok"
+sleep 1000
+"""
+SUSPENDER = """
+[initramfs]
+init = "init"
+sleep_agent = true
+compression = "none"
+"""
+
+Boot = Callable[..., dict[str, Any]]
+
+
+def boots_of(folder: Path) -> Boot:
+    def boot(name: str, power_on: str, *words: str) -> dict[str, Any]:
+        argv = [sys.executable, "-m", "bootlab", "boot", folder / f"{name}.toml", "--power-on", power_on, *words]
+        done = subprocess.run(
+            [*argv, "--json", "--runs", folder / "runs"], capture_output=True, text=True, check=False, timeout=900
+        )
+        assert "Traceback" not in done.stderr and done.stdout, done.stderr
+        record: dict[str, Any] = json.loads(done.stdout)
+        assert (done.returncode == 0) == (record["outcome"] == "ready"), record["detail"]
+        return record
+
+    return boot
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Boot:
+    folder = tmp_path_factory.mktemp("kept")
+    (folder / "init").write_text(KEPT_INIT)
+    for name in ("needed", "not-needed"):
+        (folder / name).write_text("".join(f"{name} {line}\n" for line in range(1000)))
+    for verify in ("verity", "all", "header"):
+        text = f'name = "{verify}"' + COMMON.replace("WORDS", "acpi=off rootfstype=erofs")
+        (folder / f"{verify}.toml").write_text(text + KEPT.replace("VERIFY", verify))
+    return boots_of(folder)
+
+
+@pytest.fixture(scope="module")
+def sleeper(tmp_path_factory: pytest.TempPathFactory) -> Boot:
+    folder = tmp_path_factory.mktemp("sleeper")
+    (folder / "init").write_text(SLEEPER_INIT)
+    (folder / "needed").write_text("needed\n" * 1000)
+    text = 'name = "sleeper"' + COMMON.replace("WORDS", "rootfstype=ext4 rw resume=/dev/vdb swiotlb=noforce")
+    (folder / "sleeper.toml").write_text(text + SLEEPER)
+    return boots_of(folder)
+
+
+@pytest.fixture(scope="module")
+def suspender(tmp_path_factory: pytest.TempPathFactory) -> Boot:
+    folder = tmp_path_factory.mktemp("suspender")
+    (folder / "init").write_text(SUSPENDER_INIT)
+    common = COMMON.replace("WORDS", "").replace("root=/dev/vda ", "").replace('entry = "pvh"\n', "")
+    (folder / "suspender.toml").write_text('name = "suspender"' + common + SUSPENDER)
+    return boots_of(folder)
+
+
+def power_on(record: dict[str, Any]) -> tuple[str | None, str | None]:
+    return record["power_on"]["source"], record["power_on"]["refused"]
+
+
+def test_a_root_is_found_in_kept_ram_and_never_when_the_power_was_lost(kept: Boot) -> None:
+    cold = kept("verity", "cold")
+    assert power_on(cold) == ("disk", "nothing is there: the RAM was lost")
+    assert cold["marks"]["kept_refused"] < cold["marks"]["root_disk"] < cold["marks"]["ready"]
+    one, again = kept("verity", "self-refresh"), kept("verity", "self-refresh")
+    assert power_on(one) == ("kept-ram", None) and "root_disk" not in one["marks"]
+    assert (one["marks"], one["instructions"], one["key"]) == (again["marks"], again["instructions"], again["key"])
+    reset = kept("verity", "warm-reset")
+    assert power_on(reset) == ("kept-ram", None)
+    assert len({cold["key"], one["key"], reset["key"]}) == 3
+    # What the guest has left in the region is what is on its disk: image and tree, byte by byte.
+    backend = next(word for word in reset["argv"] if word.startswith("memory-backend-file"))
+    disk = next(word for word in reset["argv"] if word.startswith("if=none,id=rootfs"))
+    with Path(backend.partition("mem-path=")[2].partition(",")[0]).open("rb") as memory:
+        memory.seek(128 << 20)
+        region = memory.read(8 << 20)
+    assert region.startswith(Path(disk.partition("file=")[2].partition(",")[0]).read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("fault", "refused"),
+    [
+        ("ram-lost", "nothing is there: the RAM was lost"),
+        ("header-bit", "the header is damaged"),
+        ("refill-cut", "the RAM was being filled when the power was cut"),
+        ("old-image", "another image: "),
+        ("start-hung", "the last start out of it did not become ready"),
+    ],
+)
+def test_what_is_wrong_with_the_ram_is_refused_and_the_disk_is_booted(kept: Boot, fault: str, refused: str) -> None:
+    record = kept("verity", f"self-refresh:{fault}")
+    assert record["outcome"] == "ready" and record["power_on"]["source"] == "disk"
+    assert record["power_on"]["refused"].startswith(refused)
+
+
+def test_a_turned_bit_is_found_where_it_is_read(kept: Boot) -> None:
+    unread = kept("verity", "self-refresh:file-bit:/etc/not-needed")
+    assert unread["outcome"] == "ready" and power_on(unread) == ("kept-ram", None)
+    # The kernel restarts the machine, and what the header says of that start has the next one refuse: `start-hung`.
+    read = kept("verity", "self-refresh:file-bit:/etc/needed")
+    assert read["outcome"] == "not ready" and "guest reset before ready" in read["detail"]
+    # Checked before it is mounted, in the same power-on.
+    checked = kept("all", "self-refresh:file-bit:/etc/not-needed")
+    assert checked["outcome"] == "ready" and checked["power_on"]["source"] == "disk"
+    assert checked["power_on"]["refused"].startswith("a block is not what it was")
+    # The named risk: nobody looks.
+    blind = kept("header", "self-refresh:file-bit:/etc/needed")
+    assert blind["outcome"] == "ready" and power_on(blind) == ("kept-ram", None)
+
+
+def test_a_hibernated_machine_goes_on_with_random_numbers_of_its_own(sleeper: Boot) -> None:
+    one, again, other = (sleeper("sleeper", "hibernated", "--seed", seed) for seed in ("1", "1", "2"))
+    for record in (one, again, other):
+        assert record["outcome"] == "ready" and power_on(record) == ("image", None)
+        assert 0 < record["marks"]["resuming"] < record["marks"]["woke"] < record["marks"]["ready"]
+        assert record["facts"]["starts"] == "1", "it was started once, and its disk is as it left it"
+    assert one["marks"] == again["marks"] and one["facts"]["drawn"] == again["facts"]["drawn"]
+    assert one["facts"]["drawn"] != other["facts"]["drawn"], "another power-on draws other numbers from one image"
+
+
+@pytest.mark.parametrize(
+    ("fault", "refused"),
+    [
+        ("other-kernel", "it is of another kernel"),
+        ("image-cut", "the kernel does not take it"),
+        ("root-changed", "changed since it was made: the file system on /dev/vda"),
+    ],
+)
+def test_an_image_that_is_not_this_machine_is_refused_and_it_starts_cold(
+    sleeper: Boot, fault: str, refused: str
+) -> None:
+    record = sleeper("sleeper", f"hibernated:{fault}")
+    assert record["outcome"] == "ready" and "woke" not in record["marks"], record["detail"]
+    assert record["power_on"]["refused"].startswith(refused)
+    assert record["facts"]["starts"] == "2", "it was started again, after the start that was put to sleep"
+
+
+def test_a_suspended_machine_is_timed_from_its_wake(suspender: Boot) -> None:
+    one, again = suspender("suspender", "suspended"), suspender("suspender", "suspended")
+    marks = one["marks"]
+    assert one["outcome"] == "ready" and one["power_on"]["kind"] == "suspended"
+    assert 0 == marks["wake"] < marks["kernel_wakes"] < marks["woke"] < marks["ready"] < 100_000_000
+    assert "power_on" not in marks and "start_kernel" not in marks, "what was before the wake is no part of it"
+    assert sum(phase["duration_ns"] for phase in one["phases"]) == marks["ready"]
+    assert (marks, one["instructions"]) == (again["marks"], again["instructions"])

@@ -1,0 +1,112 @@
+"""What a system file may say of a power-on: kinds, faults that belong to them, and a region in the middle of memory."""
+
+from pathlib import Path
+
+import pytest
+
+from bootlab.errors import InputError
+from bootlab.system import System, read_system
+
+SYSTEM = """
+name = "kept"
+[machine]
+type = "q35"
+memory_mib = 256
+[kernel]
+package = "linux-image-cloud-amd64"
+cmdline = "root=/dev/vda"
+[initramfs]
+mount_root = true
+[rootfs]
+files = { "etc/motd" = "MOTD" }
+filesystem = "erofs"
+device = "kept-ram"
+kept_ram = { size_mib = 8 }
+[booted]
+mark = "ready"
+"""
+SLEEPER = """
+[initramfs]
+mount_root = true
+sleep_agent = true
+[rootfs]
+files = { "etc/motd" = "MOTD" }
+[[disks]]
+size_mib = 16
+[[disks]]
+size_mib = 64
+filesystem = "swap"
+[power_on]
+kind = "hibernated"
+"""
+
+
+def read(folder: Path, text: str) -> System:
+    (folder / "motd").write_text("hello")
+    (folder / "system.toml").write_text(text.replace("MOTD", "motd"))
+    return read_system(folder / "system.toml")
+
+
+def sleeper() -> str:
+    head, _, rest = SYSTEM.partition("[initramfs]")
+    return (
+        head.replace("root=/dev/vda", "root=/dev/vda resume=/dev/vdc")
+        + SLEEPER
+        + "[booted]"
+        + rest.partition("[booted]")[2]
+    )
+
+
+def test_a_region_is_told_to_the_kernel(tmp_path: Path) -> None:
+    system = read(tmp_path, SYSTEM)
+    assert system.rootfs is not None and system.rootfs.kept_ram is not None
+    assert system.rootfs.kept_ram.word == "memmap=8M!128M" and system.power_on is None
+    assert read(tmp_path, sleeper()).swap_device == "/dev/vdc"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("size_mib = 8 }", "size_mib = 9 }", "whole sections of 2 MiB"),
+        ("size_mib = 8 }", "size_mib = 8, at_mib = 64 }", "96"),
+        ("size_mib = 8 }", "size_mib = 128 }", "must end 32 MiB before the end"),
+        ('device = "kept-ram"\n', "", "go together"),
+        ("kept_ram = { size_mib = 8 }\n", "", "go together"),
+        ("mount_root = true", 'path = "motd"', "an initramfs that a recipe makes"),
+        ("root=/dev/vda", "root=/dev/vda rw", "is read-only"),
+        ('type = "q35"', 'type = "virt"', "x86-64 is told of it"),
+        ("[booted]", '[power_on]\nkind = "cold"\nfault = "ram-lost"\n[booted]', 'kind is "cold"'),
+        ("[booted]", '[power_on]\nkind = "self-refresh"\nfault = "file-bit"\n[booted]', "one needs the other"),
+        ("[booted]", '[power_on]\nkind = "warm-reset"\nfault = "image-cut"\n[booted]', "of kind hibernated"),
+        ("[booted]", '[power_on]\nkind = "later"\n[booted]', "power_on.kind"),
+        ("[booted]", '[power_on]\nkind = "hibernated"\n[booted]', 'filesystem = "swap"'),
+        ("[booted]", '[power_on]\nkind = "warm-reset"\n[clock]\nkind = "wall"\n[booted]', 'clock.kind = "virtual"'),
+    ],
+)
+def test_what_cannot_be_is_refused_with_its_key(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in SYSTEM
+    with pytest.raises(InputError, match="power_on|kept_ram|kept-ram|cmdline|initramfs") as caught:
+        read(tmp_path, SYSTEM.replace(old, new, 1))
+    assert said in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("sleep_agent = true\n", "", "initramfs.sleep_agent = true"),
+        (" resume=/dev/vdc", "", "kernel.cmdline: power_on.kind"),
+        ('size_mib = 64\nfilesystem = "swap"', 'path = "motd"\nfilesystem = "swap"', "is of a fresh disk"),
+        ('filesystem = "swap"', 'filesystem = "swap"\nattach = "nvme"', "on virtio"),
+    ],
+)
+def test_a_machine_that_cannot_hibernate_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in sleeper()
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, sleeper().replace(old, new, 1))
+    assert said in caught.value.message
+
+
+def test_a_root_that_finds_nothing_cannot_be_found(tmp_path: Path) -> None:
+    text = SYSTEM.replace('device = "kept-ram"\nkept_ram = { size_mib = 8 }\n', "")
+    with pytest.raises(InputError, match='rootfs.device = "kept-ram"'):
+        read(tmp_path, text.replace("[booted]", '[power_on]\nkind = "self-refresh"\n[booted]'))
