@@ -26,7 +26,7 @@ from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.compressed import compress_kept
 from bootlab.profile.recorded.pictures import PICTURES
 from bootlab.targets.shell import ANSWERS
-from bootlab.targets.target import Prepared, Session
+from bootlab.targets.target import OpenedMachine, Prepared
 
 
 def boot(
@@ -58,10 +58,10 @@ async def _boot(seen: ObservedBoot, cancelled: Callable[[], bool]) -> BootRecord
     started = datetime.now(UTC).isoformat(timespec="milliseconds")
     begun = time.monotonic()
     argv: list[str] = []
-    session: Session | None = None
+    opened: OpenedMachine | None = None
     try:
         async with seen.prepared.open(seen.directory, argv) as machine:
-            session = machine.session
+            opened = machine
             ending = await follow(seen, machine, cancelled)
     except BootFailed as error:
         ending = Ending(Outcome.NOT_STARTED, error.message)
@@ -71,9 +71,11 @@ async def _boot(seen: ObservedBoot, cancelled: Callable[[], bool]) -> BootRecord
     for kept in (PROFILE, FUNCTIONS):
         compress_kept(seen.directory / kept)
     run = HostRun(argv, started, time.monotonic() - begun)
-    if session is not None:
+    if opened is not None:
+        session = opened.session
         remarks = (*session.remarks, *seen.remarks)
-        run = replace(run, doubts=session.doubts, remarks=remarks, stamps=session.stamps())
+        launch = None if opened.launch is None else opened.launch()
+        run = replace(run, doubts=session.doubts, remarks=remarks, stamps=session.stamps(), launch=launch)
     pictures = keep_pictures(seen.directory / PICTURES, seen.directory)
     record = fill_record(seen, ending, run, pictures)
     write_whole(seen.directory / "record.json", record.model_dump_json(by_alias=True, indent=1) + "\n")

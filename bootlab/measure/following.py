@@ -103,6 +103,7 @@ class _Followed:
             elif isinstance(event, Ended):
                 return self._take_end(event)
             elif isinstance(event, MarkReached):
+                heard.reach(event.name, event.t_ns)
                 guest.ready = guest.ready or event.name == self.seen.system.booted.mark
             elif isinstance(event, ConsoleBytes):
                 heard.feed(event.data, event.t_ns)

@@ -31,6 +31,7 @@ from bootlab.system.source_build import SourceBuild
 from bootlab.system.source_program import Instructions, Libc, SourceProgram
 from bootlab.system.target.asked_machine import AskedMachine, SignalLine
 from bootlab.system.target.command import Command, words_of
+from bootlab.system.target.firecracker import Firecracker
 from bootlab.system.target.shell_access import ShellAccess
 from bootlab.system.target.target import CommandCloud, Ec2Instance, HostMachine, Replay, SerialLine
 from bootlab.system.value import System
@@ -61,6 +62,7 @@ __all__ = [
     "DiskModel",
     "Ec2Instance",
     "FileSystem",
+    "Firecracker",
     "Flash",
     "FlashLayout",
     "HostMachine",

@@ -59,9 +59,13 @@ class ConsoleBytes:
 
 @dataclass(frozen=True, slots=True)
 class MarkReached:
-    """A mark that the machine's console does not say: what it was asked from outside, it has answered."""
+    """A mark that the machine's console does not say: what it was asked from outside, it has answered.
+
+    `t_ns`: when, where the target knows it; None: a trace has the time.
+    """
 
     name: str
+    t_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,28 @@ class Ended:
     t_ns: int
     reason: EndReason
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchStep:
+    """A part of what came before a machine's first instruction, on the host's monotonic clock."""
+
+    name: str
+    start_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How a VMM came to let its guest go. `steps`: in order, the last one ends at power-on.
+
+    `own`: what the VMM itself says of this boot, by name, in ns.
+    """
+
+    vmm: str
+    version: str
+    steps: tuple[LaunchStep, ...]
+    own: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +168,7 @@ class OpenedMachine:
     `keep` writes down a machine that stands still; None where it was not prepared for that. Raises StoreError.
     `power_off` presses the power button of a machine that lives; None where it was not prepared for that. Raises
     BootFailed. `ask` asks the shell of a system that has booted; where its console is that shell, `send` types.
+    `launch` says what came before power-on; None where no VMM was started for it, or its host's time counts nothing.
     """
 
     session: Session
@@ -150,6 +177,7 @@ class OpenedMachine:
     power_off: Callable[[], Awaitable[None]] | None = None
     ask: Ask | None = None
     send: Callable[[bytes], None] | None = None
+    launch: Callable[[], Launch] | None = None
 
 
 @dataclass(frozen=True, slots=True)

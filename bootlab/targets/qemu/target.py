@@ -24,6 +24,7 @@ from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
 from bootlab.system import Accelerator, BootFiles, ClockKind, System
+from bootlab.targets.machine_process import make_socket_folder
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv, qemu_binary
 from bootlab.targets.qemu.exact_devices import CONFIG_LINE, are_exact, inexact_disks, modelled_lines
 from bootlab.targets.qemu.host_charges import charge_lines, model_hash
@@ -36,9 +37,9 @@ from bootlab.targets.qemu.network import GuestNetwork, read_network
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
 from bootlab.targets.qemu.program import find_firmware, probe_qemu_version, require_qemu
 from bootlab.targets.qemu.screen import picture_hashes, screen_lines, write_pictures
-from bootlab.targets.qemu.session import QemuSession, find_free_port, make_socket_folder
+from bootlab.targets.qemu.session import QemuSession, find_free_port
 from bootlab.targets.qemu.snapshots import SnapshotWiring, expect_keepable, restored_config
-from bootlab.targets.target import TRACE, BootRequest, OpenedMachine, Prepared, sizes_of
+from bootlab.targets.target import TRACE, BootRequest, Launch, OpenedMachine, Prepared, sizes_of
 
 _NOT_ASKED_FOR = "not asked for"
 _TOOLS = ("qemu", "firmware", "plugin")
@@ -91,6 +92,7 @@ class QemuPrepared(Prepared):
                     port,
                     partial(kept.keep, session.qmp) if self.keeping is not None else None,
                     partial(press_power_button, session.qmp, system.clock.kind) if self.lasting else None,
+                    launch=None if system.clock.kind is ClockKind.VIRTUAL else partial(self._launch, session),
                 )
         if wire is not None:
             session.doubts += wire.doubts
@@ -157,6 +159,9 @@ class QemuPrepared(Prepared):
 
     def host_facts(self) -> dict[str, Any]:
         return {"qemu": probe_qemu_version(self.qemu), "kvm": self.kvm}
+
+    def _launch(self, session: QemuSession) -> Launch:
+        return Launch("QEMU", probe_qemu_version(self.qemu), session.launch())
 
     def _plugin_files(self, directory: Path, more: str) -> PluginFiles | None:
         if self.plugin is None or self.plugin_config is None:
