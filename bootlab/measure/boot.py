@@ -46,7 +46,7 @@ def boot(
     """
     seen = ObservedBoot(prepared, directory, HeardConsole(prepared, on_line), patience)
     try:
-        return asyncio.run(_boot(seen, cancelled))
+        return asyncio.run(boot_observed(seen, cancelled))
     except OSError as error:
         raise store_error(directory, error) from error
     finally:
@@ -54,7 +54,8 @@ def boot(
         (directory / PICTURES).unlink(missing_ok=True)
 
 
-async def _boot(seen: ObservedBoot, cancelled: Callable[[], bool]) -> BootRecord:
+async def boot_observed(seen: ObservedBoot, cancelled: Callable[[], bool] = lambda: False) -> BootRecord:
+    """Boot as `boot`, in the loop that runs, beside other boots perhaps. Raises OSError where it cannot be kept."""
     started = datetime.now(UTC).isoformat(timespec="milliseconds")
     begun = time.monotonic()
     argv: list[str] = []

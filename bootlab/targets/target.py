@@ -169,6 +169,7 @@ class OpenedMachine:
     `power_off` presses the power button of a machine that lives; None where it was not prepared for that. Raises
     BootFailed. `ask` asks the shell of a system that has booted; where its console is that shell, `send` types.
     `launch` says what came before power-on; None where no VMM was started for it, or its host's time counts nothing.
+    `pid` gives the process that is this machine, None before there is one; None where no process of this host is it.
     """
 
     session: Session
@@ -178,6 +179,7 @@ class OpenedMachine:
     ask: Ask | None = None
     send: Callable[[bytes], None] | None = None
     launch: Callable[[], Launch] | None = None
+    pid: Callable[[], int | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

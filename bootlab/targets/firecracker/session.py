@@ -113,9 +113,9 @@ class FirecrackerSession:
         return self._process.withheld_s()
 
     @property
-    def pid(self) -> int:
-        """Return the process id of Firecracker, which was started."""
-        return self._process.pid
+    def pid(self) -> int | None:
+        """Return the process id of Firecracker; None before it was started."""
+        return self._process.pid if self._reader is not None else None
 
     async def stop(self) -> None:
         """Have it write down its metrics, and kill it: it has no other way to end but the guest's own."""

@@ -1,5 +1,6 @@
 """Firecracker as a target: a system's kernel, initramfs and disks in a microVM of this host's KVM."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -58,7 +59,7 @@ class FirecrackerPrepared(Prepared):
                 metrics=directory / METRICS,
                 socket=socket if target.api else None,
                 configuration=directory / CONFIGURATION,
-                disks=_copies(self.system, self.files, folder),
+                disks=await asyncio.to_thread(_copies, self.system, self.files, folder),
             )
             # Firecracker opens its file of metrics, and does not make it.
             places.metrics.touch()
@@ -67,7 +68,7 @@ class FirecrackerPrepared(Prepared):
             session = FirecrackerSession(target, places, calls, directory)
             argv += session.argv
             async with session:
-                yield OpenedMachine(session, launch=lambda: self._launch(session))
+                yield OpenedMachine(session, launch=lambda: self._launch(session), pid=lambda: session.pid)
 
     def _launch(self, session: FirecrackerSession) -> Launch:
         return Launch("Firecracker", self.version, session.launch(), session.own_times())
