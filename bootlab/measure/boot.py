@@ -16,7 +16,7 @@ from bootlab.errors import BootFailed
 from bootlab.measure.causes.ending import Ending
 from bootlab.measure.following import follow
 from bootlab.measure.guest.heard_console import HeardConsole, OnLine
-from bootlab.measure.observed_boot import ObservedBoot
+from bootlab.measure.observed_boot import BootWatcher, ObservedBoot
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_contents import HostRun, fill_record
 from bootlab.measure.record_files import store_error, write_whole
@@ -36,15 +36,16 @@ def boot(
     on_line: OnLine | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     patience: float = 1.0,
+    watcher: BootWatcher | None = None,
 ) -> BootRecord:
     """Boot once and return the record, also written to `directory` (which must exist and be empty).
 
-    `patience` multiplies the system's deadlines, for a slow host or a boot that is profiled.
+    `patience` multiplies the system's deadlines, for a slow host or a boot that is profiled. `watcher` looks on.
     A boot that panics, hangs, fails its check or does not start is an outcome in the record, not an error.
     Raises MissingTool when there is no QEMU, Interrupted when `cancelled()` became true, StoreError when the
     record could not be written.
     """
-    seen = ObservedBoot(prepared, directory, HeardConsole(prepared, on_line), patience)
+    seen = ObservedBoot(prepared, directory, HeardConsole(prepared, on_line), patience, watcher=watcher)
     try:
         return asyncio.run(boot_observed(seen, cancelled))
     except OSError as error:

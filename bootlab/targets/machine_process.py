@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from bootlab.errors import MissingTool
 from bootlab.process import require_program
@@ -24,16 +25,37 @@ from bootlab.targets.target import ConsoleBytes
 _PIPE_BYTES = 1 << 20
 
 
-class MachineProcess:
-    """One VMM's process from start to end. Its standard output is the console; `inherited`: descriptors it has, too."""
+VMM_TRACE: Final = "vmm.strace"
+"""What a VMM asked KVM for, in a boot's directory."""
+_STRACE: Final = (
+    "strace", "-f", "-y", "--seccomp-bpf", "--absolute-timestamps=format:unix,precision:ns", "--syscall-times=ns",
+    "-e", "trace=ioctl", "-e", "signal=none", "-o",
+)  # fmt: skip
+"""How a VMM is traced; only its ioctls are stopped."""
 
-    def __init__(self, argv: Sequence[str], *, stderr: Path, inherited: Sequence[int] = (), hint: str = "") -> None:
+
+class MachineProcess:
+    """One VMM's process from start to end. Its standard output is the console; `inherited`: descriptors it has, too.
+
+    With `trace` strace runs it, and writes there what it asks KVM for.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        stderr: Path,
+        inherited: Sequence[int] = (),
+        hint: str = "",
+        trace: Path | None = None,
+    ) -> None:
         self.argv = list(argv)
         self.name = argv[0]
         self.doubts: tuple[str, ...] = ()
         self._stderr = stderr
         self._inherited = tuple(inherited)
         self._hint = hint
+        self._trace = trace
         self._process: asyncio.subprocess.Process | None = None
         self._console = -1
 
@@ -43,13 +65,15 @@ class MachineProcess:
         if program is None:
             raise MissingTool(f"{self.argv[0]}: not found", hint=self._hint or None)
         added = environment(Path(program))
-        setpriv = require_program("setpriv", package="util-linux")
+        mortal = [require_program("setpriv", package="util-linux"), "--pdeathsig", "KILL", "--"]
+        # Of a strace that is killed the VMM hears like one of ours.
+        words = mortal if self._trace is None else [*mortal, *_STRACE, str(self._trace), *mortal]
         read_fd, write_fd = os.pipe2(os.O_CLOEXEC)
         self._widen(write_fd)
         try:
             with self._stderr.open("wb") as errors:
                 self._process = await asyncio.create_subprocess_exec(
-                    *[setpriv, "--pdeathsig", "KILL", "--", program, *self.argv[1:]],
+                    *[*words, program, *self.argv[1:]],
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=write_fd,
                     stderr=errors,

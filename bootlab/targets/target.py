@@ -251,6 +251,10 @@ class Prepared(ABC):
         """Return the same boot, whose shell is asked at its end. Raises InputError where nobody can reach one."""
         raise InputError(f"target: a machine that runs on {self.runs_on} has no shell that bootlab knows")
 
+    def tracing_vmm(self) -> Self:
+        """Return the same boot, whose VMM is traced. Raises InputError where no VMM of this host boots it."""
+        raise InputError(f"target: a machine that runs on {self.runs_on} has no VMM on this host")
+
     @property
     def remembers(self) -> bool:
         """Return whether this machine has lives: what it writes to its disk can be there when it boots again."""

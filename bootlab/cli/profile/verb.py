@@ -20,6 +20,7 @@ from bootlab.cli.options.ranges import LEAST_MIB, MOST_MIB, parse_numbers, parse
 from bootlab.cli.profile.boots import Subject, keep_document, prepare_profile, profile_boot, start_run
 from bootlab.cli.profile.real_machine import profile_real, refuse_counting
 from bootlab.cli.profile.sweeps import run_sweep
+from bootlab.cli.profile.vmm import profile_vmm_of
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError, StoreError
@@ -42,7 +43,7 @@ from bootlab.profile.asked.profiling import DEFAULT_SPAN_NS
 from bootlab.profile.asked.request import MOST_VCPUS, ProfileRequest
 from bootlab.report.exports.export import expect_writable, export_difference, export_profile
 from bootlab.symbols.system_map import SymbolFile, classify_symbol_file
-from bootlab.system import System
+from bootlab.system import ClockKind, System
 from bootlab.targets.registry import target_of
 
 _MOST_SPAN_NS = (1 << 63) - 1
@@ -142,7 +143,7 @@ Pairs = Annotated[
         min=1,
         max=100,
         metavar="N",
-        help="Of a real machine: boots with what makes its kernel tell, and as many without. [default: 1]",
+        help="Of a real machine or a VMM: boots with what makes it tell, and as many without. [default: 1]",
     ),
 ]
 
@@ -168,7 +169,8 @@ def profile(
     All times are ms of virtual time: instructions and idle time. The kernel is the stock one, and the guest cannot tell
     that it is profiled. With a RUN nothing is booted: the profile on record is shown and exported again. Exit code 0:
     ready and well; 1: anything else, and then what was saved is shown. Of a board on a serial line or a host
-    ([target.shell] of its system file) it is what its own kernel and tools tell, with what the telling costs.
+    ([target.shell] of its system file) it is what its own kernel and tools tell, with what the telling costs. Of a
+    guest of KVM on the wall clock it is where its VMM's own time goes (docs/vmms.md).
     """
     store = open_store(runs)
     if to is not None:
@@ -189,6 +191,10 @@ def profile(
         refuse_counting({**counting, "--span": span, "--price": price, "--export": export, "--deadline": deadline})
         asked = RealProfile(opened, telling, pairs or 1, Options(extensions=opened.extensions))
         return profile_real(asked, store, file, json=json)
+    if opened.clock.kind is ClockKind.WALL:
+        counting = {"--vcpus": vcpus, "--memory": memory, "--seed": seed, "--against": against, "--symbols": symbols}
+        refuse_counting({**counting, "--span": span, "--price": price, "--export": export, "--deadline": deadline})
+        return profile_vmm_of(opened, pairs or 1, store, file, json=json)
     _expect_no_pairs(pairs, "a profile that counts instructions costs the guest no time")
     request, kernel_symbols = _symbols(symbols or [], DEFAULT_SPAN_NS if span is None else span)
     value = _changed(opened, seed, kernel_symbols)

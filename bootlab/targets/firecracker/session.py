@@ -20,7 +20,7 @@ from bootlab.system import Firecracker
 from bootlab.targets.firecracker.api import Api, ApiCall, is_answering
 from bootlab.targets.firecracker.configuration import FLUSH, START, Places, firecracker_argv
 from bootlab.targets.firecracker.log import BOOT_TIMER, TIME_ZONE, LogPipe
-from bootlab.targets.machine_process import MachineProcess, exit_words
+from bootlab.targets.machine_process import VMM_TRACE, MachineProcess, exit_words
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LaunchStep, LineStamps, MarkReached
 
 LOG: Final = "firecracker.log"
@@ -47,12 +47,15 @@ class FirecrackerSession:
 
     byte_ns = 0
 
-    def __init__(self, target: Firecracker, places: Places, calls: Sequence[ApiCall], directory: Path) -> None:
+    def __init__(
+        self, target: Firecracker, places: Places, calls: Sequence[ApiCall], directory: Path, *, traced: bool = False
+    ) -> None:
         self._target, self._places, self._calls, self._directory = target, places, tuple(calls), directory
         self._started_ns = time.monotonic_ns()
         self.argv = firecracker_argv(target, places, self._started_ns // 1000)
         hint = "target.binary names it; scripts/firecracker builds one from its public source"
-        self._process = MachineProcess(self.argv, stderr=directory / "firecracker.stderr", hint=hint)
+        trace = directory / VMM_TRACE if traced else None
+        self._process = MachineProcess(self.argv, stderr=directory / "firecracker.stderr", hint=hint, trace=trace)
         self._api = None if places.socket is None else Api(places.socket)
         self._queue: asyncio.Queue[ConsoleBytes | MarkReached | Ended] = asyncio.Queue()
         self._reader: asyncio.Task[None] | None = None

@@ -4,9 +4,9 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from bootlab.build import boot_files
 from bootlab.build.cache import file_sha256
@@ -37,6 +37,10 @@ class FirecrackerPrepared(Prepared):
     version: str
     kvm: str
     metadata: dict[str, Any] | None = None
+    traced_vmm: bool = False
+
+    def tracing_vmm(self) -> Self:
+        return replace(self, traced_vmm=True)
 
     @property
     def bound_here(self) -> str | None:
@@ -65,7 +69,7 @@ class FirecrackerPrepared(Prepared):
             places.metrics.touch()
             calls = configuring_calls(self.system, target, self.files, places, self.metadata)
             write_configuration(places.configuration, configuration_file(calls))
-            session = FirecrackerSession(target, places, calls, directory)
+            session = FirecrackerSession(target, places, calls, directory, traced=self.traced_vmm)
             argv += session.argv
             async with session:
                 yield OpenedMachine(session, launch=lambda: self._launch(session), pid=lambda: session.pid)

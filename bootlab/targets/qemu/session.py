@@ -32,11 +32,19 @@ class QemuSession:
 
     byte_ns = 0
 
-    def __init__(self, argv: Sequence[str], qmp_socket: Path, *, stderr: Path, inherited: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        argv: Sequence[str],
+        qmp_socket: Path,
+        *,
+        stderr: Path,
+        inherited: Sequence[int] = (),
+        trace: Path | None = None,
+    ) -> None:
         self._argv = list(argv)
         self._socket = qmp_socket
         hint = "make setup installs it; bootlab doctor lists every tool"
-        self._process = MachineProcess(argv, stderr=stderr, inherited=inherited, hint=hint)
+        self._process = MachineProcess(argv, stderr=stderr, inherited=inherited, hint=hint, trace=trace)
         self._qmp = QMPClient("bootlab")
         self._queue: asyncio.Queue[ConsoleBytes | MarkReached | StandsStill | Ended] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []

@@ -24,7 +24,7 @@ from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
 from bootlab.system import Accelerator, BootFiles, ClockKind, System
-from bootlab.targets.machine_process import make_socket_folder
+from bootlab.targets.machine_process import VMM_TRACE, make_socket_folder
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv, qemu_binary
 from bootlab.targets.qemu.exact_devices import CONFIG_LINE, are_exact, inexact_disks, modelled_lines
 from bootlab.targets.qemu.host_charges import charge_lines, model_hash
@@ -61,6 +61,8 @@ class QemuPrepared(Prepared):
     network: GuestNetwork | None = None
     lasting: bool = False
     """It is a life: what the guest writes is kept."""
+    traced_vmm: bool = False
+    """What QEMU asks KVM for is written down."""
 
     @asynccontextmanager
     async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:
@@ -82,7 +84,9 @@ class QemuPrepared(Prepared):
             )
             argv += qemu_argv(system, self.files, wiring)
             inherited = () if wire is None else wire.inherited
-            session = QemuSession(argv, wiring.qmp_socket, stderr=directory / "qemu.stderr", inherited=inherited)
+            trace = directory / VMM_TRACE if self.traced_vmm else None
+            errors = directory / "qemu.stderr"
+            session = QemuSession(argv, wiring.qmp_socket, stderr=errors, inherited=inherited, trace=trace)
             async with session:
                 if wire is not None:
                     wire.let_go(session.tell_mark)
@@ -119,6 +123,9 @@ class QemuPrepared(Prepared):
     @property
     def remembers(self) -> bool:
         return self.system.image is not None
+
+    def tracing_vmm(self) -> Self:
+        return replace(self, traced_vmm=True)
 
     def living(self, folder: Path, over_ns: int) -> Self:
         expect_lives(self.system, self.files)
