@@ -52,10 +52,10 @@ def measure(
     chosen, value = choose_place(cluster, parallel), with_price(open_system(system, silent=json), price)
     count = number or default_number(value)
     seeds = [seed if same_seed else seed + index for index in range(count)]
-    expect_lives(value, lives, life_s)
     expect_hyperfine(hyperfine, [system])
     if hyperfine is not None and lives is not None:
         raise InputError("--hyperfine: lives are several series, and not of one system", hint="leave out --lives")
+    expect_lives(value, lives, life_s)
     if lives is not None:
         return boot_lives(value, LivesRequest(system, lives, life_s, seeds), chosen, json=json, runs=runs)
     warn_of_doubts(value)
