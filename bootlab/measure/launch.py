@@ -10,7 +10,7 @@ WHOLE: Final = "VMM start to ready"
 
 
 @dataclass(frozen=True, slots=True)
-class BootPart:
+class LaunchPart:
     """One part of a series of boots. `times_ns`: what it took in each boot that has it. `of_vmm`: before power-on."""
 
     name: str
@@ -25,7 +25,7 @@ def whole_ns(record: BootRecord) -> int | None:
     return record.vmm.launch_ns + record.ready_ns
 
 
-def boot_parts(records: Sequence[BootRecord]) -> list[BootPart]:
+def boot_parts(records: Sequence[BootRecord]) -> list[LaunchPart]:
     """Return the parts of a series in order, and the whole last; empty where no VMM was started for it.
 
     Boots that were not ready do not count.
@@ -40,6 +40,6 @@ def boot_parts(records: Sequence[BootRecord]) -> list[BootPart]:
             times.setdefault((step.name, True), []).append(step.duration_ns)
         for phase in record.phases:
             times.setdefault((phase.name, False), []).append(phase.duration_ns)
-    parts = [BootPart(name, tuple(taken), of_vmm) for (name, of_vmm), taken in times.items()]
+    parts = [LaunchPart(name, tuple(taken), of_vmm) for (name, of_vmm), taken in times.items()]
     whole = tuple(time for record in ready if (time := whole_ns(record)) is not None)
-    return [*parts, BootPart(WHOLE, whole, of_vmm=False)]
+    return [*parts, LaunchPart(WHOLE, whole, of_vmm=False)]

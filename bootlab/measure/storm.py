@@ -80,7 +80,7 @@ def run_storm(
     machines = [StormMachine(number, (number - 1) * step_ns) for number in range(1, len(prepared) + 1)]
     _raise_limit(len(machines) * _FILES_A_MACHINE)
     try:
-        return asyncio.run(_Running(machines, watcher).run(prepared, directory, patience))
+        return asyncio.run(_RunningStorm(machines, watcher).run(prepared, directory, patience))
     except BaseExceptionGroup as errors:
         # What ended one machine has ended all: the first reason is the one that says why.
         first: BaseException = errors
@@ -91,7 +91,7 @@ def run_storm(
         raise first from errors
 
 
-class _Running:
+class _RunningStorm:
     def __init__(self, machines: list[StormMachine], watcher: Callable[[StormMachine], None]) -> None:
         self._storm = Storm(machines)
         self._watcher = watcher
@@ -171,7 +171,7 @@ class _Running:
 
 @dataclass(frozen=True, slots=True)
 class _Watched:
-    running: _Running
+    running: _RunningStorm
     machine: StormMachine
 
     def opened(self, opened: OpenedMachine) -> None:

@@ -305,6 +305,11 @@ class Prepared(ABC):
         return None
 
     @property
+    def alone(self) -> str | None:
+        """Return why only one such machine can be there at a time, key first; None where many can."""
+        return None
+
+    @property
     def tools(self) -> dict[str, str]:
         """Return those of `hashes` that are of this host's own tools: another host has to have the same."""
         return {}

@@ -186,15 +186,16 @@ def profile(
             return _show(*_read_recorded(store, system, against, models), export, to, json)
     file = Path(system)
     opened = open_system(file, silent=json)
-    if (telling := target_of(opened).telling(opened)) is not None:
-        counting = {"--vcpus": vcpus, "--memory": memory, "--seed": seed, "--against": against, "--symbols": symbols}
-        refuse_counting({**counting, "--span": span, "--price": price, "--export": export, "--deadline": deadline})
-        asked = RealProfile(opened, telling, pairs or 1, Options(extensions=opened.extensions))
-        return profile_real(asked, store, file, json=json)
-    if opened.clock.kind is ClockKind.WALL:
-        counting = {"--vcpus": vcpus, "--memory": memory, "--seed": seed, "--against": against, "--symbols": symbols}
-        refuse_counting({**counting, "--span": span, "--price": price, "--export": export, "--deadline": deadline})
-        return profile_vmm_of(opened, pairs or 1, store, file, json=json)
+    counting: dict[str, object] = {
+        "--vcpus": vcpus,
+        "--memory": memory,
+        "--seed": seed,
+        "--against": against,
+        "--symbols": symbols,
+    }
+    counting |= {"--span": span, "--price": price, "--export": export, "--deadline": deadline}
+    if (code := _uncounted(opened, file, pairs or 1, counting, store, json=json)) is not None:
+        return code
     _expect_no_pairs(pairs, "a profile that counts instructions costs the guest no time")
     request, kernel_symbols = _symbols(symbols or [], DEFAULT_SPAN_NS if span is None else span)
     value = _changed(opened, seed, kernel_symbols)
@@ -216,6 +217,20 @@ def profile(
             label: profile_boot(one, prepared[label], run, label, silent=json) for label, one in subjects.items()
         }
         return _show(run, Profiled(analyses[LABEL], analyses.get(AGAINST, before)), export, to, json)
+
+
+def _uncounted(
+    system: System, file: Path, pairs: int, counting: dict[str, object], store: Store, *, json: bool
+) -> int | None:
+    """Profile a machine whose instructions cannot be counted, and return the exit code; None where they can."""
+    telling = target_of(system).telling(system)
+    if telling is None and system.clock.kind is not ClockKind.WALL:
+        return None
+    refuse_counting(counting)
+    if telling is None:
+        return profile_vmm_of(system, pairs, store, file, json=json)
+    asked = RealProfile(system, telling, pairs, Options(extensions=system.extensions))
+    return profile_real(asked, store, file, json=json)
 
 
 def _expect_no_pairs(pairs: int | None, why: str) -> None:

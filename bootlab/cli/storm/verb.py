@@ -41,6 +41,8 @@ def storm(
     _expect_possible(value, number, overcommit=overcommit)
     with naming(system):
         prepared = prepare(open_shop(silent=json), value)
+        if prepared.alone is not None:
+            raise InputError(prepared.alone, hint="a storm launches machines side by side")
     asked = {"system": str(system), "number": number, "rate": rate}
     run = open_store(runs).start(RunKind.STORM, value.name, asked)
     cores = len(os.sched_getaffinity(0))
@@ -65,10 +67,6 @@ def _expect_possible(system: System, number: int, *, overcommit: bool) -> None:
             f"clock.kind: a storm takes this host's time, and {system.name} is on the {system.clock.kind.value} clock",
             hint='clock.kind = "wall" in the system file',
         )
-    if system.target is not None and number > 1 and getattr(system.target, "socket", None) is not None:
-        raise InputError("target.socket: each machine has one of its own", hint="leave it out")
-    if system.target is not None and getattr(system.target, "tap", None) is not None:
-        raise InputError("target.tap: each machine needs a tap device of its own, and the file names one")
     need_kib, have_kib = number * (system.machine.memory_mib << 10), read_available_kib()
     if need_kib > have_kib and not overcommit:
         raise InputError(

@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bootlab.measure.launch import BootPart, boot_parts
+from bootlab.measure.launch import LaunchPart, boot_parts
 from bootlab.measure.record import BootRecord
 from bootlab.measure.statistics.series import humps, median_ns
 from bootlab.report.parts.figures import ms, percent, visible
@@ -76,7 +76,7 @@ def _merged(before: list[str], after: list[str]) -> list[str]:
     return names
 
 
-def _humps(part: BootPart) -> str:
+def _humps(part: LaunchPart) -> str:
     if (found := humps(part.times_ns)) is None:
         return ""
     low, high = (f"{hump.n} around {ms(hump.median_ns)}" for hump in (found.low, found.high))

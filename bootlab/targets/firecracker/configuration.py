@@ -13,7 +13,7 @@ _CARD: Final = "net0"
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class MachinePlaces:
     """Where the files of one boot are. `socket`: of the API; `configuration`: the file that holds all, instead."""
 
     log: Path
@@ -24,7 +24,7 @@ class Places:
     """Copies that the guest may write to: Firecracker has no disk whose writes are thrown away."""
 
 
-def firecracker_argv(target: Firecracker, places: Places, started_us: int | None = None) -> list[str]:
+def firecracker_argv(target: Firecracker, places: MachinePlaces, started_us: int | None = None) -> list[str]:
     """Return the command line. `started_us`: the host's monotonic time as it is started, for its own metrics.
 
     The steps of its start are in its log at the level Debug alone.
@@ -50,7 +50,7 @@ def firecracker_argv(target: Firecracker, places: Places, started_us: int | None
 
 
 def configuring_calls(
-    system: System, target: Firecracker, files: BootFiles, places: Places, metadata: dict[str, Any] | None = None
+    system: System, target: Firecracker, files: BootFiles, places: MachinePlaces, metadata: dict[str, Any] | None = None
 ) -> list[ApiCall]:
     """Return the requests that configure a machine, in order. `metadata`: what MMDS is to hold."""
     machine = system.machine

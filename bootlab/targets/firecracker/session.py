@@ -18,7 +18,7 @@ from bootlab.importers.reading.tally import Tally
 from bootlab.importers.vmm.firecracker_metrics import parse
 from bootlab.system import Firecracker
 from bootlab.targets.firecracker.api import Api, ApiCall, is_answering
-from bootlab.targets.firecracker.configuration import FLUSH, START, Places, firecracker_argv
+from bootlab.targets.firecracker.configuration import FLUSH, START, MachinePlaces, firecracker_argv
 from bootlab.targets.firecracker.log import BOOT_TIMER, TIME_ZONE, LogPipe
 from bootlab.targets.machine_process import VMM_TRACE, MachineProcess, exit_words
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LaunchStep, LineStamps, MarkReached
@@ -48,7 +48,13 @@ class FirecrackerSession:
     byte_ns = 0
 
     def __init__(
-        self, target: Firecracker, places: Places, calls: Sequence[ApiCall], directory: Path, *, traced: bool = False
+        self,
+        target: Firecracker,
+        places: MachinePlaces,
+        calls: Sequence[ApiCall],
+        directory: Path,
+        *,
+        traced: bool = False,
     ) -> None:
         self._target, self._places, self._calls, self._directory = target, places, tuple(calls), directory
         self._started_ns = time.monotonic_ns()

@@ -14,7 +14,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.process import run
 from bootlab.system import BootFiles, Firecracker, System
-from bootlab.targets.firecracker.configuration import Places, configuration_file, configuring_calls, drive_names
+from bootlab.targets.firecracker.configuration import MachinePlaces, configuration_file, configuring_calls, drive_names
 from bootlab.targets.firecracker.program import expect_host, find_firecracker, probe_version
 from bootlab.targets.firecracker.session import METRICS, FirecrackerSession, write_configuration
 from bootlab.targets.machine_process import make_socket_folder
@@ -47,6 +47,13 @@ class FirecrackerPrepared(Prepared):
         return "target: Firecracker runs on this host's KVM"
 
     @property
+    def alone(self) -> str | None:
+        for key in ("socket", "tap"):
+            if getattr(self.target, key) is not None:
+                return f"target.{key}: each machine needs one of its own, and the system file names one"
+        return None
+
+    @property
     def tools(self) -> dict[str, str]:
         return {"firecracker": self.hashes["firecracker"]}
 
@@ -58,7 +65,7 @@ class FirecrackerPrepared(Prepared):
         target = self.target.model_copy(update={"binary": str(self.binary)})
         with make_socket_folder() as folder:
             socket = Path(target.socket) if target.socket is not None else folder / "api"
-            places = Places(
+            places = MachinePlaces(
                 log=folder / "log",
                 metrics=directory / METRICS,
                 socket=socket if target.api else None,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bootlab.system import BootFiles, Firecracker, System
-from bootlab.targets.firecracker.configuration import FLUSH, START, Places, configuring_calls, firecracker_argv
+from bootlab.targets.firecracker.configuration import FLUSH, START, MachinePlaces, configuring_calls, firecracker_argv
 
 NOWHERE = "/nowhere"
 SYSTEM = {
@@ -54,7 +54,7 @@ def record(binary: str, kernel: str) -> dict[str, Any]:
         disk.write_bytes(bytes(1 << 20))
         log, metrics = folder / "log", folder / "metrics"
         log.touch(), metrics.touch()
-        places = Places(log, metrics, folder / "api", folder / "configuration", (disk,))
+        places = MachinePlaces(log, metrics, folder / "api", folder / "configuration", (disk,))
         process = subprocess.Popen(
             firecracker_argv(target, places, time.monotonic_ns() // 1000),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={"TZ": "UTC0"},

@@ -6,7 +6,7 @@ import pytest
 
 from bootlab.system import BootFiles, Firecracker, System
 from bootlab.targets.firecracker.configuration import (
-    Places,
+    MachinePlaces,
     configuration_file,
     configuring_calls,
     drive_names,
@@ -32,12 +32,14 @@ def told(**target: object) -> tuple[System, Firecracker]:
 
 
 @pytest.fixture
-def places() -> Places:
+def places() -> MachinePlaces:
     root = Path("/f")
-    return Places(root / "log", root / "metrics", root / "api", root / "c.json", (root / "disk0", root / "disk1"))
+    return MachinePlaces(
+        root / "log", root / "metrics", root / "api", root / "c.json", (root / "disk0", root / "disk1")
+    )
 
 
-def test_the_requests_are_in_order_and_name_every_file(places: Places, tmp_path: Path) -> None:
+def test_the_requests_are_in_order_and_name_every_file(places: MachinePlaces, tmp_path: Path) -> None:
     system, target = told(mmds=tmp_path)
     calls = configuring_calls(system, target, FILES, places, {"a": "b"})
     assert [call.name for call in calls] == [
@@ -58,7 +60,7 @@ def test_the_requests_are_in_order_and_name_every_file(places: Places, tmp_path:
     assert metadata == {"a": "b"} and drive_names(system) == ["disk0", "disk1"]
 
 
-def test_the_file_says_the_same(places: Places, tmp_path: Path) -> None:
+def test_the_file_says_the_same(places: MachinePlaces, tmp_path: Path) -> None:
     system, target = told(mmds=tmp_path)
     calls = configuring_calls(system, target, FILES, places, {"a": "b"})
     document = configuration_file(calls)
@@ -67,7 +69,7 @@ def test_the_file_says_the_same(places: Places, tmp_path: Path) -> None:
     assert document["machine-config"] == calls[0].body
 
 
-def test_its_command_line(places: Places) -> None:
+def test_its_command_line(places: MachinePlaces) -> None:
     _, target = told(pci=True, seccomp=False)
     argv = firecracker_argv(target, places, 7)
     assert argv[:3] == ["firecracker", "--id", "bootlab"] and argv[argv.index("--api-sock") + 1] == "/f/api"
@@ -75,9 +77,9 @@ def test_its_command_line(places: Places) -> None:
     assert argv[-2:] == ["--enable-pci", "--no-seccomp"]
 
 
-def test_without_an_api_it_reads_a_file(places: Places, tmp_path: Path) -> None:
+def test_without_an_api_it_reads_a_file(places: MachinePlaces, tmp_path: Path) -> None:
     _, target = told(api=False, mmds=tmp_path, boot_timer=False)
-    argv = firecracker_argv(target, Places(places.log, places.metrics, None, places.configuration, places.disks))
+    argv = firecracker_argv(target, MachinePlaces(places.log, places.metrics, None, places.configuration, places.disks))
     assert argv[argv.index("--no-api") + 1 :][:2] == ["--config-file", "/f/c.json"]
     assert argv[argv.index("--metadata") + 1] == str(tmp_path) and "--boot-timer" not in argv
     assert "--api-sock" not in argv
