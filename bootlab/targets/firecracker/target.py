@@ -11,8 +11,8 @@ from typing import Any, Final, Self
 from bootlab.build import boot_files
 from bootlab.build.cache import file_sha256
 from bootlab.build.workshop import Workshop
-from bootlab.errors import InputError
-from bootlab.process import run
+from bootlab.errors import BootFailed, InputError
+from bootlab.process import ProgramFailed, run
 from bootlab.system import BootFiles, Firecracker, System
 from bootlab.targets.firecracker.configuration import MachinePlaces, configuration_file, configuring_calls, drive_names
 from bootlab.targets.firecracker.program import expect_host, find_firecracker, probe_version
@@ -167,11 +167,17 @@ def _read_metadata(path: Path | None) -> dict[str, Any] | None:
 
 
 def _copies(system: System, files: BootFiles, folder: Path) -> tuple[Path, ...]:
-    """Copy each disk into `folder`, where the guest may write to it. Raises ProgramFailed: a full disk, say."""
+    """Copy each disk into `folder`, where the guest may write to it. Raises BootFailed: a full disk, say."""
     copies = []
     for name, path in zip(drive_names(system), files.disks, strict=True):
         copy = folder / name
-        run(["cp", "--reflink=auto", "--sparse=always", "--", path, copy], deadline_s=_COPY_S)
+        try:
+            run(["cp", "--reflink=auto", "--sparse=always", "--", path, copy], deadline_s=_COPY_S)
+        except ProgramFailed as error:
+            raise BootFailed(
+                f"{name}: cannot be copied for the guest to write to: {error.message}",
+                hint="its copy is in $TMPDIR, or else in /tmp, while the machine lives",
+            ) from error
         copy.chmod(0o600)
         copies.append(copy)
     return tuple(copies)

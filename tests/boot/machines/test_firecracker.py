@@ -114,7 +114,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     tree.add_qemu()
     tree.add_python()
     tree.add_bootlab()
-    tree.add_binaries([Path(shutil.which(name) or name) for name in ("cp",)])
+    tree.add_binaries([Path(shutil.which(name) or name) for name in ("cp", "strace")])
     tree.put(Path(program), "/firecracker")
     add_systems(tree, cache, folder)
     verbs = {
@@ -122,6 +122,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         "no_api": ["boot", "/systems/no-api.toml"],
         "timer": ["boot", "/systems/timer.toml"],
         "broken": ["boot", "/systems/broken.toml"],
+        "profile": ["profile", "/systems/firecracker.toml", "--pairs", "2"],
+        "storm": ["storm", "/systems/firecracker.toml", "-n", "6", "--overcommit"],
         "compare": ["compare", "/systems/firecracker.toml", "/systems/qemu.toml", "-n", str(max(5, BOOTS))],
     }
     tree.at("/verbs.json").write_text(json.dumps(verbs))
@@ -206,3 +208,19 @@ def test_a_series_beside_qemu_is_split_into_its_parts(told: dict[str, Any]) -> N
             assert len(times) == max(5, BOOTS)
             middle, least, most = (ns / 1e6 for ns in (times[len(times) // 2], times[0], times[-1]))
             print(f"{side} {part['name']}: {middle:.2f} ms, {least:.2f} to {most:.2f}")
+
+
+def test_every_request_to_kvm_is_timed(told: dict[str, Any]) -> None:
+    assert told["profile"]["code"] == 0, told["profile"]
+    document = told["profile"]["document"]
+    text = json.dumps(document)
+    assert "KVM_CREATE_VM took" in text and "favordynmods" in text or "nothing holds it up" in text
+    print(text[:3000])
+
+
+def test_a_storm_of_it_is_complete(told: dict[str, Any]) -> None:
+    assert told["storm"]["code"] == 0, told["storm"]
+    storm = told["storm"]["document"]
+    assert (storm["ready"], storm["accelerator"]) == (6, "kvm")
+    assert all(machine["pss_kib"] > 0 and machine["launch_ns"] > 0 for machine in storm["machines"])
+    print(storm["p50_ns"], storm["p99_ns"], storm["serialised_by"])
