@@ -21,6 +21,7 @@ from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import read_system
+from tests.build.kernel.test_image import elf
 from tests.targets.firecracker.fake import RECORDING
 
 ROOT = Path(__file__).parents[3]
@@ -51,7 +52,7 @@ class Made:
         program = shlex.join([sys.executable, "-m", "tests.targets.firecracker.fake"])
         self.binary.write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec {program} "$@"\n')
         self.binary.chmod(0o755)
-        (folder / "vmlinux").write_bytes(b"\x7fELF" + bytes(60))
+        (folder / "vmlinux").write_bytes(elf())
         (folder / "sockets").mkdir()
 
     def system(self, target: str = "", more: str = "", booted: str = 'mark = "ready"', deadline_s: float = 30) -> Path:
@@ -222,7 +223,7 @@ def test_what_is_missing_is_told_before_anything_runs(made: Made) -> None:
     with pytest.raises(InputError, match=r"target\.tap: no-such-tap: no such network device"):
         made.boot('tap = "no-such-tap"', "[network]")
     (made.folder / "vmlinux").write_bytes(b"MZ")
-    with pytest.raises(InputError, match="no uncompressed kernel"):
+    with pytest.raises(InputError, match="not a Linux kernel"):
         made.boot()
 
 
