@@ -160,6 +160,7 @@ ORIGINS = {
     ),
     "vmm-strace": (
         Origin("vmm/qemu-10.0.strace", "QEMU 10.0.2 under strace 6.1", strace),
+        Origin("vmm/firecracker-1.15.strace", "Firecracker 1.15.1 under strace 6.1", strace),
     ),
     "firecracker-metrics": (
         Origin("firecracker/metrics.json", "Firecracker 1.12, hand-made", firecracker_metrics),
