@@ -38,7 +38,6 @@ VERBS = {
     "cli/profile/boots.py": "cli/profile/test_verb.py",
     "cli/profile/evidence.py": "boot/verbs/test_audit.py",
     "cli/profile/real_machine.py": "serial/test_real_profile.py",
-    "cli/profile/vmm.py": "boot/machines/test_firecracker.py",
     "cli/profile/sweeps.py": "boot/profiles/test_verbs.py",
     "cli/snapshot/verb.py": "boot/verbs/test_snapshots.py",
     "cli/storm/verb.py": "boot/verbs/test_storm.py",

@@ -136,6 +136,11 @@ Deadline = Annotated[
 ]
 
 
+_COUNTING = (
+    "--vcpus", "--memory", "--seed", "--against", "--symbols", "--span", "--price", "--export", "--deadline",
+)  # fmt: skip
+"""Options of a profile that counts instructions."""
+
 Pairs = Annotated[
     int | None,
     typer.Option(
@@ -186,14 +191,8 @@ def profile(
             return _show(*_read_recorded(store, system, against, models), export, to, json)
     file = Path(system)
     opened = open_system(file, silent=json)
-    counting: dict[str, object] = {
-        "--vcpus": vcpus,
-        "--memory": memory,
-        "--seed": seed,
-        "--against": against,
-        "--symbols": symbols,
-    }
-    counting |= {"--span": span, "--price": price, "--export": export, "--deadline": deadline}
+    given = (vcpus, memory, seed, against, symbols, span, price, export, deadline)
+    counting: dict[str, object] = dict(zip(_COUNTING, given, strict=True))
     if (code := _uncounted(opened, file, pairs or 1, counting, store, json=json)) is not None:
         return code
     _expect_no_pairs(pairs, "a profile that counts instructions costs the guest no time")
