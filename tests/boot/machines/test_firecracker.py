@@ -212,10 +212,11 @@ def test_a_series_beside_qemu_is_split_into_its_parts(told: dict[str, Any]) -> N
 
 def test_every_request_to_kvm_is_timed(told: dict[str, Any]) -> None:
     assert told["profile"]["code"] == 0, told["profile"]
-    document = told["profile"]["document"]
-    text = json.dumps(document)
-    assert "KVM_CREATE_VM took" in text and "favordynmods" in text or "nothing holds it up" in text
-    print(text[:3000])
+    (imported,) = told["profile"]["document"]["imported"]
+    text = json.dumps(imported)
+    # Each request is a series of two boots; a note says which setting of the host its time hangs on, or that none does.
+    for said in ("KVM_CREATE_VM took", "KVM_SET_USER_MEMORY_REGION", "page faults up to ready", "(KVM_RUN)"):
+        assert said in text, text[:3000]
 
 
 def test_a_storm_of_it_is_complete(told: dict[str, Any]) -> None:
