@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from bootlab.targets.machine_process import make_socket_folder
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
-from bootlab.targets.qemu.session import QemuSession, make_socket_folder
+from bootlab.targets.qemu.session import QemuSession
 from bootlab.targets.target import ConsoleBytes, Prepared
 from tests.time_by_file import TimeByFile
 

@@ -23,6 +23,7 @@ VERBS: Final = {
     "snapshot": "snapshot.verb:snapshot",
     "build": "build.kernel:app",
     "measure": "measure:measure",
+    "storm": "storm.verb:storm",
     "try": "try_:try_",
     "apply": "apply:apply",
     "compare": "compare:compare",

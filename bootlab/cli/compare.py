@@ -20,6 +20,7 @@ from bootlab.cli.options.arguments import (
     open_store,
     open_system,
 )
+from bootlab.cli.options.hyperfine import Hyperfine, expect_hyperfine, write_hyperfine
 from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
 from bootlab.cli.options.price import PriceModel, with_price
 from bootlab.cli.terminal.showing import show
@@ -64,6 +65,7 @@ def compare(
     price: PriceModel = None,
     parallel: Parallel = None,
     cluster: Cluster = None,
+    hyperfine: Hyperfine = None,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
@@ -79,6 +81,7 @@ def compare(
         raise InputError(f"cannot compare {len(names)} systems: at most {len(ascii_lowercase)} at once")
     sides = [_side(store, name, price) for name in names]
     _refuse_early(sides, number)
+    expect_hyperfine(hyperfine, [side.path for side in sides if side.path is not None])
     prepared = [_prepare(side, chosen, silent=json) for side in sides]
     between = "-vs-" if len(sides) == 2 else "-to-"
     asked = {"systems": names, "number": number}
@@ -89,6 +92,11 @@ def compare(
         else:
             compared = _wall(sides, prepared, number, run, chosen, silent=json)
     write_json(run.result, compared.result.model_dump(mode="json", by_alias=True))
+    named = {
+        f"{letter} {side.name}": boots
+        for letter, side, boots in zip(ascii_lowercase, sides, compared.series, strict=False)
+    }
+    write_hyperfine(hyperfine, named)
     return show(run, compare_view(run, compared), json=json)
 
 

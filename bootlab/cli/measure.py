@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_shop, open_store, open_system
+from bootlab.cli.options.hyperfine import Hyperfine, expect_hyperfine, write_hyperfine
 from bootlab.cli.options.lives import LifeSeconds, Lives, LivesRequest, boot_lives, expect_lives
 from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
 from bootlab.cli.options.power_on import PowerOnWords, with_power_on
@@ -13,6 +14,7 @@ from bootlab.cli.options.price import PriceModel, with_price
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import boot_progress, err
+from bootlab.errors import InputError
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.series import series_of
 from bootlab.experiments.store import Run, RunKind
@@ -39,6 +41,7 @@ def measure(
     power_on: PowerOnWords = None,
     parallel: Parallel = None,
     cluster: Cluster = None,
+    hyperfine: Hyperfine = None,
     json: Json = False,
     runs: Runs = None,
 ) -> int:
@@ -52,6 +55,9 @@ def measure(
     value = with_price(with_power_on(open_system(system, silent=json), power_on), price)
     count = number or default_number(value)
     seeds = [seed if same_seed else seed + index for index in range(count)]
+    expect_hyperfine(hyperfine, [system])
+    if hyperfine is not None and lives is not None:
+        raise InputError("--hyperfine: lives are several series, and not of one system", hint="leave out --lives")
     expect_lives(value, lives, life_s)
     if lives is not None:
         return boot_lives(value, LivesRequest(system, lives, life_s, seeds), chosen, json=json, runs=runs)
@@ -63,6 +69,7 @@ def measure(
         records = boot_series(prepared, seeds, run, chosen=chosen, silent=json)
     result = series_of(run, records)
     write_json(run.result, result.model_dump(mode="json", by_alias=True))
+    write_hyperfine(hyperfine, {value.name: records})
     show(run, series_view(run, result), json=json)
     differ = same_seed and value.clock.kind is ClockKind.VIRTUAL and not result.identical
     if differ:

@@ -15,6 +15,7 @@ from bootlab.document import Document
 from bootlab.errors import InputError, StoreError
 from bootlab.experiments.family import Family, execution_judgement, judgement
 from bootlab.experiments.read_result import read_result
+from bootlab.experiments.series import PartRecord, part_records
 from bootlab.experiments.store import Run
 from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS, FEWEST_WALL, WRONG, Judgement
 from bootlab.kept_file import damaged
@@ -68,6 +69,8 @@ class Comparison(Document):
     differences: list[str]
     """What is not the same on both sides: a fair comparison differs in what it is about and nothing else."""
     phases: list[PhaseDifference]
+    parts: dict[str, list[PartRecord]] = Field(default={}, exclude_if=lambda value: not value)
+    """`before` and `after`, each from its VMM's start to ready; left out where the host's time counts nothing."""
     before_runs: list[str]
     """Directories of the boots of this side."""
     after_runs: list[str]
@@ -175,12 +178,18 @@ def compare_series(before: Family, after: Family) -> Comparison:
         detail=detail,
         differences=_differences(one, other),
         phases=_phases(before, after),
+        parts=_parts(before, after),
         before_runs=[record.run for record in before.members],
         after_runs=[record.run for record in after.members],
         null_runs=[record.run for record in before.null],
         fresh_before_runs=[record.run for record in before.fresh],
         fresh_after_runs=[record.run for record in after.fresh],
     )
+
+
+def _parts(before: Family, after: Family) -> dict[str, list[PartRecord]]:
+    sides = {"before": part_records(before.members), "after": part_records(after.members)}
+    return sides if any(sides.values()) else {}
 
 
 def _expect_one_price(before: Family, after: Family) -> None:

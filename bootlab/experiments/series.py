@@ -10,13 +10,41 @@ from bootlab.errors import InputError
 from bootlab.experiments.chance import Chance, find_chances
 from bootlab.experiments.family import FRESH, NULL, Family
 from bootlab.experiments.store import Run, RunKind
+from bootlab.measure.launch import boot_parts
 from bootlab.measure.record import BootRecord
 from bootlab.measure.record_files import read_record
-from bootlab.measure.statistics.series import Summary, summarize
+from bootlab.measure.statistics.series import Summary, humps, summarize
 from bootlab.system import ClockKind
 from bootlab.targets.target import WARM_UP
 
 SCHEMA: Final = "bootlab.series/1"
+
+
+class HumpRecord(Document):
+    """Some of a series' values, with nothing between them and the others."""
+
+    n: int
+    median_ns: int
+
+
+class PartRecord(Document):
+    """One part of a series of boots, from the start of the VMM's process on."""
+
+    name: str
+    times_ns: list[int]
+    """Of each boot that was ready."""
+    humps: list[HumpRecord] = Field(default=[], exclude_if=lambda value: not value)
+    """Two, where the values fall into two groups: their median then describes neither."""
+
+
+def part_records(records: Sequence[BootRecord]) -> list[PartRecord]:
+    """Return the parts of a series, the whole last; empty where no VMM was started for it."""
+    found = []
+    for part in boot_parts(records):
+        two = humps(part.times_ns)
+        named = [] if two is None else [HumpRecord(n=one.n, median_ns=one.median_ns) for one in (two.low, two.high)]
+        found.append(PartRecord(name=part.name, times_ns=list(part.times_ns), humps=named))
+    return found
 
 
 class SeriesResult(Document):
@@ -29,6 +57,8 @@ class SeriesResult(Document):
     """Power-on to ready, of the boots that were; None when none was."""
     identical: bool
     """Whether the boots agree in every count, every mark and the console up to ready."""
+    parts: list[PartRecord] = Field(default=[], exclude_if=lambda value: not value)
+    """From the VMM's start to ready; none where the host's time counts nothing."""
     boots: list[BootRecord]
     chances: list[Chance] = Field(default=[], exclude_if=lambda value: not value)
     """Steps that take another time with every seed, by what the boots said; on the virtual clock."""
@@ -44,6 +74,7 @@ def series_of(run: Run, records: Sequence[BootRecord]) -> SeriesResult:
         clock=records[0].clock,
         ready=summarize(times) if times else None,
         identical=are_identical(records),
+        parts=part_records(records),
         boots=list(records),
         chances=find_chances(records) if by_seed else [],
         run=str(run.path),

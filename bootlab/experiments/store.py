@@ -78,6 +78,7 @@ class RunKind(StrEnum):
     BISECT = "bisect"
     SNAPSHOT = "snapshot"
     CLONES = "clones"
+    STORM = "storm"
     LIVES = "lives"
     PACKAGES = "packages"
 

@@ -37,7 +37,14 @@ from bootlab.importers.systemd import plot_json as systemd_plot
 from bootlab.importers.systemd import plot_svg as systemd_svg
 from bootlab.importers.systemd import show as systemd_show
 from bootlab.importers.tool_files import tool_file
-from bootlab.importers.vmm import ec2_boot_bench, firecracker_log, firecracker_metrics, qemu_boot_time, qemu_trace
+from bootlab.importers.vmm import (
+    ec2_boot_bench,
+    firecracker_log,
+    firecracker_metrics,
+    qemu_boot_time,
+    qemu_trace,
+    strace,
+)
 from bootlab.timeline.recording import Recording
 
 IMPORTERS: Final[tuple[Importer, ...]] = (
@@ -59,6 +66,7 @@ IMPORTERS: Final[tuple[Importer, ...]] = (
     comma.IMPORTER,
     qemu_boot_time.IMPORTER,
     qemu_trace.IMPORTER,
+    strace.IMPORTER,
     bootchart.IMPORTER,
     bootchart_svg.IMPORTER,
     journal.IMPORTER,

@@ -16,7 +16,7 @@ from bootlab.errors import BootFailed
 from bootlab.measure.causes.ending import Ending
 from bootlab.measure.following import follow
 from bootlab.measure.guest.heard_console import HeardConsole, OnLine
-from bootlab.measure.observed_boot import ObservedBoot
+from bootlab.measure.observed_boot import BootWatcher, ObservedBoot
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_contents import HostRun, fill_record
 from bootlab.measure.record_files import store_error, write_whole
@@ -26,7 +26,7 @@ from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.compressed import compress_kept
 from bootlab.profile.recorded.pictures import PICTURES
 from bootlab.targets.shell import ANSWERS
-from bootlab.targets.target import Prepared, Session
+from bootlab.targets.target import OpenedMachine, Prepared
 
 
 def boot(
@@ -36,17 +36,18 @@ def boot(
     on_line: OnLine | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     patience: float = 1.0,
+    watcher: BootWatcher | None = None,
 ) -> BootRecord:
     """Boot once and return the record, also written to `directory` (which must exist and be empty).
 
-    `patience` multiplies the system's deadlines, for a slow host or a boot that is profiled.
+    `patience` multiplies the system's deadlines, for a slow host or a boot that is profiled. `watcher` looks on.
     A boot that panics, hangs, fails its check or does not start is an outcome in the record, not an error.
     Raises MissingTool when there is no QEMU, Interrupted when `cancelled()` became true, StoreError when the
     record could not be written.
     """
-    seen = ObservedBoot(prepared, directory, HeardConsole(prepared, on_line), patience)
+    seen = ObservedBoot(prepared, directory, HeardConsole(prepared, on_line), patience, watcher=watcher)
     try:
-        return asyncio.run(_boot(seen, cancelled))
+        return asyncio.run(boot_observed(seen, cancelled))
     except OSError as error:
         raise store_error(directory, error) from error
     finally:
@@ -54,14 +55,15 @@ def boot(
         (directory / PICTURES).unlink(missing_ok=True)
 
 
-async def _boot(seen: ObservedBoot, cancelled: Callable[[], bool]) -> BootRecord:
+async def boot_observed(seen: ObservedBoot, cancelled: Callable[[], bool] = lambda: False) -> BootRecord:
+    """Boot as `boot`, in the loop that runs, beside other boots perhaps. Raises OSError where it cannot be kept."""
     started = datetime.now(UTC).isoformat(timespec="milliseconds")
     begun = time.monotonic()
     argv: list[str] = []
-    session: Session | None = None
+    opened: OpenedMachine | None = None
     try:
         async with seen.prepared.open(seen.directory, argv) as machine:
-            session = machine.session
+            opened = machine
             ending = await follow(seen, machine, cancelled)
     except BootFailed as error:
         ending = Ending(Outcome.NOT_STARTED, error.message)
@@ -71,9 +73,11 @@ async def _boot(seen: ObservedBoot, cancelled: Callable[[], bool]) -> BootRecord
     for kept in (PROFILE, FUNCTIONS):
         compress_kept(seen.directory / kept)
     run = HostRun(argv, started, time.monotonic() - begun)
-    if session is not None:
+    if opened is not None:
+        session = opened.session
         remarks = (*session.remarks, *seen.remarks)
-        run = replace(run, doubts=session.doubts, remarks=remarks, stamps=session.stamps())
+        launch = None if opened.launch is None else opened.launch()
+        run = replace(run, doubts=session.doubts, remarks=remarks, stamps=session.stamps(), launch=launch)
     pictures = keep_pictures(seen.directory / PICTURES, seen.directory)
     record = fill_record(seen, ending, run, pictures)
     write_whole(seen.directory / "record.json", record.model_dump_json(by_alias=True, indent=1) + "\n")

@@ -16,6 +16,7 @@ from bootlab.measure.session_events import SessionEvents
 from bootlab.measure.shell_answers import ask_shell
 from bootlab.system import Check
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason, MarkReached, OpenedMachine, Session
+from bootlab.timeline.marks import READY
 
 _AFTER_PANIC_S = 1.0
 """How long a panicked guest may still print before it is stopped; panic=-1 ends most at once."""
@@ -37,6 +38,8 @@ async def follow(seen: ObservedBoot, machine: OpenedMachine, cancelled: Callable
     """
     watcher = asyncio.create_task(_watch_cancelled(cancelled, asyncio.current_task()))
     session = machine.session
+    if seen.watcher is not None:
+        seen.watcher.opened(machine)
     seen.heard.begin(await session.power_on(), session.byte_ns)
     followed = _Followed(seen, session, SessionEvents(session))
     try:
@@ -78,6 +81,11 @@ class _Followed:
                 ending = self._find_failure(check) or await _ask_over_tcp(check, machine.tcp_port)
         if ending.outcome is Outcome.READY and seen.prepared.questions is not None:
             await ask_shell(seen, machine, self.events)
+        if ending.outcome is Outcome.READY and seen.watcher is not None:
+            ready_ns = seen.heard.guest.marks.get(READY)
+            await seen.watcher.ready(
+                machine, time.monotonic_ns() if ready_ns is None else seen.heard.zero_ns + ready_ns
+            )
         await self.finish()
         return ending
 
@@ -103,6 +111,7 @@ class _Followed:
             elif isinstance(event, Ended):
                 return self._take_end(event)
             elif isinstance(event, MarkReached):
+                heard.reach(event.name, event.t_ns)
                 guest.ready = guest.ready or event.name == self.seen.system.booted.mark
             elif isinstance(event, ConsoleBytes):
                 heard.feed(event.data, event.t_ns)

@@ -2,11 +2,24 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from bootlab.measure.guest.heard_console import HeardConsole
 from bootlab.profile.recorded.trace import PluginTrace, read_trace
 from bootlab.system import System
-from bootlab.targets.target import TRACE, Prepared
+from bootlab.targets.target import TRACE, OpenedMachine, Prepared
+
+
+class BootWatcher(Protocol):
+    """Somebody who looks at a machine beside whoever follows it."""
+
+    def opened(self, opened: OpenedMachine) -> None:
+        """Take note of a machine that was opened, and is not switched on yet."""
+        ...
+
+    async def ready(self, opened: OpenedMachine, ready_ns: int) -> None:
+        """Take note of a machine that is ready and well, since `ready_ns` of the host; it lives until this returns."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +34,7 @@ class ObservedBoot:
     """What its shell has said, where it was asked."""
     remarks: list[str] = field(default_factory=list)
     """What a user should know of the asking."""
+    watcher: BootWatcher | None = None
 
     @property
     def system(self) -> System:

@@ -188,6 +188,29 @@ class RestoredRecord(Document):
     kept_ns: Nanoseconds
 
 
+class LaunchRecord(Document):
+    """A part of what a VMM does before its guest's first instruction."""
+
+    name: str
+    duration_ns: Nanoseconds
+
+
+class VmmRecord(Document):
+    """How a VMM came to let its guest go, on the host's clock; in no mark, for time 0 is when it did."""
+
+    name: str
+    version: str
+    launch: list[LaunchRecord]
+    """In order, the last one ends at power-on."""
+    own: dict[str, Nanoseconds] = {}
+    """What the VMM says itself, by its own names: Firecracker's `guest_boot` counts from InstanceStart."""
+
+    @property
+    def launch_ns(self) -> int:
+        """Return the time from the start of the VMM's process to power-on."""
+        return sum(step.duration_ns for step in self.launch)
+
+
 class PowerOnRecord(Document):
     """What a boot found as it was switched on, and what was wrong with that."""
 
@@ -247,6 +270,8 @@ class BootRecord(Document):
     """What was seen on the screen; None for a system without `[screen]`."""
     restored: RestoredRecord | None = Field(default=None, exclude_if=lambda value: value is None)
     """Of a machine that went on from a snapshot: its times are ns since then. None for one that was powered on."""
+    vmm: VmmRecord | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What came before power-on; None where the host's time counts nothing, or no VMM was started."""
     power_on: PowerOnRecord | None = Field(default=None, exclude_if=lambda value: value is None)
     """Of a system that may find something as it is switched on; None for others."""
     kaslr_slide: int | None

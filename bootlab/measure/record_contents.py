@@ -19,18 +19,21 @@ from bootlab.measure.record import (
     DiskRecord,
     GuestClock,
     InitcallRecord,
+    LaunchRecord,
     Outcome,
     PhaseRecord,
     PictureRecord,
     PowerOnRecord,
     ScreenRecord,
     StageRecord,
+    VmmRecord,
 )
 from bootlab.measure.waking import counted_from_wake, is_waking, marks_of_waking, phases_of_waking
 from bootlab.profile.asked.marks import marks_looked_for
 from bootlab.profile.recorded.disk_requests import REQUESTS, disk_use, read_disk_requests
 from bootlab.profile.recorded.trace import DISKS, SCREEN, TRAPS, PluginTrace, Stamp
 from bootlab.system import ClockKind, PowerOn, System
+from bootlab.targets.launch import Launch
 from bootlab.targets.target import LineStamps, Names
 from bootlab.timeline import marks as m
 
@@ -47,6 +50,7 @@ class HostRun:
     remarks: tuple[str, ...] = ()
     """What was around the machine and does not spoil its times, as its session says."""
     stamps: LineStamps | None = None
+    launch: Launch | None = None
 
 
 def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequence[PictureRecord] = ()) -> BootRecord:
@@ -95,6 +99,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         guest_clock=_place_clock(seen, trace),
         exact_disks=DISKS in trace.exact if trace is not None and trace.asked_for(DISKS) else None,
         disks=_disk_records(seen, ready),
+        vmm=_vmm_record(run.launch),
         power_on=_power_on_record(system, heard.guest.facts),
         kaslr_slide=trace.slide if trace is not None else None,
         facts=heard.guest.facts,
@@ -271,6 +276,13 @@ def _place_clock(seen: ObservedBoot, trace: PluginTrace | None) -> GuestClock | 
     if placed is None:
         return None
     return GuestClock(offset_ns=placed.offset_ns, uncertainty_ns=placed.uncertainty_ns, since_ns=placed.since_ns)
+
+
+def _vmm_record(launch: Launch | None) -> VmmRecord | None:
+    if launch is None:
+        return None
+    steps = [LaunchRecord(name=step.name, duration_ns=step.end_ns - step.start_ns) for step in launch.steps]
+    return VmmRecord(name=launch.vmm, version=launch.version, launch=steps, own=dict(launch.own))
 
 
 def _keep_stamps(stamps: LineStamps | None) -> ConsoleStamps | None:

@@ -18,6 +18,7 @@ from bootlab.experiments.recorded_profiles import read_profiled
 from bootlab.experiments.series import read_boot, read_series
 from bootlab.experiments.snapshot.result import ClonesResult, SnapshotResult
 from bootlab.experiments.store import Run, RunKind
+from bootlab.experiments.storm.result import StormResult
 from bootlab.experiments.sweep.result import SweepResult
 from bootlab.experiments.tailor.result import TailorResult
 from bootlab.experiments.trial.result import TryResult
@@ -36,6 +37,7 @@ from bootlab.report.parts.view import View
 from bootlab.report.profile.view import recorded_profile_view
 from bootlab.report.recording.view import import_view
 from bootlab.report.snapshot.view import clones_view, snapshot_view
+from bootlab.report.storm.view import storm_view
 from bootlab.report.sweep.view import sweep_view
 from bootlab.report.tailor.view import tailor_view
 from bootlab.report.trial.view import try_view
@@ -66,6 +68,7 @@ KINDS: Final[Mapping[RunKind, Callable[[Run], View]]] = {
     RunKind.SNAPSHOT: _kind(partial(read_result, form=SnapshotResult), snapshot_view),
     RunKind.CLONES: _kind(partial(read_result, form=ClonesResult), clones_view),
     RunKind.LIVES: _kind(partial(read_result, form=LivesResult), lives_view),
+    RunKind.STORM: _kind(partial(read_result, form=StormResult), storm_view),
     RunKind.PACKAGES: _kind(partial(read_result, form=PackagesResult), packages_view),
 }
 """Kind -> what reads a run of it and returns its view. Raises InputError for an interrupted run, StoreError for a

@@ -32,6 +32,7 @@ from bootlab.system.source_build import SourceBuild
 from bootlab.system.source_program import Instructions, Libc, SourceProgram
 from bootlab.system.target.asked_machine import AskedMachine, SignalLine
 from bootlab.system.target.command import Command, words_of
+from bootlab.system.target.firecracker import Firecracker
 from bootlab.system.target.shell_access import ShellAccess
 from bootlab.system.target.target import CommandCloud, Ec2Instance, HostMachine, Replay, SerialLine
 from bootlab.system.value import System
@@ -64,6 +65,7 @@ __all__ = [
     "Ec2Instance",
     "Fault",
     "FileSystem",
+    "Firecracker",
     "Flash",
     "FlashLayout",
     "HostMachine",

@@ -127,7 +127,7 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
         ("card", table(document.get("card")), ("path", "dtb")),
         ("image", table(document.get("image")), ("path",)),
         ("flash", table(document.get("flash")), ("path",)),
-        ("target", table(document.get("target")), ("boots",)),
+        ("target", table(document.get("target")), ("boots", "mmds")),
         ("network", table(document.get("network")), ("metadata",)),
         ("initramfs", table(document.get("initramfs")), ("path", "init", "directory")),
         ("rootfs", table(document.get("rootfs")), ("path", "source", "init", "directory", "layout")),

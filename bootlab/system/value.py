@@ -39,6 +39,7 @@ from bootlab.system.power_on import KEEPS_RAM, PowerOn, PowerOnKind
 from bootlab.system.screen.screen import DISPLAYS, GuestScreen
 from bootlab.system.snapshot import Snapshot
 from bootlab.system.target.asked_machine import asked_defaults
+from bootlab.system.target.firecracker import Firecracker, expect_firecracker, firecracker_defaults, is_firecracker
 from bootlab.system.target.target import Target, is_asked_target, is_real_target
 
 # A run's directory is called after two of them, and a file system takes 255 bytes.
@@ -94,6 +95,8 @@ class System(Part):
             return given
         if given.get("image") is not None:
             return {"kernel": {"installed": True}, **given}
+        if is_firecracker(given.get("target")):
+            return firecracker_defaults(given)
         if not is_real_target(given.get("target")):
             return given
         if is_asked_target(given.get("target")) and isinstance(given.get("machine") or {}, dict):
@@ -136,6 +139,8 @@ class System(Part):
     @model_validator(mode="after")
     def _parts_agree(self) -> Self:
         machine, kernel = self.machine, self.kernel
+        if isinstance(self.target, Firecracker):
+            expect_firecracker(self, self.target)
         if kernel.entry is KernelEntry.PVH and machine.arch != "x86_64":
             what = f"machine.type {machine.type.value!r} is {machine.arch}"
             raise ValueError(f'kernel.entry = "pvh" is an x86-64 boot protocol; {what}')

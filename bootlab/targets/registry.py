@@ -5,6 +5,7 @@ from typing import Final
 
 from bootlab.system import System
 from bootlab.targets.cloud.target import CommandCloudTarget, Ec2Target
+from bootlab.targets.firecracker.target import FirecrackerTarget
 from bootlab.targets.host.target import HostTarget
 from bootlab.targets.qemu.target import QemuTarget
 from bootlab.targets.replay.target import ReplayTarget
@@ -20,6 +21,7 @@ TARGETS: Final[Mapping[str, Target]] = {
     "host": HostTarget(),
     "ec2": Ec2Target(),
     "cloud": CommandCloudTarget(),
+    "firecracker": FirecrackerTarget(),
     "replay": ReplayTarget(),
 }
 

@@ -25,6 +25,7 @@ from bootlab.profile.asked.request import ProfileRequest
 from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.system import BootFiles, System
 from bootlab.targets.boot_key import boot_key
+from bootlab.targets.launch import Launch
 from bootlab.targets.shell import Ask, ShellQuestions, Telling
 
 TRACE: Final = "trace.txt"
@@ -59,9 +60,13 @@ class ConsoleBytes:
 
 @dataclass(frozen=True, slots=True)
 class MarkReached:
-    """A mark that the machine's console does not say: what it was asked from outside, it has answered."""
+    """A mark that the machine's console does not say: what it was asked from outside, it has answered.
+
+    `t_ns`: when, where the target knows it; None: a trace has the time.
+    """
 
     name: str
+    t_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +147,8 @@ class OpenedMachine:
     `keep` writes down a machine that stands still; None where it was not prepared for that. Raises StoreError.
     `power_off` presses the power button of a machine that lives; None where it was not prepared for that. Raises
     BootFailed. `ask` asks the shell of a system that has booted; where its console is that shell, `send` types.
+    `launch` says what came before power-on; None where no VMM was started for it, or its host's time counts nothing.
+    `pid` gives the process that is this machine, None before there is one; None where no process of this host is it.
     """
 
     session: Session
@@ -150,6 +157,8 @@ class OpenedMachine:
     power_off: Callable[[], Awaitable[None]] | None = None
     ask: Ask | None = None
     send: Callable[[bytes], None] | None = None
+    launch: Callable[[], Launch] | None = None
+    pid: Callable[[], int | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +230,10 @@ class Prepared(ABC):
         """Return the same boot, whose shell is asked at its end. Raises InputError where nobody can reach one."""
         raise InputError(f"target: a machine that runs on {self.runs_on} has no shell that bootlab knows")
 
+    def tracing_vmm(self) -> Self:
+        """Return the same boot, whose VMM is traced. Raises InputError where no VMM of this host boots it."""
+        raise InputError(f"target: a machine that runs on {self.runs_on} has no VMM on this host")
+
     @property
     def remembers(self) -> bool:
         """Return whether this machine has lives: what it writes to its disk can be there when it boots again."""
@@ -284,6 +297,11 @@ class Prepared(ABC):
     @property
     def bound_here(self) -> str | None:
         """Return why it boots on this host only, in words; None where another host could boot it just as well."""
+        return None
+
+    @property
+    def alone(self) -> str | None:
+        """Return why only one such machine can be there at a time, key first; None where many can."""
         return None
 
     @property

@@ -16,6 +16,7 @@ from bootlab.experiments.packages.result import PackagesProof, PackagesResult
 from bootlab.experiments.series import series_of
 from bootlab.experiments.snapshot.result import clones_result, kept_result
 from bootlab.experiments.store import Run, RunKind, Store
+from bootlab.experiments.storm.result import storm_result
 from bootlab.experiments.sweep.result import SweepResult
 from bootlab.experiments.tailor.reasons import Followed, Needed
 from bootlab.experiments.tailor.result import Dropped, TailorResult, Tried
@@ -37,8 +38,10 @@ from bootlab.ledger.gate.boots import Held
 from bootlab.ledger.gate.figures import GateBaseline, times_of
 from bootlab.ledger.gate.judging import GateVerdict, judge_exact
 from bootlab.ledger.gate.making import make_result
+from bootlab.measure.host.process_use import ProcessUse
 from bootlab.measure.record import BootRecord, Outcome, RestoredRecord
 from bootlab.measure.record_files import write_json
+from bootlab.measure.storm import Storm, StormMachine
 from bootlab.snapshot.refusals import KeptFile, MemoryForm, SnapshotManifest
 from bootlab.techniques.model.verdict import Verdict
 from tests.cli.conftest import write_profile_run
@@ -319,6 +322,17 @@ def lives_run(store: Store) -> Run:
     return run
 
 
+def storm_run(store: Store) -> Run:
+    """A storm of ten machines that waited for CPUs."""
+    run = store.start(RunKind.STORM, "made-up", {})
+    records = written_boots(run, boots("series-before.json")[:1] * 10)
+    use = ProcessUse(10_000_000, 50_000_000, 5, 1)
+    machines = [StormMachine(number, 0, 0, 90_000_000, use, 900, one) for number, one in enumerate(records, 1)]
+    result = storm_result(Storm(machines, looks=3, took_ns=90_000_000), "made-up", None, 2, str(run.path))
+    write_json(run.result, result.model_dump(mode="json", by_alias=True))
+    return run
+
+
 RUNS: dict[RunKind, Callable[[Store], Run]] = {
     RunKind.BOOT: boot_run,
     RunKind.MEASURE: measure_run,
@@ -337,6 +351,7 @@ RUNS: dict[RunKind, Callable[[Store], Run]] = {
     RunKind.SNAPSHOT: snapshot_run,
     RunKind.CLONES: clones_run,
     RunKind.LIVES: lives_run,
+    RunKind.STORM: storm_run,
     RunKind.PACKAGES: packages_run,
 }
 """Kind -> what writes a run of it into a store."""

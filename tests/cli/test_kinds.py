@@ -18,7 +18,7 @@ from tests.cli.recorded_runs import AUDIT, RUNS, coldplug_run, packages_run, unu
 
 WITHOUT_A_PAGE = {
     RunKind.GATE, RunKind.BISECT, RunKind.AUDIT, RunKind.TAILOR, RunKind.UNUSED, RunKind.COLDPLUG, RunKind.SNAPSHOT,
-    RunKind.CLONES, RunKind.PACKAGES,
+    RunKind.CLONES, RunKind.PACKAGES, RunKind.STORM,
 }  # fmt: skip
 TITLES = {
     RunKind.BOOT: "ms virtual",
@@ -38,6 +38,7 @@ TITLES = {
     RunKind.SNAPSHOT: "instructions that no clone runs",
     RunKind.CLONES: "all different: random bytes",
     RunKind.LIVES: "2 lives; powered off 60 s after power-on",
+    RunKind.STORM: "serialised by CPUs: 10 machines on 2",
     RunKind.PACKAGES: "that are no package's are the boot's 10.00 ms",
 }
 """What the terminal view of a kind says, and that of no other need say."""

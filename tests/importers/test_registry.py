@@ -43,6 +43,8 @@ SAMPLES = {
     "comma/boot-time-early.txt": "comma-boot-time",
     "vmm/qemu-trace.log": "qemu-trace",
     "vmm/qemu-trace-simple.txt": "qemu-trace",
+    "vmm/qemu-10.0.strace": "vmm-strace",
+    "vmm/firecracker-1.15.strace": "vmm-strace",
     "vmm/qemu-boot-time.txt": "qemu-boot-time",
     "consoles/loaders-alone.log": "loader-console",
     "journal/boot.json": "journal",

@@ -35,6 +35,7 @@ OUTSIDE_THE_COMPARISON = {
     "probe": "asks a machine that is there or not; tests/boot/machines/test_outside.py reads it",
     "ec2 bench": "launches instances; tests/boot/verbs/test_ec2.py reads it",
     "ec2 reap": "terminates instances; tests/boot/verbs/test_ec2.py reads it",
+    "storm": "its times are those of the host; tests/boot/verbs/test_storm.py reads them",
     "doctor": "tells of this machine",
     "host fit": "there was none before, and it times this machine; tests/boot/machines/test_kvm_nested.py reads it",
     "examples": "tells where this checkout lies; tests/system/test_examples.py reads it",

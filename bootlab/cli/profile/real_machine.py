@@ -36,6 +36,6 @@ def refuse_counting(options: dict[str, object]) -> None:
     """Raise InputError for an option of a profile that counts instructions."""
     if given := [name for name, value in options.items() if value]:
         raise InputError(
-            f"{given[0]}: is of a profile that counts instructions, and a real machine's cannot be seen",
-            hint="--pairs says how often a real machine is booted",
+            f"{given[0]}: is of a profile that counts instructions, and those of this machine cannot be seen",
+            hint="--pairs says how often it is booted",
         )

@@ -20,6 +20,7 @@ from bootlab.cli.options.ranges import LEAST_MIB, MOST_MIB, parse_numbers, parse
 from bootlab.cli.profile.boots import Subject, keep_document, prepare_profile, profile_boot, start_run
 from bootlab.cli.profile.real_machine import profile_real, refuse_counting
 from bootlab.cli.profile.sweeps import run_sweep
+from bootlab.cli.profile.vmm import profile_vmm_of
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError, StoreError
@@ -42,7 +43,7 @@ from bootlab.profile.asked.profiling import DEFAULT_SPAN_NS
 from bootlab.profile.asked.request import MOST_VCPUS, ProfileRequest
 from bootlab.report.exports.export import expect_writable, export_difference, export_profile
 from bootlab.symbols.system_map import SymbolFile, classify_symbol_file
-from bootlab.system import System
+from bootlab.system import ClockKind, System
 from bootlab.targets.registry import target_of
 
 _MOST_SPAN_NS = (1 << 63) - 1
@@ -135,6 +136,11 @@ Deadline = Annotated[
 ]
 
 
+_COUNTING = (
+    "--vcpus", "--memory", "--seed", "--against", "--symbols", "--span", "--price", "--export", "--deadline",
+)  # fmt: skip
+"""Options of a profile that counts instructions."""
+
 Pairs = Annotated[
     int | None,
     typer.Option(
@@ -142,7 +148,7 @@ Pairs = Annotated[
         min=1,
         max=100,
         metavar="N",
-        help="Of a real machine: boots with what makes its kernel tell, and as many without. [default: 1]",
+        help="Of a real machine or a VMM: boots with what makes it tell, and as many without. [default: 1]",
     ),
 ]
 
@@ -168,7 +174,8 @@ def profile(
     All times are ms of virtual time: instructions and idle time. The kernel is the stock one, and the guest cannot tell
     that it is profiled. With a RUN nothing is booted: the profile on record is shown and exported again. Exit code 0:
     ready and well; 1: anything else, and then what was saved is shown. Of a board on a serial line or a host
-    ([target.shell] of its system file) it is what its own kernel and tools tell, with what the telling costs.
+    ([target.shell] of its system file) it is what its own kernel and tools tell, with what the telling costs. Of a
+    guest of KVM on the wall clock it is where its VMM's own time goes (docs/vmms.md).
     """
     store = open_store(runs)
     if to is not None:
@@ -184,11 +191,10 @@ def profile(
             return _show(*_read_recorded(store, system, against, models), export, to, json)
     file = Path(system)
     opened = open_system(file, silent=json)
-    if (telling := target_of(opened).telling(opened)) is not None:
-        counting = {"--vcpus": vcpus, "--memory": memory, "--seed": seed, "--against": against, "--symbols": symbols}
-        refuse_counting({**counting, "--span": span, "--price": price, "--export": export, "--deadline": deadline})
-        asked = RealProfile(opened, telling, pairs or 1, Options(extensions=opened.extensions))
-        return profile_real(asked, store, file, json=json)
+    given = (vcpus, memory, seed, against, symbols, span, price, export, deadline)
+    counting: dict[str, object] = dict(zip(_COUNTING, given, strict=True))
+    if (code := _uncounted(opened, file, pairs or 1, counting, store, json=json)) is not None:
+        return code
     _expect_no_pairs(pairs, "a profile that counts instructions costs the guest no time")
     request, kernel_symbols = _symbols(symbols or [], DEFAULT_SPAN_NS if span is None else span)
     value = _changed(opened, seed, kernel_symbols)
@@ -210,6 +216,20 @@ def profile(
             label: profile_boot(one, prepared[label], run, label, silent=json) for label, one in subjects.items()
         }
         return _show(run, Profiled(analyses[LABEL], analyses.get(AGAINST, before)), export, to, json)
+
+
+def _uncounted(
+    system: System, file: Path, pairs: int, counting: dict[str, object], store: Store, *, json: bool
+) -> int | None:
+    """Profile a machine whose instructions cannot be counted, and return the exit code; None where they can."""
+    telling = target_of(system).telling(system)
+    if telling is None and system.clock.kind is not ClockKind.WALL:
+        return None
+    refuse_counting(counting)
+    if telling is None:
+        return profile_vmm_of(system, pairs, store, file, json=json)
+    asked = RealProfile(system, telling, pairs, Options(extensions=system.extensions))
+    return profile_real(asked, store, file, json=json)
 
 
 def _expect_no_pairs(pairs: int | None, why: str) -> None:

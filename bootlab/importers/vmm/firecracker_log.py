@@ -141,6 +141,18 @@ def parse(rows: Iterable[str], tally: Tally) -> Log:
     return log
 
 
+def stamped(row: str) -> tuple[int, str] | None:
+    """Return a row's time, ns since the year 1 of the clock that it was stamped by, and its text; None without one."""
+    found = _ROW.match(row)
+    t_ns = None if found is None else _since_ever(found)
+    return None if found is None or t_ns is None else (t_ns, found["text"][:_LONGEST_TEXT])
+
+
+def guest_boot_of(text: str) -> tuple[int, int] | None:
+    """Return what a row says of a guest's boot, wall and CPU time in ns; None where it says nothing of it."""
+    return next(_guest_boots(text), None)
+
+
 def _guest_boots(text: str) -> Iterator[tuple[int, int]]:
     if (found := _GUEST.search(text)) is not None:
         yield int(found["us"]) * 1_000, int(found["cpu"]) * 1_000

@@ -87,6 +87,11 @@ class GuestConsole:
         self._follow_ready(t_ns, line)
         self._follow_check(line)
 
+    def reach(self, name: str, t_ns: int) -> None:
+        """Account for a mark that the target knows the time of, and no console line says."""
+        self.marks.setdefault(name, t_ns)
+        self._follow_ready(t_ns, "")
+
     def pass_over(self, t_ns: int, line: str) -> None:
         """Remember a line that does not count, since time 0 is still to come; only its words may be told."""
         if line.strip():

@@ -53,6 +53,11 @@ class HeardConsole:
         self.raw += data
         self._take(self._splitter.feed(data, t_ns))
 
+    def reach(self, name: str, t_ns: int | None) -> None:
+        """Account for a mark that the console does not say. `t_ns`: when; None: only a trace has the time."""
+        if t_ns is not None:
+            self.guest.reach(name, t_ns - self.zero_ns)
+
     def finish(self) -> None:
         """Account for the last line, which no line end has closed: nothing comes any more."""
         self._take(self._splitter.finish())

@@ -11,10 +11,11 @@ from bootlab.build.cache import Cache
 from bootlab.build.programs.guest import make_host_fit
 from bootlab.errors import BootFailed, MissingTool
 from bootlab.measure.host_fit.samples import Timed, read_timed
+from bootlab.targets.machine_process import make_socket_folder
 from bootlab.targets.qemu.huge_pages import read_free_pages
 from bootlab.targets.qemu.kvm import probe_kvm
 from bootlab.targets.qemu.program import probe_qemu_version, require_qemu
-from bootlab.targets.qemu.session import QemuSession, make_socket_folder
+from bootlab.targets.qemu.session import QemuSession
 from bootlab.targets.target import ConsoleBytes, Ended
 
 MEMORY_MIB: Final = 160

@@ -14,6 +14,7 @@ from bootlab.experiments.chance import Chance
 from bootlab.measure.price import counted_view, priced_view
 from bootlab.measure.record import BootRecord, PowerOnRecord, PriceRecord
 from bootlab.measure.statistics.series import spread_ns
+from bootlab.report.boots.launch import launch_lines, parts_lines, parts_side_by_side
 from bootlab.report.boots.screen import screen_change, screen_lines
 from bootlab.report.boots.side_by_side import Side, align
 from bootlab.report.boots.two_views import views
@@ -50,6 +51,7 @@ def boot(record: BootRecord) -> RenderableType:
     if record.detail:
         lines.append(Text(visible(record.detail), style="red"))
     lines += [Text(visible(remark), style="yellow") for remark in record.remarks]
+    lines += launch_lines(record)
     if record.power_on is not None:
         lines.append(Text(visible(power_on_words(record.power_on))))
     if record.phases:
@@ -132,6 +134,7 @@ def series(records: Sequence[BootRecord], chances: Sequence[Chance] = ()) -> Ren
     lines += [Text(visible(f"caution: {caution}"), style="yellow") for caution in cautions]
     if middle.phases:
         lines += [Text(), Text(f"phases of the median boot, seed {middle.seed}"), _phases(middle)]
+    lines += parts_lines(records)
     lines += screen_lines(records)
     return Group(*lines, *foot(clock_of(records), middle.hashes))
 
@@ -154,6 +157,7 @@ def comparison(before: Sequence[BootRecord], after: Sequence[BootRecord], verdic
     for what, view in shown:
         lines += [Text(), Text(f"{what}, ms", style="bold")] if len(shown) > 1 else []
         lines.append(_side_by_side(view[: len(before)], view[len(before) :]))
+    lines += parts_side_by_side(before, after)
     lines += screen_change(before, after)
     lines += [Text(line) for line in model_lines([one, other])]
     if verdict:

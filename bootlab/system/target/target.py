@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from bootlab.system.part import LINE, TEXT, Part, expect_pattern, matching
 from bootlab.system.target.asked_machine import AskedMachine
 from bootlab.system.target.command import Command, words_of
+from bootlab.system.target.firecracker import Firecracker
 from bootlab.system.target.shell_access import ShellAccess
 
 
@@ -162,7 +163,7 @@ class CommandCloud(AskedMachine):
 
 
 Target = Annotated[
-    SerialLine | HostMachine | Ec2Instance | CommandCloud | Replay,
+    SerialLine | HostMachine | Ec2Instance | CommandCloud | Firecracker | Replay,
     Field(discriminator="kind"),
 ]
 """`is_real`: a machine that bootlab cannot make; its only clock is its console, or its answers.
@@ -175,6 +176,7 @@ _KINDS: Final[dict[str, Any]] = {
     "host": HostMachine,
     "ec2": Ec2Instance,
     "cloud": CommandCloud,
+    "firecracker": Firecracker,
     "replay": Replay,
 }
 

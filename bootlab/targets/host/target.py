@@ -25,6 +25,10 @@ class HostPrepared(Prepared):
     machine: HostMachine
 
     @property
+    def alone(self) -> str | None:
+        return "target: it is one machine"
+
+    @property
     def bound_here(self) -> str | None:
         return "target: the machine is asked from this host"
 

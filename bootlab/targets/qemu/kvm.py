@@ -15,7 +15,8 @@ from pathlib import Path
 from bootlab.build.cache import Cache
 from bootlab.build.programs import guest
 from bootlab.errors import BootFailed, MissingTool
-from bootlab.targets.qemu.session import QemuSession, make_socket_folder
+from bootlab.targets.machine_process import make_socket_folder
+from bootlab.targets.qemu.session import QemuSession
 from bootlab.targets.target import ConsoleBytes, Ended
 
 PROBE_DEADLINE_S = 5.0

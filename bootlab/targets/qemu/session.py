@@ -1,34 +1,24 @@
-"""QEMU as a target: a process that cannot be leaked, its console on a pipe, its control socket through qemu.qmp.
-
-Three things end a QEMU whatever happens to us: leaving the session, the kernel's parent-death signal (set by setpriv
-before exec, so a crash or kill -9 of ours takes QEMU along), and the deadline of whoever waits for the events.
-"""
+"""QEMU as a target: its process with its console, its control socket through qemu.qmp."""
 
 import asyncio
 import contextlib
-import fcntl
 import logging
-import os
-import shutil
 import signal
 import socket
-import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from qemu.qmp import ConnectError, QMPClient, QMPError
 
-from bootlab.errors import BootFailed, MissingTool
-from bootlab.process import require_program
+from bootlab.errors import BootFailed
+from bootlab.targets.launch import LaunchStep
+from bootlab.targets.machine_process import MachineProcess, exit_words
 from bootlab.targets.qemu.program import plugin_environment
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LineStamps, MarkReached, StandsStill
 
-# The pipe must hold a whole boot's console: if QEMU's write blocked, the guest's UART would see a busy transmitter, and
-# the exact clock would depend on how fast we read.
-_PIPE_BYTES = 1 << 20
 _CONNECT_S = 20.0
 _STOP_S = 5.0
 
@@ -43,12 +33,19 @@ class QemuSession:
 
     byte_ns = 0
 
-    def __init__(self, argv: Sequence[str], qmp_socket: Path, *, stderr: Path, inherited: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        argv: Sequence[str],
+        qmp_socket: Path,
+        *,
+        stderr: Path,
+        inherited: Sequence[int] = (),
+        trace: Path | None = None,
+    ) -> None:
         self._argv = list(argv)
         self._socket = qmp_socket
-        self._stderr = stderr
-        self._inherited = tuple(inherited)
-        self._process: asyncio.subprocess.Process | None = None
+        hint = "make setup installs it; bootlab doctor lists every tool"
+        self._process = MachineProcess(argv, stderr=stderr, inherited=inherited, hint=hint, trace=trace)
         self._qmp = QMPClient("bootlab")
         self._queue: asyncio.Queue[ConsoleBytes | MarkReached | StandsStill | Ended] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
@@ -57,43 +54,23 @@ class QemuSession:
         self._stopping = False
         self.wakes = False
         """Whether a guest that suspends itself is woken at once."""
+        self._steps: list[LaunchStep] = []
         self.doubts: tuple[str, ...] = ()
         self.remarks: tuple[str, ...] = ()
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
-        program = shutil.which(self._argv[0])
-        if program is None:
-            raise MissingTool(
-                f"{self._argv[0]}: not found", hint="make setup installs it; bootlab doctor lists every tool"
-            )
-        environment = plugin_environment(Path(program)) if "-plugin" in self._argv else {}
-        setpriv = require_program("setpriv", package="util-linux")
-        read_fd, write_fd = os.pipe2(os.O_CLOEXEC)
-        self._widen(write_fd)
-        try:
-            with self._stderr.open("wb") as errors:
-                self._process = await asyncio.create_subprocess_exec(
-                    *[setpriv, "--pdeathsig", "KILL", "--", program, *self._argv[1:]],
-                    stdin=asyncio.subprocess.DEVNULL,
-                    stdout=write_fd,
-                    stderr=errors,
-                    env={**os.environ, **environment},
-                    # Ctrl-C in a terminal goes to the whole foreground group; QEMU must die by our hand, in order.
-                    start_new_session=True,
-                    pass_fds=self._inherited,
-                )
-        except BaseException:
-            os.close(read_fd)
-            raise
-        finally:
-            os.close(write_fd)
-        self._tasks.append(asyncio.create_task(self._read_console(read_fd)))
+        started_ns = time.monotonic_ns()
+        await self._process.start(plugin_environment if "-plugin" in self._argv else lambda program: {})
+        self.doubts += self._process.doubts
+        self._tasks.append(asyncio.create_task(self._read_console()))
         try:
             await self._connect()
         except BaseException:
             await self._end()
             raise
+        # It makes its VM before it opens its control socket.
+        self._steps.append(LaunchStep("VMM start and VM creation", started_ns, time.monotonic_ns()))
         return self
 
     async def __aexit__(
@@ -110,7 +87,6 @@ class QemuSession:
     @property
     def pid(self) -> int:
         """Return the process id of QEMU, which was started."""
-        assert self._process is not None
         return self._process.pid
 
     async def power_on(self) -> int:
@@ -120,7 +96,12 @@ class QemuSession:
             await self._qmp.execute("cont")
         except (QMPError, OSError) as error:
             raise BootFailed(f"{self._argv[0]}: lost before its first instruction: {self.error_text()}") from error
+        self._steps.append(LaunchStep("API", self._steps[-1].end_ns, t_ns))
         return t_ns
+
+    def launch(self) -> tuple[LaunchStep, ...]:
+        """Return what came before its first instruction, in order."""
+        return tuple(self._steps)
 
     async def events(self) -> AsyncIterator[ConsoleBytes | MarkReached | StandsStill | Ended]:
         while True:
@@ -131,16 +112,10 @@ class QemuSession:
 
     def withheld_s(self) -> float:
         """Return the seconds that QEMU's hungriest thread waited for a CPU; 0.0 where Linux does not tell."""
-        delays = [0]
-        for path in Path(f"/proc/{self.pid}/task").glob("*/schedstat"):
-            # Time on a CPU, time waiting for one, both in ns, and turns (Documentation/scheduler/sched-stats.rst).
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                delays.append(int(path.read_text().split()[1]))
-        return max(delays) / 1e9
+        return self._process.withheld_s()
 
     async def stop(self) -> None:
         """Ask QEMU to quit; kill it if it does not within five seconds."""
-        assert self._process is not None
         self._stopping = True
         # QEMU may close the socket before it answers: that is the quit we asked for.
         with contextlib.suppress(QMPError, OSError, asyncio.TimeoutError):
@@ -148,7 +123,7 @@ class QemuSession:
         try:
             await asyncio.wait_for(self._process.wait(), _STOP_S)
         except TimeoutError:
-            self._kill()
+            self._process.kill()
 
     @property
     def qmp(self) -> QMPClient:
@@ -160,33 +135,17 @@ class QemuSession:
 
     def error_text(self) -> str:
         """Return the last lines that QEMU wrote to its stderr, as one line."""
-        try:
-            lines = self._stderr.read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            return ""
-        return " / ".join(line.strip() for line in lines[-3:] if line.strip())
-
-    def _widen(self, pipe: int) -> None:
-        # fcntl(2), F_SETPIPE_SZ: EPERM beyond /proc/sys/fs/pipe-max-size, or when the user's pipes hold too much.
-        try:
-            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-        except OSError as error:
-            held = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
-            self.doubts = (
-                f"the console's pipe holds {held} bytes, not {_PIPE_BYTES} ({error.strerror}): if the guest prints "
-                "faster than this host reads, its boot may not repeat exactly (/proc/sys/fs/pipe-max-size)",
-            )
+        return self._process.error_text()
 
     async def _connect(self) -> None:
-        assert self._process is not None
         until = time.monotonic() + _CONNECT_S
         while True:
             try:
                 await self._qmp.connect(str(self._socket))
                 break
             except ConnectError as error:
-                if self._process.returncode is not None or await self._exited_soon():
-                    text = self.error_text() or _exit_words(self._process.returncode)
+                if self._process.exit_code is not None or await self._process.exited_soon():
+                    text = self.error_text() or exit_words(self._process.exit_code)
                     newer = "plugin requires API version" in text
                     raise BootFailed(
                         f"{self._argv[0]}: did not start: {text}",
@@ -199,14 +158,6 @@ class QemuSession:
                         f"{self._argv[0]}: no answer on its control socket in {_CONNECT_S:.0f} s"
                     ) from error
         self._tasks.append(asyncio.create_task(self._watch_qmp()))
-
-    async def _exited_soon(self) -> bool:
-        assert self._process is not None
-        try:
-            await asyncio.wait_for(asyncio.shield(self._process.wait()), 0.02)
-        except TimeoutError:
-            return False
-        return True
 
     async def _watch_qmp(self) -> None:
         try:
@@ -239,30 +190,10 @@ class QemuSession:
         )
         if data.get("nospace"):
             self._stood_still += "; what a guest writes is kept in a file in $TMPDIR, or else in /var/tmp"
-        self._kill()
+        self._process.kill()
 
-    async def _read_console(self, fd: int) -> None:
-        assert self._process is not None
-        loop = asyncio.get_running_loop()
-        ready = asyncio.Event()
-        os.set_blocking(fd, False)
-        loop.add_reader(fd, ready.set)
-        try:
-            while True:
-                await ready.wait()
-                ready.clear()
-                try:
-                    data = os.read(fd, 65536)
-                except BlockingIOError:
-                    continue
-                if not data:
-                    break
-                self._queue.put_nowait(ConsoleBytes(time.monotonic_ns(), data))
-                ready.set()
-        finally:
-            loop.remove_reader(fd)
-            os.close(fd)
-        code = await self._process.wait()
+    async def _read_console(self) -> None:
+        code = await self._process.follow_console(self._queue.put_nowait)
         # The SHUTDOWN event and the end of the console race each other; both are at most a few ms away.
         for _ in range(20):
             if self._reason is not None or code != 0 or self._stopping:
@@ -277,31 +208,17 @@ class QemuSession:
             return EndReason.DIED, f"{self._argv[0]}: {self._stood_still}"
         if code != 0:
             text = self.error_text()
-            return EndReason.DIED, f"{self._argv[0]}: {_exit_words(code)}" + (f": {text}" if text else "")
+            return EndReason.DIED, f"{self._argv[0]}: {exit_words(code)}" + (f": {text}" if text else "")
         return self._reason or EndReason.STOPPED, ""
-
-    def _kill(self) -> None:
-        if self._process is not None and self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
 
     async def _end(self) -> None:
         self._stopping = True
-        self._kill()
-        if self._process is not None:
-            await self._process.wait()
+        await self._process.end()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         with contextlib.suppress(QMPError, OSError, EOFError):
             await self._qmp.disconnect()
-
-
-def _exit_words(code: int | None) -> str:
-    """Return how a process ended; `code` is as in subprocess, None while nobody knows."""
-    if code is None:
-        return "no message"
-    return f"killed by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"exit code {code}"
 
 
 def _shutdown_reason(reason: str, *, guest: bool) -> EndReason:
@@ -313,13 +230,6 @@ def _shutdown_reason(reason: str, *, guest: bool) -> EndReason:
     if guest:
         return EndReason.GUEST_SHUTDOWN
     return EndReason.STOPPED
-
-
-@contextlib.contextmanager
-def make_socket_folder() -> Iterator[Path]:
-    """Give a short-lived private folder whose path is short enough for a Unix socket (108 bytes)."""
-    with tempfile.TemporaryDirectory(prefix="bootlab-") as folder:
-        yield Path(folder)
 
 
 def find_free_port() -> int:

@@ -24,6 +24,8 @@ from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
 from bootlab.system import Accelerator, BootFiles, ClockKind, PowerOnKind, System
+from bootlab.targets.launch import Launch
+from bootlab.targets.machine_process import VMM_TRACE, make_socket_folder
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv, qemu_binary
 from bootlab.targets.qemu.exact_devices import CONFIG_LINE, are_exact, inexact_disks, modelled_lines
 from bootlab.targets.qemu.host_charges import charge_lines, model_hash
@@ -37,7 +39,7 @@ from bootlab.targets.qemu.power_on import LeftFiles, finding, leaving, leaving_c
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
 from bootlab.targets.qemu.program import find_firmware, probe_qemu_version, require_qemu
 from bootlab.targets.qemu.screen import picture_hashes, screen_lines, write_pictures
-from bootlab.targets.qemu.session import QemuSession, find_free_port, make_socket_folder
+from bootlab.targets.qemu.session import QemuSession, find_free_port
 from bootlab.targets.qemu.snapshots import SnapshotWiring, expect_keepable, restored_config
 from bootlab.targets.target import TRACE, BootRequest, OpenedMachine, Prepared, sizes_of
 
@@ -63,6 +65,8 @@ class QemuPrepared(Prepared):
     """It is a life: what the guest writes is kept."""
     left: LeftFiles | None = None
     """What it leaves to another power-on, or finds."""
+    traced_vmm: bool = False
+    """What QEMU asks KVM for is written down."""
 
     @asynccontextmanager
     async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:
@@ -87,7 +91,9 @@ class QemuPrepared(Prepared):
             )
             argv += qemu_argv(system, self.files, wiring)
             inherited = () if wire is None else wire.inherited
-            session = QemuSession(argv, wiring.qmp_socket, stderr=directory / "qemu.stderr", inherited=inherited)
+            trace = directory / VMM_TRACE if self.traced_vmm else None
+            errors = directory / "qemu.stderr"
+            session = QemuSession(argv, wiring.qmp_socket, stderr=errors, inherited=inherited, trace=trace)
             session.wakes = system.power_on is not None and system.power_on.kind is PowerOnKind.SUSPENDED
             async with session:
                 if wire is not None:
@@ -98,6 +104,8 @@ class QemuPrepared(Prepared):
                     port,
                     partial(kept.keep, session.qmp) if self.keeping is not None else None,
                     partial(press_power_button, session.qmp, system.clock.kind) if self.lasting else None,
+                    launch=None if system.clock.kind is ClockKind.VIRTUAL else partial(self._launch, session),
+                    pid=lambda: session.pid,
                 )
         if wire is not None:
             session.doubts += wire.doubts
@@ -123,6 +131,9 @@ class QemuPrepared(Prepared):
     @property
     def remembers(self) -> bool:
         return self.system.image is not None
+
+    def tracing_vmm(self) -> Self:
+        return replace(self, traced_vmm=True)
 
     def living(self, folder: Path, over_ns: int) -> Self:
         expect_lives(self.system, self.files)
@@ -190,6 +201,9 @@ class QemuPrepared(Prepared):
 
     def host_facts(self) -> dict[str, Any]:
         return {"qemu": probe_qemu_version(self.qemu), "kvm": self.kvm}
+
+    def _launch(self, session: QemuSession) -> Launch:
+        return Launch("QEMU", probe_qemu_version(self.qemu), session.launch())
 
     def _plugin_files(self, directory: Path, more: str) -> PluginFiles | None:
         if self.plugin is None or self.plugin_config is None:

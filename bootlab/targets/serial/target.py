@@ -31,6 +31,10 @@ class SerialPrepared(Prepared):
     contents: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def alone(self) -> str | None:
+        return "target: it is one machine"
+
+    @property
     def bound_here(self) -> str | None:
         if self.line.labgrid is None:
             return "target: the board is on a line of this host"

@@ -15,7 +15,7 @@ from bootlab.build.debian.packages import fetch
 from bootlab.build.formats import cpio
 from bootlab.build.programs import guest
 from bootlab.build.workshop import Workshop
-from bootlab.targets.qemu.session import make_socket_folder
+from bootlab.targets.machine_process import make_socket_folder
 from bootlab.targets.target import EndReason
 from tests.boot.init.guest_console import watch
 

@@ -19,8 +19,9 @@ from bootlab.measure.guest.tcp_check import ask
 from bootlab.measure.prepare import prepare
 from bootlab.process import run
 from bootlab.system import System, read_system
+from bootlab.targets.machine_process import make_socket_folder
 from bootlab.targets.qemu.argv import Wiring, qemu_argv
-from bootlab.targets.qemu.session import QemuSession, find_free_port, make_socket_folder
+from bootlab.targets.qemu.session import QemuSession, find_free_port
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason
 from tests.boot.conftest import EXAMPLES
 

@@ -26,8 +26,9 @@ from bootlab.errors import BootFailed
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import Outcome
 from bootlab.profile.recorded.trace import read_trace
+from bootlab.targets.machine_process import make_socket_folder
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
-from bootlab.targets.qemu.session import QemuSession, make_socket_folder
+from bootlab.targets.qemu.session import QemuSession
 from bootlab.targets.qemu.target import QemuPrepared
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason
 from tests.boot.machines.disk_boots import BLOCK, PART, boot_once, hash_left, write_disk_work, written_word

@@ -138,12 +138,29 @@ def qemu_simple(text: str) -> Figures:
     return _of_events(events, _BEGINS)
 
 
+def strace(text: str) -> Figures:
+    """Each ioctl of KVM from its row's stamp, as long as strace says; the phases cut at KVM_CREATE_VM and KVM_RUN."""
+    rows = [(ns(at), name, ns(took)) for at, name, took in
+            re.findall(r"(?m)^\d+ +([\d.]+) ioctl\(.*?, (KVM_\w+).*<([\d.]+)>$", text)]  # fmt: skip
+    zero = min(ns(at) for at in re.findall(r"(?m)^\d+ +([\d.]+) ", text))
+    spans = [(name, at - zero, at - zero + took) for at, name, took in rows]
+    run = next(start for name, start, _ in spans if name == "KVM_RUN")
+    made = [(start, end) for name, start, end in spans if name == "KVM_CREATE_VM" and start <= run][-1]
+    end = max(end for _, _, end in spans)
+    cuts = [("VMM start", 0, made[0]), ("KVM_CREATE_VM", *made), ("VM creation", made[1], run), ("guest", run, end)]
+    return figures(spans=spans, phases=cuts)
+
+
 ORIGINS = {
     "firecracker": (
         Origin("firecracker/boot-timer.log", "Firecracker 1.12.1", firecracker),
         Origin("other-origins/firecracker-1.6.log", "Firecracker 1.6.0's form, hand-made", firecracker),
         Origin("other-origins/firecracker-1.2.log", "Firecracker 1.2.0, by quoted rows", firecracker),
         Origin("other-origins/firecracker-1.8.log", "Firecracker 1.8.0, by quoted rows", firecracker),
+    ),
+    "vmm-strace": (
+        Origin("vmm/qemu-10.0.strace", "QEMU 10.0.2 under strace 6.1", strace),
+        Origin("vmm/firecracker-1.15.strace", "Firecracker 1.15.1 under strace 6.1", strace),
     ),
     "firecracker-metrics": (
         Origin("firecracker/metrics.json", "Firecracker 1.12, hand-made", firecracker_metrics),

@@ -1,14 +1,12 @@
 """A QEMU that cannot be started as it should be: what is missing is named, and what may spoil a boot is told."""
 
 import asyncio
-import fcntl
 import os
 from pathlib import Path
 
 import pytest
 
 from bootlab.errors import BootFailed, MissingTool
-from bootlab.targets.qemu import session as module
 from bootlab.targets.qemu.session import QemuSession
 from bootlab.targets.target import EndReason
 
@@ -65,21 +63,6 @@ def test_a_qemu_too_new_for_the_plugin_is_told(path: Path, tmp_path: Path) -> No
     with pytest.raises(BootFailed, match="minimum version of 9") as caught:
         open_session(tmp_path / "stderr")
     assert "newer than this bootlab" in (caught.value.hint or "")
-
-
-def test_a_pipe_too_small_for_a_console_is_a_doubt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read_fd, write_fd = os.pipe()
-    try:
-        session = QemuSession(["qemu"], tmp_path / "qmp", stderr=tmp_path / "stderr")
-        session._widen(write_fd)
-        assert not session.doubts and fcntl.fcntl(write_fd, fcntl.F_GETPIPE_SZ) == 1 << 20
-        # More than the kernel gives anybody.
-        monkeypatch.setattr(module, "_PIPE_BYTES", (1 << 31) - 1)
-        session._widen(write_fd)
-        assert "holds 1048576 bytes, not 2147483647" in session.doubts[0]
-    finally:
-        os.close(read_fd)
-        os.close(write_fd)
 
 
 @pytest.mark.parametrize("no_space", [True, False])

@@ -1,0 +1,1 @@
+"""Firecracker as a target: a microVM of its own on this host's KVM."""

@@ -1,0 +1,97 @@
+"""Firecracker's API: JSON over HTTP on a Unix socket, one request at a time, each answer checked."""
+
+import http.client
+import json
+import socket
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from bootlab.errors import BootFailed
+from bootlab.system.part import brief
+
+_DEADLINE_S: Final = 20.0
+"""Of one request; making a VM is the longest, 0.3 s under an emulated KVM."""
+_LARGEST: Final = 1 << 20
+"""Bytes of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiCall:
+    """One request. `body`: its JSON; None for a request that only asks."""
+
+    method: str
+    path: str
+    body: dict[str, Any] | None = field(default=None)
+
+    @property
+    def name(self) -> str:
+        """Return it for a reader, as in `PUT /boot-source`."""
+        return f"{self.method} {self.path}"
+
+
+class _Connection(http.client.HTTPConnection):
+    def __init__(self, path: Path) -> None:
+        super().__init__("localhost", timeout=_DEADLINE_S)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(_DEADLINE_S)
+        self.sock.connect(str(self._path))
+
+
+class Api:
+    """The API of one Firecracker, at a socket."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = _Connection(path)
+
+    def call(self, asked: ApiCall) -> dict[str, Any]:
+        """Ask, and return the answer's JSON; empty where there is none. Raises BootFailed for any other answer."""
+        body = None if asked.body is None else json.dumps(asked.body)
+        try:
+            self._connection.request(asked.method, asked.path, body, {"Content-Type": "application/json"})
+            reply = self._connection.getresponse()
+            data = reply.read(_LARGEST + 1)
+        except TimeoutError as error:
+            raise BootFailed(f"Firecracker: {asked.name}: no answer in {_DEADLINE_S:.0f} s") from error
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            words = str(error) or type(error).__name__
+            raise BootFailed(f"Firecracker: {asked.name}: no answer: {brief(words)}") from error
+        return _checked(asked, reply.status, data)
+
+    def close(self) -> None:
+        """Hang up; the next call connects again."""
+        self._connection.close()
+
+
+def is_answering(path: Path) -> bool:
+    """Return whether something listens at a socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        line.settimeout(_DEADLINE_S)
+        try:
+            line.connect(str(path))
+        except OSError:
+            return False
+    return True
+
+
+def _checked(asked: ApiCall, status: int, data: bytes) -> dict[str, Any]:
+    if len(data) > _LARGEST:
+        raise BootFailed(f"Firecracker: {asked.name}: an answer of more than {_LARGEST >> 20} MiB")
+    try:
+        document = json.loads(data) if data.strip() else {}
+    except (ValueError, RecursionError):
+        document = None
+    if status in (200, 204) and isinstance(document, dict):
+        return document
+    fault = document.get("fault_message") if isinstance(document, dict) else None
+    if isinstance(fault, str) and 400 <= status < 600:
+        raise BootFailed(f"Firecracker: {asked.name}: refused ({status}): {brief(fault.strip(), 1000)}")
+    said = brief(data.decode(errors="replace")) or "nothing"
+    raise BootFailed(
+        f"Firecracker: {asked.name}: answered {status} and {said}, which is no answer of Firecracker's API",
+        hint="is target.binary Firecracker, 1.7 or newer?",
+    )

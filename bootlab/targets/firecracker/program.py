@@ -1,0 +1,90 @@
+"""Firecracker's program: where it is, which version, and whether this host can run what it is asked for."""
+
+import os
+import re
+import shutil
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from bootlab.build.cache import Cache
+from bootlab.errors import BootlabError, InputError, MissingTool
+from bootlab.process import ProgramFailed, run
+from bootlab.system import Firecracker, System
+from bootlab.system.part import brief
+from bootlab.targets.qemu.huge_pages import read_free_pages
+from bootlab.targets.qemu.kvm import probe_kvm
+
+_VERSION: Final = re.compile(r"Firecracker v(\d{1,4}\.\d{1,4}\.\d{1,4}\S{0,40})")
+_KVM: Final = Path("/dev/kvm")
+_DEVICES: Final = Path("/sys/class/net")
+_PAGE_MIB: Final = 2
+
+
+def find_firecracker(target: Firecracker) -> Path:
+    """Return the path of the program. Raises MissingTool."""
+    found = shutil.which(target.binary)
+    if found is None:
+        what = "is no program that this user may run" if os.path.exists(target.binary) else "not found"
+        raise MissingTool(
+            f"target.binary: {target.binary}: {what}",
+            hint="its releases have one for each architecture; scripts/firecracker builds one from its public source",
+        )
+    return Path(found).absolute()
+
+
+def probe_version(program: Path) -> str:
+    """Return its version, as in `1.15.1`. Raises MissingTool for a program that is not Firecracker."""
+    return _version_of(program, program.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _version_of(program: Path, changed_ns: int) -> str:
+    try:
+        said = run([program, "--version"], deadline_s=20).text
+    except (ProgramFailed, OSError) as error:
+        raise MissingTool(f"target.binary: {program}: does not run: {brief(str(error))}") from error
+    if (found := _VERSION.search(said)) is None:
+        raise MissingTool(f"target.binary: {program}: says {brief(said.strip())!r} to --version: no Firecracker")
+    return found[1]
+
+
+def expect_host(system: System, target: Firecracker, cache: Cache) -> str:
+    """Return what is known of KVM here, in words. Raises MissingTool, InputError where this host cannot boot it."""
+    if target.tap is not None and not (_DEVICES / target.tap).exists():
+        raise InputError(
+            f"target.tap: {target.tap}: no such network device here",
+            hint=f"as root: ip tuntap add {target.tap} mode tap user $USER; ip link set {target.tap} up",
+        )
+    if target.huge_pages == "2M" and (free := read_free_pages()) < system.machine.memory_mib // _PAGE_MIB:
+        need = system.machine.memory_mib // _PAGE_MIB
+        raise MissingTool(
+            f'target.huge_pages = "2M": {system.machine.memory_mib} MiB take {need} huge pages, and this host has '
+            f"{free} free",
+            hint=f"as root: sysctl vm.nr_hugepages={need}; 0 gives them back",
+        )
+    return _kvm_words(target.probe, cache)
+
+
+@lru_cache(maxsize=2)
+def _kvm_words(probe: bool, cache: Cache) -> str:
+    hint = 'target: only a host with KVM has Firecracker\'s machines; clock.kind = "virtual" on QEMU needs none'
+    if not probe:
+        return "not probed (target.probe = false)"
+    if not _KVM.exists():
+        raise MissingTool(f"KVM: {_KVM} does not exist", hint=hint)
+    if not os.access(_KVM, os.R_OK | os.W_OK):
+        raise MissingTool(
+            f"KVM: {_KVM} is not readable and writable by this user", hint=f"{hint}; sudo adduser $USER kvm"
+        )
+    if shutil.which("qemu-system-x86_64") is None:
+        return "its device opens; not probed, for want of QEMU"
+    try:
+        found = probe_kvm("host", cache)
+    except BootlabError as error:
+        return f"its device opens; not probed: {error.message}"
+    if not found.works:
+        raise MissingTool(
+            f"KVM does not run guests here: {found.reason}", hint=f"{hint}; target.probe = false tries it all the same"
+        )
+    return found.reason

@@ -1,0 +1,87 @@
+"""[target] kind = "firecracker": what is filled in, what of a system it cannot have, each by its key."""
+
+from pathlib import Path
+
+import pytest
+
+from bootlab.errors import InputError
+from bootlab.system import ClockKind, Firecracker, KernelEntry, MachineType, System, read_system
+
+SYSTEM = """
+[target]
+kind = "firecracker"
+{target}
+[kernel]
+image = "vmlinux"
+{kernel}
+[booted]
+mark = "ready"
+{more}
+"""
+
+
+def read(folder: Path, target: str = "", kernel: str = "", more: str = "") -> System:
+    (folder / "vmlinux").write_bytes(b"\x7fELF")
+    (folder / "metadata.json").write_text("{}")
+    path = folder / "system.toml"
+    path.write_text(SYSTEM.format(target=target, kernel=kernel, more=more))
+    return read_system(path)
+
+
+def test_a_short_file_is_a_whole_machine(tmp_path: Path) -> None:
+    system = read(tmp_path, 'mmds = "metadata.json"\ntap = "tap0"', more="[network]")
+    assert isinstance(system.target, Firecracker)
+    assert (system.machine.type, system.machine.memory_mib) == (MachineType.MICROVM, 128)
+    assert (system.clock.kind, system.kernel.entry) == (ClockKind.WALL, KernelEntry.PVH)
+    # Relative to the file, as every path of it.
+    assert system.target.mmds == tmp_path / "metadata.json"
+
+
+@pytest.mark.parametrize(
+    ("more", "key"),
+    [
+        ('[machine]\ntype = "q35"', "machine.type"),
+        ('[machine]\noptions = { acpi = "off" }', "machine.options"),
+        ('[machine]\ndevices = ["usb-kbd"]', "machine.devices"),
+        ('[machine]\nfirmware = "qboot"', "machine.firmware"),
+        ('[machine]\ncpu = "EPYC"', "machine.cpu"),
+        ('[machine]\npage_size = "2M"', "machine.page_size"),
+        ("[machine]\nvcpus = 33", "machine.vcpus"),
+        ('[clock]\nkind = "virtual"', "clock.kind"),
+        ('[clock]\naccelerator = "tcg"', "clock.accelerator"),
+        ('[marks]\nsched = "sched_init"', "marks"),
+        ('[snapshot]\nat = "snapshot"', "snapshot"),
+        ('[[disks]]\nsize_mib = 1\nattach = "usb"', "disks.attach"),
+        ("[network]", "network"),
+        ('[check]\nconsole = "ok"\nsend = "x"\nexpect = "y"', "check.send"),
+    ],
+)
+def test_what_it_has_not_got_is_refused_by_name(tmp_path: Path, more: str, key: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, more=more)
+    assert f"{key}: " in caught.value.message and 'target.kind = "firecracker"' in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ('socket = "/tmp/api"\napi = false', "socket is that of the API"),
+        (f'socket = "/{"x" * 120}"', "at most 107 bytes"),
+        ('mac = "06:00:ac:10:00:02"', "mac is of the network card"),
+        ('mac = "06"\ntap = "tap0"', "is no MAC address"),
+        ('tap = "../../etc"', "is no name of a network device"),
+        ('tap = "tap0"', "without \\[network\\]"),
+        ('huge_pages = "1G"', "huge_pages"),
+        ('mmds = "nowhere.json"\ntap = "tap0"', "no such file"),
+        ("jailer = true", "jailer"),
+        ('binary = ""', "binary"),
+    ],
+)
+def test_settings_that_cannot_be_are_named(tmp_path: Path, target: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        read(tmp_path, target)
+
+
+def test_a_compressed_kernel_is_not_what_it_takes(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="kernel.entry: it takes an uncompressed kernel"):
+        read(tmp_path, kernel='entry = "image"')

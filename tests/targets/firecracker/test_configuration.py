@@ -1,0 +1,85 @@
+"""What Firecracker is told: its command line, its requests in order, and the same as one file."""
+
+from pathlib import Path
+
+import pytest
+
+from bootlab.system import BootFiles, Firecracker, System
+from bootlab.targets.firecracker.configuration import (
+    MachinePlaces,
+    configuration_file,
+    configuring_calls,
+    drive_names,
+    firecracker_argv,
+)
+
+SYSTEM = {
+    "name": "told",
+    "target": {"kind": "firecracker", "tap": "tap0", "mac": "06:00:ac:10:00:02", "huge_pages": "2M"},
+    "machine": {"memory_mib": 256, "vcpus": 2},
+    "kernel": {"image": "/vmlinux", "cmdline": "console=ttyS0 root=/dev/vda"},
+    "network": {},
+    "disks": [{"size_mib": 1}, {"size_mib": 1}],
+    "booted": {"mark": "ready"},
+}
+FILES = BootFiles(kernel=Path("/vmlinux"), initramfs=Path("/initramfs"))
+
+
+def told(**target: object) -> tuple[System, Firecracker]:
+    system = System.model_validate({**SYSTEM, "target": {**SYSTEM["target"], **target}})  # type: ignore[dict-item]
+    assert isinstance(system.target, Firecracker)
+    return system, system.target
+
+
+@pytest.fixture
+def places() -> MachinePlaces:
+    root = Path("/f")
+    return MachinePlaces(
+        root / "log", root / "metrics", root / "api", root / "c.json", (root / "disk0", root / "disk1")
+    )
+
+
+def test_the_requests_are_in_order_and_name_every_file(places: MachinePlaces, tmp_path: Path) -> None:
+    system, target = told(mmds=tmp_path)
+    calls = configuring_calls(system, target, FILES, places, {"a": "b"})
+    assert [call.name for call in calls] == [
+        "PUT /machine-config", "PUT /boot-source", "PUT /drives/disk0", "PUT /drives/disk1",
+        "PUT /network-interfaces/net0", "PUT /mmds/config", "PUT /mmds",
+    ]  # fmt: skip
+    machine, source, first, _, card, _, metadata = (call.body for call in calls)
+    assert machine == {
+        "vcpu_count": 2, "mem_size_mib": 256, "smt": False, "track_dirty_pages": False, "huge_pages": "2M",
+    }  # fmt: skip
+    assert source == {
+        "kernel_image_path": "/vmlinux", "boot_args": "console=ttyS0 root=/dev/vda", "initrd_path": "/initramfs",
+    }  # fmt: skip
+    assert first == {
+        "drive_id": "disk0", "path_on_host": "/f/disk0", "is_root_device": False, "is_read_only": False,
+    }  # fmt: skip
+    assert card == {"iface_id": "net0", "host_dev_name": "tap0", "guest_mac": "06:00:ac:10:00:02"}
+    assert metadata == {"a": "b"} and drive_names(system) == ["disk0", "disk1"]
+
+
+def test_the_file_says_the_same(places: MachinePlaces, tmp_path: Path) -> None:
+    system, target = told(mmds=tmp_path)
+    calls = configuring_calls(system, target, FILES, places, {"a": "b"})
+    document = configuration_file(calls)
+    assert sorted(document) == ["boot-source", "drives", "machine-config", "mmds-config", "network-interfaces"]
+    assert [drive["drive_id"] for drive in document["drives"]] == ["disk0", "disk1"]
+    assert document["machine-config"] == calls[0].body
+
+
+def test_its_command_line(places: MachinePlaces) -> None:
+    _, target = told(pci=True, seccomp=False)
+    argv = firecracker_argv(target, places, 7)
+    assert argv[:3] == ["firecracker", "--id", "bootlab"] and argv[argv.index("--api-sock") + 1] == "/f/api"
+    assert argv[argv.index("--start-time-us") + 1] == "7" and "--boot-timer" in argv
+    assert argv[-2:] == ["--enable-pci", "--no-seccomp"]
+
+
+def test_without_an_api_it_reads_a_file(places: MachinePlaces, tmp_path: Path) -> None:
+    _, target = told(api=False, mmds=tmp_path, boot_timer=False)
+    argv = firecracker_argv(target, MachinePlaces(places.log, places.metrics, None, places.configuration, places.disks))
+    assert argv[argv.index("--no-api") + 1 :][:2] == ["--config-file", "/f/c.json"]
+    assert argv[argv.index("--metadata") + 1] == str(tmp_path) and "--boot-timer" not in argv
+    assert "--api-sock" not in argv
