@@ -57,8 +57,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
     """Return the record of a boot that has ended. Raises InputError for a trace that is damaged."""
     prepared, system, heard = seen.prepared, seen.system, seen.heard
     virtual = system.clock.kind is ClockKind.VIRTUAL
-    trace = counted_from_snapshot(seen.trace(), prepared.restored) if virtual else None
-    trace = counted_from_wake(trace, system)
+    trace = counted_from_wake(counted_from_snapshot(seen.trace(), prepared.restored) if virtual else None, system)
     ready = _find_ready_stamp(seen, trace)
     marks = _collect_marks(heard.guest.marks, trace, ready)
     if prepared.restored is not None:

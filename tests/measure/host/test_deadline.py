@@ -49,7 +49,7 @@ def test_a_machine_that_shares_its_cpu_is_withheld_time(tmp_path: Path) -> None:
             os.sched_setaffinity(child.pid, cpu)
 
         async def watch() -> float:
-            session = QemuSession([], tmp_path / "qmp", stderr=tmp_path / "stderr")
+            session = QemuSession(["qemu"], tmp_path / "qmp", stderr=tmp_path / "stderr")
             session._process = children[0]  # type: ignore[assignment]  # whatever runs: of QEMU there is nothing in it
             before = session.withheld_s()
             await asyncio.sleep(2)
