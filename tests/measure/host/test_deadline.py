@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.measure.host.deadline import deadline
-from bootlab.targets.qemu.session import QemuSession
+from bootlab.targets.machine_process import MachineProcess
 
 
 def _waits(seconds: float, withheld_share: float) -> float:
@@ -43,17 +43,21 @@ def test_what_is_done_in_time_ends_it() -> None:
 def test_a_machine_that_shares_its_cpu_is_withheld_time(tmp_path: Path) -> None:
     spin = [sys.executable, "-c", "while True: pass"]
     cpu = {min(os.sched_getaffinity(0))}
-    children = [subprocess.Popen(spin) for _ in range(4)]
+    children = [subprocess.Popen(spin) for _ in range(3)]
     try:
         for child in children:
             os.sched_setaffinity(child.pid, cpu)
 
         async def watch() -> float:
-            session = QemuSession(["qemu"], tmp_path / "qmp", stderr=tmp_path / "stderr")
-            session._process = children[0]  # type: ignore[assignment]  # whatever runs: of QEMU there is nothing in it
-            before = session.withheld_s()
-            await asyncio.sleep(2)
-            return session.withheld_s() - before
+            machine = MachineProcess(spin, stderr=tmp_path / "stderr")
+            await machine.start()
+            try:
+                os.sched_setaffinity(machine.pid, cpu)
+                before = machine.withheld_s()
+                await asyncio.sleep(2)
+                return machine.withheld_s() - before
+            finally:
+                await machine.end()
 
         assert 0.5 < asyncio.run(watch()) <= 2.5
     finally:
