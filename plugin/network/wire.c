@@ -108,12 +108,12 @@ static int receive(uint8_t *bytes, size_t size, size_t *ret, char *message, size
 		r = poll(&waited, 1, NETWORK_PATIENCE_S * 1000);
 	while (r < 0 && errno == EINTR);
 	if (r <= 0) {
-		snprintf(message, message_size, r ? strerror(errno) : "no answer");
+		snprintf(message, message_size, "%s", r ? strerror(errno) : "no answer");
 		return r ? -errno : -ETIMEDOUT;
 	}
 	n = recv(recording.config.network_fd, bytes, size, 0);
 	if (n <= 0) {
-		snprintf(message, message_size, n ? strerror(errno) : "it is gone");
+		snprintf(message, message_size, "%s", n ? strerror(errno) : "it is gone");
 		return n ? -errno : -EPIPE;
 	}
 	*ret = (size_t)n;
