@@ -24,7 +24,7 @@ SYSTEM = """
 name = "storm"
 [machine]
 type = "microvm"
-memory_mib = 64
+memory_mib = 96
 options = { acpi = "off" }
 [clock]
 kind = "wall"
