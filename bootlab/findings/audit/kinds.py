@@ -62,13 +62,9 @@ def _no_events(evidence: AuditedBoot) -> str | None:
     return None if evidence.udev_events else "no worker of udev was seen to open a uevent file"
 
 
-def _no_image(evidence: AuditedBoot) -> str | None:
-    return None if evidence.analysis.system.image is not None else "the system boots no disk image ([image])"
-
-
 KINDS: tuple[_Kind, ...] = (
-    _Kind("bootloader's menu", find_menu, _no_image),
-    _Kind("work before the kernel", find_work_before_kernel, _no_image),
+    _Kind("bootloader's menu", find_menu),
+    _Kind("work before the kernel", find_work_before_kernel),
     _Kind("delays", find_delays),
     _Kind("initramfs modules never used", find_unused_modules, _no_initramfs),
     _Kind("modules loaded for nothing", find_idle_modules),
