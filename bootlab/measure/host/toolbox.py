@@ -61,6 +61,7 @@ _TOOLS = (
     _Tool("mcopy", "mtools", "composes a board's SD card", needed=False),
     _Tool("grub-fstest", "grub-common", "reads files out of disk images", needed=False),
     _Tool("qemu-img", "qemu-utils", "reads qcow2 images", needed=False),
+    _Tool("strace", "strace", "times what a VMM asks KVM for (bootlab profile of a guest of KVM)", needed=False),
     _Tool("fdtput", "device-tree-compiler", "puts a command line into a board's device tree", needed=False),
     _Tool("swig", "swig", "builds U-Boot", needed=False, version_option="-version"),
     _Tool(
