@@ -234,7 +234,7 @@ COMMANDS = {
     "ln /init /new": "link",
     "truncate -s 0 /new": "truncate",
     "hostname new": "sethostname",
-    "nice -n 1 true": "setpriority",
+    "renice -n 0 1": "setpriority",
     "setsid true": "setsid",
     "kill -0 1": "kill",
     "usleep 1": "nanosleep",
