@@ -39,8 +39,8 @@ def _pack(kernel: str = "6.1", **values: object) -> str:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "it is no pack"),
-        ("hello", "it is no pack"),
+        ("", "it is none that this program wrote"),
+        ("hello", "it is none that this program wrote"),
         (_pack()[:-4], "it is cut short"),
         (_pack().replace("4096", "4097"), "it is damaged"),
         (_pack(order="sideways"), "it has a line that no pack has"),

@@ -25,6 +25,7 @@ from bootlab.system.machine import (
 from bootlab.system.network import Network, NetworkPeer, NetworkProbe
 from bootlab.system.part import Part
 from bootlab.system.power_on import KEEPS_RAM, Fault, KeptRam, PowerOn, PowerOnKind
+from bootlab.system.preload import Preload
 from bootlab.system.readahead import ReadAhead
 from bootlab.system.screen.screen import GuestScreen, ScreenMark, Seen, Typed
 from bootlab.system.snapshot import Snapshot
@@ -85,6 +86,7 @@ __all__ = [
     "Part",
     "PowerOn",
     "PowerOnKind",
+    "Preload",
     "ReadAhead",
     "Replay",
     "Rootfs",

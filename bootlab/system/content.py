@@ -10,6 +10,7 @@ from bootlab.system.coldplug import Coldplug
 from bootlab.system.disk_model import AnyDiskModel
 from bootlab.system.part import TEXT, Part
 from bootlab.system.power_on import KeptRam
+from bootlab.system.preload import Preload
 from bootlab.system.readahead import ReadAhead
 from bootlab.system.source_program import SourceProgram
 
@@ -182,6 +183,8 @@ class Rootfs(Content):
     """Keep all that is written to a disk with a model, with the boot: what a power cut leaves follows from it."""
     readahead: ReadAhead | None = Field(default=None, exclude_if=lambda value: value is None)
     """What is read ahead as the system starts."""
+    preload: Preload | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What is read for the next session, while its user still types a password."""
     layout: Path | None = Field(default=None, strict=False, exclude_if=lambda value: value is None)
     """A pack, or the console of a boot that printed one: its files lie first in an ext4 image, as the boot asked."""
 
@@ -209,6 +212,8 @@ class Rootfs(Content):
             raise ValueError("journal is for ext4: the other file systems are read-only and have none")
         if self.readahead is not None and (self.path is not None or self.filesystem is not FileSystem.EXT4):
             raise ValueError("readahead is for an ext4 root that a recipe makes")
+        if self.preload is not None and (self.path is not None or self.filesystem is not FileSystem.EXT4):
+            raise ValueError("preload is for an ext4 root that a recipe makes")
         if self.layout is not None and (self.path is not None or self.filesystem is not FileSystem.EXT4):
             raise ValueError("layout is for an ext4 root that a recipe makes")
         if self.keep_writes and self.model is None:

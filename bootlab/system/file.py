@@ -139,9 +139,10 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
         coldplug = table(table(document.get(part)).get("coldplug"))
         if "devices" in coldplug:
             yield f"{part}.coldplug.devices", coldplug, "devices"
-        readahead = table(table(document.get(part)).get("readahead"))
-        if "pack" in readahead:
-            yield f"{part}.readahead.pack", readahead, "pack"
+        for name, key in (("readahead", "pack"), ("preload", "habits")):
+            holder = table(table(document.get(part)).get(name))
+            if key in holder:
+                yield f"{part}.{name}.{key}", holder, key
         files = table(table(document.get(part)).get("files"))
         for name in files:
             yield f'{part}.files."{name}"', files, name

@@ -19,14 +19,14 @@
 #include "replay.h"
 #include "shared/files.h"
 
-#define INSTANCE "instances/bootlab-readahead"
+#define INSTANCES "instances"
 #define EVENT "events/filemap/mm_filemap_add_to_page_cache/enable"
 
 enum { PAGE = 4096, PATH_BYTES = PACK_PATH + 1, LONGEST_RUN = 512, DEEPEST = 64 };
 
 /* Where tracefs is, and whether it was mounted for us: nobody's /sys is touched before it is there. */
 struct tracing {
-	const char *at;
+	const char *at, *name;
 	bool mounted;
 };
 
@@ -36,12 +36,13 @@ static int tracing_open(struct tracing *tracing)
 	struct stat status;
 
 	if (!stat("/sys/kernel/tracing/instances", &status)) {
-		*tracing = (struct tracing){ folders[0], false };
+		tracing->at = folders[0];
 		return 0;
 	}
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
 		if (!mount("tracefs", folders[i], "tracefs", MS_NOSUID | MS_NOEXEC | MS_NODEV, NULL)) {
-			*tracing = (struct tracing){ folders[i], true };
+			tracing->at = folders[i];
+			tracing->mounted = true;
 			return 0;
 		}
 	return -errno;
@@ -57,19 +58,19 @@ static int knob(const struct tracing *tracing, const char *name, const char *val
 {
 	char path[256];
 
-	snprintf(path, sizeof path, "%s/" INSTANCE "/%s", tracing->at, name);
+	snprintf(path, sizeof path, "%s/" INSTANCES "/%s/%s", tracing->at, tracing->name, name);
 	return file_write(path, value);
 }
 
-int learn_begin(void)
+int learn_begin(const char *name)
 {
-	struct tracing tracing;
+	struct tracing tracing = { .name = name };
 	char path[256];
 	int r = tracing_open(&tracing);
 
 	if (r)
 		return r;
-	snprintf(path, sizeof path, "%s/" INSTANCE, tracing.at);
+	snprintf(path, sizeof path, "%s/" INSTANCES "/%s", tracing.at, name);
 	if (mkdir(path, 0700) && errno != EEXIST)
 		r = -errno;
 	/* What came first is kept: it is needed first. */
@@ -375,7 +376,7 @@ static size_t lost_events(const struct tracing *tracing)
 		uint64_t dropped;
 		ssize_t got;
 
-		snprintf(path, sizeof path, "%s/" INSTANCE "/per_cpu/cpu%u/stats", tracing->at, cpu);
+		snprintf(path, sizeof path, "%s/" INSTANCES "/%s/per_cpu/cpu%u/stats", tracing->at, tracing->name, cpu);
 		got = file_read(path, text, sizeof text - 1);
 		if (got < 0)
 			break;
@@ -397,7 +398,7 @@ static int read_trace(const struct tracing *tracing, int root, struct pages *pag
 	if (r || fstat(root, &status))
 		return r ? r : -errno;
 	ret->lost = lost_events(tracing);
-	snprintf(path, sizeof path, "%s/" INSTANCE "/trace", tracing->at);
+	snprintf(path, sizeof path, "%s/" INSTANCES "/%s/trace", tracing->at, tracing->name);
 	trace = fopen(path, "re");
 	if (!trace)
 		return -errno;
@@ -405,25 +406,25 @@ static int read_trace(const struct tracing *tracing, int root, struct pages *pag
 		r = pages_add_line(pages, line, major(status.st_dev), minor(status.st_dev));
 	free(line);
 	fclose(trace);
-	snprintf(path, sizeof path, "%s/" INSTANCE, tracing->at);
+	snprintf(path, sizeof path, "%s/" INSTANCES "/%s", tracing->at, tracing->name);
 	rmdir(path);
 	return r;
 }
 
-int learn_end(int root, struct pack *pack, struct learned *ret)
+int learn_end(const char *name, int root, bool or_resident, struct pack *pack, struct learned *ret)
 {
 	struct walk walk = { .pack = pack, .root = root };
 	struct pages pages = { 0 };
-	struct tracing tracing;
+	struct tracing tracing = { .name = name };
 	int r = tracing_open(&tracing);
 
 	*ret = (struct learned){ .traced = false };
 	if (!r) {
 		r = read_trace(&tracing, root, &pages, ret);
-		ret->traced = !r && pages.n > 0;
+		ret->traced = !r && (pages.n > 0 || !or_resident);
 		tracing_close(&tracing);
 	}
-	if (!ret->traced)
+	if (!ret->traced && or_resident)
 		r = find_resident(root, &pages);
 	if (!r)
 		r = name_files(&walk, &pages, ret);

@@ -8,8 +8,8 @@
 
 #include "pack.h"
 
-/* From now on. 0, or -errno: this kernel cannot. Nothing is changed on a disk. */
-int learn_begin(void);
+/* From now on, in a trace of that name. 0, or -errno: this kernel cannot. Nothing is changed on a disk. */
+int learn_begin(const char *name);
 
 struct learned {
 	size_t pages, lost; /* that the kernel had no room to note */
@@ -17,8 +17,11 @@ struct learned {
 	bool traced;        /* false: found in the cache, without an order */
 };
 
-/* Files and ranges for the pack, and the end of the trace. 0 or -errno. */
-int learn_end(int root, struct pack *pack, struct learned *ret);
+/*
+ * Files and ranges for the pack, and the end of the trace. 0 or -errno. Where there is none, or nothing is in it, what is in memory now
+ * is taken, if `or_resident`.
+ */
+int learn_end(const char *name, int root, bool or_resident, struct pack *pack, struct learned *ret);
 
 /* Add a page, as the trace names it, to those of the same file before it. For tests: a whole line of the trace. */
 struct pages {

@@ -7,22 +7,21 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "learn.h"
+#include "machine.h"
 #include "pack.h"
 #include "replay.h"
 #include "shared/clock.h"
 #include "shared/files.h"
 #include "shared/text.h"
+#include "store.h"
 
 #define SHIPPED "/etc/bootlab/readahead"                 /* bootlab put it into the image: never changed here */
 #define LEARNED "/var/lib/bootlab-readahead/pack"        /* made here, and made anew here */
@@ -31,6 +30,8 @@
 
 enum { EXIT_IGNORED = 1, EXIT_USE = 2, IN_FLIGHT_TURNING = 8, IN_FLIGHT_FLASH = 4, MOST_IN_FLIGHT = 64 };
 enum { OLDEST_S = 30 * 24 * 3600, FIRST_BYTES = 4 << 20, GATE_MS = 2000 };
+
+const char said_by[] = "bootlab-readahead";
 
 static const char help[] =
 	"usage: bootlab-readahead start [--root DIR] [--order none|block|need] [--in-flight N] [PACK]\n"
@@ -60,91 +61,13 @@ struct work {
 	bool shipped;
 };
 
-/* On standard error and, since nobody reads that while a system starts, in the kernel's log. */
-__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
-{
-	char line[512];
-	va_list words;
-	int log, size = snprintf(line, sizeof line, "<6>bootlab-readahead: ");
-
-	va_start(words, format);
-	vsnprintf(line + size, sizeof line - (size_t)size - 1, format, words);
-	va_end(words);
-	strcat(line, "\n");
-	fputs(line + 3, stderr); /* the kernel's log takes the level in front */
-	log = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
-	if (log >= 0) {
-		if (write(log, line, strlen(line)) < 0)
-			line[0] = 0; /* it was said once at least */
-		close(log);
-	}
-}
-
-/* The file, to be freed; NULL with errno. Of a regular file of a pack's size alone. */
-static char *read_whole(const char *name, size_t *ret_size)
-{
-	int file = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat status;
-	char *text = NULL;
-	ssize_t got = 0;
-
-	*ret_size = 0;
-	if (file < 0)
-		return NULL;
-	if (fstat(file, &status) || !S_ISREG(status.st_mode) || status.st_size > PACK_BYTES + 128) {
-		errno = errno ? errno : EINVAL;
-	} else if ((text = malloc((size_t)status.st_size + 1))) {
-		while (*ret_size < (size_t)status.st_size &&
-		       (got = read(file, text + *ret_size, (size_t)status.st_size - *ret_size)) > 0)
-			*ret_size += (size_t)got;
-		text[*ret_size] = 0;
-	}
-	close(file);
-	return text;
-}
-
-static int64_t root_identity(int root)
-{
-	struct statfs status;
-	uint64_t id = 0;
-
-	if (!fstatfs(root, &status))
-		memcpy(&id, &status.f_fsid, sizeof id);
-	return (int64_t)(id & INT64_MAX);
-}
-
-/* Changes when a package does: the time and size of what the package manager knows. */
-static int64_t packages_identity(int root)
-{
-	static const char *const lists[] = { "var/lib/dpkg/status", "var/lib/rpm/rpmdb.sqlite", "usr/lib/sysimage/rpm/rpmdb.sqlite",
-					     "lib/apk/db/installed", "var/lib/pacman/local" };
-	uint64_t id = 0;
-
-	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-		struct stat status;
-
-		if (!fstatat(root, lists[i], &status, 0))
-			id = id * 1000003 + (uint64_t)status.st_mtime * 31 + (uint64_t)status.st_size;
-	}
-	return (int64_t)(id & INT64_MAX);
-}
-
-static void kernel_name(char *ret)
-{
-	struct utsname names;
-
-	if (uname(&names))
-		strcpy(names.release, "unknown");
-	snprintf(ret, PACK_NAME, "%s", names.release);
-}
-
 /* The pack, if it is one and of this system; false with a line why not, but for one that is not there. */
 static bool take_pack(const struct work *work, struct pack *pack, bool *ret_record)
 {
 	char kernel[PACK_NAME];
 	const char *why = "";
 	size_t size;
-	char *text = read_whole(work->pack_name, &size);
+	char *text = store_read(work->pack_name, PACK_BYTES, &size);
 	int r;
 
 	*pack = (struct pack){ 0 };
@@ -181,7 +104,7 @@ static void open_gate(struct work *work)
 
 static int begin_learning(struct work *work)
 {
-	int r = learn_begin();
+	int r = learn_begin(said_by);
 
 	if (r)
 		say("this kernel does not tell what is read (%s): the goal will look at what is in memory", strerror(-r));
@@ -232,46 +155,6 @@ static int start(struct work *work)
 	return EXIT_SUCCESS;
 }
 
-/* As a whole or not at all, and on the disk before it has its name. */
-static int write_whole(const char *name, const char *text, size_t size)
-{
-	char other[PACK_PATH + 8], folder[PACK_PATH + 1];
-	char *slash;
-	int file, r = 0;
-
-	if (strlen(name) > PACK_PATH)
-		return -ENAMETOOLONG;
-	strcpy(folder, name);
-	slash = strrchr(folder, '/');
-	if (slash && slash != folder) {
-		*slash = 0;
-		if (mkdir(folder, 0755) && errno != EEXIST)
-			return -errno;
-	}
-	snprintf(other, sizeof other, "%s.new", name);
-	unlink(other);
-	file = open(other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (file < 0)
-		return -errno;
-	for (size_t at = 0; !r && at < size;) {
-		ssize_t put = write(file, text + at, size - at);
-
-		if (put < 0)
-			r = -errno;
-		else
-			at += (size_t)put;
-	}
-	if (!r && fsync(file))
-		r = -errno;
-	if (close(file) && !r)
-		r = -errno;
-	if (!r && rename(other, name))
-		r = -errno;
-	if (r)
-		unlink(other);
-	return r;
-}
-
 static int keep(const struct work *work, const struct pack *pack)
 {
 	size_t size;
@@ -279,7 +162,7 @@ static int keep(const struct work *work, const struct pack *pack)
 	int r = pack_text(pack, &text, &size);
 
 	if (!r) {
-		r = write_whole(work->pack_name, text, size);
+		r = store_write(work->pack_name, text, size);
 		free(text);
 	}
 	if (r)
@@ -321,7 +204,7 @@ static int learned(const struct work *work, bool record)
 	pack.packages = packages_identity(work->root);
 	if (pack.learned_s < 0)
 		pack.learned_s = 0;
-	r = learn_end(work->root, &pack, &found);
+	r = learn_end(said_by, work->root, true, &pack, &found);
 	if (r) {
 		say("nothing is learned: %s", strerror(-r));
 	} else {
@@ -385,7 +268,7 @@ static int show(const struct work *work)
 	const char *why = "";
 	size_t size;
 	struct pack pack;
-	char *text = read_whole(work->pack_name, &size);
+	char *text = store_read(work->pack_name, PACK_BYTES, &size);
 	int r = text ? pack_read(&pack, text, size, &why) : -errno;
 
 	if (r) {

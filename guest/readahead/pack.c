@@ -8,18 +8,7 @@
 #include <string.h>
 
 #include "shared/text.h"
-
-static uint32_t crc32_of(const char *text, size_t size)
-{
-	uint32_t crc = UINT32_MAX;
-
-	for (size_t i = 0; i < size; i++) {
-		crc ^= (unsigned char)text[i];
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-	}
-	return ~crc;
-}
+#include "store.h"
 
 /* Room for one more: a power of two, filled from the front. */
 static void *grown(void *array, size_t n, size_t size)
@@ -88,13 +77,6 @@ int pack_add_range(struct pack *pack, const struct range *range)
 	return 0;
 }
 
-static bool number_next(struct slice *rest, int64_t least, int64_t most, int64_t *ret)
-{
-	struct slice word;
-
-	return word_next(rest, &word) && !parse_number(word, least, most, ret);
-}
-
 static bool name_take(struct slice name, char *ret)
 {
 	if (name.size == 0 || name.size >= PACK_NAME)
@@ -125,22 +107,22 @@ static int line_read(struct pack *pack, struct slice rest)
 		int r = -EINVAL;
 
 		number = 0;
-		right = slice_is(key, "m") || number_next(&rest, 0, PACK_FILES - 1, &number);
+		right = slice_is(key, "m") || store_number(&rest, 0, PACK_FILES - 1, &number);
 		if (slice_is(key, "d"))
 			range.file = (uint32_t)number;
-		right = right && number_next(&rest, 0, PACK_END, &range.offset) &&
-			number_next(&rest, 1, PACK_LENGTH, &range.length) &&
-			(slice_is(key, "m") || number_next(&rest, -1, PACK_END, &range.physical)) && !word_next(&rest, &more);
+		right = right && store_number(&rest, 0, PACK_END, &range.offset) &&
+			store_number(&rest, 1, PACK_LENGTH, &range.length) &&
+			(slice_is(key, "m") || store_number(&rest, -1, PACK_END, &range.physical)) && !word_next(&rest, &more);
 		if (right)
 			r = pack_add_range(pack, &range);
 		return r == -ENOMEM ? r : r ? -EINVAL : 0;
 	}
 	if (slice_is(key, "root"))
-		right = number_next(&rest, 0, INT64_MAX, &pack->root);
+		right = store_number(&rest, 0, INT64_MAX, &pack->root);
 	else if (slice_is(key, "packages"))
-		right = number_next(&rest, 0, INT64_MAX, &pack->packages);
+		right = store_number(&rest, 0, INT64_MAX, &pack->packages);
 	else if (slice_is(key, "learned"))
-		right = number_next(&rest, 0, INT64_MAX, &pack->learned_s);
+		right = store_number(&rest, 0, INT64_MAX, &pack->learned_s);
 	else if (slice_is(key, "kernel"))
 		right = word_next(&rest, &word) && name_take(word, pack->kernel);
 	else if (slice_is(key, "goal"))
@@ -150,32 +132,10 @@ static int line_read(struct pack *pack, struct slice rest)
 	else if (slice_is(key, "trial")) {
 		enum order order;
 
-		right = word_next(&rest, &word) && !order_parse(word, &order) && number_next(&rest, 1, INT64_MAX, &number) &&
+		right = word_next(&rest, &word) && !order_parse(word, &order) && store_number(&rest, 1, INT64_MAX, &number) &&
 			!trials_add(&pack->trials, order, number);
 	}
 	return right && !word_next(&rest, &more) ? 0 : -EINVAL;
-}
-
-/* The rest behind the first line, if that says what is there. */
-static bool rest_of(const char *text, size_t size, struct slice *ret, const char **ret_why)
-{
-	const char *end = memchr(text, '\n', size < 128 ? size : 128);
-	struct slice first, word, more;
-	int64_t length, crc;
-
-	*ret_why = "is no pack";
-	if (!end || size < strlen(PACK_MAGIC) || memcmp(text, PACK_MAGIC, strlen(PACK_MAGIC)) != 0)
-		return false;
-	first = (struct slice){ text + strlen(PACK_MAGIC), (size_t)(end - text) - strlen(PACK_MAGIC) };
-	if (!number_next(&first, 0, PACK_BYTES, &length) || !word_next(&first, &word) ||
-	    parse_number(word, 0, UINT32_MAX, &crc) || word_next(&first, &more))
-		return false;
-	*ret_why = "is cut short";
-	if ((size_t)length > size - (size_t)(end + 1 - text))
-		return false;
-	*ret = (struct slice){ end + 1, (size_t)length };
-	*ret_why = "is damaged";
-	return crc32_of(ret->at, ret->size) == (uint32_t)crc;
 }
 
 int pack_read(struct pack *pack, const char *text, size_t size, const char **ret_why)
@@ -184,7 +144,7 @@ int pack_read(struct pack *pack, const char *text, size_t size, const char **ret
 	struct lines lines;
 
 	*pack = (struct pack){ 0 };
-	if (!rest_of(text, size, &rest, ret_why))
+	if (!store_open(PACK_MAGIC, PACK_BYTES, text, size, &rest, ret_why))
 		return -EINVAL;
 	*ret_why = "has a line that no pack has";
 	lines = lines_of(rest.at, rest.size);
@@ -220,28 +180,19 @@ static void rest_write(const struct pack *pack, FILE *to)
 
 int pack_text(const struct pack *pack, char **ret, size_t *ret_size)
 {
-	char *rest = NULL, *whole = NULL;
+	char *rest = NULL;
 	size_t size = 0;
 	FILE *to = open_memstream(&rest, &size);
 	bool failed;
+	int r;
 
 	if (!to)
 		return -ENOMEM;
 	rest_write(pack, to);
 	failed = ferror(to);
-	if (fclose(to) || failed || !(to = open_memstream(&whole, ret_size))) {
-		free(rest);
-		return -ENOMEM;
-	}
-	fprintf(to, PACK_MAGIC "%zu %lu\n", size, (unsigned long)crc32_of(rest, size));
-	failed = fwrite(rest, 1, size, to) != size;
+	r = fclose(to) || failed ? -ENOMEM : store_seal(PACK_MAGIC, rest, size, ret, ret_size);
 	free(rest);
-	if (fclose(to) || failed) {
-		free(whole);
-		return -ENOMEM;
-	}
-	*ret = whole;
-	return 0;
+	return r;
 }
 
 void pack_free(struct pack *pack)

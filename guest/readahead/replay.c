@@ -132,6 +132,10 @@ static void range_ask(struct reader *reader, const struct range *range)
 		}
 		if (reader->n_under_way == reader->options->in_flight)
 			wait_for_oldest(reader);
+		if (reader->options->go_on && !reader->options->go_on(reader->options->context, reader->done->bytes)) {
+			reader->done->stopped = true;
+			return;
+		}
 		if (readahead(descriptor, range->offset + at, (size_t)size))
 			return;
 		unsigned next = (reader->oldest + reader->n_under_way++) % reader->options->in_flight;
@@ -158,7 +162,7 @@ static void ask_all(struct reader *reader, struct range *ranges, size_t n)
 {
 	if (reader->options->order == ORDER_BLOCK && n > 0)
 		qsort(ranges, n, sizeof *ranges, by_place);
-	for (size_t i = 0; i < n && !reader->done->memory_short; i++) {
+	for (size_t i = 0; i < n && !reader->done->memory_short && !reader->done->stopped; i++) {
 		struct range range = ranges[i];
 
 		while (reader->options->order == ORDER_BLOCK && range.file == PACK_DEVICE && i + 1 < n &&

@@ -12,12 +12,15 @@ struct replay_options {
 	int64_t first;      /* bytes of files that init itself needs: they are read before all others */
 	int64_t bin;        /* bytes of the others that are put in order together; 0: all of them */
 	int gate;           /* closed when those are there; -1: nobody waits for them */
+	bool (*go_on)(void *context, int64_t bytes); /* asked ahead of each read, with what was read so far; NULL: always */
+	void *context;
 };
 
 struct replayed {
 	int64_t bytes;
 	size_t ranges, files, skipped; /* files that are not there any more, or are no files */
 	bool memory_short;             /* and so the rest was left out */
+	bool stopped;                  /* as go_on said */
 };
 
 /* 0 or -errno. */

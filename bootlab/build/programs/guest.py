@@ -28,6 +28,7 @@ CLONE = "/sbin/bootlab-clone"
 KEPT = "/sbin/bootlab-kept"
 SLEEP = "/sbin/bootlab-sleep"
 READAHEAD = "/sbin/bootlab-readahead"
+PRELOAD = "/sbin/bootlab-preload"
 MOUNT_ROOT = "/init"
 _HOST_FIT = "host-fit.bin"
 PRINT_MAP = "-Wl,--print-map"
@@ -101,6 +102,11 @@ def compile_sleep(arch: str, cache: Cache) -> dict[str, Path]:
 def compile_readahead(arch: str, cache: Cache) -> dict[str, Path]:
     """Return path in the guest -> file on the host, for what reads ahead. Errors as `compile_programs`."""
     return {READAHEAD: _compiled("bootlab-readahead", _sources_in("readahead", "shared"), arch, cache)}
+
+
+def compile_preload(arch: str, cache: Cache) -> dict[str, Path]:
+    """Return path in the guest -> file on the host, for what reads for sessions. Errors as `compile_programs`."""
+    return {PRELOAD: _compiled("bootlab-preload", _sources_in("preload", "readahead", "shared"), arch, cache)}
 
 
 def mount_root_script() -> dict[str, Path]:

@@ -34,6 +34,7 @@ from bootlab.build.modules.coldplug_plan import PLAN, plan_coldplug
 from bootlab.build.modules.package import ModuleTree, identify_modules
 from bootlab.build.root.file_tree import FileTree
 from bootlab.build.root.installed_initramfs import read_installed, with_modules_kept
+from bootlab.build.root.preload import identify_preload, lay_preload
 from bootlab.build.root.readahead import identify_readahead, lay_readahead
 from bootlab.build.workshop import Tell
 from bootlab.errors import BootlabError, InputError
@@ -114,6 +115,8 @@ def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: No
         tree.add_file(name, path.read_bytes(), 0o755 if _is_executable(path) else 0o644)
     if isinstance(content, Rootfs) and content.readahead is not None:
         lay_readahead(tree, content.readahead)
+    if isinstance(content, Rootfs) and content.preload is not None:
+        lay_preload(tree, content.preload)
     if content.modules or content.coldplug:
         _add_modules(tree, content, made_of)
     if content.busybox:
@@ -206,6 +209,8 @@ def identify_content(content: Content, made_of: Ingredients) -> str:
         document["layout"] = _hashed(f"{part}.layout", content.layout)
     if isinstance(content, Rootfs) and content.readahead is not None:
         document["readahead"] = identify_readahead(content.readahead)
+    if isinstance(content, Rootfs) and content.preload is not None:
+        document["preload"] = identify_preload(content.preload)
     if isinstance(content, Initramfs) and made_of.installed is not None:
         document["installed"] = [made_of.installed.identity, content.keep_modules]
     return json.dumps(document, sort_keys=True)

@@ -127,6 +127,8 @@ def _ingredients(shop: Workshop, recipe: Recipe, arch: str, around: Around) -> I
         aliases = read_aliases(shop, kernel_tree) if kernel_tree is not None else None
     if isinstance(recipe, Rootfs) and recipe.readahead is not None:
         programs |= guest.compile_readahead(arch, cache)
+    if isinstance(recipe, Rootfs) and recipe.preload is not None:
+        programs |= guest.compile_preload(arch, cache)
     if around.kept_plan is not None:
         programs |= {**guest.compile_kept(arch, cache), PLAN: around.kept_plan}
     if isinstance(recipe, Rootfs) and recipe.kept_ram is not None:

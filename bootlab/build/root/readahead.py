@@ -6,42 +6,25 @@ The pack keeps its room, whatever is in it: a root that learns and one that read
 import os
 import re
 import stat
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from bootlab.build.cache import file_sha256
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.root.file_tree import FileTree
+from bootlab.build.root.printed import Printed
 from bootlab.errors import InputError
 from bootlab.sources import GUEST
 from bootlab.system import ReadAhead
 
-FACTS = "readahead."
-"""What the keys of the facts begin with that a root with `record` prints: `readahead.1`, ..., `readahead.end`."""
+PACKS = Printed("readahead", "pack")
+"""What an earlier boot read."""
 _PACK = "etc/bootlab/readahead"
 _INIT = "sbin/init"
 _REAL_INIT = "sbin/bootlab-readahead.init"
 _PROGRAM = "/sbin/bootlab-readahead"
-_RECORD = b"bootlab-readahead record\n"
 _ROOM = 256 << 10
-_HEAD = re.compile(rb"bootlab-readahead 1 (\d+) (\d+)\n")
-_FACT = re.compile(r"bootlab: fact readahead\.(\S+) ?(.*?)\r?$", re.MULTILINE)
-
-
-def pack_of_facts(facts: Mapping[str, str]) -> str:
-    """Return the pack that a boot printed. Raises InputError where it printed none, or not all of it."""
-    count = facts.get(f"{FACTS}end", "")
-    lines = [facts.get(f"{FACTS}{number}") for number in range(1, int(count) + 1 if count.isdigit() else 1)]
-    if not lines or None in lines:
-        raise InputError(
-            "the boot printed no pack, or only a part of one",
-            hint="rootfs.readahead.record = true, and a check that waits for the fact readahead.end",
-        )
-    text = "".join(f"{line}\n" for line in lines)
-    _expect_whole(text.encode(errors="surrogateescape"), "the pack that the boot printed")
-    return text
 
 
 def lay_readahead(tree: FileTree, wanted: ReadAhead) -> None:
@@ -54,7 +37,7 @@ def lay_readahead(tree: FileTree, wanted: ReadAhead) -> None:
         )
     tree.add(replace(init, path=_REAL_INIT))
     tree.add_link(_INIT, _PROGRAM)
-    pack = _RECORD if wanted.record else _pack(wanted)
+    pack = PACKS.record if wanted.record else _pack(wanted)
     if pack:
         if len(pack) > _ROOM:
             raise InputError(f"rootfs.readahead: a pack of {len(pack)} bytes; there is room for {_ROOM}")
@@ -83,7 +66,7 @@ def in_boot_order(entries: Sequence[Entry], layout: Path) -> tuple[Entry, ...]:
 
     Raises InputError for what is no pack.
     """
-    data = _read_pack(layout, "rootfs.layout")
+    data = PACKS.read(layout, "rootfs.layout")
     files = [line[2:] for line in data.splitlines() if line.startswith(b"f ")]
     needed = dict.fromkeys(int(line.split()[1]) for line in data.splitlines() if line.startswith(b"d "))
     place = {os.fsdecode(files[number]): rank for rank, number in enumerate(needed) if number < len(files)}
@@ -109,45 +92,14 @@ def identify_readahead(wanted: ReadAhead) -> dict[str, object]:
 
 def _pack(wanted: ReadAhead) -> bytes:
     if wanted.pack is not None:
-        data = _read_pack(wanted.pack, "rootfs.readahead.pack")
+        data = PACKS.read(wanted.pack, "rootfs.readahead.pack")
     elif wanted.text:
-        data = _expect_whole(wanted.text.encode(errors="surrogateescape"), "rootfs.readahead.text")
+        data = PACKS.expect_whole(wanted.text.encode(errors="surrogateescape"), "rootfs.readahead.text")
     else:
         return b""
     return data if wanted.order is None else _with_order(data, wanted.order)
 
 
-def _read_pack(path: Path, key: str) -> bytes:
-    key = f"{key}: {path}"
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{key}: {error.strerror}") from error
-    if not data.startswith(b"bootlab-readahead "):
-        data = _of_console(data, key)
-    return _expect_whole(data, key)
-
-
-def _of_console(data: bytes, key: str) -> bytes:
-    facts = {f"{FACTS}{name}": value for name, value in _FACT.findall(data.decode(errors="surrogateescape"))}
-    try:
-        return pack_of_facts(facts).encode(errors="surrogateescape")
-    except InputError as error:
-        raise InputError(f"{key}: {error.message}", hint=error.hint) from error
-
-
-def _expect_whole(data: bytes, key: str) -> bytes:
-    head = _HEAD.match(data)
-    if head is None:
-        raise InputError(f"{key}: no pack of bootlab-readahead, nor a console with one")
-    rest = data[head.end() : head.end() + int(head[1])]
-    if len(rest) != int(head[1]) or zlib.crc32(rest) != int(head[2]):
-        raise InputError(
-            f"{key}: the pack is cut short or damaged", hint="make it anew: rootfs.readahead.record = true"
-        )
-    return data[: head.end()] + rest
-
-
 def _with_order(data: bytes, order: str) -> bytes:
     rest = re.sub(rb"(?m)^order \S+$", b"order " + order.encode(), data.partition(b"\n")[2], count=1)
-    return b"bootlab-readahead 1 %d %d\n" % (len(rest), zlib.crc32(rest)) + rest
+    return PACKS.sealed(rest)

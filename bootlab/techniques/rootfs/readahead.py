@@ -6,7 +6,7 @@ booted system says how much it read ahead; its check says that it still works.
 
 from typing import Literal
 
-from bootlab.build.root.readahead import FACTS, pack_of_facts
+from bootlab.build.root.readahead import PACKS
 from bootlab.system import Check, ClockKind, FileSystem, ReadAhead, System
 from bootlab.techniques.changes.root_image import no_recipe, recipe_of
 from bootlab.techniques.model.evidence import Measured
@@ -48,7 +48,7 @@ def _reads_ahead(system: System, measured: Measured) -> System:
     order: Literal["block", "need"] | None = None
     if model is not None:
         order = "block" if model.kind == "head" else "need"
-    return system.with_part("rootfs", readahead=ReadAhead(text=pack_of_facts(measured.facts), order=order))
+    return system.with_part("rootfs", readahead=ReadAhead(text=PACKS.of_facts(measured.facts), order=order))
 
 
 TECHNIQUES = (
@@ -77,6 +77,6 @@ TECHNIQUES = (
             _waits_for_its_disk,
             learning=_learning,
         ),
-        proof=fact_is(f"{FACTS}bytes", r"^[1-9]"),
+        proof=fact_is(f"{PACKS.facts}bytes", r"^[1-9]"),
     ),
 )

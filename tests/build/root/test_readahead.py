@@ -7,7 +7,7 @@ import pytest
 
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.root.file_tree import FileTree
-from bootlab.build.root.readahead import identify_readahead, in_boot_order, lay_readahead, pack_of_facts
+from bootlab.build.root.readahead import PACKS, identify_readahead, in_boot_order, lay_readahead
 from bootlab.errors import InputError
 from bootlab.system import ReadAhead
 
@@ -96,12 +96,12 @@ def test_what_is_no_whole_pack_is_refused(text: str, said: str, tmp_path: Path) 
 
 
 def test_facts_give_the_pack_or_say_what_is_missing() -> None:
-    assert pack_of_facts(_facts()) == PACK
+    assert PACKS.of_facts(_facts()) == PACK
     for broken in ({}, {"readahead.end": "9"}, {**_facts(), "readahead.end": "soon"}):
         with pytest.raises(InputError, match="printed no pack"):
-            pack_of_facts(broken)
+            PACKS.of_facts(broken)
     with pytest.raises(InputError, match="cut short or damaged"):
-        pack_of_facts({**_facts(), "readahead.3": "kernel 6.2"})
+        PACKS.of_facts({**_facts(), "readahead.3": "kernel 6.2"})
 
 
 def test_files_lie_in_the_order_in_which_they_were_needed(tmp_path: Path) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.system import Compression, FileSystem, Initramfs, Rootfs, System
+from bootlab.system import Compression, FileSystem, GuestScreen, Initramfs, Rootfs, ScreenMark, Seen, System, Typed
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured
 from bootlab.techniques.model.technique import Layer
+from tests.build.root.test_preload import KNOWN
+from tests.build.root.test_preload import facts as habits
 from tests.build.root.test_readahead import PACK
 from tests.techniques.asking import ALL, NOTHING, applied, why_not
 
@@ -129,6 +131,27 @@ def test_reading_ahead_takes_the_pack_of_a_boot_that_learned(rooted: System, evi
     assert technique.proof.prove(read, evidence()) is Effect.PROVEN
     assert technique.proof.prove(nothing, evidence()) is Effect.NONE
     assert technique.proof.prove(evidence(), evidence()) is Effect.NOT_SHOWN
+
+
+def test_what_a_session_opens_is_read_where_somebody_logs_in(rooted: System, evidence: Make) -> None:
+    technique = ALL["rootfs_preload"]
+    slow = rooted.with_part("rootfs", model="hdd").with_part("machine", type="q35", devices=("VGA",))
+    assert "answers at once" in why_not("rootfs_preload", rooted)
+    assert "nobody logs in" in why_not("rootfs_preload", slow)
+    marks = {"window": ScreenMark(kind=Seen.PAINTED), "there": ScreenMark(kind=Seen.ANSWERS, after="name")}
+    screen = GuestScreen(marks=marks, typed={"name": Typed(after="window", text="ann\n")})
+    seen = slow.model_copy(update={"screen": screen})
+    assert technique.change.learning is not None
+    learning = technique.change.learning(seen)
+    assert learning.rootfs is not None and learning.rootfs.preload is not None and learning.rootfs.preload.record
+    assert learning.check is not None and learning.check.console == r"bootlab: fact preload\.end"
+    with pytest.raises(InputError, match="printed no list of habits"):
+        technique.change.apply(seen, NOTHING)
+    changed = applied("rootfs_preload", seen, replace(NOTHING, facts=habits()))
+    assert changed.rootfs is not None and changed.rootfs.preload is not None and changed.rootfs.preload.text == KNOWN
+    assert "reads for sessions already" in why_not("rootfs_preload", changed)
+    assert technique.proof.prove(evidence(**{"preload.bytes": "4096"}), evidence()) is Effect.PROVEN
+    assert technique.proof.prove(evidence(**{"preload.bytes": "0"}), evidence()) is Effect.NONE
 
 
 def _learned() -> Measured:
