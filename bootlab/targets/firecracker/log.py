@@ -38,7 +38,8 @@ class LogPipe:
         self._rest = b""
         self._on_boot_timer = on_boot_timer
         os.mkfifo(path, 0o600)
-        self._fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        # Open for writing as well: a pipe whose last writer has gone would be at its end, and readable, for ever.
+        self._fd = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         asyncio.get_running_loop().add_reader(self._fd, self.read)
 
     def read(self) -> None:

@@ -66,3 +66,28 @@ def test_a_log_that_never_ends_is_cut_and_counted(tmp_path: Path, monkeypatch) -
     log, _ = read_rows(tmp_path, "x" * 5000 + "\n")
     assert len(log.text) == 1000 and log.dropped == 4001
     assert not os.path.exists(f"/proc/self/fd/{log._fd}")
+
+
+class CountedPipe(LogPipe):
+    """Counts how often there was something to read."""
+
+    reads = 0
+
+    def read(self) -> None:
+        self.reads += 1
+        super().read()
+
+
+def test_a_firecracker_that_has_ended_keeps_nobody_busy(tmp_path: Path) -> None:
+    async def follow() -> int:
+        log = CountedPipe(tmp_path / "log", lambda t_ns: None)
+        with open(tmp_path / "log", "wb", buffering=0) as file:
+            file.write(b"its last row\n")
+        await asyncio.sleep(0.1)
+        reads = log.reads
+        log.close()
+        assert bytes(log.text) == b"its last row\n"
+        return reads
+
+    # In a storm a machine that ended early stands there until the last one is up.
+    assert asyncio.run(follow()) <= 2
