@@ -182,7 +182,13 @@ def exit_words(code: int | None) -> str:
     """Return how a process ended; `code` is as in subprocess, None while nobody knows."""
     if code is None:
         return "no message"
-    return f"killed by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"exit code {code}"
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"killed by signal {-code} ({signal.Signals(-code).name})"
+    except ValueError:
+        # A real-time signal: of those only the first and the last have a name.
+        return f"killed by signal {-code}"
 
 
 @contextlib.contextmanager

@@ -42,6 +42,8 @@ def test_its_console_comes_to_its_end_and_its_last_words_are_kept(tmp_path: Path
 
     assert asyncio.run(followed()) == (3, b"one\n", "why")
     assert (exit_words(3), exit_words(-9)) == ("exit code 3", "killed by signal 9 (SIGKILL)")
+    # A real-time signal has no name, and whoever waits for the end must hear of it all the same.
+    assert exit_words(-40) == "killed by signal 40"
 
 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
