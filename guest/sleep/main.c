@@ -236,6 +236,9 @@ static int hibernate(const char *device)
 	fd = open_device(device, &at);
 	if (fd < 0)
 		return fail(device, fd);
+	r = read_block(fd, 0);
+	if (r || (r = note_find_room(block, (uint64_t)at)))
+		return fail(r == -ENOSPC ? "two blocks behind the swap area" : "swap area", r);
 	/* Before it is used for swapping: then it is the kernel's alone to write to. */
 	r = write_note(fd, at);
 	if (r)
@@ -260,9 +263,11 @@ static int hibernate(const char *device)
 
 static int suspend(void)
 {
-	int r;
+	int r = file_write("/sys/power/mem_sleep", "deep");
 
-	file_write("/sys/power/mem_sleep", "deep");
+	/* A kernel without that file knows no other way; one that refuses the word would only idle. */
+	if (r && r != -ENOENT)
+		return fail("S3 (deep)", r);
 	make_mark("suspending");
 	r = file_write("/sys/power/state", "mem");
 	if (r)

@@ -12,6 +12,20 @@
 #include "kept/header.h"
 
 static const char FIRST[] = "bootlab-hibernation 1\n";
+static const char SWAP[] = "SWAPSPACE2";
+
+/* Of the swap header (linux/swap.h): the number of its last page. */
+enum { LAST_PAGE_AT = 1028, SWAP_AT = NOTE_SIZE - (sizeof SWAP - 1) };
+
+int note_find_room(const char first[NOTE_SIZE], uint64_t at)
+{
+	uint32_t last;
+
+	if (memcmp(first + SWAP_AT, SWAP, sizeof SWAP - 1))
+		return -EINVAL;
+	memcpy(&last, first + LAST_PAGE_AT, sizeof last);
+	return ((uint64_t)last + 1) * NOTE_SIZE <= at ? 0 : -ENOSPC;
+}
 
 void note_kernel(char ret[KERNEL_MAX])
 {
@@ -87,7 +101,7 @@ int note_check(const char note[NOTE_SIZE], const char *kernel, int (*stamp)(cons
 		return why(ret, "its note is missing or damaged");
 	line = note + sizeof FIRST - 1;
 	if (strncmp(line, "kernel ", 7) || strncmp(line + 7, kernel, size) || line[7 + size] != '\n')
-		return why(ret, "it is of another kernel: %.*s", (int)strcspn(line, " \n") + 40, line);
+		return why(ret, "it is of another kernel: %.*s", (int)strcspn(line + 7, "\n"), line + 7);
 	for (line = strchr(line, '\n') + 1; line < end; line = strchr(line, '\n') + 1)
 		if (check_device(line, stamp, ret))
 			return -1;

@@ -15,6 +15,7 @@
 #define BOOTLAB_SLEEP_NOTE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "clone/stamps.h"
 
@@ -22,6 +23,12 @@ enum { NOTE_SIZE = 4096, KERNEL_MAX = 200, REFUSAL_MAX = 160 };
 
 /* "RELEASE VERSION" of the kernel that runs. */
 void note_kernel(char ret[KERNEL_MAX]);
+
+/*
+ * Whether a note may be written at `at` of a device that begins with `first`. 0; -EINVAL: there is no swap area on it, and something
+ * else perhaps that a note would be written over; -ENOSPC: its swap area is in the way.
+ */
+int note_find_room(const char first[NOTE_SIZE], uint64_t at);
 
 /* 0; -ENOSPC: there are more file systems than lines. */
 int note_write(const char *kernel, const struct stamps *stamps, char ret[NOTE_SIZE]);
