@@ -24,7 +24,7 @@ def test_a_vm_that_takes_long_to_make_has_the_host_settings_beside_it() -> None:
     making, slots, exits, faults = advice([trace(30)] * 3, ProcessUse(0, 0, 4000, 2), 128, SLOW_HOST)
     assert "30.000 ms" in making and "mount -o remount,favordynmods /sys/fs/cgroup" in making
     assert "kvm.nx_huge_pages is Y" in making
-    assert "changed 1 times, for 2.000 ms" in slots and "1 times (KVM_RUN)" in exits
+    assert "changed 1 times, for 2.000 ms" in slots and "firmware" not in slots and "1 times (KVM_RUN)" in exits
     assert "4002 page faults" in faults and "32768 pages" in faults and "are never here" in faults
 
 
@@ -44,3 +44,17 @@ def test_series_are_of_several_boots_and_leave_the_guest_out() -> None:
     assert request_series([trace(1)]) == ()
     found = {one.name: one.values for one in request_series([trace(1), trace(30)])}
     assert found == {"KVM_CREATE_VM": (1e6, 30e6), "KVM_SET_USER_MEMORY_REGION": (2e6, 2e6)}
+
+
+def test_a_mitigation_that_is_off_leaves_the_thread_that_is_moved() -> None:
+    host = KvmSettings("/sys/fs/cgroup", favordynmods=True, nx_huge_pages="N", huge_pages="always")
+    assert "kvm.nx_huge_pages is N" in advice([trace(30)], None, 128, host)[0]
+
+
+def test_memory_slots_count_by_either_request_and_many_are_firmwares() -> None:
+    names = ["KVM_SET_USER_MEMORY_REGION2", "_IOC(_IOC_WRITE, 0xae, 0x49, 0xa0)"] * 3
+    rows = [
+        f"7 100.{at:09} ioctl(8<anon_inode:kvm-vm>, {name}, 0x7ffd) = 0 <0.001000000>" for at, name in enumerate(names)
+    ]
+    slots = advice([parse(rows, Tally())], None, 128, FAST_HOST)[1]
+    assert "changed 6 times, for 6.000 ms" in slots and "firmware" in slots

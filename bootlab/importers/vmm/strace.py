@@ -3,7 +3,8 @@
     strace -f -y --absolute-timestamps=format:unix,precision:ns --syscall-times=ns -e trace=ioctl -o FILE VMM ...
 
 A row is `PID TIME ioctl(8<anon_inode:kvm-vm>, KVM_CREATE_VCPU, 0) = 9<anon_inode:kvm-vcpu:0> <0.000123456>`; one that
-another thread's row came between is two, `<unfinished ...>` and `<... ioctl resumed>`. Forms of strace 6.1.
+another thread's row came between is two, `<unfinished ...>` and `<... ioctl resumed>`. Forms of strace 6.1, which has
+no name for what came to KVM later: `_IOC(_IOC_WRITE, 0xae, 0x49, 0xa0)`.
 """
 
 import re
@@ -26,7 +27,8 @@ _CLOCK: Final = Clock("host", 1)
 _S: Final = 1_000_000_000
 _HEAD = r"(?:(?P<thread>\d{1,9}) {1,7})?(?P<seconds>\d{1,12})\.(?P<part>\d{3,9}) "
 _CALL = re.compile(
-    _HEAD + r"ioctl\((?P<fd>\d{1,7})(?:<(?P<file>[^>]{0,200})>)?, (?P<name>KVM_[A-Z0-9_]{2,60})(?P<rest>.*)"
+    _HEAD + r"ioctl\((?P<fd>\d{1,7})(?:<(?P<file>[^>]{0,200})>)?, "
+    r"(?:(?P<name>KVM_[A-Z0-9_]{2,60})|_IOC\([A-Z_|]{1,40}, 0xae, (?P<number>0x[0-9a-f]{1,2}), \w{1,8}\))(?P<rest>.*)"
 )
 _RESUMED = re.compile(_HEAD + r"<\.\.\. ioctl resumed>(?P<rest>.*)")
 _ROW = re.compile(_HEAD + r"\S")
@@ -46,6 +48,8 @@ class Calls:
     """By request, of all calls; of a trace with very many of them `spans` has the first alone."""
     failed: Counter[str] = field(default_factory=Counter)
     """Request and error -> how often."""
+    untimed: int = 0
+    """Calls whose rows do not say how long they took; they count as nothing."""
     first_run_ns: int | None = None
     begun_ns: int | None = None
     """The first row's time, since 1970."""
@@ -68,6 +72,10 @@ def read(source: Source, options: Options) -> Recording:
         raise source.expected("rows such as `812 1764197590.123456789 ioctl(3</dev/kvm>, KVM_CREATE_VM, 0) = 8 <0.05>`")
     more = sum(calls.counts.values()) - len(calls.spans)
     notes = ["strace stops the VMM at each of its calls: what takes many short ones is shown longer than it is."]
+    if calls.untimed:
+        notes.append(
+            f"{calls.untimed} calls have no length, and are shown as 0: strace -T writes it, --syscall-times=ns."
+        )
     if more:
         notes.append(f"{more} calls beyond the first {MOST_SPANS} are in the sums, and not on the timeline.")
     return Recording(
@@ -82,7 +90,7 @@ def read(source: Source, options: Options) -> Recording:
 
 
 def parse(rows: Iterable[str], tally: Tally) -> Calls:
-    """Return the calls in the rows of a trace; a call that never came back lasts to the last row."""
+    """Return the calls in the rows of a trace; one that never came back lasts to its thread's next row, or the last."""
     calls = Calls()
     waiting: dict[str, tuple[int, re.Match[str]]] = {}
     for row in rows:
@@ -95,15 +103,23 @@ def parse(rows: Iterable[str], tally: Tally) -> Calls:
             elif row.strip():
                 tally.leave_out("no row of strace's with a time in seconds")
             continue
-        tally.used("rows of ioctl")
         t_ns, thread = _time(calls, found), found["thread"] or ""
+        began = waiting.pop(thread, None)
         if "name" not in found.groupdict():
-            if (began := waiting.pop(thread, None)) is not None:
-                _keep(calls, began[0], began[1], found["rest"], t_ns)
-        elif found["rest"].rstrip().endswith("<unfinished ...>"):
-            waiting[thread] = (t_ns, found)
+            if began is None:
+                tally.aside("ends of calls that are no requests to KVM, or began before the trace")
+                continue
+            _keep(calls, began[0], began[1], found["rest"], t_ns)
         else:
-            _keep(calls, t_ns, found, found["rest"], t_ns)
+            if began is not None:
+                # Its end is missing; the thread has gone on since.
+                _keep(calls, began[0], began[1], "", t_ns)
+            if found["rest"].rstrip().endswith("<unfinished ...>"):
+                waiting[thread] = (t_ns, found)
+            else:
+                calls.untimed += _TOOK.search(found["rest"]) is None
+                _keep(calls, t_ns, found, found["rest"], t_ns)
+        tally.used("rows of ioctl")
     for t_ns, found in waiting.values():
         _keep(calls, t_ns, found, "", max(calls.last_ns, t_ns))
     calls.spans.sort(key=lambda span: span.start_ns)
@@ -114,7 +130,7 @@ def _keep(calls: Calls, t_ns: int, found: re.Match[str], rest: str, last_ns: int
     took = _TOOK.search(rest)
     end_ns = t_ns + _ns(took) if took is not None else last_ns
     calls.last_ns = max(calls.last_ns, end_ns)
-    name, file = found["name"], (found["file"] or "").removeprefix("anon_inode:")
+    name, file = found["name"] or f"KVM request {found['number']}", (found["file"] or "").removeprefix("anon_inode:")
     if (failed := _FAILED.search(rest)) is not None:
         calls.failed[f"{name} {failed['error']}"] += 1
     about = found["rest"].removesuffix("<unfinished ...>").lstrip(", ").partition(") = ")[0].strip(" )")
@@ -169,6 +185,9 @@ def _facts(calls: Calls) -> dict[str, str]:
 
 
 IMPORTER: Final = Importer(
-    name="vmm-strace", title="strace of a VMM: its ioctls of KVM (strace -f -y -o FILE)", recognise=recognise, read=read
+    name="vmm-strace",
+    title="strace of a VMM: its ioctls of KVM (strace -f -y -ttt -T -o FILE)",
+    recognise=recognise,
+    read=read,
 )
 """Before importers of plain text, of which this is some."""

@@ -1,5 +1,9 @@
 """strace of a VMM: its requests to KVM with their times, the way to the first KVM_RUN, calls that are cut in two."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from bootlab.importers.reading.source import FormatError
@@ -58,3 +62,36 @@ def test_a_row_that_is_damaged_costs_only_itself(row: str) -> None:
 def test_a_trace_without_kvm_is_refused() -> None:
     with pytest.raises(FormatError, match="KVM_CREATE_VM"):
         read_text(IMPORTER, "7 100.000000000 ioctl(3, TCGETS, 0) = 0 <0.1>\n")
+
+
+def test_calls_without_a_length_are_told_and_those_without_an_end_are_kept() -> None:
+    rows = [
+        "7 100.000000 ioctl(3</dev/kvm>, KVM_CREATE_VM, 0) = 8<anon_inode:kvm-vm>",
+        "8 100.010000 ioctl(9<anon_inode:kvm-vcpu:0>, KVM_RUN <unfinished ...>",
+        "8 100.020000 ioctl(9<anon_inode:kvm-vcpu:0>, KVM_RUN <unfinished ...>",
+        "9 100.030000 <... ioctl resumed>) = 0 <0.000001>",
+        "8 100.040000 <... ioctl resumed>, 0) = 0 <0.020000>",
+    ]
+    calls = parse(rows, Tally())
+    assert calls.untimed == 1
+    assert [(one.start_ns, one.end_ns) for one in calls.of(RUN)] == [(10_000_000, 20_000_000), (20_000_000, 40_000_000)]
+    recording = read_text(IMPORTER, "\n".join(rows) + "\n")
+    assert any(note.startswith("1 calls have no length, and are shown as 0") for note in recording.notes)
+
+
+def test_the_options_that_its_title_names_make_a_trace_that_is_read(tmp_path: Path) -> None:
+    # Of a file that is no KVM: what counts is how strace writes a row, also of a request that is younger than strace.
+    program = """
+import fcntl, os
+for number in (0xae01, 0x40a0ae49):
+    try:
+        fcntl.ioctl(os.open("/dev/null", 0), number, 0)
+    except OSError:
+        pass
+"""
+    options = IMPORTER.title.partition("(strace ")[2].partition(" -o FILE)")[0].split()
+    subprocess.run(["strace", *options, "-o", tmp_path / "trace", sys.executable, "-c", program], check=True)
+    recording = read_text(IMPORTER, (tmp_path / "trace").read_text())
+    names = [span.name for span in recording.timeline.spans]
+    assert names[0] == CREATE_VM and names[1] in ("KVM request 0x49", "KVM_SET_USER_MEMORY_REGION2")
+    assert not any("no length" in note for note in recording.notes)
