@@ -28,8 +28,6 @@ from bootlab.targets.target import TRACE, ConsoleBytes, Ended, EndReason, Opened
 _FORMAT: Final = 1
 _SHOWN: Final = 160
 _HINT: Final = "docs/persistence.md says what the guest has to start once it is ready"
-_FOUND_IN_FILE: Final = 256
-"""So many bytes of a file are looked for in an image; a file system may lay the rest elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,7 @@ def _content(shop: Workshop, system: System, path: str | None) -> bytes:
         return b""
     for entry in root_entries_of(shop, system, "rootfs"):
         if f"/{entry.path.strip('/')}" == path and entry.data:
-            return entry.data[:_FOUND_IN_FILE]
+            return entry.data
     raise InputError(f"power_on.fault_file: {path} is no file in [rootfs], or an empty one")
 
 

@@ -17,7 +17,7 @@ from bootlab.system.board.setup import BoardSetup
 from bootlab.system.booted import Booted, Check
 from bootlab.system.bootloader import Bootloader, Card, Flash
 from bootlab.system.complaint import complaints
-from bootlab.system.content import Initramfs, Rootfs
+from bootlab.system.content import FileSystem, Initramfs, Rootfs
 from bootlab.system.disk_image import DiskImage
 from bootlab.system.disk_model import DiskModel
 from bootlab.system.kernel import Kernel, KernelEntry
@@ -35,7 +35,7 @@ from bootlab.system.machine import (
 )
 from bootlab.system.network import Network
 from bootlab.system.part import TEXT, Part, matching
-from bootlab.system.power_on import KEEPS_RAM, PowerOn, PowerOnKind
+from bootlab.system.power_on import KEEPS_RAM, Fault, PowerOn, PowerOnKind
 from bootlab.system.screen.screen import DISPLAYS, GuestScreen
 from bootlab.system.snapshot import Snapshot
 from bootlab.system.target.asked_machine import asked_defaults
@@ -192,7 +192,7 @@ class System(Part):
     def _expect_kept_ram(self) -> None:
         kind = self.power_on.kind if self.power_on is not None else None
         kept = self.rootfs.kept_ram if self.rootfs is not None else None
-        if kind is not None and self.clock.kind is not ClockKind.VIRTUAL:
+        if kind not in (None, PowerOnKind.COLD) and self.clock.kind is not ClockKind.VIRTUAL:
             raise ValueError('power_on: what a boot before leaves is kept on the virtual clock: clock.kind = "virtual"')
         if kind in KEEPS_RAM and kept is None:
             raise ValueError(f'power_on.kind = "{kind}" finds a root in kept RAM: rootfs.device = "kept-ram"')
@@ -231,6 +231,13 @@ class System(Part):
             raise ValueError(f'kernel.cmdline: power_on.kind = "hibernated" needs resume={self.swap_device}')
         if self.rootfs is not None and self.rootfs.device not in ("virtio-blk", "nvme", "scsi"):
             raise ValueError(f'power_on.kind = "hibernated" goes with no rootfs.device = "{self.rootfs.device}"')
+        if self.power_on.fault is Fault.ROOT_CHANGED and (
+            self.rootfs is None or self.rootfs.filesystem is not FileSystem.EXT4
+        ):
+            raise ValueError(
+                'power_on.fault = "root-changed" mounts the [rootfs] elsewhere and writes to it: '
+                'rootfs.filesystem = "ext4"'
+            )
 
     def _expect_wakes(self) -> None:
         asked = 'power_on.kind = "suspended"'

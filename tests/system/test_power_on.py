@@ -106,6 +106,19 @@ def test_a_machine_that_cannot_hibernate_is_refused(tmp_path: Path, old: str, ne
     assert said in caught.value.message
 
 
+def test_a_root_that_nobody_can_mount_and_change_is_refused_before_a_boot_leaves_an_image(tmp_path: Path) -> None:
+    text = sleeper().replace('kind = "hibernated"', 'kind = "hibernated"\nfault = "root-changed"')
+    read(tmp_path, text)
+    with pytest.raises(InputError, match='rootfs.filesystem = "ext4"'):
+        read(tmp_path, text.replace("[[disks]]", 'filesystem = "erofs"\n[[disks]]', 1))
+
+
+def test_a_machine_that_finds_nothing_may_be_on_any_clock(tmp_path: Path) -> None:
+    text = SYSTEM.replace('device = "kept-ram"\nkept_ram = { size_mib = 8 }\n', "")
+    cold = '[power_on]\nkind = "cold"\n[clock]\nkind = "wall"\n[booted]'
+    assert read(tmp_path, text.replace("[booted]", cold)).power_on is not None
+
+
 def test_a_root_that_finds_nothing_cannot_be_found(tmp_path: Path) -> None:
     text = SYSTEM.replace('device = "kept-ram"\nkept_ram = { size_mib = 8 }\n', "")
     with pytest.raises(InputError, match='rootfs.device = "kept-ram"'):

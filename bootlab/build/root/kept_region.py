@@ -26,6 +26,8 @@ DISK, PLAN_FILE = "disk", "plan"
 _BLOCK: Final = 4096
 _SALT: Final = bytes.fromhex("b0071ab0" * 8)
 """Any does: it is there so that trees of other systems do not fit, and here all are to repeat."""
+_FOUND_IN_FILE: Final = 256
+"""So many bytes of a file are looked for in an image; a file system may lay the rest elsewhere."""
 _HEADER: Final = re.compile(
     rb"(bootlab-kept-header 1\nstate ([a-z]{1,15})\nroot ([0-9a-f]{64})\nbytes (\d+)\n)crc ([0-9a-f]{8})\n\0*"
 )
@@ -112,9 +114,10 @@ def copy_kept_memory(left: Path, out: Path, region: KeptRam | None) -> None:
 
 
 def spoil(memory: Path, region: KeptRam, fault: Fault, content: bytes) -> None:
-    """Do to a region in a machine's memory what the fault does; `content`: what the spoilt file begins with.
+    """Do to a region in a machine's memory what the fault does; `content`: of the file that is spoilt.
 
-    Faults of the boot before have left their traces already. Raises InputError for content that is not there as it is.
+    Faults of the boot before have left their traces already. Raises InputError for content that
+    is not there as it is, or elsewhere, too.
     """
     header_at = region.start + region.size - _BLOCK
     with memory.open("r+b") as file:
@@ -124,12 +127,7 @@ def spoil(memory: Path, region: KeptRam, fault: Fault, content: bytes) -> None:
             _turn_bit(file, header_at + len("bootlab-kept-header 1\nstate "))
         elif fault is Fault.FILE_BIT:
             file.seek(region.start)
-            found = file.read(region.size).find(content) if content else -1
-            if found < 0:
-                raise InputError(
-                    "power_on.fault_file: its bytes are not in the image as they are: the file is empty, or packed",
-                    hint='rootfs.compression = "none"',
-                )
+            found = _place_of(content, file.read(region.size))
             _turn_bit(file, region.start + found)
         elif fault is Fault.OLD_IMAGE:
             file.seek(header_at)
@@ -137,6 +135,26 @@ def spoil(memory: Path, region: KeptRam, fault: Fault, content: bytes) -> None:
             assert header is not None  # a boot before has left it
             older = hashlib.sha256(header.root.encode()).hexdigest()
             _write(file, header_at, header_block(RegionHeader(header.state, older, header.bytes)))
+
+
+def _place_of(content: bytes, data: bytes) -> int:
+    """Return where a file lies in an image, by what it begins with."""
+    head = content[:_FOUND_IN_FILE]
+    found = other = data.find(head) if head else -1
+    if found < 0:
+        raise InputError(
+            "power_on.fault_file: its bytes are not in the image as they are: the file is empty, or packed",
+            hint='rootfs.compression = "none"',
+        )
+    while (other := data.find(head, other + 1)) >= 0:
+        # A file may have the same words again and again.
+        if content[other - found :][: len(head)] != head:
+            raise InputError(
+                f"power_on.fault_file: the {len(head)} bytes that it begins with are in the image more than once: "
+                "which of them are the file's is not known",
+                hint="name a file that begins with bytes of its own",
+            )
+    return found
 
 
 def _turn_bit(file: IO[bytes], at: int) -> None:

@@ -126,3 +126,18 @@ def test_a_file_that_is_packed_cannot_be_spoilt(memory: Path) -> None:
     for content in (b"not there", b""):
         with pytest.raises(InputError, match="power_on.fault_file"):
             spoil(memory, REGION, Fault.FILE_BIT, content)
+
+
+def test_a_file_that_begins_like_another_is_not_taken_for_it(memory: Path) -> None:
+    with memory.open("r+b") as file:
+        file.seek(REGION.start + 8192)
+        file.write(b"another, a file of the root too")
+    before = memory.read_bytes()
+    with pytest.raises(InputError, match="power_on.fault_file: the 9 bytes .* more than once"):
+        spoil(memory, REGION, Fault.FILE_BIT, b"a file of")
+    assert memory.read_bytes() == before
+    with memory.open("r+b") as file:
+        file.seek(REGION.start + 16384)
+        file.write(b"again " * 1000)
+    spoil(memory, REGION, Fault.FILE_BIT, b"again " * 1000)
+    assert memory.read_bytes()[REGION.start + 16384] == b"a"[0] ^ 1
