@@ -21,6 +21,7 @@ from bootlab.measure.guest.heard_console import HeardConsole
 from bootlab.measure.host.process_use import (
     ProcessUse,
     held_up_in,
+    is_there,
     read_available_kib,
     read_pressure_us,
     read_pss_kib,
@@ -45,12 +46,17 @@ class StormMachine:
     ready_ns: int | None = None
     use: ProcessUse | None = None
     pss_kib: int | None = None
+    ended_early: bool = False
+    """It was ready, and had ended by itself before the last one was up."""
     record: BootRecord | None = None
 
 
 @dataclass(slots=True)
 class Storm:
-    """What came of a storm. `held_up`: kernel function -> how often a thread of a machine was seen to wait in it."""
+    """What came of a storm. `held_up`: kernel function -> how often a machine was seen with a thread that waits in it.
+
+    `looks`: how often a machine was looked at that was not up yet.
+    """
 
     machines: list[StormMachine]
     held_up: Counter[str] = field(default_factory=Counter)
@@ -133,6 +139,7 @@ class _RunningStorm:
         await self._all_up.wait()
         if pid is not None:
             machine.pss_kib = read_pss_kib(pid)
+            machine.ended_early = not is_there(pid)
 
     async def _launch(self, machine: StormMachine, prepared: Prepared, directory: Path, patience: float) -> None:
         wait_s = (self._begun_ns + machine.due_ns - time.monotonic_ns()) / 1e9
@@ -163,10 +170,10 @@ class _RunningStorm:
     async def _look(self) -> None:
         while not self._all_up.is_set():
             await asyncio.sleep(_LOOK_S)
-            self._storm.looks += 1
             for opened in list(self._rising.values()):
                 if (pid := _pid(opened)) is not None:
-                    self._storm.held_up.update(held_up_in(pid))
+                    self._storm.looks += 1
+                    self._storm.held_up.update(set(held_up_in(pid)))
 
 
 @dataclass(frozen=True, slots=True)

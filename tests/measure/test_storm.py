@@ -128,6 +128,12 @@ def test_one_that_fails_holds_up_nobody(tmp_path: Path) -> None:
     assert [one.ready_ns is None for one in found.machines] == [False, True, False]
 
 
+def test_one_that_ended_before_the_last_was_up_is_told(tmp_path: Path) -> None:
+    found = storm(tmp_path, ["echo bootlab: mark ready; sleep 0.1", GOOD, GOOD.replace("0.1", "1")])
+    assert [one.ended_early for one in found.machines] == [True, False, False]
+    assert found.machines[0].pss_kib is None and all(one.ready_ns is not None for one in found.machines)
+
+
 def test_one_that_cannot_be_opened_ends_the_storm_and_every_machine(tmp_path: Path) -> None:
     pids: list[int] = []
     with pytest.raises(InputError, match="cannot be opened"):

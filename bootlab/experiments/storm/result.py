@@ -46,6 +46,8 @@ class StormBoot(Document):
     major_faults: int | None
     pss_kib: int | None
     """Its memory with all machines up, shared pages divided."""
+    ended_early: bool = Field(default=False, exclude_if=lambda value: not value)
+    """It was ready, and had ended by itself before the last one was up: its memory is in no figure."""
     run: str
 
 
@@ -70,8 +72,9 @@ class StormResult(Document):
     elsewhere_ns: int
     """Of all machines up to ready: their hungriest thread on a CPU, ready but without one, and neither."""
     held_up: dict[str, int]
-    """Kernel function -> how often a thread was seen held up in it."""
+    """Kernel function -> how often a machine was seen with a thread held up in it."""
     looks: int
+    """How often a machine that was not up yet was looked at, every 200 ms each."""
     pressure_us: dict[str, int]
     """For how long some task of the host was held up for want of cpu, memory, io (PSI)."""
     host_memory_kib: int
@@ -146,9 +149,8 @@ def serialised_by(result: StormResult) -> list[str]:
         known = next((words for part, words in CAUSES if part in function), None)
         words = f"{known} ({function})" if known is not None else f"the host's kernel, in {function}"
         seen[words] = seen.get(words, 0) + times
-    chances = result.looks * max(1, result.number)
     for words, times in seen.items():
-        if (share := times / max(1, chances)) >= 0.02:
+        if (share := times / max(1, result.looks)) >= 0.02:
             weighed.append((share, f"{words}: seen in {share:.0%} of looks"))
     own = result.own_cpu_ns / max(1, result.took_ns)
     if own >= _HALF:
@@ -178,5 +180,6 @@ def _machine(one: StormMachine) -> StormBoot:
         minor_faults=None if use is None else use.minor_faults,
         major_faults=None if use is None else use.major_faults,
         pss_kib=one.pss_kib,
+        ended_early=one.ended_early,
         run=record.run,
     )

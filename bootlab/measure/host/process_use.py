@@ -37,6 +37,12 @@ def read_use(pid: int) -> ProcessUse:
     return ProcessUse(*hungriest, *faults)
 
 
+def is_there(pid: int) -> bool:
+    """Return whether a process lives; one that has ended and was not asked for yet does not."""
+    fields = _stat(_PROC / str(pid) / "stat")
+    return bool(fields) and fields[0] not in ("Z", "X")
+
+
 def read_pss_kib(pid: int) -> int | None:
     """Return a process' memory, each page divided by how many processes share it; None where Linux does not tell."""
     with suppress(OSError, ValueError, IndexError):

@@ -26,6 +26,10 @@ def storm_view(run: Run, result: StormResult) -> View:
                   ("waiting for something else", result.elsewhere_ns))  # fmt: skip
         lines.append("their time: " + ", ".join(f"{name} {percent(part, whole)}%" for name, part in shares))
     lines.append(_memory(result))
+    if gone := sum(one.ended_early for one in result.machines):
+        lines.append(
+            Text(f"{gone} machines were ready, and ended before the last was up: no memory of theirs", style="yellow")
+        )
     if result.pressure_us:
         held = ", ".join(f"{name} {us / 1e3:.0f} ms" for name, us in result.pressure_us.items())
         lines.append(f"some task of this host held up for want of: {held} (PSI)")
