@@ -19,6 +19,9 @@ _EXAMPLE = "examples/debian-cloud.toml is a whole system file, docs/systems.md d
 _FOLDERS = ("directory", "boots", "metadata", "extensions")
 """Keys that hold the path of a folder; every other path is a file's."""
 
+_OF_FIRECRACKER = ("target.binary", "target.socket")
+"""Keys of files that need not be there: the target says what is wrong with its program, and makes its socket."""
+
 Moved = Callable[[str, Path], Path | None]
 """Where a path of a system file is to be looked for: key and absolute path -> path; None: it is not made yet."""
 
@@ -100,13 +103,15 @@ def _resolve_paths(document: dict[str, Any], file: Path, moved: Moved | None) ->
     for key, holder, name in list(_places_of_paths(document)):
         if isinstance(holder[name], str):
             holder[name] = str(file.parent / holder[name])
-            if moved is not None:
+            if moved is not None and key != "target.socket":
                 there = moved(key, Path(os.path.abspath(holder[name])))
                 if there is None:
                     continue
                 holder[name] = str(there)
             kind = key.partition("[")[0] if isinstance(name, int) else name
             wanted = "folder" if kind in _FOLDERS else "file"
+            if key in _OF_FIRECRACKER:
+                continue
             if (special := special_kind(Path(holder[name]))) is not None:
                 missing.append(f"{brief(key)}: {special}, not a {wanted}: {brief(holder[name])}")
             elif not _is_there(Path(holder[name]), kind):
@@ -135,6 +140,12 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
         for name in names:
             if name in holder:
                 yield f"{key}.{name}", holder, name
+    target = table(document.get("target"))
+    # A program without a slash is one that PATH finds.
+    if "/" in str(target.get("binary", "")):
+        yield "target.binary", target, "binary"
+    if "socket" in target:
+        yield "target.socket", target, "socket"
     for part in ("initramfs", "rootfs"):
         coldplug = table(table(document.get(part)).get("coldplug"))
         if "devices" in coldplug:

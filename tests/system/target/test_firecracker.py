@@ -37,6 +37,14 @@ def test_a_short_file_is_a_whole_machine(tmp_path: Path) -> None:
     assert system.target.mmds == tmp_path / "metadata.json"
 
 
+def test_program_and_socket_are_relative_to_the_file_and_need_not_be_there(tmp_path: Path) -> None:
+    target = read(tmp_path, 'binary = "./release/firecracker"\nsocket = "api.sock"').target
+    assert isinstance(target, Firecracker)
+    assert (target.binary, target.socket) == (f"{tmp_path}/release/firecracker", f"{tmp_path}/api.sock")
+    named = read(tmp_path, 'binary = "firecracker-1.15"').target
+    assert isinstance(named, Firecracker) and named.binary == "firecracker-1.15", "PATH finds it"
+
+
 @pytest.mark.parametrize(
     ("more", "key"),
     [
