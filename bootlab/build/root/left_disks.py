@@ -86,12 +86,13 @@ def _change_kernel(swap: Path, page: int) -> None:
     run([*argv, f"count={page + 1}", f"if={swap}", f"of={block}"], package="qemu-utils")
     text = block.read_bytes().rpartition(b"crc ")[0].replace(b"\nkernel ", b"\nkernel other-", 1)
     block.write_bytes((text + b"crc %08x\n" % zlib.crc32(text)).ljust(_PAGE, b"\0"))
-    _change(swap, f"write -s {block} {page * _PAGE} {_PAGE}")
+    _change(swap, f"write -s {block.name} {page * _PAGE} {_PAGE}")
     block.unlink()
 
 
 def _change(overlay: Path, command: str) -> None:
-    run(["qemu-io", "-f", "qcow2", "-c", command, overlay], package="qemu-utils")
+    # It cuts a command at each blank, also at those of a path: so nothing in it has the folder in its name.
+    run(["qemu-io", "-f", "qcow2", "-c", command, overlay.name], cwd=overlay.parent, package="qemu-utils")
 
 
 def _cut_at(swap: Path) -> int:

@@ -1,0 +1,50 @@
+"""What is done to the disks of a machine that hibernated, by QEMU's own tools."""
+
+import subprocess
+import zlib
+from pathlib import Path
+
+from bootlab.build.root.left_disks import spoil_disks
+from bootlab.system import Fault
+
+SIZE = 1 << 20
+NOTE_AT = SIZE - 8192
+
+
+def overlay(folder: Path, pieces: dict[int, bytes]) -> Path:
+    """Return what a guest wrote to a disk: these bytes, at these places."""
+    folder.mkdir()
+    (folder / "raw").write_bytes(bytes(SIZE))
+    with (folder / "raw").open("r+b") as file:
+        for at, data in pieces.items():
+            file.seek(at)
+            file.write(data)
+    path = folder / "disk0.qcow2"
+    subprocess.run(["qemu-img", "convert", "-O", "qcow2", folder / "raw", path], check=True)
+    return path
+
+
+def content(path: Path) -> bytes:
+    """Return all that is on a disk."""
+    subprocess.run(["qemu-img", "convert", "-O", "raw", path, path.with_suffix(".all")], check=True)
+    return path.with_suffix(".all").read_bytes()
+
+
+def test_a_note_of_another_kernel_is_whole_also_in_a_folder_with_a_blank_in_its_name(tmp_path: Path) -> None:
+    text = b"bootlab-hibernation 1\nkernel 6.1 #1\n"
+    before = {0: b"swap", NOTE_AT: text + b"crc %08x\n" % zlib.crc32(text), NOTE_AT + 4096: b"random"}
+    path = overlay(tmp_path / "my disks, and more", before)
+    spoil_disks(path, SIZE, None, Fault.OTHER_KERNEL)
+    after = content(path)
+    other = b"bootlab-hibernation 1\nkernel other-6.1 #1\n"
+    assert after[NOTE_AT : NOTE_AT + 4096].rstrip(b"\0") == other + b"crc %08x\n" % zlib.crc32(other)
+    assert after[:4] == b"swap" and after[NOTE_AT + 4096 :].startswith(b"random")
+
+
+def test_an_image_that_was_cut_has_its_first_half_and_the_note(tmp_path: Path) -> None:
+    half = 131072
+    path = overlay(tmp_path / "disks", {0: b"a" * half, half: b"b" * half, NOTE_AT: b"note"})
+    spoil_disks(path, SIZE, None, Fault.IMAGE_CUT)
+    after = content(path)
+    assert after[:half] == b"a" * half and not after[2 * half : NOTE_AT].strip(b"\0")
+    assert b"b" not in after[half + 65536 :] and after[NOTE_AT:].startswith(b"note")
