@@ -10,7 +10,7 @@ from bootlab.system.content import Compression, Content, FileSystem, Initramfs, 
 from bootlab.system.disk_image import DiskImage
 from bootlab.system.disk_model import DiskModel
 from bootlab.system.file import read_system
-from bootlab.system.kernel import Kernel, KernelBuild, KernelEntry
+from bootlab.system.kernel import Kernel, KernelBuild, KernelEntry, add_words
 from bootlab.system.machine import (
     Accelerator,
     Attachment,
@@ -102,6 +102,7 @@ __all__ = [
     "SerialLine",
     "Typed",
     "Snapshot",
+    "add_words",
     "read_system",
     "words_of",
 ]

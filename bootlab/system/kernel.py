@@ -1,13 +1,23 @@
 """The kernel: an image, a package, or a build from source."""
 
+import re
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Final, Self
 
 from pydantic import Field, model_validator
 
 from bootlab.system.part import LINE, TEXT, Part
 from bootlab.system.source_build import SourceBuild
+
+_FOR_INIT: Final = re.compile(r"(?:^|\s)--(?=\s|$)")
+
+
+def add_words(cmdline: str, *words: str) -> str:
+    """Return a kernel command line with these words at the end of what is the kernel's: behind `--` all is init's."""
+    init = _FOR_INIT.search(cmdline)
+    own, rest = (cmdline, "") if init is None else (cmdline[: init.start()], cmdline[init.start() :].strip())
+    return " ".join(part for part in (own, *words, rest) if part).strip()
 
 
 class KernelEntry(StrEnum):

@@ -20,7 +20,7 @@ from bootlab.system.complaint import complaints
 from bootlab.system.content import FileSystem, Initramfs, Rootfs
 from bootlab.system.disk_image import DiskImage
 from bootlab.system.disk_model import DiskModel
-from bootlab.system.kernel import Kernel, KernelEntry
+from bootlab.system.kernel import Kernel, KernelEntry, add_words
 from bootlab.system.kvm import expect_kvm
 from bootlab.system.machine import (
     Accelerator,
@@ -376,8 +376,8 @@ class System(Part):
         return range(self.board.memory_at, self.board.memory_at + (self.machine.memory_mib << 20))
 
     def with_cmdline(self, *words: str) -> "System":
-        """Return this system with `words` added at the end of the kernel command line."""
-        return self.with_part("kernel", cmdline=" ".join([self.kernel.cmdline, *words]).strip())
+        """Return this system with `words` added at the end of the kernel's own words on its command line."""
+        return self.with_part("kernel", cmdline=add_words(self.kernel.cmdline, *words))
 
     def with_options(self, **options: str) -> "System":
         """Return this system with options of the kernel to build changed, as in `SMP="n"`.

@@ -69,6 +69,11 @@ def test_changes_make_a_new_value(tmp_path: Path) -> None:
     quiet = system.with_cmdline("quiet", "loglevel=0")
     assert quiet.kernel.cmdline == "console=ttyS0 quiet loglevel=0"
     assert system.kernel.cmdline == "console=ttyS0"
+    # Behind -- the kernel reads nothing any more: all is its init's.
+    assert system.with_part("kernel", cmdline="a=--b -- single").with_cmdline("quiet").kernel.cmdline == (
+        "a=--b quiet -- single"
+    )
+    assert system.with_part("kernel", cmdline="-- single").with_cmdline("quiet").kernel.cmdline == "quiet -- single"
     assert system.with_part("machine", vcpus=2).machine.vcpus == 2
     with pytest.raises(InputError, match="machine.vcpus"):
         system.with_part("machine", vcpus=-1)

@@ -10,7 +10,17 @@ from pathlib import Path
 
 from bootlab.network.addresses import GUEST_MAC, mac_words
 from bootlab.snapshot.identity import FILE_NAME
-from bootlab.system import Accelerator, Attachment, Board, BootFiles, ClockKind, MachineType, PageSize, System
+from bootlab.system import (
+    Accelerator,
+    Attachment,
+    Board,
+    BootFiles,
+    ClockKind,
+    MachineType,
+    PageSize,
+    System,
+    add_words,
+)
 from bootlab.system.shape import shape_properties
 from bootlab.targets.qemu.exact_devices import device_options, machine_options, modelled_options
 from bootlab.targets.qemu.huge_pages import wanted_pages
@@ -176,14 +186,14 @@ def _kernel(system: System, files: BootFiles, more: str) -> list[str]:
     argv = ["-kernel", str(files.kernel)]
     if files.initramfs is not None:
         argv += ["-initrd", str(files.initramfs)]
-    if words := f"{_cmdline(system)} {more}".strip():
+    if words := add_words(_cmdline(system), more):
         argv += ["-append", words]
     return argv
 
 
 def _cmdline(system: System) -> str:
     kept = system.rootfs.kept_ram if system.rootfs is not None else None
-    return system.kernel.cmdline if kept is None else f"{system.kernel.cmdline} {kept.word}".strip()
+    return system.kernel.cmdline if kept is None else add_words(system.kernel.cmdline, kept.word)
 
 
 def _image(system: System, files: BootFiles, *, lasting: bool) -> list[str]:
