@@ -10,8 +10,8 @@ from typing import Any, Final
 from bootlab.errors import BootFailed
 from bootlab.system.part import brief
 
-_DEADLINE_S: Final = 20.0
-"""Of one request; making a VM is the longest, 0.3 s under an emulated KVM."""
+_DEADLINE_S: Final = 120.0
+"""Of one request; making a VM is the longest: 0.3 s under an emulated KVM, and in a storm many stand in one queue."""
 _LARGEST: Final = 1 << 20
 """Bytes of an answer."""
 

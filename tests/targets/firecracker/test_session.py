@@ -21,6 +21,8 @@ from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import read_system
+from bootlab.targets.firecracker import session
+from bootlab.targets.machine_process import MachineProcess
 from tests.build.kernel.test_image import elf
 from tests.targets.firecracker.fake import RECORDING
 
@@ -192,6 +194,20 @@ def test_one_that_hangs_is_ended_at_its_deadline(made: Made, monkeypatch: pytest
     tell(monkeypatch, console="Linux version 6.1.0\n")
     record = made.boot(deadline_s=1)
     assert record.outcome is Outcome.HUNG and not made.left()
+
+
+@pytest.mark.parametrize("target", ["", "api = false"])
+def test_one_that_stood_without_a_cpu_has_longer_to_start(
+    made: Made, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    monkeypatch.setattr(session, "_START_S", 0.0)
+    monkeypatch.setattr(session, "_LET_GO_S", 0.0)
+    monkeypatch.setattr(MachineProcess, "withheld_s", lambda process: 60.0)
+    record = made.boot(target)
+    assert record.outcome is Outcome.READY and not record.detail
+    monkeypatch.setattr(MachineProcess, "withheld_s", lambda process: 0.0)
+    record = made.boot(target)
+    assert ("log does not say" if target else "no answer on its API socket") in record.detail
 
 
 def test_a_socket_that_is_in_use_or_left_over_is_told(made: Made) -> None:

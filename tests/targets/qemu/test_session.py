@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import BootFailed, MissingTool
+from bootlab.targets.machine_process import MachineProcess
 from bootlab.targets.qemu.session import QemuSession
 from bootlab.targets.target import EndReason
 
@@ -53,6 +54,18 @@ def test_a_qemu_that_ends_at_once_without_a_word_is_told_by_how_it_ended(path: P
     (path / "setpriv").write_text("#!/bin/sh\nkill -SEGV $$\n")
     (path / "setpriv").chmod(0o755)
     with pytest.raises(BootFailed, match=r"did not start: killed by signal 11 \(SIGSEGV\)"):
+        open_session(tmp_path / "stderr")
+
+
+@pytest.mark.parametrize("withheld_s", [0.0, 60.0])
+def test_a_qemu_that_stood_without_a_cpu_has_longer_to_answer(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, withheld_s: float
+) -> None:
+    (path / "setpriv").write_text("#!/bin/sh\nPATH=/usr/bin:/bin\nsleep 0.3\nexit 7\n")
+    (path / "setpriv").chmod(0o755)
+    monkeypatch.setattr("bootlab.targets.qemu.session._CONNECT_S", 0.0)
+    monkeypatch.setattr(MachineProcess, "withheld_s", lambda process: withheld_s)
+    with pytest.raises(BootFailed, match="exit code 7" if withheld_s else "no answer on its control socket"):
         open_session(tmp_path / "stderr")
 
 
