@@ -60,8 +60,9 @@ def copy_as(output: Path, path: Path) -> None:
 
 
 def write_text(option: str, output: Path, text: str) -> None:
-    """Write a file whose place was looked at before; `option` names it. Raises StoreError."""
+    """Write a file whose place was looked at before, and make its folder; `option` names it. Raises StoreError."""
     with _told(output, option):
+        output.parent.mkdir(parents=True, exist_ok=True)
         output.write_text(text, encoding="utf-8")
 
 

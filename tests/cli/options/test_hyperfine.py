@@ -22,6 +22,14 @@ def test_two_series_on_record_are_written(tmp_path: Path, capsys: pytest.Capture
     assert capsys.readouterr().err == ""
 
 
+def test_a_folder_that_is_not_there_yet_is_made(tmp_path: Path) -> None:
+    # What was looked at before a series of an hour must hold behind it.
+    store, output = Store(tmp_path / "runs"), tmp_path / "results" / "today" / "boots.json"
+    first = measure_run(store)
+    words = ["compare", str(first.path), str(first.path), "--runs", str(store.root), "--hyperfine", str(output)]
+    assert run(words) == 0 and json.loads(output.read_text())["results"]
+
+
 def test_a_folder_is_refused_before_anything_is_done(tmp_path: Path) -> None:
     store = Store(tmp_path / "runs")
     first = measure_run(store)
