@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,4 +53,12 @@ int header_read(const char block[HEADER_SIZE], struct header *ret)
 		return -EBADMSG;
 	*ret = read;
 	return 0;
+}
+
+int header_expect_trial(const struct header *header, const char *root, uint64_t bytes)
+{
+	/* Of one that was passed before nothing changes. */
+	bool begun = !strcmp(header->state, "trying") || !strcmp(header->state, "valid");
+
+	return begun && !strcmp(header->root, root) && header->bytes == bytes ? 0 : -ENOTRECOVERABLE;
 }

@@ -27,6 +27,12 @@ struct header {
 /* 0; -ENODATA: nothing but zeros is there; -EBADMSG: something else, or damaged. */
 int header_read(const char block[HEADER_SIZE], struct header *ret);
 
+/*
+ * Whether a start out of a region with this header may be said to have become ready: 0; -ENOTRECOVERABLE: none was begun from that
+ * image, and what lies there is not to be trusted for it.
+ */
+int header_expect_trial(const struct header *header, const char *root, uint64_t bytes);
+
 void header_write(const struct header *header, char ret[HEADER_SIZE]);
 
 /* CRC-32 as of zlib. */

@@ -255,10 +255,13 @@ static void stand_back(void)
 /* The system is ready, and its root is in the RAM. */
 static int pass_trial(const char *region, const struct plan *plan)
 {
-	struct header header = { .state = "valid", .bytes = plan->bytes };
-	int r;
+	struct header header;
+	int r = region_read_header(region, plan, &header);
 
-	memcpy(header.root, plan->root, sizeof header.root);
+	/* That the root is not from the disk is told by a file in /dev, which may be missing for want of room. */
+	if (r || (r = header_expect_trial(&header, plan->root, plan->bytes)))
+		return why("no start out of it is on trial: %s", strerror(-r));
+	strcpy(header.state, "valid");
 	r = region_write_header(region, plan, &header);
 	return r ? why("its header cannot be written: %s", strerror(-r)) : 0;
 }

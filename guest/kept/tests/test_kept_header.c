@@ -42,8 +42,24 @@ static void test_lost_and_full(void)
 	CHECK(header_read(block, &again) == -EBADMSG);
 }
 
+static void test_trial(void)
+{
+	struct header header = { .state = "trying", .root = ROOT, .bytes = 8192 };
+
+	CHECK(!header_expect_trial(&header, ROOT, 8192));
+	CHECK(header_expect_trial(&header, ROOT, 4096) && header_expect_trial(&header, "00", 8192));
+	strcpy(header.state, "valid");
+	CHECK(!header_expect_trial(&header, ROOT, 8192));
+	/* What was refused, or is half there, stays so whoever says that the system is ready. */
+	strcpy(header.state, "bad");
+	CHECK(header_expect_trial(&header, ROOT, 8192));
+	strcpy(header.state, "filling");
+	CHECK(header_expect_trial(&header, ROOT, 8192));
+}
+
 int main(void)
 {
+	test_trial();
 	CHECK(crc32_of("123456789", 9) == 0xcbf43926);
 	test_whole();
 	test_every_bit();
