@@ -4,7 +4,8 @@ import subprocess
 import zlib
 from pathlib import Path
 
-from bootlab.build.root.left_disks import spoil_disks
+from bootlab.build.cache import Cache
+from bootlab.build.root.left_disks import make_swap, spoil_disks
 from bootlab.system import Fault
 
 SIZE = 1 << 20
@@ -48,3 +49,19 @@ def test_an_image_that_was_cut_has_its_first_half_and_the_note(tmp_path: Path) -
     after = content(path)
     assert after[:half] == b"a" * half and not after[2 * half : NOTE_AT].strip(b"\0")
     assert b"b" not in after[half + 65536 :] and after[NOTE_AT:].startswith(b"note")
+
+
+def test_a_swap_disk_that_is_made_here_has_room_for_the_note_of_the_guest(tmp_path: Path) -> None:
+    guest = Path(__file__).parents[3] / "guest"
+    (tmp_path / "room.c").write_text(
+        '#include "sleep/note.h"\n#include <stdlib.h>\n#include <unistd.h>\n'
+        "int main(int argc, char **argv) { char first[NOTE_SIZE]; "
+        "return read(0, first, sizeof first) != sizeof first || note_find_room(first, strtoull(argv[1], 0, 10)); }\n"
+    )
+    sources = [tmp_path / "room.c", guest / "sleep/note.c", guest / "kept/header.c"]
+    subprocess.run(["cc", "-D_GNU_SOURCE", f"-I{guest}", "-o", tmp_path / "room", *sources], check=True)
+    swap = make_swap(3, Cache(tmp_path / "cache"))
+    at = swap.stat().st_size - 8192
+    for place, code in ((at, 0), (at - 4096, 1)):
+        with swap.open("rb") as file:
+            assert subprocess.run([tmp_path / "room", str(place)], stdin=file, check=False).returncode == code
