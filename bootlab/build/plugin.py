@@ -17,7 +17,8 @@ _DEADLINE_S = 300.0
 def find_plugin(shop: Workshop) -> Path:
     """Return the plugin's path: $BOOTLAB_PLUGIN, else that of the checkout, else one that is built into the cache.
 
-    Raises MissingTool when it has not been built, or there is no compiler; ProgramFailed with the compiler's words.
+    Raises MissingTool when it has not been built, or a checkout's sources are newer, or there is no compiler;
+    ProgramFailed with the compiler's words.
     """
     named = os.environ.get("BOOTLAB_PLUGIN")
     if INSTALLED and not named:
@@ -25,7 +26,16 @@ def find_plugin(shop: Workshop) -> Path:
     path = Path(named or BUILT_PLUGIN)
     if not path.is_file():
         raise MissingTool(f"{path}: the QEMU plugin is not built", hint="make setup builds it")
+    if not named and (newer := _newer_source(path)) is not None:
+        raise MissingTool(f"{path}: the QEMU plugin is older than {newer}", hint="make setup builds it anew")
     return path
+
+
+def _newer_source(built: Path) -> Path | None:
+    """Return a source that has changed since, as make would see it: figures of both would have one name."""
+    built_ns = built.stat().st_mtime_ns
+    sources = (path for path in sorted(PLUGIN.rglob("*.[ch]")) if path.parent.name != "tests")
+    return next((path for path in (PLUGIN / "Makefile", *sources) if path.stat().st_mtime_ns > built_ns), None)
 
 
 def _built(shop: Workshop) -> Path:

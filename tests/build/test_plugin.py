@@ -1,6 +1,7 @@
 """Where the compiled QEMU plugin is looked for, and that an installed bootlab builds it once."""
 
 import ctypes
+import os
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,29 @@ def test_a_plugin_that_is_not_there_is_named_with_what_builds_it(
     with pytest.raises(MissingTool, match="none.so: the QEMU plugin is not built") as missing:
         find_plugin(shop)
     assert missing.value.hint == "make setup builds it"
+
+
+def test_a_plugin_older_than_its_sources_is_refused_with_the_newer_one(
+    shop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BOOTLAB_PLUGIN", raising=False)
+    sources, built = tmp_path / "plugin", tmp_path / "bootlab-plugin.so"
+    (sources / "tests").mkdir(parents=True)
+    for name in ("Makefile", "marks.c", "tests/test_marks.c"):
+        (sources / name).write_text("")
+        os.utime(sources / name, ns=(1000, 1000))
+    built.write_bytes(b"")
+    os.utime(built, ns=(1000, 1000))
+    monkeypatch.setattr(plugin, "PLUGIN", sources)
+    monkeypatch.setattr(plugin, "BUILT_PLUGIN", built)
+    os.utime(sources / "tests/test_marks.c", ns=(2000, 2000))
+    assert find_plugin(shop) == built
+    os.utime(sources / "marks.c", ns=(2000, 2000))
+    with pytest.raises(MissingTool, match=r"the QEMU plugin is older than .*/marks\.c") as old:
+        find_plugin(shop)
+    assert old.value.hint == "make setup builds it anew"
+    monkeypatch.setenv("BOOTLAB_PLUGIN", str(built))
+    assert find_plugin(shop) == built, "whoever names one knows which"
 
 
 def test_an_empty_word_names_none(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
