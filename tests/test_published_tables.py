@@ -84,3 +84,12 @@ def test_a_command_wider_than_a_window_stands_in_a_block_of_its_own() -> None:
     ]
     assert folded[0].endswith(" \\")
     assert all(len(line) <= 120 and line.startswith("    ") for line in folded)
+
+
+def test_a_command_that_reads_the_run_of_another_stands_below_it() -> None:
+    command = ["try", "steady.toml", "initramfs_pruned", "--audit", "1"]
+    two = Published(document="docs/x.md", first=["audit", "steady.toml"], command=command, files=[])
+    assert command_line(two).split("\n") == [
+        "    bootlab audit steady.toml",
+        "    bootlab try steady.toml initramfs_pruned --audit 1",
+    ]

@@ -32,7 +32,8 @@ def _main() -> int:
     tables = read_published()
     if asked.list:
         for name, table in tables.items():
-            print(f"{name}  {table.document}  bootlab {shlex.join(table.command)}")
+            words = [one for one in (table.first, table.command) if one]
+            print(f"{name}  {table.document}  {'; '.join(f'bootlab {shlex.join(one)}' for one in words)}")
         return 0
     if asked.check:
         faults = list(find_faults(tables))
@@ -50,7 +51,7 @@ def _main() -> int:
     try:
         for name in asked.names:
             table, inputs = tables[name], inputs_now(tables[name])
-            command = shlex.join(table.command)
+            command = f"{shlex.join(table.first)}; {shlex.join(table.command)}"
             if command not in measured:
                 measured[command] = _reported(asked.run) if asked.run else _measured(table)
             tables[name] = _written(name, table, measured[command], inputs)
@@ -64,8 +65,9 @@ def _main() -> int:
 def _measured(table: Published) -> str:
     """Return the tables of a new run of the command."""
     with tempfile.TemporaryDirectory() as folder:
-        print(f"publish: bootlab {shlex.join(table.command)}", flush=True)
-        subprocess.run([BOOTLAB, *table.command, "--runs", folder], check=True, cwd=ROOT)
+        for words in filter(None, (table.first, table.command)):
+            print(f"publish: bootlab {shlex.join(words)}", flush=True)
+            subprocess.run([BOOTLAB, *words, "--runs", folder], check=True, cwd=ROOT)
         return _reported("last", "--runs", folder)
 
 

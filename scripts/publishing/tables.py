@@ -23,6 +23,8 @@ class Published(BaseModel):
     document: str
     command: list[str]
     """The words after `bootlab`."""
+    first: list[str] = []
+    """Those of a command before it, whose run it reads as the first on record; none if empty."""
     files: list[str]
     """Globs of the files of the tree that decide its figures."""
     tables: int | None = None
@@ -52,10 +54,15 @@ def inputs_now(table: Published, root: Path = ROOT) -> dict[str, str]:
 
 
 def command_line(table: Published) -> str:
-    """Return the command that measures a table, as the document says it above the table."""
+    """Return the commands that measure a table, as the document says them above the table."""
     command = f"bootlab {shlex.join(table.command)}"
-    if len(command) + len("``:") <= _WINDOW:
+    if not table.first and len(command) + len("``:") <= _WINDOW:
         return f"`{command}`:"
+    words = [f"bootlab {shlex.join(table.first)}"] * bool(table.first) + [command]
+    return "\n".join(_folded(one) for one in words)
+
+
+def _folded(command: str) -> str:
     lines = textwrap.wrap(command, _WINDOW - len(" \\"), initial_indent=" " * 4, subsequent_indent=" " * 8)
     return " \\\n".join(lines)
 
