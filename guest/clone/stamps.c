@@ -36,6 +36,14 @@ bool mount_line_read(const char *line, char source[STAMP_PATH], char mounted_at[
 	return rest && rest[1] == '/' && copy_word(rest + 1, strcspn(rest + 1, " \n"), source);
 }
 
+bool mount_line_has_device(const char *line)
+{
+	const char *rest = strstr(line, " - ");
+
+	rest = rest ? strchr(rest + 3, ' ') : NULL;
+	return rest && rest[1] == '/';
+}
+
 static bool read_stamp(int fd, char *ret)
 {
 	return pread(fd, ret, STAMP_SIZE, 0) == STAMP_SIZE;
@@ -82,6 +90,8 @@ void stamps_take(struct stamps *ret)
 	while (fgets(line, sizeof line, file))
 		if (mount_line_read(line, source, mounted_at))
 			add(ret, source, mounted_at);
+		else if (mount_line_has_device(line))
+			ret->left_out++; /* a name that there is no room for */
 	fclose(file);
 }
 

@@ -33,4 +33,7 @@ const struct stamp *stamps_find_changed(const struct stamps *stamps);
 /* Where a line of /proc/self/mountinfo says that a device is mounted; false: it says nothing that is of use. */
 bool mount_line_read(const char *line, char source[STAMP_PATH], char mounted_at[STAMP_PATH]);
 
+/* Whether what it mounts is named by a path, be that of use or too long. */
+bool mount_line_has_device(const char *line);
+
 #endif

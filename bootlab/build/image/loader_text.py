@@ -2,19 +2,24 @@
 
 import re
 
+from bootlab.system.kernel import add_words
+
 GRUB, ENTRY, LOADER_CONF = "grub.cfg", "entry", "loader.conf"
 """The kinds of text: GRUB's menu, an entry of the Boot Loader Specification, systemd-boot's loader.conf."""
 INITRAMFS = "initramfs"
 """What is no text."""
 
-_LINUX = re.compile(r"^(\s*linux(?:16|efi)?\s+\S.*?)[ \t]*$", re.MULTILINE)
+_LINUX = re.compile(r"^(\s*linux(?:16|efi)?[ \t]+\S+)([^\n]*?)[ \t]*$", re.MULTILINE)
 _TIMEOUT = re.compile(r"^(\s*set\s+timeout\s*=\s*).*$", re.MULTILINE)
-_OPTIONS = re.compile(r"^(options[ \t].*?)[ \t]*$", re.MULTILINE)
+_OPTIONS = re.compile(r"^(options)[ \t]+(.*?)[ \t]*$", re.MULTILINE)
+_FOR_INIT = "--"
 _CONF_TIMEOUT = re.compile(r"^timeout\b.*$\n?", re.MULTILINE)
 
 
 def changed(kind: str, text: str, *, words: str, menu_s: int | None) -> str:
     """Return `text` with `words` behind those of every kernel in it, and its menu shown for `menu_s` seconds.
+
+    Words behind `--` are init's, and stay behind them.
 
     "" and None change nothing; neither does what this kind of text does not say.
     """
@@ -24,8 +29,8 @@ def changed(kind: str, text: str, *, words: str, menu_s: int | None) -> str:
         lines = list(_OPTIONS.finditer(text))
         if not lines:
             return f"{text.rstrip()}\noptions {words}\n"
-        last = lines[-1]
-        return f"{text[: last.start()]}{last[1]} {words}{text[last.end() :]}"
+        last = next((line for line in lines if _FOR_INIT in line[2].split()), lines[-1])
+        return f"{text[: last.start()]}{last[1]} {add_words(last[2], words)}{text[last.end() :]}"
     if kind == LOADER_CONF and menu_s is not None:
         return f"timeout {menu_s}\n{_CONF_TIMEOUT.sub('', text)}"
     return text
@@ -33,7 +38,7 @@ def changed(kind: str, text: str, *, words: str, menu_s: int | None) -> str:
 
 def _grub(text: str, words: str, menu_s: int | None) -> str:
     if words:
-        text = _LINUX.sub(lambda found: f"{found[1]} {words}", text)
+        text = _LINUX.sub(lambda found: f"{found[1]} {add_words(found[2], words)}", text)
     if menu_s is None:
         return text
     if _TIMEOUT.search(text):

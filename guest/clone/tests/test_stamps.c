@@ -16,12 +16,16 @@ static void test_lines(void)
 		"", "36", "36 35 0:5 / /proc rw - proc proc rw\n", "36 35 0:1 / / rw - rootfs none rw\n",
 		"36 35 254:0 / /mnt rw ext4 /dev/vda rw\n", "36 35 254:0 / /mnt rw - ext4\n",
 	};
-	char source[STAMP_PATH], mounted_at[STAMP_PATH];
+	char source[STAMP_PATH], mounted_at[STAMP_PATH], long_line[STAMP_PATH + 64];
 
 	CHECK(mount_line_read(whole, source, mounted_at));
 	CHECK(!strcmp(source, "/dev/vda") && !strcmp(mounted_at, "/mnt"));
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
 		CHECK(!mount_line_read(none[i], source, mounted_at));
+	/* What there is no room for is a file system on a device all the same, and is counted. */
+	snprintf(long_line, sizeof long_line, "36 35 254:0 / /mnt rw - ext4 /dev/%0*d rw\n", STAMP_PATH, 1);
+	CHECK(!mount_line_read(long_line, source, mounted_at) && mount_line_has_device(long_line));
+	CHECK(mount_line_has_device(whole) && !mount_line_has_device(none[1]) && !mount_line_has_device(none[2]));
 }
 
 static void test_changed(void)

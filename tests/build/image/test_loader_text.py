@@ -24,6 +24,15 @@ def test_an_entry() -> None:
     assert parse_entry(changed(ENTRY, "linux /a\n", words="x", menu_s=None), "a").words == "x"
 
 
+@pytest.mark.parametrize("kernel", ["linux /a ro -- single", "\tlinuxefi   /a  ro  --  single  ", "linux /a -- single"])
+def test_words_of_init_stay_behind_the_kernels(kernel: str) -> None:
+    text = changed(GRUB, f"menuentry a {{\n{kernel}\n}}\n", words="quiet", menu_s=None)
+    (entry,) = parse_grub_menu(text).entries
+    assert entry.words.split()[-3:] == ["quiet", "--", "single"]
+    entries = "linux /a\noptions ro\noptions x -- single\noptions more\n"
+    assert parse_entry(changed(ENTRY, entries, words="y", menu_s=None), "a").words == "ro x y -- single more"
+
+
 def test_loader_conf() -> None:
     text = changed(LOADER_CONF, "default a\ntimeout 5\neditor no\n", words="x", menu_s=0)
     assert parse_loader_conf(text) == (0, "a") and "editor no" in text and "timeout 5" not in text
