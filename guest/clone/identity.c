@@ -62,6 +62,8 @@ static int read_key(struct slice key, struct slice value, struct identity *ident
 		return parse_number(value, 1, INT64_MAX, &identity->time_us);
 	if (slice_is(key, "name"))
 		return read_name(value, identity->name);
+	if (slice_is(key, "held"))
+		return read_name(value, identity->held);
 	if (slice_is(key, "machine-id"))
 		return read_id(value, identity->machine_id);
 	if (slice_is(key, "seed")) {

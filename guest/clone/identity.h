@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who a guest is to be, as the host says it in QEMU's fw_cfg file opt/bootlab/clone, which is of the same size for every clone:
+ * Who a guest is to be, as the host says it in QEMU's fw_cfg file opt/bootlab/clone, or on a drive of this size alone:
  *
  *   bootlab-clone 1
  *   number 3                 from 1; without this line the guest is no clone, and the rest does not count
@@ -9,6 +9,7 @@
  *   name NAME                host name
  *   machine-id HEX           32 digits
  *   mac AA:BB:CC:DD:EE:FF    of the first network card
+ *   held NAME                the machine is about to be kept at this mark: wait there until the text says something else
  *   end
  *
  * and line feeds up to its size. A key may be missing: then the clone keeps what it had.
@@ -30,6 +31,7 @@ struct identity {
 	uint8_t mac[IDENTITY_MAC];
 	char name[IDENTITY_NAME + 1]; /* empty: not said */
 	char machine_id[IDENTITY_ID + 1]; /* empty: not said */
+	char held[IDENTITY_NAME + 1]; /* the mark to wait at; empty: none */
 };
 
 /* 0, or -EINVAL: the text is no identity, or cut; `line` is the number of the line that is wrong. */

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "change.h"
-#include "fw_cfg.h"
 #include "identity.h"
 #include "mark.h"
 #include "stamps.h"
+#include "told.h"
 
 #define AFTER_WAKING "/etc/bootlab/after-waking"
 
@@ -56,12 +56,20 @@ __attribute__((noreturn)) static void refuse(const char *what, const char *where
 		pause();
 }
 
-static int read_identity(const struct fw_cfg *fw_cfg, struct identity *ret)
+/* A host that cannot stop a machine at an instruction says `held`: whoever reads on after that is a clone, or was let go. */
+static int read_identity(const struct told *told, const char *mark, struct identity *ret)
 {
 	unsigned line = 0;
-	int r = fw_cfg_read(fw_cfg, text, sizeof text);
+	int r;
 
-	return r ? r : identity_read(text, sizeof text, ret, &line);
+	for (;;) {
+		r = told_read(told, text, sizeof text);
+		if (!r)
+			r = identity_read(text, sizeof text, ret, &line);
+		/* Reading waits for the host as it is: a sleep would be part of every clone's waking. */
+		if (r || strcmp(ret->held, mark))
+			return r;
+	}
 }
 
 static unsigned failed(const char *step, int r)
@@ -102,7 +110,7 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "snapshot";
 	struct identity identity = { 0 };
 	const struct stamp *changed;
-	struct fw_cfg fw_cfg;
+	struct told told;
 	unsigned wrong;
 	int r;
 
@@ -111,9 +119,9 @@ int main(int argc, char **argv)
 		return argc == 2 && !strcmp(name, "--help") ? 0 : EXIT_USE;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	r = fw_cfg_open(&fw_cfg);
+	r = told_open(&told);
 	if (r && r != -ENOENT)
-		printf("bootlab: clone: fw_cfg: %s: a clone of this machine would not know that it is one\n", strerror(-r));
+		printf("bootlab: clone: fw_cfg: %s, and no drive: a clone of this machine would not know that it is one\n", strerror(-r));
 	sync();
 	stamps_take(&stamps);
 	if (stamps.left_out)
@@ -122,7 +130,7 @@ int main(int argc, char **argv)
 	make_mark(name);
 	if (r)
 		return 0;
-	r = read_identity(&fw_cfg, &identity);
+	r = read_identity(&told, name, &identity);
 	if (r)
 		refuse("who this clone is cannot be read: ", strerror(-r));
 	if (!identity.number)

@@ -48,6 +48,16 @@ static void test_no_clone(void)
 	CHECK(!identity.number && !identity.has_seed && !identity.has_mac && !identity.name[0] && !identity.machine_id[0]);
 }
 
+static void test_held(void)
+{
+	static const char text[] = "bootlab-clone 1\nheld snapshot\nend\n";
+	struct identity identity;
+	unsigned line;
+
+	CHECK(!read_text(text, strlen(text), &identity, &line));
+	CHECK(!identity.number && !strcmp(identity.held, "snapshot"));
+}
+
 static void test_cut_off_is_none(void)
 {
 	struct identity identity;
@@ -75,6 +85,7 @@ static void test_mistakes(void)
 		{ "bootlab-clone 1\nmac 52:54:00:0a:0b\nend\n", 2 },
 		{ "bootlab-clone 1\nname 12345678901234567890123456789012345678901234567890123456789012345\nend\n", 2 },
 		{ "bootlab-clone 1\ntime_us -5\nend\n", 2 },
+		{ "bootlab-clone 1\nheld\nend\n", 2 },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -91,6 +102,7 @@ int main(void)
 {
 	test_whole();
 	test_no_clone();
+	test_held();
 	test_cut_off_is_none();
 	test_mistakes();
 	return 0;
