@@ -46,6 +46,7 @@ Watcher = Callable[[Progress], None]
 class Engine:
     """Runs jobs into one run's directory. `place`: where they run; this host, one a core, where nothing else is said.
 
+    `side_by_side`: boots on the wall clock run beside each other, too, as many as the place has room for.
     With `reuse`, a virtual-clock boot whose key the run has on record is not booted again: it would be identical.
     """
 
@@ -56,8 +57,10 @@ class Engine:
         place: BootPlace | None = None,
         reuse: bool = False,
         watcher: Watcher = lambda progress: None,
+        side_by_side: bool = False,
     ) -> None:
         self.run = run
+        self._side_by_side = side_by_side
         self._reuse = reuse
         self._known = {record.key: record for record in _finished(run)} if reuse else {}
         self._place = place or Here()
@@ -82,9 +85,10 @@ class Engine:
     def boot_all(self, jobs: Sequence[Job]) -> list[BootRecord]:
         """Return the record of each job, in order. Raises Interrupted on Ctrl-C, after every machine has ended."""
         wall = any(job.prepared.system.clock.kind is not ClockKind.VIRTUAL for job in jobs)
+        alone = wall and not self._side_by_side
         began = time.monotonic()
         records: dict[str, BootRecord] = {}
-        pool = ThreadPoolExecutor(max_workers=1 if wall else self._place.asked_ahead, thread_name_prefix="boot")
+        pool = ThreadPoolExecutor(max_workers=1 if alone else self._place.asked_ahead, thread_name_prefix="boot")
         try:
             pending: dict[Future[tuple[BootRecord, bool]], Job] = {pool.submit(self._one, job): job for job in jobs}
             while pending:

@@ -18,6 +18,7 @@ def counted_from_snapshot(trace: PluginTrace | None, restored: Restored | None) 
     """Return a clone's trace counted from where it was kept; any other as it is."""
     if trace is None or restored is None:
         return trace
+    assert restored.instructions is not None  # of whatever has a trace
     return trace.since(Stamp(restored.t_ns, restored.instructions))
 
 

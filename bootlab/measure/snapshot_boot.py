@@ -16,11 +16,11 @@ from bootlab.measure.guest.heard_console import HeardConsole
 from bootlab.measure.host.deadline import deadline
 from bootlab.measure.record_files import store_error, write_whole
 from bootlab.measure.session_events import SessionEvents
-from bootlab.profile.recorded.trace import Stamp, read_trace
+from bootlab.profile.recorded.trace import read_trace
 from bootlab.snapshot.asked import KeepRequest
 from bootlab.snapshot.refusals import MANIFEST, RAM, MemoryForm, SnapshotManifest, hash_file
 from bootlab.targets.boot_key import boot_values
-from bootlab.targets.target import TRACE, ConsoleBytes, Ended, OpenedMachine, Prepared, StandsStill
+from bootlab.targets.target import TRACE, ConsoleBytes, Ended, MarkReached, OpenedMachine, Prepared, StandsStill
 
 _LAST_LINES = 160
 
@@ -43,7 +43,7 @@ def keep(prepared: Prepared, at: str, form: MemoryForm, places: Places) -> Snaps
     try:
         making.mkdir()
         stood = asyncio.run(_boot(prepared.kept_at(KeepRequest(at, making, form)), places.boot))
-        if form is MemoryForm.FILE:
+        if form is not MemoryForm.MAPPED_RAM:
             # It was laid out as a whole, and most of a guest's memory was never touched.
             _leave_zeros_out(making / RAM)
         files = {path.name: hash_file(path) for path in sorted(making.iterdir())}
@@ -51,12 +51,14 @@ def keep(prepared: Prepared, at: str, form: MemoryForm, places: Places) -> Snaps
             system=prepared.system.name,
             at=at,
             t_ns=stood.t_ns,
+            late_ns=stood.late_ns,
             instructions=stood.instructions,
             seed=prepared.system.seed,
             form=form,
             told=prepared.system.snapshot is not None,
             values=boot_values(prepared.system),
             hashes=prepared.hashes,
+            host=prepared.kept_with,
             files=files,
         )
         write_whole(making / MANIFEST, manifest.model_dump_json(by_alias=True, indent=1) + "\n")
@@ -77,38 +79,58 @@ def _leave_zeros_out(path: Path) -> None:
     whole.unlink()
 
 
-async def _boot(prepared: Prepared, directory: Path) -> Stamp:
+@dataclass(frozen=True, slots=True)
+class _Stood:
+    """Where the machine stood: since power-on, and how far past its mark at most. `instructions`: None if uncounted."""
+
+    t_ns: int
+    late_ns: int
+    instructions: int | None
+
+
+async def _boot(prepared: Prepared, directory: Path) -> _Stood:
     assert prepared.keeping is not None
     heard = HeardConsole(prepared)
+    at = prepared.keeping.at
     try:
         async with prepared.open(directory, []) as machine:
             heard.begin(await machine.session.power_on(), machine.session.byte_ns)
-            await _follow(prepared, machine, heard)
+            held_ns = await _follow(prepared, machine, heard)
     finally:
         (directory / "console.log").write_bytes(heard.raw)
+    if held_ns is not None:
+        t_ns = heard.guest.marks[at]
+        return _Stood(t_ns, max(0, held_ns - heard.zero_ns - t_ns), None)
     trace = read_trace(directory / TRACE)
-    at = prepared.keeping.at
     stood = trace.guest_marks.get(at) or trace.marks.get(at)
     if stood is None:
         raise BootFailed(f"the machine stood still, and its trace has no mark {at}")
-    return stood
+    return _Stood(stood.t_ns, 0, stood.instructions)
 
 
-async def _follow(prepared: Prepared, machine: OpenedMachine, heard: HeardConsole) -> None:
+async def _follow(prepared: Prepared, machine: OpenedMachine, heard: HeardConsole) -> int | None:
+    # Returns when it was made to stand still, on the host's clock; None where it did so by itself.
     assert prepared.keeping is not None and machine.keep is not None
     session, at = machine.session, prepared.keeping.at
     events = SessionEvents(session)
     began_s, seconds = time.monotonic(), prepared.system.booted.deadline_s
+    held_ns = None
     try:
         async with deadline(seconds, session.withheld_s):
             while not isinstance(event := await events.next(), StandsStill):
                 if isinstance(event, ConsoleBytes):
                     heard.feed(event.data, event.t_ns)
+                elif isinstance(event, MarkReached):
+                    heard.reach(event.name, event.t_ns)
                 elif isinstance(event, Ended):
                     raise BootFailed(
                         f"mark {at}: not reached: {event.reason.value} before; {_last_words(heard)}",
                         hint="bootlab boot SYSTEM shows the marks that a boot reaches",
                     )
+                if machine.hold is not None and at in heard.guest.marks:
+                    await machine.hold()
+                    held_ns = time.monotonic_ns()
+                    break
         await machine.keep()
         await session.stop()
         while events.ended is None:
@@ -123,6 +145,7 @@ async def _follow(prepared: Prepared, machine: OpenedMachine, heard: HeardConsol
         ) from error
     finally:
         events.close()
+    return held_ns
 
 
 def _last_words(heard: HeardConsole) -> str:

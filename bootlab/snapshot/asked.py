@@ -18,13 +18,14 @@ class KeepRequest:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The machine goes on from what `folder` holds, where it stood at this time of the virtual clock.
+    """The machine goes on from what `folder` holds, where it stood at this time of its clock.
 
+    `instructions`: run up to there; None where nobody counts them.
     `identity`: who it is to be; None for a system that cannot be told, all of whose clones are one machine.
     """
 
     folder: Path
     form: MemoryForm
     t_ns: int
-    instructions: int
+    instructions: int | None
     identity: CloneIdentity | None

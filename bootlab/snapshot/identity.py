@@ -76,6 +76,11 @@ def no_clone() -> bytes:
     return _padded(["bootlab-clone 1", "end"])
 
 
+def held(mark: str) -> bytes:
+    """Return what a guest is told that is to wait at a mark until it stands still, and reads it anew as a clone."""
+    return _padded(["bootlab-clone 1", f"held {mark}", "end"])
+
+
 NO_GENERATION: Final = "00000000-0000-4000-8000-000000000001"
 """The generation of a machine that was not restored."""
 

@@ -4,7 +4,7 @@
       snapshot.json     what it was made of, when, and the hash of each file beside it
       ram               the guest's memory, mapped by each clone for itself: read as it is touched, never written
       state             everything else of the machine, in QEMU's own form (with `mapped-ram` the memory too)
-      disk0.qcow2       what was written to a disk since power-on
+      disk0.qcow2       what was written to a disk since power-on; disk0: the disk as it was (Firecracker)
 
 A machine that goes on from half of that, or beside another disk, would do harm that nobody sees: so nothing is tried.
 """
@@ -21,7 +21,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from bootlab.document import Document
-from bootlab.errors import InputError, StoreError
+from bootlab.errors import BootFailed, InputError, StoreError
 from bootlab.kept_file import UNREADABLE, damaged, read_kept_json
 
 MANIFEST: Final = "snapshot.json"
@@ -30,6 +30,8 @@ STATE: Final = "state"
 _IN_USE: Final = "in-use"
 _AGAIN: Final = "make it anew: bootlab snapshot SYSTEM; or boot cold instead in the same command: --or-cold"
 _MOST_NAMED: Final = 4
+_SPARE_BYTES: Final = 64 << 20
+"""What a snapshot takes besides the guest's memory: the state of devices, and what was written to disks."""
 
 
 class MemoryForm(StrEnum):
@@ -39,6 +41,8 @@ class MemoryForm(StrEnum):
     """As a file that each clone maps for itself (QEMU's x-ignore-shared): a clone reads what it touches."""
     MAPPED_RAM = "mapped-ram"
     """In the state, each page at its place (QEMU's mapped-ram, from 9.0 on): a clone reads all of it."""
+    DIFF = "diff"
+    """As a file of the pages that were written to alone (Firecracker's diff snapshot): the rest are holes."""
 
     @property
     def capability(self) -> str:
@@ -61,8 +65,11 @@ class SnapshotManifest(Document):
     at: str
     """The mark at which the machine stood still."""
     t_ns: int
-    """Virtual time from power-on to there."""
-    instructions: int
+    """Time of the machine's clock from power-on to there."""
+    late_ns: int = Field(default=0, exclude_if=lambda value: not value)
+    """How far past the mark it may have run before it stood still, on the wall clock."""
+    instructions: int | None
+    """Run up to there; None on the wall clock."""
     seed: int
     form: MemoryForm
     told: bool
@@ -71,6 +78,8 @@ class SnapshotManifest(Document):
     """All of the system file that decides a boot."""
     hashes: dict[str, str]
     """sha256 of every input, tools included."""
+    host: dict[str, str] = Field(default_factory=dict, exclude_if=lambda value: not value)
+    """What of the host its state depends on, by name; nothing of an emulated machine's."""
     files: dict[str, KeptFile]
 
     @property
@@ -138,6 +147,28 @@ def expect_same_machine(
         )
 
 
+def expect_same_host(folder: Path, manifest: SnapshotManifest, host: Mapping[str, str]) -> None:
+    """Raise InputError that names what this host has otherwise than the one where the machine was kept."""
+    changed = [
+        f"{name}: {manifest.host.get(name, 'nothing')} where it was kept, {host.get(name, 'nothing')} here"
+        for name in sorted(manifest.host.keys() | host.keys())
+        if manifest.host.get(name) != host.get(name)
+    ]
+    if changed:
+        raise InputError(f"{folder}: kept on another host than this one:\n  " + "\n  ".join(changed), hint=_AGAIN)
+
+
+def expect_room(folder: Path, memory_mib: int) -> None:
+    """Raise BootFailed where a machine of so much memory cannot be kept in `folder`."""
+    needed = (memory_mib << 20) + _SPARE_BYTES
+    free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
+    if free < needed:
+        raise BootFailed(
+            f"{folder}: no room for a snapshot: {needed >> 20} MiB are needed, {free >> 20} are free",
+            hint="free some space, or put runs elsewhere with --runs DIR",
+        )
+
+
 @contextmanager
 def claim_clones(folder: Path, numbers: Iterable[int]) -> Iterator[None]:
     """Have these clones to oneself: two machines of one identity must not run at once.
@@ -167,7 +198,12 @@ def claim_clones(folder: Path, numbers: Iterable[int]) -> Iterator[None]:
 def _what_changed(name: str, before: str | None, now: str | None) -> str:
     if before is None or now is None:
         return "was not there when it was kept" if before is None else "is not there any more"
-    words = {"qemu": "another QEMU", "plugin": "another build of the plugin", "kernel": "another kernel"}
+    words = {
+        "qemu": "another QEMU",
+        "firecracker": "another Firecracker",
+        "plugin": "another build of the plugin",
+        "kernel": "another kernel",
+    }
     if name.startswith(("disk", "rootfs")):
         return "has changed: the guest had it mounted, perhaps, and would write what it remembers of it"
     return f"{words.get(name, 'another file')} ({now[:12]}, was {before[:12]})"

@@ -37,7 +37,7 @@ _STRACE: Final = (
 class MachineProcess:
     """One VMM's process from start to end. Its standard output is the console; `inherited`: descriptors it has, too.
 
-    With `trace` strace runs it, and writes there what it asks KVM for.
+    With `trace` strace runs it, and writes there what it asks KVM for. It runs in `folder`, or where we do.
     """
 
     def __init__(
@@ -48,6 +48,7 @@ class MachineProcess:
         inherited: Sequence[int] = (),
         hint: str = "",
         trace: Path | None = None,
+        folder: Path | None = None,
     ) -> None:
         self.argv = list(argv)
         self.name = argv[0]
@@ -55,7 +56,8 @@ class MachineProcess:
         self._stderr = stderr
         self._inherited = tuple(inherited)
         self._hint = hint
-        self._trace = trace
+        self._trace = None if trace is None else trace.absolute()
+        self._folder = folder
         self._process: asyncio.subprocess.Process | None = None
         self._console = -1
 
@@ -78,6 +80,7 @@ class MachineProcess:
                     stdout=write_fd,
                     stderr=errors,
                     env={**os.environ, **added},
+                    cwd=self._folder,
                     # Ctrl-C in a terminal goes to the whole foreground group; it must die by our hand, in order.
                     start_new_session=True,
                     pass_fds=self._inherited,

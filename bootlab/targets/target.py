@@ -23,6 +23,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.snapshot.asked import KeepRequest, Restored
+from bootlab.snapshot.refusals import MemoryForm
 from bootlab.system import BootFiles, System
 from bootlab.targets.boot_key import boot_key
 from bootlab.targets.launch import Launch
@@ -145,6 +146,7 @@ class OpenedMachine:
     """A machine that is not switched on yet. `tcp_port`: of this host, where its check listens.
 
     `keep` writes down a machine that stands still; None where it was not prepared for that. Raises StoreError.
+    `hold` has it stand still where it is; None where it does so at its mark by itself. Raises BootFailed.
     `power_off` presses the power button of a machine that lives; None where it was not prepared for that. Raises
     BootFailed. `ask` asks the shell of a system that has booted; where its console is that shell, `send` types.
     `launch` says what came before power-on; None where no VMM was started for it, or its host's time counts nothing.
@@ -154,6 +156,7 @@ class OpenedMachine:
     session: Session
     tcp_port: int | None = None
     keep: Callable[[], Awaitable[None]] | None = None
+    hold: Callable[[], Awaitable[None]] | None = None
     power_off: Callable[[], Awaitable[None]] | None = None
     ask: Ask | None = None
     send: Callable[[bytes], None] | None = None
@@ -215,6 +218,16 @@ class Prepared(ABC):
             f"clock.kind: a machine that runs on {self.runs_on} cannot be kept in a snapshot",
             hint='an emulated machine on the virtual clock can: clock.kind = "virtual"',
         )
+
+    @property
+    def memory_forms(self) -> tuple[MemoryForm, ...]:
+        """Return how the memory of such a machine can be kept, the usual form first."""
+        return (MemoryForm.FILE, MemoryForm.MAPPED_RAM)
+
+    @property
+    def kept_with(self) -> dict[str, str]:
+        """Return what of this host a machine that is kept depends on, by name, beside the files in `hashes`."""
+        return {}
 
     def kept_at(self, keeping: KeepRequest) -> Self:
         """Return the same boot, which stands still at a mark to be kept. Raises as `expect_keepable`."""

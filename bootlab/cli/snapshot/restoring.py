@@ -20,6 +20,7 @@ from bootlab.measure.record_files import write_json
 from bootlab.report.boots.view import boot_view
 from bootlab.report.snapshot.view import clones_view
 from bootlab.snapshot.refusals import claim_clones
+from bootlab.system import ClockKind
 from bootlab.targets.target import Prepared
 
 
@@ -87,6 +88,8 @@ def restore(prepared: Prepared, system: Path, asked: RestoreRequest, speech: Spe
                 f"--clones {asked.clones}: two machines of one identity: its clones cannot be told who they are",
                 hint="[snapshot] in the system file and clone_agent = true in its recipe: docs/snapshots.md",
             )
+        if (asked.parallel or 1) > 1 and prepared.alone is not None:
+            raise InputError(f"--parallel {asked.parallel}: {prepared.alone}")
         boots = restored_boots(found, prepared, list(asked.numbers), unread=asked.unread)
     except (InputError, StoreError) as error:
         if not asked.or_cold:
@@ -123,13 +126,20 @@ def _boot_cold(prepared: Prepared, run: Run, reason: str, speech: Speech) -> Boo
 def _restore_many(
     found: FoundSnapshot, boots: Sequence[Prepared], run: Run, asked: RestoreRequest, speech: Speech
 ) -> int:
-    with run.locked(), boot_progress(len(boots) + 1, silent=speech.json) as progress:
-        progress.note(f"{boots[0].system.name}: {len(boots)} clones, and the first once more")
-        engine = Engine(run, place=Here(asked.parallel), watcher=lambda done: progress.count_boot(done.job.label))
+    # On the wall clock nothing repeats to the nanosecond, and boots disturb each other unless that is asked for.
+    repeats = boots[0].system.clock.kind is ClockKind.VIRTUAL
+    with run.locked(), boot_progress(len(boots) + repeats, silent=speech.json) as progress:
+        progress.note(f"{boots[0].system.name}: {len(boots)} clones{', and the first once more' if repeats else ''}")
+        engine = Engine(
+            run,
+            place=Here(asked.parallel),
+            watcher=lambda done: progress.count_boot(done.job.label),
+            side_by_side=asked.parallel is not None,
+        )
         jobs = [Job(f"clone-{number:05d}", one) for number, one in zip(asked.numbers, boots, strict=True)]
         records = engine.boot_all(jobs)
         # When the first has ended: two machines of one identity never run at once.
-        again = engine.boot_all([Job(f"{jobs[0].label}-again", boots[0])])[0]
+        again = engine.boot_all([Job(f"{jobs[0].label}-again", boots[0])])[0] if repeats else None
     result = clones_result(records, again, str(found.folder), str(run.path))
     write_json(run.result, result.model_dump(mode="json", by_alias=True))
     return show(run, clones_view(run, result), json=speech.json)

@@ -30,7 +30,8 @@ def snapshot(
         MemoryForm,
         typer.Option(
             "--memory",
-            help="How its memory is kept: as a file that each clone maps, or in one file with the rest.",
+            help="How its memory is kept: as a file that each clone maps; in one file with the rest (QEMU); as a file "
+            "of the pages that were written to alone (Firecracker).",
         ),
     ] = MemoryForm.FILE,
     json: Json = False,
@@ -39,7 +40,8 @@ def snapshot(
     """Boot a system up to a mark, and keep the whole machine there: memory, devices, disks, clock.
 
     `bootlab boot SYSTEM --from RUN` goes on from it, any number of times. The machine stands still at the very
-    instruction that makes the mark, so each clone starts at the same nanosecond. Takes as much disk as the guest has
+    instruction that makes the mark, so each clone starts at the same nanosecond; under Firecracker, on the wall clock,
+    it waits there for the host to stop it. Takes as much disk as the guest has
     memory, less what it never touched.
     """
     value = open_system(system, silent=json)
@@ -50,6 +52,9 @@ def snapshot(
         prepared = prepare(open_shop(silent=json), value)
         # Before the run is on record: what cannot be kept is a mistake of the file.
         prepared.expect_keepable()
+        if memory not in prepared.memory_forms:
+            forms = ", ".join(form.value for form in prepared.memory_forms)
+            raise InputError(f"--memory {memory.value}: such a machine's memory is kept as one of: {forms}")
     run = open_store(runs).start(RunKind.SNAPSHOT, value.name, {"system": str(system), "at": mark, "memory": memory})
     if not json:
         err.print(f"booting {value.name} up to mark {mark}", soft_wrap=True)

@@ -12,6 +12,7 @@ from bootlab.snapshot.identity import CloneIdentity
 from bootlab.snapshot.refusals import (
     MANIFEST,
     SnapshotManifest,
+    expect_same_host,
     expect_same_machine,
     expect_whole,
     read_manifest,
@@ -69,6 +70,7 @@ def restored_boots(
     """
     manifest = found.manifest
     prepared = prepared.with_seed(manifest.seed)
+    expect_same_host(found.folder, manifest, prepared.kept_with)
     expect_whole(found.folder, manifest, unread=unread)
     if not unread:
         expect_same_machine(found.folder, manifest, boot_values(prepared.system), prepared.hashes)

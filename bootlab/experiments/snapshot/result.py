@@ -22,8 +22,10 @@ class SnapshotResult(Document):
     system: str
     at: str
     kept_ns: int
-    """Virtual time from power-on to the mark: what each clone need not do."""
-    instructions: int
+    """Time of the machine's clock from power-on to the mark: what each clone need not do."""
+    late_ns: int = Field(default=0, exclude_if=lambda value: not value)
+    """How far past the mark it may have run before it stood still, on the wall clock."""
+    instructions: int | None
     bytes: dict[str, int]
     """Of each file."""
     bytes_on_disk: int
@@ -45,15 +47,15 @@ class ClonesResult(Document):
     """The first of them, restored once more."""
     alike: list[str]
     """What two clones have in common that they must not, in words; empty when all are machines of their own."""
-    repeats: bool
-    """Whether the one that was restored twice did the same, to the instruction."""
+    repeats: bool | None
+    """Whether the one that was restored twice did the same, to the instruction; None on the wall clock."""
     run: str
 
     @property
     def good(self) -> bool:
         """Whether every clone was ready, all differ, and one repeats."""
         ready = all(record.outcome is Outcome.READY for record in self.boots)
-        return ready and self.repeats and not self.alike
+        return ready and self.repeats is not False and not self.alike
 
 
 def kept_result(manifest: SnapshotManifest, on_disk: int, wall_s: float, snapshot: str, run: str) -> SnapshotResult:
@@ -62,6 +64,7 @@ def kept_result(manifest: SnapshotManifest, on_disk: int, wall_s: float, snapsho
         system=manifest.system,
         at=manifest.at,
         kept_ns=manifest.t_ns,
+        late_ns=manifest.late_ns,
         instructions=manifest.instructions,
         bytes={name: file.bytes for name, file in manifest.files.items()},
         bytes_on_disk=on_disk,
@@ -73,8 +76,8 @@ def kept_result(manifest: SnapshotManifest, on_disk: int, wall_s: float, snapsho
 
 
 def clones_result(boots: Sequence[BootRecord], again: BootRecord | None, snapshot: str, run: str) -> ClonesResult:
-    """Return what clones showed; `again`: the first of them, restored once more."""
-    repeats = again is None or (are_identical([boots[0], again]) and boots[0].facts == again.facts)
+    """Return what clones showed; `again`: the first of them, restored once more; None where no clone repeats."""
+    repeats = None if again is None else (are_identical([boots[0], again]) and boots[0].facts == again.facts)
     return ClonesResult(
         system=boots[0].system,
         snapshot=snapshot,

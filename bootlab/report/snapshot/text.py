@@ -20,9 +20,13 @@ def kept(result: SnapshotResult) -> list[RenderableType]:
         if result.told
         else "no [snapshot] in the system file: all clones are one machine"
     )
+    if result.instructions is None:
+        clock, skipped = "wall", f"it stood still at most {ms(result.late_ns)} ms behind its mark"
+    else:
+        clock, skipped = "virtual", f"{count(result.instructions)} instructions that no clone runs"
     return [
-        Text(f"{visible(result.system)}  kept at {visible(result.at)}  {ms(result.kept_ns)} ms virtual", style="bold"),
-        f"{count(result.instructions)} instructions that no clone runs; {told}",
+        Text(f"{visible(result.system)}  kept at {visible(result.at)}  {ms(result.kept_ns)} ms {clock}", style="bold"),
+        f"{skipped}; {told}",
         f"bytes: {sizes}; {count(result.bytes_on_disk)} on disk",
         f"host: {result.wall_s:.1f} s",
         f"snapshot: {result.snapshot}",

@@ -34,6 +34,8 @@ class Firecracker(Part):
     """It has the device by whose byte a guest says that it is up: the mark `boot_timer`."""
     huge_pages: Literal["None", "2M"] = "None"
     """What backs the guest's memory."""
+    track_dirty_pages: bool = Field(default=False, exclude_if=lambda value: not value)
+    """KVM keeps account of the pages that the guest writes to: what `bootlab snapshot --memory diff` then keeps."""
     smt: bool = False
     cpu_template: Annotated[str, matching(r"[A-Za-z0-9]{1,32}", "is no name of a CPU template, as in T2")] | None = None
     pci: bool = False
@@ -106,7 +108,6 @@ def _lacks(system: "System", target: Firecracker) -> list[tuple[str, str]]:
         (kernel.entry.value != "pvh", "kernel.entry", 'it takes an uncompressed kernel (vmlinux): "pvh"'),
         (system.image is not None, "image", "it boots no disk by itself: a kernel, and a root beside it"),
         (system.screen is not None, "screen", "it has none"),
-        (system.snapshot is not None, "snapshot", "snapshots of it are not taken yet"),
         (bool(system.marks), "marks", 'kernel symbols are seen under clock.kind = "virtual" only'),
         (root is not None and root.device != "virtio-blk", "rootfs.device", 'its drives are "virtio-blk"'),
         (any(one.attach is not Attachment.VIRTIO for one in system.disks), "disks.attach", 'its drives are "virtio"'),

@@ -18,11 +18,12 @@ _LARGEST: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
-    """One request. `body`: its JSON; None for a request that only asks."""
+    """One request. `body`: its JSON; None for a request that only asks. `deadline_s`: in which it is answered."""
 
     method: str
     path: str
     body: dict[str, Any] | None = field(default=None)
+    deadline_s: float = _DEADLINE_S
 
     @property
     def name(self) -> str:
@@ -37,8 +38,14 @@ class _Connection(http.client.HTTPConnection):
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(_DEADLINE_S)
+        self.sock.settimeout(self.timeout)
         self.sock.connect(str(self._path))
+
+    def wait_at_most(self, seconds: float) -> None:
+        """Let the next answer take so long."""
+        self.timeout = seconds
+        if self.sock is not None:
+            self.sock.settimeout(seconds)
 
 
 class Api:
@@ -50,12 +57,13 @@ class Api:
     def call(self, asked: ApiCall) -> dict[str, Any]:
         """Ask, and return the answer's JSON; empty where there is none. Raises BootFailed for any other answer."""
         body = None if asked.body is None else json.dumps(asked.body)
+        self._connection.wait_at_most(asked.deadline_s)
         try:
             self._connection.request(asked.method, asked.path, body, {"Content-Type": "application/json"})
             reply = self._connection.getresponse()
             data = reply.read(_LARGEST + 1)
         except TimeoutError as error:
-            raise BootFailed(f"Firecracker: {asked.name}: no answer in {_DEADLINE_S:.0f} s") from error
+            raise BootFailed(f"Firecracker: {asked.name}: no answer in {asked.deadline_s:.0f} s") from error
         except (OSError, http.client.HTTPException) as error:
             self.close()
             words = str(error) or type(error).__name__

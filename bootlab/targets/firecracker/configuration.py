@@ -10,12 +10,18 @@ from bootlab.targets.firecracker.api import ApiCall
 START: Final = ApiCall("PUT", "/actions", {"action_type": "InstanceStart"})
 FLUSH: Final = ApiCall("PUT", "/actions", {"action_type": "FlushMetrics"})
 _CARD: Final = "net0"
+CLONE_DRIVE: Final = "clone"
+"""The drive by which a guest is told who it is (guest/clone), behind all others."""
 
 
 @dataclass(frozen=True, slots=True)
 class MachinePlaces:
-    """Where the files of one boot are. `socket`: of the API; `configuration`: the file that holds all, instead."""
+    """Where the files of one boot are. `socket`: of the API; `configuration`: the file that holds all, instead.
 
+    `folder`: the boot's private one. Firecracker runs there, and a path that is relative counts from it.
+    """
+
+    folder: Path
     log: Path
     metrics: Path
     socket: Path | None
@@ -58,19 +64,22 @@ def configuring_calls(
         "vcpu_count": machine.vcpus,
         "mem_size_mib": machine.memory_mib,
         "smt": target.smt,
-        "track_dirty_pages": False,
+        "track_dirty_pages": target.track_dirty_pages,
         "huge_pages": target.huge_pages,
     }
     if target.cpu_template is not None:
         about["cpu_template"] = target.cpu_template
-    source = {"kernel_image_path": str(files.kernel), "boot_args": system.kernel.cmdline}
+    source = {"kernel_image_path": str(files.kernel.absolute()), "boot_args": system.kernel.cmdline}
     if files.initramfs is not None:
-        source["initrd_path"] = str(files.initramfs)
+        source["initrd_path"] = str(files.initramfs.absolute())
     calls = [ApiCall("PUT", "/machine-config", about), ApiCall("PUT", "/boot-source", source)]
     for name, path in zip(drive_names(system), places.disks, strict=True):
         # The system's own command line says which is the root, as it does under every VMM.
         drive = {"drive_id": name, "path_on_host": str(path), "is_root_device": False, "is_read_only": False}
         calls.append(ApiCall("PUT", f"/drives/{name}", drive))
+    if system.snapshot is not None:
+        told = {"drive_id": CLONE_DRIVE, "path_on_host": CLONE_DRIVE, "is_root_device": False, "is_read_only": True}
+        calls.append(ApiCall("PUT", f"/drives/{CLONE_DRIVE}", told))
     if target.tap is not None:
         card: dict[str, Any] = {"iface_id": _CARD, "host_dev_name": target.tap}
         if target.mac is not None:

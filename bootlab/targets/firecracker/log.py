@@ -7,6 +7,7 @@ is laid onto the monotonic clock by what lies between the two as the row is read
 import asyncio
 import contextlib
 import os
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ BOOT_TIMER: Final = "boot_timer"
 """The mark that a guest makes by the boot timer device."""
 _EPOCH_NS: Final = 719_163 * 86_400 * 1_000_000_000
 """From the year 1 to 1970."""
+_TOOK: Final = re.compile(r"'(?P<what>[\w ]{1,40})' VMM action took (?P<us>\d{1,12}) us")
 _LATEST_NS: Final = 2_000_000_000
 _MOST_BYTES: Final = 16 << 20
 
@@ -56,7 +58,10 @@ class LogPipe:
                     self._take(row.decode(errors="replace"))
 
     def step_ns(self, name: str) -> int | None:
-        """Return when a step was, as in `event_start: boot microvm`, on the monotonic clock; None before it is told."""
+        """Return when a step was, on the monotonic clock; None before it is told.
+
+        As in `event_start: boot microvm`; of an action whose end alone is told its begin, as in `resume vm`.
+        """
         return self._steps.get(name)
 
     async def wait_for(self, name: str, deadline_s: float) -> int | None:
@@ -95,6 +100,9 @@ class LogPipe:
         text = found[1]
         if text.startswith("event_"):
             self._steps.setdefault(text.strip(), t_ns)
+            self._arrived.set()
+        if (took := _TOOK.search(text)) is not None:
+            self._steps.setdefault(took["what"], t_ns - int(took["us"]) * 1_000)
             self._arrived.set()
         if (boot := guest_boot_of(text)) is not None and self.guest_boot_ns is None:
             self.guest_boot_ns, self.guest_boot_cpu_ns = boot

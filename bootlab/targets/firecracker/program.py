@@ -1,5 +1,7 @@
 """Firecracker's program: where it is, which version, and whether this host can run what it is asked for."""
 
+import contextlib
+import hashlib
 import os
 import re
 import shutil
@@ -19,6 +21,11 @@ _VERSION: Final = re.compile(r"Firecracker v(\d{1,4}\.\d{1,4}\.\d{1,4}\S{0,40})"
 _KVM: Final = Path("/dev/kvm")
 _DEVICES: Final = Path("/sys/class/net")
 _PAGE_MIB: Final = 2
+_OF_A_CPU: Final = (
+    "vendor_id", "cpu family", "model", "model name", "stepping", "microcode",
+    "CPU implementer", "CPU part", "CPU variant", "CPU revision",
+)  # fmt: skip
+"""What of /proc/cpuinfo says which CPU it is, on x86 and arm64."""
 
 
 def find_firecracker(target: Firecracker) -> Path:
@@ -47,6 +54,24 @@ def _version_of(program: Path, changed_ns: int) -> str:
     if (found := _VERSION.search(said)) is None:
         raise MissingTool(f"target.binary: {program}: says {brief(said.strip())!r} to --version: no Firecracker")
     return found[1]
+
+
+def read_cpu(about: Path = Path("/proc/cpuinfo")) -> dict[str, str]:
+    """Return what a machine's state depends on of this host's first CPU, by name; nothing where Linux does not tell.
+
+    Flags count by their hash: there are two hundred.
+    """
+    fields: dict[str, str] = {}
+    with contextlib.suppress(OSError):
+        for line in about.read_text(errors="replace").splitlines():
+            key, _, value = line.partition(":")
+            fields.setdefault(key.strip(), value.strip())
+    model = [fields[key] for key in _OF_A_CPU if key in fields]
+    flags = " ".join(sorted(fields.get("flags", fields.get("Features", "")).split()))
+    return {
+        "CPU": " / ".join(model) or "unknown",
+        "CPU's flags": hashlib.sha256(flags.encode()).hexdigest()[:12],
+    }
 
 
 def expect_host(system: System, target: Firecracker, cache: Cache) -> str:

@@ -13,13 +13,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from bootlab.errors import BootFailed
+from bootlab.errors import BootFailed, StoreError
 from bootlab.importers.reading.tally import Tally
 from bootlab.importers.vmm.firecracker_metrics import parse
 from bootlab.system import Firecracker
 from bootlab.targets.firecracker.api import Api, ApiCall, is_answering
 from bootlab.targets.firecracker.configuration import FLUSH, START, MachinePlaces, firecracker_argv
 from bootlab.targets.firecracker.log import BOOT_TIMER, TIME_ZONE, LogPipe
+from bootlab.targets.firecracker.snapshots import LOAD, PAUSE, RESUME
 from bootlab.targets.launch import LaunchStep
 from bootlab.targets.machine_process import VMM_TRACE, MachineProcess, exit_words
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LineStamps, MarkReached
@@ -34,6 +35,8 @@ _LET_GO_S: Final = 2.0
 _FLUSH_S: Final = 1.0
 _BUILD: Final = "event_start: build microvm for boot"
 _LET_GO: Final = "event_start: boot microvm"
+_LOADS: Final = "load snapshot"
+_RESUME: Final = "resume vm"
 # FcExitCode (src/vmm/src/lib.rs, 1.15).
 _EXITS: Final = {
     148: "a system call that its own filters forbid (target.seccomp)",
@@ -45,7 +48,10 @@ _EXITS: Final = {
 
 
 class FirecrackerSession:
-    """One Firecracker process. `directory`: the boot's; `calls`: what configures the machine."""
+    """One Firecracker process. `directory`: the boot's; `calls`: what configures the machine, or takes one up.
+
+    A machine that is taken up goes on, and is not started.
+    """
 
     byte_ns = 0
 
@@ -59,11 +65,14 @@ class FirecrackerSession:
         traced: bool = False,
     ) -> None:
         self._target, self._places, self._calls, self._directory = target, places, tuple(calls), directory
+        self._goes_on = any(call.path == LOAD for call in calls)
+        self._start, self._let_go = (RESUME, _RESUME) if self._goes_on else (START, _LET_GO)
         self._started_ns = time.monotonic_ns()
         self.argv = firecracker_argv(target, places, self._started_ns // 1000)
         hint = "target.binary names it; scripts/firecracker builds one from its public source"
         trace = directory / VMM_TRACE if traced else None
-        self._process = MachineProcess(self.argv, stderr=directory / "firecracker.stderr", hint=hint, trace=trace)
+        errors = directory / "firecracker.stderr"
+        self._process = MachineProcess(self.argv, stderr=errors, hint=hint, trace=trace, folder=places.folder)
         self._api = None if places.socket is None else Api(places.socket)
         self._queue: asyncio.Queue[ConsoleBytes | MarkReached | Ended] = asyncio.Queue()
         self._reader: asyncio.Task[None] | None = None
@@ -80,7 +89,8 @@ class FirecrackerSession:
                 self._expect_free_socket()
                 await self._spawn()
                 await self._await_api()
-                await self._configure(self._api)
+                for call in self._calls:
+                    await self._ask(call)
         except BaseException:
             await self._end()
             raise
@@ -101,11 +111,8 @@ class FirecrackerSession:
             await self._spawn()
             await self._await_let_go()
         else:
-            try:
-                await asyncio.to_thread(self._api.call, START)
-            except BootFailed as error:
-                raise BootFailed(f"{error.message}{self._why()}", hint=error.hint) from error
-        let_go_ns = await self._log.wait_for(_LET_GO, _LET_GO_S)
+            await self._ask(self._start)
+        let_go_ns = await self._log.wait_for(self._let_go, _LET_GO_S)
         if let_go_ns is None:
             let_go_ns = time.monotonic_ns() if self._api is None else asked_ns
             self.doubts += ("Firecracker's log does not say when it let the guest go: time 0 is when it was asked to",)
@@ -127,6 +134,19 @@ class FirecrackerSession:
     def pid(self) -> int | None:
         """Return the process id of Firecracker; None before it was started."""
         return self._process.pid if self._reader is not None else None
+
+    async def hold(self) -> None:
+        """Have the machine stand still where it is. Raises BootFailed."""
+        await self._ask(PAUSE)
+
+    async def keep(self, creating: ApiCall) -> None:
+        """Have it write down a machine that stands still. Raises StoreError."""
+        try:
+            await self._ask(creating)
+        except BootFailed as error:
+            raise StoreError(
+                f"the machine cannot be kept: {error.message}", hint="free some space, or --runs DIR"
+            ) from error
 
     async def stop(self) -> None:
         """Have it write down its metrics, and kill it: it has no other way to end but the guest's own."""
@@ -187,34 +207,35 @@ class FirecrackerSession:
             await asyncio.sleep(0.0005)
         self._steps.append(LaunchStep("VMM start", self._started_ns, time.monotonic_ns()))
 
-    async def _configure(self, api: Api) -> None:
-        for call in self._calls:
-            try:
-                await asyncio.to_thread(api.call, call)
-            except BootFailed as error:
-                raise BootFailed(f"{error.message}{self._why()}", hint=error.hint) from error
+    async def _ask(self, call: ApiCall) -> None:
+        assert self._api is not None
+        try:
+            await asyncio.to_thread(self._api.call, call)
+        except BootFailed as error:
+            raise BootFailed(f"{error.message}{self._why()}", hint=error.hint) from error
 
     async def _await_let_go(self) -> None:
         until = time.monotonic() + _START_S
-        while self._log.step_ns(_LET_GO) is None:
+        while self._log.step_ns(self._let_go) is None:
             if self._process.exit_code is not None:
                 # What it wrote last is still in the pipe.
                 self._log.read()
-                if self._log.step_ns(_LET_GO) is None:
+                if self._log.step_ns(self._let_go) is None:
                     raise BootFailed(f"Firecracker did not start: {exit_words(self._process.exit_code)}{self._why()}")
             elif time.monotonic() > until + self.withheld_s():
                 return
             await asyncio.sleep(0.0005)
 
     def _keep_steps(self, asked_ns: int, let_go_ns: int) -> None:
-        build_ns = self._log.step_ns(_BUILD)
+        build_ns = self._log.step_ns(_LOADS if self._goes_on else _BUILD)
         if self._api is None:
             begins_ns = build_ns if build_ns is not None else let_go_ns
             self._steps.append(LaunchStep("VMM start and configuration", self._started_ns, begins_ns))
         else:
             begins_ns = min(max(build_ns or asked_ns, self._steps[-1].end_ns), let_go_ns)
             self._steps.append(LaunchStep("API", self._steps[-1].end_ns, begins_ns))
-        self._steps.append(LaunchStep("VM creation", begins_ns, max(begins_ns, let_go_ns)))
+        making = "snapshot load" if self._goes_on else "VM creation"
+        self._steps.append(LaunchStep(making, begins_ns, max(begins_ns, let_go_ns)))
 
     async def _read_console(self) -> None:
         code = await self._process.follow_console(self._queue.put_nowait)

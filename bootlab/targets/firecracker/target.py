@@ -11,19 +11,20 @@ from typing import Any, Final, Self
 from bootlab.build import boot_files
 from bootlab.build.cache import file_sha256
 from bootlab.build.workshop import Workshop
-from bootlab.errors import BootFailed, InputError
-from bootlab.process import ProgramFailed, run
-from bootlab.system import BootFiles, Firecracker, System
+from bootlab.errors import InputError
+from bootlab.snapshot.asked import KeepRequest, Restored
+from bootlab.snapshot.refusals import MemoryForm
+from bootlab.system import Firecracker, System
 from bootlab.targets.firecracker.configuration import MachinePlaces, configuration_file, configuring_calls, drive_names
-from bootlab.targets.firecracker.program import expect_host, find_firecracker, probe_version
+from bootlab.targets.firecracker.program import expect_host, find_firecracker, probe_version, read_cpu
 from bootlab.targets.firecracker.session import METRICS, FirecrackerSession, write_configuration
+from bootlab.targets.firecracker.snapshots import SnapshotFolder, expect_form, expect_keepable
 from bootlab.targets.launch import Launch
 from bootlab.targets.machine_process import make_socket_folder
 from bootlab.targets.target import BootRequest, OpenedMachine, Prepared, sizes_of
 
 CONFIGURATION: Final = "firecracker.json"
 """The machine as Firecracker's `--config-file` takes it, in a boot's directory."""
-_COPY_S: Final = 600
 _ELF: Final = b"\x7fELF"
 _LARGEST_METADATA: Final = 51_200
 """What Firecracker's API and its store take unless they are told otherwise."""
@@ -42,6 +43,27 @@ class FirecrackerPrepared(Prepared):
 
     def tracing_vmm(self) -> Self:
         return replace(self, traced_vmm=True)
+
+    def expect_keepable(self) -> None:
+        expect_keepable(self.system, self.target)
+
+    @property
+    def memory_forms(self) -> tuple[MemoryForm, ...]:
+        return (MemoryForm.FILE, MemoryForm.DIFF)
+
+    @property
+    def kept_with(self) -> dict[str, str]:
+        return {"Firecracker": self.version, **read_cpu()}
+
+    def kept_at(self, keeping: KeepRequest) -> Self:
+        self.expect_keepable()
+        expect_form(keeping.form, self.target)
+        return replace(self, keeping=keeping)
+
+    def from_snapshot(self, restored: Restored) -> Self:
+        self.expect_keepable()
+        who = {} if restored.identity is None else {"clone": restored.identity.sha256}
+        return replace(self, restored=restored, hashes={**self.hashes, **who})
 
     @property
     def bound_here(self) -> str | None:
@@ -66,21 +88,40 @@ class FirecrackerPrepared(Prepared):
         target = self.target.model_copy(update={"binary": str(self.binary)})
         with make_socket_folder() as folder:
             socket = Path(target.socket) if target.socket is not None else folder / "api"
+            names = drive_names(self.system)
+            # It runs in the folder, where a clone's Firecracker finds its own disks by the same names.
             places = MachinePlaces(
+                folder=folder,
                 log=folder / "log",
-                metrics=directory / METRICS,
-                socket=socket if target.api else None,
-                configuration=directory / CONFIGURATION,
-                disks=await asyncio.to_thread(_copies, self.system, self.files, folder),
+                metrics=directory.absolute() / METRICS,
+                socket=socket.absolute() if target.api else None,
+                configuration=directory.absolute() / CONFIGURATION,
+                disks=tuple(Path(name) for name in names),
             )
+            kept = SnapshotFolder(self.system, self.keeping, self.restored, folder)
+            await asyncio.to_thread(kept.put_disks, names, self.files.disks)
             # Firecracker opens its file of metrics, and does not make it.
             places.metrics.touch()
-            calls = configuring_calls(self.system, target, self.files, places, self.metadata)
-            write_configuration(places.configuration, configuration_file(calls))
+            if self.restored is None:
+                calls = configuring_calls(self.system, target, self.files, places, self.metadata)
+                write_configuration(places.configuration, configuration_file(calls))
+            else:
+                calls = [kept.loading(target)]
             session = FirecrackerSession(target, places, calls, directory, traced=self.traced_vmm)
+
+            async def keep() -> None:
+                await session.keep(kept.creating())
+                await asyncio.to_thread(kept.keep_disks, names)
+
             argv += session.argv
             async with session:
-                yield OpenedMachine(session, launch=lambda: self._launch(session), pid=lambda: session.pid)
+                yield OpenedMachine(
+                    session,
+                    keep=None if self.keeping is None else keep,
+                    hold=None if self.keeping is None else session.hold,
+                    launch=lambda: self._launch(session),
+                    pid=lambda: session.pid,
+                )
 
     def _launch(self, session: FirecrackerSession) -> Launch:
         return Launch("Firecracker", self.version, session.launch(), session.own_times())
@@ -165,20 +206,3 @@ def _read_metadata(path: Path | None) -> dict[str, Any] | None:
     if not isinstance(document, dict):
         raise InputError(f"target.mmds: {path}: is no JSON object")
     return document
-
-
-def _copies(system: System, files: BootFiles, folder: Path) -> tuple[Path, ...]:
-    """Copy each disk into `folder`, where the guest may write to it. Raises BootFailed: a full disk, say."""
-    copies = []
-    for name, path in zip(drive_names(system), files.disks, strict=True):
-        copy = folder / name
-        try:
-            run(["cp", "--reflink=auto", "--sparse=always", "--", path, copy], deadline_s=_COPY_S)
-        except ProgramFailed as error:
-            raise BootFailed(
-                f"{name}: cannot be copied for the guest to write to: {error.message}",
-                hint="its copy is in $TMPDIR, or else in /tmp, while the machine lives",
-            ) from error
-        copy.chmod(0o600)
-        copies.append(copy)
-    return tuple(copies)

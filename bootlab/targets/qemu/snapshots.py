@@ -20,7 +20,7 @@ from bootlab.errors import BootFailed, InputError, StoreError
 from bootlab.process import run
 from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.snapshot.identity import NO_GENERATION, no_clone
-from bootlab.snapshot.refusals import RAM, STATE, MemoryForm
+from bootlab.snapshot.refusals import RAM, STATE, MemoryForm, expect_room
 from bootlab.system import BootFiles, ClockKind, NetworkPeer, PageSize, System
 from bootlab.targets.qemu.argv import Identity, SnapshotFiles, uses_pmem
 
@@ -28,8 +28,6 @@ _WORDS_OF_A_CLONE: Final = ("arch", "guestmarks", "uart", "stop", "exactdisks")
 """What the plugin is told of a machine that goes on: all that comes before its first program is past."""
 _POLL_S = 0.005
 _MIGRATION_S = 300.0
-_SPARE_BYTES: Final = 64 << 20
-"""What a snapshot takes besides the guest's memory: the state of devices, and what was written to disks."""
 
 
 def expect_keepable(system: System) -> None:
@@ -118,18 +116,11 @@ class SnapshotWiring:
             raise StoreError(f"{path}: the machine cannot be kept: {error}", hint="free some space, or --runs DIR")
 
     def _make_room(self, folder: Path, ram: Path | None) -> None:
-        size = self.system.machine.memory_mib << 20
-        free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
-        if free < size + _SPARE_BYTES:
-            needed_mib, free_mib = (size + _SPARE_BYTES) >> 20, free >> 20
-            raise BootFailed(
-                f"{folder}: no room for a snapshot: {needed_mib} MiB are needed, {free_mib} are free",
-                hint="free some space, or put runs elsewhere with --runs DIR",
-            )
+        expect_room(folder, self.system.machine.memory_mib)
         if ram is not None:
             with ram.open("wb") as file:
                 # A page that finds no room later would kill QEMU in mid-boot.
-                os.posix_fallocate(file.fileno(), 0, size)
+                os.posix_fallocate(file.fileno(), 0, self.system.machine.memory_mib << 20)
 
 
 async def _migrate(qmp: QMPClient, command: str, words: dict[str, Any], form: MemoryForm) -> str | None:

@@ -103,7 +103,7 @@ class QemuPrepared(Prepared):
                     session,
                     port,
                     partial(kept.keep, session.qmp) if self.keeping is not None else None,
-                    partial(press_power_button, session.qmp, system.clock.kind) if self.lasting else None,
+                    power_off=partial(press_power_button, session.qmp, system.clock.kind) if self.lasting else None,
                     launch=None if system.clock.kind is ClockKind.VIRTUAL else partial(self._launch, session),
                     pid=lambda: session.pid,
                 )

@@ -19,17 +19,15 @@ from bootlab.build import boot_files
 from bootlab.build.cache import Cache
 from bootlab.build.programs import guest
 from bootlab.build.workshop import Workshop
-from bootlab.measure.boot import boot
-from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
-from tests.boot.machines.nested_kvm.host_tree import FILES, ROOT, HostTree
+from tests.boot.machines.nested_kvm.host_tree import ROOT, HostTree
+from tests.boot.machines.nested_kvm.verbs_inside import run_inside
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 
 PROGRAM = os.environ.get("BOOTLAB_FIRECRACKER", "firecracker")
 BOOTS = int(os.environ.get("BOOTLAB_VMM_BOOTS", "5"))
-DISK_MIB = 768
 KERNEL = {"package": "linux-image-cloud-amd64", "suite": "bookworm"}
 BOOTED = '[booted]\nmark = "ready"\ndeadline_s = 300\n[check]\nconsole = "bootlab: check ok"\ndeadline_s = 60\n'
 FILES_OF = '[kernel]\nimage = "{kernel}"\nentry = "pvh"\ncmdline = "{cmdline}"\n[initramfs]\npath = "{initramfs}"\n'
@@ -126,31 +124,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         "storm": ["storm", "/systems/firecracker.toml", "-n", "6", "--overcommit"],
         "compare": ["compare", "/systems/firecracker.toml", "/systems/qemu.toml", "-n", str(max(5, BOOTS))],
     }
-    tree.at("/verbs.json").write_text(json.dumps(verbs))
-    tree.to_disk(folder / "disk", DISK_MIB)
-    shutil.rmtree(tree.root)
-    machine = System.model_validate(
-        {
-            "name": "machine-with-svm",
-            "machine": {"type": "q35", "cpu": "max", "memory_mib": 1536, "vcpus": 2},
-            "clock": {"kind": "wall", "accelerator": "tcg"},
-            "kernel": {**KERNEL, "entry": "pvh", "cmdline": "console=ttyS0 panic=-1 cryptomgr.notests loglevel=1"},
-            "initramfs": {
-                "init": FILES / "outer_init",
-                "modules": ["virtio_pci", "virtio_blk", "ext4", "kvm_amd"],
-                "compression": "none",
-            },
-            "disks": [{"path": folder / "disk"}],
-            "booted": {"mark": "ready", "deadline_s": 120},
-            "check": {"console": "bootlab: check ok", "deadline_s": 900 + 60 * BOOTS},
-        }
-    )
-    (folder / "boot").mkdir()
-    record = boot(prepare(Workshop(cache), machine), folder / "boot")
-    (folder / "disk").unlink()
-    console = (folder / "boot" / "console.log").read_text(errors="replace")
-    assert record.outcome is Outcome.READY, f"{record.detail}\n{console[-3000:]}"
-    yield {name: json.loads(value) for name, value in record.facts.items()}
+    yield run_inside(tree, verbs, folder, 900 + 60 * BOOTS)
 
 
 def the_boot(told: dict[str, Any], name: str) -> BootRecord:

@@ -3,7 +3,9 @@
 Its log's rows are the recorded ones with new stamps. What its guest says on the console, and how it ends, the variable
 FAKE_FIRECRACKER says: a JSON object of the keys below.
 
-    console: text behind InstanceStart    refuses: path -> recorded answer of a wrong request, by its place
+    console: text behind InstanceStart    woken: text behind Resumed
+    spoilt: place of the recorded answer to a snapshot that is wrong
+    refuses: path -> recorded answer of a wrong request, by its place
     garbage: path that gets no JSON       dies: path before whose answer it is killed
     exits: code with which it ends behind its console    timer: the guest uses the boot timer
 """
@@ -63,20 +65,46 @@ class Fake:
             os.kill(os.getpid(), signal.SIGKILL)
         if path == self.asked.get("garbage"):
             return 200, b"<html>"
+        if path == "/snapshot/load" and "spoilt" in self.asked:
+            wrong = self.recording["snapshot_refused"][self.asked["spoilt"]]
+            return wrong["status"], wrong["reply"].encode()
         if path in self.asked.get("refuses", {}):
             wrong = self.recording["exchange"][self.asked["refuses"][path]]
             return wrong["status"], wrong["reply"].encode()
         document = json.loads(body or b"{}")
         action = document.get("action_type")
-        for one in [*self.recording["started"], *self.recording["exchange"][6:]]:
-            if (one["method"], one["path"]) == (method, path) and (one["body"] or {}).get("action_type") == action:
+        state = document.get("state")
+        recorded = [*self.recording["started"], *self.recording["keeping"], *self.recording["taking_up"]]
+        for one in [*recorded, *self.recording["exchange"][6:]]:
+            wanted = one["body"] if isinstance(one["body"], dict) else {}
+            if (one["method"], one["path"]) != (method, path):
+                continue
+            if (wanted.get("action_type"), wanted.get("state")) == (action, state):
                 if action == "FlushMetrics":
                     Path(self.options["--metrics-path"]).write_text(self.recording["metrics"])
                 if action == "InstanceStart":
                     self.log(self.rows(starting=True))
                     threading.Thread(target=self.guest, daemon=True).start()
+                self.act(path, document)
                 return one["status"], one["reply"].encode()
         return 500, b"this request was not recorded"
+
+    def act(self, path: str, asked: dict[str, Any]) -> None:
+        """Do what a snapshot's request does: write it, or go on from it."""
+        rows = self.recording["taking_up_log"]
+        resumed = next(at for at, row in enumerate(rows) if '"/vm"' in row)
+        told = Path("clone").read_bytes() if Path("clone").exists() else b"bootlab-clone 1\n"
+        if path == "/snapshot/create":
+            Path(asked["mem_file_path"]).write_bytes(bytes(8192) + told)
+            Path(asked["snapshot_path"]).write_bytes(b"state")
+        elif path == "/snapshot/load":
+            # It has each disk by the path that it had, and the memory.
+            assert Path(asked["mem_backend"]["backend_path"]).read_bytes()[8192:].startswith(b"bootlab-clone 1")
+            self.log([row for row in rows[:resumed] if "Running" not in row])
+        elif path == "/vm" and asked["state"] == "Resumed":
+            self.log(rows[resumed:])
+            text = self.asked.get("woken", "").replace("IDENTITY", told.decode().split("\n")[1])
+            os.write(1, text.encode())
 
     def guest(self) -> None:
         """Say what the guest says, and end as it ends."""
@@ -111,6 +139,8 @@ class Fake:
                 self.end_headers()
                 with contextlib.suppress(BrokenPipeError):
                     self.wfile.write(said)
+
+            do_PATCH = do_PUT
 
         class Threads(socketserver.ThreadingMixIn, Server):
             daemon_threads = True

@@ -1,5 +1,6 @@
 """What Firecracker is told: its command line, its requests in order, and the same as one file."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,9 +35,8 @@ def told(**target: object) -> tuple[System, Firecracker]:
 @pytest.fixture
 def places() -> MachinePlaces:
     root = Path("/f")
-    return MachinePlaces(
-        root / "log", root / "metrics", root / "api", root / "c.json", (root / "disk0", root / "disk1")
-    )
+    disks = (Path("disk0"), Path("disk1"))
+    return MachinePlaces(root, root / "log", root / "metrics", root / "api", root / "c.json", disks)
 
 
 def test_the_requests_are_in_order_and_name_every_file(places: MachinePlaces, tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_the_requests_are_in_order_and_name_every_file(places: MachinePlaces, tm
         "kernel_image_path": "/vmlinux", "boot_args": "console=ttyS0 root=/dev/vda", "initrd_path": "/initramfs",
     }  # fmt: skip
     assert first == {
-        "drive_id": "disk0", "path_on_host": "/f/disk0", "is_root_device": False, "is_read_only": False,
+        "drive_id": "disk0", "path_on_host": "disk0", "is_root_device": False, "is_read_only": False,
     }  # fmt: skip
     assert card == {"iface_id": "net0", "host_dev_name": "tap0", "guest_mac": "06:00:ac:10:00:02"}
     assert metadata == {"a": "b"} and drive_names(system) == ["disk0", "disk1"]
@@ -79,7 +79,7 @@ def test_its_command_line(places: MachinePlaces) -> None:
 
 def test_without_an_api_it_reads_a_file(places: MachinePlaces, tmp_path: Path) -> None:
     _, target = told(api=False, mmds=tmp_path, boot_timer=False)
-    argv = firecracker_argv(target, MachinePlaces(places.log, places.metrics, None, places.configuration, places.disks))
+    argv = firecracker_argv(target, replace(places, socket=None))
     assert argv[argv.index("--no-api") + 1 :][:2] == ["--config-file", "/f/c.json"]
     assert argv[argv.index("--metadata") + 1] == str(tmp_path) and "--boot-timer" not in argv
     assert "--api-sock" not in argv

@@ -56,11 +56,16 @@ class Made:
         self.binary.chmod(0o755)
         (folder / "vmlinux").write_bytes(elf())
         (folder / "sockets").mkdir()
+        self.deadline_s: float = 30
 
-    def system(self, target: str = "", more: str = "", booted: str = 'mark = "ready"', deadline_s: float = 30) -> Path:
+    def system(
+        self, target: str = "", more: str = "", booted: str = 'mark = "ready"', deadline_s: float | None = None
+    ) -> Path:
         path = self.folder / "system.toml"
         path.write_text(
-            SYSTEM.format(binary=self.binary, target=target, more=more, booted=booted, deadline_s=deadline_s)
+            SYSTEM.format(
+                binary=self.binary, target=target, more=more, booted=booted, deadline_s=deadline_s or self.deadline_s
+            )
         )
         return path
 
@@ -185,7 +190,9 @@ def test_one_that_is_killed_in_mid_boot_is_a_target_that_died(made: Made, monkey
     thread.start()
     record = made.boot()
     thread.join()
-    assert record.outcome is Outcome.TARGET_DIED or "no answer" in record.detail
+    # On a busy host it is gone before its API answers.
+    early = "no answer" in record.detail or "did not start" in record.detail
+    assert record.outcome is (Outcome.NOT_STARTED if early else Outcome.TARGET_DIED)
     assert "SIGKILL" in record.detail or "no answer" in record.detail
     assert not made.left()
 

@@ -8,7 +8,6 @@ from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
 from bootlab.profile.asked.request import ProfileRequest
-from bootlab.snapshot.asked import KeepRequest
 from bootlab.system import System, read_system
 from bootlab.targets.firecracker import program
 from bootlab.targets.firecracker.program import expect_host
@@ -45,8 +44,6 @@ def test_what_it_cannot_do_is_refused(made: Made) -> None:
     with pytest.raises(InputError, match="a profile counts instructions"):
         target.prepare(shop, system, BootRequest(profile=ProfileRequest()))
     prepared = target.prepare(shop, system, BootRequest())
-    with pytest.raises(InputError, match="cannot be kept in a snapshot"):
-        prepared.kept_at(KeepRequest("ready", made.folder))
     assert target.tools(system) == prepared.tools and target.telling(system) is None
     assert target.lacks(system, system) is None and target.doubts(system) == []
     assert prepared.bound_here is not None and prepared.alone is None

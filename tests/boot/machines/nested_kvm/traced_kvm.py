@@ -4,6 +4,7 @@ An emulated machine with AMD's SVM (QEMU, TCG) runs Debian's kernel with kvm_amd
 same case on the virtual clock is its prediction.
 """
 
+import json
 import signal
 import tarfile
 from dataclasses import dataclass
@@ -19,7 +20,8 @@ from bootlab.price.memory import huge_spans
 from bootlab.price.rules import RuleSet
 from bootlab.process import ProgramFailed, require_program, run
 from bootlab.profile.asked.request import ProfileRequest
-from bootlab.system import Accelerator, System
+from bootlab.system import Accelerator, BootFiles, Firecracker, System
+from bootlab.targets.firecracker.configuration import MachinePlaces, configuration_file, configuring_calls
 from bootlab.targets.qemu.argv import RTC_BASE, Wiring, qemu_argv
 from tests.boot.machines.nested_kvm.exits import (
     Counted,
@@ -44,12 +46,16 @@ EXACT_CPU = "EPYC,tcg-cpuid=off,svm=off,monitor=off,x2apic=on,ssbd=off"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One guest. `system`: on the virtual clock; `kvm_cpu`: its CPU under KVM. `huge`: huge pages back its memory."""
+    """One guest. `system`: on the virtual clock; `kvm_cpu`: its CPU under KVM. `huge`: huge pages back its memory.
+
+    `firecracker`: its program, which boots the guest under KVM in the place of QEMU.
+    """
 
     name: str
     system: System
     kvm_cpu: str = "EPYC"
     huge: bool = False
+    firecracker: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +93,16 @@ def count_case(case: Case, traced: Traced, record: BootRecord, predicted: Path, 
     machine = case.system.machine
     rules = rules.on(machine.type.value, machine.shape)
     profile, functions = read_recorded(record, predicted)
-    expected = count_predicted(profile, profile.up_to("ready"), rules)
+    slices = profile.up_to("ready")
+    if case.firecracker is not None:
+        # Firecracker has no firmware: what the shape's does is no part of the prediction.
+        entry = profile.slice_index("image_entry")
+        assert entry is not None
+        slices = range(entry + 1, slices.stop)
+    expected = count_predicted(profile, slices, rules)
     real = count_traced(read_events(traced.buffers, traced.formats), KernelFunctions(functions), rules)
     if case.huge:
-        spans = huge_spans(machine.type.value, machine.memory_mib)
+        spans = huge_spans(machine.type.value, machine.memory_mib, machine.shape)
         for one in (expected, real):
             one.pages = in_chunks(one.pages, spans)
     return Compared(case, real, expected, traced.console)
@@ -123,6 +135,10 @@ def _add_case(tree: HostTree, shop: Workshop, case: Case) -> None:
     tree.put(files.kernel, place / "kernel")
     tree.put(files.initramfs, place / "initramfs")
     inside = files.model_copy(update={"kernel": place / "kernel", "initramfs": place / "initramfs"})
+    tree.at(place / "huge_pages").write_text("always\n" if case.huge else "never\n")
+    if case.firecracker is not None:
+        _write_argv(tree, place, _firecracker_argv(tree, place, inside, case))
+        return
     machine = {**case.system.machine.model_dump(exclude={"hypervisor"}), "cpu": case.kvm_cpu}
     system = System.model_validate({**dict(case.system), "machine": machine, "clock": {"kind": "wall"}})
     argv = qemu_argv(system, inside, Wiring(Path("/qmp"), Accelerator.KVM))
@@ -131,8 +147,34 @@ def _add_case(tree: HostTree, shop: Workshop, case: Case) -> None:
     argv.remove("-S")
     at = argv.index("-qmp")
     del argv[at : at + 2]
+    _write_argv(tree, place, argv)
+
+
+def _write_argv(tree: HostTree, place: Path, argv: list[str]) -> None:
     tree.at(place / "argv").write_text("".join(f"{word}\n" for word in argv))
-    tree.at(place / "huge_pages").write_text("always\n" if case.huge else "never\n")
+
+
+def _firecracker_argv(tree: HostTree, place: Path, files: BootFiles, case: Case) -> list[str]:
+    """Put Firecracker and the file that configures it into the tree; returns its command line."""
+    assert case.firecracker is not None
+    tree.put(case.firecracker, "/firecracker")
+    system = System.model_validate(
+        {
+            "name": case.name,
+            "target": {"kind": "firecracker", "binary": "/firecracker", "api": False, "boot_timer": False},
+            "machine": {"memory_mib": case.system.machine.memory_mib},
+            "kernel": {"image": str(files.kernel), "cmdline": case.system.kernel.cmdline},
+            "booted": {"mark": "ready"},
+        }
+    )
+    assert isinstance(system.target, Firecracker)
+    config = place / "config.json"
+    places = MachinePlaces(place, place / "log", place / "metrics", None, config, ())
+    calls = configuring_calls(system, system.target, files, places)
+    tree.at(config).write_text(json.dumps(configuration_file(calls)))
+    for path in (places.log, places.metrics):
+        tree.at(path).touch()
+    return ["/firecracker", "--id", "counted", "--no-api", "--config-file", str(config), "--level", "Error"]
 
 
 def _run_host(shop: Workshop, cpus: int, disk: Path, results: Path, console: Path) -> None:

@@ -1,0 +1,162 @@
+"""Machines that are kept and taken up, by a program that answers as a real Firecracker was recorded to."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bootlab.cli.app import run
+from bootlab.errors import BootFailed, InputError, StoreError
+from bootlab.snapshot.asked import KeepRequest
+from bootlab.snapshot.refusals import MANIFEST, MemoryForm
+from bootlab.targets.firecracker import snapshots
+from bootlab.targets.firecracker.program import read_cpu
+from tests.targets.firecracker.test_session import VERSION, Made, made
+from tests.targets.firecracker.test_target import prepared_of
+
+__all__ = ["made"]
+
+KEPT = "Linux version 6.1.0\nbootlab: mark snapshot\n"
+WOKEN = "bootlab: mark woke\nbootlab: fact told IDENTITY\nbootlab: mark ready\n"
+TOLD = "[snapshot]\n[[disks]]\nsize_mib = 1"
+CPU = "processor\t: 0\nvendor_id\t: A\nmodel name\t: Some CPU\nstepping\t: 2\nflags\t\t: fpu vme\n"
+
+
+@pytest.fixture(autouse=True)
+def console(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    say(monkeypatch)
+
+
+def say(monkeypatch: pytest.MonkeyPatch, **asked: object) -> None:
+    monkeypatch.setenv("FAKE_FIRECRACKER", json.dumps({"console": KEPT, "woken": WOKEN, **asked}))
+
+
+def ask(made: Made, capsys: pytest.CaptureFixture[str], *words: str, **system: str) -> tuple[int, dict[str, Any]]:
+    path = made.system(system.get("target", ""), system.get("more", TOLD))
+    capsys.readouterr()
+    code = run([words[0], str(path), *words[1:], "--runs", str(made.folder / "runs"), "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_machine_is_kept_and_its_clones_are_told_who_they_are(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
+    code, kept = ask(made, capsys, "snapshot")
+    assert code == 0 and kept["told"] and kept["instructions"] is None and kept["late_ns"] > 0
+    assert set(kept["bytes"]) == {"ram", "state", "disk0"} and kept["bytes"]["disk0"] == 1 << 20
+    folder = Path(kept["snapshot"])
+    manifest = json.loads((folder / MANIFEST).read_text())
+    assert manifest["host"]["Firecracker"] == VERSION and manifest["form"] == "file"
+    # What the guest was told as it was kept: to wait.
+    assert (folder / "ram").read_bytes()[8192:].startswith(b"bootlab-clone 1\nheld snapshot\nend\n")
+    code, clone = ask(made, capsys, "boot", "--from", "last")
+    assert code == 0 and clone["restored"]["clone"] == 1 and clone["restored"]["kept_ns"] == kept["kept_ns"]
+    assert [step["name"] for step in clone["vmm"]["launch"]] == ["VMM start", "API", "snapshot load"]
+    assert list(clone["marks"])[0] == "restored"
+    assert 0 < clone["marks"]["woke"] <= clone["marks"]["ready"] == clone["marks"]["ready_clone"]
+    assert [phase["name"] for phase in clone["phases"]] == ["waking", "clone agent and application"]
+    code, several = ask(made, capsys, "boot", "--from", "last", "--clones", "2", "--parallel", "2")
+    assert several["again"] is None and several["repeats"] is None
+    assert [one["facts"]["told"] for one in several["boots"]] == ["number 1", "number 2"]
+    assert several["alike"] == [f"clone {n} does not say who it is: nothing in it was changed" for n in (1, 2)]
+
+    assert not made.left()
+
+
+def test_a_machine_that_is_not_told_is_kept_at_any_mark(
+    made: Made, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(monkeypatch, console="Linux version 6.1.0\n", timer=True)
+    code, kept = ask(made, capsys, "snapshot", "--at", "boot_timer", more="")
+    assert code == 0 and not kept["told"] and set(kept["bytes"]) == {"ram", "state"}
+    with pytest.raises(InputError, match="two machines of one identity"):
+        ask(made, capsys, "boot", "--from", "last", "--clones", "2", more="")
+    made.deadline_s = 1
+    with pytest.raises(BootFailed, match="mark nothing: not reached in"):
+        ask(made, capsys, "snapshot", "--at", "nothing", more="")
+    say(monkeypatch, exits=0)
+    with pytest.raises(BootFailed, match="mark nothing: not reached: guest reset before"):
+        ask(made, capsys, "snapshot", "--at", "nothing", more="")
+    assert not made.left()
+    assert not list((made.folder / "runs").glob("*/.unfinished-*"))
+
+
+def test_the_form_of_its_memory_decides_what_is_asked_for(made: Made, tmp_path: Path) -> None:
+    prepared = prepared_of(made, "track_dirty_pages = true")
+    for form, kind in ((MemoryForm.FILE, "Full"), (MemoryForm.DIFF, "Diff")):
+        kept = prepared.kept_at(KeepRequest("ready", tmp_path, form))
+        folder = snapshots.SnapshotFolder(kept.system, kept.keeping, None, tmp_path)
+        assert folder.creating().body == {
+            "snapshot_type": kind, "snapshot_path": str(tmp_path / "state"), "mem_file_path": str(tmp_path / "ram"),
+        }  # fmt: skip
+
+
+def test_what_cannot_be_kept_is_refused(
+    made: Made, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="target.api: without its API"):
+        prepared_of(made, "api = false").expect_keepable()
+    with pytest.raises(InputError, match="kept as one of: file, diff"):
+        ask(made, capsys, "snapshot", "--memory", "mapped-ram")
+    (tmp_path / "swaps").write_text("Filename Type\n/swap file\n")
+    monkeypatch.setattr(snapshots, "_SWAPS", tmp_path / "swaps")
+    with pytest.raises(InputError, match="this host has swap"):
+        ask(made, capsys, "snapshot", "--memory", "diff")
+    assert not made.left()
+
+
+@pytest.mark.parametrize(
+    ("place", "words"), [(1, "Total sum of memory regions"), (2, "bitcode"), (3, "Block: Virtio backend error")]
+)
+def test_what_firecracker_refuses_is_told_in_its_words(
+    made: Made, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: int, words: str
+) -> None:
+    ask(made, capsys, "snapshot")
+    say(monkeypatch, spoilt=place)
+    code, clone = ask(made, capsys, "boot", "--from", "last", "--unread")
+    assert code == 1 and clone["outcome"] == "not started"
+    assert "PUT /snapshot/load: refused (400)" in clone["detail"] and words in clone["detail"]
+    say(monkeypatch, spoilt=place, console=KEPT + "bootlab: mark ready\n")
+    code, cold = ask(made, capsys, "boot", "--from", "last", "--unread", "--or-cold")
+    assert code == 0 and "restored" not in cold and "booted cold instead" in " ".join(cold["remarks"])
+    assert not made.left()
+
+
+def test_what_is_not_that_machine_or_host_is_refused_before_anything_runs(
+    made: Made, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, kept = ask(made, capsys, "snapshot")
+    folder = Path(kept["snapshot"])
+    with pytest.raises(InputError, match=r"machine.memory_mib: 128 when it was kept, 256 now"):
+        ask(made, capsys, "boot", "--from", "last", more=TOLD + "\n[machine]\nmemory_mib = 256")
+    whole = made.binary.read_text()
+    made.binary.write_text(whole + "# another\n")
+    with pytest.raises(InputError, match="firecracker: another Firecracker"):
+        ask(made, capsys, "boot", "--from", "last")
+    made.binary.write_text(whole)
+    manifest = (folder / MANIFEST).read_text()
+    for said, words in (
+        (manifest.replace(f'"Firecracker": "{VERSION}"', '"Firecracker": "1.14.0"'), "Firecracker: 1.14.0 where"),
+        (manifest.replace('"CPU": "', '"CPU": "another '), "CPU: another "),
+    ):
+        (folder / MANIFEST).write_text(said)
+        # Also of one whose files nobody reads.
+        for more in ((), ("--unread",)):
+            with pytest.raises(InputError, match="kept on another host than this one:\n  " + words):
+                ask(made, capsys, "boot", "--from", "last", *more)
+    (folder / MANIFEST).write_text(manifest)
+    os.truncate(folder / "ram", 4096)
+    with pytest.raises(StoreError, match="ram: cut off: 4096 bytes"):
+        ask(made, capsys, "boot", "--from", "last")
+    assert not made.left()
+
+
+def test_which_cpu_a_host_has(tmp_path: Path) -> None:
+    about = tmp_path / "cpuinfo"
+    about.write_text(CPU)
+    assert read_cpu(about)["CPU"] == "A / Some CPU / 2"
+    about.write_text(CPU.replace("vme", "vme avx"))
+    first = read_cpu(about)["CPU's flags"]
+    about.write_text(CPU.replace("fpu vme", "avx vme fpu"))
+    assert first == read_cpu(about)["CPU's flags"]
+    assert read_cpu(tmp_path / "none")["CPU"] == "unknown"
