@@ -35,7 +35,8 @@ def boot_values(system: System) -> dict[str, Any]:
             "flash": True,
             "image": {"path"},
             # Where Firecracker lies and is reached decides nothing; its hash and its metadata's are among the hashes.
-            "target": {"boots", "binary", "socket", "probe", "mmds"},
+            # How a clone's memory comes to it is none of what the machine is made of.
+            "target": {"boots", "binary", "socket", "probe", "mmds", "pages"},
         },
     )
     # Of a root the content counts and where it lies, which boots on record of virtio disks do not say.

@@ -36,6 +36,9 @@ class Firecracker(Part):
     """What backs the guest's memory."""
     track_dirty_pages: bool = Field(default=False, exclude_if=lambda value: not value)
     """KVM keeps account of the pages that the guest writes to: what `bootlab snapshot --memory diff` then keeps."""
+    pages: Literal["mapped", "served"] = Field(default="mapped", exclude_if=lambda value: value == "mapped")
+    """How a clone's memory comes: mapped from its snapshot's file, or by bootlab's page server, which brings what an
+    earlier clone touched before the machine runs."""
     smt: bool = False
     cpu_template: Annotated[str, matching(r"[A-Za-z0-9]{1,32}", "is no name of a CPU template, as in T2")] | None = None
     pci: bool = False

@@ -28,6 +28,8 @@ LOAD: Final = "/snapshot/load"
 _MEMORY_S: Final = 300.0
 """Of a request that writes a machine's whole memory."""
 _COPY_S: Final = 600
+PAGES: Final = "pages"
+"""The socket of a page server, in a boot's folder."""
 _SWAPS: Final = Path("/proc/swaps")
 
 
@@ -90,6 +92,8 @@ class SnapshotFolder:
         """Return the request that takes the machine up, which then stands still."""
         assert self.restored is not None
         memory = {"backend_type": "File", "backend_path": str(self.restored.folder.absolute() / RAM)}
+        if target.pages == "served":
+            memory = {"backend_type": "Uffd", "backend_path": str(self.folder / PAGES)}
         body = {
             "snapshot_path": str(self.restored.folder.absolute() / STATE),
             "mem_backend": memory,

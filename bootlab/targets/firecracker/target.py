@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
@@ -13,12 +13,13 @@ from bootlab.build.cache import file_sha256
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.snapshot.asked import KeepRequest, Restored
-from bootlab.snapshot.refusals import MemoryForm
+from bootlab.snapshot.refusals import RAM, MemoryForm
 from bootlab.system import Firecracker, System
 from bootlab.targets.firecracker.configuration import MachinePlaces, configuration_file, configuring_calls, drive_names
+from bootlab.targets.firecracker.page_server import PageServer
 from bootlab.targets.firecracker.program import expect_host, find_firecracker, probe_version, read_cpu
 from bootlab.targets.firecracker.session import METRICS, FirecrackerSession, write_configuration
-from bootlab.targets.firecracker.snapshots import SnapshotFolder, expect_form, expect_keepable
+from bootlab.targets.firecracker.snapshots import PAGES, SnapshotFolder, expect_form, expect_keepable
 from bootlab.targets.launch import Launch
 from bootlab.targets.machine_process import make_socket_folder
 from bootlab.targets.target import BootRequest, OpenedMachine, Prepared, sizes_of
@@ -114,14 +115,25 @@ class FirecrackerPrepared(Prepared):
                 await asyncio.to_thread(kept.keep_disks, names)
 
             argv += session.argv
-            async with session:
-                yield OpenedMachine(
-                    session,
-                    keep=None if self.keeping is None else keep,
-                    hold=None if self.keeping is None else session.hold,
-                    launch=lambda: self._launch(session),
-                    pid=lambda: session.pid,
-                )
+            with self._page_server(folder) as pages:
+                async with session:
+                    if pages is not None:
+                        await asyncio.to_thread(pages.wait_until_ahead)
+                    yield OpenedMachine(
+                        session,
+                        keep=None if self.keeping is None else keep,
+                        hold=None if self.keeping is None else session.hold,
+                        launch=lambda: self._launch(session),
+                        pid=lambda: session.pid,
+                    )
+            if pages is not None:
+                session.remarks += (pages.words(),)
+
+    def _page_server(self, folder: Path) -> AbstractContextManager[PageServer | None]:
+        if self.restored is None or self.target.pages != "served":
+            return nullcontext()
+        kept = self.restored.folder.absolute()
+        return PageServer(kept, kept / RAM, folder / PAGES)
 
     def _launch(self, session: FirecrackerSession) -> Launch:
         return Launch("Firecracker", self.version, session.launch(), session.own_times())

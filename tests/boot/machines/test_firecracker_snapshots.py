@@ -27,6 +27,9 @@ pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 CLONES = int(os.environ.get("BOOTLAB_VMM_BOOTS", "5"))
 TOLD = "[snapshot]\n"
 DISK = '[[disks]]\npath = "{}"\n'
+# Its memory is read and hashed by each verb, in emulation.
+MEMORY_MIB = 48
+SMALL = f"[machine]\nmemory_mib = {MEMORY_MIB}\n"
 
 
 def add_systems(tree: HostTree, cache: Cache, folder: Path) -> None:
@@ -66,11 +69,12 @@ def add_systems(tree: HostTree, cache: Cache, folder: Path) -> None:
     )
     tracked = FIRECRACKER + "track_dirty_pages = true\n"
     systems = {
-        "warm": FIRECRACKER + small + TOLD + BOOTED,
-        "tracked": tracked + small + TOLD + BOOTED,
+        "warm": FIRECRACKER + SMALL + small + TOLD + BOOTED,
+        "served": FIRECRACKER + 'pages = "served"\n' + SMALL + small + TOLD + BOOTED,
+        "tracked": tracked + SMALL + small + TOLD + BOOTED,
         "kept": FIRECRACKER + stock + DISK.format("disk") + TOLD + BOOTED,
         "other": FIRECRACKER + stock + DISK.format("other-disk") + TOLD + BOOTED,
-        "untold": FIRECRACKER + small + BOOTED,
+        "untold": FIRECRACKER + SMALL + small + BOOTED,
     }
     for name, text in systems.items():
         path = tree.at(f"/systems/{name}.toml")
@@ -101,6 +105,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
             "keep": ["snapshot", "/systems/warm.toml"],
             "clone": ["boot", "/systems/warm.toml", "--from", "last", "--clone", "7"],
             "clones": ["boot", "/systems/warm.toml", *many],
+            "served": ["boot", "/systems/served.toml", *many],
             "beside": ["boot", "/systems/warm.toml", "--from", "last", "--clones", "4", "--parallel", "4"],
             "diff_keep": ["snapshot", "/systems/tracked.toml", "--memory", "diff"],
             "diff_clones": ["boot", "/systems/tracked.toml", "--from", "last", "--clones", "2"],
@@ -125,7 +130,7 @@ def the(told: dict[str, Any], name: str) -> dict[str, Any]:
 def test_a_machine_is_kept_where_its_agent_waits(told: dict[str, Any]) -> None:
     kept = the(told, "keep")
     assert kept["told"] and kept["instructions"] is None and set(kept["bytes"]) == {"ram", "state"}
-    assert kept["bytes"]["ram"] == 128 << 20 and 0 < kept["bytes_on_disk"] < 64 << 20
+    assert kept["bytes"]["ram"] == MEMORY_MIB << 20 and 0 < kept["bytes_on_disk"] < MEMORY_MIB << 20
     assert 0 < kept["kept_ns"] < BootRecord.model_validate(the(told, "cold")).marks["ready"] * 10
     print(f"kept at {kept['kept_ns'] / 1e6:.1f} ms, {kept['late_ns'] / 1e6:.1f} behind; {kept['bytes_on_disk']} bytes")
 
@@ -140,7 +145,7 @@ def test_a_clone_goes_on_and_is_who_it_was_told_to_be(told: dict[str, Any]) -> N
     assert [step.name for step in clone.vmm.launch] == ["VMM start", "API", "snapshot load"]
 
 
-@pytest.mark.parametrize("name", ["clones", "beside", "diff_clones"])
+@pytest.mark.parametrize("name", ["clones", "served", "beside", "diff_clones"])
 def test_clones_are_ready_and_all_different(told: dict[str, Any], name: str) -> None:
     found = the(told, name)
     assert found["alike"] == [] and found["again"] is None
@@ -151,6 +156,14 @@ def test_clones_are_ready_and_all_different(told: dict[str, Any], name: str) -> 
     for at, step in enumerate(("VMM start", "API", "snapshot load")):
         times = sorted(one.vmm.launch[at].duration_ns / 1e6 for one in records if one.vmm is not None)
         print(f"{name}: {step} {times[len(times) // 2]:.1f} ms, {times[0]:.1f} to {times[-1]:.1f}")
+
+
+def test_a_page_server_has_the_working_set_ahead_from_the_second_clone_on(told: dict[str, Any]) -> None:
+    first, *others = the(told, "served")["boots"]
+    said = [next(remark for remark in one["remarks"] if "page server" in remark) for one in (first, *others)]
+    print("\n".join(said))
+    assert "working set from now on" in said[0]
+    assert all("of the working set brought ahead" in one for one in said[1:])
 
 
 def test_a_diff_snapshot_is_whole(told: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from bootlab.cli.app import run
 from bootlab.errors import BootFailed, InputError, StoreError
-from bootlab.snapshot.asked import KeepRequest
+from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.snapshot.refusals import MANIFEST, MemoryForm
 from bootlab.targets.firecracker import snapshots
 from bootlab.targets.firecracker.program import read_cpu
@@ -89,6 +89,24 @@ def test_the_form_of_its_memory_decides_what_is_asked_for(made: Made, tmp_path: 
         assert folder.creating().body == {
             "snapshot_type": kind, "snapshot_path": str(tmp_path / "state"), "mem_file_path": str(tmp_path / "ram"),
         }  # fmt: skip
+
+
+def test_where_its_memory_comes_from_is_said_and_makes_no_other_machine_of_it(made: Made, tmp_path: Path) -> None:
+    restored = Restored(tmp_path, MemoryForm.FILE, 0, None, None)
+    backends, keys = [], set()
+    for pages in ("mapped", "served"):
+        prepared = prepared_of(made, f'pages = "{pages}"').from_snapshot(restored)
+        keys.add(prepared.key)
+        body = (
+            snapshots.SnapshotFolder(prepared.system, None, restored, tmp_path / "boot").loading(prepared.target).body
+        )
+        assert body is not None
+        backends.append(body["mem_backend"])
+    assert backends == [
+        {"backend_type": "File", "backend_path": str(tmp_path / "ram")},
+        {"backend_type": "Uffd", "backend_path": str(tmp_path / "boot" / "pages")},
+    ]
+    assert len(keys) == 1
 
 
 def test_what_cannot_be_kept_is_refused(

@@ -16,6 +16,11 @@ from tests.boot.machines.nested_kvm.host_tree import FILES, HostTree
 DISK_MIB, MEMORY_MIB = 768, 1536
 
 
+def _show(since_ns: int, line: str) -> None:
+    # A series takes minutes; -s shows how far it is.
+    print(f"{since_ns / 1e9:.0f} s: {line[:160]}", flush=True)
+
+
 def run_inside(tree: HostTree, verbs: dict[str, list[str]], folder: Path, deadline_s: float) -> dict[str, Any]:
     """Run `verbs`, by name, in a machine whose disk is `tree`, which is gone then; inside.py is its PID 1."""
     tree.at("/verbs.json").write_text(json.dumps(verbs))
@@ -43,7 +48,7 @@ def run_inside(tree: HostTree, verbs: dict[str, list[str]], folder: Path, deadli
         }
     )
     (folder / "boot").mkdir()
-    record = boot(prepare(Workshop(Cache.default()), machine), folder / "boot")
+    record = boot(prepare(Workshop(Cache.default()), machine), folder / "boot", on_line=_show)
     (folder / "disk").unlink()
     console = (folder / "boot" / "console.log").read_text(errors="replace")
     assert record.outcome is Outcome.READY, f"{record.detail}\n{console[-3000:]}"
