@@ -141,6 +141,7 @@ def test_a_clone_goes_on_and_is_who_it_was_told_to_be(told: dict[str, Any]) -> N
     number, _, host = clone.facts["clone"].split()
     assert number == "7" and host.endswith("-7")
     assert 0 < clone.marks["woke"] < clone.marks["ready_clone"] < cold.marks["ready"]
+    print(f"cold: ready {cold.marks['ready'] / 1e6:.1f} ms; clone 7: {clone.marks['ready_clone'] / 1e6:.1f} ms")
     assert clone.vmm is not None
     assert [step.name for step in clone.vmm.launch] == ["VMM start", "API", "snapshot load"]
 
