@@ -23,7 +23,8 @@ pytestmark = [pytest.mark.boot, pytest.mark.network]
 # Firecracker shows its guest the CPU of its host, and the emulated host's is QEMU's `max`.
 CPU = "max,tcg-cpuid=off,svm=off,monitor=off,x2apic=on"
 PART, EXITS = 0.06, 15
-"""How far a class may be apart, as a part of what was predicted or in exits: it is another VMM, and its devices are."""
+"""How far a class may be apart, as a part of what was predicted or in exits: chosen after a boot, so that a later one
+is seen to be another."""
 
 
 def test_exits_and_pages_are_near_to_what_is_predicted(tmp_path: Path) -> None:
