@@ -99,12 +99,13 @@ int parse_number(struct slice text, int64_t least, int64_t most, int64_t *ret)
 
 	if (negative)
 		text = slice_from(text, 1);
-	if (text.size == 0 || text.size > 18)
+	if (text.size == 0)
 		return -EINVAL;
 	for (size_t i = 0; i < text.size; i++) {
 		if (text.at[i] < '0' || text.at[i] > '9')
 			return -EINVAL;
-		value = value * 10 + (text.at[i] - '0');
+		if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, text.at[i] - '0', &value))
+			return -EINVAL;
 	}
 	value = negative ? -value : value;
 	if (value < least || value > most)

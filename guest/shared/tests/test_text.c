@@ -39,6 +39,10 @@ static void test_numbers(void)
 	CHECK(parse_number(slice_of(""), 0, 9, &number) == -EINVAL);
 	CHECK(parse_number(slice_of("-"), 0, 9, &number) == -EINVAL);
 	CHECK(parse_number(slice_of("9999999999999999999"), 0, INT64_MAX, &number) == -EINVAL);
+	CHECK(!parse_number(slice_of("9223372036854775807"), 0, INT64_MAX, &number) && number == INT64_MAX);
+	CHECK(!parse_number(slice_of("-9223372036854775807"), INT64_MIN, 0, &number) && number == -INT64_MAX);
+	CHECK(parse_number(slice_of("9223372036854775808"), 0, INT64_MAX, &number) == -EINVAL);
+	CHECK(parse_number(slice_of("99999999999999999999999999"), 0, INT64_MAX, &number) == -EINVAL);
 	CHECK(parse_number(slice_of("12x"), 0, 99, &number) == -EINVAL);
 }
 
