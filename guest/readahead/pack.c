@@ -16,12 +16,13 @@ static void *grown(void *array, size_t n, size_t size)
 	return n & (n - 1) ? array : reallocarray(array, n ? 2 * n : 1, size);
 }
 
-/* No path that leaves the root, and no byte that ends a line. */
+/* No path that leaves the root, no byte that ends a line, and no blank at an end, which a line loses. */
 static bool path_allowed(const char *path, size_t size)
 {
 	size_t part = 0;
 
-	if (size == 0 || size > PACK_PATH || path[0] == '/' || path[size - 1] == '/')
+	if (size == 0 || size > PACK_PATH || path[0] == '/' || path[size - 1] == '/' ||
+	    path[0] == ' ' || path[size - 1] == ' ')
 		return false;
 	for (size_t i = 0; i <= size; i++) {
 		if (i < size && path[i] != '/') {

@@ -75,19 +75,34 @@ char *store_read(const char *name, size_t most, size_t *ret_size)
 	struct stat status;
 	char *text = NULL;
 	ssize_t got = 0;
+	int r = 0;
 
 	*ret_size = 0;
 	if (file < 0)
 		return NULL;
-	if (fstat(file, &status) || !S_ISREG(status.st_mode) || status.st_size > (off_t)most + HEAD_BYTES) {
-		errno = errno ? errno : EINVAL;
-	} else if ((text = malloc((size_t)status.st_size + 1))) {
+	if (fstat(file, &status)) {
+		r = errno;
+	} else if (!S_ISREG(status.st_mode)) {
+		r = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+	} else if (status.st_size > (off_t)most + HEAD_BYTES) {
+		r = EFBIG;
+	} else if (!(text = malloc((size_t)status.st_size + 1))) {
+		r = ENOMEM;
+	} else {
 		while (*ret_size < (size_t)status.st_size &&
 		       (got = read(file, text + *ret_size, (size_t)status.st_size - *ret_size)) > 0)
 			*ret_size += (size_t)got;
 		text[*ret_size] = 0;
+		if (got < 0) {
+			r = errno;
+			free(text);
+			text = NULL;
+		}
 	}
 	close(file);
+	/* Of this file: what an earlier call left there may say that there is none. */
+	if (r)
+		errno = r;
 	return text;
 }
 
