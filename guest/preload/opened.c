@@ -10,11 +10,14 @@
 #include <sys/fanotify.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 1 << 16, PATH_BYTES = 4096 };
+/* Each of a file's events is a descriptor: what does not fit into a process' usual 1,024 is gone without a word. */
+enum { AT_ONCE = 128, BUFFER_BYTES = AT_ONCE * FAN_EVENT_METADATA_LEN, PATH_BYTES = 4096, QUEUE = 16384 };
 
 int opened_begin(const char *root)
 {
-	int descriptor = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK, O_RDONLY | O_LARGEFILE | O_NOATIME | O_CLOEXEC);
+	/* O_NONBLOCK of the files, too: a FIFO of which nobody has the other end would never let go. */
+	int descriptor = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK,
+				       O_RDONLY | O_LARGEFILE | O_NOATIME | O_NONBLOCK | O_CLOEXEC);
 
 	if (descriptor < 0)
 		return -errno;
@@ -79,7 +82,16 @@ int opened_end(int descriptor, const char *root, struct opened *ret)
 	int r = 0;
 
 	*ret = (struct opened){ 0 };
-	while ((got = read(descriptor, buffer, sizeof buffer)) > 0) {
+	for (size_t failed = 0; failed < QUEUE;) {
+		got = read(descriptor, buffer, sizeof buffer);
+		if (got < 0 && errno == EAGAIN)
+			break;
+		/* What could not be opened is off the queue, and the next may be: a device without a driver is no file to read. */
+		if (got <= 0) {
+			failed++;
+			ret->lost += errno != ENXIO && errno != ENODEV;
+			continue;
+		}
 		struct fanotify_event_metadata *event = (void *)buffer;
 
 		for (; FAN_EVENT_OK(event, got); event = FAN_EVENT_NEXT(event, got)) {
