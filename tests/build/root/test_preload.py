@@ -87,3 +87,14 @@ def test_habits_come_from_one_place() -> None:
     assert issubclass(Preload, Part)
     with pytest.raises(ValueError, match="text and record: give one of them"):
         Preload(text=KNOWN, record=True)
+
+
+@pytest.mark.parametrize("count", ["99999999999", "\N{SUPERSCRIPT TWO}", "9" * 5000])
+def test_a_count_that_a_guest_made_up_is_refused(count: str) -> None:
+    with pytest.raises(InputError, match="or only a part"):
+        HABITS.of_facts(facts() | {"preload.end": count})
+
+
+def test_a_length_that_no_text_has_is_refused() -> None:
+    with pytest.raises(InputError, match="no list of habits"):
+        HABITS.expect_whole(b"bootlab-preload 1 " + b"9" * 5000 + b" 1\n", "rootfs.preload.text")
