@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each value is looked at, though the CRC fits: a file may have been made to do harm. What does not fit is dropped, the weakest first. */
+/* Each value is looked at, though the CRC fits: a file may have been made to do harm. What there is no room for is left out. */
 #include "habits.h"
 
 #include <errno.h>
@@ -35,13 +35,15 @@ static int add_file(struct habits *habits, const char *path, size_t size, uint32
 {
 	int r;
 
-	if (habits->pack.n_files >= HABITS_FILES)
+	if (habits->pack.n_files >= HABITS_FILES || habits->path_bytes + size > HABITS_PATHS)
 		return -E2BIG;
 	if (!habits->together && !(habits->together = calloc(HABITS_FILES, sizeof *habits->together)))
 		return -ENOMEM;
 	r = pack_add_file(&habits->pack, path, size, ret);
-	if (!r)
+	if (!r) {
+		habits->path_bytes += size;
 		memset(habits->together[*ret], 0, sizeof *habits->together);
+	}
 	return r;
 }
 
@@ -67,19 +69,6 @@ int64_t habits_expect(const struct habits *habits, size_t file, const char *user
 	int64_t sessions = sum(habits->sessions, habits->n_users);
 
 	return sessions > 0 ? sum(habits->together[file], habits->n_users) * 1000 / sessions : 0;
-}
-
-/* The pages of `range` that no range of its file has yet. */
-static bool covered(const struct habits *habits, const struct range *range)
-{
-	for (size_t i = 0; i < habits->pack.n_ranges; i++) {
-		const struct range *one = &habits->pack.ranges[i];
-
-		if (one->file == range->file && one->offset <= range->offset &&
-		    one->offset + one->length >= range->offset + range->length)
-			return true;
-	}
-	return false;
 }
 
 /* Older sessions count less, for every user and file alike: who has not come for long is expected less. */
@@ -132,6 +121,7 @@ static int forget_rare(struct habits *habits)
 	habits->pack.n_files = kept.pack.n_files;
 	habits->pack.n_ranges = kept.pack.n_ranges;
 	habits->together = kept.together;
+	habits->path_bytes = kept.path_bytes;
 	return 0;
 }
 
@@ -140,61 +130,128 @@ static int by_path(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* A file that is known, to be found by its path. */
+struct known {
+	const char *path; /* first: by_path() compares it */
+	uint32_t file;
+};
+
 static bool was_opened(const char *path, char *const *opened, size_t n)
 {
-	return !opened || (n > 0 && bsearch(&path, opened, n, sizeof *opened, by_path));
+	return n > 0 && bsearch(&path, opened, n, sizeof *opened, by_path);
 }
 
-int habits_learn(struct habits *habits, const char *user, const struct pack *read, char *const *opened, size_t n_opened)
+/* The number of each file of the session here, where it has room; and which files it opened. */
+static int place_files(struct habits *habits, const struct pack *read, uint32_t *place, bool *counted)
 {
-	uint32_t *place = reallocarray(NULL, read->n_files + 1, sizeof *place);
-	size_t at = user_find(habits, user), known;
-	int r = place ? 0 : -ENOMEM;
+	size_t n = habits->pack.n_files;
+	struct known *known = reallocarray(NULL, n + 1, sizeof *known);
+	int r = known ? 0 : -ENOMEM;
 
+	for (size_t file = 0; !r && file < n; file++)
+		known[file] = (struct known){ habits->pack.files[file], (uint32_t)file };
 	if (!r)
-		r = forget_rare(habits);
-	if (!r) {
-		fade(habits);
-		habits->sessions[at] += HABITS_ONE;
-	}
-	known = habits->pack.n_files;
+		qsort(known, n, sizeof *known, by_path);
 	for (size_t file = 0; !r && file < read->n_files; file++) {
-		place[file] = PACK_DEVICE;
-		for (size_t old = 0; old < known && place[file] == PACK_DEVICE; old++)
-			if (!strcmp(habits->pack.files[old], read->files[file]))
-				place[file] = (uint32_t)old;
-		if (place[file] == PACK_DEVICE)
+		const struct known *old = bsearch(&read->files[file], known, n, sizeof *known, by_path);
+
+		place[file] = old ? old->file : PACK_DEVICE;
+		if (!old)
 			r = add_file(habits, read->files[file], strlen(read->files[file]), &place[file]);
 		if (r == -E2BIG) {
 			habits->left_out++;
 			r = 0;
 		}
 		if (!r && place[file] != PACK_DEVICE)
-			habits->together[place[file]][at] += HABITS_ONE;
+			counted[place[file]] = true;
 	}
-	/* What came from memory because it was read ahead, or had been needed before. */
-	for (size_t old = 0; !r && old < known; old++) {
-		bool counted = false;
+	free(known);
+	return r;
+}
 
-		for (size_t file = 0; file < read->n_files && !counted; file++)
-			counted = place[file] == old;
-		if (!counted && was_opened(habits->pack.files[old], opened, n_opened))
-			habits->together[old][at] += HABITS_ONE;
+/* By file and offset; of those at one place the longest first, then the one that was known. */
+static int by_place(const void *a, const void *b)
+{
+	const struct range *one = *(struct range *const *)a, *other = *(struct range *const *)b;
+
+	if (one->file != other->file)
+		return one->file < other->file ? -1 : 1;
+	if (one->offset != other->offset)
+		return one->offset < other->offset ? -1 : 1;
+	if (one->length != other->length)
+		return one->length > other->length ? -1 : 1;
+	return (one > other) - (one < other);
+}
+
+/* The ranges, known ones first, without those that lie within another. Sorted once: a session may read a million pieces. */
+static int place_ranges(struct habits *habits, const struct pack *read, const uint32_t *place)
+{
+	size_t n = 0, most = habits->pack.n_ranges + read->n_ranges;
+	struct range *ranges = reallocarray(NULL, most + 1, sizeof *ranges), **sorted = reallocarray(NULL, most + 1, sizeof *sorted);
+	int64_t end = 0;
+	int r = ranges && sorted ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !r && i < most; i++) {
+		bool old = i < habits->pack.n_ranges;
+		struct range range = old ? habits->pack.ranges[i] : read->ranges[i - habits->pack.n_ranges];
+
+		if (!old && range.file != PACK_DEVICE && (range.file = place[range.file]) == PACK_DEVICE)
+			continue;
+		sorted[n] = &ranges[n];
+		ranges[n++] = range;
 	}
-	for (size_t i = 0; !r && i < read->n_ranges; i++) {
-		struct range range = read->ranges[i];
-
-		if (range.file != PACK_DEVICE && (range.file = place[range.file]) == PACK_DEVICE)
+	if (!r)
+		qsort(sorted, n, sizeof *sorted, by_place);
+	for (size_t i = 0; !r && i < n; i++) {
+		if (i == 0 || sorted[i]->file != sorted[i - 1]->file)
+			end = 0;
+		if (sorted[i]->offset + sorted[i]->length <= end)
+			sorted[i]->length = 0; /* within another */
+		else
+			end = sorted[i]->offset + sorted[i]->length;
+	}
+	if (!r)
+		habits->pack.n_ranges = 0;
+	for (size_t i = 0; !r && i < n; i++) {
+		if (ranges[i].length == 0)
 			continue;
-		if (covered(habits, &range))
-			continue;
-		r = add_range(habits, &range);
+		r = add_range(habits, &ranges[i]);
 		if (r == -E2BIG || r == -EINVAL) {
 			habits->left_out++;
 			r = 0;
 		}
 	}
+	free(ranges);
+	free(sorted);
+	return r;
+}
+
+int habits_learn(struct habits *habits, const char *user, const struct pack *read, char *const *opened, size_t n_opened)
+{
+	uint32_t *place = reallocarray(NULL, read->n_files + 1, sizeof *place);
+	bool *counted = calloc(HABITS_FILES, sizeof *counted);
+	size_t at = user_find(habits, user);
+	int r = place && counted ? 0 : -ENOMEM;
+
+	habits->left_out = 0;
+	if (!r)
+		r = forget_rare(habits);
+	/* What came from memory because it was read ahead, or had been needed before. */
+	for (size_t file = 0; !r && file < habits->pack.n_files; file++)
+		counted[file] = opened ? was_opened(habits->pack.files[file], opened, n_opened) :
+					 habits_expect(habits, file, NULL) >= HABITS_EXPECTED;
+	if (!r) {
+		fade(habits);
+		habits->sessions[at] += HABITS_ONE;
+		r = place_files(habits, read, place, counted);
+	}
+	for (size_t file = 0; !r && file < habits->pack.n_files; file++)
+		if (counted[file])
+			habits->together[file][at] += HABITS_ONE;
+	if (!r)
+		r = place_ranges(habits, read, place);
 	free(place);
+	free(counted);
 	return r;
 }
 

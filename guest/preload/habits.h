@@ -15,6 +15,7 @@ enum {
 	HABITS_USERS = 8,
 	HABITS_FILES = 4096,
 	HABITS_RANGES = 1 << 15,
+	HABITS_PATHS = 2 << 20, /* bytes of all paths: beside them each range and weight, at its longest, fits into HABITS_BYTES */
 	HABITS_NAME = 64,
 	/* A session counts so much, and with each later one a quarter less: of ten sessions the last three are more than half. */
 	HABITS_ONE = 1000,
@@ -29,18 +30,19 @@ struct habits {
 	int64_t sessions[HABITS_USERS];               /* of each user, by weight */
 	int64_t (*together)[HABITS_USERS];            /* of each file with the sessions of each user, by weight */
 	size_t n_users;
-	size_t left_out;                              /* files and ranges that there was no room for */
+	size_t left_out;                              /* files and ranges of the last session that there was no room for */
+	size_t path_bytes;
 };
 
 /* 0, -ENOMEM, or -EINVAL with what is wrong in `ret_why`. Free what is read even so. */
 int habits_read(struct habits *habits, const char *text, size_t size, const char **ret_why);
 
-/* The text, which the caller frees. 0 or -ENOMEM. */
+/* The text, which the caller frees. 0, -ENOMEM or -E2BIG. */
 int habits_text(const struct habits *habits, char **ret, size_t *ret_size);
 
 /*
  * A session of `user` has begun: what came from the disk, and all files that it opened, by path and sorted, whether or not they were in
- * memory. With `opened` NULL nobody knows: then what was read ahead counts as opened. 0 or -ENOMEM.
+ * memory. With `opened` NULL nobody knows: then what was to be read ahead counts as opened. 0 or -ENOMEM.
  */
 int habits_learn(struct habits *habits, const char *user, const struct pack *read, char *const *opened, size_t n_opened);
 

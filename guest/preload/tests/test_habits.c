@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "readahead/store.h"
+#include "shared/clock.h"
 #include "shared/tests/check.h"
 
 /* A session of `user` that read these files, a page of each, and opened those. */
@@ -100,6 +101,103 @@ static void test_bounds(void)
 	habits_free(&habits);
 }
 
+/* More than any session has, and all of it unlike: seconds would be a daemon that is in a user's way. */
+static void test_many(void)
+{
+	struct habits habits = { .pack = { .kernel = "6.1" } };
+	struct pack pack = { 0 };
+	int64_t began_ns = clock_now_ns(), took_ns;
+
+	for (int i = 0; i < PACK_FILES; i++) {
+		uint32_t file;
+		char name[64];
+
+		snprintf(name, sizeof name, "usr/share/a-folder-with-a-name/of-some-length/%d", i);
+		CHECK(!pack_add_file(&pack, name, strlen(name), &file));
+	}
+	for (int i = 0; i < 1 << 17; i++)
+		CHECK(!pack_add_range(&pack, &(struct range){ i & 1 ? PACK_DEVICE : 0, (int64_t)i * 8192, 4096, -1 }));
+	for (int i = 0; i < 2; i++)
+		CHECK(!habits_learn(&habits, "ann", &pack, NULL, 0));
+	took_ns = clock_now_ns() - began_ns;
+	CHECK(habits.pack.n_files == HABITS_FILES && habits.pack.n_ranges == HABITS_RANGES);
+	CHECK(took_ns < INT64_C(5000000000));
+	pack_free(&pack);
+	habits_free(&habits);
+}
+
+/* The longest paths and the furthest ranges are a file that can be written and read. */
+static void test_room(void)
+{
+	struct habits habits = { .pack = { .kernel = "6.1" } }, again;
+	struct pack pack = { 0 };
+	static char name[2001];
+	const char *why;
+	size_t size;
+	char *text;
+
+	memset(name, 'x', sizeof name - 1);
+	for (int i = 0; i < HABITS_FILES; i++) {
+		uint32_t file;
+
+		snprintf(name, 16, "%08d", i);
+		name[8] = 'x';
+		CHECK(!pack_add_file(&pack, name, strlen(name), &file));
+	}
+	for (int i = 0; i < HABITS_RANGES; i++)
+		CHECK(!pack_add_range(&pack, &(struct range){ 0, PACK_END - (int64_t)i * 8192, 4096, PACK_END }));
+	CHECK(!habits_learn(&habits, "ann", &pack, NULL, 0));
+	CHECK(habits.left_out > 0 && habits.pack.n_files > 1000);
+	CHECK(!habits_text(&habits, &text, &size) && !habits_read(&again, text, size, &why));
+	free(text);
+	habits_free(&again);
+	pack_free(&pack);
+	habits_free(&habits);
+}
+
+/* A file that took another's name while the session was looked at: it was opened in one session, not in two. */
+static void test_twice(void)
+{
+	struct habits habits = { .pack = { .kernel = "6.1" } }, again;
+	const char *why;
+	size_t size;
+	char *text;
+
+	session(&habits, "ann", (const char *const[]){ "bin/a", NULL }, NULL);
+	session(&habits, "ann", (const char *const[]){ "bin/a", "bin/a", NULL }, NULL);
+	CHECK(expected(&habits, "bin/a", NULL) == 1000);
+	CHECK(!habits_text(&habits, &text, &size) && !habits_read(&again, text, size, &why));
+	free(text);
+	habits_free(&again);
+	habits_free(&habits);
+}
+
+/* What a document says of how long a file is remembered. */
+static void test_forgotten(void)
+{
+	struct habits habits = { .pack = { .kernel = "6.1" } };
+	char *none[] = { "bin/b", NULL }, *both[] = { "bin/a", "bin/b", NULL };
+	int64_t before = 0;
+
+	session(&habits, "ann", (const char *const[]){ "bin/a", "bin/b", NULL }, both);
+	for (int after = 1; after <= 2; after++) {
+		before = expected(&habits, "bin/a", NULL);
+		session(&habits, "ann", NULL, none);
+	}
+	/* Read ahead after one session without it, not after two. */
+	CHECK(before >= HABITS_EXPECTED && expected(&habits, "bin/a", NULL) < HABITS_EXPECTED);
+	/* It was not read ahead, and so nobody opened it that would not have been seen. */
+	before = expected(&habits, "bin/a", NULL);
+	session(&habits, "ann", NULL, NULL);
+	CHECK(expected(&habits, "bin/a", NULL) < before && expected(&habits, "bin/b", NULL) == 1000);
+	for (int after = 4; after <= 8; after++)
+		session(&habits, "ann", NULL, none);
+	CHECK(expected(&habits, "bin/a", NULL) >= 0);
+	session(&habits, "ann", NULL, none);
+	CHECK(expected(&habits, "bin/a", NULL) == -1);
+	habits_free(&habits);
+}
+
 static void test_text(void)
 {
 	struct habits habits = { .pack = { .kernel = "6.1", .root = 7, .packages = 9 } }, again;
@@ -167,6 +265,10 @@ int main(void)
 	test_sessions();
 	test_users();
 	test_bounds();
+	test_many();
+	test_room();
+	test_twice();
+	test_forgotten();
 	test_text();
 	test_hostile();
 	return EXIT_SUCCESS;
