@@ -57,6 +57,11 @@ def test_what_is_no_file_of_its_own_is_said(text: str, why: str, run: Run, tmp_p
     assert run("show", tmp_path)[0] == 1
 
 
+def test_what_came_with_an_image_is_not_removed(run: Run) -> None:
+    said = "bootlab-preload: /etc/bootlab/preload: not removed: it came with the image\n"
+    assert run("forget", "/etc/bootlab/preload") == (1, "", said)
+
+
 @pytest.mark.parametrize("user", ["ann", "", "a b", "x" * 200, "a\nb"])
 def test_a_login_goes_on_where_nobody_watches(user: str, run: Run) -> None:
     assert run("session", env={"PAM_TYPE": "open_session", "PAM_USER": user}) == (0, "", "")

@@ -35,7 +35,9 @@
 #define RECORD "bootlab-preload record\n"          /* instead of habits: print what one session taught */
 
 enum { EXIT_IGNORED = 1, EXIT_USE = 2 };
-enum { LOOK_MS = 100, QUIET_MS = 300, REST_MS = 2000, LONGEST_START_MS = 60000, FOREGROUND_BYTES = 64 << 10 };
+/* One page in a tenth of a second is nobody: a disk that turns gives a busy reader ten. */
+enum { LOOK_MS = 100, QUIET_MS = 300, REST_MS = 2000, LONGEST_START_MS = 60000, FOREGROUND_BYTES = 4 << 10 };
+enum rest { AT_REST, BUSY, SESSION };
 
 const char said_by[] = "bootlab-preload";
 
@@ -57,7 +59,7 @@ static const char help[] =
 
 struct work {
 	const char *name;
-	bool shipped, record;
+	bool shipped, record, kept; /* kept: what is known lies in the file */
 	int root, socket;
 	struct habits habits;
 	struct demand demand;
@@ -67,7 +69,6 @@ struct work {
 
 static bool known_here(struct work *work)
 {
-	char kernel[PACK_NAME];
 	const char *why = "";
 	size_t size;
 	char *text = store_read(work->name, HABITS_BYTES, &size);
@@ -83,7 +84,6 @@ static bool known_here(struct work *work)
 	free(text);
 	if (work->record)
 		return false;
-	kernel_name(kernel);
 	if (r)
 		say("%s: ignored: it %s", work->name, r == -ENOMEM ? "does not fit into memory" : why);
 	else if (work->habits.pack.root != root_identity(work->root))
@@ -91,7 +91,7 @@ static bool known_here(struct work *work)
 	else if (work->habits.pack.packages != packages_identity(work->root) && !work->shipped)
 		say("%s: ignored: packages have changed", work->name);
 	else
-		return true;
+		return work->kept = true;
 	habits_free(&work->habits);
 	return false;
 }
@@ -109,21 +109,23 @@ static bool session_begins(struct work *work, int wait_ms)
 	return got > 0;
 }
 
-/* Until nobody has read from the disk for so long; at most `longest_ms`. True when a session begins meanwhile and `break_off`. */
-static bool wait_for_rest(struct work *work, int quiet_ms, int longest_ms, bool break_off)
+/* Until nobody has read from the disk for so long; at most a minute. A session ends it if `break_off`. */
+static enum rest wait_for_rest(struct work *work, int quiet_ms, bool break_off)
 {
 	int quiet = 0;
 
 	demand_of_disk(&work->demand);
-	for (int waited = 0; quiet < quiet_ms && waited < longest_ms; waited += LOOK_MS) {
+	for (int waited = 0; quiet < quiet_ms && waited < LONGEST_START_MS; waited += LOOK_MS) {
 		if (break_off && session_begins(work, LOOK_MS))
-			return true;
+			return SESSION;
 		if (!break_off)
 			poll(NULL, 0, LOOK_MS);
 		quiet = demand_of_disk(&work->demand) > FOREGROUND_BYTES ? 0 : quiet + LOOK_MS;
 	}
-	return false;
+	return quiet < quiet_ms ? BUSY : AT_REST;
 }
+
+static const char never[] = "the disk was not at rest for a minute";
 
 /* Ahead of each read. */
 static bool go_on(void *context, int64_t bytes)
@@ -135,12 +137,17 @@ static bool go_on(void *context, int64_t bytes)
 		work->why = "a session began";
 		return false;
 	}
+	if (demand_of_disk(&work->demand) > 0) {
+		enum rest rest = wait_for_rest(work, QUIET_MS, true);
+
+		if (rest != AT_REST) {
+			work->why = rest == SESSION ? "a session began" : never;
+			return false;
+		}
+	}
+	/* Last: somebody may have taken it during the wait. */
 	if (demand_of_memory(&work->demand)) {
 		work->why = "memory is short";
-		return false;
-	}
-	if (demand_of_disk(&work->demand) > FOREGROUND_BYTES && wait_for_rest(work, QUIET_MS, LONGEST_START_MS, true)) {
-		work->why = "a session began";
 		return false;
 	}
 	return true;
@@ -178,12 +185,15 @@ static bool preload(struct work *work)
 	struct replay_options options = { .root = work->root, .in_flight = 2, .gate = -1, .go_on = go_on, .context = work };
 	struct replayed done = { 0 };
 	struct pack pack;
+	enum rest rest;
 	int r;
 
-	if (wait_for_rest(work, QUIET_MS, LONGEST_START_MS, true)) {
-		say("%s: nothing is read: a session began before the disk was at rest", work->name);
-		return true;
+	rest = wait_for_rest(work, QUIET_MS, true);
+	if (rest != AT_REST) {
+		say("%s: nothing is read: %s", work->name, rest == SESSION ? "a session began before the disk was at rest" : never);
+		return rest == SESSION;
 	}
+	demand_of_memory(&work->demand); /* the kernel keeps its word until somebody looks: it is of the boot, and over */
 	options.order = order_of(work->root);
 	r = habits_pick(&work->habits, &pack);
 	if (!r)
@@ -233,6 +243,8 @@ static int keep(struct work *work)
 		r = tell_host(text, size);
 	else if (!r && !work->shipped)
 		r = store_write(work->name, text, size);
+	if (!r && !work->record && !work->shipped)
+		work->kept = true;
 	if (text)
 		free(text);
 	return r;
@@ -245,29 +257,36 @@ static void learn(struct work *work)
 	struct learned found = { 0 };
 	struct opened opened = { 0 };
 	char user[HABITS_NAME];
+	bool whole; /* all that was opened is known */
 	int r, list = opened_begin("/");
 
 	strcpy(user, work->user);
 	work->user[0] = 0;
+	learn_drop(said_by);
 	r = learn_begin(said_by);
-	wait_for_rest(work, REST_MS, LONGEST_START_MS, false);
+	wait_for_rest(work, REST_MS, false);
 	if (list >= 0 && opened_end(list, "/", &opened))
 		opened.lost++;
+	if (work->kept && access(work->name, F_OK) && errno == ENOENT)
+		habits_free(&work->habits); /* somebody asked to begin anew */
+	whole = list >= 0 && !opened.lost && opened.n > 0;
 	if (!r)
-		r = learn_end(said_by, work->root, false, &read, &found);
+		r = learn_end(said_by, work->root, false, whole ? (struct names){ opened.paths, opened.n } : (struct names){ 0 }, &read,
+			      &found);
 	if (!r) {
 		kernel_name(work->habits.pack.kernel);
 		work->habits.pack.root = root_identity(work->root);
 		work->habits.pack.packages = packages_identity(work->root);
-		r = habits_learn(&work->habits, user, &read, list >= 0 && !opened.lost ? opened.paths : NULL, opened.n);
+		r = habits_learn(&work->habits, user, &read, whole ? opened.paths : NULL, opened.n);
 	}
 	if (!r)
 		r = keep(work);
 	if (r)
 		say("nothing is learned of this session: %s", strerror(-r));
 	else
-		say("a session of %s opened %zu files and read %zu pages of %zu; %zu files are known, %zu left out%s%s", user, opened.n,
-		    found.pages, read.n_files, work->habits.pack.n_files, work->habits.left_out,
+		say("a session of %s opened %zu files and read %zu pages of %zu; %zu files are known, %zu left out, %zu pages without a name, %zu not noted%s%s", user,
+		    opened.n,
+		    found.pages, read.n_files, work->habits.pack.n_files, work->habits.left_out, found.unnamed, found.lost,
 		    list < 0 ? "; this kernel does not tell what is opened" : "",
 		    opened.lost ? "; more was opened than the kernel had room for" : "");
 	pack_free(&read);
@@ -281,18 +300,19 @@ static int listen_to_sessions(void)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = SOCKET };
 	int s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	mode_t before;
 
 	if (s < 0)
 		return -errno;
 	unlink(SOCKET);
-	umask(0177); /* root alone says who logs in */
+	before = umask(0177); /* root alone says who logs in */
 	if (bind(s, (struct sockaddr *)&address, sizeof address)) {
 		int r = -errno;
 
 		close(s);
 		return r;
 	}
-	umask(0077);
+	umask(before);
 	return s;
 }
 
@@ -324,10 +344,13 @@ static int watch(struct work *work)
 	return EXIT_SUCCESS;
 }
 
-/* Whoever sits at the machine: not a job of cron's, nor a shell from another host, nor a change of user. */
+/* Whoever sits at the machine: not a job of cron's, nor a shell from another host, nor a change of user, nor the login window. */
 static bool sits_here(void)
 {
-	static const char *const others[] = { "su", "su-l", "sudo", "sudo-i", "cron", "systemd-user", "runuser", "runuser-l" };
+	static const char *const others[] = {
+		"su", "su-l", "sudo", "sudo-i", "doas", "polkit-1", "runuser", "runuser-l", "cron", "crond", "atd", "sshd",
+		"systemd-user", "gdm-launch-environment", "lightdm-greeter", "sddm-greeter",
+	};
 	const char *type = getenv("PAM_TYPE"), *service = getenv("PAM_SERVICE"), *host = getenv("PAM_RHOST");
 
 	if (!type || strcmp(type, "open_session") != 0)
@@ -384,6 +407,10 @@ static int show(const struct work *work)
 
 static int forget(const struct work *work)
 {
+	if (work->shipped) {
+		fprintf(stderr, "bootlab-preload: %s: not removed: it came with the image\n", work->name);
+		return EXIT_IGNORED;
+	}
 	if (!unlink(work->name) || errno == ENOENT)
 		return EXIT_SUCCESS;
 	fprintf(stderr, "bootlab-preload: %s: not removed: %s\n", work->name, strerror(errno));

@@ -62,6 +62,24 @@ static int knob(const struct tracing *tracing, const char *name, const char *val
 	return file_write(path, value);
 }
 
+static void tracing_remove(const struct tracing *tracing)
+{
+	char path[256];
+
+	snprintf(path, sizeof path, "%s/" INSTANCES "/%s", tracing->at, tracing->name);
+	rmdir(path);
+}
+
+void learn_drop(const char *name)
+{
+	struct tracing tracing = { .name = name };
+
+	if (tracing_open(&tracing))
+		return;
+	tracing_remove(&tracing);
+	tracing_close(&tracing);
+}
+
 int learn_begin(const char *name)
 {
 	struct tracing tracing = { .name = name };
@@ -290,7 +308,36 @@ static int ranges_of(const struct pages *pages, const struct walk *walk, struct 
 	return r;
 }
 
-static int name_files(struct walk *walk, struct pages *pages, struct learned *ret)
+/* Of the files that are known to have been opened: no folder is looked through, which costs a disk minutes. */
+static int find_named(struct walk *walk, struct names names)
+{
+	struct stat top, status;
+	int r = 0;
+
+	if (fstat(walk->root, &top))
+		return -errno;
+	for (size_t i = 0; !r && walk->left && i < names.n; i++) {
+		const char *path = names.paths[i];
+		struct wanted *wanted;
+		uint32_t file;
+
+		if (fstatat(walk->root, path, &status, AT_SYMLINK_NOFOLLOW) || status.st_dev != top.st_dev)
+			continue;
+		wanted = wanted_find(walk, status.st_ino);
+		if (!wanted || wanted->file != PACK_DEVICE)
+			continue;
+		r = pack_add_file(walk->pack, path, strlen(path), &file);
+		if (!r) {
+			wanted->file = file;
+			walk->left--;
+		} else if (r == -EINVAL) {
+			r = 0; /* a name that no pack can have */
+		}
+	}
+	return r;
+}
+
+static int name_files(struct walk *walk, struct pages *pages, struct names names, struct learned *ret)
 {
 	int r;
 
@@ -309,7 +356,7 @@ static int name_files(struct walk *walk, struct pages *pages, struct learned *re
 				walk->wanted[kept++] = walk->wanted[i];
 		walk->n_wanted = walk->left = kept;
 	}
-	r = walk_root(walk);
+	r = names.n > 0 ? find_named(walk, names) : walk_root(walk);
 	if (!r)
 		r = ranges_of(pages, walk, ret);
 	free(walk->wanted);
@@ -406,12 +453,10 @@ static int read_trace(const struct tracing *tracing, int root, struct pages *pag
 		r = pages_add_line(pages, line, major(status.st_dev), minor(status.st_dev));
 	free(line);
 	fclose(trace);
-	snprintf(path, sizeof path, "%s/" INSTANCES "/%s", tracing->at, tracing->name);
-	rmdir(path);
 	return r;
 }
 
-int learn_end(const char *name, int root, bool or_resident, struct pack *pack, struct learned *ret)
+int learn_end(const char *name, int root, bool or_resident, struct names names, struct pack *pack, struct learned *ret)
 {
 	struct walk walk = { .pack = pack, .root = root };
 	struct pages pages = { 0 };
@@ -421,13 +466,14 @@ int learn_end(const char *name, int root, bool or_resident, struct pack *pack, s
 	*ret = (struct learned){ .traced = false };
 	if (!r) {
 		r = read_trace(&tracing, root, &pages, ret);
+		tracing_remove(&tracing); /* even so: its buffers are the kernel's memory */
 		ret->traced = !r && (pages.n > 0 || !or_resident);
 		tracing_close(&tracing);
 	}
 	if (!ret->traced && or_resident)
 		r = find_resident(root, &pages);
 	if (!r)
-		r = name_files(&walk, &pages, ret);
+		r = name_files(&walk, &pages, names, ret);
 	free(pages.runs);
 	return r;
 }

@@ -17,11 +17,21 @@ struct learned {
 	bool traced;        /* false: found in the cache, without an order */
 };
 
+/* Paths of files, relative to the root. */
+struct names {
+	char *const *paths;
+	size_t n;
+};
+
 /*
  * Files and ranges for the pack, and the end of the trace. 0 or -errno. Where there is none, or nothing is in it, what is in memory now
- * is taken, if `or_resident`.
+ * is taken, if `or_resident`. Where `names` has any, only these files are looked at; else all of the root's folders are.
  */
-int learn_end(const char *name, int root, bool or_resident, struct pack *pack, struct learned *ret);
+int learn_end(const char *name, int root, bool or_resident, struct names names, struct pack *pack,
+	      struct learned *ret);
+
+/* The end of a trace of that name, if there is one that nobody read: its program was killed. */
+void learn_drop(const char *name);
 
 /* Add a page, as the trace names it, to those of the same file before it. For tests: a whole line of the trace. */
 struct pages {

@@ -204,7 +204,7 @@ static int learned(const struct work *work, bool record)
 	pack.packages = packages_identity(work->root);
 	if (pack.learned_s < 0)
 		pack.learned_s = 0;
-	r = learn_end(said_by, work->root, true, &pack, &found);
+	r = learn_end(said_by, work->root, true, (struct names){ 0 }, &pack, &found);
 	if (r) {
 		say("nothing is learned: %s", strerror(-r));
 	} else {

@@ -31,13 +31,13 @@ def test_what_sessions_open_is_read_before_the_next_one(shop: Workshop, tmp_path
     assert record.outcome.value == "ready" and "check ok" in console, f"{record.detail}\n{console}"
 
     wm, editor = (SIZES[name] // 512 for name in ("wm", "editor"))
-    sectors = {
-        name: int(record.facts[name]) for name in ("first", "again", "kept", "given-up", "memory-short", "damaged")
-    }
+    names = ("first", "again", "kept", "given-up", "memory-short", "busy", "damaged")
+    sectors = {name: int(record.facts[name]) for name in names}
     assert sectors["first"] >= wm + editor
     assert sectors["again"] == 0
     assert sectors["kept"] == 0 and sectors["given-up"] >= editor
     assert sectors["memory-short"] >= wm and sectors["damaged"] >= wm
+    assert sectors["busy"] >= wm
     assert "until memory is short" in console
     assert "nothing is read: a session began before the disk was at rest" in console
     assert "ignored: it is damaged" in console
@@ -45,5 +45,6 @@ def test_what_sessions_open_is_read_before_the_next_one(shop: Workshop, tmp_path
     assert "after one: expected by sessions of ann, of a thousand:" in console
     assert "after one: 1000  /data/editor" in console
     assert "after four: 1000  /data/wm" in console and "bob" not in console
+    assert "after forgetting: 1000  /data/editor" in console and "after forgetting: 1000  /data/wm" not in console
     assert "nothing is learned of this session: Read-only file system" in console
     assert record.facts["read-only"] == "0" and record.facts["whole"] == "yes" and record.facts["traces"] == "none"
