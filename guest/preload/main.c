@@ -284,8 +284,8 @@ static void learn(struct work *work)
 	if (r)
 		say("nothing is learned of this session: %s", strerror(-r));
 	else
-		say("a session of %s opened %zu files and read %zu pages of %zu; %zu files are known, %zu left out, %zu pages without a name, %zu not noted%s%s", user,
-		    opened.n,
+		say("a session of %s opened %zu files and read %zu pages of %zu; %zu files are known, %zu left out, "
+		    "%zu pages without a name, %zu not noted%s%s", user, opened.n,
 		    found.pages, read.n_files, work->habits.pack.n_files, work->habits.left_out, found.unnamed, found.lost,
 		    list < 0 ? "; this kernel does not tell what is opened" : "",
 		    opened.lost ? "; more was opened than the kernel had room for" : "");
@@ -344,7 +344,7 @@ static int watch(struct work *work)
 	return EXIT_SUCCESS;
 }
 
-/* Whoever sits at the machine: not a job of cron's, nor a shell from another host, nor a change of user, nor the login window. */
+/* Whoever sits at the machine: no job of cron's, no shell from another host, no change of user, no login window. */
 static bool sits_here(void)
 {
 	static const char *const others[] = {
