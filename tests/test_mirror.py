@@ -129,7 +129,6 @@ SHOWN = {
 }
 # Parts of what one other module does, tested through it, where it is decided whether they are right.
 PARTS = {
-    "build/root/left_disks.py": "boot/verbs/test_power_on.py",
     "measure/power_on.py": "boot/verbs/test_power_on.py",
     "targets/qemu/power_on.py": "boot/verbs/test_power_on.py",
     "build/board/bootloader.py": "build/board/test_card.py",

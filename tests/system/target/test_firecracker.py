@@ -58,7 +58,6 @@ def test_program_and_socket_are_relative_to_the_file_and_need_not_be_there(tmp_p
         ('[clock]\nkind = "virtual"', "clock.kind"),
         ('[clock]\naccelerator = "tcg"', "clock.accelerator"),
         ('[marks]\nsched = "sched_init"', "marks"),
-        ('[snapshot]\nat = "snapshot"', "snapshot"),
         ('[[disks]]\nsize_mib = 1\nattach = "usb"', "disks.attach"),
         ("[network]", "network"),
         ('[check]\nconsole = "ok"\nsend = "x"\nexpect = "y"', "check.send"),
