@@ -88,7 +88,7 @@ fuzz: setup-dev ## a million damaged recordings through the importers; FUZZ="--i
 bench: setup-web ## what measuring costs, against the same QEMU without the plugin
 	$(PYTEST) -m bench -s
 
-bench-init: setup-dev ## one Debian 12 guest booted by six inits, ours twice, 98 boots; goes on where it was stopped; INITS="--wall 0" says less
+bench-init: setup-dev ## one Debian 12 guest booted by six inits, ours twice, 144 boots; goes on where it was stopped; INITS="--wall 0" says less
 	$(VENV)/python -m tests.bench.inits.run $(INITS)
 
 golden: setup-dev ## rewrite the expected outputs under tests/; review the diff

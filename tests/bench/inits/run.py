@@ -1,11 +1,11 @@
 """`make bench-init`: one Debian 12 guest booted by six inits (examples/inits): boots, verdicts, and the table of all.
 
-    python -m tests.bench.inits.run [--inits NAME,...] [--seeds N] [--nulls N] [--wall N] [--delay-ms N] [--new]
-        [--runs DIR]
+    python -m tests.bench.inits.run [--inits NAME,...] [--seeds N] [--nulls N] [--wall N] [--disks MODEL,...]
+        [--disks-only] [--new] [--runs DIR]
 
 Four parts: a profile of each, for what its init executes; a family of exact boots of each; boots in turn on the wall
-clock with two processors; one boot of each with a slow disk. It goes on with the last run: what is
-on record there is not booted again.
+clock with two processors; one boot of each from each modelled disk. It goes on with the last run: what is on record
+there is not booted again.
 """
 
 import argparse
@@ -35,12 +35,13 @@ from bootlab.profile.recorded.compressed import find_kept
 from bootlab.system import System, read_system
 from bootlab.targets.target import Prepared
 from tests.bench.inits.own_cost import Shares, by_program
-from tests.bench.inits.table import ALL_READY, GROUPS, Row, page, wanted_boots
+from tests.bench.inits.table import ALL_READY, GROUPS, Row, disk_page, page, wanted_boots
 
 EXAMPLES: Final = Path(__file__).resolve().parents[3] / "examples" / "inits"
 INITS: Final = tuple(name for group in GROUPS.values() for name in group)
 NAME: Final = "inits"
 """What its runs are called in place of a system."""
+DISKS: Final = ("hdd", "emmc", "ssd", "volume")
 _PATIENCE: Final = 4.0
 
 
@@ -100,14 +101,15 @@ class Bench:
         records = self._boot(f"{turns} turns on the wall clock, two processors", jobs)
         return {name: [records[f"wall-{turn:02d}-{name}"] for turn in range(1, turns + 1)] for name in self.systems}
 
-    def slow_disk(self, delay_ms: int) -> dict[str, BootRecord]:
-        """Return a boot of each on a disk whose every request takes `delay_ms` longer."""
+    def on_disks(self, models: Sequence[str]) -> dict[str, dict[str, BootRecord]]:
+        """Return a boot of each system from each disk of docs/disk.md, by system and model."""
         jobs = [
-            Job(f"{name}-delay{delay_ms}", self._prepare(system.with_cmdline(f"disk_delay_ms={delay_ms}")))
+            Job(f"{name}-{model}", self._prepare(on_disk(system, model)))
             for name, system in self.systems.items()
+            for model in models
         ]
-        records = self._boot(f"a disk that takes {delay_ms} ms longer a request", jobs)
-        return {name: records[f"{name}-delay{delay_ms}"] for name in self.systems}
+        records = self._boot(f"a boot of each from {', '.join(models)}", jobs) if jobs else {}
+        return {name: {model: records[f"{name}-{model}"] for model in models} for name in self.systems}
 
     def _prepare(self, system: System, profile: ProfileRequest | None = None) -> Prepared:
         return prepare(self._shop(), system, profile=profile)
@@ -124,6 +126,18 @@ class Bench:
         for record in records:
             expect_whole(record)
         return dict(zip((job.label for job in jobs), records, strict=True))
+
+
+def on_disk(system: System, model: str) -> System:
+    """Return `system` with its root on a virtio disk of `model`, or, where that is empty, on one that answers at once.
+
+    finit cannot remount its root, which the word rw mounts for writing at once.
+    """
+    readahead = read_system(EXAMPLES.parent / "readahead.toml")
+    init, modules = (getattr(readahead.initramfs, key) for key in ("init", "modules"))
+    changed = system.with_part("initramfs", init=init, modules=modules, packages=[])
+    changed = changed.with_part("rootfs", device="virtio-blk", model=model or None)
+    return changed.with_cmdline("rw") if system.name == "inits-finit" else changed
 
 
 def expect_whole(record: BootRecord) -> None:
@@ -143,13 +157,33 @@ def _run(store: Store, *, new: bool) -> Run:
     return run
 
 
+def _rows(bench: Bench, options: argparse.Namespace) -> list[Row]:
+    shares = bench.profiles()
+    families = bench.families(options.seeds, options.nulls)
+    wall = bench.wall(options.wall) if options.wall else {}
+    consoles = {
+        name: Path(read_record(bench.run.path / "boots" / f"{name}-profile").run) / "console.log" for name in shares
+    }
+    return [
+        Row(
+            name,
+            family=families[name],
+            shares=shares[name],
+            console=consoles[name].read_text(encoding="utf-8", errors="replace"),
+            wall=wall.get(name, []),
+        )
+        for name in shares
+    ]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--inits", default=",".join(INITS), help="which (%(default)s)")
     parser.add_argument("--seeds", type=int, default=3, help="exact boots of each (%(default)s)")
     parser.add_argument("--nulls", type=int, default=3, help="null changes of each (%(default)s)")
     parser.add_argument("--wall", type=int, default=5, help="boots of each on the wall clock; 0: none (%(default)s)")
-    parser.add_argument("--delay-ms", type=int, default=2, help="of a slow disk, ms a request; 0: none (%(default)s)")
+    parser.add_argument("--disks", default=",".join(DISKS), help="models of disks; '': none (%(default)s)")
+    parser.add_argument("--disks-only", action="store_true", help="the table of the disks, and nothing else")
     parser.add_argument("--new", action="store_true", help="a new run, instead of going on with the last one")
     parser.add_argument("--runs", type=Path, default=Path(os.environ.get("BOOTLAB_RUNS", "bootlab-runs")))
     options = parser.parse_args()
@@ -157,31 +191,19 @@ def main() -> int:
     if unknown := [name for name in names if not (EXAMPLES / f"{name}.toml").is_file()]:
         raise InputError(f"--inits: no {unknown[0]}", hint=f"there are {', '.join(INITS)}")
     systems = {name: read_system(EXAMPLES / f"{name}.toml") for name in names}
-    boots = len(names) * (1 + options.seeds + options.nulls + bool(options.delay_ms))
-    boots += len(names) * (options.wall + 1) if options.wall else 0
+    models = ["", *options.disks.split(",")] if options.disks else []
+    boots = len(names) * len(models)
+    if not options.disks_only:
+        boots += len(names) * (1 + options.seeds + options.nulls + (options.wall + 1 if options.wall else 0))
     run = _run(Store(options.runs), new=options.new)
     with run.locked(), boot_progress(boots) as progress:
         bench = Bench(systems, run, Cache.default(), progress)
-        shares = bench.profiles()
-        families = bench.families(options.seeds, options.nulls)
-        slow = bench.slow_disk(options.delay_ms) if options.delay_ms else {}
-        wall = bench.wall(options.wall) if options.wall else {}
-        rows = [
-            Row(
-                name,
-                family=families[name],
-                shares=shares[name],
-                console=(Path(read_record(run.path / "boots" / f"{name}-profile").run) / "console.log").read_text(
-                    encoding="utf-8", errors="replace"
-                ),
-                slow=slow.get(name),
-                wall=wall.get(name, []),
-            )
-            for name in names
-        ]
-        text = page(rows, options.delay_ms)
-        (run.path / "inits.md").write_text(text, encoding="utf-8")
-        write_json(run.result, {"rows": [row.as_json() for row in rows]})
+        rows = [] if options.disks_only else _rows(bench, options)
+        disks = bench.on_disks(models)
+        text = "\n\n".join([*([page(rows)] if rows else []), *([disk_page(disks)] if disks else [])])
+        (run.path / ("disks.md" if options.disks_only else "inits.md")).write_text(text, encoding="utf-8")
+        if rows:
+            write_json(run.result, {"rows": [row.as_json() for row in rows]})
     out.print(text, soft_wrap=True)
     return 0
 

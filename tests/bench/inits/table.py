@@ -48,7 +48,6 @@ class Row:
     family: Family
     shares: Shares
     console: str
-    slow: BootRecord | None
     wall: list[BootRecord]
 
     def times(self, mark: str, records: Sequence[BootRecord] | None = None) -> list[int]:
@@ -103,7 +102,7 @@ class Row:
         }
 
 
-def page(rows: Sequence[Row], delay_ms: int) -> str:
+def page(rows: Sequence[Row]) -> str:
     """Return the tables, those of the comparisons first."""
     first = rows[0].family.members[0]
     parts = [
@@ -113,8 +112,6 @@ def page(rows: Sequence[Row], delay_ms: int) -> str:
         "Own cost, 10^6 instructions of the boot with seed 1 up to all-ready; memory after it.",
         _costs(rows),
     ]
-    if delay_ms:
-        parts += [f"Each request to the disk {delay_ms} ms longer; one exact boot.", _slow(rows)]
     if rows[0].wall:
         turns = len(rows[0].wall)
         parts += [f"Wall clock, multi-threaded TCG, two processors; ms, medians of {turns} boots in turn.", _wall(rows)]
@@ -122,6 +119,30 @@ def page(rows: Sequence[Row], delay_ms: int) -> str:
     parts.append(", ".join(f"{name} {digest}" for name, digest in same))
     parts.append("; ".join(f"root of {row.name} {row.family.members[0].hashes['rootfs'][:12]}" for row in rows))
     return "\n\n".join(parts) + "\n"
+
+
+def disk_page(disks: Mapping[str, Mapping[str, BootRecord]]) -> str:
+    """Return the table of one boot of each init from each model of a disk; "" is one that answers at once."""
+    models = list(next(iter(disks.values())))
+    first = disks[next(iter(disks))][models[0]]
+    titles = ["init", *(model or "at once" for model in models)]
+    parts = [f"Virtual clock, ms since power-on, one exact boot of each, seed {first.seed}; CPU model {first.cpu}."]
+    for said, mark in (("Goal", m.READY), ("All ready", ALL_READY)):
+        lines = [[name, *(_ms(boots[model].marks[mark]) for model in models)] for name, boots in disks.items()]
+        parts.append(f"{said}:\n\n{_table(titles, lines)}")
+    asked = [[name, *(_asked(boots[model]) for model in models)] for name, boots in disks.items()]
+    parts.append(f"Asked of the disk up to the goal (reads, MiB, busy ms):\n\n{_table(titles, asked)}")
+    same = [f"{name} {digest[:12]}" for name, digest in first.hashes.items() if name != "rootfs"]
+    roots = [f"{name} {boots[models[0]].hashes['rootfs'][:12]}" for name, boots in disks.items()]
+    parts.append(f"{', '.join(same)}; roots: {', '.join(roots)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _asked(record: BootRecord) -> str:
+    if not record.disks:
+        return ""
+    disk = record.disks[0]
+    return f"{disk.reads:,}, {disk.read_bytes / 2**20:.1f}, {disk.busy_ns / 1e6:,.0f}"
 
 
 def _exact(rows: Sequence[Row]) -> Iterator[str]:
@@ -205,13 +226,6 @@ def _costs(rows: Sequence[Row]) -> str:
     titles = ["init", "process 1", "with its helpers", "of the boot", "shells in other scripts", "whole boot"]
     titles += ["memory of process 1 (PSS)", "of init's processes", "program, bytes", "with libraries"]
     return _table(titles, lines)
-
-
-def _slow(rows: Sequence[Row]) -> str:
-    return _table(
-        ["init", "goal", "all ready"],
-        [[row.name, _ms(row.slow.marks[m.READY]), _ms(row.slow.marks[ALL_READY])] for row in rows if row.slow],
-    )
 
 
 def _wall(rows: Sequence[Row]) -> str:
