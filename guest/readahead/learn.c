@@ -16,10 +16,12 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "join.h"
 #include "replay.h"
 #include "shared/files.h"
 
 #define INSTANCES "instances"
+#define KEPT "bootlab-readahead: keep "
 #define EVENT "events/filemap/mm_filemap_add_to_page_cache/enable"
 
 enum { PAGE = 4096, PATH_BYTES = PACK_PATH + 1, LONGEST_RUN = 512, DEEPEST = 64 };
@@ -104,6 +106,20 @@ int learn_begin(const char *name)
 	return r;
 }
 
+int learn_keep(const char *name, unsigned long number)
+{
+	struct tracing tracing = { .name = name };
+	char text[64];
+	int r = tracing_open(&tracing);
+
+	if (r)
+		return r;
+	snprintf(text, sizeof text, KEPT "%lu", number);
+	r = knob(&tracing, "trace_marker", text);
+	tracing_close(&tracing);
+	return r;
+}
+
 static bool field(const char *line, const char *name, int base, uint64_t *ret)
 {
 	const char *at = strstr(line, name);
@@ -114,6 +130,13 @@ static bool field(const char *line, const char *name, int base, uint64_t *ret)
 	errno = 0;
 	*ret = strtoull(at + strlen(name), &end, base);
 	return end > at + strlen(name) && !errno;
+}
+
+unsigned long kept_in(const char *line)
+{
+	uint64_t number;
+
+	return strstr(line, "tracing_mark_write: " KEPT) && field(line, KEPT, 10, &number) ? (unsigned long)number : 0;
 }
 
 static int pages_add(struct pages *pages, uint64_t inode, uint64_t index, uint64_t n)
@@ -305,6 +328,7 @@ static int ranges_of(const struct pages *pages, const struct walk *walk, struct 
 		if (r == -EINVAL)
 			r = 0; /* further out than any pack goes */
 	}
+	walk->pack->n_ranges = ranges_join(walk->pack->ranges, walk->pack->n_ranges);
 	return r;
 }
 
@@ -449,8 +473,11 @@ static int read_trace(const struct tracing *tracing, int root, struct pages *pag
 	trace = fopen(path, "re");
 	if (!trace)
 		return -errno;
-	while (!r && getline(&line, &room, trace) >= 0)
+	while (!r && getline(&line, &room, trace) >= 0) {
+		if (!ret->kept)
+			ret->kept = kept_in(line);
 		r = pages_add_line(pages, line, major(status.st_dev), minor(status.st_dev));
+	}
 	free(line);
 	fclose(trace);
 	return r;

@@ -11,8 +11,12 @@
 /* From now on, in a trace of that name. 0, or -errno: this kernel cannot. Nothing is changed on a disk. */
 int learn_begin(const char *name);
 
+/* Keep a number with a trace that has begun, for the program that ends it. 0 or -errno. */
+int learn_keep(const char *name, unsigned long number);
+
 struct learned {
 	size_t pages, lost; /* that the kernel had no room to note */
+	unsigned long kept; /* by learn_keep; 0: nothing */
 	size_t unnamed;     /* pages of files that have no name any more */
 	bool traced;        /* false: found in the cache, without an order */
 };
@@ -41,6 +45,8 @@ struct pages {
 	} *runs;
 	size_t n;
 };
+/* A line of the trace that learn_keep made: its number, else 0. */
+unsigned long kept_in(const char *line);
 int pages_add_line(struct pages *pages, const char *line, unsigned major, unsigned minor);
 
 #endif

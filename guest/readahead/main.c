@@ -16,6 +16,7 @@
 
 #include "learn.h"
 #include "machine.h"
+#include "narrow.h"
 #include "pack.h"
 #include "replay.h"
 #include "shared/clock.h"
@@ -29,7 +30,7 @@
 #define WORD "bootlab_readahead"                         /* on the kernel's command line: none, block or need */
 
 enum { EXIT_IGNORED = 1, EXIT_USE = 2, IN_FLIGHT_TURNING = 8, IN_FLIGHT_FLASH = 4, MOST_IN_FLIGHT = 64 };
-enum { OLDEST_S = 30 * 24 * 3600, FIRST_BYTES = 4 << 20, GATE_MS = 2000 };
+enum { OLDEST_S = 30 * 24 * 3600, FIRST_BYTES = 4 << 20, GATE_MS = 2000, LEARNING_S = 600 };
 
 const char said_by[] = "bootlab-readahead";
 
@@ -102,12 +103,16 @@ static void open_gate(struct work *work)
 	work->gate = -1;
 }
 
-static int begin_learning(struct work *work)
+static int begin_learning(struct work *work, bool record)
 {
+	unsigned long before;
 	int r = learn_begin(said_by);
 
 	if (r)
 		say("this kernel does not tell what is read (%s): the goal will look at what is in memory", strerror(-r));
+	else if (!narrow_begin(work->root, record ? NARROWEST_BYTES : NARROW_BYTES, LEARNING_S, &before) && before &&
+		 learn_keep(said_by, before))
+		narrow_end(work->root, before); /* the goal would not know what it was */
 	open_gate(work);
 	return EXIT_SUCCESS;
 }
@@ -123,7 +128,7 @@ static int start(struct work *work)
 	if (work->order == ORDER_NONE)
 		return EXIT_SUCCESS;
 	if (!take_pack(work, &pack, &record)) {
-		int learning = record || !work->shipped ? begin_learning(work) : EXIT_IGNORED;
+		int learning = record || !work->shipped ? begin_learning(work, record) : EXIT_IGNORED;
 
 		open_gate(work);
 		return learning;
@@ -205,6 +210,7 @@ static int learned(const struct work *work, bool record)
 	if (pack.learned_s < 0)
 		pack.learned_s = 0;
 	r = learn_end(said_by, work->root, true, (struct names){ 0 }, &pack, &found);
+	narrow_end(work->root, found.kept);
 	if (r) {
 		say("nothing is learned: %s", strerror(-r));
 	} else {

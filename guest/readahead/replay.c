@@ -19,7 +19,7 @@
 
 enum { SMALLEST_STEP = 128 << 10, LARGEST_STEP = 1 << 20, MOST_IN_FLIGHT = 64 };
 
-/* Blocks between two of the file system's tables cost a turning disk less than a second way to them. */
+/* What lies between two pieces costs a turning disk less than a second way to them. */
 static const int64_t gap = 64 << 10;
 
 struct reader {
@@ -158,6 +158,19 @@ static int by_place(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
+/* Whether `range` reaches over a gap to the end of the next, which then lies in it. */
+static bool reach(struct range *range, const struct range *next, int64_t longest)
+{
+	int64_t way = next->offset - range->offset, end = next->offset + next->length;
+
+	if (next->file != range->file || place_of(next) - place_of(range) != way || way - range->length > gap ||
+	    end - range->offset > longest)
+		return false;
+	if (way + next->length > range->length)
+		range->length = way + next->length;
+	return true;
+}
+
 static void ask_all(struct reader *reader, struct range *ranges, size_t n)
 {
 	if (reader->options->order == ORDER_BLOCK && n > 0)
@@ -165,15 +178,8 @@ static void ask_all(struct reader *reader, struct range *ranges, size_t n)
 	for (size_t i = 0; i < n && !reader->done->memory_short && !reader->done->stopped; i++) {
 		struct range range = ranges[i];
 
-		while (reader->options->order == ORDER_BLOCK && range.file == PACK_DEVICE && i + 1 < n &&
-		       ranges[i + 1].offset - (range.offset + range.length) <= gap &&
-		       ranges[i + 1].offset + ranges[i + 1].length - range.offset <= reader->step) {
-			int64_t end = ranges[i + 1].offset + ranges[i + 1].length;
-
-			if (end > range.offset + range.length)
-				range.length = end - range.offset;
+		while (reader->options->order == ORDER_BLOCK && i + 1 < n && reach(&range, &ranges[i + 1], reader->step))
 			i++;
-		}
 		range_ask(reader, &range);
 	}
 }
@@ -238,7 +244,8 @@ int replay(const struct pack *pack, const struct replay_options *options, struct
 	reader.root_device = status.st_dev;
 	reader.most = (int64_t)(memory.freeram / 2) * memory.mem_unit;
 	reader.device = root_device_open(options->root);
-	reader.step = step_of(reader.device);
+	/* What a card has begun it ends first: what the boot asks for meanwhile waits for no more than a few of the smallest. */
+	reader.step = options->order == ORDER_NEED ? SMALLEST_STEP : step_of(reader.device);
 	read_all(&reader, ranges);
 	for (size_t i = 0; i < pack->n_files; i++)
 		if (reader.descriptors[i] >= 0)

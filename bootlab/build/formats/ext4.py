@@ -9,9 +9,11 @@ and 1.47.2 then agree on images up to 128 MiB (one block group), and lay larger 
 
 import os
 import stat
+import struct
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
+from uuid import UUID
 
 from bootlab.build.formats.cpio import Entry
 from bootlab.errors import BootlabError, InputError
@@ -20,7 +22,8 @@ from bootlab.process import run
 DATE = 1577836800
 """2020-01-01, in seconds since the epoch: the time of every file, before any guest's clock."""
 
-_UUID = "b0071ab0-0000-4000-8000-000000000001"
+DEFAULT_UUID = "b0071ab0-0000-4000-8000-000000000001"
+"""Of every image that is given no other: a guest tells file systems apart by it."""
 _HASH_SEED = "b0071ab0-0000-4000-8000-000000000002"
 _FEATURES = (
     "none,ext_attr,resize_inode,dir_index,filetype,extent,64bit,flex_bg,"
@@ -38,7 +41,7 @@ _IN_INODE = 59
 """A link's target up to this many bytes needs no block."""
 
 
-def make(path: Path, size_mib: int, *, block: int, inodes: int, journal_mib: int) -> None:
+def make(path: Path, size_mib: int, *, block: int, inodes: int, journal_mib: int, uuid: str = DEFAULT_UUID) -> None:
     """Make an empty file system of `size_mib` MiB at `path`; `block` in bytes, no journal for 0 MiB of it.
 
     Raises MissingTool (e2fsprogs), ProgramFailed.
@@ -46,7 +49,7 @@ def make(path: Path, size_mib: int, *, block: int, inodes: int, journal_mib: int
     with path.open("wb") as image:
         image.truncate(size_mib << 20)
     argv: list[str | Path] = ["mke2fs", "-F", "-q", "-t", "ext4", "-b", str(block), "-I", str(_INODE)]
-    argv += ["-m", "0", "-N", str(inodes), "-U", _UUID, "-L", "bootlab", "-E", _EXTENDED]
+    argv += ["-m", "0", "-N", str(inodes), "-U", uuid, "-L", "bootlab", "-E", _EXTENDED]
     if journal_mib:
         argv += ["-O", f"{_FEATURES},has_journal", "-J", f"size={journal_mib}"]
     else:
@@ -54,7 +57,9 @@ def make(path: Path, size_mib: int, *, block: int, inodes: int, journal_mib: int
     run([*argv, path], deadline_s=_DEADLINE_S, env=_ENVIRONMENT, package=_PACKAGE)
 
 
-def make_from(entries: Sequence[Entry], path: Path, size_mib: int | None, *, journal: bool) -> None:
+def make_from(
+    entries: Sequence[Entry], path: Path, size_mib: int | None, *, journal: bool, uuid: str = DEFAULT_UUID
+) -> None:
     """Make a file system that holds `entries` (sorted) at `path`; by default as large as they need and a quarter more.
 
     `path.parent` is scratch space. Raises InputError when they do not fit, MissingTool (e2fsprogs), ProgramFailed.
@@ -74,7 +79,7 @@ def make_from(entries: Sequence[Entry], path: Path, size_mib: int | None, *, jou
             f"rootfs.size_mib: {given_mib} MiB are too few for {needed / 2**20:.1f} MiB of files and their tables",
             hint="leave rootfs.size_mib out: the file system is then as large as it needs to be",
         )
-    make(path, given_mib, block=_BLOCK, inodes=inodes, journal_mib=journal_mib)
+    make(path, given_mib, block=_BLOCK, inodes=inodes, journal_mib=journal_mib, uuid=uuid)
     folder = path.parent / "files"
     folder.mkdir()
     script = path.parent / "debugfs"
@@ -86,6 +91,12 @@ def make_from(entries: Sequence[Entry], path: Path, size_mib: int | None, *, jou
     complaints = [line for line in told.splitlines() if line and not line.startswith("debugfs ")]
     if complaints:
         raise BootlabError("debugfs: could not write the files:\n  " + "\n  ".join(complaints[:5]))
+
+
+def statfs_id(uuid: str) -> int:
+    """Return what a guest's statfs calls the file system with this UUID (`uuid_to_fsid` of the kernel), 64 bits."""
+    low, high = struct.unpack("<2Q", UUID(uuid).bytes)
+    return int(low ^ high)
 
 
 def _blocks(entries: Sequence[Entry]) -> int:

@@ -25,6 +25,8 @@ _INIT = "sbin/init"
 _REAL_INIT = "sbin/bootlab-readahead.init"
 _PROGRAM = "/sbin/bootlab-readahead"
 _ROOM = 256 << 10
+_SIGNLESS = (1 << 63) - 1
+"""What the guest keeps of an identity: no sign (root_identity in guest/readahead/machine.c)."""
 
 
 def lay_readahead(tree: FileTree, wanted: ReadAhead) -> None:
@@ -76,6 +78,19 @@ def in_boot_order(entries: Sequence[Entry], layout: Path) -> tuple[Entry, ...]:
         return -1 if stat.S_ISDIR(entry.mode) else place.get(entry.path, last)
 
     return tuple(sorted(entries, key=rank))
+
+
+def expect_learned_on(wanted: ReadAhead, root_id: int) -> None:
+    """Raise InputError for a pack that was not learned on the file system that statfs calls `root_id`.
+
+    The guest would ignore it: what it says of places on the disk is true of another one.
+    """
+    found = re.search(rb"(?m)^root (\d+)$", _pack(wanted))
+    if found is not None and int(found[1]) != root_id & _SIGNLESS:
+        raise InputError(
+            "rootfs.readahead.pack: it was learned on a root that lies otherwise on its disk (rootfs.layout)",
+            hint="learn it anew: boot this system once with rootfs.readahead.record = true",
+        )
 
 
 def identify_readahead(wanted: ReadAhead) -> dict[str, object]:

@@ -7,12 +7,14 @@ erofs from a folder under fakeroot (its maker reads archives only since 1.7, and
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
+from uuid import UUID, uuid5
 
 from bootlab.build.formats import ext4, tar
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.root.content import Ingredients, collect, identify_content
-from bootlab.build.root.readahead import in_boot_order
+from bootlab.build.root.readahead import expect_learned_on, in_boot_order
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
 from bootlab.process import ProgramFailed, require_program, run
@@ -65,7 +67,9 @@ def build(shop: Workshop, recipe: Rootfs, made_of: Ingredients) -> Path:
 def key(recipe: Rootfs, made_of: Ingredients) -> str:
     """Return what the cache knows the image by. Raises InputError for a file that cannot be read."""
     form = f"{_FORMAT} {recipe.filesystem.value} {recipe.compression.value} {recipe.size_mib} {recipe.journal}"
-    return f"{form} {recipe.device == 'pmem'} {identify_content(recipe, made_of)}"
+    # An image laid out by a pack has a UUID of its own since format 3; no other image changed by that.
+    own_uuid = " own uuid" if recipe.layout is not None else ""
+    return f"{form} {recipe.device == 'pmem'} {identify_content(recipe, made_of)}{own_uuid}"
 
 
 _Make = Callable[[Sequence[Entry]], None]
@@ -73,7 +77,20 @@ _Make = Callable[[Sequence[Entry]], None]
 
 def _ext4(recipe: Rootfs, path: Path) -> _Make:
     require_program("debugfs", package="e2fsprogs")
-    return lambda entries: ext4.make_from(entries, path, recipe.size_mib, journal=recipe.journal)
+
+    def make(entries: Sequence[Entry]) -> None:
+        uuid = ext4.DEFAULT_UUID if recipe.layout is None else _uuid_of_order(entries)
+        if recipe.readahead is not None:
+            expect_learned_on(recipe.readahead, ext4.statfs_id(uuid))
+        ext4.make_from(entries, path, recipe.size_mib, journal=recipe.journal, uuid=uuid)
+
+    return make
+
+
+def _uuid_of_order(entries: Sequence[Entry]) -> str:
+    # What was learned of the places on one disk says nothing of another: a guest tells the two apart.
+    names = "\n".join(entry.path for entry in entries).encode(errors="surrogateescape")
+    return str(uuid5(UUID(ext4.DEFAULT_UUID), sha256(names).hexdigest()))
 
 
 def _squashfs(recipe: Rootfs, path: Path) -> _Make:

@@ -33,6 +33,13 @@ static void test_lines(void)
 	CHECK(pages.runs[2].inode == 0 && pages.runs[2].index == 10 && pages.runs[2].n == 1);
 }
 
+static void test_what_is_kept(void)
+{
+	CHECK(kept_in("  bootlab-readahe-1 [000] .....  1.234: tracing_mark_write: bootlab-readahead: keep 256\n") == 256);
+	CHECK(kept_in("  bootlab-readahe-1 [000] .....  1.234: tracing_mark_write: bootlab-readahead: keep \n") == 0);
+	CHECK(kept_in(LINE "dev 254:1 ino 1f pfn=0x1267 ofs=4096 order=0\n") == 0);
+}
+
 static void test_what_is_no_page(void)
 {
 	static const char whole[] = LINE "dev 254:1 ino 1f pfn=0x1267 ofs=999999999999 order=0\n";
@@ -58,6 +65,7 @@ static void test_what_is_no_page(void)
 int main(void)
 {
 	test_lines();
+	test_what_is_kept();
 	test_what_is_no_page();
 	free(pages.runs);
 	return EXIT_SUCCESS;

@@ -7,7 +7,7 @@ import pytest
 
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.root.file_tree import FileTree
-from bootlab.build.root.readahead import PACKS, identify_readahead, in_boot_order, lay_readahead
+from bootlab.build.root.readahead import PACKS, expect_learned_on, identify_readahead, in_boot_order, lay_readahead
 from bootlab.errors import InputError
 from bootlab.system import ReadAhead
 
@@ -110,3 +110,13 @@ def test_files_lie_in_the_order_in_which_they_were_needed(tmp_path: Path) -> Non
     entries = [Entry("a", 0o100644), Entry("c", 0o120777), Entry("etc", 0o40755), Entry("etc/b", 0o100644)]
     names = [entry.path for entry in in_boot_order([entries[1], *entries], path)]
     assert names == ["etc", "a", "etc/b", "c", "c"]
+
+
+def test_a_pack_of_a_root_that_lies_otherwise_is_refused() -> None:
+    wanted = ReadAhead(text=PACK)
+    expect_learned_on(wanted, 1)
+    expect_learned_on(wanted, 1 | 1 << 63)
+    expect_learned_on(ReadAhead(record=True), 2)
+    with pytest.raises(InputError, match=r"rootfs\.readahead\.pack: .* lies otherwise") as raised:
+        expect_learned_on(wanted, 2)
+    assert "record = true" in str(raised.value.hint)

@@ -5,6 +5,7 @@ import re
 import shutil
 import stat
 import tarfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -236,3 +237,22 @@ def test_capabilities_and_owners_of_a_root_that_was_handed_over_are_in_the_image
     # squashfs keeps it as it is; a file system that does not says so.
     assert (capability[:8] in image.read_bytes()) == (filesystem is not FileSystem.EROFS)
     assert any("are not kept" in line for line in told) == (filesystem is FileSystem.EROFS)
+
+
+@_needs_ext4
+def test_a_root_that_a_pack_lays_out_is_another_file_system(folder: Path, tmp_path: Path) -> None:
+    cache, packs = Cache(tmp_path / "cache"), [tmp_path / "one", tmp_path / "other"]
+    for path, names in zip(packs, (("etc/text", "etc/motd"), ("etc/motd", "etc/text")), strict=True):
+        rest = "root 1\nkernel 6.1\ngoal g\npackages 1\nlearned 1\norder block\n"
+        rest += "".join(f"f {name}\n" for name in names) + "d 0 0 4096 -1\nd 1 0 4096 -1\n"
+        path.write_text(f"bootlab-readahead 1 {len(rest)} {zlib.crc32(rest.encode())}\n{rest}")
+    images = [_build(folder, cache), *(_build(folder, cache, layout=path) for path in packs)]
+    assert [_ext4(image, "cat /etc/motd") for image in images] == ["hello\n"] * 3
+    places = [_first_block(image, "/etc/text") < _first_block(image, "/etc/motd") for image in images]
+    assert places[1:] == [True, False]
+    found = [re.search(r"Filesystem UUID:\s+(\S+)", _ext4(image, "stats")) for image in images]
+    assert len({one[1] for one in found if one is not None}) == 3
+
+
+def _first_block(image: Path, path: str) -> int:
+    return int(_ext4(image, f"blocks {path}").split()[0])
