@@ -54,7 +54,7 @@ def build(shop: Workshop, recipe: Rootfs, made_of: Ingredients) -> Path:
             # Its maker cannot read those that fakeroot has made.
             count = sum(bool(entry.xattrs) for entry in entries)
             shop.tell(f'rootfs.filesystem = "erofs": file capabilities and attributes of {count} files are not kept')
-        maker(entries if recipe.layout is None else in_boot_order(entries, recipe.layout))
+        maker(in_boot_order(entries, recipe) if recipe.laid_out else entries)
         if recipe.device == "pmem":
             with path.open("ab") as image:
                 image.truncate(-(-image.tell() // _PMEM_ALIGNMENT) * _PMEM_ALIGNMENT)
