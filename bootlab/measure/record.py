@@ -118,6 +118,8 @@ class DiskRecord(Document):
     waited_ns: Nanoseconds
     """The times of all requests, from asking to the answer, added up."""
     longest_ns: Nanoseconds
+    passed_bytes: int | None = None
+    """What lies between the end of a read and the beginning of the next, added up; None in older records."""
 
 
 class PictureRecord(Document):

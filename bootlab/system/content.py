@@ -64,6 +64,8 @@ class Content(Part):
     """Carry bootlab-sleep in /sbin, which puts the machine to sleep and takes up its image (persistence.md)."""
     files: dict[str, Annotated[Path, TEXT]] = {}
     """Path in the archive -> file on the host."""
+    texts: dict[str, str] = Field(default={}, exclude_if=lambda value: not value)
+    """Path in the archive -> text of the file that lies there, over all of the above: a unit, a drop-in, a rule."""
     programs: dict[str, SourceProgram] = {}
     """Path in the archive -> a program to build from a Debian source package."""
     modules: tuple[str, ...] = Field(default=(), strict=False)
@@ -100,7 +102,8 @@ class Content(Part):
     @property
     def is_recipe(self) -> bool:
         """Return whether it says how to make it, as against a finished file."""
-        content = (self.init, self.bootlab_init, self.directory, self.packages, self.files, self.programs)
+        files = (self.files, self.texts, self.programs)
+        content = (self.init, self.bootlab_init, self.directory, self.packages, *files)
         return any(map(bool, content)) or self.wants_modules
 
 
@@ -187,6 +190,8 @@ class Rootfs(Content):
     """What is read for the next session, while its user still types a password."""
     layout: Path | None = Field(default=None, strict=False, exclude_if=lambda value: value is None)
     """A pack, or the console of a boot that printed one: its files lie first in an ext4 image, as the boot asked."""
+    layout_text: str = Field(default="", exclude_if=lambda value: not value)
+    """The same pack, in place of a file."""
 
     @model_validator(mode="after")
     def _path_or_recipe(self) -> Self:
@@ -214,8 +219,10 @@ class Rootfs(Content):
             raise ValueError("readahead is for an ext4 root that a recipe makes")
         if self.preload is not None and (self.path is not None or self.filesystem is not FileSystem.EXT4):
             raise ValueError("preload is for an ext4 root that a recipe makes")
-        if self.layout is not None and (self.path is not None or self.filesystem is not FileSystem.EXT4):
+        if self.laid_out and (self.path is not None or self.filesystem is not FileSystem.EXT4):
             raise ValueError("layout is for an ext4 root that a recipe makes")
+        if self.layout is not None and self.layout_text:
+            raise ValueError("layout and layout_text: give one of them")
         if self.keep_writes and self.model is None:
             raise ValueError("keep_writes is of a disk with a model")
         if (self.device == "kept-ram") != (self.kept_ram is not None):
@@ -227,6 +234,11 @@ class Rootfs(Content):
     @property
     def is_recipe(self) -> bool:
         return self.source is not None or super().is_recipe
+
+    @property
+    def laid_out(self) -> bool:
+        """Whether its files lie in the order of a pack."""
+        return self.layout is not None or bool(self.layout_text)
 
     @property
     def runs_bootlab_init(self) -> bool:

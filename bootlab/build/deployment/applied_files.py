@@ -168,14 +168,11 @@ def _image(made: Carried, before: System, after: System, left: _Left) -> list[st
         )
         made.by_hand["image.menu_s"] = f"where systemd-boot is the loader: timeout {seconds} in loader/loader.conf"
     if after.image is not None:
-        # A file that is no longer written is done by hand.
         old = before.image.files if before.image is not None else {}
-        for path, text in after.image.files.items():
-            taken += [key for key in ("image.files", f"image.files.{path}") if key in left]
-            if old.get(path) != text:
-                place = ROOT / path.lstrip("/")
-                made.files[place] = text
-                made.uses[place] = "the system itself"
+        taken += _texts(made, old, after.image.files, "image.files", left)
+    if after.rootfs is not None:
+        old = before.rootfs.texts if before.rootfs is not None else {}
+        taken += _texts(made, old, after.rootfs.texts, "rootfs.texts", left)
     if "image.loader" in left and after.image is not None and after.image.loader == "uki":
         taken.append("image.loader")
         made.by_hand["image.loader"] = "a unified kernel image: layout=uki in /etc/kernel/install.conf; ukify makes it"
@@ -185,6 +182,18 @@ def _image(made: Carried, before: System, after: System, left: _Left) -> list[st
             "a boot entry of the machine's firmware, with kernel and initramfs on the EFI system partition: efibootmgr "
             "--create --loader '\\EFI\\BOOT\\VMLINUZ.EFI' --unicode 'initrd=\\EFI\\BOOT\\INITRD.IMG WORDS'"
         )
+    return taken
+
+
+def _texts(made: Carried, old: Mapping[str, str], new: Mapping[str, str], key: str, left: _Left) -> list[str]:
+    # A file that is no longer written is done by hand.
+    taken = []
+    for path, text in new.items():
+        taken += [name for name in (key, f"{key}.{path}") if name in left]
+        if old.get(path) != text:
+            place = ROOT / path.lstrip("/")
+            made.files[place] = text
+            made.uses[place] = "the system itself"
     return taken
 
 

@@ -39,6 +39,7 @@ from bootlab.build.root.readahead import identify_readahead, lay_readahead
 from bootlab.build.workshop import Tell
 from bootlab.errors import BootlabError, InputError
 from bootlab.system import Coldplug, Content, Initramfs, Rootfs
+from bootlab.system.disk_image import written_mode
 
 BUSYBOX = "/bin/busybox"
 """Where a recipe with busybox = true carries it; `programs` must have it under this path."""
@@ -113,6 +114,13 @@ def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: No
                 f'{made_of.part}.files."{name}": the recipe puts its own file there', hint="give yours another path"
             )
         tree.add_file(name, path.read_bytes(), 0o755 if _is_executable(path) else 0o644)
+    for name, text in content.texts.items():
+        if f"/{name.lstrip('/')}" in made_of.programs:
+            raise InputError(
+                f'{made_of.part}.texts."{name}": the recipe puts its own file there', hint="give yours another path"
+            )
+        data = text.encode(errors="surrogateescape")
+        tree.add_file(name, data, written_mode(data))
     if isinstance(content, Rootfs) and content.readahead is not None:
         lay_readahead(tree, content.readahead)
     if isinstance(content, Rootfs) and content.preload is not None:
@@ -205,8 +213,12 @@ def identify_content(content: Content, made_of: Ingredients) -> str:
     }
     if isinstance(content, Rootfs) and made_of.given is not None:
         document["source"] = [_given_identity(made_of), content.start, content.command, made_of.network]
+    if content.texts:
+        document["texts"] = content.texts
     if isinstance(content, Rootfs) and content.layout is not None:
         document["layout"] = _hashed(f"{part}.layout", content.layout)
+    if isinstance(content, Rootfs) and content.layout_text:
+        document["layout_text"] = content.layout_text
     if isinstance(content, Rootfs) and content.readahead is not None:
         document["readahead"] = identify_readahead(content.readahead)
     if isinstance(content, Rootfs) and content.preload is not None:

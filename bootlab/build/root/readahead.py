@@ -8,7 +8,6 @@ import re
 import stat
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from bootlab.build.cache import file_sha256
 from bootlab.build.formats.cpio import Entry
@@ -16,7 +15,7 @@ from bootlab.build.root.file_tree import FileTree
 from bootlab.build.root.printed import Printed
 from bootlab.errors import InputError
 from bootlab.sources import GUEST
-from bootlab.system import ReadAhead
+from bootlab.system import ReadAhead, Rootfs
 
 PACKS = Printed("readahead", "pack")
 """What an earlier boot read."""
@@ -63,12 +62,12 @@ def _lay_units(tree: FileTree, goal: str) -> None:
             tree.add_link(f"etc/rc{level}.d/S99bootlab-readahead", "../init.d/bootlab-readahead")
 
 
-def in_boot_order(entries: Sequence[Entry], layout: Path) -> tuple[Entry, ...]:
+def in_boot_order(entries: Sequence[Entry], recipe: Rootfs) -> tuple[Entry, ...]:
     """Return `entries` as an ext4 image is to take them: folders, then the files of the pack in its order, then others.
 
     Raises InputError for what is no pack.
     """
-    data = PACKS.read(layout, "rootfs.layout")
+    data = _laid_by(recipe)
     files = [line[2:] for line in data.splitlines() if line.startswith(b"f ")]
     needed = dict.fromkeys(int(line.split()[1]) for line in data.splitlines() if line.startswith(b"d "))
     place = {os.fsdecode(files[number]): rank for rank, number in enumerate(needed) if number < len(files)}
@@ -78,6 +77,12 @@ def in_boot_order(entries: Sequence[Entry], layout: Path) -> tuple[Entry, ...]:
         return -1 if stat.S_ISDIR(entry.mode) else place.get(entry.path, last)
 
     return tuple(sorted(entries, key=rank))
+
+
+def _laid_by(recipe: Rootfs) -> bytes:
+    if recipe.layout is not None:
+        return PACKS.read(recipe.layout, "rootfs.layout")
+    return PACKS.expect_whole(recipe.layout_text.encode(errors="surrogateescape"), "rootfs.layout_text")
 
 
 def expect_learned_on(wanted: ReadAhead, root_id: int) -> None:

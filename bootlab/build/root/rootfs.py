@@ -56,7 +56,7 @@ def build(shop: Workshop, recipe: Rootfs, made_of: Ingredients) -> Path:
             # Its maker cannot read those that fakeroot has made.
             count = sum(bool(entry.xattrs) for entry in entries)
             shop.tell(f'rootfs.filesystem = "erofs": file capabilities and attributes of {count} files are not kept')
-        maker(entries if recipe.layout is None else in_boot_order(entries, recipe.layout))
+        maker(in_boot_order(entries, recipe) if recipe.laid_out else entries)
         if recipe.device == "pmem":
             with path.open("ab") as image:
                 image.truncate(-(-image.tell() // _PMEM_ALIGNMENT) * _PMEM_ALIGNMENT)
@@ -68,7 +68,7 @@ def key(recipe: Rootfs, made_of: Ingredients) -> str:
     """Return what the cache knows the image by. Raises InputError for a file that cannot be read."""
     form = f"{_FORMAT} {recipe.filesystem.value} {recipe.compression.value} {recipe.size_mib} {recipe.journal}"
     # An image laid out by a pack has a UUID of its own since format 3; no other image changed by that.
-    own_uuid = " own uuid" if recipe.layout is not None else ""
+    own_uuid = " own uuid" if recipe.laid_out else ""
     return f"{form} {recipe.device == 'pmem'} {identify_content(recipe, made_of)}{own_uuid}"
 
 
@@ -79,7 +79,7 @@ def _ext4(recipe: Rootfs, path: Path) -> _Make:
     require_program("debugfs", package="e2fsprogs")
 
     def make(entries: Sequence[Entry]) -> None:
-        uuid = ext4.DEFAULT_UUID if recipe.layout is None else _uuid_of_order(entries)
+        uuid = _uuid_of_order(entries) if recipe.laid_out else ext4.DEFAULT_UUID
         if recipe.readahead is not None:
             expect_learned_on(recipe.readahead, ext4.statfs_id(uuid))
         ext4.make_from(entries, path, recipe.size_mib, journal=recipe.journal, uuid=uuid)

@@ -19,10 +19,12 @@ from bootlab.findings.audit.legacy_ptys import find_legacy_ptys
 from bootlab.findings.audit.modules import (
     find_fruitless_probes,
     find_idle_modules,
+    find_kernel_requests,
     find_module_loaders,
     find_unused_modules,
     list_archive_modules,
     list_idle_modules,
+    list_modprobe_units,
 )
 from bootlab.findings.audit.process_costs import TaskCosts
 from bootlab.findings.audit.services import (
@@ -33,7 +35,7 @@ from bootlab.findings.audit.services import (
     list_needless,
 )
 from bootlab.findings.audit.udev import find_bad_rules, find_forking_rules, find_settle_waits, find_uevents
-from bootlab.techniques.cmdline.audit_findings import ARCHIVE_MODULES, IDLE_MODULES, NEEDLESS_UNITS
+from bootlab.techniques.cmdline.audit_findings import ARCHIVE_MODULES, IDLE_MODULES, MODPROBE_UNITS, NEEDLESS_UNITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ KINDS: tuple[_Kind, ...] = (
     _Kind("modules loaded for nothing", find_idle_modules),
     _Kind("devices probed for nothing", find_fruitless_probes),
     _Kind("modprobe calls", find_module_loaders),
+    _Kind("modules that the kernel asks for", find_kernel_requests),
     _Kind("uevents", find_uevents, _no_events),
     _Kind("udev rules that fork", find_forking_rules),
     _Kind("udev rules with errors", find_bad_rules),
@@ -116,6 +119,7 @@ def audit(evidence: AuditedBoot, run: str = "") -> Audit:
     facts = {
         IDLE_MODULES: sorted(list_idle_modules(evidence)),
         ARCHIVE_MODULES: list_archive_modules(evidence),
+        MODPROBE_UNITS: list_modprobe_units(evidence),
         NEEDLESS_UNITS: list_needless(evidence),
     }
     return Audit(

@@ -9,13 +9,17 @@ import numpy as np
 from bootlab.build.modules.package import module_info, module_name, needed_modules, plain_module
 from bootlab.findings.audit.audited_boot import AuditedBoot
 from bootlab.findings.audit.finding import Finding, Item, finding
-from bootlab.findings.audit.process_costs import TaskCost, command_of, program_of
+from bootlab.findings.audit.process_costs import TaskCost, command_of, program_of, words_of
 from bootlab.profile.recorded.record_types import NONE, Call, CallKind, Space
 from bootlab.profile.tables.initcalls import ProbeResult
-from bootlab.techniques.cmdline.audit_findings import ARCHIVE_MODULES, IDLE_MODULES
+from bootlab.profile.tables.processes import Process
+from bootlab.techniques.cmdline.audit_findings import ARCHIVE_MODULES, IDLE_MODULES, MODPROBE_UNITS
 
 _MODULE_FILE: Final = (".ko", ".ko.xz", ".ko.zst", ".ko.gz")
 _LOADERS: Final = frozenset({"modprobe", "insmod"})
+_UNITS_OPTIONS: Final = ("-abq",)
+"""Of systemd's modprobe@.service."""
+_CRYPTO: Final = "crypto"
 _LOAD: Final = frozenset({"load_module", "__do_sys_finit_module", "__do_sys_init_module", "__se_sys_finit_module"})
 _UNPACK: Final = ("unpack_to_rootfs",)
 
@@ -76,31 +80,72 @@ def find_idle_modules(evidence: AuditedBoot) -> Finding | None:
 
 
 def find_module_loaders(evidence: AuditedBoot) -> Finding | None:
-    """Every modprobe that ran, by who had it run: each reads the indexes of all modules anew."""
-    costs = evidence.costs
-    calls = [one for one in costs.processes.values() if program_of(one) in _LOADERS or _is_kmod(one.commands)]
+    """Every modprobe that a program ran, by who had it run: each reads the indexes of all modules anew."""
+    calls = [call for call in _loaders(evidence) if not _is_kernels(evidence, call)]
     if not calls:
         return None
     items: dict[str, list[tuple[TaskCost, str]]] = {}
     for call in calls:
-        makers = costs.makers(call.task)
-        kernel = bool(makers) and makers[-1].name == "kthreadd"
-        who = "the kernel (request_module)" if kernel else _who(evidence, call.task)
-        items.setdefault(who, []).append((costs.cost(costs.family(call.task)), command_of(call)))
-    total = sum((cost for found in items.values() for cost, _ in found), TaskCost())
+        items.setdefault(_who(evidence, call.task), []).append(_cost_and_command(evidence, call))
     return finding(
         "modprobe calls",
         f"modprobe or insmod ran {len(calls)} times",
-        total,
-        [
-            Item(
-                what=f"{len(found)} by {who}",
-                cost_ns=sum(cost.ns for cost, _ in found),
-                detail="; ".join(dict.fromkeys(command for _, command in found)),
-            )
-            for who, found in items.items()
-        ],
-        by_hand="bootlab coldplug lists the modules for a machine's devices, for a plan that looks nothing up at boot",
+        sum((cost for found in items.values() for cost, _ in found), TaskCost()),
+        [_loader_item(f"{len(found)} by {who}", found) for who, found in items.items()],
+        technique=evidence.technique("cmdline_modules_load", {MODPROBE_UNITS: " ".join(list_modprobe_units(evidence))}),
+        by_hand="bootlab coldplug lists the modules for a machine's devices, for a plan that looks nothing up at boot; "
+        "a name in /etc/modules-load.d is loaded by one process for all of them",
+    )
+
+
+def find_kernel_requests(evidence: AuditedBoot) -> Finding | None:
+    """Every modprobe that the kernel ran, by what it asked for: most such names have no module at all."""
+    calls = [call for call in _loaders(evidence) if _is_kernels(evidence, call)]
+    if not calls:
+        return None
+    items: dict[str, list[tuple[TaskCost, str]]] = {}
+    for call in calls:
+        kind = words_of(call)[-1].partition("-")[0]
+        items.setdefault(kind, []).append(_cost_and_command(evidence, call))
+    # What the tests of the crypto API make of parts is asked for by name, twice each (crypto/api.c).
+    tests = evidence.technique("cmdline_cryptomgr_notests") if _CRYPTO in items else None
+    return finding(
+        "modules that the kernel asks for",
+        f"the kernel ran modprobe {len(calls)} times, each time for one name (request_module)",
+        sum((cost for found in items.values() for cost, _ in found), TaskCost()),
+        [_loader_item(f"{len(found)} x {kind}", found) for kind, found in items.items()],
+        technique=tests,
+        by_hand="load what is asked for before somebody asks (/etc/initramfs-tools/modules); what no module provides, "
+        "a kernel without the option that asks does not ask for",
+    )
+
+
+def list_modprobe_units(evidence: AuditedBoot) -> list[str]:
+    """Return what systemd started a modprobe@NAME.service for, by name."""
+    words = [words_of(call) for call in _loaders(evidence) if not _is_kernels(evidence, call)]
+    return sorted({one[-1] for one in words if one[1:-1] == _UNITS_OPTIONS})
+
+
+def _loaders(evidence: AuditedBoot) -> list[Process]:
+    costs = evidence.costs
+    return [one for one in costs.processes.values() if program_of(one) in _LOADERS or _is_kmod(one.commands)]
+
+
+def _is_kernels(evidence: AuditedBoot, call: Process) -> bool:
+    makers = evidence.costs.makers(call.task)
+    return bool(makers) and makers[-1].name == "kthreadd"
+
+
+def _cost_and_command(evidence: AuditedBoot, call: Process) -> tuple[TaskCost, str]:
+    return evidence.costs.cost(evidence.costs.family(call.task)), command_of(call)
+
+
+def _loader_item(what: str, found: Iterable[tuple[TaskCost, str]]) -> Item:
+    found = list(found)
+    return Item(
+        what=what,
+        cost_ns=sum(cost.ns for cost, _ in found),
+        detail="; ".join(dict.fromkeys(command for _, command in found)),
     )
 
 

@@ -38,6 +38,7 @@ def find_uevents(evidence: AuditedBoot) -> Finding | None:
         f"udev handled {len(events)} events of {len(items)} devices",
         total,
         rows,
+        technique=evidence.technique("userspace_udev_few"),
         by_hand="bootlab coldplug: a plan for the machine's devices loads their modules without udev; "
         "or udevadm trigger --subsystem-match= for those that the goal needs, the rest after it",
     )
@@ -107,6 +108,7 @@ def find_settle_waits(evidence: AuditedBoot) -> Finding | None:
         f"{len(items)} times all of udev's events were waited for, {lasted / 1e6:.1f} ms together",
         sum((costs.cost([one.task]) for one in settles), TaskCost()),
         items,
+        technique=evidence.technique("userspace_cards_awaited"),
         by_hand="wait for the needed device by name: a .device unit, bootlab-coldplug's `wait`, ifup's hotplug",
     )
 

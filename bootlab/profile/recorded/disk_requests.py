@@ -6,6 +6,7 @@ rootfs read 2048 8 1071113242 1071113242 1079443109
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -41,7 +42,10 @@ class DiskRequest:
 
 @dataclass(frozen=True, slots=True)
 class DiskUse:
-    """What one modelled disk did. `busy_ns`: somebody waited for it; `waited_ns`: all requests' times added up."""
+    """What one modelled disk did. `busy_ns`: somebody waited for it; `waited_ns`: all requests' times added up.
+
+    `passed_bytes`: what lies between the end of a read and the beginning of the next, added up, as the disk did them.
+    """
 
     reads: int
     read_bytes: int
@@ -51,6 +55,7 @@ class DiskUse:
     busy_ns: int
     waited_ns: int
     longest_ns: int
+    passed_bytes: int
 
 
 def disk_use(requests: Iterable[DiskRequest], until_ns: int | None = None) -> dict[str, DiskUse]:
@@ -82,7 +87,12 @@ def _use(requests: list[DiskRequest], until_ns: int | None) -> DiskUse:
         busy_ns=busy_ns,
         waited_ns=sum(end - start for start, end in spans),
         longest_ns=max(end - start for start, end in spans),
+        passed_bytes=_SECTOR * _passed(sorted(reads, key=lambda read: (read.started_ns, read.done_ns))),
     )
+
+
+def _passed(reads: list[DiskRequest]) -> int:
+    return sum(abs(after.sector - before.sector - before.sectors) for before, after in pairwise(reads))
 
 
 def read_disk_requests(path: Path) -> Iterator[DiskRequest]:

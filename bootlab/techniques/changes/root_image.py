@@ -9,7 +9,7 @@ from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 
 _TYPE = re.compile(r"(?<!\S)rootfstype=\S+")
 _OPTIONS: Mapping[FileSystem, Mapping[Compression, tuple[str, ...]]] = {
-    FileSystem.SQUASHFS: {Compression.LZ4: ("SQUASHFS_LZ4",)},
+    FileSystem.SQUASHFS: {Compression.LZ4: ("SQUASHFS_LZ4",), Compression.ZSTD: ("SQUASHFS_ZSTD",)},
     FileSystem.EROFS: {Compression.LZ4: ("EROFS_FS_ZIP",)},
 }
 _MAIN = {FileSystem.EXT4: "EXT4_FS", FileSystem.SQUASHFS: "SQUASHFS", FileSystem.EROFS: "EROFS_FS"}

@@ -1,8 +1,10 @@
 """What `bootlab audit` found to be for nothing, refused by name: modules and systemd's units."""
 
+import re
+
 from bootlab.system import System
 from bootlab.techniques.changes.command_line import measured_words
-from bootlab.techniques.model.evidence import Measured
+from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.proofs import fact_is, modules_refused
 from bootlab.techniques.model.published import CROZAT_2008, Published
 from bootlab.techniques.model.technique import Risk, Technique, Text
@@ -14,6 +16,9 @@ ARCHIVE_MODULES = "audit_archive_modules"
 NEEDLESS_UNITS = "audit_needless_units"
 """Services that the boot's goal needs neither directly nor through others, as `bootlab audit` found."""
 
+MODPROBE_UNITS = "audit_modprobe_units"
+"""Modules that a unit modprobe@NAME.service of systemd's was started for."""
+
 
 def _blacklist(system: System, measured: Measured) -> str | None:
     names = measured.facts.get(IDLE_MODULES, "").split()
@@ -23,6 +28,28 @@ def _blacklist(system: System, measured: Measured) -> str | None:
 def _masks(system: System, measured: Measured) -> str | None:
     units = measured.facts.get(NEEDLESS_UNITS, "").split()
     return " ".join(f"systemd.mask={unit}.service" for unit in units) if units else None
+
+
+def _one_process(system: System, measured: Measured) -> str | None:
+    # A name without a module would make systemd-modules-load.service fail, where modprobe -q is silent.
+    there = {name.replace("-", "_") for name in measured.facts.get("modules", "").split()}
+    names = measured.facts.get(MODPROBE_UNITS, "").split()
+    loaded = [name for name in names if name.replace("-", "_") in there]
+    if not loaded:
+        return None
+    return " ".join([f"modules_load={','.join(loaded)}", *(f"systemd.mask=modprobe@{name}.service" for name in names)])
+
+
+def _masked_and_loaded(after: Evidence, before: Evidence) -> Effect:
+    started, was = (side.facts.get("units_started") for side in (after, before))
+    if started is None or was is None or "modules" not in after.facts:
+        return Effect.NOT_SHOWN
+    asked = re.search(r"\bmodules_load=(\S+)", after.facts.get("cmdline", ""))
+    if asked is None or "modprobe@" not in was:
+        return Effect.NOT_SHOWN
+    names = {name.replace("-", "_") for name in asked[1].split(",")}
+    there = names <= set(after.facts["modules"].split())
+    return Effect.PROVEN if there and "modprobe@" not in started else Effect.NONE
 
 
 TECHNIQUES = (
@@ -67,5 +94,27 @@ TECHNIQUES = (
             "no audit said which units the goal does not need: bootlab try --audit RUN, of bootlab audit",
         ),
         proof=fact_is("units_masked", r"\.service"),
+    ),
+    Technique(
+        name="cmdline_modules_load",
+        text=Text(
+            summary="has one process load the modules that systemd starts a modprobe each for",
+            mechanism=(
+                "systemd starts modprobe@NAME.service for each of a handful of modules, and each modprobe opens and "
+                "searches the indexes of all modules anew. systemd-modules-load loads all names of modules_load= in "
+                "one process; the units are masked for this boot."
+            ),
+            cost="a module that a unit starts to need later, and that is not in the list, is not loaded for it",
+            risk=Risk.FUNCTION,
+            published=(
+                Published('no gain, and sometimes a loss: "modprobe --all", and a daemon for modprobe', CROZAT_2008),
+            ),
+        ),
+        change=measured_words(
+            "modules_load=MODULE,... systemd.mask=modprobe@MODULE.service ...",
+            _one_process,
+            "no audit said which modules systemd starts a modprobe for: bootlab try --audit RUN, of bootlab audit",
+        ),
+        proof=Proof(_masked_and_loaded),
     ),
 )

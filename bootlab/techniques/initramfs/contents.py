@@ -50,6 +50,7 @@ def _only_the_application(system: System, measured: Measured) -> System:
         init=system.initramfs.file_at(DIRECT_INIT),
         bootlab_init=False,
         files={},
+        texts={},
         directory=None,
         packages=(),
         scripts=False,

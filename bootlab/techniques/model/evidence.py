@@ -51,6 +51,8 @@ class Evidence:
     """Phase -> bytes that an emulated board read from its card in it; empty for other machines."""
     exits: Mapping[str, int] = field(default_factory=dict)
     """Class of exit of KVM, or of fault -> how often up to ready; empty where no host model was charged."""
+    passed_bytes: Mapping[str, int] = field(default_factory=dict)
+    """Modelled disk (`rootfs`, ...) -> bytes between the end of a read and the beginning of the next, added up."""
 
 
 Prove = Callable[[Evidence, Evidence], Effect]

@@ -13,6 +13,7 @@ from bootlab.techniques.model.evidence import Effect, Evidence, Proof
 
 WATCH_PREFIX = "watch:"
 _STAMP = re.compile(r"^(?:<\d+>)?\[\s*\d+\.\d+\](?:\[[ \d A-Z]+\])? ?")
+_STAMP_US = re.compile(r"\[\s*(\d+)\.(\d{6})\]")
 _FIRST_LINE = "Linux version "
 _NUMBERS = {"0": "n", "1": "y"}
 
@@ -78,6 +79,18 @@ def pause_shrinks(pattern: str) -> Proof:
         if new * 4 <= old:
             return Effect.PROVEN
         return Effect.NONE if new * 2 > old else Effect.NOT_SHOWN
+
+    return Proof(prove)
+
+
+def line_comes_earlier(pattern: str) -> Proof:
+    """The kernel says so at an earlier time than before, by its own stamps."""
+
+    def prove(after: Evidence, before: Evidence) -> Effect:
+        new, old = (_said_us(side, pattern) for side in (after, before))
+        if new is None or old is None:
+            return Effect.NOT_SHOWN
+        return Effect.PROVEN if new < old else Effect.NONE
 
     return Proof(prove)
 
@@ -290,11 +303,17 @@ def _stamped_lines(console: str) -> list[str]:
     return [line.strip() for line in console.splitlines() if _STAMP.match(line.strip())]
 
 
+def _said_us(evidence: Evidence, pattern: str) -> int | None:
+    line = next((one for one in _stamped_log(evidence.facts, evidence.console) if re.search(pattern, one)), None)
+    stamp = re.search(_STAMP_US, line) if line is not None else None
+    return int(stamp.group(1) + stamp.group(2)) if stamp is not None else None
+
+
 def _pause_us(evidence: Evidence, pattern: str) -> int | None:
     log = _stamped_log(evidence.facts, evidence.console)
     for line, following in itertools.pairwise(log):
         if re.search(pattern, line):
-            start, end = (re.search(r"\[\s*(\d+)\.(\d{6})\]", one) for one in (line, following))
+            start, end = (re.search(_STAMP_US, one) for one in (line, following))
             if start is None or end is None:
                 return None
             first, last = (int(stamp.group(1) + stamp.group(2)) for stamp in (start, end))

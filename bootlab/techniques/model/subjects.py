@@ -3,7 +3,9 @@
 A subject that only one technique removes, or that two remove with nothing in common, stands with the technique.
 """
 
+from bootlab.techniques.model.published import CROZAT_2008, Published
 from bootlab.techniques.model.removed_work import Removes
+from bootlab.techniques.model.technique import Risk, Text
 
 ONE_STREAM_IN_BRIEF = "on the virtual clock all vCPUs are one stream, which adds up what they do at the same time"
 ONE_STREAM = (
@@ -42,5 +44,21 @@ PCI_SEARCH = Removes(
         "pcibios_assign_resources",
         "pci_apply_final_quirks",
         "acpi_pci_root_add",
+    ),
+)
+NO_USB_DELAY = Text(
+    summary="lets the driver of disks on USB look at a new disk at once",
+    mechanism=(
+        "usb-storage waits delay_use seconds, one by default, between the moment a disk is enumerated and the first "
+        "command to it (drivers/usb/storage/usb.c), so that its firmware has time to start. A root on USB, or whoever "
+        "waits for the disk, waits with it."
+    ),
+    cost=(
+        "a disk whose firmware is not ready then is reset, which takes longer, or is not found: try each model that is "
+        "used, after power-on and after a reboot"
+    ),
+    risk=Risk.FUNCTION,
+    published=(
+        Published('5 s settle delay; "my USB stick needs a settle delay of 15s"', f"{CROZAT_2008}, with a comment"),
     ),
 )

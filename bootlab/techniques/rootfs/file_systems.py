@@ -15,7 +15,7 @@ from bootlab.techniques.changes.root_image import (
     with_image,
 )
 from bootlab.techniques.model.evidence import Measured
-from bootlab.techniques.model.proofs import any_of, if_shown, line_appears, never_runs, now_runs
+from bootlab.techniques.model.proofs import any_of, fact_is, if_shown, line_appears, never_runs, now_runs
 from bootlab.techniques.model.published import BOOTLIN_TRAINING, Published
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 
@@ -26,30 +26,44 @@ _UNPACK = ("squashfs_decompress", "z_erofs_decompress_queue")
 _FILLS = {FileSystem.SQUASHFS: "squashfs_fill_super", FileSystem.EROFS: "erofs_fc_fill_super"}
 
 
-def _read_only(filesystem: FileSystem, *, summary: str, mechanism: str, published: tuple[Published, ...]) -> Technique:
+def _read_only(
+    filesystem: FileSystem,
+    compression: Compression = Compression.LZ4,
+    *,
+    summary: str,
+    mechanism: str,
+    published: tuple[Published, ...],
+) -> Technique:
+    packed = "" if compression is Compression.LZ4 else f"_{compression.value}"
+
     def applies(system: System, measured: Measured) -> str | None:
         recipe = recipe_of(system)
         if recipe is None:
             return no_recipe(system)
-        if recipe.filesystem is filesystem:
-            return f"the root is {filesystem.value} already"
+        if recipe.filesystem is filesystem and (not packed or recipe.compression is compression):
+            return f"the root is {filesystem.value}{packed and f' with {compression.value}'} already"
         if "rw" in system.kernel.cmdline.split():
             return "rw on the command line: the system writes to its root, and this one is read-only"
-        return lacks(system, measured, options_for(filesystem, Compression.LZ4), filesystem.value)
+        return lacks(system, measured, options_for(filesystem, compression), filesystem.value)
 
     cost = "the root is read-only: whatever is written needs a file system of its own"
     mounted = rf"VFS: Mounted root \({filesystem.value} filesystem\)"
     return Technique(
-        name=f"rootfs_{filesystem.value}",
+        name=f"rootfs_{filesystem.value}{packed}",
         text=Text(summary, mechanism, cost, Risk.FUNCTION, published),
         change=Change(
             Layer.ROOTFS,
-            f'rootfs.filesystem = "{filesystem.value}", rootfs.compression = "lz4"',
-            lambda system, measured: with_image(system, filesystem, Compression.LZ4),
+            f'rootfs.filesystem = "{filesystem.value}", rootfs.compression = "{compression.value}"',
+            lambda system, measured: with_image(system, filesystem, compression),
             applies,
         ),
-        # That the kernel does not say so shows nothing: an initramfs may mount.
-        proof=any_of(if_shown(line_appears(mounted)), now_runs(_FILLS[filesystem])),
+        # That the kernel does not say so shows nothing: an initramfs may mount. Of another compression the size tells.
+        proof=any_of(
+            if_shown(line_appears(mounted)),
+            now_runs(_FILLS[filesystem]),
+            if_shown(fact_is("disk_mounts", rf"(^| ){filesystem.value}:/")),
+            if_shown(image_shrinks()),
+        ),
     )
 
 
@@ -88,6 +102,16 @@ TECHNIQUES = (
             "disks gain and fast ones may lose."
         ),
         published=(Published("9.721 s in all; ext4 9.862 s, initramfs 9.660 s", BOOTLIN_TRAINING),),
+    ),
+    _read_only(
+        FileSystem.SQUASHFS,
+        Compression.ZSTD,
+        summary="packs the root file system as a read-only squashfs, compressed with zstd",
+        mechanism=(
+            "zstd packs a fifth tighter than LZ4 and takes several times as many instructions to unpack: the slower "
+            "the disk is against the processor, the more it saves, and on a fast one it loses."
+        ),
+        published=(Published("9.721 s in all; ext4 9.862 s", f"{BOOTLIN_TRAINING}; its compression is not said"),),
     ),
     Technique(
         name="rootfs_no_journal",

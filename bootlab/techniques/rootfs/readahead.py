@@ -7,8 +7,9 @@ booted system says how much it read ahead; its check says that it still works.
 from typing import Literal
 
 from bootlab.build.root.readahead import PACKS
-from bootlab.system import Check, ClockKind, FileSystem, ReadAhead, System
-from bootlab.techniques.changes.root_image import no_recipe, recipe_of
+from bootlab.system import ReadAhead, System
+from bootlab.techniques.changes.learned_pack import boot_that_learns, expect_slow_root
+from bootlab.techniques.changes.root_image import recipe_of
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import fact_is
 from bootlab.techniques.model.published import Published
@@ -17,29 +18,9 @@ from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, T
 
 def _waits_for_its_disk(system: System, measured: Measured) -> str | None:
     recipe = recipe_of(system)
-    if recipe is None:
-        return no_recipe(system)
-    if recipe.readahead is not None:
+    if recipe is not None and recipe.readahead is not None:
         return "the root reads ahead already"
-    if recipe.filesystem is not FileSystem.EXT4:
-        return f"the root is {recipe.filesystem.value}; only ext4 is read ahead"
-    if system.clock.kind is ClockKind.VIRTUAL and recipe.model is None:
-        return "the root's disk answers at once on this clock (rootfs.model gives it the time of a real one)"
-    if any(word.startswith("init=") for word in system.kernel.cmdline.split()):
-        return "init= on the command line starts another init than the root's"
-    if not (recipe.packages or recipe.bootlab_init or recipe.init):
-        return "nothing in the recipe brings /sbin/init, beside which it would read"
-    return None
-
-
-def _learning(system: System) -> System:
-    pack_comes = Check(console=r"bootlab: fact readahead\.end", deadline_s=max(300.0, _deadline_s(system)))
-    changed = system.with_part("rootfs", readahead=ReadAhead(record=True))
-    return changed.model_copy(update={"check": pack_comes})
-
-
-def _deadline_s(system: System) -> float:
-    return system.check.deadline_s if system.check is not None else 0.0
+    return expect_slow_root(system)
 
 
 def _reads_ahead(system: System, measured: Measured) -> System:
@@ -75,7 +56,7 @@ TECHNIQUES = (
             "[rootfs.readahead] with the pack of a boot with record = true",
             _reads_ahead,
             _waits_for_its_disk,
-            learning=_learning,
+            learning=boot_that_learns,
         ),
         proof=fact_is(f"{PACKS.facts}bytes", r"^[1-9]"),
     ),

@@ -78,6 +78,12 @@ def image_system(tmp_path: Path) -> System:
     )  # fmt: skip
 
 
+def test_texts_of_a_recipe_lie_in_the_root_too() -> None:
+    system = read_system(EXAMPLES / "distribution/on-hdd.toml")
+    made = carried(system, system.with_part("rootfs", texts={"/etc/a.conf": "a\n"}))
+    assert made.files == {PurePosixPath("root/etc/a.conf"): "a\n"} and made.by_hand == {}
+
+
 def test_files_of_an_image_lie_in_the_root(tmp_path: Path) -> None:
     system = image_system(tmp_path)
     one = system.with_part("image", files={"/etc/a.conf": "a\n"})

@@ -46,6 +46,19 @@ def _root(make_archive: Callable[[], LocalArchive], tmp_path: Path) -> DebianRoo
     return fetch_root(Workshop(cache, apt=archive.apt), ["coreutils"], "bookworm", "x86_64", key="rootfs.packages")
 
 
+def test_texts_lie_over_all_files_and_a_script_can_be_executed(tmp_path: Path) -> None:
+    (tmp_path / "motd").write_text("file's")
+    texts = {"/etc/motd": "text's", "/etc/rc": "#!/bin/sh\n"}
+    plain = Rootfs(files={"/etc/motd": tmp_path / "motd"}, busybox=False)
+    recipe = plain.model_copy(update={"texts": texts})
+    files = _listing(recipe, _made_of(tmp_path))
+    assert (files["etc/motd"], files["etc/rc"]) == ("-rw-r--r-- text's", "-rwxr-xr-x #!/bin/sh\n")
+    assert identify_content(recipe, _made_of(tmp_path)) != identify_content(plain, _made_of(tmp_path))
+    taken = plain.model_copy(update={"texts": {"/sbin/bootlab-mark": "x"}})
+    with pytest.raises(InputError, match=r'rootfs\.texts\."/sbin/bootlab-mark": the recipe puts its own file there'):
+        collect(taken, _made_of(tmp_path))
+
+
 @_needs_apt
 def test_later_sources_lie_over_earlier_ones(make_archive: Callable[[], LocalArchive], tmp_path: Path) -> None:
     folder = tmp_path / "root"

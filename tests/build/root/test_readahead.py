@@ -9,7 +9,7 @@ from bootlab.build.formats.cpio import Entry
 from bootlab.build.root.file_tree import FileTree
 from bootlab.build.root.readahead import PACKS, expect_learned_on, identify_readahead, in_boot_order, lay_readahead
 from bootlab.errors import InputError
-from bootlab.system import ReadAhead
+from bootlab.system import ReadAhead, Rootfs
 
 _REST = "root 1\nkernel 6.1\ngoal g\npackages 1\nlearned 1\norder block\nf etc/b\nf a\nd 1 0 4096 8192\nd 0 0 4096 -1\n"
 PACK = f"bootlab-readahead 1 {len(_REST)} {zlib.crc32(_REST.encode())}\n{_REST}"
@@ -26,6 +26,10 @@ def _root(*, systemd: bool = False) -> FileTree:
     if systemd:
         tree.add_file("lib/systemd/systemd", b"ELF")
     return tree
+
+
+def _laid_out(**layout: object) -> Rootfs:
+    return Rootfs.model_validate({"packages": ("dash",), **layout})
 
 
 def _laid(tree: FileTree, wanted: ReadAhead) -> dict[str, bytes]:
@@ -88,7 +92,10 @@ def test_another_order_is_another_pack_that_is_whole() -> None:
 def test_what_is_no_whole_pack_is_refused(text: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "pack"
     path.write_text(text)
-    for ask in (lambda: lay_readahead(_root(), ReadAhead(pack=path)), lambda: in_boot_order([], path)):
+    for ask in (
+        lambda: lay_readahead(_root(), ReadAhead(pack=path)),
+        lambda: in_boot_order([], _laid_out(layout=path)),
+    ):
         with pytest.raises(InputError, match=said):
             ask()
     with pytest.raises(InputError, match="No such file"):
@@ -108,8 +115,13 @@ def test_files_lie_in_the_order_in_which_they_were_needed(tmp_path: Path) -> Non
     path = tmp_path / "pack"
     path.write_text(PACK)
     entries = [Entry("a", 0o100644), Entry("c", 0o120777), Entry("etc", 0o40755), Entry("etc/b", 0o100644)]
-    names = [entry.path for entry in in_boot_order([entries[1], *entries], path)]
+    names = [entry.path for entry in in_boot_order([entries[1], *entries], _laid_out(layout=path))]
     assert names == ["etc", "a", "etc/b", "c", "c"]
+    assert in_boot_order(entries, _laid_out(layout_text=PACK)) == in_boot_order(entries, _laid_out(layout=path))
+    with pytest.raises(InputError, match=r"rootfs\.layout_text: the pack is cut short"):
+        in_boot_order(entries, _laid_out(layout_text=PACK[:-5]))
+    with pytest.raises(ValueError, match="layout and layout_text: give one of them"):
+        _laid_out(layout=path, layout_text=PACK)
 
 
 def test_a_pack_of_a_root_that_lies_otherwise_is_refused() -> None:

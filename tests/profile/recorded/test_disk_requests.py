@@ -27,14 +27,22 @@ def test_requests_are_added_up_by_disk(tmp_path: Path) -> None:
     requests = read(tmp_path, WHOLE)
     assert requests[1] == DiskRequest("rootfs", "write", 0, 16, 120, 130, 170, offset=4096)
     use = disk_use(requests)
-    assert use["disk0"] == DiskUse(1, 512, 0, 0, 0, 10, 10, 10)
-    assert use["rootfs"] == DiskUse(2, 8192, 1, 8192, 1, busy_ns=70 + 100, waited_ns=50 + 50 + 60 + 50, longest_ns=60)
+    assert use["disk0"] == DiskUse(1, 512, 0, 0, 0, 10, 10, 10, passed_bytes=0)
+    waited_ns = 50 + 50 + 60 + 50
+    assert use["rootfs"] == DiskUse(2, 8192, 1, 8192, 1, 70 + 100, waited_ns, longest_ns=60, passed_bytes=0)
 
 
 def test_up_to_a_moment_only_what_was_asked_before_it_counts(tmp_path: Path) -> None:
     use = disk_use(read(tmp_path, WHOLE), 210)
-    assert use == {"rootfs": DiskUse(1, 4096, 1, 8192, 1, busy_ns=80, waited_ns=110, longest_ns=50)}
+    assert use == {"rootfs": DiskUse(1, 4096, 1, 8192, 1, busy_ns=80, waited_ns=110, longest_ns=50, passed_bytes=0)}
     assert disk_use([], 5) == {}
+
+
+def test_what_lies_between_reads_is_added_up_in_the_order_in_which_the_disk_did_them(tmp_path: Path) -> None:
+    text = (
+        "bootlab-requests 1\na read 100 8 5 30 40\na read 0 8 6 10 20\na write 900 8 7 20 30 0\na read 50 8 8 50 60\n"
+    )
+    assert disk_use(read(tmp_path, text))["a"].passed_bytes == 512 * (100 - 8 + 108 - 50)
 
 
 @pytest.mark.parametrize("size", range(len(WHOLE) + 1))

@@ -52,6 +52,20 @@ def test_a_read_only_root_brings_its_driver_into_the_kernel(
     assert "rw on the command line" in why_not(f"rootfs_{kind}", rooted.with_cmdline("rw"))
 
 
+def test_another_compression_is_another_technique_of_the_same_file_system(rooted: System, evidence: Make) -> None:
+    packed = applied("rootfs_squashfs", rooted)
+    changed = applied("rootfs_squashfs_zstd", packed)
+    assert changed.rootfs is not None and changed.rootfs.compression is Compression.ZSTD
+    assert changed.kernel.build is not None and changed.kernel.build.options["SQUASHFS_ZSTD"] == "y"
+    assert why_not("rootfs_squashfs_zstd", changed) == "the root is squashfs with zstd already"
+    assert why_not("rootfs_squashfs", changed) == "the root is squashfs already"
+    prove = ALL["rootfs_squashfs_zstd"].proof.prove
+    small, large = _sized(evidence(), rootfs=100), _sized(evidence(), rootfs=300)
+    assert prove(small, large) is Effect.PROVEN and prove(large, small) is Effect.NOT_SHOWN
+    below = evidence(disk_mounts="squashfs:/run/root")
+    assert prove(below, evidence(disk_mounts="ext4:/run/root")) is Effect.PROVEN
+
+
 def test_a_finished_kernel_must_have_the_driver(rooted: System) -> None:
     stock = rooted.with_part("kernel", build=None, package="linux-image-cloud-amd64")
     assert why_not("rootfs_squashfs", stock, replace(NOTHING, kernel_config={"EXT4_FS": "y"})) == (
@@ -131,6 +145,20 @@ def test_reading_ahead_takes_the_pack_of_a_boot_that_learned(rooted: System, evi
     assert technique.proof.prove(read, evidence()) is Effect.PROVEN
     assert technique.proof.prove(nothing, evidence()) is Effect.NONE
     assert technique.proof.prove(evidence(), evidence()) is Effect.NOT_SHOWN
+
+
+def test_a_layout_takes_the_same_pack_and_is_proved_by_what_the_disk_passed_over(
+    rooted: System, evidence: Make
+) -> None:
+    slow = rooted.with_part("rootfs", model="hdd")
+    assert "answers at once" in why_not("rootfs_layout", rooted)
+    changed = applied("rootfs_layout", slow, _learned())
+    assert changed.rootfs is not None and changed.rootfs.layout_text == PACK and changed.rootfs.readahead is None
+    assert why_not("rootfs_layout", changed) == "the root is laid out by a pack already"
+    prove = ALL["rootfs_layout"].proof.prove
+    far, near, between = (replace(evidence(), passed_bytes={"rootfs": number}) for number in (100, 50, 80))
+    assert prove(near, far) is Effect.PROVEN and prove(far, near) is Effect.NONE
+    assert prove(between, far) is Effect.NOT_SHOWN and prove(evidence(), far) is Effect.NOT_SHOWN
 
 
 def test_what_a_session_opens_is_read_where_somebody_logs_in(rooted: System, evidence: Make) -> None:

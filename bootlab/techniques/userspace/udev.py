@@ -1,0 +1,126 @@
+"""What waits for udev: the events of all devices, where few are needed; in systems that systemd starts."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from bootlab.system import System
+from bootlab.techniques.changes.root_files import expect_no_files, with_root_files
+from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
+from bootlab.techniques.model.proofs import fact_is
+from bootlab.techniques.model.published import CROZAT_2008, Published, none_published
+from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
+
+SETTLED: Final = "settled"
+"""The fact that names the services which waited for all of udev's events (guest/facts.sh)."""
+TRIGGERED: Final = "udev_trigger"
+"""The fact with the commands by which udev was told of devices."""
+_IFUPDOWN: Final = "ifupdown-pre.service"
+# systemd reads $$ as $, and %% as %.
+CARDS: Final = {
+    f"/etc/systemd/system/{_IFUPDOWN}.d/90-bootlab-cards.conf": """[Service]
+ExecStart=
+ExecStart=/bin/sh -c 'for card in $$(ifquery --read-environment --list --exclude=lo); do \
+[ -e "/sys/class/net/$${card%%%%:*}" ] || udevadm settle --exit-if-exists="/sys/class/net/$${card%%%%:*}"; done'
+"""
+}
+_FIRST: Final = (
+    "module block net tpmrm pci virtio usb scsi nvme nvme-subsystem mmc platform vmbus xen hid mtd ubi md dm"
+).split()
+_MATCHED: Final = " ".join(f"--subsystem-match={name}" for name in _FIRST)
+_REST: Final = " ".join(f"--subsystem-nomatch={name}" for name in _FIRST)
+FEW: Final = {
+    # systemd waits for the devices of serial consoles, and no other unit for a terminal's.
+    "/etc/systemd/system/systemd-udev-trigger.service.d/90-bootlab-few.conf": f"""[Service]
+ExecStart=
+ExecStart=-udevadm trigger --type=devices --action=add {_MATCHED}
+ExecStart=-udevadm trigger --type=devices --action=add --subsystem-match=tty --sysname-match=tty[A-Z]* \
+--sysname-match=hvc* --sysname-match=console
+""",
+    "/etc/systemd/system/bootlab-udev-rest.service": f"""[Unit]
+Description=The devices that nothing of the boot waits for
+DefaultDependencies=no
+After=multi-user.target
+Conflicts=shutdown.target
+Before=shutdown.target
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=-udevadm trigger --type=subsystems --action=add
+ExecStart=-udevadm trigger --type=devices --action=add {_REST}
+""",
+    "/etc/systemd/system/multi-user.target.d/90-bootlab-udev-rest.conf": "[Unit]\nWants=bootlab-udev-rest.service\n",
+}
+
+
+def _files(files: Mapping[str, str], fact: str, word: str, missing: str) -> Change:
+    def applies(system: System, measured: Measured) -> str | None:
+        if (why := expect_no_files(system, files)) is not None:
+            return why
+        if fact not in measured.facts:
+            return f"the baseline boot did not say what systemd started (fact {fact})"
+        return None if word in measured.facts[fact] else missing
+
+    return Change(
+        Layer.USERSPACE,
+        f"files of the root: {', '.join(files)}",
+        lambda system, measured: with_root_files(system, files),
+        applies,
+    )
+
+
+def _waits_no_more(after: Evidence, before: Evidence) -> Effect:
+    new, old = (side.facts.get(SETTLED) for side in (after, before))
+    if new is None or old is None or _IFUPDOWN not in after.facts.get("units_started", ""):
+        return Effect.NOT_SHOWN
+    if _IFUPDOWN in new.split():
+        return Effect.NONE
+    return Effect.PROVEN if _IFUPDOWN in old.split() else Effect.NOT_SHOWN
+
+
+TECHNIQUES = (
+    Technique(
+        name="userspace_cards_awaited",
+        text=Text(
+            summary="has Debian's network wait for its cards by name, and for no other device",
+            mechanism=(
+                "ifupdown-pre.service runs `udevadm settle`, which waits for the events of all devices, and everything "
+                "that is ordered after the network waits with it. With --exit-if-exists it ends when the interfaces "
+                "of /etc/network/interfaces are there; where one never comes it still ends with the last event."
+            ),
+            cost=(
+                "rules for a card may still be at work when it is configured: programs that they start, settings of "
+                ".link files where the kernel's name is kept"
+            ),
+            risk=Risk.FUNCTION,
+            published=(
+                Published("1 s, dbus and display manager no longer after the network", CROZAT_2008),
+                Published("6 to 15 s, an initrd that waited for USB to settle", CROZAT_2008),
+            ),
+        ),
+        change=_files(CARDS, SETTLED, _IFUPDOWN, f"the baseline boot has not waited in {_IFUPDOWN}"),
+        proof=Proof(_waits_no_more),
+    ),
+    Technique(
+        name="userspace_udev_few",
+        text=Text(
+            summary="has udev handle disks, cards and buses first, and all other devices after multi-user.target",
+            mechanism=(
+                "At every boot udev is told of some hundred devices anew, each an event with all rules: processors, "
+                "ACPI's objects, virtual terminals, memory. They take the processor from those that start services. "
+                "Told by subsystem, udev looks only there."
+            ),
+            cost=(
+                "what only udev gives comes later: modules for processors, sound and sensors, owners and links of "
+                "their devices; a service before multi-user.target that needs one must wait for it by a .device unit, "
+                "or bring its subsystem into the drop-in"
+            ),
+            risk=Risk.FUNCTION,
+            published=(
+                none_published(f"{CROZAT_2008}: udev is not slow, telling it of everything and waiting for it is"),
+            ),
+        ),
+        change=_files(FEW, TRIGGERED, "udevadm trigger", "the baseline boot has not told udev of its devices"),
+        proof=fact_is(TRIGGERED, "--subsystem-match=net "),
+    ),
+)

@@ -1,0 +1,28 @@
+"""Modules that systemd starts a modprobe each for, loaded by one process: from what an audit has found."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from bootlab.sources import EXAMPLES
+from bootlab.system import read_system
+from bootlab.techniques.cmdline.audit_findings import MODPROBE_UNITS
+from bootlab.techniques.model.evidence import Effect, Evidence
+from tests.techniques.asking import ALL, NOTHING, applied, why_not
+
+DEBIAN = read_system(EXAMPLES / "distribution/on-hdd.toml")
+
+
+def test_all_units_are_masked_and_what_was_loaded_is_loaded_together(evidence: Callable[..., Evidence]) -> None:
+    assert "no audit said" in why_not("cmdline_modules_load", DEBIAN)
+    audited = replace(NOTHING, facts={MODPROBE_UNITS: "dm_mod drm efi-pstore", "modules": "efi_pstore dm_mod ext4"})
+    changed = applied("cmdline_modules_load", DEBIAN, audited)
+    masks = " ".join(f"systemd.mask=modprobe@{name}.service" for name in ("dm_mod", "drm", "efi-pstore"))
+    assert changed.kernel.cmdline.endswith(f" modules_load=dm_mod,efi-pstore {masks}"), "this kernel has no drm"
+    none = replace(NOTHING, facts={MODPROBE_UNITS: "drm", "modules": "ext4"})
+    assert "no audit said" in str(ALL["cmdline_modules_load"].change.applies(DEBIAN, none))
+    prove = ALL["cmdline_modules_load"].proof.prove
+    before = evidence(units_started="modprobe@dm_mod.service cron.service", modules="dm_mod")
+    loads = {"cmdline": "quiet modules_load=dm_mod", "units_started": "cron.service"}
+    assert prove(evidence(**loads, modules="dm_mod ext4"), before) is Effect.PROVEN
+    assert prove(evidence(**loads, modules="ext4"), before) is Effect.NONE, "nobody has loaded it"
+    assert prove(before, before) is Effect.NOT_SHOWN and prove(evidence(), before) is Effect.NOT_SHOWN

@@ -1,0 +1,43 @@
+"""What waits for udev: when the techniques apply, what they write, and what proves them."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from bootlab.sources import EXAMPLES
+from bootlab.system import read_system
+from bootlab.techniques.model.evidence import Effect, Evidence
+from bootlab.techniques.userspace.udev import CARDS, FEW
+from tests.techniques.asking import ALL, NOTHING, applied, why_not
+
+Make = Callable[..., Evidence]
+DEBIAN = read_system(EXAMPLES / "distribution/on-hdd.toml")
+
+
+def test_the_network_waits_for_cards_where_it_had_waited_for_all(evidence: Make) -> None:
+    assert "did not say what systemd started" in why_not("userspace_cards_awaited", DEBIAN)
+    nobody = replace(NOTHING, facts={"settled": ""})
+    assert "has not waited in ifupdown-pre" in why_not("userspace_cards_awaited", DEBIAN, nobody)
+    waited = replace(NOTHING, facts={"settled": "ifupdown-pre.service"})
+    changed = applied("userspace_cards_awaited", DEBIAN, waited)
+    assert changed.rootfs is not None and changed.rootfs.texts == CARDS
+    prove = ALL["userspace_cards_awaited"].proof.prove
+    units = "ifupdown-pre.service networking.service"
+    before, after = (evidence(settled=told, units_started=units) for told in ("ifupdown-pre.service", ""))
+    assert prove(after, before) is Effect.PROVEN and prove(before, before) is Effect.NONE
+    gone = evidence(settled="", units_started="networking.service")
+    assert prove(gone, before) is Effect.NOT_SHOWN, "a unit that did not run has not waited less"
+
+
+def test_udev_is_told_of_few_devices_first_and_of_all_others_later(evidence: Make) -> None:
+    asked = replace(NOTHING, facts={"udev_trigger": "udevadm trigger --type=all --action=add; "})
+    changed = applied("userspace_udev_few", DEBIAN, asked)
+    assert changed.rootfs is not None and changed.rootfs.texts == FEW
+    matched, left = (
+        set(re.findall(rf"--subsystem-{word}=(\S+)", "".join(FEW.values()))) for word in ("match", "nomatch")
+    )
+    assert matched - {"tty"} == left, "what is told first is left out later, and nothing else"
+    prove = ALL["userspace_udev_few"].proof.prove
+    before = evidence(udev_trigger="udevadm trigger --type=all --action=add; ")
+    after = evidence(udev_trigger="udevadm trigger --action=add --subsystem-match=net --subsystem-match=pci; ")
+    assert prove(after, before) is Effect.PROVEN and prove(before, before) is Effect.NONE
