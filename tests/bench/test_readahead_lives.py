@@ -26,6 +26,7 @@ pytestmark = pytest.mark.bench
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/readahead.toml"
 LIVES = 12
 """One that learns, three each of none, block and need, and two of what was chosen."""
+_WANTS = "/etc/systemd/system/graphical.target.wants"
 _LAST = """[Unit]
 After=settled.service bootlab-readahead.service
 [Service]
@@ -33,8 +34,6 @@ Type=oneshot
 ExecStart=/bin/sh -c 'sync; echo "bootlab: fact lives.order $(grep -a ^order /var/lib/bootlab-readahead/pack)"; sync; \
 echo "bootlab: lives end"'
 StandardOutput=tty
-[Install]
-WantedBy=multi-user.target
 """
 
 
@@ -46,8 +45,7 @@ class Life:
     record: BootRecord
 
 
-def _learning_system(model: str, folder: Path) -> System:
-    (folder / "last.service").write_text(_LAST)
+def _learning_system(model: str) -> System:
     system = read_system(EXAMPLE)
     assert system.rootfs is not None
     changed = system.with_part(
@@ -55,14 +53,14 @@ def _learning_system(model: str, folder: Path) -> System:
         model=model,
         keep_writes=True,
         readahead=ReadAhead(),
-        files={**system.rootfs.files, "/etc/systemd/system/last.service": folder / "last.service"},
-        run=(*system.rootfs.run, "systemctl enable last.service"),
+        texts={"/etc/systemd/system/last.service": _LAST},
+        run=(*system.rootfs.run, f"mkdir -p {_WANTS}; ln -s ../last.service {_WANTS}/last.service"),
     )
     return changed.model_copy(update={"check": Check(console="bootlab: lives end", deadline_s=300.0)})
 
 
 def _lives(shop: Workshop, model: str, folder: Path) -> list[Life]:
-    system, image, lives, order = _learning_system(model, folder), folder / "disk.img", [], "learn"
+    system, image, lives, order = _learning_system(model), folder / "disk.img", [], "learn"
     for number in range(LIVES):
         directory = folder / f"life-{number}"
         directory.mkdir()
