@@ -1,7 +1,7 @@
 """Whole Debians on disks, by three inits, repeat to the nanosecond until all they start is up.
 
-Those of examples/inits, with an ext4 root on each kind of disk that answers at once in the place of an NVDIMM, an
-address by DHCP, and 64 writes before the goal that each wait for the disk.
+Those of examples/inits, with an ext4 root on each kind of disk that answers at once in the place of an NVDIMM, and on
+each modelled one; an address by DHCP, and 64 writes before the goal that each wait for the disk.
 """
 
 from pathlib import Path
@@ -11,8 +11,10 @@ import pytest
 from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
-from bootlab.measure.record import Outcome
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.profile.recorded.disk_requests import REQUESTS
 from bootlab.system import System, read_system
+from bootlab.system.disk_model import MODELS
 from tests.boot.conftest import EXAMPLES
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
@@ -70,19 +72,39 @@ def on_disk(name: str, device: str, folder: Path) -> System:
     )
 
 
+def expect_three_alike(system: System, exact: str, shop: Workshop, folder: Path) -> BootRecord:
+    """Return the record of three boots that are the same until all is up, in all that the plugin saw."""
+    prepared = prepare(shop, system)
+    seen = []
+    for number in (1, 2, 3):
+        directory = folder / str(number)
+        directory.mkdir()
+        record = boot(prepared, directory, patience=4.0)
+        assert record.outcome is Outcome.READY, (record.detail, (directory / "console.log").read_text()[-1000:])
+        to_ready, found, _ = (directory / "trace.txt").read_text().partition(f"guest {ALL_READY}")
+        assert found and exact in to_ready and record.remarks == []
+        requests = directory / REQUESTS
+        asked = requests.read_bytes() if requests.exists() else b""
+        seen.append((to_ready, record.marks, record.instructions, record.idle_ns, record.console_sha256, asked))
+    assert seen[0] == seen[1] == seen[2]
+    return record
+
+
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", ["systemd", "sysvinit", "units"])
 def test_a_whole_debian_repeats_until_all_of_it_is_up(name: str, device: str, shop: Workshop, tmp_path: Path) -> None:
-    prepared = prepare(shop, on_disk(name, device, tmp_path))
-    seen = []
-    for number in (1, 2, 3):
-        directory = tmp_path / str(number)
-        directory.mkdir()
-        record = boot(prepared, directory)
-        assert record.outcome is Outcome.READY, (record.detail, (directory / "console.log").read_text()[-1000:])
-        to_ready, found, _ = (directory / "trace.txt").read_text().partition(f"guest {ALL_READY}")
-        assert found and "exact disks\nexact network\n" in to_ready and record.remarks == []
-        seen.append((to_ready, record.marks, record.instructions, record.idle_ns, record.console_sha256))
-    assert seen[0] == seen[1] == seen[2]
+    exact = "exact disks\nexact network\n"
+    record = expect_three_alike(on_disk(name, device, tmp_path), exact, shop, tmp_path)
     took = record.marks[ALL_READY] / 1e6
     print(f"\n{name} on {device}: all ready at {took:,.3f} ms, three times; root {record.hashes['rootfs'][:12]}")
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("name", ["systemd", "units"])
+def test_a_whole_debian_repeats_on_each_modelled_disk(name: str, model: str, shop: Workshop, tmp_path: Path) -> None:
+    system = on_disk(name, "virtio-blk", tmp_path).with_part("rootfs", model=model)
+    record = expect_three_alike(system, "exact model:rootfs\n", shop, tmp_path)
+    (disk,) = record.disks
+    assert disk.reads > 100 and disk.writes > 64 and disk.flushes > 64
+    took = record.marks[ALL_READY] / 1e6
+    print(f"\n{name} on {model}: all ready at {took:,.3f} ms, three times; {disk.reads} reads, {disk.writes} writes")
