@@ -41,15 +41,15 @@ def _one_process(system: System, measured: Measured) -> str | None:
 
 
 def _masked_and_loaded(after: Evidence, before: Evidence) -> Effect:
-    started, was = (side.facts.get("units_started") for side in (after, before))
-    if started is None or was is None or "modules" not in after.facts:
-        return Effect.NOT_SHOWN
+    # systemd forgets a unit of a template when it has ended: that it was started shows nowhere, that it cannot be does.
     asked = re.search(r"\bmodules_load=(\S+)", after.facts.get("cmdline", ""))
-    if asked is None or "modprobe@" not in was:
+    if asked is None or not {"units_masked", "modules"} <= after.facts.keys():
         return Effect.NOT_SHOWN
-    names = {name.replace("-", "_") for name in asked[1].split(",")}
-    there = names <= set(after.facts["modules"].split())
-    return Effect.PROVEN if there and "modprobe@" not in started else Effect.NONE
+    wanted = [name.replace("-", "_") for name in asked[1].split(",")]
+    masked = all(f"modprobe@{name}.service" in after.facts["units_masked"].split() for name in asked[1].split(","))
+    if not masked or not set(wanted) <= set(after.facts["modules"].split()):
+        return Effect.NONE
+    return Effect.NOT_SHOWN if "modprobe@" in before.facts.get("units_masked", "") else Effect.PROVEN
 
 
 TECHNIQUES = (

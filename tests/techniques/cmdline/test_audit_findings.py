@@ -21,8 +21,9 @@ def test_all_units_are_masked_and_what_was_loaded_is_loaded_together(evidence: C
     none = replace(NOTHING, facts={MODPROBE_UNITS: "drm", "modules": "ext4"})
     assert "no audit said" in str(ALL["cmdline_modules_load"].change.applies(DEBIAN, none))
     prove = ALL["cmdline_modules_load"].proof.prove
-    before = evidence(units_started="modprobe@dm_mod.service cron.service", modules="dm_mod")
-    loads = {"cmdline": "quiet modules_load=dm_mod", "units_started": "cron.service"}
+    before = evidence(units_masked="", modules="dm_mod")
+    loads = {"cmdline": "quiet modules_load=dm_mod", "units_masked": "modprobe@dm_mod.service modprobe@drm.service"}
     assert prove(evidence(**loads, modules="dm_mod ext4"), before) is Effect.PROVEN
     assert prove(evidence(**loads, modules="ext4"), before) is Effect.NONE, "nobody has loaded it"
+    assert prove(evidence(**{**loads, "units_masked": ""}, modules="dm_mod"), before) is Effect.NONE
     assert prove(before, before) is Effect.NOT_SHOWN and prove(evidence(), before) is Effect.NOT_SHOWN
