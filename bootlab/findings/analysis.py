@@ -13,6 +13,8 @@ from bootlab.measure.record import BootRecord
 from bootlab.price.host_model import HostModel
 from bootlab.profile.asked.profiling import FUNCTIONS, function_names, read_functions
 from bootlab.profile.recorded.about import PROFILE, AboutProfile, read_about
+from bootlab.profile.recorded.disk_files import DISK_FILES, read_disk_files
+from bootlab.profile.recorded.disk_requests import REQUESTS, read_disk_requests
 from bootlab.profile.recorded.profile import Profile
 from bootlab.profile.recorded.reader import read_profile
 from bootlab.profile.recorded.trace import read_trace
@@ -20,6 +22,7 @@ from bootlab.profile.tables.account import Account, make_account
 from bootlab.profile.tables.activity import Activity, find_activity
 from bootlab.profile.tables.block_io import DiskCaller, find_disk_callers
 from bootlab.profile.tables.coverage import Coverage, find_coverage
+from bootlab.profile.tables.disk_files import DiskFile, find_disk_files
 from bootlab.profile.tables.initcalls import InitcallTable, find_initcalls
 from bootlab.profile.tables.processes import Processes, find_processes
 from bootlab.profile.tables.syscalls import ProcessSyscalls, find_syscalls
@@ -54,6 +57,8 @@ class Analysis:
     activity: Activity
     disk_callers: tuple[DiskCaller, ...]
     """Who asked the disks for something, the longest wait first."""
+    disk_files: tuple[DiskFile, ...]
+    """What was asked of modelled disks by file; empty where no such disk holds an ext4 file system."""
     syscalls: tuple[ProcessSyscalls, ...]
     coverage: Coverage
     advice: Advice
@@ -98,18 +103,17 @@ def analyse(
     profile, functions = read_recorded(record, directory)
     # What was saved may end before a mark that the trace still has.
     marks = {name: t_ns for name, t_ns in record.marks.items() if t_ns <= profile.end_ns}
-    slices = profile.up_to(m.READY)
-    table = WaitTable(profile)
+    slices, table = profile.up_to(m.READY), WaitTable(profile)
+    end_ns = record.marks.get(m.READY, profile.end_ns)
     path = find_critical_path(profile, marks, table=table)
     waits = find_waits(profile, path, table=table)
     tree = build_call_tree(profile, slices)
     initcalls = find_initcalls(profile, {address: name for address, _, name in functions}, about.initcall_levels)
-    rate = None if record.price is None else record.price.ns_per_instruction
-    costs = CostTree(profile, slices, waits.idles, initcalls.initcalls, ns_per_instruction=rate)
     # What other tasks did has a time and no price: it is left out where costs are prices.
-    caused = CausedWork(table) if record.price is None else None
-    known = load_catalogue(system.extensions)
-    advice = advise(system, measured_of(record), costs, known, payload=about.payload, caused=caused)
+    caused, rate = (CausedWork(table), None) if record.price is None else (None, record.price.ns_per_instruction)
+    costs = CostTree(profile, slices, waits.idles, initcalls.initcalls, ns_per_instruction=rate)
+    measured, known = measured_of(record), load_catalogue(system.extensions)
+    advice = advise(system, measured, costs, known, payload=about.payload, caused=caused)
     activity = find_activity(profile, marks, table=table)
     return Analysis(
         system=system,
@@ -124,7 +128,8 @@ def analyse(
         critical_path=path,
         processes=find_processes(profile, table=table),
         activity=activity,
-        disk_callers=find_disk_callers(table.requests, record.marks.get(m.READY, profile.end_ns)),
+        disk_callers=find_disk_callers(table.requests, end_ns),
+        disk_files=_disk_files(directory, end_ns),
         syscalls=find_syscalls(profile),
         coverage=find_coverage(profile, [role for _, role, _ in functions]),
         advice=advice.model_copy(
@@ -148,6 +153,13 @@ def analyse(
         ),
         directory=directory,
     )
+
+
+def _disk_files(directory: Path, until_ns: int) -> tuple[DiskFile, ...]:
+    pieces = read_disk_files(directory / DISK_FILES)
+    if not pieces or not (directory / REQUESTS).exists():
+        return ()
+    return find_disk_files(read_disk_requests(directory / REQUESTS), pieces, until_ns)
 
 
 def read_recorded(record: BootRecord, directory: Path) -> tuple[Profile, list[tuple[int, str, str]]]:

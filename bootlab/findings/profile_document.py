@@ -54,6 +54,7 @@ def profile_document(analysis: Analysis) -> dict[str, Any]:
         "processes": plain(analysis.processes),
         "disks": [one.model_dump(mode="json") for one in record.disks],
         "disk_callers": plain(analysis.disk_callers),
+        "disk_files": plain(analysis.disk_files),
         "syscalls": plain(analysis.syscalls),
         "coverage": plain(analysis.coverage),
         "advice": analysis.advice.model_dump(mode="json", by_alias=True) if analysis.advice is not None else None,

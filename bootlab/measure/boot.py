@@ -24,6 +24,7 @@ from bootlab.measure.screen import keep_pictures
 from bootlab.profile.asked.profiling import FUNCTIONS
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.compressed import compress_kept
+from bootlab.profile.recorded.disk_files import DISK_FILES
 from bootlab.profile.recorded.pictures import PICTURES
 from bootlab.targets.shell import ANSWERS
 from bootlab.targets.target import OpenedMachine, Prepared
@@ -70,7 +71,7 @@ async def boot_observed(seen: ObservedBoot, cancelled: Callable[[], bool] = lamb
     (seen.directory / "console.log").write_bytes(seen.heard.raw)
     if seen.prepared.questions is not None:
         (seen.directory / ANSWERS).write_bytes(seen.answers)
-    for kept in (PROFILE, FUNCTIONS):
+    for kept in (PROFILE, FUNCTIONS, DISK_FILES):
         compress_kept(seen.directory / kept)
     run = HostRun(argv, started, time.monotonic() - begun)
     if opened is not None:

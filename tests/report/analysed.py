@@ -83,7 +83,7 @@ def analysis_of(profile: Profile, *, system: str = "made-up", hostile: str = "")
         account=make_account(profile, tree),
         initcalls=find_initcalls(profile, {0x1000: hostile or "first_initcall"}, {}),
         waits=find_waits(profile, path), critical_path=path, processes=find_processes(profile),
-        activity=find_activity(profile, record.marks), disk_callers=(), syscalls=find_syscalls(profile),
+        activity=find_activity(profile, record.marks), disk_callers=(), disk_files=(), syscalls=find_syscalls(profile),
         coverage=find_coverage(profile), advice=_advice(system, record, hostile), directory=Path("/nowhere"),
     )  # fmt: skip
 

@@ -356,7 +356,27 @@ def _disks(analysis: Analysis) -> list[RenderableType]:
         )  # fmt: skip
     if len(callers) > _PROCESSES:
         rows.add_row(Text(f"and {len(callers) - _PROCESSES} more", style="dim"))
-    return [*_section("disks, by who asked them", rows), *map(Text, disk_lines(analysis.record))]
+    return [
+        *_section("disks, by who asked them", rows),
+        *map(Text, disk_lines(analysis.record)),
+        *_disk_files(analysis),
+    ]
+
+
+def _disk_files(analysis: Analysis) -> list[RenderableType]:
+    files = analysis.disk_files
+    if not files:
+        return []
+    rows = plain_table("file on a modelled disk", "requests>", "read KiB>", "written KiB>", "waited ms>")
+    for one in files[:_PROCESSES]:
+        path = visible(one.path) or "no file: the file system's tables, journal and free blocks"
+        rows.add_row(
+            Text(path, overflow="fold"), str(one.requests), f"{one.read_bytes / 1024:,.0f}",
+            f"{one.written_bytes / 1024:,.0f}", ms(one.waited_ns),
+        )  # fmt: skip
+    if len(files) > _PROCESSES:
+        rows.add_row(Text(f"and {len(files) - _PROCESSES} more", style="dim"))
+    return _section("disks, by file", rows)
 
 
 def _process(profile: Profile, one: Process) -> Sequence[RenderableType]:

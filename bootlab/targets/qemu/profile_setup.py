@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bootlab.build.cache import Cache, file_sha256
+from bootlab.build.formats.ext4_places import is_ext4, read_places
 from bootlab.build.kernel.image import inspect
 from bootlab.build.programs.symbols import read_program_symbols
 from bootlab.errors import InputError
@@ -26,6 +27,7 @@ from bootlab.profile.asked.profiling import (
 )
 from bootlab.profile.asked.request import MOST_VCPUS, ProfileRequest
 from bootlab.profile.recorded.about import ABOUT, AboutProfile
+from bootlab.profile.recorded.disk_files import DISK_FILES, FilePiece, write_disk_files
 from bootlab.symbols.decompressor import list_decompressor_functions
 from bootlab.symbols.firmware import Firmware, functions_of_image
 from bootlab.symbols.functions import Function
@@ -44,6 +46,8 @@ class ProfileSetup:
     config: ProfileConfig
     lines: tuple[str, ...]
     about: AboutProfile
+    disk_files: str = ""
+    """Which file lies where on modelled disks, as it is kept beside the profile; empty where there is none."""
 
 
 def set_up_profile(
@@ -90,7 +94,8 @@ def set_up_profile(
         # The architecture is one whose traps are known: whoever asks has seen to it.
         lines = (*lines, "traps")
     payload = None if system.kernel.entry is KernelEntry.PVH else inspect(files.kernel).compression
-    return ProfileSetup(config, lines, AboutProfile(facts.initcall_levels, facts.missing + unseen, payload))
+    about = AboutProfile(facts.initcall_levels, facts.missing + unseen, payload)
+    return ProfileSetup(config, lines, about, _disk_files(system, files))
 
 
 def write_profile_config(setup: ProfileSetup, directory: Path) -> str:
@@ -98,7 +103,20 @@ def write_profile_config(setup: ProfileSetup, directory: Path) -> str:
     for name, text in setup.config.files.items():
         (directory / name).write_text(text, encoding="utf-8")
     (directory / ABOUT).write_text(json.dumps(setup.about.as_json()) + "\n", encoding="utf-8")
+    if setup.disk_files:
+        (directory / DISK_FILES).write_text(setup.disk_files, encoding="utf-8", errors="surrogateescape")
     return setup.config.text(directory.absolute()) + "".join(f"{line}\n" for line in setup.lines)
+
+
+def _disk_files(system: System, files: BootFiles) -> str:
+    names = [f"disk{index}" for index in range(len(system.disks))]
+    drives = zip(["rootfs", *names] if system.rootfs is not None else names, files.disks, strict=True)
+    pieces = {
+        drive: [FilePiece(place.sector, place.sectors, place.path) for place in read_places(path)]
+        for drive, path in drives
+        if drive in system.modelled_disks and is_ext4(path)
+    }
+    return write_disk_files(pieces) if pieces else ""
 
 
 def _kernel_facts(symbols: SymbolTable, given: Path | None, types: Path | None, cache: Cache) -> KernelFacts:

@@ -15,6 +15,7 @@ from bootlab.findings.profile_document import profile_document
 from bootlab.measure.record import DiskRecord, Outcome
 from bootlab.profile.recorded.record_types import Space
 from bootlab.profile.tables.block_io import DiskCaller
+from bootlab.profile.tables.disk_files import NO_FILE, DiskFile
 from bootlab.report.profile import side_by_side_text as profile_sides_text
 from bootlab.report.profile import text as profile_text
 from bootlab.report.profile.page import profile_page
@@ -97,6 +98,19 @@ def test_disks_are_shown_with_who_asked_them(analysis: Analysis) -> None:
     assert "by who asked them" not in printed(profile_text.profile(analysis))
     document = profile_document(replace(analysis, record=record, disk_callers=callers))
     assert document["disks"][0]["drive"] == "rootfs" and document["disk_callers"][1]["written_bytes"] == 512
+
+
+def test_disks_are_shown_by_file(analysis: Analysis) -> None:
+    callers = (DiskCaller(1, 3, 3 << 20, 0, 0, 0, 7_000_000, 5_000_000),)
+    files = (
+        DiskFile("rootfs", "/usr/lib/x86_64-linux-gnu/libc.so.6", 3, 2 << 20, 512, 6_000_000),
+        DiskFile("rootfs", NO_FILE, 1, 4096, 0, 1_000_000),
+    )
+    shown = replace(analysis, disk_callers=callers, disk_files=files)
+    text = " ".join(printed(profile_text.profile(shown), width=120).split())
+    assert "disks, by file" in text and "/usr/lib/x86_64-linux-gnu/libc.so.6 3 2,048 0 6.00" in text
+    assert "no file: the file system's tables, journal and free blocks 1 4 0 1.00" in text
+    assert profile_document(shown)["disk_files"][1]["path"] == ""
 
 
 def test_names_from_a_guest_cannot_steer_the_terminal(analysis: Analysis) -> None:
