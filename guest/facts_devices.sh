@@ -3,5 +3,5 @@
 # shellcheck shell=dash
 #
 # bootlab-facts of an image that is asked for its devices too (coldplug.record): all facts, then those of bootlab-coldplug.
-/sbin/bootlab-facts.plain
+"$0.plain"
 exec /sbin/bootlab-coldplug --devices

@@ -19,7 +19,7 @@ from bootlab.profile.recorded.reader import Profile, read_profile
 from bootlab.profile.recorded.record_types import EventKind
 from bootlab.profile.recorded.trace import read_trace
 
-_OURS = frozenset(path.lstrip("/") for path in (MARK, FACTS))
+_OURS = frozenset(path.lstrip("/") for path in (MARK, FACTS, f"{FACTS}.plain", f"{FACTS}.plain.plain"))
 _LONGEST = 1023
 """Bytes of a path that the plugin records (plugin/profile_format.h)."""
 _LINKS_AT_MOST = 40

@@ -10,7 +10,7 @@ import platform
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bootlab.build.cache import Cache, file_sha256
@@ -78,6 +78,16 @@ def compile_coldplug(arch: str, cache: Cache, *, record: bool) -> dict[str, Path
     if record:
         made |= {FACTS: _source("facts_devices.sh"), f"{FACTS}.plain": _source("facts.sh")}
     return made
+
+
+def add_system_facts(programs: Mapping[str, Path]) -> dict[str, Path]:
+    """Return `programs` with facts of an installed system, too, ahead of those that they have.
+
+    Raises BootlabError when bootlab's sources are not here.
+    """
+    plain = f"{FACTS}.plain"
+    below = {f"{plain}.plain": programs[plain]} if plain in programs else {}
+    return {**programs, **below, plain: programs[FACTS], FACTS: _source("facts_system.sh")}
 
 
 def compile_clone(arch: str, cache: Cache) -> dict[str, Path]:

@@ -37,3 +37,15 @@ def test_the_mark_program_runs(tmp_path: Path) -> None:
 def test_facts_are_a_script_for_busybox(tmp_path: Path) -> None:
     facts = guest.compile_programs("x86_64", Cache(tmp_path))[guest.FACTS]
     assert facts.read_text(encoding="utf-8").startswith("#!")
+
+
+def test_facts_of_an_installed_system_come_on_top_of_those_that_there_are(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    plain = {guest.FACTS: tmp_path / "facts"}
+    above = guest.add_system_facts(plain)
+    assert above[guest.FACTS].name == "facts_system.sh" and above[f"{guest.FACTS}.plain"] == plain[guest.FACTS]
+    devices = guest.add_system_facts(plain | guest.compile_coldplug(platform.machine(), cache, record=True))
+    names = [devices[f"{guest.FACTS}{rest}"].name for rest in ("", ".plain", ".plain.plain")]
+    assert names == ["facts_system.sh", "facts_devices.sh", "facts.sh"]
+    for name in names[:2]:
+        assert '"$0.plain"' in (guest.GUEST / name).read_text()
