@@ -42,7 +42,7 @@ class PhaseRecord(Document):
     start_ns: Nanoseconds
     duration_ns: Nanoseconds
     read_bytes: int | None = None
-    """What an emulated board read from its card; None for other machines."""
+    """What was read in it from an emulated board's card, or from all disks that answer at once; None: not counted."""
     charged_ns: int = Field(default=0, exclude_if=lambda value: not value)
     """Of `duration_ns`, what the clock was charged, where a host model was (`clock.host_model`)."""
     price_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)

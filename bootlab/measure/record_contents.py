@@ -29,9 +29,9 @@ from bootlab.measure.record import (
     VmmRecord,
 )
 from bootlab.measure.waking import counted_from_wake, is_waking, marks_of_waking, phases_of_waking
-from bootlab.profile.asked.marks import marks_looked_for
+from bootlab.profile.asked.marks import INITCALL, marks_looked_for
 from bootlab.profile.recorded.disk_requests import REQUESTS, disk_use, read_disk_requests
-from bootlab.profile.recorded.trace import DISKS, SCREEN, TRAPS, PluginTrace, Stamp
+from bootlab.profile.recorded.trace import DISKS, READS, SCREEN, TRAPS, PluginTrace, Stamp
 from bootlab.system import ClockKind, PowerOn, System
 from bootlab.targets.launch import Launch
 from bootlab.targets.target import LineStamps, Names
@@ -141,7 +141,17 @@ def _phases(
         return phases_of_clone(marks)
     if m.WAKE in marks and is_waking(seen.system):
         return phases_of_waking(marks)
-    return priced_phases(phase_records(marks, seen.directory, seen.system.booted.mark), seen.system, trace, ready)
+    phases = phase_records(marks, seen.directory, seen.system.booted.mark, _disk_reads(trace, ready))
+    return priced_phases(phases, seen.system, trace, ready)
+
+
+def _disk_reads(trace: PluginTrace | None, ready: Stamp | None) -> dict[str, int]:
+    if trace is None or not trace.counts_reads:
+        return {}
+    stamps = {m.POWER_ON: Stamp(0, 0), **trace.guest_marks, **trace.marks}
+    if ready is not None:
+        stamps[m.READY] = ready
+    return {name: stamp.read_bytes for name, stamp in stamps.items()}
 
 
 def cut_initcalls(trace: PluginTrace, symbols: Names | None, marks: Mapping[str, int]) -> list[InitcallRecord]:
@@ -152,7 +162,7 @@ def cut_initcalls(trace: PluginTrace, symbols: Names | None, marks: Mapping[str,
     if symbols is None:
         return []
     until = marks.get(m.READY)
-    calls = [call for call in trace.calls if until is None or call.t_ns < until]
+    calls = [call for call in trace.calls if call.name == INITCALL and (until is None or call.t_ns < until)]
     initcalls_end = marks.get(m.INITCALLS_END, 0)
     records = []
     ends = [call.t_ns for call in calls[1:]] + [until or initcalls_end]
@@ -194,7 +204,7 @@ def _list_drivers(trace: PluginTrace | None) -> list[StageRecord]:
 
 def _refusals(trace: PluginTrace) -> list[str]:
     refused = dict(trace.refused)
-    without, unseen = refused.pop(TRAPS, None), refused.pop(SCREEN, None)
+    without, unseen, uncounted = (refused.pop(feature, None) for feature in (TRAPS, SCREEN, READS))
     told = [f"exact {feature}: refused: {why}" for feature, why in refused.items()]
     if trace.settled[1]:
         told.append(f"exact disks: of {trace.settled[0]} waits for a disk {trace.settled[1]} were given up")
@@ -204,6 +214,8 @@ def _refusals(trace: PluginTrace) -> list[str]:
         if late
     ]
     lost = [] if without is None else [f"exits of KVM are neither counted nor charged: {without}"]
+    if uncounted is not None:
+        lost.append(f"what is read from disks is not counted by phase: {uncounted}")
     if unseen is not None:
         lost.append(f"the screen is not looked at, and nothing is typed: {unseen}")
     return [*lost, *(f"{line}: this boot may not repeat exactly" for line in told)]
