@@ -11,11 +11,12 @@ from bootlab.findings.kvm_price import KvmPrice, price_profile
 from bootlab.findings.technique_evidence import measured_of
 from bootlab.measure.record import BootRecord
 from bootlab.price.host_model import HostModel
+from bootlab.profile.asked.marks import INITCALL
 from bootlab.profile.asked.profiling import FUNCTIONS, function_names, read_functions
 from bootlab.profile.recorded.about import PROFILE, AboutProfile, read_about
 from bootlab.profile.recorded.profile import Profile
 from bootlab.profile.recorded.reader import read_profile
-from bootlab.profile.recorded.trace import read_trace
+from bootlab.profile.recorded.trace import TracedCall, read_trace
 from bootlab.profile.tables.account import Account, make_account
 from bootlab.profile.tables.activity import Activity, find_activity
 from bootlab.profile.tables.block_io import DiskCaller, find_disk_callers
@@ -29,6 +30,7 @@ from bootlab.profile.waits.critical_path import CriticalPath, find_critical_path
 from bootlab.profile.waits.idle_blame import Waits, find_waits
 from bootlab.profile.waits.sleeps import WaitTable
 from bootlab.system import System
+from bootlab.targets.target import TRACE
 from bootlab.techniques.model.catalogue import load_catalogue
 from bootlab.timeline import marks as m
 
@@ -60,6 +62,8 @@ class Analysis:
     """What costs what, largest removable first."""
     directory: Path
     """Where the boot's files are: profile.bin, functions, trace.txt, console.log, record.json."""
+    calls: tuple[TracedCall, ...] = ()
+    """Of the functions that `ProfileRequest.calls` asked for, up to the boot's end."""
     price: KvmPrice | None = None
     """What it would make KVM do, and what that costs; None where that was not counted."""
 
@@ -104,8 +108,7 @@ def analyse(
     waits = find_waits(profile, path, table=table)
     tree = build_call_tree(profile, slices)
     initcalls = find_initcalls(profile, {address: name for address, _, name in functions}, about.initcall_levels)
-    rate = None if record.price is None else record.price.ns_per_instruction
-    costs = CostTree(profile, slices, waits.idles, initcalls.initcalls, ns_per_instruction=rate)
+    costs = _cost_tree(record, profile, waits, initcalls)
     # What other tasks did has a time and no price: it is left out where costs are prices.
     caused = CausedWork(table) if record.price is None else None
     known = load_catalogue(system.extensions)
@@ -146,8 +149,18 @@ def analyse(
             models,
             record.hashes.get("host_model"),
         ),
+        calls=_asked_calls(directory),
         directory=directory,
     )
+
+
+def _cost_tree(record: BootRecord, profile: Profile, waits: Waits, initcalls: InitcallTable) -> CostTree:
+    rate = None if record.price is None else record.price.ns_per_instruction
+    return CostTree(profile, profile.up_to(m.READY), waits.idles, initcalls.initcalls, ns_per_instruction=rate)
+
+
+def _asked_calls(directory: Path) -> tuple[TracedCall, ...]:
+    return tuple(call for call in read_trace(directory / TRACE).calls if call.name != INITCALL)
 
 
 def read_recorded(record: BootRecord, directory: Path) -> tuple[Profile, list[tuple[int, str, str]]]:
@@ -160,7 +173,7 @@ def read_recorded(record: BootRecord, directory: Path) -> tuple[Profile, list[tu
 
 
 def _read_profile(directory: Path, names: list[str]) -> Profile:
-    trace = read_trace(directory / "trace.txt")
+    trace = read_trace(directory / TRACE)
     if trace.shift is None:
         raise InputError(f"{directory}: no profile: QEMU ended before its first instruction")
     return read_profile(directory / PROFILE, names, trace.shift)

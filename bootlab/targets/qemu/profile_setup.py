@@ -13,6 +13,7 @@ from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.kernel.image import inspect
 from bootlab.build.programs.symbols import read_program_symbols
 from bootlab.errors import InputError
+from bootlab.profile.asked.marks import call_lines
 from bootlab.profile.asked.profiling import (
     DECOMPRESSOR,
     OPENSBI,
@@ -86,11 +87,13 @@ def set_up_profile(
     lines = ("cutlines",) if system.booted.console is not None else ()
     if system.image is not None:
         lines = (*lines, *image_program_lines(files))
+    called, call_config = call_lines(symbols, request.calls)
+    lines = (*lines, *call_config)
     if request.traps:
         # The architecture is one whose traps are known: whoever asks has seen to it.
         lines = (*lines, "traps")
     payload = None if system.kernel.entry is KernelEntry.PVH else inspect(files.kernel).compression
-    return ProfileSetup(config, lines, AboutProfile(facts.initcall_levels, facts.missing + unseen, payload))
+    return ProfileSetup(config, lines, AboutProfile(facts.initcall_levels, facts.missing + unseen, payload, called))
 
 
 def write_profile_config(setup: ProfileSetup, directory: Path) -> str:
