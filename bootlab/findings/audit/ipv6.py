@@ -4,7 +4,7 @@ A new address is tentative until nobody has answered for it: up to a second at r
 for each probe (dad_transmits). What waits for the network meanwhile is idle.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import numpy as np
@@ -16,13 +16,22 @@ from bootlab.profile.recorded.trace import TracedCall
 from bootlab.profile.waits.schedule import covered, union
 
 STARTED: Final = "addrconf_dad_start"
+SCHEDULED: Final = "addrconf_mod_dad_work"
+"""What that calls, and later each step: where the other is inlined, as for a link's own address, it is the first."""
 COMPLETED: Final = "addrconf_dad_completed"
 ASKED: Final = "ndisc_send_rs"
 ANSWERED: Final = "ndisc_router_discovery"
-CALLS: Final = (STARTED, COMPLETED, ASKED, ANSWERED)
+CALLS: Final = (STARTED, SCHEDULED, COMPLETED, ASKED, ANSWERED)
 """Kernel functions whose calls tell of it (net/ipv6/addrconf.c, ndisc.c)."""
 _LEAST_NS: Final = 1_000_000
 """An address that is used at once has waited for nobody: the loopback's, say."""
+
+
+def missing_calls(recorded: Collection[str]) -> list[str]:
+    """Return which functions' calls are lacking: of the two that begin with an address one is enough."""
+    begins = {STARTED, SCHEDULED}
+    needed = [name for name in CALLS if name not in begins or begins.isdisjoint(recorded)]
+    return [name for name in needed if name not in recorded]
 
 
 def find_address_waits(evidence: AuditedBoot) -> Finding | None:
@@ -68,7 +77,7 @@ def _tentative(calls: Sequence[TracedCall], until_ns: int) -> list[tuple[int, in
     """Return from when to when each address was tentative; the calls' argument says which it is."""
     spans, begun = list[tuple[int, int]](), dict[int, int]()
     for call in calls:
-        if call.name == STARTED:
+        if call.name in (STARTED, SCHEDULED):
             begun.setdefault(call.argument, call.t_ns)
         elif call.name == COMPLETED and call.argument in begun:
             spans.append((begun.pop(call.argument), call.t_ns))

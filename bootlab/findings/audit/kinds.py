@@ -16,7 +16,7 @@ from bootlab.findings.audit.delays import find_delays
 from bootlab.findings.audit.finding import Audit, Finding
 from bootlab.findings.audit.first_boot import find_cloud_init, find_disk_growth, find_host_keys
 from bootlab.findings.audit.idle_priority import find_idle_locks
-from bootlab.findings.audit.ipv6 import CALLS, find_address_waits
+from bootlab.findings.audit.ipv6 import find_address_waits, missing_calls
 from bootlab.findings.audit.legacy_ptys import find_legacy_ptys
 from bootlab.findings.audit.login import find_console_output, find_idle_units
 from bootlab.findings.audit.modules import (
@@ -71,7 +71,7 @@ def _no_files(evidence: AuditedBoot) -> str | None:
 
 
 def _no_calls(evidence: AuditedBoot) -> str | None:
-    lacks = [name for name in CALLS if name not in evidence.analysis.about.calls]
+    lacks = missing_calls(evidence.analysis.about.calls)
     if not lacks:
         return None
     return f"calls of {', '.join(lacks)} were not recorded: this kernel has none, or the profile is of another verb"

@@ -4,7 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from bootlab.findings.audit.audited_boot import AuditedBoot
-from bootlab.findings.audit.ipv6 import ANSWERED, ASKED, COMPLETED, STARTED, find_address_waits
+from bootlab.findings.audit.ipv6 import (
+    ANSWERED,
+    ASKED,
+    COMPLETED,
+    SCHEDULED,
+    STARTED,
+    find_address_waits,
+    missing_calls,
+)
 from bootlab.findings.audit.process_costs import TaskCosts
 from bootlab.profile.recorded.trace import TracedCall
 from tests.findings.audit.told_boot import analysis_of_the_boot
@@ -27,7 +35,8 @@ def test_an_address_costs_the_idle_time_in_which_it_was_tentative(tmp_path: Path
             (STARTED, 1_000, 0x10),
             (COMPLETED, 1_500, 0x10),
             (STARTED, start - 500_000, 0x20),
-            (STARTED, start, 0x30),
+            (SCHEDULED, start, 0x30),
+            (SCHEDULED, start + 1_000, 0x30),
             (COMPLETED, end - 2_000_000, 0x20),
             (COMPLETED, end - 1_000_000, 0x30),
             (ASKED, end - 1_000_000, 0x99),
@@ -50,3 +59,9 @@ def test_one_that_is_tentative_to_the_end_and_a_router_that_answers(tmp_path: Pa
 
 def test_an_address_that_is_used_at_once_is_no_finding(tmp_path: Path) -> None:
     assert find_address_waits(evidence(tmp_path, (STARTED, 1_000, 7), (COMPLETED, 1_100, 7))) is None
+
+
+def test_a_kernel_that_inlines_one_of_the_first_steps_is_looked_at() -> None:
+    assert missing_calls((SCHEDULED, COMPLETED, ASKED, ANSWERED)) == []
+    assert missing_calls((COMPLETED, ASKED, ANSWERED)) == [STARTED, SCHEDULED]
+    assert missing_calls((STARTED, ASKED, ANSWERED)) == [COMPLETED]
