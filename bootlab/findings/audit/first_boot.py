@@ -16,8 +16,10 @@ _GROWERS: Final = re.compile(
     r"growpart|sfdisk|sgdisk|parted|partx|resize2fs|xfs_growfs|btrfs|systemd-growfs|systemd-makefs|systemd-repart"
 )
 _SOURCES: Final = re.compile(r"^datasource_list\s*:\s*\[([^\]]*)\]", re.MULTILINE)
-_IN_VAIN: Final = re.compile(r"Calling '(\S+)' failed")
-"""Of its url_helper.py, on the console."""
+_IN_VAIN: Final = re.compile(
+    r"Calling '(?:(http[^']*)|None)' failed(?:[^\n]*?host='([^']+)', port=(\d+)[^\n]*?with url: (\S+))?"
+)
+"""Of its url_helper.py, on the console; 22.4 has the address in what its library says alone."""
 _SOURCE_FILES: Final = re.compile(r"etc/cloud/cloud\.cfg(?:\.d/[^/]+\.cfg)?")
 
 
@@ -47,7 +49,7 @@ def find_cloud_init(evidence: AuditedBoot) -> Finding | None:
         )
     items += [
         Item(what=f"asked {url} in vain", detail=f"{count} times")
-        for url, count in Counter(_IN_VAIN.findall(evidence.console)).most_common()
+        for url, count in _in_vain(evidence.console).most_common()
     ]
     named = [name for name in ("userspace_cloud_init_late", "userspace_cloud_init_once") if evidence.technique(name)]
     return finding(
@@ -130,6 +132,14 @@ def _stage_name(process: Process) -> str:
 
 def _makes_key(process: Process) -> bool:
     return not {"-t", "-A"}.isdisjoint(words_of(process))
+
+
+def _in_vain(console: str) -> Counter[str]:
+    """Return how often each address did not answer cloud-init, as the console has it."""
+    found = Counter[str]()
+    for url, host, port, path in _IN_VAIN.findall(console):
+        found[url or (f"http://{host}:{port}{path}" if host else "an address that it does not name")] += 1
+    return found
 
 
 def _sources(evidence: AuditedBoot) -> tuple[str, list[str]] | None:

@@ -98,7 +98,7 @@ def test_each_planted_loss_is_named_from_one_boot(tmp_path: Path) -> None:
     assert not lost, lost
     told = {one["what"]: one for one in found["cloud-init"]["items"]}
     assert {"cloud-init init --local", "cloud-init modules --mode=config"} <= told.keys()
-    assert any(what.startswith("asked http://10.0.2.2/") and what.endswith("in vain") for what in told)
+    assert any(what.startswith("asked http://10.0.2.2:80/") and what.endswith("in vain") for what in told)
     assert found["cloud-init"]["idle_ns"] > 1_000_000_000, "it waits for a data source that there is not"
     assert found["host keys"]["technique"] == "userspace_cloud_init_ed25519"
     assert found["bootloader's menu"]["technique"] == "bootloader_menu_none"
