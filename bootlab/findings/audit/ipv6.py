@@ -48,19 +48,18 @@ def find_address_waits(evidence: AuditedBoot) -> Finding | None:
     items = [
         Item(
             what=f"an address that was tentative from {start / 1e6:.1f} ms on",
-            cost_ns=_idle(starts, ends, start, end),
             lasted_ns=end - start,
-            detail="" if end < until_ns else "still so when the boot was ready",
+            # Several may be so at once: an idle stretch is no one's own.
+            detail=f"the machine was idle for {_idle(starts, ends, start, end) / 1e6:.1f} ms of it"
+            + ("" if end < until_ns else "; still so when the boot was ready"),
         )
         for start, end in spans
     ]
     answers = sum(call.name == ANSWERED for call in calls)
     if asked:
         at = ", ".join(f"{t_ns / 1e6:.1f}" for t_ns in asked)
-        items.append(
-            Item(what="the kernel asked for a router", lasted_ns=until_ns - asked[0] if not answers else None,
-                 detail=f"{len(asked)} times, at {at} ms; {answers or 'no'} answers")
-        )  # fmt: skip
+        said = f"{len(asked)} times, at {at} ms; {answers or 'no'} answers"
+        items.append(Item(what="the kernel asked for a router", detail=said))
     together = sum(_idle(starts, ends, *span) for span in zip(*(one.tolist() for one in whole), strict=True))
     return finding(
         "IPv6 addresses",

@@ -52,7 +52,9 @@ def find_console_output(evidence: AuditedBoot) -> Finding | None:
     """Messages that a processor writes to a console itself, byte by byte."""
     tree = evidence.tree
     parts = {"the kernel's messages": _CONSOLES, "what programs say": _TERMINALS}
-    spent = {what: int(tree.cost_ns[tree.below(functions)].sum()) for what, functions in parts.items()}
+    below = {what: tree.below(functions) for what, functions in parts.items()}
+    spent = {what: int(tree.cost_ns[nodes].sum()) for what, nodes in below.items()}
+    idle_ns = sum(int(tree.idle_ns[nodes].sum()) for nodes in below.values())
     items = [Item(what=what, cost_ns=ns, detail=", ".join(parts[what])) for what, ns in spent.items() if ns]
     total = sum(spent.values())
     if total < _LEAST_NS:
@@ -61,7 +63,7 @@ def find_console_output(evidence: AuditedBoot) -> Finding | None:
         "console output",
         f"{len(evidence.console):,} bytes were written to the console, each by the processor that had them; on a real "
         "line at 115200 baud a byte takes 87 us",
-        TaskCost(executed_ns=total),
+        TaskCost(total - idle_ns, idle_ns),
         items,
         technique=evidence.technique("cmdline_quiet"),
         by_hand="quiet or a lower loglevel= for the kernel's; ShowStatus=no in system.conf, or "

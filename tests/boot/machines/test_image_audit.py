@@ -96,6 +96,9 @@ def test_each_planted_loss_is_named_from_one_boot(tmp_path: Path) -> None:
         if not took or max(took) < least_ms * 1_000_000:
             lost.append((kind, what, took))
     assert not lost, lost
+    for finding in audit["findings"]:
+        assert finding["cost_ns"] == finding["executed_ns"] + finding["idle_ns"] <= audit["total_ns"]
+        assert sum(item["cost_ns"] or 0 for item in finding["items"]) <= finding["cost_ns"] + len(finding["items"])
     told = {one["what"]: one for one in found["cloud-init"]["items"]}
     assert {"cloud-init init --local", "cloud-init modules --mode=config"} <= told.keys()
     assert any(what.startswith("asked http://10.0.2.2:80/") and what.endswith("in vain") for what in told)
