@@ -36,6 +36,7 @@ from bootlab.system import ClockKind, PowerOn, System
 from bootlab.targets.launch import Launch
 from bootlab.targets.target import LineStamps, Names
 from bootlab.timeline import marks as m
+from bootlab.timeline import phases
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +61,8 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
     trace = counted_from_wake(counted_from_snapshot(seen.trace(), prepared.restored) if virtual else None, system)
     ready = _find_ready_stamp(seen, trace)
     marks = _collect_marks(heard.guest.marks, trace, ready)
-    if prepared.restored is not None:
-        marks = marks_of_clone(marks)
-    if is_waking(system):
-        marks = marks_of_waking(marks)
+    marks = marks_of_clone(marks) if prepared.restored is not None else marks
+    marks = marks_of_waking(marks) if is_waking(system) else marks
     if ending.outcome is Outcome.READY:
         # A PID 1 that ends after all that was asked for: the host's timing decides whether it still gets there.
         marks.pop(m.PANIC, None)
@@ -91,6 +90,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         marks=marks,
         drivers=_list_drivers(trace),
         phases=_phases(seen, marks, trace, ready),
+        read_up_to=_read_up_to(marks, trace),
         screen=_screen_record(system, trace, pictures),
         restored=restored_record(prepared.restored),
         bootstage=stage_records(heard.text),
@@ -141,8 +141,14 @@ def _phases(
         return phases_of_clone(marks)
     if m.WAKE in marks and is_waking(seen.system):
         return phases_of_waking(marks)
-    phases = phase_records(marks, seen.directory, seen.system.booted.mark, _disk_reads(trace, ready))
-    return priced_phases(phases, seen.system, trace, ready)
+    cut = phase_records(marks, seen.directory, seen.system.booted.mark, _disk_reads(trace, ready))
+    return priced_phases(cut, seen.system, trace, ready)
+
+
+def _read_up_to(marks: Mapping[str, int], trace: PluginTrace | None) -> dict[str, int]:
+    bounds = {name for phase in phases.cut(marks) for name in (phase.start, phase.end)}
+    reads = _disk_reads(trace, None)
+    return {name: reads[name] for name in marks if name in reads and name not in bounds}
 
 
 def _disk_reads(trace: PluginTrace | None, ready: Stamp | None) -> dict[str, int]:

@@ -56,6 +56,9 @@ def boot(record: BootRecord) -> RenderableType:
         lines.append(Text(visible(power_on_words(record.power_on))))
     if record.phases:
         lines.append(_phases(record))
+    if record.read_up_to:
+        read = (f"{visible(name)} {count(size)}" for name, size in record.read_up_to.items())
+        lines.append(Text(f"bytes read up to other marks: {', '.join(read)}"))
     lines += screen_lines([record])
     if record.bootstage:
         lines += [Text(), Text("U-Boot's own stages (bootstage)", style="bold"), _bootstage(record), Text()]
