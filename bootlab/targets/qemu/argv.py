@@ -218,7 +218,9 @@ def _image(system: System, files: BootFiles, *, lasting: bool) -> list[str]:
     if controller:
         argv += _device(system, controller, ",id=image-controller")
     argv += ["-drive", f"if=none,id=image,format={files.image_format}{passing},file={_escape(files.image)}"]
-    words = ",drive=image,serial=image" + (",bootindex=0" if system.image.order else "")
+    # What QEMU loads itself is first, and two cannot be.
+    is_first = system.image.order and system.image.loader != "direct"
+    words = ",drive=image,serial=image" + (",bootindex=0" if is_first else "")
     if controller:
         words += ",bus=image-controller.0"
     driver = _DISK_DRIVERS[attach].format(transport=_transport(system))
