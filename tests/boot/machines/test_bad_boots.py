@@ -270,7 +270,6 @@ def test_a_check_waits_for_a_prompt_without_line_end(
     values = {**dict(system), "check": {"console": "login:", "deadline_s": 60}}
     record = boot_it(System.model_validate(values), cache, tmp_path)
     assert record.outcome is Outcome.READY, record.detail
-    assert record.wall_s < 60
 
 
 @pytest.mark.promise("marks")

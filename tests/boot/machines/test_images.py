@@ -136,7 +136,6 @@ def test_three_whole_boots_are_identical(
 ROM = ("[network]\n", "[network]\noption_rom = false\n")
 DIRECT = ("[image]\n", '[image]\nloader = "direct"\n')
 MENU = ("memory_mib = 1024", "memory_mib = 1024\nboot_menu_s = 3")
-SECURE = ("memory_mib = 1024", "memory_mib = 1024\nsecure_boot = true")
 
 
 @pytest.mark.parametrize("firmware", [(), (UEFI,)])
@@ -154,17 +153,6 @@ def test_what_stands_before_the_kernel_can_be_left_out(
     direct = booted("direct", DIRECT)
     assert {m.BOOT_SECTOR, m.LOADER_ENTRY}.isdisjoint(direct.marks) and direct.ready_ns is not None
     assert plain.ready_ns is not None and direct.ready_ns < plain.ready_ns
-
-
-def test_secure_boot_starts_what_is_signed_and_nothing_else(image: Image, shop: Workshop, tmp_path: Path) -> None:
-    signed = system_of(image("shim"), tmp_path, KERNEL_SPEAKS, UEFI, SECURE)
-    record = boot_alike(signed, shop, tmp_path / "signed", 1)
-    assert {m.LOADER_ENTRY, m.SECOND_LOADER_ENTRY} <= record.marks.keys()
-    # GRUB by itself is signed by Debian, whose key this firmware does not have.
-    system = system_of(image(), tmp_path, KERNEL_SPEAKS, UEFI, SECURE, ("deadline_s = 1800", "deadline_s = 40"))
-    (tmp_path / "unsigned").mkdir()
-    refused = boot(prepare(shop, system), tmp_path / "unsigned")
-    assert refused.outcome is not Outcome.READY and m.LOADER_ENTRY not in refused.marks
 
 
 def test_a_uki_that_the_efi_system_partition_has_no_room_for(image: Image, tmp_path: Path) -> None:
