@@ -11,6 +11,7 @@ enum { X86_OUT_DX_AL = 0xee };
 static struct {
 	struct uart uart;
 	struct stamp out_block, sent; /* entry of the block with the latest `out`; when the latest byte was sent */
+	struct disk_count reads[COUNTED_DISKS_MAX]; /* up to then */
 } console;
 
 void console_open(uint16_t port)
@@ -20,8 +21,10 @@ void console_open(uint16_t port)
 
 void console_report(void)
 {
-	if (console.uart.unreported)
+	if (console.uart.unreported) {
+		disk_reads_report(&recording.reads, console.reads, &recording.writer);
 		writer_console(&recording.writer, console.sent, console.uart.unreported);
+	}
 	console.uart.unreported = 0;
 	recording_tell_write_error();
 }
@@ -45,6 +48,7 @@ static void on_out(unsigned int vcpu, void *userdata)
 	pthread_mutex_lock(&recording.lock);
 	if (!recording.stopped && uart_write(&console.uart, port, value)) {
 		console.sent = console.out_block;
+		disk_counts_read(&recording.reads.counts, console.reads);
 		if (recording.machine.shift >= 0) {
 			console.sent.instructions += place;
 			console.sent.t_ns += place << recording.machine.shift;

@@ -11,7 +11,8 @@
 
 void doorbells_open(void)
 {
-	char message[512];
+	char message[512], why[256];
+	int r = 0;
 
 	if (!recording.config.exact_disks)
 		return;
@@ -19,11 +20,15 @@ void doorbells_open(void)
 		snprintf(message, sizeof message, "needs the virtual clock, -icount shift=0,sleep=off");
 	else if (!block_io_open(message, sizeof message, &recording.disks))
 		recording.disks_exact = recording.devices_settle = true;
+	if (recording.disks_exact)
+		r = disk_counts_open(&recording.disks.lock, why, sizeof why, &recording.reads.counts);
 	pthread_mutex_lock(&recording.lock);
 	if (recording.disks_exact)
 		writer_exact(&recording.writer, "disks");
 	else
 		writer_refused(&recording.writer, "disks", message);
+	if (r)
+		writer_refused(&recording.writer, "reads", why);
 	pthread_mutex_unlock(&recording.lock);
 	if (recording.disks_exact)
 		modelled_disks_open();

@@ -107,7 +107,7 @@ static void record_mark(const char *name, struct stamp at)
 			marks.recorded[i] = true;
 	if (!strcmp(recording.config.user_after, name))
 		marks.user_after_recorded = true;
-	recording_report_charges();
+	recording_report_counts();
 	writer_mark(&recording.writer, name, at);
 	network_keep_mark(name, at);
 	follow_mark(name, at);
@@ -196,7 +196,7 @@ static void on_guest_mark(unsigned int vcpu, void *userdata)
 	if (!recording.stopped) {
 		struct stamp at = machine_now(&recording.machine, userdata_n_insns(userdata));
 
-		recording_report_charges();
+		recording_report_counts();
 		writer_guest(&recording.writer, name, at);
 		network_keep_mark(name, at);
 		follow_mark(name, at);
@@ -211,7 +211,7 @@ void marks_answered(const char *name)
 	pthread_mutex_lock(&recording.lock);
 	if (!recording.stopped) {
 		at = machine_now(&recording.machine, 0);
-		recording_report_charges();
+		recording_report_counts();
 		writer_answered(&recording.writer, name, at);
 		follow_mark(name, at);
 	}
@@ -223,7 +223,7 @@ static void on_screen(const char *name)
 {
 	struct stamp at = machine_now(&recording.machine, 0);
 
-	recording_report_charges();
+	recording_report_counts();
 	network_keep_mark(name, at);
 	follow_mark(name, at);
 }

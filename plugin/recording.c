@@ -17,8 +17,12 @@ void recording_tell_write_error(void)
 	}
 }
 
-void recording_report_charges(void)
+void recording_report_counts(void)
 {
+	struct disk_count now[COUNTED_DISKS_MAX];
+
+	disk_counts_read(&recording.reads.counts, now);
+	disk_reads_report(&recording.reads, now, &recording.writer);
 	charges_report(&recording.charges, &recording.writer);
 	prices_report(&recording.prices, &recording.writer);
 }
@@ -28,7 +32,7 @@ void recording_end(struct stamp at)
 	int r;
 
 	recording.stopped = true;
-	recording_report_charges();
+	recording_report_counts();
 	if (recording.devices_settle)
 		writer_settled(&recording.writer, recording.disks.settled, recording.disks.unsettled);
 	for (size_t i = 0; i < recording.n_disk_accounts; i++) {

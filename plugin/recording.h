@@ -17,6 +17,7 @@
 #include "internals/virtual_timer.h"
 #include "machine.h"
 #include "records/charges.h"
+#include "records/disk_reads.h"
 #include "records/prices.h"
 #include "records/writer.h"
 #include "registers.h"
@@ -36,6 +37,7 @@ struct recording {
 	struct block_io disks;
 	bool devices_settle; /* `disks` is open */
 	bool disks_exact; /* and disks are waited for, as they were to be */
+	struct disk_reads reads; /* of all disks, where they are exact */
 	uint64_t disk_requests; /* doorbells of disks that were rung; counted where disks are exact */
 	struct charged_clock clock;
 	bool clock_charged; /* `clock` is open */
@@ -53,8 +55,8 @@ extern struct recording recording;
 /* Tell the user that the trace cannot be written, once. */
 void recording_tell_write_error(void);
 
-/* Tell the trace what the clock was charged since the last record. */
-void recording_report_charges(void);
+/* Tell the trace what the clock was charged since the last record, and what was read up to now. */
+void recording_report_counts(void);
 
 /* The boot is over, `at` is its last moment: end the trace and the profile. */
 void recording_end(struct stamp at);

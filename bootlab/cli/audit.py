@@ -13,6 +13,7 @@ from bootlab.experiments.recorded_profiles import LABEL, Profiled, read_profile_
 from bootlab.experiments.store import RunKind
 from bootlab.findings.analysis import Analysis
 from bootlab.findings.audit.finding import Audit
+from bootlab.findings.audit.ipv6 import CALLS
 from bootlab.findings.audit.kinds import audit as find_all
 from bootlab.measure.record_files import write_json
 from bootlab.profile.asked.request import ProfileRequest
@@ -28,7 +29,7 @@ def audit(system: SystemOrRun, goal: Goal = None, json: Json = False, runs: Runs
     """
     store = open_store(runs)
     if names_system(system):
-        subject = Subject(open_system(Path(system), silent=json), Path(system), ProfileRequest(paths=True))
+        subject = Subject(open_system(Path(system), silent=json), Path(system), ProfileRequest(paths=True, calls=CALLS))
         prepared = prepare_profile(subject, silent=json)
         run = start_run(store, RunKind.AUDIT, {LABEL: subject}, {"paths": True})
         with run.locked():

@@ -11,13 +11,14 @@ from bootlab.findings.kvm_price import KvmPrice, price_profile
 from bootlab.findings.technique_evidence import measured_of
 from bootlab.measure.record import BootRecord
 from bootlab.price.host_model import HostModel
+from bootlab.profile.asked.marks import INITCALL
 from bootlab.profile.asked.profiling import FUNCTIONS, function_names, read_functions
 from bootlab.profile.recorded.about import PROFILE, AboutProfile, read_about
 from bootlab.profile.recorded.disk_files import DISK_FILES, read_disk_files
 from bootlab.profile.recorded.disk_requests import REQUESTS, read_disk_requests
 from bootlab.profile.recorded.profile import Profile
 from bootlab.profile.recorded.reader import read_profile
-from bootlab.profile.recorded.trace import read_trace
+from bootlab.profile.recorded.trace import TracedCall, read_trace
 from bootlab.profile.tables.account import Account, make_account
 from bootlab.profile.tables.activity import Activity, find_activity
 from bootlab.profile.tables.block_io import DiskCaller, find_disk_callers
@@ -32,6 +33,7 @@ from bootlab.profile.waits.critical_path import CriticalPath, find_critical_path
 from bootlab.profile.waits.idle_blame import Waits, find_waits
 from bootlab.profile.waits.sleeps import WaitTable
 from bootlab.system import System
+from bootlab.targets.target import TRACE
 from bootlab.techniques.model.catalogue import load_catalogue
 from bootlab.timeline import marks as m
 
@@ -65,6 +67,8 @@ class Analysis:
     """What costs what, largest removable first."""
     directory: Path
     """Where the boot's files are: profile.bin, functions, trace.txt, console.log, record.json."""
+    calls: tuple[TracedCall, ...] = ()
+    """Of the functions that `ProfileRequest.calls` asked for, up to the boot's end."""
     price: KvmPrice | None = None
     """What it would make KVM do, and what that costs; None where that was not counted."""
 
@@ -99,8 +103,7 @@ def analyse(
 
     Raises InputError for a profile that is damaged or that there is not, StoreError for what is kept beside it.
     """
-    about = read_about(directory)
-    profile, functions = read_recorded(record, directory)
+    about, (profile, functions) = read_about(directory), read_recorded(record, directory)
     # What was saved may end before a mark that the trace still has.
     marks = {name: t_ns for name, t_ns in record.marks.items() if t_ns <= profile.end_ns}
     slices, table = profile.up_to(m.READY), WaitTable(profile)
@@ -109,9 +112,9 @@ def analyse(
     waits = find_waits(profile, path, table=table)
     tree = build_call_tree(profile, slices)
     initcalls = find_initcalls(profile, {address: name for address, _, name in functions}, about.initcall_levels)
+    costs = _cost_tree(record, profile, waits, initcalls)
     # What other tasks did has a time and no price: it is left out where costs are prices.
-    caused, rate = (CausedWork(table), None) if record.price is None else (None, record.price.ns_per_instruction)
-    costs = CostTree(profile, slices, waits.idles, initcalls.initcalls, ns_per_instruction=rate)
+    caused = CausedWork(table) if record.price is None else None
     measured, known = measured_of(record), load_catalogue(system.extensions)
     advice = advise(system, measured, costs, known, payload=about.payload, caused=caused)
     activity = find_activity(profile, marks, table=table)
@@ -151,6 +154,7 @@ def analyse(
             models,
             record.hashes.get("host_model"),
         ),
+        calls=_asked_calls(directory),
         directory=directory,
     )
 
@@ -160,6 +164,15 @@ def _disk_files(directory: Path, until_ns: int) -> tuple[DiskFile, ...]:
     if not pieces or not (directory / REQUESTS).exists():
         return ()
     return find_disk_files(read_disk_requests(directory / REQUESTS), pieces, until_ns)
+
+
+def _cost_tree(record: BootRecord, profile: Profile, waits: Waits, initcalls: InitcallTable) -> CostTree:
+    rate = None if record.price is None else record.price.ns_per_instruction
+    return CostTree(profile, profile.up_to(m.READY), waits.idles, initcalls.initcalls, ns_per_instruction=rate)
+
+
+def _asked_calls(directory: Path) -> tuple[TracedCall, ...]:
+    return tuple(call for call in read_trace(directory / TRACE).calls if call.name != INITCALL)
 
 
 def read_recorded(record: BootRecord, directory: Path) -> tuple[Profile, list[tuple[int, str, str]]]:
@@ -172,7 +185,7 @@ def read_recorded(record: BootRecord, directory: Path) -> tuple[Profile, list[tu
 
 
 def _read_profile(directory: Path, names: list[str]) -> Profile:
-    trace = read_trace(directory / "trace.txt")
+    trace = read_trace(directory / TRACE)
     if trace.shift is None:
         raise InputError(f"{directory}: no profile: QEMU ended before its first instruction")
     return read_profile(directory / PROFILE, names, trace.shift)

@@ -1,4 +1,4 @@
-"""Makes a board's phases for its record: when each was, what was read from the card in it, U-Boot's own stages."""
+"""Makes a boot's phases for its record: when each was, what was read from disk or card in it, U-Boot's own stages."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,8 +14,13 @@ from bootlab.timeline import phases
 _REPORT: Final = "Timer summary in microseconds"
 
 
-def phase_records(marks: Mapping[str, int], directory: Path, ready_mark: str | None) -> list[PhaseRecord]:
-    """Return the phases of a boot in `directory`. `ready_mark`: what the guest calls ready."""
+def phase_records(
+    marks: Mapping[str, int], directory: Path, ready_mark: str | None, disk_reads: Mapping[str, int]
+) -> list[PhaseRecord]:
+    """Return the phases of a boot in `directory`. `ready_mark`: what the guest calls ready.
+
+    `disk_reads`: bytes that were read from disks before each mark; empty where they are not counted.
+    """
     log = directory / CARD_LOG
     reads = read_card_log(log)
     # It has a line for each block, and is of no use any more.
@@ -24,6 +29,7 @@ def phase_records(marks: Mapping[str, int], directory: Path, ready_mark: str | N
         reads[m.POWER_ON] = 0
         if ready_mark in reads:
             reads[m.READY] = reads[ready_mark]
+    reads = reads or dict(disk_reads)
     return [
         PhaseRecord(
             name=one.name,

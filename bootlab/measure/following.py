@@ -152,9 +152,17 @@ class _Followed:
     async def _follow_check(self, check: Check) -> None:
         # Its mark may have ended the boot before its console, if it has one, said even that it was ready.
         heard, guest = self.seen.heard, self.seen.heard.guest
+        looked_at = -1
         patience_s = min(_AFTER_CHECK_MARK_S, self.seen.check_deadline_s / 2)
         while guest.check_passed is None and guest.panic is None and self.events.ended is None:
-            event = await self.events.next(patience_s if guest.has_said_check_mark else None)
+            may_be_prompt = check.console is not None and heard.is_in_mid_line and len(heard.raw) != looked_at
+            waits_s = patience_s if guest.has_said_check_mark else _PROMPT_S if may_be_prompt else None
+            event = await self.events.next(waits_s)
+            if event is None and may_be_prompt:
+                # Nothing more comes behind a prompt: one look at it is enough.
+                heard.look_for_prompt()
+                looked_at = len(heard.raw)
+                continue
             if event is None:
                 break
             if isinstance(event, Ended):

@@ -42,7 +42,7 @@ class PhaseRecord(Document):
     start_ns: Nanoseconds
     duration_ns: Nanoseconds
     read_bytes: int | None = None
-    """What an emulated board read from its card; None for other machines."""
+    """What was read in it from an emulated board's card, or from all disks that answer at once; None: not counted."""
     charged_ns: int = Field(default=0, exclude_if=lambda value: not value)
     """Of `duration_ns`, what the clock was charged, where a host model was (`clock.host_model`)."""
     price_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)
@@ -254,6 +254,8 @@ class BootRecord(Document):
     price: PriceRecord | None = Field(default=None, exclude_if=lambda value: value is None)
     """What it costs up to ready on the host of `clock.host_model`; None where no model was charged."""
     marks: dict[str, Nanoseconds]
+    read_up_to: dict[str, int] = Field(default={}, exclude_if=lambda value: not value)
+    """Mark that bounds no phase -> bytes that all disks were asked for before it, where phases have theirs."""
     phases: list[PhaseRecord]
     bootstage: list[StageRecord] = []
     """U-Boot's own stages, where it printed them (CONFIG_BOOTSTAGE_REPORT)."""

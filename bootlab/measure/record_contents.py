@@ -29,13 +29,14 @@ from bootlab.measure.record import (
     VmmRecord,
 )
 from bootlab.measure.waking import counted_from_wake, is_waking, marks_of_waking, phases_of_waking
-from bootlab.profile.asked.marks import marks_looked_for
+from bootlab.profile.asked.marks import INITCALL, marks_looked_for
 from bootlab.profile.recorded.disk_requests import REQUESTS, disk_use, read_disk_requests
-from bootlab.profile.recorded.trace import DISKS, SCREEN, TRAPS, PluginTrace, Stamp
+from bootlab.profile.recorded.trace import DISKS, READS, SCREEN, TRAPS, PluginTrace, Stamp
 from bootlab.system import ClockKind, PowerOn, System
 from bootlab.targets.launch import Launch
 from bootlab.targets.target import LineStamps, Names
 from bootlab.timeline import marks as m
+from bootlab.timeline import phases
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +61,8 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
     trace = counted_from_wake(counted_from_snapshot(seen.trace(), prepared.restored) if virtual else None, system)
     ready = _find_ready_stamp(seen, trace)
     marks = _collect_marks(heard.guest.marks, trace, ready)
-    if prepared.restored is not None:
-        marks = marks_of_clone(marks)
-    if is_waking(system):
-        marks = marks_of_waking(marks)
+    marks = marks_of_clone(marks) if prepared.restored is not None else marks
+    marks = marks_of_waking(marks) if is_waking(system) else marks
     if ending.outcome is Outcome.READY:
         # A PID 1 that ends after all that was asked for: the host's timing decides whether it still gets there.
         marks.pop(m.PANIC, None)
@@ -91,6 +90,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         marks=marks,
         drivers=_list_drivers(trace),
         phases=_phases(seen, marks, trace, ready),
+        read_up_to=_read_up_to(marks, trace),
         screen=_screen_record(system, trace, pictures),
         restored=restored_record(prepared.restored),
         bootstage=stage_records(heard.text),
@@ -141,7 +141,23 @@ def _phases(
         return phases_of_clone(marks)
     if m.WAKE in marks and is_waking(seen.system):
         return phases_of_waking(marks)
-    return priced_phases(phase_records(marks, seen.directory, seen.system.booted.mark), seen.system, trace, ready)
+    cut = phase_records(marks, seen.directory, seen.system.booted.mark, _disk_reads(trace, ready))
+    return priced_phases(cut, seen.system, trace, ready)
+
+
+def _read_up_to(marks: Mapping[str, int], trace: PluginTrace | None) -> dict[str, int]:
+    bounds = {name for phase in phases.cut(marks) for name in (phase.start, phase.end)}
+    reads = _disk_reads(trace, None)
+    return {name: reads[name] for name in marks if name in reads and name not in bounds}
+
+
+def _disk_reads(trace: PluginTrace | None, ready: Stamp | None) -> dict[str, int]:
+    if trace is None or not trace.counts_reads:
+        return {}
+    stamps = {m.POWER_ON: Stamp(0, 0), **trace.guest_marks, **trace.marks}
+    if ready is not None:
+        stamps[m.READY] = ready
+    return {name: stamp.read_bytes for name, stamp in stamps.items()}
 
 
 def cut_initcalls(trace: PluginTrace, symbols: Names | None, marks: Mapping[str, int]) -> list[InitcallRecord]:
@@ -152,7 +168,7 @@ def cut_initcalls(trace: PluginTrace, symbols: Names | None, marks: Mapping[str,
     if symbols is None:
         return []
     until = marks.get(m.READY)
-    calls = [call for call in trace.calls if until is None or call.t_ns < until]
+    calls = [call for call in trace.calls if call.name == INITCALL and (until is None or call.t_ns < until)]
     initcalls_end = marks.get(m.INITCALLS_END, 0)
     records = []
     ends = [call.t_ns for call in calls[1:]] + [until or initcalls_end]
@@ -194,7 +210,7 @@ def _list_drivers(trace: PluginTrace | None) -> list[StageRecord]:
 
 def _refusals(trace: PluginTrace) -> list[str]:
     refused = dict(trace.refused)
-    without, unseen = refused.pop(TRAPS, None), refused.pop(SCREEN, None)
+    without, unseen, uncounted = (refused.pop(feature, None) for feature in (TRAPS, SCREEN, READS))
     told = [f"exact {feature}: refused: {why}" for feature, why in refused.items()]
     if trace.settled[1]:
         told.append(f"exact disks: of {trace.settled[0]} waits for a disk {trace.settled[1]} were given up")
@@ -204,6 +220,8 @@ def _refusals(trace: PluginTrace) -> list[str]:
         if late
     ]
     lost = [] if without is None else [f"exits of KVM are neither counted nor charged: {without}"]
+    if uncounted is not None:
+        lost.append(f"what is read from disks is not counted by phase: {uncounted}")
     if unseen is not None:
         lost.append(f"the screen is not looked at, and nothing is typed: {unseen}")
     return [*lost, *(f"{line}: this boot may not repeat exactly" for line in told)]

@@ -23,6 +23,8 @@ class BootFiles(Part):
     """The flash chip's image, of a board that has one."""
     image: Path | None = None
     """The disk that the machine boots from by its own firmware; `kernel` and `initramfs` are then what is on it."""
+    words: str = ""
+    """With `image`, where QEMU loads its kernel itself: the kernel's command line."""
     image_format: str = ""
     """`raw` or `qcow2`."""
     firmware: Path | None = None

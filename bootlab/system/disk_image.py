@@ -29,9 +29,10 @@ class DiskImage(Part):
     attach: Annotated[Attachment, TEXT] = Attachment.VIRTIO
     menu_s: int | None = Field(default=None, ge=0, le=3600, exclude_if=lambda value: value is None)
     """How long its bootloader shows its menu; None: as it is. What follows is changed on a copy of the image."""
-    loader: Literal["uki", "efi-stub"] | None = Field(default=None, exclude_if=lambda value: value is None)
+    loader: Literal["uki", "efi-stub", "direct"] | None = Field(default=None, exclude_if=lambda value: value is None)
     """`uki`: UEFI starts kernel, initramfs and words as one file, with systemd's stub; `efi-stub`: it starts the kernel
-    itself, by a boot entry that has its words; None: as it is."""
+    itself, by a boot entry that has its words; `direct`: QEMU loads kernel, initramfs and words of the image itself
+    (-kernel), and firmware starts them; None: as it is."""
     without: tuple[str, ...] = Field(default=(), strict=False, exclude_if=lambda value: not value)
     """Debian packages that are taken out of its root, with their files; scripts of theirs are not run."""
     keep_modules: tuple[str, ...] | None = Field(default=None, strict=False, exclude_if=lambda value: value is None)
@@ -55,6 +56,8 @@ class DiskImage(Part):
         for path in self.files:
             if not _PLACE.fullmatch(path) or "/../" in f"{path}/":
                 raise ValueError(f"files {path!r}: expected the whole path of a file in its root: /etc/motd")
+        if self.loader == "direct" and self.menu_s is not None:
+            raise ValueError('menu_s is of a bootloader, and loader "direct" starts none')
         if self.model is not None and self.attach is not Attachment.VIRTIO:
             raise ValueError(f'model is of a disk on virtio, and attach is "{self.attach.value}"')
         return self

@@ -93,6 +93,8 @@ class Machine(Part):
     """`default`, `qboot`, `ovmf` (UEFI, of Debian's package), or a path to a firmware image."""
     firmware_suite: str | None = Field(default=None, exclude_if=lambda value: value is None)
     """Debian suite of `ovmf`, by default this machine's: versions differ by seconds."""
+    boot_menu_s: int | None = Field(default=None, ge=0, le=60, exclude_if=lambda value: value is None)
+    """How long its firmware waits for a key that opens its own menu; None: it shows none."""
     options: dict[Annotated[str, WORD], Annotated[str, WORD]] = {}
     devices: tuple[Annotated[str, _DEVICE], ...] = Field(default=(), strict=False)
     """More devices, as words of QEMU's `-device`: `usb-kbd`, `ES1370,audiodev=none` (which plays to nobody)."""

@@ -68,6 +68,8 @@ class Network(Part):
 
     guest_port: int | None = Field(default=None, ge=1, le=65535)
     """TCP port in the guest that the host must reach; the host's port is chosen free."""
+    option_rom: bool = _later(True)
+    """Whether the card has its ROM, iPXE, by which firmware can boot over it. False: the firmware finds none."""
     peer: Annotated[NetworkPeer, TEXT] = _later(NetworkPeer.HOST)
     # All that follows is of peer = "bootlab".
     delay_us: int = _later(0, ge=0, le=_HOUR_US)
@@ -85,7 +87,7 @@ class Network(Part):
     @model_validator(mode="after")
     def _peer_has_it(self) -> Self:
         if self.peer is not NetworkPeer.BOOTLAB:
-            given = [name for name in type(self).model_fields if name not in ("guest_port", "peer")]
+            given = [name for name in type(self).model_fields if name not in ("guest_port", "option_rom", "peer")]
             for name in given:
                 if getattr(self, name) != type(self).model_fields[name].default:
                     raise ValueError(f'{name} is of peer = "bootlab"; QEMU\'s user-mode network has no such choice')

@@ -171,6 +171,8 @@ class System(Part):
             raise ValueError("check.send needs network.guest_port: the port that the host connects to")
         if machine.firmware == "ovmf" and self.image is None:
             raise ValueError('machine.firmware = "ovmf" is for a system that boots from an [image]')
+        if machine.boot_menu_s is not None and (self.image is None or machine.firmware not in ("default", "ovmf")):
+            raise ValueError("machine.boot_menu_s is of SeaBIOS and OVMF, which boot an [image]")
         self._expect_bus()
         self._expect_board()
         self._expect_kept_ram()
@@ -281,7 +283,7 @@ class System(Part):
             )
         if machine.firmware == "qboot":
             raise ValueError('machine.firmware = "qboot" boots no disk')
-        if self.image.loader is not None and machine.firmware != "ovmf":
+        if self.image.loader in ("uki", "efi-stub") and machine.firmware != "ovmf":
             raise ValueError(f'image.loader = "{self.image.loader}" is started by UEFI: machine.firmware = "ovmf"')
         if machine.type not in (MachineType.Q35, MachineType.PC):
             raise ValueError(f'machine.type {machine.type.value!r} boots no [image]: "q35" and "pc" do')

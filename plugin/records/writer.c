@@ -128,6 +128,11 @@ void writer_charged(struct writer *writer, const char *name, uint64_t count, uin
 	put(writer, "charged %s %" PRIu64 " %" PRIu64 "\n", name, count, ns);
 }
 
+void writer_reads(struct writer *writer, const char *drive, uint64_t bytes, uint64_t requests)
+{
+	put(writer, "reads %s %" PRIu64 " %" PRIu64 "\n", drive, bytes, requests);
+}
+
 void writer_settled(struct writer *writer, uint64_t count, uint64_t unsettled)
 {
 	put(writer, "settled %" PRIu64 " %" PRIu64 "\n", count, unsettled);

@@ -42,6 +42,8 @@ void writer_exact(struct writer *writer, const char *feature);
 void writer_refused(struct writer *writer, const char *feature, const char *why);
 /* What was charged for `name` up to here: so often, and so much altogether. */
 void writer_charged(struct writer *writer, const char *name, uint64_t count, uint64_t ns);
+/* What the guest has read from a drive up to the next record. */
+void writer_reads(struct writer *writer, const char *drive, uint64_t bytes, uint64_t requests);
 void writer_settled(struct writer *writer, uint64_t count, uint64_t unsettled);
 /* What became of a modelled disk. */
 void writer_modelled(struct writer *writer, const char *drive, uint64_t requests, uint64_t late);

@@ -42,6 +42,7 @@ static void test_virtual(void)
 	writer_answered(&writer, "ssh", (struct stamp){ 11, 12, 0 });
 	writer_seen(&writer, "window", (struct stamp){ 9, 10, 0 }, 0xfe);
 	writer_typed(&writer, "name", (struct stamp){ 11, 13, 0 });
+	writer_reads(&writer, "image", 4608, 2);
 	writer_settled(&writer, 7, 2);
 	writer_modelled(&writer, "rootfs", 905, 0);
 	writer_frames(&writer, 60, 3, 1);
@@ -50,7 +51,7 @@ static void test_virtual(void)
 	check_file("bootlab-trace 1\nclock virtual 3\nmark kernel_entry 854122200 106765275\nslide e200000\n"
 		   "call initcall 9223372036854775807 9 ffffffffffffffff\nexact disks\n"
 		   "refused device ide-hd is slow\nguest ready 10 11\nanswered ssh 11 12\nseen window 9 10 00000000000000fe\ntyped name 11 13\n"
-		   "settled 7 2\nmodelled rootfs 905 0\nframes 60 3 1\nend 12 13\n");
+		   "reads image 4608 2\nsettled 7 2\nmodelled rootfs 905 0\nframes 60 3 1\nend 12 13\n");
 }
 
 static void test_host(void)

@@ -1,7 +1,7 @@
 """What exact disks cost the host: waiting in the doorbell against the same boot without the plugin, and depth one.
 
 User CPU and not the wall's time, which other work on the host would move. The guest is that of
-tests/boot/machines/disk_work: it mounts its disk, reads and writes it at random, and flushes.
+tests/boot/disks/disk_work: it mounts its disk, reads and writes it at random, and flushes.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ from bootlab.targets.qemu.argv import PluginFiles
 from bootlab.targets.qemu.exact_devices import device_options
 from bootlab.targets.qemu.target import QemuPrepared
 from tests.bench.paired_cost import UpToReady, median_ratio
-from tests.boot.machines.disk_boots import write_disk_work
+from tests.boot.disks.disk_boots import write_disk_work
 
 pytestmark = pytest.mark.bench
 

@@ -30,12 +30,12 @@ Starting kernel ...
 
 def test_phases_say_what_was_read_from_the_card(tmp_path: Path) -> None:
     (tmp_path / CARD_LOG).write_text(LOG)
-    records = phase_records(MARKS, tmp_path, "first_frame")
+    records = phase_records(MARKS, tmp_path, "first_frame", {})
     assert [(one.start, one.read_bytes) for one in records] == [
         ("power_on", 0), ("spl_entry", 512), ("uboot_entry", 1024), ("image_entry", 0),
     ]  # fmt: skip
     assert not (tmp_path / CARD_LOG).exists()
-    assert all(one.read_bytes is None for one in phase_records(MARKS, tmp_path, "first_frame"))
+    assert all(one.read_bytes is None for one in phase_records(MARKS, tmp_path, "first_frame", {}))
 
 
 def test_stages_of_a_report_on_the_console() -> None:

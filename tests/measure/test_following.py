@@ -108,6 +108,17 @@ def test_a_prompt_is_ready_when_the_line_stays_silent(tmp_path: Path) -> None:
     assert followed(seen, "Debian\nlogin: ") == Ending(Outcome.READY)
 
 
+@pytest.mark.parametrize("console", [f"{READY}Debian\nlogin: ", f"login: {READY}\nmyhost login: "])
+def test_a_check_is_a_prompt_without_a_line_end(console: str, tmp_path: Path) -> None:
+    seen = observed(tmp_path, check={"console": "login:", "deadline_s": 5})
+    assert followed(seen, console) == Ending(Outcome.READY)
+
+
+def test_a_check_of_another_prompt_is_not_passed(tmp_path: Path) -> None:
+    seen = observed(tmp_path, check={"console": "login:", "deadline_s": 1})
+    assert followed(seen, f"{READY}myhost# ").outcome is Outcome.CHECK_FAILED
+
+
 @pytest.mark.parametrize("may_be_reset", [False, True])
 def test_a_bootloader_that_gave_up_is_waited_for_where_a_watchdog_may_reset_it(
     may_be_reset: bool, tmp_path: Path

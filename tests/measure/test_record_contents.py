@@ -46,6 +46,18 @@ def test_the_trace_says_when_each_mark_was(tmp_path: Path) -> None:
     assert (record.wall_s, record.argv, record.outcome) == (1.235, ["qemu"], Outcome.READY)
 
 
+def test_phases_say_what_was_read_from_disks_up_to_ready(tmp_path: Path) -> None:
+    record = filled(
+        tmp_path, "exact disks", "reads image 512 1", "mark kernel_entry 20 20", "reads image 1536 2",
+        "mark start_kernel 30 30", "reads image 2048 3", "answered ssh 40 40",
+        "reads image 9216 8", "guest ready 80 60", "reads image 99999 9", "end 99 99",
+    )  # fmt: skip
+    assert [(one.end, one.read_bytes) for one in record.phases] == [
+        ("kernel_entry", 512), ("start_kernel", 1024), ("ready", 7680),
+    ]  # fmt: skip
+    assert record.read_up_to == {"ssh": 2048}
+
+
 def test_a_guest_cannot_move_one_of_our_marks(tmp_path: Path) -> None:
     record = filled(
         tmp_path, "guest kernel_entry 10 10", "guest init_exec 15 15", "mark kernel_entry 20 20", "guest ready 90 90"

@@ -55,6 +55,7 @@ def test_an_image_brings_its_kernel(tmp_path: Path) -> None:
         ("[booted]", '[image.files]\n"/etc/a b" = "x"\n[booted]', "expected the whole path of a file in its root"),
         ("[image]", '[rootfs]\npath = "vmlinuz"\n[image]', "[rootfs] does not go with [image]"),
         ("[image]", "[storage]\nmb_s = 20\n[image]", "[storage] does not go with [image]"),
+        ('path = "disk.qcow2"', 'path = "disk.qcow2"\nloader = "direct"\nmenu_s = 0', 'loader "direct" starts none'),
         ('firmware = "ovmf"', 'firmware = "default"', 'firmware_suite says where firmware = "ovmf" comes from'),
     ],
 )
@@ -62,6 +63,12 @@ def test_what_does_not_go_with_an_image(old: str, new: str, words: str, tmp_path
     with pytest.raises(InputError) as caught:
         read_system(written(tmp_path, IMAGE.replace(old, new)))
     assert words in caught.value.message
+
+
+def test_a_menu_of_the_firmware_is_for_an_image(tmp_path: Path) -> None:
+    text = '[machine]\ntype = "q35"\nboot_menu_s = 3\n[kernel]\nimage = "vmlinuz"\n[booted]\nmark = "ready"\n'
+    with pytest.raises(InputError, match="boot_menu_s is of SeaBIOS and OVMF"):
+        read_system(written(tmp_path, text))
 
 
 def test_ovmf_is_for_an_image(tmp_path: Path) -> None:

@@ -182,6 +182,12 @@ def _image(made: Carried, before: System, after: System, left: _Left) -> list[st
             "a boot entry of the machine's firmware, with kernel and initramfs on the EFI system partition: efibootmgr "
             "--create --loader '\\EFI\\BOOT\\VMLINUZ.EFI' --unicode 'initrd=\\EFI\\BOOT\\INITRD.IMG WORDS'"
         )
+    if "image.loader" in left and after.image is not None and after.image.loader == "direct":
+        taken.append("image.loader")
+        made.by_hand["image.loader"] = (
+            "the host keeps the image's kernel, initramfs and command line: QEMU's -kernel, -initrd and -append, "
+            "libvirt's <kernel>, <initrd> and <cmdline>"
+        )
     return taken
 
 

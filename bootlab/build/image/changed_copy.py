@@ -52,6 +52,9 @@ class LoaderChange:
 
     @property
     def changes_loader(self) -> bool:
+        if self.asked.loader == "direct":
+            # Nothing on the image is started, and so nothing on it is changed.
+            return False
         return bool(self.words) or self.asked.menu_s is not None or self.asked.loader is not None
 
     @property
@@ -60,7 +63,8 @@ class LoaderChange:
         without = (sorted(self.asked.without),) if self.asked.without else ()
         files = (("files", sorted(self.asked.files.items())),) if self.asked.files else ()
         modules = () if self.asked.keep_modules is None else (("modules", sorted(self.asked.keep_modules)),)
-        return repr((self.words, self.asked.menu_s, self.asked.loader, self.suite, *without, *files, *modules))
+        words, loader = ("", None) if self.asked.loader == "direct" else (self.words, self.asked.loader)
+        return repr((words, self.asked.menu_s, loader, self.suite, *without, *files, *modules))
 
 
 def make_changed_copy(shop: Workshop, read: ReadImage, chain: Chain, change: LoaderChange) -> ReadImage:

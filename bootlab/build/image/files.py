@@ -9,7 +9,7 @@ from bootlab.build.formats.cpio import Entry
 from bootlab.build.image.boot_entry import with_boot_entry
 from bootlab.build.image.changed_copy import LoaderChange, make_changed_copy
 from bootlab.build.image.contents import BIOS, UEFI, Chain
-from bootlab.build.image.image_file import open_image
+from bootlab.build.image.image_file import EFI, open_image
 from bootlab.build.image.image_root import read_image_root
 from bootlab.build.image.kept_contents import ReadImage, read_image
 from bootlab.build.kernel.image import extract_vmlinux, inspect
@@ -17,6 +17,7 @@ from bootlab.build.root.initramfs import read_contents
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import BootFiles, System
+from bootlab.system.kernel import add_words
 
 _CODE, _VARIABLES = "usr/share/OVMF/OVMF_CODE_4M.fd", "usr/share/OVMF/OVMF_VARS_4M.fd"
 _PACKAGE = "ovmf"
@@ -34,6 +35,11 @@ def find_image_files(shop: Workshop, system: System) -> BootFiles:
     Raises InputError for an image that cannot boot with the system's firmware, MissingTool, Unreachable (OVMF).
     """
     read, chain = find_booted_image(shop, system)
+    direct = system.image is not None and system.image.loader == "direct"
+    if direct and read.image.format == EFI:
+        raise InputError(
+            'image.loader: "direct": QEMU loads a unified kernel image itself already', hint="leave it out"
+        )
     by_uefi = system.machine.firmware == "ovmf"
     firmware = _fetch_ovmf(shop, system) if by_uefi else _Firmware()
     if read.boot_entry is not None:
@@ -62,9 +68,10 @@ def find_image_files(shop: Workshop, system: System) -> BootFiles:
         firmware=firmware.code,
         firmware_variables=firmware.variables,
         symbols=system.kernel.symbols,
-        loaders=tuple(read.file(program.file) for program in chain.programs),
-        boot_code=read.contents.boot_code,
-        core_code=read.contents.core_code,
+        loaders=() if direct else tuple(read.file(program.file) for program in chain.programs),
+        words=add_words(chain.words, system.kernel.cmdline) if direct else "",
+        boot_code="" if direct else read.contents.boot_code,
+        core_code="" if direct else read.contents.core_code,
         hashes={"image": read.sha256, **hashes},
     )
 

@@ -33,6 +33,8 @@ def write_whole_copy(shop: Workshop, system: System, out: Path) -> System:
     finally:
         new.unlink(missing_ok=True)
     # What was asked for is on it now.
-    image: DiskImage = system.image.model_copy(update={"path": out.absolute(), "menu_s": None, "loader": None})
-    kernel = system.kernel.model_copy(update={"cmdline": ""})
+    direct = system.image.loader == "direct"
+    told = {"menu_s": None, "loader": "direct" if direct else None}
+    image: DiskImage = system.image.model_copy(update={"path": out.absolute(), **told})
+    kernel = system.kernel if direct else system.kernel.model_copy(update={"cmdline": ""})
     return system.model_copy(update={"image": image, "kernel": kernel})

@@ -4,7 +4,7 @@ import re
 import stat
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -17,6 +17,7 @@ from bootlab.findings.analysis import Analysis
 from bootlab.findings.audit.process_costs import TaskCosts, words_of
 from bootlab.findings.audit.udev_events import UdevEvent, find_events
 from bootlab.findings.cost_tree import CostTree
+from bootlab.findings.technique_evidence import measured_of
 from bootlab.profile.tables.processes import Process
 from bootlab.techniques.model.catalogue import load_catalogue, require_techniques
 from bootlab.techniques.model.evidence import Measured
@@ -70,8 +71,17 @@ class AuditedBoot:
     def technique(self, name: str, facts: Mapping[str, str] | None = None) -> str | None:
         """Return `name` where that technique applies to the system, with `facts` besides the boot's; None elsewhere."""
         technique = next(iter(require_techniques(load_catalogue(), [name])))
-        measured = Measured({**self.facts, **(facts or {})}, {}, {}, "", self.kernel_config)
+        measured = replace(self._measured, facts={**self.facts, **(facts or {})}, kernel_config=self.kernel_config)
         return name if technique.change.applies(self.analysis.system, measured) is None else None
+
+    @cached_property
+    def _measured(self) -> Measured:
+        return measured_of(self.analysis.record)
+
+    @property
+    def console(self) -> str:
+        """What was on the console, up to the boot's end."""
+        return self._measured.console
 
     def tasks_of_unit(self, name: str) -> list[int]:
         """Return the tasks of a unit."""

@@ -14,8 +14,11 @@ from bootlab.findings.audit.audited_boot import AuditedBoot, find_goal, read_uni
 from bootlab.findings.audit.before_kernel import find_menu, find_work_before_kernel
 from bootlab.findings.audit.delays import find_delays
 from bootlab.findings.audit.finding import Audit, Finding
+from bootlab.findings.audit.first_boot import find_cloud_init, find_disk_growth, find_host_keys
 from bootlab.findings.audit.idle_priority import find_idle_locks
+from bootlab.findings.audit.ipv6 import find_address_waits, missing_calls
 from bootlab.findings.audit.legacy_ptys import find_legacy_ptys
+from bootlab.findings.audit.login import find_console_output, find_idle_units
 from bootlab.findings.audit.modules import (
     find_fruitless_probes,
     find_idle_modules,
@@ -30,6 +33,7 @@ from bootlab.findings.audit.process_costs import TaskCosts
 from bootlab.findings.audit.services import (
     find_needless_units,
     find_network_waits,
+    find_online_waits,
     find_parallel_losses,
     find_sleeps,
     list_needless,
@@ -64,6 +68,17 @@ def _no_events(evidence: AuditedBoot) -> str | None:
     return None if evidence.udev_events else "no worker of udev was seen to open a uevent file"
 
 
+def _no_files(evidence: AuditedBoot) -> str | None:
+    return None if evidence.rootfs is not None else "what is in the root file system is not known"
+
+
+def _no_calls(evidence: AuditedBoot) -> str | None:
+    lacks = missing_calls(evidence.analysis.about.calls)
+    if not lacks:
+        return None
+    return f"calls of {', '.join(lacks)} were not recorded: this kernel has none, or the profile is of another verb"
+
+
 KINDS: tuple[_Kind, ...] = (
     _Kind("bootloader's menu", find_menu),
     _Kind("work before the kernel", find_work_before_kernel),
@@ -79,6 +94,13 @@ KINDS: tuple[_Kind, ...] = (
     _Kind("settle waits", find_settle_waits),
     _Kind("sleeps in scripts", find_sleeps),
     _Kind("waits for the network", find_network_waits, _no_units),
+    _Kind("waits to be online", find_online_waits),
+    _Kind("IPv6 addresses", find_address_waits, _no_calls),
+    _Kind("cloud-init", find_cloud_init),
+    _Kind("host keys", find_host_keys),
+    _Kind("disk is grown", find_disk_growth),
+    _Kind("units that wait until nothing else starts", find_idle_units, _no_files),
+    _Kind("console output", find_console_output),
     _Kind("slower in parallel than alone", find_parallel_losses, _no_goal),
     _Kind("units the goal does not need", find_needless_units, _no_goal),
     _Kind("network locks at idle priority", find_idle_locks, _no_units),

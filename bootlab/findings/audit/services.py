@@ -19,6 +19,10 @@ _ONLINE: Final = ("network-online", "networking", "network", "$network", "ifupdo
 _ASKS: Final = frozenset(
     "tcp_v4_connect tcp_v6_connect inet_dgram_connect udp_sendmsg udpv6_sendmsg raw_sendmsg ping_v4_sendmsg".split()
 )
+_WAITERS: Final = frozenset(
+    "systemd-networkd-wait-online nm-online ifupdown-wait-online wait-for-ll6.sh settle-dad.sh wait-online.sh".split()
+)
+"""Programs that do nothing but wait for a network."""
 _LEAST_LOST_NS: Final = 1_000_000
 
 
@@ -78,6 +82,37 @@ def find_network_waits(evidence: AuditedBoot) -> Finding | None:
         by_hand="drop After= and Wants= of the network in a drop-in; what listens on every address needs none "
         "(else FreeBind=, a .socket unit)",
     )
+
+
+def find_online_waits(evidence: AuditedBoot) -> Finding | None:
+    """Programs that wait until a network is there, and the units that wait for them."""
+    costs = evidence.costs
+    waits = [
+        one
+        for one in costs.processes.values()
+        if not _WAITERS.isdisjoint(PurePosixPath(word).name for word in words_of(one)[:2])
+    ]
+    if not waits:
+        return None
+    items = [process_item(evidence, one, _behind(evidence, one.task)) for one in waits]
+    lasted = sum(one.lasted_ns or 0 for one in items)
+    return finding(
+        "waits to be online",
+        f"{len(waits)} programs waited {lasted / 1e6:.1f} ms for the network to be up",
+        sum((costs.cost([one.task]) for one in waits), TaskCost()),
+        items,
+        by_hand="RequiredForOnline=no of interfaces that nobody waits for; no After= and Wants= of "
+        "network-online.target in what listens on every address; mask the unit where nobody needs it",
+    )
+
+
+def _behind(evidence: AuditedBoot, task: int) -> str:
+    """Return the units that are ordered behind the one of a task, in words."""
+    unit, plan = evidence.units_of_tasks.get(task), evidence.plan
+    if unit is None or plan is None:
+        return ""
+    behind = sorted(one.name for one in plan.units if one.name != unit and unit in plan.closure({one.name}))
+    return f"before {', '.join(behind)}" if behind else ""
 
 
 def find_needless_units(evidence: AuditedBoot) -> Finding | None:

@@ -98,7 +98,12 @@ class GuestConsole:
             self.last_line, self.last_line_ns = line, t_ns
 
     def prompt(self, t_ns: int, text: str) -> bool:
-        """Look at a line that is not complete yet; returns whether it is what `booted.console` waits for."""
+        """Look at a line that is not complete yet; returns whether it is what `booted.console` waits for.
+
+        A prompt stands: it passes a check that waits for it, also where it was there before the system was ready.
+        """
+        if self.ready and self.check is not None and self.check.console is not None and self.check_passed is None:
+            self.check_passed = self._passes(self.check, text) or None
         if self.booted.console is None or self.ready:
             return False
         self._follow_ready(t_ns, text)

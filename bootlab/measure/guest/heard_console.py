@@ -63,7 +63,7 @@ class HeardConsole:
         self._take(self._splitter.finish())
 
     def look_for_prompt(self) -> None:
-        """See whether the line that has only begun is what says ready.
+        """See whether the line that has only begun is what says ready, or what its check waits for then.
 
         A prompt has no line end, and nothing more comes until somebody types. A line that is only slow in coming would
         match at a byte that differs from boot to boot: ask when it has been silent for a while.

@@ -131,6 +131,13 @@ def make_plugin_config(
     return PluginConfig("\n".join(lines) + "\n", {k: tuple(v) for k, v in maker.taken.items() if v}, missing)
 
 
+def call_lines(symbols: Symbols, functions: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return those of these kernel functions that there are, and the lines that record every call of them by name."""
+    maker = _Maker(symbols)
+    found = tuple(name for name in functions if maker.add_first_found("calls", name, (name,)))
+    return found, tuple(maker.lines)
+
+
 def marks_looked_for(config: str) -> frozenset[str]:
     """Return the marks that a config names code for; a boot of its kernel reaches most of them."""
     lines = (line.split() for line in config.splitlines())

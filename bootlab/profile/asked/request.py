@@ -16,6 +16,7 @@ class ProfileRequest:
 
     `span_ns`: the shortest call that is recorded one by one. `programs`: ELF files with symbols, or debug files, of
     programs that the system's own files carry without. `paths`: record every file that is opened or looked up.
+    `calls`: kernel functions whose every call is recorded with its first argument, where the kernel has them.
     `traps`: count what would leave a guest of KVM for its host, and the pages that it touches.
     """
 
@@ -23,3 +24,4 @@ class ProfileRequest:
     programs: tuple[Path, ...] = ()
     paths: bool = False
     traps: bool = False
+    calls: tuple[str, ...] = ()

@@ -22,6 +22,8 @@ class AboutProfile:
     """What this kernel does not tell, and what follows from that, in words for a user."""
     payload: str | None
     """How the kernel is compressed in the image that boots; None when nothing unpacks it."""
+    calls: tuple[str, ...] = ()
+    """Functions whose every call the boot's trace has, of those that were asked for."""
 
     def as_json(self) -> dict[str, Any]:
         """Return what `read_about` reads."""
@@ -29,6 +31,7 @@ class AboutProfile:
             "initcall_levels": {f"{address:x}": level for address, level in self.initcall_levels.items()},
             "missing": list(self.missing),
             "payload": self.payload,
+            "calls": list(self.calls),
         }
 
 
@@ -41,6 +44,7 @@ def read_about(directory: Path) -> AboutProfile:
             initcall_levels={int(address, 16): str(level) for address, level in document["initcall_levels"].items()},
             missing=tuple(map(str, document["missing"])),
             payload=document["payload"],
+            calls=tuple(map(str, document.get("calls", ()))),
         )
     except FileNotFoundError as error:
         raise StoreError(f"{directory}: not the boot of a profile: it has no {ABOUT}") from error

@@ -21,11 +21,13 @@ DISKS: Final = "disks"
 TRAPS: Final = "traps"
 """What it calls counting, or charging, what would leave a guest of KVM."""
 
+READS: Final = "reads"
+"""What it calls counting what is read from disks, which exact ones ask for."""
 SCREEN: Final = "screen"
 """What it calls looking at the screen, and typing."""
 
 _VERSION: Final = 1
-_WORDS: Mapping[str, int] = {"slide": 1, "exact": 1, "settled": 2, "charged": 3, "modelled": 3, "frames": 3}
+_WORDS: Mapping[str, int] = {"slide": 1, "exact": 1, "settled": 2, "charged": 3, "modelled": 3, "frames": 3, "reads": 3}
 _STAMPED: Mapping[str, int] = {
     "mark": 3,
     "guest": 3,
@@ -43,16 +45,23 @@ _SHIFT_MAX = 32
 class Stamp:
     """A moment: ns since power-on, and instructions executed before it (-1 on the host clock, which cannot count).
 
-    `charged_ns`: of `t_ns`, what was added to the clock for events.
+    `charged_ns`: of `t_ns`, what was added to the clock for events. `read_bytes`: what the guest had read from all
+    disks, where that is counted (`PluginTrace.counts_reads`).
     """
 
     t_ns: int
     instructions: int
     charged_ns: int = 0
+    read_bytes: int = 0
 
     def since(self, zero: "Stamp") -> "Stamp":
         """Return the same moment counted from `zero`, which was not later."""
-        return Stamp(self.t_ns - zero.t_ns, self.instructions - zero.instructions, self.charged_ns - zero.charged_ns)
+        return Stamp(
+            self.t_ns - zero.t_ns,
+            self.instructions - zero.instructions,
+            self.charged_ns - zero.charged_ns,
+            self.read_bytes - zero.read_bytes,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +106,7 @@ class PluginTrace:
     does not repeat although the rest does. `settled`: how often disks were waited for, and how often that
     was given up; both up to the end, not to ready. `modelled`: for each modelled disk how many requests it answered up
     to the end, and how many of these at another moment than the model's. `looks`: at its screen, up to the end;
+    `counts_reads`: stamps have what was read from disks; False as well where nothing ever was.
     `frames_up_to`: for each mark of the screen a hash of all frames up to the look that made it, and of their times.
     """
 
@@ -114,6 +124,7 @@ class PluginTrace:
     refused: dict[str, str] = field(default_factory=dict)
     settled: tuple[int, int] = (0, 0)
     modelled: dict[str, tuple[int, int]] = field(default_factory=dict)
+    counts_reads: bool = False
     looks: Looks | None = None
     frames_up_to: dict[str, str] = field(default_factory=dict)
 
@@ -180,6 +191,7 @@ class _TraceReader:
         self.where = name
         self.last_ns = 0
         self.charged = False
+        self.read_bytes: dict[str, int] = {}
 
     def take(self, number: int, line: str) -> None:
         self.where = f"{self.name}:{number}"
@@ -233,6 +245,10 @@ class _TraceReader:
             trace.settled = (self._number(words[0], 0, None), self._number(words[1], 0, None))
         elif kind == "frames":
             trace.looks = Looks(*(self._number(word, 0, None) for word in words))
+        elif kind == "reads":
+            trace.counts_reads = True
+            self.read_bytes[words[0]] = self._number(words[1], 0, None)
+            self._number(words[2], 0, None)
         elif kind == "modelled":
             trace.modelled[words[0]] = (self._number(words[1], 0, None), self._number(words[2], 0, None))
         else:
@@ -274,7 +290,7 @@ class _TraceReader:
         if t_ns < self.last_ns:
             raise InputError(f"{self.where}: time goes back, from {self.last_ns} to {t_ns} ns")
         self.last_ns = t_ns
-        return Stamp(t_ns, instructions, charged_ns)
+        return Stamp(t_ns, instructions, charged_ns, sum(self.read_bytes.values()))
 
     def _number(self, word: str, low: int, high: int | None) -> int:
         digits = word.removeprefix("-")

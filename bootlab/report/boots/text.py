@@ -56,6 +56,9 @@ def boot(record: BootRecord) -> RenderableType:
         lines.append(Text(visible(power_on_words(record.power_on))))
     if record.phases:
         lines.append(_phases(record))
+    if record.read_up_to:
+        read = (f"{visible(name)} {count(size)}" for name, size in record.read_up_to.items())
+        lines.append(Text(f"bytes read up to other marks: {', '.join(read)}"))
     lines += screen_lines([record])
     if record.bootstage:
         lines += [Text(), Text("U-Boot's own stages (bootstage)", style="bold"), _bootstage(record), Text()]
@@ -184,7 +187,7 @@ def _phases(record: BootRecord) -> Table:
         return _priced_phases(record, record.price)
     end_ns = max((phase.start_ns + phase.duration_ns for phase in record.phases), default=0)
     reads = any(phase.read_bytes is not None for phase in record.phases)
-    rows = plain_table("phase", "", f"ms {record.clock}>", "%>", *(["card bytes>"] if reads else []))
+    rows = plain_table("phase", "", f"ms {record.clock}>", "%>", *(["bytes read>"] if reads else []))
     rows.columns[1].ratio = 1
     for phase in record.phases:
         start, end = phase.start_ns / max(end_ns, 1), (phase.start_ns + phase.duration_ns) / max(end_ns, 1)

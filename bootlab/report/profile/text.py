@@ -197,7 +197,9 @@ def _phases(analysis: Analysis) -> Table:
     end_ns = max((phase.end_ns for phase in phases), default=0)
     waits = any(phase.busy_wait_ns >= SHORTEST_BUSY_NS for phase in phases)
     busy = ["busy wait ms>"] if waits else []
-    rows = plain_table("phase", "", "ms>", "%>", "bound by", *busy, "idle ms>", "I/O ms>")
+    read = {one.start_ns: one.read_bytes for one in analysis.record.phases if one.read_bytes is not None}
+    more = ["MiB read>"] if read else []
+    rows = plain_table("phase", "", "ms>", "%>", "bound by", *busy, "idle ms>", "I/O ms>", *more)
     rows.columns[1].ratio = 1
     keep_whole(rows, rows.columns[2:])
     for phase in phases:
@@ -207,6 +209,7 @@ def _phases(analysis: Analysis) -> Table:
         rows.add_row(
             name, bar, ms(length), percent(length, end_ns), _bound(str(phase.bound)),
             *([ms(phase.busy_wait_ns)] if waits else []), ms(phase.idle_ns), ms(phase.io_ns),
+            *([f"{read.get(phase.start_ns, 0) / 2**20:.2f}"] if read else []),
         )  # fmt: skip
     return rows
 

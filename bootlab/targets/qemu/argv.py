@@ -183,10 +183,14 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
 
 
 def _kernel(system: System, files: BootFiles, more: str) -> list[str]:
+    return _loaded(files, add_words(_cmdline(system), more))
+
+
+def _loaded(files: BootFiles, words: str) -> list[str]:
     argv = ["-kernel", str(files.kernel)]
     if files.initramfs is not None:
         argv += ["-initrd", str(files.initramfs)]
-    if words := add_words(_cmdline(system), more):
+    if words:
         argv += ["-append", words]
     return argv
 
@@ -204,6 +208,8 @@ def _image(system: System, files: BootFiles, *, lasting: bool) -> list[str]:
         code, variables = _escape(files.firmware), _escape(files.firmware_variables)
         argv += ["-drive", f"if=pflash,format=raw,unit=0,readonly=on,file={code}"]
         argv += ["-drive", f"if=pflash,format=raw,unit=1{passing},file={variables}"]
+    if system.image.loader == "direct":
+        argv += _loaded(files, files.words)
     if files.image_format == "efi":
         # A program that UEFI starts as it starts any it is given.
         return [*argv, "-kernel", str(files.image)]
@@ -212,7 +218,9 @@ def _image(system: System, files: BootFiles, *, lasting: bool) -> list[str]:
     if controller:
         argv += _device(system, controller, ",id=image-controller")
     argv += ["-drive", f"if=none,id=image,format={files.image_format}{passing},file={_escape(files.image)}"]
-    words = ",drive=image,serial=image" + (",bootindex=0" if system.image.order else "")
+    # What QEMU loads itself is first, and two cannot be.
+    is_first = system.image.order and system.image.loader != "direct"
+    words = ",drive=image,serial=image" + (",bootindex=0" if is_first else "")
     if controller:
         words += ",bus=image-controller.0"
     driver = _DISK_DRIVERS[attach].format(transport=_transport(system))
@@ -261,6 +269,8 @@ def _machine(system: System, wiring: Wiring) -> list[str]:
         argv += ["-bios", "qboot.rom"]
     elif machine.firmware not in ("default", "ovmf"):
         argv += ["-bios", machine.firmware]
+    if machine.boot_menu_s is not None:
+        argv += ["-boot", f"menu=on,splash-time={machine.boot_menu_s * 1000}"]
     for words in shape_properties(machine.shape):
         argv += ["-global", words]
     return argv
@@ -353,14 +363,16 @@ def _network(system: System, wiring: Wiring) -> list[str]:
     if system.network is None:
         return []
     host_port = wiring.host_port
+    rom = "" if system.network.option_rom or _transport(system) == "device" else ",romfile="
     if wiring.wire is not None:
         netdev = ["-netdev", f"stream,id={NETDEV},server=off,addr.type=fd,addr.str={wiring.wire}"]
-        words = f",netdev={NETDEV},mac={mac_words(GUEST_MAC)}"
+        words = f",netdev={NETDEV},mac={mac_words(GUEST_MAC)}{rom}"
         return [*netdev, *_device(system, f"virtio-net-{_transport(system)}", words)]
     forward = ""
     if system.network.guest_port is not None and host_port is not None:
         forward = f",hostfwd=tcp:127.0.0.1:{host_port}-:{system.network.guest_port}"
-    return ["-netdev", f"user,id={NETDEV}{forward}", "-device", f"virtio-net-{_transport(system)},netdev={NETDEV}"]
+    card = f"virtio-net-{_transport(system)},netdev={NETDEV}{rom}"
+    return ["-netdev", f"user,id={NETDEV}{forward}", "-device", card]
 
 
 def _transport(system: System) -> str:

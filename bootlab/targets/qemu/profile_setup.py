@@ -14,6 +14,7 @@ from bootlab.build.formats.ext4_places import is_ext4, read_places
 from bootlab.build.kernel.image import inspect
 from bootlab.build.programs.symbols import read_program_symbols
 from bootlab.errors import InputError
+from bootlab.profile.asked.marks import call_lines
 from bootlab.profile.asked.profiling import (
     DECOMPRESSOR,
     OPENSBI,
@@ -90,11 +91,13 @@ def set_up_profile(
     lines = ("cutlines",) if system.booted.console is not None else ()
     if system.image is not None:
         lines = (*lines, *image_program_lines(files))
+    called, call_config = call_lines(symbols, request.calls)
+    lines = (*lines, *call_config)
     if request.traps:
         # The architecture is one whose traps are known: whoever asks has seen to it.
         lines = (*lines, "traps")
     payload = None if system.kernel.entry is KernelEntry.PVH else inspect(files.kernel).compression
-    about = AboutProfile(facts.initcall_levels, facts.missing + unseen, payload)
+    about = AboutProfile(facts.initcall_levels, facts.missing + unseen, payload, called)
     return ProfileSetup(config, lines, about, _disk_files(system, files))
 
 

@@ -61,6 +61,21 @@ def _is_a_uki(after: Evidence, before: Evidence) -> Effect:
     return Effect.PROVEN if m.EFI_STUB_ENTRY in after.marks and new_ns * 2 < old_ns else Effect.NONE
 
 
+def _may_be_loaded(system: System, measured: Measured) -> str | None:
+    if system.image is None:
+        return _NO_IMAGE
+    if system.image.path.suffix.lower() == ".efi":
+        return "QEMU loads a unified kernel image itself already"
+    return None if system.image.loader is None else f'image.loader is "{system.image.loader}" already'
+
+
+def _is_loaded(after: Evidence, before: Evidence) -> Effect:
+    started = {m.BOOT_SECTOR, m.LOADER_ENTRY}
+    if m.START_KERNEL not in after.marks or started.isdisjoint(before.marks):
+        return Effect.NOT_SHOWN
+    return Effect.PROVEN if started.isdisjoint(after.marks) else Effect.NONE
+
+
 TECHNIQUES = (
     Technique(
         name="bootloader_menu_none",
@@ -128,5 +143,28 @@ TECHNIQUES = (
             _may_have_no_loader,
         ),
         proof=Proof(_is_the_stub),
+    ),
+    Technique(
+        name="bootloader_direct",
+        text=Text(
+            summary="has QEMU load the image's kernel, initramfs and words itself, and firmware start them",
+            mechanism=(
+                "With -kernel nothing is read from the disk before the kernel runs: SeaBIOS copies what QEMU holds "
+                "into memory by its linuxboot ROM, OVMF reads it through fw_cfg and starts the kernel's EFI stub."
+            ),
+            cost=(
+                "the host holds kernel and initramfs: what an update installs in the image is not booted until they "
+                "are copied again; no menu, no other kernel"
+            ),
+            risk=Risk.FUNCTION,
+            published=(none_published("QEMU's manual, Direct Linux Boot"),),
+        ),
+        change=Change(
+            Layer.BOOTLOADER,
+            'image.loader = "direct" (QEMU -kernel, -initrd, -append; libvirt <kernel>)',
+            lambda system, measured: system.with_part("image", loader="direct", menu_s=None),
+            _may_be_loaded,
+        ),
+        proof=Proof(_is_loaded),
     ),
 )

@@ -48,7 +48,7 @@ class Evidence:
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Input (`kernel`, `initramfs`, `rootfs`, `disk0`, ...) -> bytes."""
     read_bytes: Mapping[str, int] = field(default_factory=dict)
-    """Phase -> bytes that an emulated board read from its card in it; empty for other machines."""
+    """Phase -> bytes that were read in it, from a board's card or from disks; empty where that is not counted."""
     exits: Mapping[str, int] = field(default_factory=dict)
     """Class of exit of KVM, or of fault -> how often up to ready; empty where no host model was charged."""
     passed_bytes: Mapping[str, int] = field(default_factory=dict)

@@ -259,6 +259,19 @@ def test_a_prompt_without_line_end_is_ready(fast_system: System, cache: Cache, t
     assert record.instructions is not None
 
 
+@pytest.mark.parametrize(
+    "script", ["bootlab-mark ready; printf 'myhost login: '", "printf 'myhost login: '; bootlab-mark ready"]
+)
+def test_a_check_waits_for_a_prompt_without_line_end(
+    script: str, fast_system: System, cache: Cache, tmp_path: Path
+) -> None:
+    """Behind which nothing more comes: it was waited for up to the check's deadline."""
+    system = with_init(fast_system, tmp_path, f"#!/bin/busybox sh\n{script}\nexec sleep 1000000000\n")
+    values = {**dict(system), "check": {"console": "login:", "deadline_s": 60}}
+    record = boot_it(System.model_validate(values), cache, tmp_path)
+    assert record.outcome is Outcome.READY, record.detail
+
+
 @pytest.mark.promise("marks")
 def test_a_guest_cannot_move_our_marks(fast_system: System, cache: Cache, tmp_path: Path) -> None:
     script = (

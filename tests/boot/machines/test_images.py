@@ -97,7 +97,11 @@ def test_an_image_is_built_and_boots_alike_by_bios_and_uefi(image: Image, shop: 
     bios = boot_alike(system_of(image(), tmp_path, KERNEL_SPEAKS), shop, tmp_path / "bios", 2)
     stages = [m.POWER_ON, m.BOOT_SECTOR, m.LOADER_ENTRY, m.IMAGE_ENTRY, m.KERNEL_ENTRY, m.START_KERNEL]
     assert [name for name in bios.marks if name in stages] == stages and not bios.drivers
+    read = {phase.name: phase.read_bytes for phase in bios.phases}
+    assert read["firmware"] == read["boot sector"] == 512, "the first sector, and the next one that it loads"
+    assert read["loader"] is not None and read["loader"] > 20_000_000 and read["decompressor"] == 0
     uefi = boot_alike(system_of(image(), tmp_path, KERNEL_SPEAKS, UEFI), shop, tmp_path / "uefi", 1)
+    assert uefi.phases[3].name == "BDS" and (uefi.phases[3].read_bytes or 0) > 0, "it looks for something to boot"
     assert [phase.name for phase in uefi.phases][:5] == ["SEC", "PEI", "DXE", "BDS", "loader"]
     assert {"PlatformPei", "VirtioBlkDxe", "Fat", "BdsDxe"} <= {driver.name for driver in uefi.drivers}
     assert uefi.marks[m.EXIT_BOOT_SERVICES] < uefi.marks[m.START_KERNEL]
@@ -127,6 +131,28 @@ def test_three_whole_boots_are_identical(
     assert [name for name in record.marks if name in (*m.PC_STAGES, m.IMAGE_ENTRY)] == stages
     # sshd listens before the prompt is there.
     assert m.FIRST_USER_INSTRUCTION in record.marks and record.marks["ssh"] < record.marks[m.READY]
+
+
+ROM = ("[network]\n", "[network]\noption_rom = false\n")
+DIRECT = ("[image]\n", '[image]\nloader = "direct"\n')
+MENU = ("memory_mib = 1024", "memory_mib = 1024\nboot_menu_s = 3")
+
+
+@pytest.mark.parametrize("firmware", [(), (UEFI,)])
+def test_what_stands_before_the_kernel_can_be_left_out(
+    firmware: tuple[tuple[str, str], ...], image: Image, shop: Workshop, tmp_path: Path
+) -> None:
+    def booted(name: str, *changes: tuple[str, str]) -> BootRecord:
+        return boot_alike(system_of(image(), tmp_path, KERNEL_SPEAKS, *firmware, *changes), shop, tmp_path / name, 1)
+
+    plain = booted("plain")
+    started = m.LOADER_ENTRY if firmware else m.BOOT_SECTOR
+    assert booted("rom", ROM).marks[started] < plain.marks[started]
+    waits = booted("menu", MENU).marks[started] - plain.marks[started]
+    assert 2_900_000_000 < waits < 3_200_000_000
+    direct = booted("direct", DIRECT)
+    assert {m.BOOT_SECTOR, m.LOADER_ENTRY}.isdisjoint(direct.marks) and direct.ready_ns is not None
+    assert plain.ready_ns is not None and direct.ready_ns < plain.ready_ns
 
 
 def test_a_uki_that_the_efi_system_partition_has_no_room_for(image: Image, tmp_path: Path) -> None:

@@ -111,6 +111,8 @@ def test_a_menu_that_does_not_wait(tmp_path: Path) -> None:
     made = carried(system, system.with_part("image", menu_s=0))
     assert text(made, GRUB) == "GRUB_TIMEOUT=0\nGRUB_TIMEOUT_STYLE=hidden\n"
     assert "loader/loader.conf" in made.by_hand["image.menu_s"]
+    made = carried(system, system.with_part("image", loader="direct"))
+    assert "-kernel, -initrd and -append" in made.by_hand["image.loader"]
 
 
 def test_what_is_the_machines_is_said_to_be() -> None:

@@ -54,3 +54,13 @@ def test_an_image_that_this_firmware_does_not_boot(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="image: .*disk.img: does not boot by BIOS") as caught:
         find_image_files(Workshop(Cache(tmp_path / "cache")), system(tmp_path))
     assert caught.value.hint is not None and 'machine.firmware = "ovmf"' in caught.value.hint
+
+
+def test_a_kernel_that_qemu_loads_has_the_words_of_its_loader_and_the_image_stays(tmp_path: Path) -> None:
+    shop = Workshop(Cache(tmp_path / "cache"))
+    given = system(tmp_path, code=BOOT_CODE)
+    plain = prepare(shop, given)
+    direct = prepare(shop, given.with_part("image", loader="direct").with_cmdline("quiet"))
+    assert direct.image == tmp_path / "disk.img" and direct.hashes == plain.hashes, "no copy is changed"
+    assert direct.words.startswith("root=") and direct.words.endswith(" quiet") and plain.words == ""
+    assert (direct.boot_code, direct.core_code, direct.loaders) == ("", "", ())

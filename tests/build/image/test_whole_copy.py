@@ -40,6 +40,14 @@ def test_the_copy_is_the_changed_disk_and_needs_no_other_file(name: str, tmp_pat
     assert sorted(path.name for path in tmp_path.iterdir() if "new" in path.name) == [name]
 
 
+def test_what_qemu_loads_itself_is_told_so_of_the_copy_too(tmp_path: Path) -> None:
+    shop = Workshop(Cache(tmp_path / "cache"))
+    direct = system(tmp_path, code=BOOT_CODE).with_part("image", loader="direct").with_cmdline("quiet")
+    whole = write_whole_copy(shop, direct, tmp_path / "new.img")
+    assert whole.image is not None and whole.image.loader == "direct" and whole.kernel.cmdline == "quiet"
+    assert prepare(shop, whole).words == prepare(shop, direct).words
+
+
 def test_a_system_without_an_image_has_none_to_copy(tmp_path: Path) -> None:
     given = system(tmp_path, code=BOOT_CODE).model_copy(update={"image": None})
     with pytest.raises(InputError, match="boots from no disk image"):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from bootlab.build.units.plan import InitPlan, PlannedEdge, PlannedUnit
 from bootlab.findings.analysis import Analysis, analyse
+from bootlab.findings.audit.ipv6 import CALLS
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.profile.asked.profiling import FUNCTIONS, functions_text
 from bootlab.profile.recorded.about import ABOUT, PROFILE, AboutProfile
@@ -14,7 +15,8 @@ from tests.profile.conftest import ProfileWriter
 
 KERNEL = (
     "start_kernel schedule do_idle cpu_startup_entry entry_SYSCALL_64 __x64_sys_wait4 __x64_sys_nanosleep "
-    "load_module do_init_module do_one_initcall really_probe unpack_to_rootfs kernel_init i8042_probe udelay delay_tsc"
+    "load_module do_init_module do_one_initcall really_probe unpack_to_rootfs kernel_init i8042_probe udelay delay_tsc "
+    "univ8250_console_write"
 ).split()
 
 
@@ -64,10 +66,14 @@ class Story(ProfileWriter):
         self.labels[task] = f"{name}-{pid}"
         self.event(EventKind.FORK, maker, f"{self.labels[maker]};[user]", a=task)
         if words:
-            self.to(task)
-            self.event(EventKind.EXEC, task, f"{name}-{pid};[user]", text=path or words.split()[0])
-            self.event(EventKind.COMMAND, task, f"{name}-{pid};[user]", text="\t".join(words.split()))
+            self.execute(task, words, path)
         return task
+
+    def execute(self, task: int, words: str, path: str = "") -> None:
+        self.to(task)
+        stack = f"{self.labels[task]};[user]"
+        self.event(EventKind.EXEC, task, stack, text=path or words.split()[0])
+        self.event(EventKind.COMMAND, task, stack, text="\t".join(words.split()))
 
     def run(self, task: int, ns: int, stack: str = "[user]") -> None:
         self.to(task)
@@ -174,7 +180,7 @@ def analysis_of_the_boot(folder: Path, story: Story | Chain | None = None, syste
     (folder / PROFILE).write_bytes(story.end())
     functions = [(0x1000 + 16 * number, "-", name) for number, name in enumerate(KERNEL)]
     (folder / FUNCTIONS).write_text(functions_text(functions))
-    (folder / ABOUT).write_text(json.dumps(AboutProfile({}, (), None).as_json()))
+    (folder / ABOUT).write_text(json.dumps(AboutProfile({}, (), None, CALLS).as_json()))
     (folder / "trace.txt").write_text("bootlab-trace 1\nclock virtual 0\n")
     record = BootRecord(
         system=system.name, clock="virtual", accelerator="tcg", ns_per_instruction=1, cpu="max", seed=1,

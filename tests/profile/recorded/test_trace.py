@@ -113,6 +113,22 @@ def test_what_was_charged_to_the_clock_is_no_idle_time() -> None:
         parse_trace("bootlab-trace 1\nclock virtual 0 free\n")
 
 
+def test_what_was_read_from_disks_up_to_each_record() -> None:
+    trace = parse_trace(
+        "bootlab-trace 1\nclock virtual 0\nexact disks\nmark a 100 100\nreads image 4608 2\nmark b 200 200\n"
+        "reads image 9216 4\nreads disk0 512 1\nguest c 300 300\nreads image 8704 3\nconsole 250 250 9\n"
+        "reads image 10240 6\nend 400 400\n"
+    )
+    assert trace.counts_reads
+    assert [stamp.read_bytes for stamp in (*trace.marks.values(), trace.guest_marks["c"])] == [0, 4608, 9728]
+    # A prompt is told when all is over.
+    assert trace.console[0][0].read_bytes == 9216 and trace.end is not None and trace.end.read_bytes == 10752
+    assert trace.since(trace.marks["b"]).guest_marks["c"].read_bytes == 9728 - 4608
+    assert not parse_trace("bootlab-trace 1\nclock virtual 0\nmark a 100 100\n").counts_reads
+    with pytest.raises(InputError, match="trace:3"):
+        parse_trace("bootlab-trace 1\nclock virtual 0\nreads image 4608\n")
+
+
 def test_nothing_is_the_trace_of_a_qemu_killed_as_it_began() -> None:
     assert parse_trace("") == PluginTrace()
 

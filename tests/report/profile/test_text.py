@@ -12,7 +12,7 @@ from bootlab.experiments.recorded_profiles import read_profile_run
 from bootlab.experiments.sweep.profiles import Point, Sweep, make_point, make_sweep, slopes
 from bootlab.findings.analysis import Analysis
 from bootlab.findings.profile_document import profile_document
-from bootlab.measure.record import DiskRecord, Outcome
+from bootlab.measure.record import DiskRecord, Outcome, PhaseRecord
 from bootlab.profile.recorded.record_types import Space
 from bootlab.profile.tables.block_io import DiskCaller
 from bootlab.profile.tables.disk_files import NO_FILE, DiskFile
@@ -69,6 +69,18 @@ def test_fits_and_has_no_codes(everything: list[RenderableType]) -> None:
             assert max(len(line.rstrip()) for line in out.splitlines()) <= width
             assert "\x1b" not in out
         printed(renderable, encoding="ascii")
+
+
+def test_what_was_read_in_each_phase_where_that_is_counted(analysis: Analysis) -> None:
+    assert "MiB read" not in printed(profile_text.profile(analysis), width=120)
+    first = analysis.activity.phases[0]
+    phase = PhaseRecord(
+        name=first.name, start="power_on", end="x", start_ns=0, duration_ns=first.end_ns, read_bytes=3 << 19
+    )
+    counted = replace(analysis, record=analysis.record.model_copy(update={"phases": [phase]}))
+    out = printed(profile_text.profile(counted), width=120)
+    (row,) = [line for line in out.splitlines() if line.startswith(first.name)]
+    assert "MiB read" in out and row.rstrip().endswith("1.50")
 
 
 def test_sections_of_a_profile(analysis: Analysis) -> None:

@@ -167,6 +167,24 @@ def test_wiring_never_reaches_the_guest() -> None:
     assert all(word.startswith(("unix:", "user,id=net0,hostfwd=", "-plugin", "/p/")) for word in only), only
 
 
+def test_firmware_that_waits_for_a_key_a_card_without_its_rom_and_a_kernel_that_qemu_loads() -> None:
+    files = FILES.model_copy(
+        update={"disks": (), "image": Path("/i/disk.img"), "image_format": "raw", "words": "root=/dev/vda1 ro"}
+    )
+    given = {"name": "s", "kernel": {"installed": True}, "booted": {"console": "login:"}}
+    machine = {"type": "q35", "boot_menu_s": 3}
+    image, network = {"path": "disk.img", "loader": "direct"}, {"peer": "bootlab", "option_rom": False}
+    system = System.model_validate({**given, "machine": machine, "image": image, "network": network})
+    argv = qemu_argv(system, files, Wiring(Path("/s"), wire=9))
+    plain = System.model_validate({**given, "machine": {"type": "q35"}, "image": {"path": "disk.img"}})
+    assert not {"-boot", "-kernel", "-append"} & set(qemu_argv(plain, files, Wiring(Path("/s"))))
+    told = dict(zip(argv, argv[1:], strict=False))
+    assert told["-boot"] == "menu=on,splash-time=3000" and told["-append"] == "root=/dev/vda1 ro"
+    assert told["-kernel"] == str(FILES.kernel) and any("drive=image" in word for word in argv)
+    assert not any("bootindex" in word for word in argv), "QEMU gives what it loads itself the first place"
+    assert any(word.startswith("virtio-net-pci") and ",romfile=" in f"{word}," for word in argv)
+
+
 def test_a_life_keeps_what_it_writes_and_a_later_one_begins_later() -> None:
     files = FILES.model_copy(
         update={

@@ -7,7 +7,7 @@ from bootlab.techniques.bootloader.image_loader import TECHNIQUES
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured
 from bootlab.timeline import marks as m
 
-MENU, UKI, STUB = TECHNIQUES
+MENU, UKI, STUB, DIRECT = TECHNIQUES
 MS = 1_000_000
 
 
@@ -68,3 +68,16 @@ def test_the_kernel_itself_instead_of_a_loader() -> None:
 def test_nothing_is_said_without_the_marks() -> None:
     silent = Evidence({}, {}, {}, "", None)
     assert MENU.proof.prove(silent, silent) is UKI.proof.prove(silent, boot(5)) is Effect.NOT_SHOWN
+
+
+def test_a_kernel_that_qemu_loads_itself() -> None:
+    changed = DIRECT.change.apply(image_system("default", menu_s=2), measured(600))
+    assert changed.image is not None and (changed.image.loader, changed.image.menu_s) == ("direct", None)
+    assert DIRECT.change.applies(image_system("default"), measured(600)) is None
+    assert "already" in str(DIRECT.change.applies(changed, measured(600)))
+    assert "itself already" in str(DIRECT.change.applies(image_system(path=Path("linux.efi")), measured(600)))
+    started = Evidence({}, {}, {**boot(600).marks, m.START_KERNEL: 2000 * MS}, "", None)
+    loaded = Evidence({}, {}, {m.BDS_ENTRY: 100 * MS, m.START_KERNEL: 900 * MS}, "", None)
+    assert DIRECT.proof.prove(loaded, started) is Effect.PROVEN
+    assert DIRECT.proof.prove(started, started) is Effect.NONE
+    assert DIRECT.proof.prove(boot(5), started) is Effect.NOT_SHOWN

@@ -18,7 +18,7 @@ from bootlab.measure.record import Outcome
 from bootlab.profile.recorded.trace import Charge, Stamp
 from bootlab.system import System, read_system
 from bootlab.targets.qemu import argv
-from tests.boot.machines.disk_boots import HOLDS, boot_alike, boot_once, write_disk_work
+from tests.boot.disks.disk_boots import HOLDS, boot_alike, boot_once, write_disk_work
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 

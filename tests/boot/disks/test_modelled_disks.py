@@ -9,7 +9,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.measure.prepare import prepare
 from bootlab.profile.recorded.disk_requests import DiskRequest, read_disk_requests
 from bootlab.system import DiskModel
-from tests.boot.machines.disk_boots import HOLDS, boot_alike, write_disk_work
+from tests.boot.disks.disk_boots import HOLDS, boot_alike, write_disk_work
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 

@@ -31,7 +31,7 @@ from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
 from bootlab.targets.qemu.session import QemuSession
 from bootlab.targets.qemu.target import QemuPrepared
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason
-from tests.boot.machines.disk_boots import BLOCK, PART, boot_once, hash_left, write_disk_work, written_word
+from tests.boot.disks.disk_boots import BLOCK, PART, boot_once, hash_left, write_disk_work, written_word
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 

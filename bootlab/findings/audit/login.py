@@ -1,0 +1,100 @@
+"""Finds what stands before a login prompt: a unit that waits until no other starts, and a console that is written."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from bootlab.build.formats.cpio import Entry
+from bootlab.findings.audit.audited_boot import AuditedBoot
+from bootlab.findings.audit.finding import Finding, Item, finding
+from bootlab.findings.audit.process_costs import TaskCost, words_of
+from bootlab.profile.tables.processes import Process
+
+_FOLDERS: Final = ("usr/lib/systemd/system/", "lib/systemd/system/", "etc/systemd/system/")
+"""The later one's count more."""
+_TYPE: Final = re.compile(r"^Type[ \t]*=[ \t]*(\S*)", re.MULTILINE)
+_EXEC: Final = re.compile(r"^ExecStart[ \t]*=[ \t]*[-@:+!]*(\S+)", re.MULTILINE)
+_LEAST_NS: Final = 1_000_000
+_CONSOLES: Final = (
+    "univ8250_console_write", "serial8250_console_write", "pl011_console_write", "vt_console_print",
+    "hvc_console_print",
+)  # fmt: skip
+"""Where the kernel writes its messages."""
+_TERMINALS: Final = ("serial8250_tx_chars", "pl011_tx_chars", "hvc_push", "do_con_write")
+"""Where what programs say is written."""
+
+
+def find_idle_units(evidence: AuditedBoot) -> Finding | None:
+    """Units of Type=idle: systemd runs their program when no other job is left, or after five seconds."""
+    programs = _idle_programs(evidence.rootfs or ())
+    items, cost = [], TaskCost()
+    for process in evidence.costs.processes.values():
+        began = _executed(process, programs)
+        if began is None or began[0] - process.started_ns < _LEAST_NS:
+            continue
+        own = evidence.costs.cost([process.task], process.started_ns, began[0])
+        cost += own
+        items.append(Item(what=" ".join(words_of(process)), cost_ns=own.ns, lasted_ns=began[0] - process.started_ns,
+                          detail=began[1]))  # fmt: skip
+    if not items:
+        return None
+    return finding(
+        "units that wait until nothing else starts",
+        f"{len(items)} programs of units with Type=idle waited for the end of all other jobs, five seconds at most, so "
+        "that what these say does not mix with a prompt",
+        cost,
+        items,
+        by_hand="Type=simple in a drop-in of each: serial-getty@.service.d, getty@.service.d",
+    )
+
+
+def find_console_output(evidence: AuditedBoot) -> Finding | None:
+    """Messages that a processor writes to a console itself, byte by byte."""
+    tree = evidence.tree
+    parts = {"the kernel's messages": _CONSOLES, "what programs say": _TERMINALS}
+    below = {what: tree.below(functions) for what, functions in parts.items()}
+    spent = {what: int(tree.cost_ns[nodes].sum()) for what, nodes in below.items()}
+    idle_ns = sum(int(tree.idle_ns[nodes].sum()) for nodes in below.values())
+    items = [Item(what=what, cost_ns=ns, detail=", ".join(parts[what])) for what, ns in spent.items() if ns]
+    total = sum(spent.values())
+    if total < _LEAST_NS:
+        return None
+    return finding(
+        "console output",
+        f"{len(evidence.console):,} bytes were written to the console, each by the processor that had them; on a real "
+        "line at 115200 baud a byte takes 87 us",
+        TaskCost(total - idle_ns, idle_ns),
+        items,
+        technique=evidence.technique("cmdline_quiet"),
+        by_hand="quiet or a lower loglevel= for the kernel's; ShowStatus=no in system.conf, or "
+        "systemd.show_status=no, for systemd's",
+    )
+
+
+def _idle_programs(rootfs: Iterable[Entry]) -> dict[str, str]:
+    """Return the programs of units that are of Type=idle with their drop-ins, and the unit of each."""
+    texts: dict[str, list[tuple[tuple[int, int, str], str]]] = {}
+    for entry in rootfs:
+        folder = next((number for number, one in enumerate(_FOLDERS) if entry.path.startswith(one)), None)
+        if folder is None:
+            continue
+        unit, _, rest = entry.path.removeprefix(_FOLDERS[folder]).partition("/")
+        if not rest and unit.endswith(".service"):
+            texts.setdefault(unit, []).append(((0, folder, ""), entry.data.decode(errors="replace")))
+        elif unit.endswith(".service.d") and rest.endswith(".conf"):
+            texts.setdefault(unit[: -len(".d")], []).append(((1, folder, rest), entry.data.decode(errors="replace")))
+    found = {}
+    for unit, parts in texts.items():
+        whole = "\n".join(text for _, text in sorted(parts))
+        if (_TYPE.findall(whole) or [""])[-1] == "idle":
+            found.update(dict.fromkeys(_EXEC.findall(whole), unit))
+    return found
+
+
+def _executed(process: Process, programs: dict[str, str]) -> tuple[int, str] | None:
+    """Return when a process executed the first of these programs, and whose that is."""
+    for t_ns, path in process.programs:
+        for known in (path, f"/usr{path}", path.removeprefix("/usr")):
+            if known in programs:
+                return t_ns, programs[known]
+    return None

@@ -1,0 +1,115 @@
+"""What firmware looks at before it starts a disk image's bootloader: a key, a network card, all other devices."""
+
+from collections.abc import Callable
+from typing import Final
+
+from bootlab.system import System
+from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
+from bootlab.techniques.model.published import none_published
+from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
+from bootlab.timeline import marks as m
+
+_NO_IMAGE = "the system boots no disk image ([image])"
+_STARTED: Final = (m.BOOT_SECTOR, m.LOADER_ENTRY, m.EFI_STUB_ENTRY, m.IMAGE_ENTRY)
+_LEAST_WAIT_NS: Final = 900_000_000
+"""Menus wait for whole seconds."""
+_LEAST_WORK_NS: Final = 100_000
+
+
+def _shows_a_menu(system: System, measured: Measured) -> str | None:
+    if system.image is None:
+        return _NO_IMAGE
+    return None if system.machine.boot_menu_s else "the firmware waits for no key (machine.boot_menu_s)"
+
+
+def _has_a_rom(system: System, measured: Measured) -> str | None:
+    if system.image is None:
+        return _NO_IMAGE
+    if system.network is None:
+        return "the machine has no network card"
+    return None if system.network.option_rom else "network.option_rom is false already"
+
+
+def _has_no_order(system: System, measured: Measured) -> str | None:
+    if system.image is None:
+        return _NO_IMAGE
+    return "image.order is true already" if system.image.order else None
+
+
+def _firmware_ns(boot: Evidence) -> int | None:
+    """Return how long the firmware took until something of the image, or the kernel, was started."""
+    return min((boot.marks[name] for name in _STARTED if name in boot.marks), default=None)
+
+
+def _shrinks_by(least_ns: int) -> Callable[[Evidence, Evidence], Effect]:
+    def prove(after: Evidence, before: Evidence) -> Effect:
+        new_ns, old_ns = _firmware_ns(after), _firmware_ns(before)
+        if new_ns is None or old_ns is None:
+            return Effect.NOT_SHOWN
+        return Effect.PROVEN if old_ns - new_ns >= least_ns else Effect.NONE
+
+    return prove
+
+
+TECHNIQUES = (
+    Technique(
+        name="firmware_boot_menu_none",
+        text=Text(
+            summary="has the machine's firmware wait for no key before it boots",
+            mechanism=(
+                "With QEMU's `-boot menu=on` (libvirt's <bootmenu>) SeaBIOS and OVMF wait for the time that it names, "
+                "or their own, for a key that opens their menu."
+            ),
+            cost="another device is chosen by changing the machine, not by a key",
+            risk=Risk.NONE,
+            published=(none_published("QEMU's manual, -boot menu=on,splash-time="),),
+        ),
+        change=Change(
+            Layer.FIRMWARE,
+            "no machine.boot_menu_s (QEMU without -boot menu=on)",
+            lambda system, measured: system.with_part("machine", boot_menu_s=None),
+            _shows_a_menu,
+        ),
+        proof=Proof(_shrinks_by(_LEAST_WAIT_NS)),
+    ),
+    Technique(
+        name="firmware_option_rom_none",
+        text=Text(
+            summary="takes the network card's ROM away, by which firmware could boot over the network (PXE)",
+            mechanism=(
+                "QEMU gives its network cards a ROM with iPXE. SeaBIOS copies it, runs its first part and makes room "
+                "for it; OVMF loads a driver out of it and starts it, whatever the machine boots from."
+            ),
+            cost="the machine cannot boot over this card by iPXE; OVMF's own network drivers are left",
+            risk=Risk.FUNCTION,
+            published=(none_published("QEMU's manual, romfile= of PCI devices"),),
+        ),
+        change=Change(
+            Layer.FIRMWARE,
+            "network.option_rom = false (QEMU's romfile= of the card, empty)",
+            lambda system, measured: system.with_part("network", option_rom=False),
+            _has_a_rom,
+        ),
+        proof=Proof(_shrinks_by(_LEAST_WORK_NS)),
+    ),
+    Technique(
+        name="firmware_boot_order",
+        text=Text(
+            summary="tells the firmware which disk to boot from, so that it looks at no other device first",
+            mechanism=(
+                "Without an order OVMF connects every device to its drivers to see what could be booted; with one it "
+                "connects what the named disk needs. SeaBIOS goes through its devices in the order it found them."
+            ),
+            cost="where that disk does not boot, others are tried after it, as before",
+            risk=Risk.NONE,
+            published=(none_published("QEMU's docs/bootindex.rst and OVMF's README"),),
+        ),
+        change=Change(
+            Layer.FIRMWARE,
+            "image.order = true (QEMU's bootindex=0 of the disk)",
+            lambda system, measured: system.with_part("image", order=True),
+            _has_no_order,
+        ),
+        proof=Proof(_shrinks_by(_LEAST_WORK_NS)),
+    ),
+)
