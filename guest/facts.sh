@@ -51,8 +51,7 @@ facts_of /proc/version /proc/cmdline /proc/sys/kernel/printk /proc/sys/kernel/wa
 	/proc/sys/net/ipv6/conf/all/disable_ipv6 /sys/kernel/boot_params/version /sys/kernel/security/lsm \
 	$clocks/current_clocksource $clocks/available_clocksource /sys/kernel/rcu_expedited /sys/kernel/rcu_normal \
 	/sys/kernel/tracing/trace_clock /sys/class/misc/hw_random/rng_current /sys/devices/system/cpu/vulnerabilities/* \
-	/sys/module/cryptomgr/parameters/* /sys/module/8250/parameters/nr_uarts /sys/module/rcupdate/parameters/rcu_[en]* \
-	/sys/module/usb_storage/parameters/delay_use
+	/sys/module/cryptomgr/parameters/* /sys/module/8250/parameters/nr_uarts /sys/module/rcupdate/parameters/rcu_[en]*
 
 cpus=0
 for file in /sys/devices/system/cpu/cpu[0-9]*; do
@@ -91,47 +90,6 @@ if [ -d /run/systemd/generator.early ]; then
 		[ -L "$unit" ] && units="$units ${unit##*/}"
 	done
 	fact units_masked"$units"
-fi
-
-# Who is mounted over whom: the last one for / is the root.
-root='' disks=
-while read -r device place type options _; do
-	case $device in /dev/*) disks="$disks $type:$place" ;; esac
-	[ "$place" = / ] && root="$type $options"
-done 2>/dev/null </proc/mounts
-[ -n "$root" ] && fact root_mount "$root" && fact disk_mounts"$disks"
-
-# What was checked: util-linux's fsck leaves a lock for each disk (-l, as systemd calls it), initramfs-tools a stamp.
-checked=
-for file in /run/fsck/*.lock /run/initramfs/fsck-*; do
-	[ -e "$file" ] && checked="$checked ${file##*/}"
-done
-[ -d /run ] && fact checked"$checked"
-
-# The services whose main process was started, those that waited for all of udev's events, and what udev was asked to find.
-if [ -d /run/systemd/system ]; then
-	# shellcheck disable=SC2016
-	systemctl show -p Id,ExecMainStartTimestampMonotonic,ExecStartPre,ExecStart '*.service' 2>/dev/null | $busybox awk '
-		/^Id=/ { unit = substr($0, 4) }
-		/^ExecMainStartTimestampMonotonic=[1-9]/ { ran = 1 }
-		/^ExecStart(Pre)?=.* start_time=\[[^n]/ {
-			sub(/.* argv\[\]=/, ""); sub(/ ; ignore_errors=.*/, "")
-			if (/udevadm settle/ && !/--exit-if-exists/) settled = 1
-			if (/udevadm trigger/) asked = asked $0 "; "
-		}
-		$0 == "" { end() }
-		END {
-			end()
-			print "bootlab: fact units_started" started
-			print "bootlab: fact settled" waited
-			print "bootlab: fact udev_trigger " triggered
-		}
-		function end() {
-			if (ran) started = started " " unit
-			if (settled) waited = waited " " unit
-			if (ran) triggered = triggered asked
-			unit = asked = ""; ran = settled = 0
-		}'
 fi
 
 # _text is among the first symbols, or on arm64 not there at all: 2,000 lines, not the 5 MB that the kernel would print.

@@ -49,6 +49,11 @@ def compile_programs(arch: str, cache: Cache) -> dict[str, Path]:
     return {MARK: _compiled("bootlab-mark", sources, arch, cache), FACTS: _source("facts.sh")}
 
 
+def system_facts() -> dict[str, Path]:
+    """Return path in the guest -> file on the host, for facts of what a system mounted, checked and started, too."""
+    return {FACTS: _source("facts_system.sh"), f"{FACTS}.plain": _source("facts.sh")}
+
+
 def compile_runtime(arch: str, cache: Cache) -> dict[str, Path]:
     """Return path in the guest -> file on the host, for bootlab-init and the program that speaks with it.
 

@@ -115,6 +115,8 @@ def _with_programs(shop: Workshop, recipe: Recipe, arch: str) -> Recipe:
 def _ingredients(shop: Workshop, recipe: Recipe, arch: str, around: Around) -> Ingredients:
     cache, part, kernel_tree, installed = shop.cache, _part(recipe), around.kernel_tree, around.installed
     programs = guest.compile_programs(arch, cache)
+    if isinstance(recipe, Rootfs) or recipe.coldplug is not None:
+        programs |= guest.system_facts()
     if recipe.runs_bootlab_init:
         programs |= guest.compile_runtime(arch, cache)
     if recipe.clone_agent:
