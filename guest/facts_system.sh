@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=dash
 #
-# bootlab-facts of an image that holds an installed system, or follows a coldplug plan: all facts (facts.sh, or those of
+# bootlab-facts of a root file system, or of an image that follows a coldplug plan: all facts (facts.sh, or those of
 # devices), then what was mounted, checked and started. A file of its own, so that no other image changes with it.
 busybox=/bin/busybox
 
@@ -55,3 +55,4 @@ if [ -d /run/systemd/system ]; then
 			unit = asked = ""; ran = settled = 0
 		}'
 fi
+exit 0

@@ -122,7 +122,7 @@ def test_what_modelled_disks_did_up_to_ready_is_told(tmp_path: Path) -> None:
     record = fill_record(seen, READY, RUN)
     assert [disk.model_dump() for disk in record.disks] == [
         {"drive": "disk0", "model": "sd", "reads": 1, "read_bytes": 4096, "writes": 1, "written_bytes": 4096,
-         "flushes": 0, "busy_ns": 30, "waited_ns": 30, "longest_ns": 20}
+         "flushes": 0, "busy_ns": 30, "waited_ns": 30, "longest_ns": 20, "passed_bytes": 0}
     ]  # fmt: skip
     assert record.remarks == [
         "disk disk0: 1 of 3 requests were not answered at the model's time: this boot may not repeat exactly"

@@ -125,7 +125,7 @@ def _ingredients(shop: Workshop, recipe: Recipe, arch: str, around: Around) -> I
     if recipe.coldplug is not None:
         programs |= guest.compile_coldplug(arch, cache, record=recipe.coldplug.record)
         aliases = read_aliases(shop, kernel_tree) if kernel_tree is not None else None
-    if recipe.coldplug is not None or isinstance(recipe, Rootfs) and recipe.packages:
+    if recipe.coldplug is not None or isinstance(recipe, Rootfs):
         programs = guest.add_system_facts(programs)
     if isinstance(recipe, Rootfs) and recipe.readahead is not None:
         programs |= guest.compile_readahead(arch, cache)

@@ -13,7 +13,7 @@ from bootlab.techniques.model.published import none_published
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 
 ROOT_MOUNT = "root_mount"
-"""The fact that says the root's type and options (guest/facts.sh)."""
+"""The fact that says the root's type and options (guest/facts_system.sh)."""
 CHECKED = "checked"
 """The fact that says what fsck was run for."""
 _KEY = "rootflags"

@@ -11,7 +11,7 @@ from bootlab.techniques.model.published import CROZAT_2008, Published, none_publ
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 
 SETTLED: Final = "settled"
-"""The fact that names the services which waited for all of udev's events (guest/facts.sh)."""
+"""The fact that names the services which waited for all of udev's events (guest/facts_system.sh)."""
 TRIGGERED: Final = "udev_trigger"
 """The fact with the commands by which udev was told of devices."""
 _IFUPDOWN: Final = "ifupdown-pre.service"
