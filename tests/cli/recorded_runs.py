@@ -327,7 +327,7 @@ def storm_run(store: Store) -> Run:
     run = store.start(RunKind.STORM, "made-up", {})
     records = written_boots(run, boots("series-before.json")[:1] * 10)
     use = ProcessUse(10_000_000, 50_000_000, 5, 1)
-    machines = [StormMachine(number, 0, 0, 90_000_000, use, 900, one) for number, one in enumerate(records, 1)]
+    machines = [StormMachine(number, 0, 0, 90_000_000, use, 900, record=one) for number, one in enumerate(records, 1)]
     result = storm_result(Storm(machines, looks=3, took_ns=90_000_000), "made-up", None, 2, str(run.path))
     write_json(run.result, result.model_dump(mode="json", by_alias=True))
     return run
