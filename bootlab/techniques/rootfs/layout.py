@@ -17,6 +17,8 @@ _ROOT = "rootfs"
 def _can_be_laid_out(system: System, measured: Measured) -> str | None:
     if system.rootfs is not None and system.rootfs.laid_out:
         return "the root is laid out by a pack already"
+    if system.rootfs is not None and system.rootfs.readahead is not None and not system.rootfs.readahead.record:
+        return "the root reads ahead what was learned on its layout of now: lay it out first, then let it learn"
     return expect_slow_root(system)
 
 

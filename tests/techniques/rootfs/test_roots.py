@@ -155,6 +155,8 @@ def test_a_layout_takes_the_same_pack_and_is_proved_by_what_the_disk_passed_over
     changed = applied("rootfs_layout", slow, _learned())
     assert changed.rootfs is not None and changed.rootfs.layout_text == PACK and changed.rootfs.readahead is None
     assert why_not("rootfs_layout", changed) == "the root is laid out by a pack already"
+    ahead = applied("rootfs_readahead", slow, _learned())
+    assert str(why_not("rootfs_layout", ahead)).endswith("lay it out first, then let it learn")
     prove = ALL["rootfs_layout"].proof.prove
     far, near, between = (replace(evidence(), passed_bytes={"rootfs": number}) for number in (100, 50, 80))
     assert prove(near, far) is Effect.PROVEN and prove(far, near) is Effect.NONE
