@@ -7,7 +7,7 @@
 #define BOOTLAB_READAHEAD_NARROW_H
 
 enum {
-	NARROW_BYTES = 16 << 10, /* in the place of 128 KiB: a boot from a turning disk takes half as long again */
+	NARROW_BYTES = 16 << 10, /* in the place of 128 KiB: a boot from a turning disk takes a third longer */
 	NARROWEST_BYTES = 0,     /* each page alone, for a boot that nobody waits for: two and a half times as long */
 };
 

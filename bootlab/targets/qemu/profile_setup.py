@@ -13,7 +13,8 @@ from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.formats.ext4_places import is_ext4, read_places
 from bootlab.build.kernel.image import inspect
 from bootlab.build.programs.symbols import read_program_symbols
-from bootlab.errors import InputError
+from bootlab.errors import InputError, MissingTool
+from bootlab.process import ProgramFailed
 from bootlab.profile.asked.marks import call_lines
 from bootlab.profile.asked.profiling import (
     DECOMPRESSOR,
@@ -97,8 +98,9 @@ def set_up_profile(
         # The architecture is one whose traps are known: whoever asks has seen to it.
         lines = (*lines, "traps")
     payload = None if system.kernel.entry is KernelEntry.PVH else inspect(files.kernel).compression
-    about = AboutProfile(facts.initcall_levels, facts.missing + unseen, payload, called)
-    return ProfileSetup(config, lines, about, _disk_files(system, files))
+    disk_files, unread = list_disk_files(system, files)
+    about = AboutProfile(facts.initcall_levels, facts.missing + unseen + unread, payload, called)
+    return ProfileSetup(config, lines, about, disk_files)
 
 
 def write_profile_config(setup: ProfileSetup, directory: Path) -> str:
@@ -111,15 +113,20 @@ def write_profile_config(setup: ProfileSetup, directory: Path) -> str:
     return setup.config.text(directory.absolute()) + "".join(f"{line}\n" for line in setup.lines)
 
 
-def _disk_files(system: System, files: BootFiles) -> str:
+def list_disk_files(system: System, files: BootFiles) -> tuple[str, tuple[str, ...]]:
+    """Return which file lies where on modelled disks, and what of that cannot be had, in words."""
     names = [f"disk{index}" for index in range(len(system.disks))]
     drives = zip(["rootfs", *names] if system.rootfs is not None else names, files.disks, strict=True)
-    pieces = {
-        drive: [FilePiece(place.sector, place.sectors, place.path) for place in read_places(path)]
-        for drive, path in drives
-        if drive in system.modelled_disks and is_ext4(path)
-    }
-    return write_disk_files(pieces) if pieces else ""
+    pieces, unread = {}, []
+    for drive, path in drives:
+        if drive not in system.modelled_disks or not is_ext4(path):
+            continue
+        try:
+            pieces[drive] = [FilePiece(place.sector, place.sectors, place.path) for place in read_places(path)]
+        except (MissingTool, ProgramFailed) as error:
+            # A profile is worth having without it.
+            unread.append(f"which files {drive} was asked for is not known: {error.message}")
+    return write_disk_files(pieces) if pieces else "", tuple(unread)
 
 
 def _kernel_facts(symbols: SymbolTable, given: Path | None, types: Path | None, cache: Cache) -> KernelFacts:

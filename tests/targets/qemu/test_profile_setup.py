@@ -1,17 +1,22 @@
 """What a profiled boot is told: its files, and files of symbols that are of no use."""
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.errors import InputError
+from bootlab.build.formats import ext4
+from bootlab.build.formats.cpio import Entry
+from bootlab.errors import InputError, MissingTool
 from bootlab.profile.asked.profiling import FUNCTIONS, KernelFacts, make_profile_config
 from bootlab.profile.asked.request import MOST_VCPUS, ProfileRequest
 from bootlab.profile.recorded.about import AboutProfile, read_about
-from bootlab.system import Booted, BootFiles, Kernel, Machine, MachineType, System
+from bootlab.system import Booted, BootFiles, Disk, Kernel, Machine, MachineType, Rootfs, System
+from bootlab.targets.qemu import profile_setup
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
-from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
+from bootlab.targets.qemu.profile_setup import ProfileSetup, list_disk_files, set_up_profile, write_profile_config
 
 FACTS = KernelFacts(((0x1000, "-", "start"), (0x2000, "end", "end")), {"switch": 0x1000}, {}, {0x1000: "late"}, ())
 ABOUT_IT = AboutProfile({0x1000: "late"}, ("no types",), "zstd")
@@ -51,3 +56,27 @@ def test_more_vcpus_than_the_plugin_follows_are_refused_by_their_key(tmp_path: P
     system = SYSTEM.with_part("machine", vcpus=MOST_VCPUS + 1)
     with pytest.raises(InputError, match=r"^machine.vcpus: 65, and a profile takes at most 64"):
         set_up_profile(system, BootFiles(kernel=tmp_path / "k"), None, Cache(tmp_path), ProfileRequest())
+
+
+@pytest.mark.skipif(shutil.which("debugfs", path="/usr/sbin:/sbin:/usr/bin:/bin") is None, reason="needs e2fsprogs")
+def test_files_of_modelled_ext4_disks_are_listed_and_what_cannot_be_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image, blank = tmp_path / "root", tmp_path / "blank"
+    ext4.make_from([Entry("motd", 0o100644, b"hello")], image, None, journal=False)
+    blank.write_bytes(bytes(4096))
+    models = [Disk(size_mib=1, model="sd"), Disk(size_mib=1)]  # type: ignore[arg-type]
+    system = SYSTEM.model_copy(update={"rootfs": Rootfs(path=image, model="hdd"), "disks": models})  # type: ignore[arg-type]
+    files = BootFiles(kernel=tmp_path / "k", disks=(image, blank, image))
+    text, unread = list_disk_files(system, files)
+    assert re.search(r"^rootfs \d+ 8 /motd$", text, re.MULTILINE) and "disk0" not in text and "disk1" not in text
+    assert unread == ()
+
+    def lacks(path: Path) -> None:
+        raise MissingTool("debugfs is not here")
+
+    monkeypatch.setattr(profile_setup, "read_places", lacks)
+    assert list_disk_files(system, files) == (
+        "",
+        ("which files rootfs was asked for is not known: debugfs is not here",),
+    )
