@@ -1,10 +1,11 @@
 """The stages of a trial after its baseline: each technique alone, the stacks or the ladder, and the ablation.
 
-Two stacks are built. `recommended` takes techniques without risk whose effect a boot proves; `with risks` goes on from
-it with those that cost a function or a protection, by themselves or by what the kernel loses with them here, and those
-that no boot proves. A technique that failed or did
-nothing alone is tried once more on the finished stack, because techniques interact. A plan that keeps every step has
-one stack instead, the `ladder`.
+Two stacks are built, in the order of what each technique saved alone; one that learns from a boot comes behind those
+that do not, since it learns of the system as it stands. `recommended` takes techniques without risk whose effect a boot
+proves; `with risks` goes on from it with those that cost a function or a protection, by themselves or by what the
+kernel loses with them here, and those that no boot proves. A technique that failed or did nothing alone is tried once
+more on the finished stack, because techniques interact. A plan that keeps every step has one stack instead, the
+`ladder`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,7 +59,7 @@ class Stages:
 
     def stacks(self, alone: Sequence[Judged]) -> dict[StackName, Ground]:
         """Return both finished stacks, given the rows of each technique alone."""
-        order = list(alone) if not self._task.plan.by_gain else sorted(alone, key=lambda item: -(item.saved_ns or 0))
+        order = list(alone) if not self._task.plan.by_gain else sorted(alone, key=self._turn)
         finished: dict[StackName, Ground] = {}
         ground = self.base
         for stack in (StackName.RECOMMENDED, StackName.WITH_RISKS):
@@ -103,6 +104,11 @@ class Stages:
                 self.failed.setdefault(whole.techniques, whole.family.failed)
             rows += ablation.of(stack, [self._techniques[name] for name in whole.techniques], whole)
         return rows
+
+    def _turn(self, judged: Judged) -> tuple[bool, bool, int]:
+        # What a technique learned of the system holds until the next one changes it: those that learn come last.
+        change = self._techniques[judged.technique].change
+        return change.learns_places, change.learning is not None, -(judged.saved_ns or 0)
 
     def _climb(self, ground: Ground, stack: StackName, names: Sequence[str]) -> Ground:
         for name in names:

@@ -83,6 +83,8 @@ class Change:
     """The options of the kernel's configuration that it is about; what else changes with them is told in its row."""
     learning: Learning | None = None
     """Returns the system whose boot, made first, prints as facts what `apply` needs; None: it needs no boot."""
+    learns_places: bool = False
+    """What it learns is where things lie on the disk, so a stack takes it behind all that change what lies there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ TECHNIQUES = (
             _reads_for_sessions,
             _has_sessions,
             learning=_learning,
+            learns_places=True,
         ),
         proof=fact_is(f"{HABITS.facts}bytes", r"^[1-9]"),
     ),

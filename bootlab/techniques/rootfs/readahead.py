@@ -57,6 +57,7 @@ TECHNIQUES = (
             _reads_ahead,
             _waits_for_its_disk,
             learning=boot_that_learns,
+            learns_places=True,
         ),
         proof=fact_is(f"{PACKS.facts}bytes", r"^[1-9]"),
     ),

@@ -53,6 +53,20 @@ def test_what_helped_is_stacked_in_the_order_of_its_gain(tmp_path: Path) -> None
     assert booted.of("recommended-01-little-fresh") == ["1-s4", "2-s5"], "it is plain"
 
 
+def test_what_learns_of_the_system_is_stacked_behind_what_changes_it(tmp_path: Path) -> None:
+    """What was learned before a change may not hold behind it; where things lie is learned last of all."""
+    answers = [answer("places", later_ns=-6 * MS), answer("little", later_ns=-2 * MS), answer("files", later_ns=-3 * MS)]
+    learning = {"places": True, "files": False}
+    techniques = [
+        replace(one, change=replace(one.change, learning=lambda system: system, learns_places=learning[one.name]))
+        if one.name in learning
+        else one
+        for one in map(word, ("places", "little", "files"))
+    ]
+    result = trial(tmp_path, replayed(tmp_path, *answers), techniques).run()
+    assert result.final[StackName.RECOMMENDED].techniques == ["little", "files", "places"]
+
+
 def test_a_plan_can_keep_its_own_order(tmp_path: Path) -> None:
     system = replayed(tmp_path, answer("little", later_ns=-2 * MS), answer("much", later_ns=-6 * MS))
     result = trial(tmp_path, system, [word("little"), word("much")], plan=AS_GIVEN).run()
