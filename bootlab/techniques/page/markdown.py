@@ -23,7 +23,7 @@ shows otherwise.
 A technique that adds a feature, instead of sparing time, is tried only where it is named: on the command line, or in
 the plan `bottom-up`, which grows a kernel from `tinyconfig`.
 
-[The two tables](#the-two-tables) at the end set published figures beside ours.
+[Five accounts](#five-accounts) at the end set published figures beside ours.
 """
 
 _RISKS = {

@@ -1,6 +1,8 @@
-"""The rows of two published tables of boot-time techniques, and what they are called here.
+"""The rows of five published accounts of boot-time techniques, and what they are called here.
 
-The board: M. Opdenacker, Bootlin, 2019. The microVM: D. Ventura, 2024. A row that is no technique here says why.
+The board: M. Opdenacker, Bootlin, 2019. The microVM: D. Ventura, 2024. The distribution: F. Crozat, Mandriva, 2008. The
+cloud's FreeBSD: C. Percival and others, 2017 to 2022. The car: K. Kato, Panasonic, 2016. A row that is no technique
+here says why.
 """
 
 from dataclasses import dataclass
@@ -178,4 +180,226 @@ MICROVM_2024 = PublishedTable(
     ),
 )
 
-TABLES = (BOARD_2019, MICROVM_2024)
+DISTRIBUTION_2008 = PublishedTable(
+    name="distribution-2008",
+    title="The distribution: 29 s to 26 s, a login that answers 27.5 s to 21 s",
+    where='F. Crozat, "Improving boot time on a general Linux distribution, not an easy task", 2008; Mandriva 2009.0',
+    rows=(
+        PublishedRow(
+            "full boot, perceived, desktop",
+            "none: it measures",
+            (),
+            "marks of the screen: `examples/desktop.toml`, [screen.md](screen.md#a-desktops-three-timings)",
+        ),
+        PublishedRow(
+            "display manager before the boot is over",
+            "none",
+            (),
+            "no technique: the order of units is the system's; bootlab-init starts the goal first ([init.md](init.md))",
+        ),
+        PublishedRow(
+            "parallel init by LSB headers",
+            "up to -12 s",
+            (),
+            "no technique: six inits start the same Debian in [cases/inits.md](cases/inits.md), startpar among them",
+        ),
+        PublishedRow(
+            "no wait for the network ahead of dbus and the login",
+            "-1 s perceived",
+            (),
+            "`bootlab audit` names each wait for the network ([auditing.md](auditing.md))",
+        ),
+        PublishedRow("256 legacy ptys", "-2 s", ("cmdline_no_legacy_ptys",)),
+        PublishedRow("usb-storage loaded ahead of udev", "-3 s of 5", ("initramfs_usb_first",)),
+        PublishedRow("usb-storage out of the initrd", "-6 to -15 s", ("initramfs_pruned",)),
+        PublishedRow("floppy not loaded", "-2 s", ("cmdline_module_blacklist",)),
+        PublishedRow("a modprobe daemon; modprobe --all", "none, sometimes longer", ("cmdline_modules_load",)),
+        PublishedRow(
+            "modprobe of ALSA's and iptables' scripts",
+            "-3 to -5 s, beside others: full boot as before",
+            (),
+            "`bootlab audit` names who runs modprobe, and how long it takes ([auditing.md](auditing.md))",
+        ),
+        PublishedRow(
+            "harddrake out of the parallel init",
+            "-3 s",
+            (),
+            '`bootlab audit` names such units: "slower in parallel than alone" ([auditing.md](auditing.md))',
+        ),
+        PublishedRow("dkms out of the parallel init", "-2 to -4 s", (), "as harddrake"),
+        PublishedRow("readahead beside parallel init", "longer", (), "the next row's came after it"),
+        PublishedRow("readahead, its I/O idle", "-2 s, both timings", ("rootfs_readahead",)),
+        PublishedRow("preload of the desktop", "-5 s from login to desktop", ("rootfs_preload",)),
+        PublishedRow(
+            "prelink",
+            "X 1 s sooner, boot as before",
+            (),
+            "Debian has none now; its heirs are measured in [auditing.md](auditing.md#what-the-dynamic-linker-costs)",
+        ),
+        PublishedRow("defragmentation", "none: doubted, without figures", ("rootfs_layout",)),
+        PublishedRow("quiet, of a comment", "none", ("cmdline_quiet",)),
+        PublishedRow(
+            "services late, when nothing reads, of a comment",
+            "none",
+            (),
+            "bootlab-init's `defer`: behind the goal, however idle the machine ([init.md](init.md))",
+        ),
+        PublishedRow(
+            "an image of hibernation at every boot, of a comment",
+            "none: doubted",
+            (),
+            "`--power-on hibernated`: [persistence.md](persistence.md#hibernation)",
+        ),
+    ),
+)
+
+FREEBSD_2022 = PublishedTable(
+    name="freebsd-2022",
+    title="The cloud's FreeBSD: what it lost, and where",
+    where='"Boot Performance" of the FreeBSD wiki, 2017 to 2022; EC2, c5.xlarge; beside it what does the same here',
+    rows=(
+        PublishedRow(
+            '"running" to port 22 closed, to port 22 open',
+            "24.13 s; Debian 10 10.35 s, Clear Linux 1.23 s",
+            (),
+            '`kind = "ec2"`, `bootlab probe`, and `address_up` and `port_open` on the virtual clock: '
+            "[outside.md](outside.md)",
+        ),
+        PublishedRow(
+            "flame graphs of TSLOG",
+            "none: it measures",
+            (),
+            "imported: `bootlab import` ([importing.md](importing.md))",
+        ),
+        PublishedRow(
+            "the loader's reads of the kernel",
+            "150 ms; first boot 500 ms more",
+            ("bootloader_uki", "bootloader_efi_stub", "bootloader_direct"),
+        ),
+        PublishedRow(
+            "the loader's cache of blocks, reading ahead, sign of life",
+            "-1600, -40, -120, -80, -50 ms",
+            (),
+            "its own code: what each loader reads is in its phase ([images.md](images.md#phases-and-marks))",
+        ),
+        PublishedRow("the loader's wait (gptboot)", "-3000 ms", ("bootloader_menu_none",)),
+        PublishedRow("the loader's words on the console", "45 ms", ("bootloader_no_banner",)),
+        PublishedRow(
+            "BIOS to UEFI",
+            "-5000 ms",
+            (),
+            "the other way round here, and both are measured: [images.md](images.md#figures)",
+        ),
+        PublishedRow(
+            "vm_mem, vm_page_array, by memory",
+            "25 ms at 8 GB; -100 ms",
+            ("kernel_deferred_pages", "machine_memory_half"),
+        ),
+        PublishedRow("cpu_mp, start_aps", "30 ms at 4 vCPUs; -120 ms", ("machine_one_vcpu", "cmdline_one_cpu")),
+        PublishedRow(
+            "clocks calibrated, or told by the hypervisor",
+            "-1997 ms, -100 ms",
+            ("cmdline_tsc_early_khz", "cmdline_lpj", "kernel_kvm_guest"),
+        ),
+        PublishedRow("acpi_timer_test", "-140 ms", (), "`bootlab audit` names `init_acpi_pm_clocksource`: delays"),
+        PublishedRow("atkbd, atkbdc", "-2500 ms", ("cmdline_i8042", "machine_fewer_devices")),
+        PublishedRow(
+            "delays of drivers: hpt, nvme, em, acpi_ec",
+            "-330, -330, 120, 800 ms",
+            (),
+            "`bootlab audit` names who waits by udelay and mdelay: delays, devices probed for nothing",
+        ),
+        PublishedRow("the kernel's words on the console", "95 ms", ("cmdline_quiet",)),
+        PublishedRow(
+            "characters drawn on the VGA console",
+            "-1300, -500 ms",
+            (),
+            "its own code: `bootlab audit` has what output to the console executed",
+        ),
+        PublishedRow(
+            "wait for the root device",
+            "40 ms; -100 ms",
+            (),
+            "an initramfs waits here: `bootlab audit`, settle waits and sleeps in scripts",
+        ),
+        PublishedRow("caches of arm64 invalidated", "-300 ms", (), "its own code"),
+        PublishedRow("sleeps of rc.d/netif and rtsold", "1 s each", (), "`bootlab audit`: sleeps in scripts"),
+        PublishedRow(
+            "devd and its devmatches", "240 ms", ("userspace_udev_few",), caveat="udev's uevents do its work here"
+        ),
+        PublishedRow("sleep in randomdev's write", "up to -1000 ms", ("cmdline_random_trust",)),
+        PublishedRow(
+            "IPv6: random delay of a router solicitation, duplicate address detection",
+            "-500 and -2000 ms",
+            ("cmdline_ipv6_disable",),
+            caveat="no IPv6 at all; `bootlab audit` has the time in which addresses were tentative",
+        ),
+        PublishedRow(
+            "what a first boot does alone",
+            "dhclient 2200 ms, loader 500 ms",
+            ("userspace_cloud_init_once", "userspace_cloud_init_ed25519"),
+            caveat="`bootlab boot --lives 3` finds it: [images.md](images.md#first-boot-and-later-boots)",
+        ),
+    ),
+)
+
+CAR_2016 = PublishedTable(
+    name="car-2016",
+    title="The car: 9.6 s less",
+    where='K. Kato, "Improvement of Start-up Time on Linux-Based IVI System", Panasonic, 2016; two Cortex-A15, eMMC',
+    rows=(
+        PublishedRow(
+            "bootloader: kernel and root in RAM that outlives power-off",
+            "5.9 -> 0.15 s",
+            (),
+            '`rootfs.device = "kept-ram"`, `--power-on self-refresh`: [persistence.md](persistence.md#figures)',
+        ),
+        PublishedRow("drivers initialised in parallel", "1.1 -> 0.8 s", ("cmdline_driver_async_probe",)),
+        PublishedRow(
+            "init in C for shell scripts, processes in parallel",
+            "-2.3 s, -0.13 s",
+            ("userspace_one_script", "rootfs_direct_init"),
+            caveat="bootlab-init beside five others: [cases/inits.md](cases/inits.md)",
+        ),
+        PublishedRow("udev: devices that are always there left out", "-0.3 s", ("userspace_udev_few",)),
+        PublishedRow(
+            "eMMC's DMA as if memory were in one piece",
+            "11,029 -> 2,221 interrupts/s, 57.1 -> 71.5 MB/s; services 6.0 -> 5.2 s",
+            (),
+            "no technique: `examples/transfer.toml` has it of two drivers ([disk.md](disk.md#what-a-request-costs))",
+        ),
+        PublishedRow(
+            "an opening picture from the bootloader",
+            "none",
+            (),
+            "no technique; a mark of the screen tells when it is there ([screen.md](screen.md))",
+        ),
+        PublishedRow(
+            "wake-up by CAN, ahead of ignition",
+            "none: planned",
+            (),
+            "not here: no machine is woken by a bus or a clock",
+        ),
+        PublishedRow(
+            "suspend and resume",
+            "none: planned",
+            (),
+            "`--power-on suspended`: [persistence.md](persistence.md#suspend)",
+        ),
+        PublishedRow(
+            "boot from a snapshot",
+            "none: planned",
+            (),
+            "`--power-on hibernated`, `bootlab snapshot`: [persistence.md](persistence.md#hibernation), "
+            "[snapshots.md](snapshots.md)",
+        ),
+        PublishedRow(
+            "what kept RAM takes of the battery",
+            "18.0 mA at 12 V, 4 GB of DDR3; LP-DDR4 2.2 mA",
+            (),
+            "beside the milliseconds in [persistence.md](persistence.md#figures)",
+        ),
+    ),
+)
+
+TABLES = (BOARD_2019, MICROVM_2024, DISTRIBUTION_2008, FREEBSD_2022, CAR_2016)

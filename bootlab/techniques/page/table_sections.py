@@ -12,7 +12,7 @@ NOT_MEASURED = "not measured yet"
 def tables_section(measured: Sequence[MeasuredFigure]) -> str:
     """Return the published tables, each row with what it is called here and what we measured."""
     parts = [
-        "\n## The two tables\n\nTwo published accounts of how a boot was made short, row by row, with our figures "
+        "\n## Five accounts\n\nFive published accounts of how a boot was made short, row by row, with our figures "
         "beside theirs. Ours are of the technique alone on the system named, and say nothing about their board; the "
         "command is in [measured.json](measured.json). One on top of the other, in the author's order, the board's are "
         "in [cases/camera-board.md](cases/camera-board.md).\n"

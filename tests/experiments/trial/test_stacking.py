@@ -55,7 +55,11 @@ def test_what_helped_is_stacked_in_the_order_of_its_gain(tmp_path: Path) -> None
 
 def test_what_learns_of_the_system_is_stacked_behind_what_changes_it(tmp_path: Path) -> None:
     """What was learned before a change may not hold behind it; where things lie is learned last of all."""
-    answers = [answer("places", later_ns=-6 * MS), answer("little", later_ns=-2 * MS), answer("files", later_ns=-3 * MS)]
+    answers = [
+        answer("places", later_ns=-6 * MS),
+        answer("little", later_ns=-2 * MS),
+        answer("files", later_ns=-3 * MS),
+    ]
     learning = {"places": True, "files": False}
     techniques = [
         replace(one, change=replace(one.change, learning=lambda system: system, learns_places=learning[one.name]))
