@@ -124,5 +124,12 @@ def times(records: Sequence[BootRecord]) -> list[int]:
     return [record.total_ns for record in records if record.total_ns is not None]
 
 
+def timings_of(records: Sequence[BootRecord]) -> dict[str, list[int]]:
+    """Return the system's `[timings]` of the boots that have both marks of one, by name."""
+    names = dict.fromkeys(name for record in records for name in record.timings_ns)
+    every = {name: [record.timings_ns.get(name) for record in records] for name in names}
+    return {name: some for name, found in every.items() if (some := [ns for ns in found if ns is not None])}
+
+
 def _without_load(records: Sequence[BootRecord]) -> list[int]:
     return [record.total_ns - (modelled_load_ns(record) or 0) for record in records if record.total_ns is not None]

@@ -90,6 +90,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         marks=marks,
         drivers=_list_drivers(trace),
         phases=_phases(seen, marks, trace, ready),
+        timings_ns=_timings(system, marks),
         read_up_to=_read_up_to(marks, trace),
         screen=_screen_record(system, trace, pictures),
         restored=restored_record(prepared.restored),
@@ -143,6 +144,15 @@ def _phases(
         return phases_of_waking(marks)
     cut = phase_records(marks, seen.directory, seen.system.booted.mark, _disk_reads(trace, ready))
     return priced_phases(cut, seen.system, trace, ready)
+
+
+def _timings(system: System, marks: Mapping[str, int]) -> dict[str, int | None]:
+    bounds = {name: (one.after or m.POWER_ON, one.mark) for name, one in system.timings.items()}
+    since = {m.POWER_ON: 0, **marks}
+    return {
+        name: since[end] - since[start] if start in since and end in since else None
+        for name, (start, end) in bounds.items()
+    }
 
 
 def _read_up_to(marks: Mapping[str, int], trace: PluginTrace | None) -> dict[str, int]:

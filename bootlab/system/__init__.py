@@ -3,7 +3,7 @@
 from bootlab.system.board.layout import BOARDS, SECTOR, Board, CardLayout, FlashLayout
 from bootlab.system.board.model import BoardModel
 from bootlab.system.boot_files import BootFiles
-from bootlab.system.booted import Booted, Check
+from bootlab.system.booted import Booted, Check, Timing
 from bootlab.system.bootloader import Bootloader, Card, Flash
 from bootlab.system.coldplug import Coldplug
 from bootlab.system.content import Compression, Content, FileSystem, Initramfs, Rootfs
@@ -99,6 +99,7 @@ __all__ = [
     "SourceProgram",
     "Storage",
     "System",
+    "Timing",
     "SerialLine",
     "Typed",
     "Snapshot",

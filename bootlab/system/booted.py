@@ -1,10 +1,10 @@
-"""What the user calls booted, and how the booted system proves that it still does its work."""
+"""What the user calls booted, what of it users feel, and how the booted system proves that it still does its work."""
 
 from typing import Annotated, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from bootlab.system.part import MARK, Part, expect_pattern
+from bootlab.system.part import MARK, Part, brief, expect_pattern
 
 
 class Booted(Part):
@@ -26,6 +26,21 @@ class Booted(Part):
     @classmethod
     def _compiles(cls, value: str | None) -> str | None:
         return _regular_expression(value)
+
+
+class Timing(Part):
+    """A stretch of a boot that its users feel, from one mark to another: told beside ready, and judged by nobody."""
+
+    mark: Annotated[str, MARK]
+    """Where it ends."""
+    after: Annotated[str, MARK] | None = None
+    """Where it begins; without one, at power-on."""
+
+    @model_validator(mode="after")
+    def _of_two_marks(self) -> Self:
+        if self.mark == self.after:
+            raise ValueError(f"mark and after are both {brief(self.mark)}: nothing lies between them")
+        return self
 
 
 class Check(Part):

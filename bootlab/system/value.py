@@ -14,7 +14,7 @@ from bootlab.errors import InputError
 from bootlab.system.board.layout import BOARDS, Board
 from bootlab.system.board.model import BoardModel
 from bootlab.system.board.setup import BoardSetup
-from bootlab.system.booted import Booted, Check
+from bootlab.system.booted import Booted, Check, Timing
 from bootlab.system.bootloader import Bootloader, Card, Flash
 from bootlab.system.complaint import complaints
 from bootlab.system.content import FileSystem, Initramfs, Rootfs
@@ -34,7 +34,7 @@ from bootlab.system.machine import (
     Storage,
 )
 from bootlab.system.network import Network
-from bootlab.system.part import TEXT, Part, matching
+from bootlab.system.part import MARK, TEXT, Part, matching
 from bootlab.system.power_on import KEEPS_RAM, Fault, PowerOn, PowerOnKind
 from bootlab.system.screen.screen import DISPLAYS, GuestScreen
 from bootlab.system.snapshot import Snapshot
@@ -82,6 +82,8 @@ class System(Part):
     check: Check | None = None
     marks: dict[str, str] = {}
     """Mark name -> kernel symbol whose first execution is the mark (virtual clock, or wall with TCG)."""
+    timings: dict[Annotated[str, MARK], Timing] = Field(default={}, exclude_if=lambda value: not value)
+    """Stretches of the boot that its users feel, by name: told of every boot, whatever its `booted` is."""
     extensions: tuple[Annotated[Path, TEXT], ...] = Field(default=(), strict=False, exclude_if=lambda value: not value)
     """Folders of techniques and host models that are not bootlab's own (docs/extending.md)."""
     seed: int = Field(default=1, ge=1, le=(1 << 31) - 1)

@@ -10,10 +10,11 @@ from bootlab.errors import InputError
 from bootlab.experiments.family import Family
 from bootlab.ledger.commit import Commit
 from bootlab.ledger.entry import LedgerEntry, entry_of, expect_comparable
+from bootlab.ledger.file import History
 from bootlab.ledger.steps import step
 from bootlab.measure.record import Outcome
-from bootlab.report.ledger.text import side_by_side
-from tests.ledger.entries import entry
+from bootlab.report.ledger.text import log, side_by_side
+from tests.ledger.entries import MS, entry
 from tests.report.priced import priced
 from tests.report.steps import series
 
@@ -42,6 +43,24 @@ def test_what_a_host_model_counted_is_in_the_entry_and_else_the_line_is_as_it_wa
     Console(file=shown, width=120).print(side_by_side(charged, step(charged, less)))
     rows = [" ".join(line.split()) for line in shown.getvalue().splitlines()]
     assert "fault_4K, times 1,000 900 +100" in rows and "io, times 0 3 -3" in rows
+
+
+def test_timings_are_in_the_entry_and_in_what_is_shown_of_it() -> None:
+    boots = series("series-before.json")
+    told = [
+        one.model_copy(update={"timings_ns": {"login": at * MS, "never": None}}) for at, one in enumerate(boots, 40)
+    ]
+    felt = entry_of(Family(tuple(told)), Commit("b" * 40), "measure")
+    plain = entry_of(Family(tuple(boots)), Commit("a" * 40), "measure")
+    middle = 40 + (len(boots) - 1) // 2
+    assert felt.timings_ns == {"login": middle * MS} and "timings_ns" not in plain.model_dump()
+    shown = io.StringIO()
+    console = Console(file=shown, width=160)
+    console.print(side_by_side(plain, step(plain, felt)))
+    console.print(log(History(felt.system, (plain, felt)), [step(plain, felt)]))
+    rows = [" ".join(line.split()) for line in shown.getvalue().splitlines()]
+    assert f"login {middle}.00" in rows, "the entry before has none"
+    assert any("login ms" in row for row in rows) and any(f"{middle}.00" in row and "bbbb" in row for row in rows)
 
 
 def test_a_boot_that_failed_makes_an_entry_that_says_so() -> None:

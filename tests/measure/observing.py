@@ -4,9 +4,10 @@ seen = observed(tmp_path, booted={"console": "login:"}, check=None, clock="wall"
 seen.heard.feed(b"login: ", 5)
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from bootlab.measure.guest.heard_console import HeardConsole, OnLine
@@ -26,12 +27,14 @@ def observed(
     check: dict[str, Any] | None = BY_LINE,
     clock: str = "virtual",
     disks: Sequence[dict[str, Any]] = (),
+    timings: Mapping[str, dict[str, str]] = MappingProxyType({}),
     traits: ConsoleTraits | None = None,
     on_line: OnLine | None = None,
 ) -> ObservedBoot:
     """Return a boot that nothing is known of yet. Its trace, if it is to have one, is `write_trace`'s."""
     system = replayed(folder / "system", clock=clock)
     values = {**dict(system), "booted": booted or BY_MARK, "check": check, "disks": disks}
+    values["timings"] = dict(timings)
     ready = prepared(System.model_validate(values))
     ready = replace(ready, console=traits or ConsoleTraits())
     directory = folder / "boot"

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from bootlab.build.source.config_text import read_config
-from bootlab.experiments.family import NULL_WORD, Family, execution_judgement, expect_none_killed, judgement, times
+from bootlab.experiments.family import (
+    NULL_WORD,
+    Family,
+    execution_judgement,
+    expect_none_killed,
+    judgement,
+    times,
+    timings_of,
+)
 from bootlab.experiments.trial.result import FRESH, Ablated, Baseline, Finished, Judged, Member, StackName, Step
 from bootlab.experiments.verdict import Judgement
 from bootlab.findings.technique_evidence import evidence_of
@@ -131,6 +139,8 @@ def baseline_of(family: Family) -> Baseline:
         instructions=record.instructions,
         idle_ns=record.idle_ns,
         spread_ns=_spread_ns(family),
+        timings_ns=_timings(family),
+        timing_spreads_ns={name: spread_ns(found) for name, found in timings_of(family.boots).items()},
         members=[_member(item) for item in family.members],
         null_members=[_member(item, f"{NULL_WORD}={number}") for number, item in enumerate(family.null, 1)],
         phases=record.phases,
@@ -148,6 +158,7 @@ def finished_of(base: Family, family: Family, techniques: Sequence[str], failed:
         ready_ns=_ready_ns(record),
         price_ns=_price_ns(record),
         counted_ns=_counted_ns(record),
+        timings_ns=_timings(family),
         ratio=_total_ns(base) / _total_ns(family),
         techniques=list(techniques),
         run=record.run,
@@ -168,8 +179,12 @@ def unsteady(judged: Judged, failed: BootRecord) -> Judged:
         "counted_ns",
         "counted_saved_ns",
     )
-    figures: dict[str, object] = {**dict.fromkeys(none), "phases": [], "proof": ""}
+    figures: dict[str, object] = {**dict.fromkeys(none), "timings_ns": {}, "phases": [], "proof": ""}
     return judged.model_copy(update={"verdict": Verdict.BROKE_IT, "detail": detail, **figures})
+
+
+def _timings(family: Family) -> dict[str, int]:
+    return {name: median_ns(found) for name, found in timings_of(family.members).items()}
 
 
 def _failed_row(technique: Technique, verdict: Verdict, detail: str, before: Family, after: Family) -> Judged:
@@ -189,6 +204,7 @@ def _measured_row(technique: Technique, judgement: Judgement, effect: Effect, de
         ready_ns=_ready_ns(record),
         price_ns=_price_ns(record),
         counted_ns=_counted_ns(record),
+        timings_ns=_timings(family),
         saved_ns=judgement.saved_ns,
         spread_ns=judgement.spread_ns,
         verdict=judgement.verdict,

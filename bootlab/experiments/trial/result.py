@@ -70,6 +70,8 @@ class _Loaded(Document):
     """The price up to ready of the median member; None where there is no host model, or no boot was ready."""
     counted_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)
     """Its instructions and idle time alone, where it has a price."""
+    timings_ns: dict[str, int] = Field(default={}, exclude_if=lambda value: not value)
+    """The system's `[timings]`: medians of the members that have both marks. No verdict is on them."""
 
 
 def _judged_ns(row: _Loaded, ready_ns: int) -> int:
@@ -89,6 +91,8 @@ class Baseline(_Loaded):
     null_members: list[Member]
     phases: list[PhaseRecord]
     """The phases of the median member."""
+    timing_spreads_ns: dict[str, int] = Field(default={}, exclude_if=lambda value: not value)
+    """How far each of `timings_ns` moves for no reason, over the same boots."""
 
     @property
     def total_ns(self) -> int:

@@ -8,6 +8,7 @@ from bootlab.measure.record import BootRecord, InitcallRecord
 from bootlab.measure.statistics.series import spread_ns
 from bootlab.report.boots.screen import screen_section
 from bootlab.report.boots.side_by_side import Side
+from bootlab.report.boots.timings import timing_section
 from bootlab.report.boots.two_views import side_views, views
 from bootlab.report.lives.words import chance_words
 from bootlab.report.parts import charts
@@ -53,6 +54,7 @@ from bootlab.report.trial.sections import (
     try_keys,
     verdict_table,
 )
+from bootlab.report.trial.timings import timings_of_page
 from bootlab.report.trial.words import clock_words, cost_words, sides_of
 
 __all__ = ["Console", "boot_page", "compare_page", "series_page", "try_page"]
@@ -76,6 +78,7 @@ def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
         section("stacks", "What adds up", ladder(result)),
         section("ablation", "What each adds to the whole", ablation_table(result)) if result.ablation else Html(),
         section("techniques", "What each technique saves alone", verdict_table(result)) if result.alone else Html(),
+        section("timings", "What users feel", timings) if (timings := timings_of_page(result)) else Html(),
         section("sizes", "Sizes and times", files_table(result)) if result.baseline.sizes else Html(),
         section(
             "noise", "How far it moves for no reason", family(noise, what),
@@ -102,6 +105,7 @@ def boot_page(record: BootRecord, consoles: Sequence[Console] = ()) -> str:
     """Return the page of one boot, ready or not."""
     sections = [
         section("phases", "Where the time goes", _waterfalls([[record]]), _load_of([record])),
+        timing_section([record]),
         screen_section([record]),
         section("initcalls", "Longest initcalls", _initcalls(record)) if record.initcalls else Html(),
         console_section(consoles),
@@ -133,6 +137,7 @@ def series_page(records: Sequence[BootRecord], consoles: Sequence[Console] = (),
                 members_table([(middle.system, as_members(records))], middle.clock)),
         section("phases", "Where the time goes", _waterfalls([[middle]]), _load_of([middle]),
                 lead=f"The median boot, seed {middle.seed}."),
+        timing_section(records),
         screen_section(records),
         console_section(consoles),
         record_provenance(middle),
@@ -159,6 +164,7 @@ def compare_page(
         join(tag("p", caution, class_="caution", role="note") for caution in cautions),
         section("phases", "Phase by phase", _waterfalls([before, after]), _load_of([one, other])),
         section("family", "Every boot", _families(boots), members_table(groups, one.clock)),
+        timing_section(before, after),
         *(screen_section([middle], side) for middle, side in ((one, "before"), (other, "after"))),
         console_section(consoles),
         record_provenance(one, "before"),

@@ -17,6 +17,7 @@ from bootlab.measure.statistics.series import spread_ns
 from bootlab.report.boots.launch import launch_lines, parts_lines, parts_side_by_side
 from bootlab.report.boots.screen import screen_change, screen_lines
 from bootlab.report.boots.side_by_side import Side, align
+from bootlab.report.boots.timings import timing_change, timing_lines
 from bootlab.report.boots.two_views import views
 from bootlab.report.lives.words import chance_words
 from bootlab.report.parts.cautions import series_warnings, warnings
@@ -60,6 +61,7 @@ def boot(record: BootRecord) -> RenderableType:
         read = (f"{visible(name)} {count(size)}" for name, size in record.read_up_to.items())
         lines.append(Text(f"bytes read up to other marks: {', '.join(read)}"))
     lines += screen_lines([record])
+    lines += timing_lines([record])
     if record.bootstage:
         lines += [Text(), Text("U-Boot's own stages (bootstage)", style="bold"), _bootstage(record), Text()]
     lines += [Text(line) for line in model_lines([record])]
@@ -139,6 +141,7 @@ def series(records: Sequence[BootRecord], chances: Sequence[Chance] = ()) -> Ren
         lines += [Text(), Text(f"phases of the median boot, seed {middle.seed}"), _phases(middle)]
     lines += parts_lines(records)
     lines += screen_lines(records)
+    lines += timing_lines(records)
     return Group(*lines, *foot(clock_of(records), middle.hashes))
 
 
@@ -162,6 +165,7 @@ def comparison(before: Sequence[BootRecord], after: Sequence[BootRecord], verdic
         lines.append(_side_by_side(view[: len(before)], view[len(before) :]))
     lines += parts_side_by_side(before, after)
     lines += screen_change(before, after)
+    lines += timing_change(before, after)
     lines += [Text(line) for line in model_lines([one, other])]
     if verdict:
         lines.append(Text(visible(verdict)))

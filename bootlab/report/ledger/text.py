@@ -30,8 +30,10 @@ def standings(latest: Sequence[LedgerStep], histories: Sequence[History]) -> Ren
 
 def log(history: History, steps: Sequence[LedgerStep]) -> RenderableType:
     """Return the history of one system, the latest first."""
-    rows = plain_table("date", "commit", "ready ms>", "saved ms>", "verdict", "changed", "note")
-    keep_whole(rows, rows.columns[:4])
+    timings = timing_names(history.entries)
+    felt = [f"{visible(name)} ms>" for name in timings]
+    rows = plain_table("date", "commit", "ready ms>", "saved ms>", *felt, "verdict", "changed", "note")
+    keep_whole(rows, rows.columns[: 4 + len(felt)])
     for step in reversed(steps):
         entry = step.entry
         rows.add_row(
@@ -39,6 +41,7 @@ def log(history: History, steps: Sequence[LedgerStep]) -> RenderableType:
             commit_words(entry),
             _ready(entry),
             ms(step.saved_ns, sign=True),
+            *(ms(entry.timings_ns.get(name)) for name in timings),
             verdict_words(step),
             Text(changed_words(step)),
             Text(visible(entry.note)),
@@ -57,6 +60,12 @@ def side_by_side(before: LedgerEntry, step: LedgerStep) -> RenderableType:
         rows.add_row(Text(visible(name)), ms(first_ns), ms(second_ns), saved)
     rows.add_section()
     rows.add_row("power-on to ready", _ready(before), _ready(after), ms(step.saved_ns, sign=True), style="bold")
+    if timings := timing_names([before, after]):
+        rows.add_section()
+        for name in timings:
+            first_ns, second_ns = before.timings_ns.get(name), after.timings_ns.get(name)
+            saved = ms(first_ns - second_ns, sign=True) if first_ns is not None and second_ns is not None else ""
+            rows.add_row(Text(visible(name)), ms(first_ns), ms(second_ns), saved)
     if before.events or after.events:
         rows.add_section()
         for name in dict.fromkeys([*before.events, *after.events]):
@@ -114,6 +123,11 @@ def phases_of(before: LedgerEntry, after: LedgerEntry) -> list[tuple[str, int | 
     first = {one.name: one.duration_ns for one in before.phases}
     second = {one.name: one.duration_ns for one in after.phases}
     return [(name, first.get(name), second.get(name)) for name in dict.fromkeys([*first, *second])]
+
+
+def timing_names(entries: Sequence[LedgerEntry]) -> list[str]:
+    """Return the names of the timings that any of the entries has, those of the latest first."""
+    return list(dict.fromkeys(name for entry in reversed(entries) for name in entry.timings_ns))
 
 
 def commit_words(entry: LedgerEntry) -> str:

@@ -10,6 +10,7 @@ from bootlab.experiments.trial.result import Judged, Step, TryResult
 from bootlab.report.lives.words import chance_words
 from bootlab.report.parts.figures import COUNTED, count, ms, percent, price_words, ratio_words, spread_words, visible
 from bootlab.report.parts.terminal_tables import CellBar, foot, keep_whole, plain_table
+from bootlab.report.trial.timings import timing_table
 from bootlab.report.trial.words import (
     VERDICTS,
     FileRow,
@@ -68,6 +69,7 @@ def try_result(result: TryResult) -> RenderableType:
         lines.append(_ladder(result))
         if any(step.retried for step in result.stack):
             lines.append(Text("* tried again here: alone it failed or did nothing", style="dim"))
+    lines += timing_table(result)
     if result.ablation:
         lines += [Text(), Text("ablation: each left out of the finished stack, the others left in"), _ablation(result)]
         lines += _reasons_of_ablation(result)

@@ -62,6 +62,29 @@ def test_without_one_it_is_ready_alone() -> None:
     assert judge(TECHNIQUE, before, family(900, 910, 920, facts=QUIET), wall=False).saved_ns == 100
 
 
+def felt(whole: Family, name: str, *taken_ns: int | None) -> Family:
+    """Return a family whose boots took so long for the timing `name`, members first and then null changes."""
+    told = iter(taken_ns)
+    sides = [
+        tuple(one.model_copy(update={"timings_ns": {name: next(told)}}) for one in records)
+        for records in (whole.members, whole.null)
+    ]
+    return replace(whole, members=sides[0], null=sides[1])
+
+
+def test_timings_stand_beside_what_is_judged() -> None:
+    before = felt(family(1000, 1010, 1020, facts=LOUD, null=(1005,)), "login", 500, None, 520, 530)
+    base = baseline_of(before)
+    assert (base.timings_ns, base.timing_spreads_ns) == ({"login": 510}, {"login": 30}), "the boot without it is out"
+    after = felt(family(900, 910, 920, facts=QUIET, fresh=(905, 915)), "login", 400, 401, 402)
+    judged = judge(TECHNIQUE, before, after, wall=False)
+    assert (judged.saved_ns, judged.timings_ns) == (100, {"login": 401})
+    assert finished_of(before, after, ["cmdline_quiet"]).timings_ns == {"login": 401}
+    never = felt(family(900, facts=QUIET), "login", None)
+    assert judge(TECHNIQUE, before, never, wall=False).timings_ns == {}
+    assert baseline_of(family(1000, facts=LOUD)).timings_ns == {}
+
+
 def test_ablation_says_what_putting_it_back_saves() -> None:
     whole = family(900, 910, 920, facts=QUIET, null=(905, 915))
     without = family(1020, 1030, 1040, facts=LOUD, fresh=(1025, 1035))
