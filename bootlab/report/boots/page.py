@@ -6,6 +6,7 @@ from bootlab.experiments.chance import Chance
 from bootlab.experiments.trial.result import TryResult
 from bootlab.measure.record import BootRecord, InitcallRecord
 from bootlab.measure.statistics.series import spread_ns
+from bootlab.report.boots.reads import reads_table
 from bootlab.report.boots.screen import screen_section
 from bootlab.report.boots.side_by_side import Side
 from bootlab.report.boots.timings import timing_section
@@ -104,7 +105,7 @@ def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
 def boot_page(record: BootRecord, consoles: Sequence[Console] = ()) -> str:
     """Return the page of one boot, ready or not."""
     sections = [
-        section("phases", "Where the time goes", _waterfalls([[record]]), _load_of([record])),
+        section("phases", "Where the time goes", _waterfalls([[record]]), _load_of([record]), reads_table([record])),
         timing_section([record]),
         screen_section([record]),
         section("initcalls", "Longest initcalls", _initcalls(record)) if record.initcalls else Html(),
@@ -135,7 +136,7 @@ def series_page(records: Sequence[BootRecord], consoles: Sequence[Console] = (),
         join(tag("p", caution, class_="caution", role="note") for caution in cautions),
         section("family", "Every boot", _families([("boots", "recommended", records)]),
                 members_table([(middle.system, as_members(records))], middle.clock)),
-        section("phases", "Where the time goes", _waterfalls([[middle]]), _load_of([middle]),
+        section("phases", "Where the time goes", _waterfalls([[middle]]), _load_of([middle]), reads_table([middle]),
                 lead=f"The median boot, seed {middle.seed}."),
         timing_section(records),
         screen_section(records),
@@ -162,7 +163,13 @@ def compare_page(
     groups = [("before", as_members(before)), ("after", as_members(after))]
     sections = [
         join(tag("p", caution, class_="caution", role="note") for caution in cautions),
-        section("phases", "Phase by phase", _waterfalls([before, after]), _load_of([one, other])),
+        section(
+            "phases",
+            "Phase by phase",
+            _waterfalls([before, after]),
+            _load_of([one, other]),
+            reads_table([one, other], ["before, bytes read", "after, bytes read"]),
+        ),
         section("family", "Every boot", _families(boots), members_table(groups, one.clock)),
         timing_section(before, after),
         *(screen_section([middle], side) for middle, side in ((one, "before"), (other, "after"))),

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from bootlab.errors import InputError
 from bootlab.findings.analysis import Analysis
 from bootlab.profile.tree.differential import compare_trees
+from bootlab.report.boots.reads import reads_table
 from bootlab.report.boots.side_by_side import Side
 from bootlab.report.parts.console import Console
 from bootlab.report.parts.figures import clock_of, count, ms, percent
@@ -112,7 +113,7 @@ def _sections(analysis: Analysis, consoles: Sequence[Console], files: Mapping[st
         ("flame-chart", "Flame chart", flame_chart(lanes), "The same in the order of time, with every wait."),
         ("critical-path", "Critical path", sections.critical_path(analysis.critical_path),
          f"From power-on to {goal} as one chain: what ran, and what was waited for when nothing of it could run."),
-        ("phases", "Phases", sections.phases(analysis.activity, clock), None),
+        ("phases", "Phases", join([sections.phases(analysis.activity, clock), reads_table([analysis.record])]), None),
         ("advice", "What could be removed", sections.advice(analysis.advice), None),
         *([("programs", "Before the kernel", tables.programs(analysis.activity, analysis.tree.shift),
             "Which driver, loader or stage executed what, itself and not by what it called.")]
