@@ -14,6 +14,7 @@ from bootlab.errors import BootFailed
 from bootlab.experiments.verdict import Judgement, Times, virtual_verdict, wall_verdict
 from bootlab.measure.line_and_card_cost import modelled_load_ns
 from bootlab.measure.record import BootRecord, Outcome
+from bootlab.measure.statistics.series import median_ns
 
 NULL_WORD: Final = "bootlab.null"
 """A kernel ignores words with a dot whose module it does not have, yet its boot is re-rolled by them."""
@@ -125,10 +126,15 @@ def times(records: Sequence[BootRecord]) -> list[int]:
 
 
 def timings_of(records: Sequence[BootRecord]) -> dict[str, list[int]]:
-    """Return the system's `[timings]` of the boots that have both marks of one, by name."""
+    """Return the system's `[timings]` by name, of the boots that have both marks of one: of none an empty list."""
     names = dict.fromkeys(name for record in records for name in record.timings_ns)
     every = {name: [record.timings_ns.get(name) for record in records] for name in names}
-    return {name: some for name, found in every.items() if (some := [ns for ns in found if ns is not None])}
+    return {name: [ns for ns in found if ns is not None] for name, found in every.items()}
+
+
+def median_timings(records: Sequence[BootRecord]) -> dict[str, int | None]:
+    """Return their medians; None where no boot has both marks."""
+    return {name: median_ns(found) if found else None for name, found in timings_of(records).items()}
 
 
 def _without_load(records: Sequence[BootRecord]) -> list[int]:

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from bootlab.document import Document
 from bootlab.errors import InputError
-from bootlab.experiments.family import Family, times, timings_of
+from bootlab.experiments.family import Family, median_timings, times
 from bootlab.experiments.verdict import Times
 from bootlab.ledger.commit import Commit
 from bootlab.measure.price import judged_view
@@ -87,8 +87,8 @@ class LedgerEntry(Document):
     idle_ns: Nanoseconds | None = None
     events: dict[str, int] = Field(default={}, exclude_if=lambda value: not value)
     """Exits and first touches of memory up to ready, by class, where a host model counts them."""
-    timings_ns: dict[str, _Time] = Field(default={}, exclude_if=lambda value: not value)
-    """The system's `[timings]`: medians over the seeds."""
+    timings_ns: dict[str, _Time | None] = Field(default={}, exclude_if=lambda value: not value)
+    """The system's `[timings]`: medians over the seeds; None where no boot had both marks."""
     load_ns: Nanoseconds = 0
     """Of the median boot, what loading takes by the storage model."""
     sizes: dict[str, int] = {}
@@ -174,7 +174,7 @@ def entry_of(
         instructions=record.instructions if ready else None,
         idle_ns=record.idle_ns if ready else None,
         events={name: one.count for name, one in record.charges.items()} if ready else {},
-        timings_ns={name: median_ns(found) for name, found in timings_of(family.members).items()} if ready else {},
+        timings_ns=median_timings(family.members) if ready else {},
         load_ns=record.load_ns,
         sizes=record.sizes,
         issues_ns=dict(issues_ns or {}),

@@ -1,6 +1,6 @@
 """What the user calls booted, what of it users feel, and how the booted system proves that it still does its work."""
 
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -28,6 +28,10 @@ class Booted(Part):
         return _regular_expression(value)
 
 
+# Where every boot begins; `bootlab.timeline.marks` has it for those that may know of marks.
+_POWER_ON: Final = "power_on"
+
+
 class Timing(Part):
     """A stretch of a boot that its users feel, from one mark to another: told beside ready, and judged by nobody."""
 
@@ -38,7 +42,7 @@ class Timing(Part):
 
     @model_validator(mode="after")
     def _of_two_marks(self) -> Self:
-        if self.mark == self.after:
+        if self.mark == (self.after or _POWER_ON):
             raise ValueError(f"mark and after are both {brief(self.mark)}: nothing lies between them")
         return self
 

@@ -10,6 +10,7 @@ from bootlab.experiments.family import (
     execution_judgement,
     expect_none_killed,
     judgement,
+    median_timings,
     times,
     timings_of,
 )
@@ -139,8 +140,8 @@ def baseline_of(family: Family) -> Baseline:
         instructions=record.instructions,
         idle_ns=record.idle_ns,
         spread_ns=_spread_ns(family),
-        timings_ns=_timings(family),
-        timing_spreads_ns={name: spread_ns(found) for name, found in timings_of(family.boots).items()},
+        timings_ns=median_timings(family.members),
+        timing_spreads_ns={name: spread_ns(found) for name, found in timings_of(family.boots).items() if found},
         members=[_member(item) for item in family.members],
         null_members=[_member(item, f"{NULL_WORD}={number}") for number, item in enumerate(family.null, 1)],
         phases=record.phases,
@@ -158,7 +159,7 @@ def finished_of(base: Family, family: Family, techniques: Sequence[str], failed:
         ready_ns=_ready_ns(record),
         price_ns=_price_ns(record),
         counted_ns=_counted_ns(record),
-        timings_ns=_timings(family),
+        timings_ns=median_timings(family.members),
         ratio=_total_ns(base) / _total_ns(family),
         techniques=list(techniques),
         run=record.run,
@@ -183,10 +184,6 @@ def unsteady(judged: Judged, failed: BootRecord) -> Judged:
     return judged.model_copy(update={"verdict": Verdict.BROKE_IT, "detail": detail, **figures})
 
 
-def _timings(family: Family) -> dict[str, int]:
-    return {name: median_ns(found) for name, found in timings_of(family.members).items()}
-
-
 def _failed_row(technique: Technique, verdict: Verdict, detail: str, before: Family, after: Family) -> Judged:
     failed = row(technique, verdict, detail, spread_ns=_spread_ns(before), members=after.members)
     return failed.model_copy(update=_fresh_of(before, after))
@@ -204,7 +201,7 @@ def _measured_row(technique: Technique, judgement: Judgement, effect: Effect, de
         ready_ns=_ready_ns(record),
         price_ns=_price_ns(record),
         counted_ns=_counted_ns(record),
-        timings_ns=_timings(family),
+        timings_ns=median_timings(family.members),
         saved_ns=judgement.saved_ns,
         spread_ns=judgement.spread_ns,
         verdict=judgement.verdict,

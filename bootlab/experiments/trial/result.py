@@ -70,8 +70,8 @@ class _Loaded(Document):
     """The price up to ready of the median member; None where there is no host model, or no boot was ready."""
     counted_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)
     """Its instructions and idle time alone, where it has a price."""
-    timings_ns: dict[str, int] = Field(default={}, exclude_if=lambda value: not value)
-    """The system's `[timings]`: medians of the members that have both marks. No verdict is on them."""
+    timings_ns: dict[str, int | None] = Field(default={}, exclude_if=lambda value: not value)
+    """The system's `[timings]`: medians of the members with both marks, None: of none. No verdict is on them."""
 
 
 def _judged_ns(row: _Loaded, ready_ns: int) -> int:

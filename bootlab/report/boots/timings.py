@@ -1,14 +1,14 @@
 """The stretches of a boot that its users feel (`[timings]`), as tables: of one boot, of a series, of two sides."""
 
 from collections.abc import Sequence
-from statistics import median_low
 from typing import Final
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from bootlab.experiments.family import timings_of
+from bootlab.experiments.family import median_timings, timings_of
 from bootlab.measure.record import BootRecord
+from bootlab.measure.statistics.series import median_ns
 from bootlab.report.parts.figures import ms, percent, visible
 from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Html
@@ -16,20 +16,19 @@ from bootlab.report.parts.sections import minus, section
 from bootlab.report.parts.terminal_tables import plain_table
 
 NO_VERDICT: Final = "timings say what users feel; the verdict is on power-on to ready"
-_NOT_SEEN: Final = "not seen"
+NOT_SEEN: Final = "not seen"
 
 
 def timing_lines(records: Sequence[BootRecord]) -> list[RenderableType]:
     """Return the timings of boots of one system, of several their medians; nothing for a system without any."""
-    names, found = _names(records), timings_of(records)
-    if not names:
+    found = timings_of(records)
+    if not found:
         return []
     several = len(records) > 1
     rows = plain_table("timing", "ms>", *(["shortest>", "longest>"] if several else []))
-    for name in names:
-        times = found.get(name, [])
+    for name, times in found.items():
         ends = [ms(end(times)) for end in (min, max)] if several and times else []
-        rows.add_row(Text(visible(name), overflow="fold"), _median_words(times), *ends)
+        rows.add_row(Text(visible(name), overflow="fold"), ms(median_ns(times)) if times else NOT_SEEN, *ends)
     return [Text(), *([Text("timings: medians")] if several else []), rows]
 
 
@@ -44,7 +43,7 @@ def timing_change(before: Sequence[BootRecord], after: Sequence[BootRecord]) -> 
         style = "green" if (change or 0) < 0 else "red" if (change or 0) > 0 else ""
         figures = [ms(change, sign=True), percent(change, one, sign=True)] if change is not None else ["", ""]
         shown.add_row(
-            Text(visible(name), overflow="fold"), ms(one) or _NOT_SEEN, ms(other) or _NOT_SEEN,
+            Text(visible(name), overflow="fold"), ms(one) or NOT_SEEN, ms(other) or NOT_SEEN,
             *(Text(figure, style=style) for figure in figures),
         )  # fmt: skip
     return [Text(), shown]
@@ -58,14 +57,13 @@ def timing_section(records: Sequence[BootRecord], after: Sequence[BootRecord] = 
     if after:
         columns = [Column("timing"), *(Column(name, "number") for name in ("before, ms", "after, ms", "change, ms"))]
         rows = [
-            [Cell(name), Cell(ms(one) or _NOT_SEEN), Cell(ms(other) or _NOT_SEEN),
+            [Cell(name), Cell(ms(one) or NOT_SEEN), Cell(ms(other) or NOT_SEEN),
              Cell(minus(ms(other - one, sign=True)) if one is not None and other is not None else "")]
             for name, one, other in _changes(records, after)
         ]  # fmt: skip
     else:
         columns = [Column("timing"), Column("ms", "number")]
-        found = timings_of(records)
-        rows = [[Cell(name), Cell(_median_words(found.get(name, [])))] for name in _names(records)]
+        rows = [[Cell(name), Cell(ms(taken_ns) or NOT_SEEN)] for name, taken_ns in median_timings(records).items()]
     if not rows:
         return Html()
     many = "" if len(records) == 1 else f"Medians of {len(records)} boots. "
@@ -74,18 +72,5 @@ def timing_section(records: Sequence[BootRecord], after: Sequence[BootRecord] = 
 
 
 def _changes(before: Sequence[BootRecord], after: Sequence[BootRecord]) -> list[tuple[str, int | None, int | None]]:
-    first, second = timings_of(before), timings_of(after)
-    names = [name for name in _names(before) if name in _names(after)]
-    return [(name, _median(first.get(name, [])), _median(second.get(name, []))) for name in names]
-
-
-def _names(records: Sequence[BootRecord]) -> list[str]:
-    return list(dict.fromkeys(name for record in records for name in record.timings_ns))
-
-
-def _median(times: Sequence[int]) -> int | None:
-    return median_low(times) if times else None
-
-
-def _median_words(times: Sequence[int]) -> str:
-    return ms(_median(times)) or _NOT_SEEN
+    first, second = median_timings(before), median_timings(after)
+    return [(name, first[name], second[name]) for name in first if name in second]

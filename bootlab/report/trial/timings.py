@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from bootlab.experiments.trial.result import TryResult
-from bootlab.report.boots.timings import NO_VERDICT
+from bootlab.report.boots.timings import NO_VERDICT, NOT_SEEN
 from bootlab.report.parts.figures import ms, visible
 from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Html
@@ -43,11 +43,11 @@ def timing_table(result: TryResult) -> list[RenderableType]:
         return []
     shown = plain_table("technique", *(f"{visible(name)} ms>" for name in base.timings_ns))
     keep_whole(shown, shown.columns[1:])
-    shown.add_row("baseline", *(ms(taken) for taken in base.timings_ns.values()), style="bold")
+    shown.add_row("baseline", *(ms(taken) or NOT_SEEN for taken in base.timings_ns.values()), style="bold")
     moves = [ms(base.timing_spreads_ns.get(name)) for name in base.timings_ns]
     shown.add_row("moves by, for no reason", *moves, style="dim")
     for one in rows:
-        saved = [ms(one.saved_ns[name]) or "not seen" for name in base.timings_ns]
+        saved = [ms(one.saved_ns[name]) or NOT_SEEN for name in base.timings_ns]
         shown.add_row(Text(visible(one.name), overflow="fold"), *saved)
     return [Text(), Text(_TITLE), shown]
 
@@ -60,7 +60,7 @@ def timings_of_page(result: TryResult) -> Html:
         return Html()
     columns = [Column("technique", "code"), *(Column(f"{name}, ms", "number") for name in base.timings_ns)]
     cells = [
-        [Cell("baseline"), *(Cell(ms(taken)) for taken in base.timings_ns.values())],
+        [Cell("baseline"), *(Cell(ms(taken) or NOT_SEEN) for taken in base.timings_ns.values())],
         [Cell("moves by, for no reason"), *(Cell(ms(base.timing_spreads_ns.get(name))) for name in base.timings_ns)],
         *([Cell(one.name), *(_saved(one.saved_ns[name]) for name in base.timings_ns)] for one in rows),
     ]
@@ -68,14 +68,17 @@ def timings_of_page(result: TryResult) -> Html:
 
 
 def _saved(saved_ns: int | None) -> Cell:
-    return Cell("not seen" if saved_ns is None else minus(ms(saved_ns)))
+    return Cell(NOT_SEEN if saved_ns is None else minus(ms(saved_ns)))
 
 
 def _rows(result: TryResult) -> Iterator[TimingRow]:
     base = result.baseline.timings_ns
 
-    def saved(now: dict[str, int]) -> dict[str, int | None]:
-        return {name: before - now[name] if name in now else None for name, before in base.items()}
+    def saved(now: dict[str, int | None]) -> dict[str, int | None]:
+        pairs = {name: (before, now.get(name)) for name, before in base.items()}
+        return {
+            name: one - other if one is not None and other is not None else None for name, (one, other) in pairs.items()
+        }
 
     for one in in_order(result.alone):
         if one.saved_ns is not None:
