@@ -39,7 +39,13 @@ from bootlab.findings.audit.services import (
     list_needless,
 )
 from bootlab.findings.audit.udev import find_bad_rules, find_forking_rules, find_settle_waits, find_uevents
-from bootlab.techniques.cmdline.audit_findings import ARCHIVE_MODULES, IDLE_MODULES, MODPROBE_UNITS, NEEDLESS_UNITS
+from bootlab.techniques.cmdline.audit_findings import (
+    ARCHIVE_MODULES,
+    GOAL_UNIT,
+    IDLE_MODULES,
+    MODPROBE_UNITS,
+    NEEDLESS_UNITS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +150,8 @@ def audit(evidence: AuditedBoot, run: str = "") -> Audit:
         MODPROBE_UNITS: list_modprobe_units(evidence),
         NEEDLESS_UNITS: list_needless(evidence),
     }
+    if facts[NEEDLESS_UNITS] and evidence.goal is not None:
+        facts[GOAL_UNIT] = [evidence.goal]
     return Audit(
         system=record.system,
         total_ns=evidence.costs.until_ns,

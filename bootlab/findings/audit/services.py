@@ -23,6 +23,7 @@ _WAITERS: Final = frozenset(
     "systemd-networkd-wait-online nm-online ifupdown-wait-online wait-for-ll6.sh settle-dad.sh wait-online.sh".split()
 )
 """Programs that do nothing but wait for a network."""
+_LATER: Final = "userspace_units_late"
 _LEAST_LOST_NS: Final = 1_000_000
 
 
@@ -130,7 +131,8 @@ def find_needless_units(evidence: AuditedBoot) -> Finding | None:
         sum(found.values(), TaskCost()),
         [Item(what=name, cost_ns=cost.ns, detail=paths[name]) for name, cost in found.items()],
         technique=evidence.technique("cmdline_units_masked", {NEEDLESS_UNITS: " ".join(units)}),
-        by_hand=f"start them after the goal: After={evidence.goal}.service in a drop-in of each; bootlab-init does so",
+        by_hand=f"start them after the goal: {_LATER} has After= of {evidence.goal}.service in a drop-in of each; "
+        "bootlab-init does so by itself",
     )
 
 
@@ -177,7 +179,8 @@ def find_parallel_losses(evidence: AuditedBoot) -> Finding | None:
         TaskCost(lost_ns),
         items,
         technique=evidence.technique("cmdline_units_masked", {NEEDLESS_UNITS: " ".join(list_needless(evidence))}),
-        by_hand=f"start those after the goal: After={evidence.goal}.service in a drop-in of each; bootlab-init does so",
+        by_hand=f"start those after the goal: {_LATER} has After= of {evidence.goal}.service in a drop-in of each; "
+        "bootlab-init does so by itself",
     )
 
 

@@ -16,6 +16,8 @@ ARCHIVE_MODULES = "audit_archive_modules"
 NEEDLESS_UNITS = "audit_needless_units"
 """Services that the boot's goal needs neither directly nor through others, as `bootlab audit` found."""
 
+GOAL_UNIT = "audit_goal_unit"
+"""The boot's goal, a service, for which they are not needed."""
 MODPROBE_UNITS = "audit_modprobe_units"
 """Modules that a unit modprobe@NAME.service of systemd's was started for."""
 

@@ -194,8 +194,8 @@ DISTRIBUTION_2008 = PublishedTable(
         PublishedRow(
             "display manager before the boot is over",
             "none",
-            (),
-            "no technique: the order of units is the system's; bootlab-init starts the goal first ([init.md](init.md))",
+            ("userspace_units_late",),
+            caveat="bootlab-init starts the goal first by itself: [init.md](init.md)",
         ),
         PublishedRow(
             "parallel init by LSB headers",
@@ -223,8 +223,8 @@ DISTRIBUTION_2008 = PublishedTable(
         PublishedRow(
             "harddrake out of the parallel init",
             "-3 s",
-            (),
-            '`bootlab audit` names such units: "slower in parallel than alone" ([auditing.md](auditing.md))',
+            ("cmdline_units_masked", "userspace_units_late"),
+            caveat='`bootlab audit` names such units: "slower in parallel than alone"',
         ),
         PublishedRow("dkms out of the parallel init", "-2 to -4 s", (), "as harddrake"),
         PublishedRow("readahead beside parallel init", "longer", (), "the next row's came after it"),
@@ -241,8 +241,8 @@ DISTRIBUTION_2008 = PublishedTable(
         PublishedRow(
             "services late, when nothing reads, of a comment",
             "none",
-            (),
-            "bootlab-init's `defer`: behind the goal, however idle the machine ([init.md](init.md))",
+            ("userspace_units_late",),
+            caveat="bootlab-init's `defer` puts them behind the goal: [init.md](init.md)",
         ),
         PublishedRow(
             "an image of hibernation at every boot, of a comment",

@@ -1,0 +1,113 @@
+"""Services that the goal does not need, behind it and when the machine is idle; in systems that systemd starts."""
+
+from typing import Final
+
+from bootlab.system import System
+from bootlab.techniques.changes.root_files import expect_no_files, with_root_files
+from bootlab.techniques.cmdline.audit_findings import GOAL_UNIT, NEEDLESS_UNITS
+from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
+from bootlab.techniques.model.published import CROZAT_2008, Published, none_published
+from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
+
+LATE: Final = "units_late"
+"""The fact that the gate prints as it opens: which of the services were not active yet."""
+GATE: Final = "/etc/bootlab/late"
+UNIT: Final = "/etc/systemd/system/bootlab-late.service"
+_PROGRAM: Final = """# Says which services are yet to come, and ends when the machine has little to do:
+# for nine tenths of half a second no processor ran and no disk was waited for. It tries for a minute.
+late=
+while read -r line; do
+	case $line in
+	Id=*) unit=${line#Id=} ;;
+	ActiveState=active) ;;
+	ActiveState=*) late="$late ${unit%.service}" ;;
+	esac
+done <<END
+$(systemctl show -p Id -p ActiveState UNITS)
+END
+echo "bootlab: fact FACT$late" >/dev/console
+for _ in $(seq 120); do
+	read -r _ user nice system idle disk _ </proc/stat
+	sleep 0.5
+	read -r _ user2 nice2 system2 idle2 disk2 _ </proc/stat
+	all=$((user2 + nice2 + system2 + idle2 + disk2 - user - nice - system - idle - disk))
+	[ $all -gt 0 ] && [ $(((idle2 - idle) * 10)) -ge $((all * 9)) ] && exit 0
+done
+"""
+_SERVICE: Final = f"""[Unit]
+Description=Waits until the goal is up and the machine has little to do
+After=%s.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+TimeoutStartSec=120
+ExecStart=/bin/sh {GATE}
+"""
+_BEHIND: Final = "[Unit]\nWants=bootlab-late.service\nAfter=bootlab-late.service\n"
+
+
+def _files(measured: Measured) -> dict[str, str]:
+    """Return the gate and a drop-in for each service that waits for it; empty where no audit said which."""
+    units, goal = measured.facts.get(NEEDLESS_UNITS, "").split(), measured.facts.get(GOAL_UNIT, "")
+    if not units or not goal:
+        return {}
+    names = [f"{unit}.service" for unit in units]
+    return {
+        GATE: _PROGRAM.replace("UNITS", " ".join(names)).replace("FACT", LATE),
+        UNIT: _SERVICE % goal,
+        **{f"/etc/systemd/system/{name}.d/90-bootlab-late.conf": _BEHIND for name in names},
+    }
+
+
+def _applies(system: System, measured: Measured) -> str | None:
+    files = _files(measured)
+    if not files:
+        return "no audit said which units the goal does not need: bootlab try --audit RUN, of bootlab audit"
+    if NEEDLESS_UNITS in measured.facts and (mask := _masked(system, measured)):
+        return f"the command line masks {mask}, so nothing is left to start later"
+    return expect_no_files(system, files)
+
+
+def _masked(system: System, measured: Measured) -> str:
+    words = system.kernel.cmdline.split()
+    found = [f"{unit}.service" for unit in measured.facts[NEEDLESS_UNITS].split()]
+    return ", ".join(name for name in found if f"systemd.mask={name}" in words)
+
+
+def _come_later(after: Evidence, before: Evidence) -> Effect:
+    late = after.facts.get(LATE)
+    if late is None or LATE in before.facts:
+        return Effect.NOT_SHOWN
+    return Effect.PROVEN if late else Effect.NONE
+
+
+TECHNIQUES = (
+    Technique(
+        name="userspace_units_late",
+        text=Text(
+            summary="starts those services that the goal of the audited boot does not need behind it, and when idle",
+            mechanism=(
+                "A service that the goal does not wait for takes the processor and the disk from those that it does. "
+                "Each is ordered behind a unit that comes after the goal's and ends when the machine has little to do: "
+                "a login window that waits for its user is such a time."
+            ),
+            cost=(
+                "they come seconds later: who asks one of them at once finds nobody; a machine that is never idle "
+                "starts them after a minute"
+            ),
+            risk=Risk.FUNCTION,
+            published=(
+                none_published(f"comments to {CROZAT_2008}: services one by one, when no disk is waited for"),
+                Published("3 s for harddrake and 2 to 4 s for dkms, moved out of the parallel start", CROZAT_2008),
+            ),
+        ),
+        change=Change(
+            Layer.USERSPACE,
+            f"After=bootlab-late.service in a drop-in of each, and {UNIT}",
+            lambda system, measured: with_root_files(system, _files(measured)),
+            _applies,
+        ),
+        proof=Proof(_come_later),
+    ),
+)

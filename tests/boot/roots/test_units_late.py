@@ -1,0 +1,42 @@
+"""A Debian whose services that the goal does not need are started behind it: later, and all of them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bootlab.build.workshop import Workshop
+from bootlab.measure.boot import boot
+from bootlab.measure.prepare import prepare
+from bootlab.sources import EXAMPLES
+from bootlab.system import Check, read_system
+from bootlab.techniques.changes.root_files import with_root_files
+from bootlab.techniques.cmdline.audit_findings import GOAL_UNIT, NEEDLESS_UNITS
+from tests.techniques.asking import NOTHING, applied
+
+pytestmark = [pytest.mark.boot, pytest.mark.network]
+
+AUDITED = replace(NOTHING, facts={NEEDLESS_UNITS: "cron rsyslog", GOAL_UNIT: "nginx"})
+PROBES = {
+    "/etc/systemd/system/told.service": """[Unit]
+After=cron.service rsyslog.service
+
+[Service]
+Type=oneshot
+ExecStart=/bin/sh -c 'echo bootlab: fact came $$(systemctl is-active cron rsyslog) >/dev/console'
+""",
+    "/etc/systemd/system/multi-user.target.d/probes.conf": "[Unit]\nWants=told.service\n",
+}
+
+
+def test_services_come_behind_the_goal_and_none_is_left_out(shop: Workshop, tmp_path: Path) -> None:
+    system = applied("userspace_units_late", read_system(EXAMPLES / "distribution/on-disk.toml"), AUDITED)
+    both = Check(console=r"bootlab: fact came \w", deadline_s=600)
+    (tmp_path / "boot").mkdir()
+    told = with_root_files(system, PROBES).model_copy(update={"check": both})
+    record = boot(prepare(shop, told), tmp_path / "boot")
+    console = (tmp_path / "boot/console.log").read_text()
+    assert record.outcome.value == "ready", f"{record.detail}\n{console[-4000:]}"
+    assert record.facts["units_late"].split() == ["cron", "rsyslog"], "neither was up as nginx was"
+    assert record.facts["came"].split() == ["active", "active"]
+    assert console.index("bootlab: check ok") < console.index("bootlab: fact came"), "the goal was not held up"
