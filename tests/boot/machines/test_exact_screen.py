@@ -131,6 +131,33 @@ def test_a_login_that_is_refused_is_a_failed_check_with_its_picture(shop: Worksh
     assert last.mark == "password"
 
 
+def last_picture(record: BootRecord, mark: str | None = None) -> Image.Image:
+    """Return the last picture of a mark, without one the last of all."""
+    assert record.screen is not None
+    found = [one for one in record.screen.pictures if mark is None or one.mark == mark]
+    with Image.open(Path(record.run) / max(found, key=lambda one: one.t_ns).file) as picture:
+        return picture.convert("RGB")
+
+
+def test_a_service_that_fails_is_a_failed_check_with_what_it_left_on_the_screen(shop: Workshop, tmp_path: Path) -> None:
+    failing = ("cryptomgr.notests", "cryptomgr.notests service=false")
+    film = ("[screen.marks.window]", "[screen]\nfilm_ms = 50\n[screen.marks.window]")
+    record = boot_once(screen_work(tmp_path / "system", failing, film), shop, tmp_path / "1")
+    assert record.outcome is Outcome.CHECK_FAILED and "the service" in record.detail
+    assert "rest" not in record.marks
+    assert colours(last_picture(record)) > colours(last_picture(record, "answers")), "red, below what was typed"
+
+
+def test_a_screen_saver_that_is_sooner_than_the_rest_shows_in_its_picture(shop: Workshop, tmp_path: Path) -> None:
+    """The console goes blank a second behind the last key; a rest of two seconds is one of a black screen."""
+    blank = ("cryptomgr.notests", "cryptomgr.notests consoleblank=1")
+    system = screen_work(tmp_path / "system", blank, ("quiet_ms = 300", "quiet_ms = 2000"))
+    record = boot_once(system, shop, tmp_path / "1")
+    assert record.outcome is Outcome.READY, record.detail
+    assert len(colours(last_picture(record, "rest"))) == 1 < len(colours(last_picture(record, "window")))
+    assert record.marks["rest"] - record.marks["password"] > 500_000_000
+
+
 def test_a_screen_that_is_never_painted_is_never_ready(shop: Workshop, tmp_path: Path) -> None:
     system = screen_work(tmp_path / "system", ("colours = 3", "colours = 200"), ("deadline_s = 240", "deadline_s = 45"))
     record = boot_once(system, shop, tmp_path / "1")
