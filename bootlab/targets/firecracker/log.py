@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from bootlab.importers.vmm.firecracker_log import guest_boot_of, stamped
+from bootlab.system.part import EXPLAINED, brief
 
 TIME_ZONE: Final = {"TZ": "UTC0"}
 """Its stamps are local time: with this in its environment they are UTC."""
@@ -24,6 +25,7 @@ _EPOCH_NS: Final = 719_163 * 86_400 * 1_000_000_000
 _TOOK: Final = re.compile(r"'(?P<what>[\w ]{1,40})' VMM action took (?P<us>\d{1,12}) us")
 _LATEST_NS: Final = 2_000_000_000
 _MOST_BYTES: Final = 16 << 20
+_LONGEST_ROW: Final = 64 << 10
 
 
 class LogPipe:
@@ -53,9 +55,11 @@ class LogPipe:
                 room = max(0, _MOST_BYTES - len(self.text))
                 self.text += data[:room]
                 self.dropped += len(data[room:])
-                *rows, self._rest = (self._rest + data).split(b"\n")
+                *rows, rest = (self._rest + data).split(b"\n")
+                # A row that does not end is no row: what comes of it is kept in `text` alone.
+                self._rest = rest[:_LONGEST_ROW]
                 for row in rows:
-                    self._take(row.decode(errors="replace"))
+                    self._take(row[:_LONGEST_ROW].decode(errors="replace"))
 
     def step_ns(self, name: str) -> int | None:
         """Return when a step was, on the monotonic clock; None before it is told.
@@ -75,10 +79,10 @@ class LogPipe:
 
     @property
     def last_errors(self) -> str:
-        """Return the last rows of its log that tell of an error, as one line."""
+        """Return the last rows of its log that tell of an error, as one line; of a long one its beginning and its end."""
         rows = self.text.decode(errors="replace").splitlines()
         told = [row.partition("] ")[2] or row for row in rows if ":ERROR" in row.partition("] ")[0]]
-        return " / ".join(told[-3:])
+        return " / ".join(brief(row, EXPLAINED) for row in told[-3:])
 
     def close(self) -> None:
         """Take the last that came, and read no more."""

@@ -91,3 +91,10 @@ def test_a_firecracker_that_has_ended_keeps_nobody_busy(tmp_path: Path) -> None:
 
     # In a storm a machine that ended early stands there until the last one is up.
     assert asyncio.run(follow()) <= 2
+
+
+def test_a_row_without_an_end_takes_no_more_memory_than_is_kept_and_says_no_more_than_is_read(tmp_path: Path) -> None:
+    long = "x" * 60_000
+    log, _ = read_rows(tmp_path, "2026-01-01T00:00:00.0 [bootlab:main:ERROR] ", *[long] * 20, "the end\n", "more")
+    assert len(log._rest) == len("more") and len(log.text) > 1_200_000 and log.dropped == 0
+    assert len(log.last_errors) < 1100 and log.last_errors.endswith("the end")
