@@ -79,7 +79,7 @@ class LogPipe:
 
     @property
     def last_errors(self) -> str:
-        """Return the last rows of its log that tell of an error, as one line; of a long one its beginning and its end."""
+        """Return the last rows of its log that tell of an error, as one line; of a long one both its ends."""
         rows = self.text.decode(errors="replace").splitlines()
         told = [row.partition("] ")[2] or row for row in rows if ":ERROR" in row.partition("] ")[0]]
         return " / ".join(brief(row, EXPLAINED) for row in told[-3:])
