@@ -213,6 +213,17 @@ class VmmRecord(Document):
         return sum(step.duration_ns for step in self.launch)
 
 
+class WakeRecord(Document):
+    """How long a device took to wake, by the kernel's own trace events of its driver's callbacks, added up.
+
+    Devices wake at the same time, so these are no parts of a sum.
+    """
+
+    device: str
+    driver: str
+    duration_ns: Nanoseconds
+
+
 class PowerOnRecord(Document):
     """What a boot found as it was switched on, and what was wrong with that."""
 
@@ -224,6 +235,10 @@ class PowerOnRecord(Document):
     """What it went on from, as the guest says: its root in `kept-ram` or on `disk`, or its hibernation `image`."""
     refused: str | None = None
     """Why it did not take what it found, as the guest says; None where it did."""
+    devices: list[WakeRecord] = Field(default=[], exclude_if=lambda value: not value)
+    """Of a suspended machine with `power_on.devices`: what took longest to wake first."""
+    devices_untold: str = Field(default="", exclude_if=lambda value: not value)
+    """What of them is not told, and why; empty where all is, and where none was asked for."""
 
 
 class BootRecord(Document):

@@ -28,7 +28,14 @@ from bootlab.measure.record import (
     StageRecord,
     VmmRecord,
 )
-from bootlab.measure.waking import counted_from_wake, is_waking, marks_of_waking, phases_of_waking
+from bootlab.measure.waking import (
+    counted_from_wake,
+    is_waking,
+    marks_of_waking,
+    phases_of_waking,
+    untold_of,
+    wakes_of,
+)
 from bootlab.profile.asked.marks import INITCALL, marks_looked_for
 from bootlab.profile.recorded.disk_requests import REQUESTS, disk_use, read_disk_requests
 from bootlab.profile.recorded.trace import DISKS, READS, SCREEN, TRAPS, PluginTrace, Stamp
@@ -263,6 +270,8 @@ def _power_on_record(system: System, facts: Mapping[str, str]) -> PowerOnRecord 
         fault_file=asked.fault_file,
         source=facts.get("root_source", image),
         refused=facts.get("kept_ram_refused", facts.get("hibernation_refused")),
+        devices=wakes_of(facts) if asked.devices else [],
+        devices_untold=untold_of(facts) if asked.devices else "",
     )
 
 

@@ -1,14 +1,22 @@
 """What the record of a machine that wakes has otherwise than that of a boot: times since the wake, marks and phases."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from bootlab.measure.record import PhaseRecord
+from bootlab.measure.record import PhaseRecord, WakeRecord
 from bootlab.profile.recorded.trace import PluginTrace
 from bootlab.system import PowerOnKind, System
 from bootlab.timeline import marks as m
 
+_WOKE: Final = re.compile(r"(?P<us>\d{1,15}) (?P<device>\S+) (?P<driver>.+)")
+"""The value of a fact `wake.NUMBER` (guest/sleep/main.c)."""
+_LOST: Final = (
+    "events that the kernel had no room for",
+    "devices of which there were too many",
+    "lines not understood",
+)
 _PHASES: Final = (
     ("firmware", m.WAKE, m.KERNEL_WAKES),
     ("kernel and devices", m.KERNEL_WAKES, m.WOKE),
@@ -48,3 +56,29 @@ def phases_of_waking(marks: Mapping[str, int]) -> list[PhaseRecord]:
         for name, start, end in phases
         if start in marks and end in marks
     ]
+
+
+def wakes_of(facts: Mapping[str, str]) -> list[WakeRecord]:
+    """Return how long each device took to wake, as the guest told, the longest first; what it told of none is none."""
+    found = [_WOKE.fullmatch(value) for name, value in facts.items() if name.startswith("wake.")]
+    wakes = [
+        WakeRecord(device=one["device"], driver=one["driver"], duration_ns=int(one["us"]) * 1000)
+        for one in found
+        if one is not None
+    ]
+    return sorted(wakes, key=lambda one: (-one.duration_ns, one.device))
+
+
+def untold_of(facts: Mapping[str, str]) -> str:
+    """Return what of its devices a guest that was asked did not tell, in one line; empty where that is nothing."""
+    if "wake_untold" in facts:
+        return f"the kernel notes no such events: {facts['wake_untold']}"
+    if "wake_rest" not in facts:
+        return "the machine did not come to tell of them"
+    told = []
+    rest = facts["wake_rest"].split()
+    if len(rest) == 2 and all(word.isdecimal() for word in rest) and int(rest[0]):
+        told.append(f"{rest[0]} devices more, {int(rest[1]) / 1000:.3f} ms together")
+    lost = facts.get("wake_lost", "").split()
+    told += [f"{number} {what}" for number, what in zip(lost, _LOST, strict=False) if number != "0"]
+    return "; ".join(told)

@@ -115,6 +115,9 @@ class PowerOn(Part):
     )
     """The file of the root in which `file-bit` turns a bit: the lowest of its first byte."""
 
+    devices: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Of a suspended machine: tell how long each device took to wake. Noting it takes time, so `woke` comes later."""
+
     @property
     def finds(self) -> bool:
         """Return whether a boot before has to leave something."""
@@ -123,7 +126,9 @@ class PowerOn(Part):
     @property
     def sleep_words(self) -> str:
         """Return the words that have a guest suspend itself when it is ready (guest/sleep/main.c); none for others."""
-        return "bootlab.sleep=mem" if self.kind is PowerOnKind.SUSPENDED else ""
+        if self.kind is not PowerOnKind.SUSPENDED:
+            return ""
+        return "bootlab.sleep=mem bootlab.sleep.devices" if self.devices else "bootlab.sleep=mem"
 
     @model_validator(mode="after")
     def _fault_of_kind(self) -> Self:
@@ -133,6 +138,8 @@ class PowerOn(Part):
                 raise ValueError(
                     f'fault = "{self.fault.value}" is of kind {" and ".join(kinds)}, and kind is "{self.kind.value}"'
                 )
+        if self.devices and self.kind is not PowerOnKind.SUSPENDED:
+            raise ValueError(f'devices = true is of kind "{PowerOnKind.SUSPENDED.value}": no other wakes its devices')
         if (self.fault is Fault.FILE_BIT) != (self.fault_file is not None):
             raise ValueError('fault_file names the file of fault = "file-bit", and one needs the other')
         return self

@@ -21,13 +21,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "devices.h"
 #include "mark.h"
 #include "note.h"
 #include "shared/files.h"
 
 /* Of the swap header: what it was before an image came, and what it is (kernel/power/swap.c). */
 enum { PAGE = 4096, SIGNATURE = 10, BEFORE_AT = PAGE - 2 * SIGNATURE, SIGNATURE_AT = PAGE - SIGNATURE, SEED = 64 };
-enum { EXIT_FAILED = 1, EXIT_USE = 2, TRIES = 500, TRY_NS = 20000000, DEVICE_MAX = 64, WORDS = 4096 };
+enum { EXIT_FAILED = 1, EXIT_USE = 2, TRIES = 500, TRY_NS = 20000000, DEVICE_MAX = 64, WORDS = 4096, TOLD = 48, LEAST_US = 100 };
 
 static const char IMAGE[SIGNATURE + 1] = "S1SUSPEND";
 
@@ -38,6 +39,7 @@ static const char help[] =
 	"\n"
 	"  bootlab.sleep=disk:DEVICE   hibernate into the swap area on DEVICE\n"
 	"  bootlab.sleep=mem           suspend to RAM\n"
+	"  bootlab.sleep.devices       and say how long each device took to wake (the kernel's trace events)\n"
 	"\n"
 	"  resume DEVICE   in the initramfs, before anything is mounted: go on from the image on DEVICE, if there is one\n"
 	"\n"
@@ -261,18 +263,48 @@ static int hibernate(const char *device)
 	return 0;
 }
 
+/* Every line takes time on a serial console: the longest are named, the rest is counted. */
+static void tell_devices(void)
+{
+	static struct wakes wakes;
+	uint64_t lost, rest_us = 0;
+	int r = devices_end(&wakes, &lost);
+	size_t told = 0;
+
+	if (r) {
+		printf("bootlab: fact wake_untold %s\n", strerror(-r));
+		return;
+	}
+	for (; told < wakes.n && told < TOLD && wakes.list[told].us >= LEAST_US; told++) {
+		const struct wake *wake = &wakes.list[told];
+
+		printf("bootlab: fact wake.%zu %llu %s %s\n", told, (unsigned long long)wake->us, wake->device, wake->driver);
+	}
+	for (size_t i = told; i < wakes.n; i++)
+		rest_us += wakes.list[i].us;
+	printf("bootlab: fact wake_rest %zu %llu\n", wakes.n - told, (unsigned long long)rest_us);
+	if (lost || wakes.left_out || wakes.broken)
+		printf("bootlab: fact wake_lost %llu %u %u\n", (unsigned long long)lost, wakes.left_out, wakes.broken);
+}
+
 static int suspend(void)
 {
-	int r = file_write("/sys/power/mem_sleep", "deep");
+	char none[DEVICE_MAX];
+	bool devices = read_word("bootlab.sleep.devices", none, sizeof none);
+	int r = file_write("/sys/power/mem_sleep", "deep"), untold = 0;
 
 	/* A kernel without that file knows no other way; one that refuses the word would only idle. */
 	if (r && r != -ENOENT)
 		return fail("S3 (deep)", r);
+	if (devices && (untold = devices_begin()))
+		printf("bootlab: fact wake_untold %s\n", strerror(-untold));
 	make_mark("suspending");
 	r = file_write("/sys/power/state", "mem");
 	if (r)
 		return fail("the kernel", r);
 	make_mark("woke");
+	if (devices && !untold)
+		tell_devices();
 	return 0;
 }
 

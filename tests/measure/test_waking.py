@@ -1,6 +1,6 @@
 """The record of a machine that wakes: counted from the wake, without what was before; and one that never woke."""
 
-from bootlab.measure.waking import counted_from_wake, marks_of_waking, phases_of_waking
+from bootlab.measure.waking import counted_from_wake, marks_of_waking, phases_of_waking, untold_of, wakes_of
 from bootlab.profile.recorded.trace import parse_trace
 from bootlab.system import System
 
@@ -46,3 +46,23 @@ def test_phases_end_where_it_came_to() -> None:
     idle = {"wake": 0, "woke": 40}
     assert [(one.name, one.duration_ns) for one in phases_of_waking(idle)] == [("firmware, kernel and devices", 40)]
     assert marks_of_waking({"power_on": 0, "start_kernel": 10}) == {"power_on": 0, "start_kernel": 10}
+
+
+def test_devices_are_told_the_longest_first() -> None:
+    facts = {"wake.0": "63190 0000:00:02.0 e1000e", "wake.1": "296120 1-1 usb", "wake.2": "7 serio0 i8042 kbd",
+             "wake.3": "soon 1-2 usb", "wake_rest": "187 190"}  # fmt: skip
+    assert [(one.device, one.driver, one.duration_ns) for one in wakes_of(facts)] == [
+        ("1-1", "usb", 296_120_000),
+        ("0000:00:02.0", "e1000e", 63_190_000),
+        ("serio0", "i8042 kbd", 7_000),
+    ]
+    assert wakes_of({}) == []
+
+
+def test_what_is_not_told_of_devices_is_said() -> None:
+    assert untold_of({"wake_rest": "0 0"}) == ""
+    assert untold_of({"wake_rest": "187 190"}) == "187 devices more, 0.190 ms together"
+    lost = untold_of({"wake_rest": "0 0", "wake_lost": "12 0 3"})
+    assert lost == "12 events that the kernel had no room for; 3 lines not understood"
+    assert untold_of({"wake_untold": "No such file or directory"}).startswith("the kernel notes no such events")
+    assert untold_of({}) == "the machine did not come to tell of them"

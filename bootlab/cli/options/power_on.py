@@ -10,13 +10,15 @@ from bootlab.system import Fault, PowerOn, PowerOnKind, System
 from bootlab.system.complaint import complaints
 
 _KINDS = ", ".join(PowerOnKind)
+_DEVICES = "devices"
 PowerOnWords = Annotated[
     str | None,
     typer.Option(
         "--power-on",
         metavar="KIND[:FAULT[:FILE]]",
         help=f"What the machine finds as it is switched on: {_KINDS}; and what is wrong with that "
-        f"(docs/persistence.md): {', '.join(Fault)}. "
+        f"(docs/persistence.md): {', '.join(Fault)}; {PowerOnKind.SUSPENDED.value}:{_DEVICES} tells how long each "
+        "device takes to wake. "
         "[default: power_on of the system file, else cold]",
         autocompletion=lambda incomplete: [kind.value for kind in PowerOnKind if kind.value.startswith(incomplete)],
     ),
@@ -33,7 +35,9 @@ def with_power_on(system: System, words: str | None) -> System:
     kind, _, rest = words.partition(":")
     fault, _, path = rest.partition(":")
     given: dict[str, object] = {"kind": kind, **({"fault_file": path} if path else {})}
-    if fault:
+    if fault == _DEVICES and kind == PowerOnKind.SUSPENDED:
+        given["devices"] = True
+    elif fault:
         given["fault"] = fault
     try:
         asked = PowerOn.model_validate(given)

@@ -57,6 +57,8 @@ def boot(record: BootRecord) -> RenderableType:
         lines.append(Text(visible(power_on_words(record.power_on))))
     if record.phases:
         lines.append(_phases(record))
+    if record.power_on is not None:
+        lines += _wakes(record.power_on)
     if record.read_up_to:
         read = (f"{visible(name)} {count(size)}" for name, size in record.read_up_to.items())
         lines.append(Text(f"bytes read up to other marks: {', '.join(read)}"))
@@ -85,6 +87,18 @@ def power_on_words(power_on: PowerOnRecord) -> str:
     if power_on.source is not None:
         words += f"; {sources.get(power_on.source, power_on.source)}"
     return words if power_on.refused is None else f"{words}; refused: {power_on.refused}"
+
+
+def _wakes(power_on: PowerOnRecord) -> list[RenderableType]:
+    """Return how long each device took to wake; nothing where nobody asked."""
+    lines: list[RenderableType] = []
+    if power_on.devices:
+        rows = plain_table("device that woke", "driver", "ms>")
+        for one in power_on.devices:
+            rows.add_row(visible(one.device), Text(visible(one.driver), overflow="fold"), ms(one.duration_ns))
+        lines = [rows, Text("devices wake at the same time: their times are no parts of a sum", style="dim")]
+    untold = power_on.devices_untold
+    return [*lines, Text(f"devices not told of: {visible(untold)}")] if untold else lines
 
 
 def _price_line(price: PriceRecord) -> str:

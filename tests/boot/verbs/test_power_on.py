@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from bootlab.sources import EXAMPLES
+
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
 COMMON = """
@@ -100,11 +102,15 @@ compression = "none"
 Boot = Callable[..., dict[str, Any]]
 
 
-def boots_of(folder: Path) -> Boot:
+def boots_of(folder: Path, runs: Path | None = None) -> Boot:
     def boot(name: str, power_on: str, *words: str) -> dict[str, Any]:
         argv = [sys.executable, "-m", "bootlab", "boot", folder / f"{name}.toml", "--power-on", power_on, *words]
         done = subprocess.run(
-            [*argv, "--json", "--runs", folder / "runs"], capture_output=True, text=True, check=False, timeout=900
+            [*argv, "--json", "--runs", runs or folder / "runs"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=900,
         )
         assert "Traceback" not in done.stderr and done.stdout, done.stderr
         record: dict[str, Any] = json.loads(done.stdout)
@@ -234,3 +240,16 @@ def test_a_suspended_machine_is_timed_from_its_wake(suspender: Boot) -> None:
     assert "power_on" not in marks and "start_kernel" not in marks, "what was before the wake is no part of it"
     assert sum(phase["duration_ns"] for phase in one["phases"]) == marks["ready"]
     assert (marks, one["instructions"]) == (again["marks"], again["instructions"])
+
+
+def test_each_device_of_a_suspended_machine_says_how_long_it_took(tmp_path: Path) -> None:
+    """A keyboard on USB is reset as it wakes, and its port waited for; which of it all is in the record."""
+    boot = boots_of(EXAMPLES / "persistence", tmp_path / "runs")
+    plain, told = (boot("suspended-devices", kind) for kind in ("suspended", "suspended:devices"))
+    assert plain["outcome"] == told["outcome"] == "ready"
+    assert "devices" not in plain["power_on"] and "devices_untold" not in plain["power_on"]
+    taken = {one["driver"]: one["duration_ns"] for one in reversed(told["power_on"]["devices"])}
+    woke_ns = plain["marks"]["woke"]
+    assert {"usb", "e1000e", "xhci_hcd"} <= set(taken) and woke_ns / 4 < taken["usb"] < woke_ns
+    assert "events that" not in told["power_on"]["devices_untold"] and "lines" not in told["power_on"]["devices_untold"]
+    assert woke_ns < told["marks"]["woke"] < 1.05 * woke_ns, "to note it all takes little"
