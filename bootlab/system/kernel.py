@@ -75,7 +75,10 @@ class Kernel(Part):
     @model_validator(mode="after")
     def _one_source(self) -> Self:
         if sum(one is not None for one in (self.image, self.package, self.build)) != (not self.installed):
-            raise ValueError("give exactly one of image (a path), package (a Debian package) and build (from source)")
+            raise ValueError(
+                "give exactly one of image (a path), package (a Debian package) and build (from source); or "
+                "installed = true, for the kernel that an [image] or a board has"
+            )
         if self.suite is not None and self.package is None:
             raise ValueError("suite says where package comes from; there is no package")
         return self

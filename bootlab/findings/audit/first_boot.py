@@ -16,6 +16,7 @@ _GROWERS: Final = re.compile(
     r"growpart|sfdisk|sgdisk|parted|partx|resize2fs|xfs_growfs|btrfs|systemd-growfs|systemd-makefs|systemd-repart"
 )
 _SOURCES: Final = re.compile(r"^datasource_list\s*:\s*\[([^\]]*)\]", re.MULTILINE)
+_TECHNIQUES: Final = ("userspace_cloud_init_one_source", "userspace_cloud_init_late", "userspace_cloud_init_once")
 _IN_VAIN: Final = re.compile(
     r"Calling '(?:(http[^']*)|None)' failed(?:[^\n]*?host='([^']+)', port=(\d+)[^\n]*?with url: (\S+))?"
 )
@@ -51,7 +52,7 @@ def find_cloud_init(evidence: AuditedBoot) -> Finding | None:
         Item(what=f"asked {url} in vain", detail=f"{count} times")
         for url, count in _in_vain(evidence.console).most_common()
     ]
-    named = [name for name in ("userspace_cloud_init_late", "userspace_cloud_init_once") if evidence.technique(name)]
+    named = [name for name in _TECHNIQUES if evidence.technique(name)]
     return finding(
         "cloud-init",
         f"cloud-init ran {len(stages)} times before ready",
@@ -97,6 +98,7 @@ def find_disk_growth(evidence: AuditedBoot) -> Finding | None:
         f"{len(found)} programs grew a partition or a file system, or looked whether they have to",
         sum((costs.cost(family) for family in families.values()), TaskCost()),
         items,
+        technique=evidence.technique("userspace_cloud_init_no_growth"),
         by_hand="an image that is as large as its disk; growpart: {mode: off} and resize_rootfs: false in "
         "/etc/cloud/cloud.cfg.d, or resize_rootfs: noblock, which does it behind the boot",
     )

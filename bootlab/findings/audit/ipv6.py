@@ -67,6 +67,7 @@ def find_address_waits(evidence: AuditedBoot) -> Finding | None:
         f"for {together / 1e6:.1f} ms of that. {len(asked)} times a router was asked for",
         TaskCost(idle_ns=together),
         items,
+        technique=evidence.technique("userspace_ipv6_dad_none"),
         by_hand="net.ipv6.conf.default.dad_transmits = 0 and router_solicitation_delay = 0 where no two machines can "
         "have one address; LinkLocalAddressing=no, or no IPv6 at all (ipv6.disable=1), where nobody uses it",
     )

@@ -44,6 +44,7 @@ def find_idle_units(evidence: AuditedBoot) -> Finding | None:
         "that what these say does not mix with a prompt",
         cost,
         items,
+        technique=evidence.technique("userspace_getty_at_once"),
         by_hand="Type=simple in a drop-in of each: serial-getty@.service.d, getty@.service.d",
     )
 

@@ -102,6 +102,7 @@ def find_online_waits(evidence: AuditedBoot) -> Finding | None:
         f"{len(waits)} programs waited {lasted / 1e6:.1f} ms for the network to be up",
         sum((costs.cost([one.task]) for one in waits), TaskCost()),
         items,
+        technique=evidence.technique("userspace_online_unawaited"),
         by_hand="RequiredForOnline=no of interfaces that nobody waits for; no After= and Wants= of "
         "network-online.target in what listens on every address; mask the unit where nobody needs it",
     )

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from bootlab.system import System
+from bootlab.techniques.changes.root_files import with_root_files
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.published import none_published
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
@@ -12,6 +14,10 @@ _SAYS = r"Cloud-init v\. "
 _RUNS, _FINISHED = re.compile(rf"{_SAYS}\S+ running"), re.compile(rf"{_SAYS}\S+ finished")
 _SSHD = re.compile(r"Started (?:\x1b\[[\d;]*m)?ssh\.service")
 _RSA = re.compile(r"Generating public/private rsa")
+_FOUND = re.compile(rf"{_SAYS}\S+ finished.*Datasource DataSource(\w+)")
+"""The name of the class, which is that of the list and where it looks: Ec2Local, NoCloudNet."""
+_IN_VAIN = re.compile(r"Calling '(?:http[^']*|None)' failed")
+_GREW = re.compile(r"EXT4-fs \(\S+\): resized filesystem to \d+")
 _MANUAL = "cloud-init's documentation, boot stages and ssh module"
 
 KEY_TYPES = {
@@ -39,13 +45,14 @@ ONCE = {
         "[Service]\nExecStartPost=/bin/touch /etc/cloud/cloud-init.disabled\n"
     ),
 }
+# The last list that is read counts: files of cloud.cfg.d in the order of their names.
+_SOURCE_FILE = "/etc/cloud/cloud.cfg.d/99-bootlab-source.cfg"
+NO_GROWTH = {
+    "/etc/cloud/cloud.cfg.d/90-bootlab-no-growth.cfg": "growpart: {mode: 'off'}\nresize_rootfs: false\n",
+}
 
 
 def _with_files(files: Mapping[str, str]) -> Change:
-    def apply(system: System, measured: Measured) -> System:
-        assert system.image is not None
-        return system.with_part("image", files={**system.image.files, **files})
-
     def applies(system: System, measured: Measured) -> str | None:
         if system.image is None:
             return "the system boots no disk image ([image])"
@@ -59,7 +66,59 @@ def _with_files(files: Mapping[str, str]) -> Change:
             return "a first boot runs cloud-init: image.life = 2 is a later one"
         return None
 
-    return Change(Layer.USERSPACE, f"image.files: {', '.join(files)}", apply, applies)
+    return Change(
+        Layer.USERSPACE,
+        f"image.files: {', '.join(files)}",
+        lambda system, measured: with_root_files(system, files),
+        applies,
+    )
+
+
+def _source(console: str) -> str | None:
+    """Return which data source cloud-init found, by its name in datasource_list; None where it does not say."""
+    found = _FOUND.search(console)
+    return found[1].removesuffix("Local").removesuffix("Net") if found is not None else None
+
+
+def _with_source(system: System, measured: Measured) -> System:
+    source = _source(measured.console)
+    assert source is not None
+    listed = source if source == "None" else f"{source}, None"
+    return with_root_files(system, {_SOURCE_FILE: f"datasource_list: [ {listed} ]\n"})
+
+
+def _asks_in_vain(system: System, measured: Measured) -> str | None:
+    if system.image is None:
+        return "the system boots no disk image ([image])"
+    if _SOURCE_FILE in system.image.files:
+        return "image.files has this file already"
+    if not _IN_VAIN.search(measured.console):
+        return "the console of the baseline boot tells of no data source that cloud-init asked in vain"
+    if _source(measured.console) is None:
+        return "the baseline boot ended before cloud-init said which data source it found: a check waits for that"
+    return None
+
+
+def _asks_no_more(after: Evidence, before: Evidence) -> Effect:
+    if len(_IN_VAIN.findall(after.console)) >= len(_IN_VAIN.findall(before.console)) > 0:
+        return Effect.NONE
+    found = _source(after.console)
+    is_same = found is not None and found == _source(before.console)
+    return Effect.PROVEN if is_same and not _IN_VAIN.search(after.console) else Effect.NOT_SHOWN
+
+
+def _grew(system: System, measured: Measured) -> str | None:
+    why = _with_files(NO_GROWTH).applies(system, measured)
+    if why is None and not _GREW.search(measured.console):
+        return "the kernel of the baseline boot tells of no file system that grew"
+    return why
+
+
+def _grows_no_more(after: Evidence, before: Evidence) -> Effect:
+    if _GREW.search(after.console):
+        return Effect.NONE
+    # It would have grown before cloud-init's last words.
+    return Effect.PROVEN if _GREW.search(before.console) and _FINISHED.search(after.console) else Effect.NOT_SHOWN
 
 
 def _waits_no_more(after: Evidence, before: Evidence) -> Effect:
@@ -126,6 +185,43 @@ TECHNIQUES = (
         ),
         change=_with_files(LATE),
         proof=Proof(_waits_no_more),
+    ),
+    Technique(
+        name="userspace_cloud_init_no_growth",
+        text=Text(
+            summary="leaves the root's partition and file system as large as the image was made",
+            mechanism=(
+                "On every boot cloud-init runs growpart and resize2fs; where the disk is larger than its image the "
+                "first one writes the partition table anew, which udev hears of, and the other has the kernel make "
+                "and write the metadata of each group of blocks that is new."
+            ),
+            cost="the rest of a larger disk is not used: for images that are as large as their disks are to be",
+            risk=Risk.FUNCTION,
+            published=(none_published("cloud-init's documentation, growpart and resizefs modules"),),
+        ),
+        change=replace(_with_files(NO_GROWTH), applies=_grew),
+        proof=Proof(_grows_no_more),
+    ),
+    Technique(
+        name="userspace_cloud_init_one_source",
+        text=Text(
+            summary="lists the one data source that cloud-init finds, so that it asks no other in vain",
+            mechanism=(
+                "cloud-init asks each data source of its list in turn whether it is there. One that it asks over the "
+                "network answers after a timeout, and then again: a minute or two by default, with the network, the "
+                "keys and sshd behind it."
+            ),
+            cost="the image works in that cloud alone; in another its cloud-init gets no data, so no keys and no users",
+            risk=Risk.FUNCTION,
+            published=(none_published("cloud-init's documentation, datasource_list"),),
+        ),
+        change=Change(
+            Layer.USERSPACE,
+            f"image.files: {_SOURCE_FILE}, with the source that the baseline boot found",
+            _with_source,
+            _asks_in_vain,
+        ),
+        proof=Proof(_asks_no_more),
     ),
     Technique(
         name="userspace_cloud_init_once",

@@ -7,9 +7,13 @@ from pathlib import Path
 from bootlab.sources import EXAMPLES
 from bootlab.system import DiskImage, System, read_system
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured
-from bootlab.techniques.userspace.cloud_init import LATE, TECHNIQUES
+from bootlab.techniques.userspace.cloud_init import LATE, NO_GROWTH, TECHNIQUES
+from tests.techniques.asking import ALL, applied, why_not
 
-ED25519, LATER, ONCE = TECHNIQUES
+ED25519, LATER, ONCE = (ALL[f"userspace_cloud_init_{what}"] for what in ("ed25519", "late", "once"))
+SOURCE, GROWTH = "userspace_cloud_init_one_source", "userspace_cloud_init_no_growth"
+VAIN = "cloud-init[201]: url_helper.py[WARNING]: Calling 'http://10.0.2.2/id' failed [0/2s]: refused\n"
+GREW = "[    9.115310] EXT4-fs (vda1): resized filesystem to 489979\n"
 RUNS = "[  5.1] cloud-init[200]: Cloud-init v. 22.4.2 running 'init-local' at Thu. Up 5 seconds.\n"
 KEYS = "cloud-init[201]: Generating public/private rsa key pair.\n"
 SSHD = "[  OK  ] Started \x1b[0;1;39mssh.service\x1b[0m - OpenBSD Secure Shell server.\n"
@@ -43,7 +47,7 @@ def test_each_applies_to_an_image_whose_console_tells_of_cloud_init() -> None:
     plain = read_system(EXAMPLES / "debian-cloud.toml")
     for one in TECHNIQUES:
         assert "no disk image" in str(one.change.applies(plain, measured()))
-        assert "tells of no cloud-init" in str(one.change.applies(image_system(), measured("login:")))
+        assert "tells of no " in str(one.change.applies(image_system(), measured("login:")))
     assert ED25519.change.applies(image_system(), measured()) is None
 
 
@@ -60,6 +64,31 @@ def test_files_of_several_stand_beside_each_other() -> None:
 def test_only_a_later_boot_can_do_without_it() -> None:
     assert "image.life = 2" in str(ONCE.change.applies(image_system(), measured()))
     assert ONCE.change.applies(image_system(life=2), measured()) is None
+
+
+def test_the_source_that_was_found_is_listed_alone() -> None:
+    assert "asked in vain" in why_not(SOURCE, image_system(), measured(FIRST))
+    assert "a check waits for that" in why_not(SOURCE, image_system(), measured(RUNS + VAIN))
+    for found, listed in (("NoCloudNet", "NoCloud, None"), ("Ec2Local", "Ec2, None"), ("None", "None")):
+        changed = applied(SOURCE, image_system(), measured(RUNS + VAIN + FINISHED.replace("NoCloud", found)))
+        assert changed.image is not None and [*changed.image.files.values()] == [f"datasource_list: [ {listed} ]\n"]
+    prove = ALL[SOURCE].proof.prove
+    before = boot(RUNS + VAIN + FINISHED)
+    assert prove(boot(FIRST), before) is Effect.PROVEN and prove(before, before) is Effect.NONE
+    assert prove(boot(RUNS), before) is Effect.NOT_SHOWN, "it ended before its last words"
+    other = boot(FIRST.replace("DataSourceNoCloud", "DataSourceNone"))
+    assert prove(other, before) is Effect.NOT_SHOWN, "it found no data, and is another instance now"
+
+
+def test_a_root_that_grew_is_left_as_it_is() -> None:
+    assert "no file system that grew" in why_not(GROWTH, image_system(), measured(FIRST))
+    assert "no disk image" in why_not(GROWTH, read_system(EXAMPLES / "debian-cloud.toml"))
+    changed = applied(GROWTH, image_system(), measured(RUNS + GREW))
+    assert changed.image is not None and changed.image.files == NO_GROWTH
+    prove = ALL[GROWTH].proof.prove
+    before = boot(RUNS + GREW + FINISHED)
+    assert prove(boot(FIRST), before) is Effect.PROVEN and prove(before, before) is Effect.NONE
+    assert prove(boot(RUNS), before) is Effect.NOT_SHOWN, "it ended before it would have grown"
 
 
 def test_keys_of_rsa_are_made_no_more() -> None:
