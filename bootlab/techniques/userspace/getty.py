@@ -1,4 +1,4 @@
-"""Login prompts: when systemd runs the program that writes one."""
+"""Login prompts: when systemd runs the program that writes one, and what it asks the terminal before."""
 
 import re
 from typing import Final
@@ -13,6 +13,11 @@ _SIMPLE: Final = "[Service]\nType=simple\n"
 AT_ONCE: Final = {
     f"/etc/systemd/system/{unit}.service.d/90-bootlab-at-once.conf": _SIMPLE for unit in ("getty@", "serial-getty@")
 }
+SIZE: Final = {
+    "/etc/systemd/system/serial-getty@.service.d/90-bootlab-size.conf": "[Service]\nTTYRows=24\nTTYColumns=80\n"
+}
+ASKS_SIZE: Final = re.compile(r"\x1b\[32766;32766H\x1b\[6n")
+"""systemd asks a terminal how large it is: where is the cursor, after it was sent far away? (257, terminal-util.c)"""
 _COLOUR: Final = re.compile(r"\x1b\[[\d;]*m")
 _STARTED: Final = re.compile(r"Started serial-getty@")
 _PROMPT: Final = re.compile(r"^\S+ login: ", re.MULTILINE)
@@ -47,6 +52,21 @@ def _waits_for_few(after: Evidence, before: Evidence) -> Effect:
     return Effect.NONE if new >= old else Effect.NOT_SHOWN
 
 
+def _is_asked(system: System, measured: Measured) -> str | None:
+    if (why := expect_no_files(system, SIZE)) is not None:
+        return why
+    if not ASKS_SIZE.search(measured.console):
+        return "the console of the baseline boot shows no terminal that is asked for its size"
+    return None
+
+
+def _is_told(after: Evidence, before: Evidence) -> Effect:
+    if ASKS_SIZE.search(after.console):
+        return Effect.NONE
+    shown = ASKS_SIZE.search(before.console) and _jobs_before_prompt(after.console) is not None
+    return Effect.PROVEN if shown else Effect.NOT_SHOWN
+
+
 TECHNIQUES = (
     Technique(
         name="userspace_getty_at_once",
@@ -71,5 +91,26 @@ TECHNIQUES = (
             _applies,
         ),
         proof=Proof(_waits_for_few),
+    ),
+    Technique(
+        name="userspace_tty_size_told",
+        text=Text(
+            summary="tells systemd how large the serial line's terminal is, which it asks nobody then",
+            mechanism=(
+                "systemd 257 writes a serial terminal's reset and asks it by escape sequences where the cursor "
+                "is, so as to know its size, before it runs the prompt's program. Where nobody is at the other end, or "
+                "somebody who only reads, it waits a third of a second for each answer."
+            ),
+            cost="a terminal of another size than 24 lines of 80 columns is used in part, until the shell asks it",
+            risk=Risk.FUNCTION,
+            published=(none_published("systemd 257, systemd.exec(5): TTYRows=, TTYColumns="),),
+        ),
+        change=Change(
+            Layer.USERSPACE,
+            f"files of the root: {', '.join(SIZE)}",
+            lambda system, measured: with_root_files(system, SIZE),
+            _is_asked,
+        ),
+        proof=Proof(_is_told),
     ),
 )

@@ -76,9 +76,10 @@ def _write_system(image: Path, path: Path) -> None:
     path.write_text(path.read_text().replace("[network]\n", parts, 1))
 
 
-def test_each_planted_loss_is_named_from_one_boot(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suite", ["bookworm", "trixie"])
+def test_each_planted_loss_is_named_from_one_boot(suite: str, tmp_path: Path) -> None:
     image, system = tmp_path / "planted.img", tmp_path / "planted.toml"
-    packages = ["--packages", "cloud-init,cloud-guest-utils"]
+    packages = ["--suite", suite, "--packages", "cloud-init,cloud-guest-utils"]
     _bootlab("build", "image", *packages, "--first-boot-clean", "--menu", "2", "-o", image, "--json")
     # A disk that is larger than its image: what grows it has something to do.
     os.truncate(image, 2 * GIB)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from bootlab.techniques.model.evidence import Effect, Evidence
-from bootlab.techniques.userspace.getty import AT_ONCE
+from bootlab.techniques.userspace.getty import AT_ONCE, SIZE
 from tests.techniques.asking import ALL, NOTHING, applied, why_not
 from tests.techniques.userspace.test_cloud_init import image_system
 
@@ -38,3 +38,18 @@ def test_its_prompt_comes_before_what_it_waited_for() -> None:
     assert prove(boot(STARTED + JOB * 3 + PROMPT), before) is Effect.NOT_SHOWN, "a few less may be chance"
     assert prove(boot(STARTED + JOB), before) is Effect.NOT_SHOWN, "no prompt, no evidence"
     assert prove(boot(STARTED + PROMPT), boot(STARTED + PROMPT)) is Effect.NOT_SHOWN
+
+
+ASKED = "\x1b[!p\x1b]104\x07\x1b[?7h\x1b[6n\x1b[32766;32766H\x1b[6n"
+
+
+def test_a_terminal_is_told_its_size_and_asked_no_more() -> None:
+    name = "userspace_tty_size_told"
+    assert "no terminal that is asked" in why_not(name, image_system(), replace(NOTHING, console=WAITED))
+    asks = STARTED + JOB + ASKED + ASKED + PROMPT
+    changed = applied(name, image_system(), replace(NOTHING, console=asks))
+    assert changed.image is not None and changed.image.files == SIZE
+    prove = ALL[name].proof.prove
+    assert prove(boot(WAITED), boot(asks)) is Effect.PROVEN
+    assert prove(boot(asks), boot(asks)) is Effect.NONE
+    assert prove(boot(STARTED + JOB), boot(asks)) is Effect.NOT_SHOWN, "it ended before it would have asked"
