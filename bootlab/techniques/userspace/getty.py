@@ -21,29 +21,34 @@ ASKS_SIZE: Final = re.compile(r"\x1b\[32766;32766H\x1b\[6n")
 _COLOUR: Final = re.compile(r"\x1b\[[\d;]*m")
 _STARTED: Final = re.compile(r"Started serial-getty@")
 _PROMPT: Final = re.compile(r"^\S+ login: ", re.MULTILINE)
+_SIGN: Final = re.compile(r"\x1b\[!p|^\S+ login: ", re.MULTILINE)
+"""The first that a getty's process does to a serial line: systemd 257 resets the terminal before it is executed."""
 _JOB: Final = re.compile(r"^(?:\[(?:  OK  |FAILED|DEPEND)\]| +Starting) ", re.MULTILINE)
 """What systemd says of a unit; a target's is one of them."""
 
 
-def _jobs_before_prompt(console: str) -> int | None:
-    """Return what systemd said between the getty's start and its prompt, in lines; None where either is not there."""
+def _jobs_before_sign(console: str) -> int | None:
+    """Return what systemd said between a getty's start and its first sign, in lines; None where there is no prompt."""
     text = _COLOUR.sub("", console)
     started = _STARTED.search(text)
-    prompt = _PROMPT.search(text, started.end()) if started else None
-    return None if started is None or prompt is None else len(_JOB.findall(text, started.end(), prompt.start()))
+    if started is None or not _PROMPT.search(text, started.end()):
+        return None
+    sign = _SIGN.search(text, started.end())
+    assert sign is not None
+    return len(_JOB.findall(text, started.end(), sign.start()))
 
 
 def _applies(system: System, measured: Measured) -> str | None:
     if (why := expect_no_files(system, AT_ONCE)) is not None:
         return why
-    waited = _jobs_before_prompt(measured.console)
+    waited = _jobs_before_sign(measured.console)
     if waited is None:
         return "the console of the baseline boot tells of no serial-getty@.service that wrote a prompt"
-    return None if waited else "the prompt of the baseline boot came right behind the start of its getty"
+    return None if waited else "the getty of the baseline boot did not wait for other jobs"
 
 
 def _waits_for_few(after: Evidence, before: Evidence) -> Effect:
-    new, old = _jobs_before_prompt(after.console), _jobs_before_prompt(before.console)
+    new, old = _jobs_before_sign(after.console), _jobs_before_sign(before.console)
     if new is None or not old:
         return Effect.NOT_SHOWN
     # Other jobs go on beside it, where there is a processor for both.
@@ -63,7 +68,7 @@ def _is_asked(system: System, measured: Measured) -> str | None:
 def _is_told(after: Evidence, before: Evidence) -> Effect:
     if ASKS_SIZE.search(after.console):
         return Effect.NONE
-    shown = ASKS_SIZE.search(before.console) and _jobs_before_prompt(after.console) is not None
+    shown = ASKS_SIZE.search(before.console) and _jobs_before_sign(after.console) is not None
     return Effect.PROVEN if shown else Effect.NOT_SHOWN
 
 
