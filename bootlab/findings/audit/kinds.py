@@ -18,7 +18,7 @@ from bootlab.findings.audit.first_boot import find_cloud_init, find_disk_growth,
 from bootlab.findings.audit.idle_priority import find_idle_locks
 from bootlab.findings.audit.ipv6 import find_address_waits, missing_calls
 from bootlab.findings.audit.legacy_ptys import find_legacy_ptys
-from bootlab.findings.audit.login import find_console_output, find_idle_units
+from bootlab.findings.audit.login import find_console_output, find_idle_units, find_size_questions
 from bootlab.findings.audit.modules import (
     find_fruitless_probes,
     find_idle_modules,
@@ -106,6 +106,7 @@ KINDS: tuple[_Kind, ...] = (
     _Kind("host keys", find_host_keys),
     _Kind("disk is grown", find_disk_growth),
     _Kind("units that wait until nothing else starts", find_idle_units, _no_files),
+    _Kind("terminals asked for their size", find_size_questions),
     _Kind("console output", find_console_output),
     _Kind("slower in parallel than alone", find_parallel_losses, _no_goal),
     _Kind("units the goal does not need", find_needless_units, _no_goal),

@@ -1,7 +1,11 @@
-"""Finds what stands before a login prompt: a unit that waits until no other starts, and a console that is written."""
+"""Finds what stands before a login prompt: a unit that waits until no other starts, a terminal that does not answer.
+
+And a console that is written.
+"""
 
 import re
 from collections.abc import Iterable
+from pathlib import PurePosixPath
 from typing import Final
 
 from bootlab.build.formats.cpio import Entry
@@ -9,12 +13,17 @@ from bootlab.findings.audit.audited_boot import AuditedBoot
 from bootlab.findings.audit.finding import Finding, Item, finding
 from bootlab.findings.audit.process_costs import TaskCost, words_of
 from bootlab.profile.tables.processes import Process
+from bootlab.profile.waits.wake_reasons import WakeKind
+from bootlab.techniques.userspace.getty import ASKS_SIZE
 
 _FOLDERS: Final = ("usr/lib/systemd/system/", "lib/systemd/system/", "etc/systemd/system/")
 """The later one's count more."""
 _TYPE: Final = re.compile(r"^Type[ \t]*=[ \t]*(\S*)", re.MULTILINE)
 _EXEC: Final = re.compile(r"^ExecStart[ \t]*=[ \t]*[-@:+!]*(\S+)", re.MULTILINE)
 _LEAST_NS: Final = 1_000_000
+_GETTYS: Final = frozenset({"agetty", "getty"})
+_ANSWER_NS: Final = 1_000_000_000
+"""systemd waits 333 ms for a terminal's answer, and 5 s for the end of all other jobs."""
 _CONSOLES: Final = (
     "univ8250_console_write", "serial8250_console_write", "pl011_console_write", "vt_console_print",
     "hvc_console_print",
@@ -46,6 +55,43 @@ def find_idle_units(evidence: AuditedBoot) -> Finding | None:
         items,
         technique=evidence.technique("userspace_getty_at_once"),
         by_hand="Type=simple in a drop-in of each: serial-getty@.service.d, getty@.service.d",
+    )
+
+
+def find_size_questions(evidence: AuditedBoot) -> Finding | None:
+    """Terminals that systemd asks for their size: where nobody answers it waits, before it executes a getty."""
+    asked = len(ASKS_SIZE.findall(evidence.console))
+    if not asked:
+        return None
+    items = []
+    for process in evidence.costs.processes.values():
+        idle_ns = _unanswered_ns(evidence, process)
+        if idle_ns:
+            items.append(Item(what=" ".join(words_of(process)), cost_ns=idle_ns))
+    return finding(
+        "terminals asked for their size",
+        f"{asked} times systemd asked a terminal where its cursor is, and had no answer in time or one that it waited "
+        "for",
+        TaskCost(idle_ns=sum(item.cost_ns or 0 for item in items)),
+        items,
+        technique=evidence.technique("userspace_tty_size_told"),
+        by_hand="TTYRows= and TTYColumns= in a drop-in of serial-getty@.service.d; systemd.tty.rows.ttyS0=24 and "
+        "systemd.tty.columns.ttyS0=80 on the command line",
+    )
+
+
+def _unanswered_ns(evidence: AuditedBoot, process: Process) -> int:
+    """Return the idle time of waits that a clock ended, before the process executed a getty."""
+    began = next((t_ns for t_ns, path in process.programs if PurePosixPath(path).name in _GETTYS), 0)
+    until_ns = evidence.costs.until_ns
+    return sum(
+        min(one.end_ns, until_ns) - one.start_ns
+        for one in evidence.costs.idles(process.task)
+        if one.start_ns < min(began, until_ns)
+        and one.wait is not None
+        and one.wait.duration_ns < _ANSWER_NS
+        and one.wait.waker is not None
+        and one.wait.waker.kind is WakeKind.TIMER
     )
 
 

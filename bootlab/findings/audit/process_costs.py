@@ -70,6 +70,10 @@ class TaskCosts:
             total += TaskCost(high - low, idle)
         return total
 
+    def idles(self, task: int) -> list[IdleStretch]:
+        """Return the idle stretches that a task's own waits are blamed for."""
+        return self._idles.get(task, [])
+
     def family(self, task: int) -> set[int]:
         """Return a task and all that it started, that these started, and so on."""
         found, left = set[int](), [task]

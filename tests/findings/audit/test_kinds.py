@@ -10,7 +10,8 @@ def test_what_was_not_there_is_said_too(evidence: AuditedBoot) -> None:
         "bootloader's menu", "work before the kernel", "delays", "devices probed for nothing",
         "modules that the kernel asks for",
         "waits for the network", "waits to be online", "IPv6 addresses", "cloud-init", "host keys", "disk is grown",
-        "units that wait until nothing else starts", "console output", "slower in parallel than alone",
+        "units that wait until nothing else starts", "terminals asked for their size", "console output",
+        "slower in parallel than alone",
         "network locks at idle priority", "legacy ptys",
     ]  # fmt: skip
     assert found.nothing == nothing

@@ -7,7 +7,7 @@ import pytest
 
 from bootlab.build.formats.cpio import Entry
 from bootlab.findings.audit.audited_boot import AuditedBoot
-from bootlab.findings.audit.login import find_console_output, find_idle_units
+from bootlab.findings.audit.login import find_console_output, find_idle_units, find_size_questions
 from bootlab.findings.audit.process_costs import TaskCosts
 from tests.findings.audit.told_boot import Story, analysis_of_the_boot
 
@@ -71,3 +71,39 @@ def test_what_the_kernel_writes_to_a_console_costs_what_it_executes_there(tmp_pa
 
 def test_a_silent_console_is_no_finding(tmp_path: Path) -> None:
     assert find_console_output(audited(tmp_path, {})) is None
+
+
+ASKS = "\x1b[!p\x1b]104\x07\x1b[?7h\x1b[6n\x1b[32766;32766H\x1b[6n"
+TIMER = "swapper/0-0;cpu_startup_entry;do_idle;asm_sysvec_apic_timer_interrupt;hrtimer_interrupt;hrtimer_wakeup"
+
+
+def tell_of_a_terminal(answers_ns: int) -> Story:
+    story = Story()
+    init = story.start(story.idler, "systemd", 1, "/sbin/init")
+    getty = story.start(init, "(agetty)", 9, "/usr/lib/systemd/systemd-executor --deserialize 9")
+    story.run(getty, 40_000)
+    story.to(story.idler)
+    story.rest(7_000_000)
+    story.wake(getty, init, "systemd-1;[user]")
+    story.run(getty, 1_000)
+    for _ in range(2):
+        story.to(story.idler)
+        story.rest(answers_ns)
+        story.wake(getty, story.idler, TIMER, 1)
+        story.run(getty, 1_000)
+    story.execute(getty, "/sbin/agetty -o - linux")
+    story.run(getty, 500_000)
+    story.mark("up")
+    story.marks["ready"] = story.t_ns
+    return story
+
+
+@pytest.mark.parametrize(("console", "answers_ns"), [(ASKS * 2, 325_000_000), ("login:", 325_000_000)])
+def test_a_terminal_that_is_asked_and_does_not_answer(console: str, answers_ns: int, tmp_path: Path) -> None:
+    (tmp_path / "console.log").write_text(console)
+    analysis = analysis_of_the_boot(tmp_path, tell_of_a_terminal(answers_ns))
+    found = find_size_questions(AuditedBoot(analysis, TaskCosts(analysis), rootfs=[]))
+    assert (found is None) == (console == "login:")
+    if found is not None:
+        assert found.cost_ns == found.idle_ns == 2 * answers_ns and found.what.startswith("2 times")
+        assert [one.what for one in found.items] == ["/sbin/agetty -o - linux"]
