@@ -15,7 +15,13 @@ _CLOUD_INIT: Final = frozenset({"cloud-init", "ds-identify"})
 _GROWERS: Final = re.compile(
     r"growpart|sfdisk|sgdisk|parted|partx|resize2fs|xfs_growfs|btrfs|systemd-growfs|systemd-makefs|systemd-repart"
 )
-_SOURCES: Final = re.compile(r"^datasource_list\s*:\s*\[([^\]]*)\]", re.MULTILINE)
+_TABLE_PROGRAMS: Final = frozenset({"sfdisk", "sgdisk", "parted", "partx"})
+_LOOKS: Final = frozenset("-l --list -d --dump -J --json -p --print print -s --show".split())
+"""Their words that change nothing."""
+_SOURCES: Final = re.compile(
+    r"^datasource_list[ \t]*:\s*(?:\[([^\]]*)\]|((?:^[ \t]*-[ \t]*\w+[^\n]*\n?)+))", re.MULTILINE
+)
+"""A list of YAML's in either form."""
 _TECHNIQUES: Final = ("userspace_cloud_init_one_source", "userspace_cloud_init_late", "userspace_cloud_init_once")
 _IN_VAIN: Final = re.compile(
     r"Calling '(?:(http[^']*)|None)' failed(?:[^\n]*?host='([^']+)', port=(\d+)[^\n]*?with url: (\S+))?"
@@ -83,7 +89,7 @@ def find_host_keys(evidence: AuditedBoot) -> Finding | None:
 def find_disk_growth(evidence: AuditedBoot) -> Finding | None:
     """Programs that grow a partition or file system to the disk's size, or look whether they have to."""
     costs = evidence.costs
-    found = _outermost(evidence, lambda one: _GROWERS.fullmatch(_program(one)) is not None)
+    found = _outermost(evidence, _grows)
     if not found:
         return None
     families = {one.task: costs.family(one.task) for one in found}
@@ -122,6 +128,15 @@ def _program(process: Process) -> str:
     return names[1] if is_script else names[0]
 
 
+def _grows(process: Process) -> bool:
+    """Say whether a process grows a partition or a file system, or looks whether it must: by its command line."""
+    program, words = _program(process), set(words_of(process)[1:])
+    if program == "btrfs":
+        # It has a program for all that it can do: udev and initramfs look for devices with it.
+        return "resize" in words
+    return _GROWERS.fullmatch(program) is not None and not (program in _TABLE_PROGRAMS and words & _LOOKS)
+
+
 def _is_cloud_init(process: Process) -> bool:
     return _program(process) in _CLOUD_INIT
 
@@ -133,7 +148,8 @@ def _stage_name(process: Process) -> str:
 
 
 def _makes_key(process: Process) -> bool:
-    return not {"-t", "-A"}.isdisjoint(words_of(process))
+    words = words_of(process)
+    return "-A" in words or "-t" in words and any("ssh_host" in word for word in words)
 
 
 def _in_vain(console: str) -> Counter[str]:
@@ -148,7 +164,8 @@ def _sources(evidence: AuditedBoot) -> tuple[str, list[str]] | None:
     """Return the data sources that the image's configuration lists, and the file that has the last word on them."""
     told: list[tuple[str, list[str]]] = []
     for path, text in sorted(_configuration(evidence)):
-        told += [(path, re.findall(r"\w+", found)) for found in _SOURCES.findall(text)]
+        for flow, block in _SOURCES.findall(text):
+            told.append((path, re.findall(r"\w+", flow) or re.findall(r"^[ \t]*-[ \t]*(\w+)", block, re.MULTILINE)))
     return told[-1] if told else None
 
 

@@ -132,7 +132,9 @@ def _idle_programs(rootfs: Iterable[Entry]) -> dict[str, str]:
             texts.setdefault(unit[: -len(".d")], []).append(((1, folder, rest), entry.data.decode(errors="replace")))
     found = {}
     for unit, parts in texts.items():
-        whole = "\n".join(text for _, text in sorted(parts))
+        # A unit's file in a later folder stands in the place of the earlier one; drop-ins come on top of either.
+        own = max((order for order, _ in parts if not order[0]), default=None)
+        whole = "\n".join(text for order, text in sorted(parts) if order[0] or order == own)
         if (_TYPE.findall(whole) or [""])[-1] == "idle":
             found.update(dict.fromkeys(_EXEC.findall(whole), unit))
     return found

@@ -1,6 +1,7 @@
 """What a cloud's image does when it boots, in a boot that is told here."""
 
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,41 @@ def test_a_boot_without_any_of_it_has_no_such_finding(tmp_path: Path) -> None:
     analysis = analysis_of_the_boot(tmp_path)
     evidence = AuditedBoot(analysis, TaskCosts(analysis))
     assert (find_cloud_init(evidence), find_host_keys(evidence), find_disk_growth(evidence)) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "grows", "makes_key"),
+    [
+        ("/usr/bin/btrfs device scan --all-devices", False, False),
+        ("/usr/bin/btrfs filesystem resize max /", True, False),
+        ("/usr/sbin/sfdisk --dump /dev/vda", False, False),
+        ("/usr/sbin/sfdisk --no-reread /dev/vda", True, False),
+        ("/usr/lib/systemd/systemd-growfs /", True, False),
+        ("/usr/bin/ssh-keygen -t ed25519 -N x -f /root/.ssh/id_ed25519", False, False),
+        ("/usr/bin/ssh-keygen -q -t rsa -f /etc/ssh/ssh_host_rsa_key", False, True),
+        ("/usr/bin/ssh-keygen -A", False, True),
+    ],
+)
+def test_a_program_of_another_image_is_known_by_what_it_is_asked_for(
+    words: str, grows: bool, makes_key: bool, tmp_path: Path
+) -> None:
+    story = Story()
+    init = story.start(story.idler, "systemd", 1, "/sbin/init")
+    one = story.start(init, words.split()[0].rpartition("/")[2], 5, words)
+    story.run(one, 30_000)
+    story.exits(one, init)
+    story.mark("up")
+    story.marks["ready"] = story.t_ns
+    analysis = analysis_of_the_boot(tmp_path, story)
+    evidence = AuditedBoot(analysis, TaskCosts(analysis))
+    assert (find_disk_growth(evidence) is not None, find_host_keys(evidence) is not None) == (grows, makes_key)
+
+
+def test_a_list_of_sources_is_read_in_either_form_of_yaml(evidence: AuditedBoot) -> None:
+    block = b"datasource_list:\n  - NoCloud  # first\n  - ConfigDrive\n- None\nother: [x]\n"
+    over_lines = b"datasource_list: [\n  Ec2,\n  None\n]\n"
+    for text, told in ((block, "NoCloud, ConfigDrive, None"), (over_lines, "Ec2, None")):
+        files = [Entry("etc/cloud/cloud.cfg", stat.S_IFREG, text)]
+        found = find_cloud_init(replace(evidence, rootfs=files))
+        assert found is not None
+        assert f"{told}: /etc/cloud/cloud.cfg" in {one.detail for one in found.items}

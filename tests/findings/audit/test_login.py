@@ -55,6 +55,8 @@ def test_a_program_that_waited_before_it_began_is_named_with_its_unit(tmp_path: 
         {UNIT: GETTY.replace(b"idle", b"simple")},
         {UNIT: GETTY, "etc/systemd/system/serial-getty@.service.d/90.conf": b"[Service]\nType=simple\n"},
         {"usr/share/doc/serial-getty@.service": GETTY},
+        # A whole unit in the place of the package's, which says nothing of its type.
+        {UNIT: GETTY, "etc/systemd/system/serial-getty@.service": GETTY.replace(b"Type=idle\n", b"")},
     ],
 )
 def test_one_of_another_type_is_no_finding(files: dict[str, bytes], tmp_path: Path) -> None:
