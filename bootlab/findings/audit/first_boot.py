@@ -24,9 +24,9 @@ _SOURCES: Final = re.compile(
 """A list of YAML's in either form."""
 _TECHNIQUES: Final = ("userspace_cloud_init_one_source", "userspace_cloud_init_late", "userspace_cloud_init_once")
 _IN_VAIN: Final = re.compile(
-    r"Calling '(?:(http[^']*)|None)' failed(?:[^\n]*?host='([^']+)', port=(\d+)[^\n]*?with url: (\S+))?"
+    r"Calling '(?:(http[^']*)|None|url)' failed(?:[^\n]*?host='([^']+)', port=(\d+)[^\n]*?with url: (\S+))?"
 )
-"""Of its url_helper.py, on the console; 22.4 has the address in what its library says alone."""
+"""Of its url_helper.py, on the console; 22.4 has the address in what its library says alone, 25.1 loses some."""
 _SOURCE_FILES: Final = re.compile(r"etc/cloud/cloud\.cfg(?:\.d/[^/]+\.cfg)?")
 
 

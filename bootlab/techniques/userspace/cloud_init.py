@@ -13,10 +13,11 @@ from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, T
 _SAYS = r"Cloud-init v\. "
 _RUNS, _FINISHED = re.compile(rf"{_SAYS}\S+ running"), re.compile(rf"{_SAYS}\S+ finished")
 _SSHD = re.compile(r"Started (?:\x1b\[[\d;]*m)?ssh\.service")
-_RSA = re.compile(r"Generating public/private rsa")
+_RSA = re.compile(r"Generating public/private rsa|cloud-init: \d+ SHA256:\S+ .*\(RSA\)")
+"""25.1, Debian 13's, no longer passes on what ssh-keygen says; each shows the fingerprints of what there is then."""
 _FOUND = re.compile(rf"{_SAYS}\S+ finished.*Datasource DataSource(\w+)")
 """The name of the class, which is that of the list and where it looks: Ec2Local, NoCloudNet."""
-_IN_VAIN = re.compile(r"Calling '(?:http[^']*|None)' failed")
+_IN_VAIN = re.compile(r"Calling '(?:http[^']*|None|url)' failed")
 _GREW = re.compile(r"EXT4-fs \(\S+\): resized filesystem to \d+")
 _MANUAL = "cloud-init's documentation, boot stages and ssh module"
 

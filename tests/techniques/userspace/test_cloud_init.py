@@ -97,6 +97,14 @@ def test_keys_of_rsa_are_made_no_more() -> None:
     assert ED25519.proof.prove(boot(RUNS), boot(FIRST)) is Effect.NOT_SHOWN, "it ended before its keys were due"
 
 
+def test_keys_of_rsa_are_seen_by_their_fingerprints_where_nothing_else_tells() -> None:
+    shown = "<14>Apr 13 19:38:35 cloud-init: {} SHA256:e2UzBcfg8urfSt68YTIvp//mWeLj root@debian ({})\n"
+    rsa, ed25519 = shown.format(3072, "RSA"), shown.format(256, "ED25519")
+    assert ED25519.proof.prove(boot(RUNS + ed25519 + FINISHED), boot(RUNS + rsa + ed25519 + FINISHED)) is Effect.PROVEN
+    assert ED25519.proof.prove(boot(RUNS + rsa + FINISHED), boot(RUNS + rsa + FINISHED)) is Effect.NONE
+    assert "userspace_cloud_init_ed25519" in str(LATER.change.applies(image_system(), measured(RUNS + rsa)))
+
+
 def test_sshd_is_started_first() -> None:
     assert LATER.proof.prove(boot(SSHD + RUNS), boot(RUNS + SSHD)) is Effect.PROVEN
     assert LATER.proof.prove(boot(RUNS + SSHD), boot(RUNS + SSHD)) is Effect.NONE
