@@ -109,13 +109,16 @@ def find_kernel_requests(evidence: AuditedBoot) -> Finding | None:
         items.setdefault(kind, []).append(_cost_and_command(evidence, call))
     # What the tests of the crypto API make of parts is asked for by name, twice each (crypto/api.c).
     tests = evidence.technique("cmdline_cryptomgr_notests") if _CRYPTO in items else None
+    # The generator of systemd 256 and later asks for AF_VSOCK, family 40.
+    vsock = any(words_of(call)[-1] == "net-pf-40" for call in calls) and evidence.technique("cmdline_ssh_auto_off")
     return finding(
         "modules that the kernel asks for",
         f"the kernel ran modprobe {len(calls)} times, each time for one name (request_module)",
         sum((cost for found in items.values() for cost, _ in found), TaskCost()),
         [_loader_item(f"{len(found)} x {kind}", found) for kind, found in items.items()],
-        technique=tests,
-        by_hand="load what is asked for before somebody asks (/etc/initramfs-tools/modules); what no module provides, "
+        technique=tests or vsock or None,
+        by_hand=(f"{vsock} for net-pf-40; " if tests and vsock else "")
+        + "load what is asked for before somebody asks (/etc/initramfs-tools/modules); what no module provides, "
         "a kernel without the option that asks does not ask for",
     )
 
