@@ -58,10 +58,11 @@ def test_a_prompt_and_sshd_wait_for_less(suite: str, shop: Workshop, tmp_path: P
     system = system_of(image, tmp_path, ("[network]\n", WAITS))
     names = ["userspace_getty_at_once", "userspace_online_unawaited", "userspace_ipv6_dad_none"]
     if suite == "trixie":
-        names.append("userspace_tty_size_told")
+        names += ["userspace_tty_size_told", "cmdline_ssh_auto_off"]
     found = tried(system, names, shop, tmp_path)
     assert {name: effect for name, (_, effect) in found.items() if name in names} == dict.fromkeys(names, Effect.PROVEN)
-    sooner = {name: "ssh" if name == "userspace_online_unawaited" else "ready" for name in names}
+    sshd = {"userspace_online_unawaited", "cmdline_ssh_auto_off"}
+    sooner = {name: "ssh" if name in sshd else "ready" for name in names}
     for name in set(names) - {"userspace_ipv6_dad_none"}:
         assert found[name][0].marks[sooner[name]] < found["plain"][0].marks[sooner[name]], name
 
