@@ -19,7 +19,8 @@ _STAMP = re.compile(r"^(?:<\d+>)?\[ *\d+\.\d+\](?:\[ *[TC]\d+\])? ?")
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-fA-F]*\d[0-9a-fA-F]*\b|\d+")
 _LONGEST: Final = 160
 KINDS: Final = (
-    ("host keys", re.compile(r"ssh_host_|host key|host keys|Generating public/private", re.IGNORECASE)),
+    # A unit's name is whole where systemd shortens its description: ssh-host-keys, Fedora's sshd-keygen@rsa.
+    ("host keys", re.compile(r"ssh_host_|host[ -]key|sshd?-?keygen|Generating public/private", re.IGNORECASE)),
     ("machine-id", re.compile(r"machine[ -]ID|Detected first boot|First Boot", re.IGNORECASE)),
     ("growfs", re.compile(r"growpart|resized filesystem|resizing filesystem|resize2fs|growfs|Grow File System", re.I)),
     ("cloud-init", re.compile(r"cloud-init|ci-info|cloud-config|Cloud-init", re.IGNORECASE)),

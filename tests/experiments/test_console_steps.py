@@ -55,6 +55,8 @@ def test_every_work_of_a_first_boot_is_known_by_its_words() -> None:
         ("EXT4-fs (vda1): resized filesystem to 524027", "growfs"),
         ("Cloud-init v. 22.4.2 running 'init-local'", "cloud-init"),
         ("Finished ssh-host-keys.service - ssh's host keys, when the machine boots first.", "host keys"),
+        ("[  OK  ] Finished ssh-host-keys.service - s…keys, when the machine boots first.", "host keys"),
+        ("         Starting sshd-keygen@rsa.service - OpenSSH rsa Server Key Generation...", "host keys"),
     ]
     for text, kind in said:
         (step,) = steps_between([(lines((1, text)), 5), ([], 5)])
