@@ -331,8 +331,8 @@ FREEBSD_2022 = PublishedTable(
         PublishedRow(
             "IPv6: random delay of a router solicitation, duplicate address detection",
             "-500 and -2000 ms",
-            ("cmdline_ipv6_disable",),
-            caveat="no IPv6 at all; `bootlab audit` has the time in which addresses were tentative",
+            ("userspace_ipv6_dad_none", "cmdline_ipv6_disable"),
+            caveat="the last is no IPv6 at all; `bootlab audit` has the time in which addresses were tentative",
         ),
         PublishedRow(
             "what a first boot does alone",
