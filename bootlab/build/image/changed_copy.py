@@ -19,6 +19,7 @@ from bootlab.build.image.efi_program import make_uki, parse_efi_program
 from bootlab.build.image.image_file import EFI, QCOW2, RAW, ImageFile, content_hash
 from bootlab.build.image.image_root import find_root, read_root
 from bootlab.build.image.kept_contents import FORMAT, ReadImage, keep_contents, load_contents
+from bootlab.build.image.overlay import write_overlay
 from bootlab.build.image.pruned_archive import prune_archive
 from bootlab.build.image.reading import ImageReader, Volume
 from bootlab.build.image.taken_out import take_out
@@ -28,7 +29,7 @@ from bootlab.errors import InputError
 from bootlab.process import run
 from bootlab.system import DiskImage
 
-_FORMAT = 2
+_FORMAT = 3
 _DEADLINE_S = 1800.0
 _STUB, _STUB_PACKAGE = "usr/lib/systemd/boot/efi/linuxx64.efi.stub", "systemd-boot-efi"
 _BOOT_PROGRAM = "EFI/BOOT/BOOTX64.EFI"
@@ -101,8 +102,7 @@ def make_changed_copy(shop: Workshop, read: ReadImage, chain: Chain, change: Loa
         changed = ImageFile(copy, RAW, copy.stat().st_size)
         keep_contents(changed, out / _CONTENTS)
         (out / _HASH).write_text(content_hash(changed))
-        argv: list[str | Path] = ["qemu-img", "convert", "-f", RAW, "-O", QCOW2, "-B", base, "-F", read.image.format]
-        run([*argv, copy, out / _OVERLAY], deadline_s=_DEADLINE_S, package="qemu-utils")
+        write_overlay(copy, read.image, out / _OVERLAY, out.parent)
 
     folder = shop.cache.make("image-changed", key, make)
     image = ImageFile(folder / _OVERLAY, QCOW2, read.image.bytes, (base, *read.image.chain))
