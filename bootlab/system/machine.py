@@ -93,6 +93,8 @@ class Machine(Part):
     """`default`, `qboot`, `ovmf` (UEFI, of Debian's package), or a path to a firmware image."""
     firmware_suite: str | None = Field(default=None, exclude_if=lambda value: value is None)
     """Debian suite of `ovmf`, by default this machine's: versions differ by seconds."""
+    secure_boot: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Of `ovmf` on q35: firmware that starts only what is signed, with Microsoft's keys, as Debian's package has it."""
     boot_menu_s: int | None = Field(default=None, ge=0, le=60, exclude_if=lambda value: value is None)
     """How long its firmware waits for a key that opens its own menu; None: it shows none."""
     options: dict[Annotated[str, WORD], Annotated[str, WORD]] = {}
@@ -137,6 +139,8 @@ class Machine(Part):
     def _firmware_of_a_suite(self) -> Self:
         if self.firmware_suite is not None and self.firmware != "ovmf":
             raise ValueError('firmware_suite says where firmware = "ovmf" comes from')
+        if self.secure_boot and (self.firmware != "ovmf" or self.type is not MachineType.Q35):
+            raise ValueError('secure_boot is of firmware = "ovmf" on "q35", which keeps its variables in SMM')
         return self
 
     @model_validator(mode="after")

@@ -287,6 +287,8 @@ class System(Part):
             raise ValueError('machine.firmware = "qboot" boots no disk')
         if self.image.loader in ("uki", "efi-stub") and machine.firmware != "ovmf":
             raise ValueError(f'image.loader = "{self.image.loader}" is started by UEFI: machine.firmware = "ovmf"')
+        if machine.secure_boot and self.image.loader is not None:
+            raise ValueError(f'image.loader = "{self.image.loader}" starts what machine.secure_boot refuses: unsigned')
         if machine.type not in (MachineType.Q35, MachineType.PC):
             raise ValueError(f'machine.type {machine.type.value!r} boots no [image]: "q35" and "pc" do')
         if self.clock.kind is ClockKind.CONSOLE:

@@ -20,6 +20,9 @@ from bootlab.system import BootFiles, System
 from bootlab.system.kernel import add_words
 
 _CODE, _VARIABLES = "usr/share/OVMF/OVMF_CODE_4M.fd", "usr/share/OVMF/OVMF_VARS_4M.fd"
+_SECURE_CODE = "usr/share/OVMF/OVMF_CODE_4M.secboot.fd"
+_SECURE_VARIABLES = "usr/share/OVMF/OVMF_VARS_4M.ms.fd"
+"""With Microsoft's keys, by which Debian's shim is signed."""
 _PACKAGE = "ovmf"
 
 
@@ -127,7 +130,8 @@ def _fetch_ovmf(shop: Workshop, system: System) -> _Firmware:
     package = packages.fetch(shop, _PACKAGE, suite, "x86_64", key="machine.firmware")
     for note in package.notes:
         shop.tell(note)
-    code, variables = package.tree / _CODE, package.tree / _VARIABLES
+    names = (_SECURE_CODE, _SECURE_VARIABLES) if system.machine.secure_boot else (_CODE, _VARIABLES)
+    code, variables = (package.tree / name for name in names)
     if not (code.is_file() and variables.is_file()):
         raise InputError(f"machine.firmware: {package.name} {package.version} has no {_CODE} with its {_VARIABLES}")
     return _Firmware(code, variables)

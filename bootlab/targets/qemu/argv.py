@@ -242,6 +242,10 @@ def _machine(system: System, wiring: Wiring) -> list[str]:
     machine, snapshot = system.machine, wiring.snapshot
     options = "".join(f",{key}={value}" for key, value in machine.options.items())
     argv = []
+    if machine.secure_boot:
+        # Only code in SMM may write to the chip with the firmware's variables.
+        options += ",smm=on"
+        argv += ["-global", "driver=cfi.pflash01,property=secure,value=on"]
     if (pages := wanted_pages(system)) is not PageSize.AUTO:
         # Both sizes are files in memory, touched when the guest touches them and never merged: only the page differs.
         # QEMU asks for huge pages everywhere, but the host gives none to a memory file (huge_pages.py).

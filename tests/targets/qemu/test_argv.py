@@ -185,6 +185,17 @@ def test_firmware_that_waits_for_a_key_a_card_without_its_rom_and_a_kernel_that_
     assert any(word.startswith("virtio-net-pci") and ",romfile=" in f"{word}," for word in argv)
 
 
+def test_secure_boot_keeps_the_firmwares_variables_in_smm() -> None:
+    given = {"name": "s", "kernel": {"installed": True}, "booted": {"console": "login:"}, "image": {"path": "disk.img"}}
+    files = FILES.model_copy(update={"disks": (), "image": Path("/i/disk.img"), "image_format": "raw"})
+    plain = System.model_validate({**given, "machine": {"type": "q35", "firmware": "ovmf"}})
+    secure = System.model_validate({**given, "machine": {"type": "q35", "firmware": "ovmf", "secure_boot": True}})
+    one, other = (qemu_argv(system, files, Wiring(Path("/s"))) for system in (plain, secure))
+    assert [word for word in other if word not in one] == [
+        "-global", "driver=cfi.pflash01,property=secure,value=on", "q35,smm=on",
+    ]  # fmt: skip
+
+
 def test_a_life_keeps_what_it_writes_and_a_later_one_begins_later() -> None:
     files = FILES.model_copy(
         update={
