@@ -90,7 +90,7 @@ class Machine(Part):
     memory_mib: int = Field(default=256, ge=16, le=1 << 20)
     vcpus: int = Field(default=1, ge=1, le=255)
     firmware: str = "default"
-    """`default`, `qboot`, `ovmf` (UEFI, of Debian's package), or a path to a firmware image."""
+    """`default`, `qboot`, `ovmf` (UEFI, of Debian's packages: OVMF, on arm64 AAVMF), or a path to a firmware image."""
     firmware_suite: str | None = Field(default=None, exclude_if=lambda value: value is None)
     """Debian suite of `ovmf`, by default this machine's: versions differ by seconds."""
     secure_boot: bool = Field(default=False, exclude_if=lambda value: not value)
@@ -213,6 +213,8 @@ class Attachment(StrEnum):
     """/dev/nvme0n1, and so on: a controller for each."""
     SCSI = "scsi"
     """/dev/sda, and so on: on one virtio controller for all."""
+    CD = "cd"
+    """A CD in a drive on a virtio SCSI controller: of an [image] that is an ISO."""
 
 
 class Disk(Part):
@@ -234,6 +236,8 @@ class Disk(Part):
     def _one_source(self) -> Self:
         if (self.path is None) == (self.size_mib is None):
             raise ValueError("give exactly one of path (an image) and size_mib (a fresh disk)")
+        if self.attach is Attachment.CD:
+            raise ValueError('attach "cd" is of an [image] that is an ISO')
         if self.filesystem == "swap" and (self.size_mib is None or self.attach is not Attachment.VIRTIO):
             raise ValueError('filesystem = "swap" is of a fresh disk, with size_mib, on virtio')
         if self.keep_writes and self.model is None:

@@ -62,6 +62,9 @@ def test_an_image_brings_its_kernel(tmp_path: Path) -> None:
             '"q35"\nsecure_boot = true',
             "secure_boot is of firmware",
         ),
+        ('"q35"\nfirmware = "ovmf"', '"virt"\narchitecture = "riscv64"\nfirmware = "ovmf"', "boots no [image]"),
+        ('"q35"\nfirmware = "ovmf"\nfirmware_suite = "trixie"', '"virt"', "arm64 boots an [image] by UEFI"),
+        ("[booted]", '[[disks]]\nsize_mib = 1\nattach = "cd"\n[booted]', 'attach "cd" is of an [image]'),
         (
             "[image]",
             'secure_boot = true\n[image]\nloader = "uki"',
