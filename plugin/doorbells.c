@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "code/instructions.h"
+#include "internals/code_page.h"
 #include "modelled_disks.h"
 #include "network/wire.h"
 #include "recording.h"
@@ -39,14 +40,44 @@ void doorbells_open(void)
 	pthread_mutex_unlock(&recording.lock);
 }
 
+/*
+ * Where QEMU's virt (arm64) has PCI's configuration space. A store to it may change the map of memory, as a device's registers are
+ * switched off to be sized, and QEMU 10.0.2 ends in iotlb_to_section() when it is asked behind one where it went: it looks for the
+ * old place in the new map. No device has a doorbell there. Other machines are told of it through ports.
+ */
+static const uint64_t VIRT_PCI_CONFIG = UINT64_C(0x4010000000), VIRT_PCI_CONFIG_SIZE = UINT64_C(256) << 20;
+
+static struct {
+	bool asked, known;
+	struct code_pages pages;
+} physical;
+
+/* The first device that firmware writes to has its own address. A kernel without one finds devices switched off, and leaves them so. */
+static bool is_pci_config(uint64_t address)
+{
+	char message[256];
+	uint64_t page;
+
+	if (recording.config.arch != ARCH_AARCH64)
+		return false;
+	if (!physical.asked) {
+		physical.asked = true;
+		physical.known = !code_pages_open(address, message, sizeof message, &physical.pages);
+	}
+	return physical.known && code_page_find(&physical.pages, address, &page) && page - VIRT_PCI_CONFIG < VIRT_PCI_CONFIG_SIZE;
+}
+
 static void on_store(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
 {
-	const struct qemu_plugin_hwaddr *at = qemu_plugin_get_hwaddr(info, address);
+	const struct qemu_plugin_hwaddr *at;
 	const char *region;
 	bool is_card, waited, rings;
 
 	(void)vcpu;
 	(void)userdata;
+	if (is_pci_config(address))
+		return;
+	at = qemu_plugin_get_hwaddr(info, address);
 	if (!at || !qemu_plugin_hwaddr_is_io(at))
 		return;
 	region = qemu_plugin_hwaddr_device_name(at);

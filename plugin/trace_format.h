@@ -13,7 +13,7 @@
  *   mark NAME ADDRESS CODE [from LOW HIGH]  NAME is the first execution of this kernel address; with `from`, the first
  *                                           one whose return address is in LOW..HIGH-1
  *   entry NAME ADDRESS CODE                 the same at a physical (identity-mapped) address congruent to ADDRESS
- *                                           modulo 2 MiB: the kernel's entry, before it has its own page tables
+ *                                           modulo 2 MiB (arm64: 64 KiB): the kernel's entry, before it has its own page tables
  *   image NAME ADDRESS CODE [after MARK]    the same at exactly this physical address; with `after`, the first one behind mark MARK,
  *                                           of whatever kind: the reset vector, say, of a machine that wakes
  *   moved NAME ADDRESS CODE                 the same at any address congruent to it modulo 4 KiB, below the kernel's: code of

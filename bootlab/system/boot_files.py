@@ -39,6 +39,8 @@ class BootFiles(Part):
     """The first bytes of the image's first sector, in hex; empty where it has no code."""
     core_code: str = ""
     """The same of GRUB's core.img, which that loads."""
+    core_at: int = 0x8000
+    """Physical address of that."""
     spl: Path | None = None
     """ELF file of the bootloader's first stage, with symbols, when it was built."""
     uboot: Path | None = None

@@ -14,7 +14,7 @@ MOST_LIVES: Final = 20
 """How many lives a disk image may have: each is a boot, and what it wrote is kept."""
 # No quotes and nothing that does not print: debugfs reads the path.
 _PLACE: Final = re.compile(r"(?:/[!#-~]+)+")
-_ATTACHED = (Attachment.VIRTIO, Attachment.NVME, Attachment.SCSI)
+_ATTACHED = (Attachment.VIRTIO, Attachment.NVME, Attachment.SCSI, Attachment.CD)
 
 
 def written_mode(content: bytes) -> int:
@@ -23,7 +23,7 @@ def written_mode(content: bytes) -> int:
 
 
 class DiskImage(Part):
-    """A disk image by path, raw or qcow2, or a unified kernel image (.efi). Never written to."""
+    """A disk image by path, raw, qcow2 or ISO, or a unified kernel image (.efi). Never written to."""
 
     path: Annotated[Path, TEXT]
     attach: Annotated[Attachment, TEXT] = Attachment.VIRTIO

@@ -90,9 +90,11 @@ class Machine(Part):
     memory_mib: int = Field(default=256, ge=16, le=1 << 20)
     vcpus: int = Field(default=1, ge=1, le=255)
     firmware: str = "default"
-    """`default`, `qboot`, `ovmf` (UEFI, of Debian's package), or a path to a firmware image."""
+    """`default`, `qboot`, `ovmf` (UEFI, of Debian's packages: OVMF, on arm64 AAVMF), or a path to a firmware image."""
     firmware_suite: str | None = Field(default=None, exclude_if=lambda value: value is None)
     """Debian suite of `ovmf`, by default this machine's: versions differ by seconds."""
+    secure_boot: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Of `ovmf` on q35: firmware that starts only what is signed, with Microsoft's keys, as Debian's package has it."""
     boot_menu_s: int | None = Field(default=None, ge=0, le=60, exclude_if=lambda value: value is None)
     """How long its firmware waits for a key that opens its own menu; None: it shows none."""
     options: dict[Annotated[str, WORD], Annotated[str, WORD]] = {}
@@ -137,6 +139,8 @@ class Machine(Part):
     def _firmware_of_a_suite(self) -> Self:
         if self.firmware_suite is not None and self.firmware != "ovmf":
             raise ValueError('firmware_suite says where firmware = "ovmf" comes from')
+        if self.secure_boot and (self.firmware != "ovmf" or self.type is not MachineType.Q35):
+            raise ValueError('secure_boot is of firmware = "ovmf" on "q35", which keeps its variables in SMM')
         return self
 
     @model_validator(mode="after")
@@ -209,6 +213,8 @@ class Attachment(StrEnum):
     """/dev/nvme0n1, and so on: a controller for each."""
     SCSI = "scsi"
     """/dev/sda, and so on: on one virtio controller for all."""
+    CD = "cd"
+    """A CD in a drive on a virtio SCSI controller: of an [image] that is an ISO."""
 
 
 class Disk(Part):
@@ -230,6 +236,8 @@ class Disk(Part):
     def _one_source(self) -> Self:
         if (self.path is None) == (self.size_mib is None):
             raise ValueError("give exactly one of path (an image) and size_mib (a fresh disk)")
+        if self.attach is Attachment.CD:
+            raise ValueError('attach "cd" is of an [image] that is an ISO')
         if self.filesystem == "swap" and (self.size_mib is None or self.attach is not Attachment.VIRTIO):
             raise ValueError('filesystem = "swap" is of a fresh disk, with size_mib, on virtio')
         if self.keep_writes and self.model is None:

@@ -287,8 +287,15 @@ class System(Part):
             raise ValueError('machine.firmware = "qboot" boots no disk')
         if self.image.loader in ("uki", "efi-stub") and machine.firmware != "ovmf":
             raise ValueError(f'image.loader = "{self.image.loader}" is started by UEFI: machine.firmware = "ovmf"')
-        if machine.type not in (MachineType.Q35, MachineType.PC):
-            raise ValueError(f'machine.type {machine.type.value!r} boots no [image]: "q35" and "pc" do')
+        if machine.secure_boot and self.image.loader is not None:
+            raise ValueError(f'image.loader = "{self.image.loader}" starts what machine.secure_boot refuses: unsigned')
+        is_arm64 = machine.type is MachineType.VIRT and machine.arch == "aarch64"
+        if is_arm64 and (machine.firmware != "ovmf" or self.image.loader not in (None, "direct")):
+            raise ValueError('arm64 boots an [image] by UEFI: machine.firmware = "ovmf", no image.loader but "direct"')
+        if not is_arm64 and machine.type not in (MachineType.Q35, MachineType.PC):
+            raise ValueError(
+                f'machine.type {machine.type.value!r} boots no [image]: "q35", "pc", and "virt" (arm64) do'
+            )
         if self.clock.kind is ClockKind.CONSOLE:
             raise ValueError('clock.kind = "console" is the clock of a real board')
 

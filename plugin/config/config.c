@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* x86-64 KASLR moves by CONFIG_PHYSICAL_ALIGN, arm64 by MIN_KIMG_ALIGN, boot loaders align to either: all are 2 MiB. */
-static const uint64_t SLIDE_GRANULE = UINT64_C(2) << 20;
+/*
+ * x86-64 KASLR moves by CONFIG_PHYSICAL_ALIGN, arm64 by MIN_KIMG_ALIGN, boot loaders align to either: all are 2 MiB. arm64's own
+ * EFI stub puts its kernel at any 64 KiB (EFI_KIMG_ALIGN), and the virtual address keeps that.
+ */
+static uint64_t slide_granule = UINT64_C(2) << 20;
 
 /* What a bootloader moves, it moves by whole pages (U-Boot, reserve_uboot()). */
 static const uint64_t PAGE = UINT64_C(1) << 12;
@@ -84,6 +87,11 @@ bool config_charges(const struct config *config)
 	return false;
 }
 
+void address_slides(enum arch arch)
+{
+	slide_granule = arch == ARCH_AARCH64 ? UINT64_C(64) << 10 : UINT64_C(2) << 20;
+}
+
 void address_split(uint64_t kernel_start)
 {
 	high_start = kernel_start;
@@ -96,7 +104,7 @@ bool address_is_high(uint64_t address)
 
 enum place probe_place(const struct probe *probe, uint64_t address, const uint64_t *slide)
 {
-	bool congruent = (address - probe->address) % SLIDE_GRANULE == 0;
+	bool congruent = (address - probe->address) % slide_granule == 0;
 
 	switch (probe->kind) {
 	case PROBE_MARK:

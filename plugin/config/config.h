@@ -230,6 +230,8 @@ const char *arch_name(enum arch arch);
 
 /* It begins at `kernel_start`. Before the first call it is at ADDRESS_HALF. */
 void address_split(uint64_t kernel_start);
+/* By which steps a kernel of this architecture may be moved. Before the first call they are of 2 MiB. */
+void address_slides(enum arch arch);
 bool address_is_high(uint64_t address);
 
 #endif

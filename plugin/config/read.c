@@ -52,6 +52,7 @@ static int read_arch(struct line *line, struct config *config)
 		if (line->n_words < 2 || strcmp(line->words[1], arch_name(arch)))
 			continue;
 		config->arch = arch;
+		address_slides(arch);
 		if (arch == ARCH_ARMV7 && line->n_words == 3) {
 			r = line_read_address(line, line->words[2], &kernel_start);
 			if (!r)

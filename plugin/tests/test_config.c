@@ -256,6 +256,7 @@ static void test_places(void)
 	const uint64_t link = 0xffffffff8304ce41, slide = 0xe400000, none = 0;
 	struct probe probe = { .kind = PROBE_MARK, .address = link };
 
+	address_slides(ARCH_X86_64);
 	/* Any 2 MiB step in the kernel's half may be the slide; afterwards there is one place only. */
 	CHECK(probe_place(&probe, link + slide, NULL) == PLACE_IF_CODE);
 	CHECK(probe_place(&probe, link, NULL) == PLACE_IF_CODE);
@@ -268,6 +269,12 @@ static void test_places(void)
 	/* arm64 slides by tens of TiB. */
 	probe.address = 0xffff8000093809f4;
 	CHECK(probe_place(&probe, 0xffff8000093809f4 + 0x384a22600000, NULL) == PLACE_IF_CODE);
+	/* Its EFI stub puts it at any 64 KiB. */
+	CHECK(probe_place(&probe, 0xffff8000093809f4 + 0x384a22650000, NULL) == PLACE_NO);
+	address_slides(ARCH_AARCH64);
+	CHECK(probe_place(&probe, 0xffff8000093809f4 + 0x384a22650000, NULL) == PLACE_IF_CODE);
+	CHECK(probe_place(&probe, 0xffff8000093809f4 + 0x384a22651000, NULL) == PLACE_NO);
+	address_slides(ARCH_X86_64);
 
 	probe = (struct probe){ .kind = PROBE_ENTRY, .address = 0xffffffff81000c43 };
 	CHECK(probe_place(&probe, 0x1000c43, NULL) == PLACE_IF_CODE);

@@ -56,6 +56,20 @@ def test_an_image_brings_its_kernel(tmp_path: Path) -> None:
         ("[image]", '[rootfs]\npath = "vmlinuz"\n[image]', "[rootfs] does not go with [image]"),
         ("[image]", "[storage]\nmb_s = 20\n[image]", "[storage] does not go with [image]"),
         ('path = "disk.qcow2"', 'path = "disk.qcow2"\nloader = "direct"\nmenu_s = 0', 'loader "direct" starts none'),
+        ('"q35"', '"pc"\nsecure_boot = true', "secure_boot is of firmware"),
+        (
+            '"q35"\nfirmware = "ovmf"\nfirmware_suite = "trixie"',
+            '"q35"\nsecure_boot = true',
+            "secure_boot is of firmware",
+        ),
+        ('"q35"\nfirmware = "ovmf"', '"virt"\narchitecture = "riscv64"\nfirmware = "ovmf"', "boots no [image]"),
+        ('"q35"\nfirmware = "ovmf"\nfirmware_suite = "trixie"', '"virt"', "arm64 boots an [image] by UEFI"),
+        ("[booted]", '[[disks]]\nsize_mib = 1\nattach = "cd"\n[booted]', 'attach "cd" is of an [image]'),
+        (
+            "[image]",
+            'secure_boot = true\n[image]\nloader = "uki"',
+            'image.loader = "uki" starts what machine.secure_boot',
+        ),
         ('firmware = "ovmf"', 'firmware = "default"', 'firmware_suite says where firmware = "ovmf" comes from'),
     ],
 )

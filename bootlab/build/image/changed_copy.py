@@ -16,7 +16,7 @@ from bootlab.build.image import loader_text
 from bootlab.build.image.boot_entry import boot_entry
 from bootlab.build.image.contents import Chain
 from bootlab.build.image.efi_program import make_uki, parse_efi_program
-from bootlab.build.image.image_file import EFI, QCOW2, RAW, ImageFile, content_hash
+from bootlab.build.image.image_file import EFI, ISO, QCOW2, RAW, ImageFile, content_hash
 from bootlab.build.image.image_root import find_root, read_root
 from bootlab.build.image.kept_contents import FORMAT, ReadImage, keep_contents, load_contents
 from bootlab.build.image.overlay import write_overlay
@@ -75,6 +75,11 @@ def make_changed_copy(shop: Workshop, read: ReadImage, chain: Chain, change: Loa
     """
     if read.image.format == EFI:
         raise InputError("image: a unified kernel image has its words in the program itself: they are not changed")
+    if read.image.format == ISO:
+        raise InputError(
+            "image: an ISO image is not written to, so nothing on it can be changed",
+            hint='image.loader = "direct" takes other words for its kernel (kernel.cmdline)',
+        )
     stub = _fetch_stub(shop, change.suite) if change.asked.loader == "uki" else None
     base = read.image.path.resolve()
     # The overlay names the image by its path.

@@ -63,10 +63,16 @@ class ImageContents(Part):
     """The first bytes of its first sector, in hex, where that has code."""
     core_code: str = ""
     """The same of GRUB's core.img, which that loads."""
+    cd_code: str = ""
+    """The first bytes of what BIOS starts from it as a CD, in hex, and those of the GRUB behind that."""
+    cd_core_code: str = ""
 
 
 def describe_partitions(contents: ImageContents) -> str:
     """Return the partitions in words, for a message."""
+    if contents.format == "iso":
+        how = ", ".join(f"El Torito for {key.upper()}" for key in sorted(contents.chains)) or "El Torito for neither"
+        return f"ISO 9660 of {contents.bytes >> 20:,} MiB, {how}"
     if not contents.scheme:
         return f"no partition table, {contents.partitions[0].kind if contents.partitions else 'nothing'} all over"
     listed = (f"partition {one.number} ({one.kind}, {one.bytes >> 20:,} MiB)" for one in contents.partitions)

@@ -3,6 +3,7 @@
 A unified kernel image is systemd's stub with a kernel, an initramfs and a command line as further sections.
 """
 
+import platform
 import re
 import struct
 from collections.abc import Mapping
@@ -113,9 +114,11 @@ def make_uki(stub: Path, parts: Mapping[str, Path], out: Path) -> None:
     program = parse_efi_program(stub.read_bytes())
     # objcopy counts from 0, and not from where the program is loaded to.
     end = program.base + program.size
-    argv: list[str | Path] = ["objcopy"]
+    foreign = program.arch == "aarch64" and platform.machine() != "aarch64"
+    objcopy = "aarch64-linux-gnu-objcopy" if foreign else "objcopy"
+    argv: list[str | Path] = [objcopy]
     for name, path in parts.items():
         end = -(-end // _SECTION_ALIGNMENT) * _SECTION_ALIGNMENT
         argv += ["--add-section", f"{name}={path}", "--change-section-vma", f"{name}={end:#x}"]
         end += path.stat().st_size
-    run([*argv, stub, out], deadline_s=_DEADLINE_S, package="binutils")
+    run([*argv, stub, out], deadline_s=_DEADLINE_S, package="binutils-aarch64-linux-gnu" if foreign else "binutils")

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bootlab.build.cache import file_sha256
 from bootlab.build.debian import packages
@@ -9,18 +10,24 @@ from bootlab.build.formats.cpio import Entry
 from bootlab.build.image.boot_entry import with_boot_entry
 from bootlab.build.image.changed_copy import LoaderChange, make_changed_copy
 from bootlab.build.image.contents import BIOS, UEFI, Chain
-from bootlab.build.image.image_file import EFI, open_image
+from bootlab.build.image.image_file import EFI, ISO, RAW, open_image
 from bootlab.build.image.image_root import read_image_root
 from bootlab.build.image.kept_contents import ReadImage, read_image
 from bootlab.build.kernel.image import extract_vmlinux, inspect
 from bootlab.build.root.initramfs import read_contents
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
-from bootlab.system import BootFiles, System
+from bootlab.system import Attachment, BootFiles, System
 from bootlab.system.kernel import add_words
 
+_AAVMF_CODE, _AAVMF_VARIABLES = "usr/share/AAVMF/AAVMF_CODE.fd", "usr/share/AAVMF/AAVMF_VARS.fd"
 _CODE, _VARIABLES = "usr/share/OVMF/OVMF_CODE_4M.fd", "usr/share/OVMF/OVMF_VARS_4M.fd"
-_PACKAGE = "ovmf"
+_SECURE_CODE = "usr/share/OVMF/OVMF_CODE_4M.secboot.fd"
+_SECURE_VARIABLES = "usr/share/OVMF/OVMF_VARS_4M.ms.fd"
+"""With Microsoft's keys, by which Debian's shim is signed."""
+_PACKAGE, _AAVMF_PACKAGE = "ovmf", "qemu-efi-aarch64"
+_CD_CORE_AT = 0x8200
+"""cdboot.img leaves out the sector that loads the rest from a disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +42,8 @@ def find_image_files(shop: Workshop, system: System) -> BootFiles:
     Raises InputError for an image that cannot boot with the system's firmware, MissingTool, Unreachable (OVMF).
     """
     read, chain = find_booted_image(shop, system)
-    direct = system.image is not None and system.image.loader == "direct"
+    assert system.image is not None
+    direct = system.image.loader == "direct"
     if direct and read.image.format == EFI:
         raise InputError(
             'image.loader: "direct": QEMU loads a unified kernel image itself already', hint="leave it out"
@@ -64,15 +72,14 @@ def find_image_files(shop: Workshop, system: System) -> BootFiles:
         initramfs=archive,
         # QEMU takes a colon in a relative path for a protocol's.
         image=read.image.path.absolute(),
-        image_format=read.image.format,
+        image_format=RAW if read.image.format == ISO else read.image.format,
         firmware=firmware.code,
         firmware_variables=firmware.variables,
         symbols=system.kernel.symbols,
         loaders=() if direct else tuple(read.file(program.file) for program in chain.programs),
         words=add_words(chain.words, system.kernel.cmdline) if direct else "",
-        boot_code="" if direct else read.contents.boot_code,
-        core_code="" if direct else read.contents.core_code,
         hashes={"image": read.sha256, **hashes},
+        **({} if direct else _bios_stages(read, system.image.attach)),
     )
 
 
@@ -84,6 +91,12 @@ def find_booted_image(shop: Workshop, system: System) -> tuple[ReadImage, Chain]
     assert system.image is not None
     read = read_image(shop, open_image(system.image.path))
     by_uefi = system.machine.firmware == "ovmf"
+    if read.contents.arch != system.machine.arch:
+        raise InputError(
+            f"image: {read.image.path}: boots {read.contents.arch}, and the machine is {system.machine.arch}",
+            hint='machine.type = "virt" is arm64, "q35" and "pc" are x86-64',
+        )
+    _expect_medium(read, system.image.attach, by_uefi)
     chain = _expect_chain(read, by_uefi)
     change = LoaderChange(system.kernel.cmdline, system.image, system.machine.firmware_suite)
     if change.is_none:
@@ -110,6 +123,25 @@ def read_booted_entries(shop: Workshop, system: System, part: str) -> tuple[Entr
     return tuple(entries)
 
 
+def _bios_stages(read: ReadImage, attach: Attachment) -> dict[str, Any]:
+    contents = read.contents
+    if attach is Attachment.CD:
+        return {"boot_code": contents.cd_code, "core_code": contents.cd_core_code, "core_at": _CD_CORE_AT}
+    return {"boot_code": contents.boot_code, "core_code": contents.core_code}
+
+
+def _expect_medium(read: ReadImage, attach: Attachment, by_uefi: bool) -> None:
+    is_iso, path = read.image.format == ISO, read.image.path
+    if attach is Attachment.CD and not is_iso:
+        raise InputError(f'image.attach = "cd": {path} is no ISO image', hint='attach = "virtio" is a disk')
+    if is_iso and attach is not Attachment.CD and not by_uefi and not read.contents.boot_code:
+        raise InputError(
+            f'image.attach = "{attach.value}": {path} is no hybrid: its first sector has no code of GRUB\'s that BIOS '
+            "could start from a disk",
+            hint='attach = "cd" is a CD',
+        )
+
+
 def _expect_chain(read: ReadImage, by_uefi: bool) -> Chain:
     chains = read.contents.chains
     chain = chains.get(UEFI if by_uefi else BIOS)
@@ -124,12 +156,17 @@ def _expect_chain(read: ReadImage, by_uefi: bool) -> Chain:
 
 def _fetch_ovmf(shop: Workshop, system: System) -> _Firmware:
     suite = system.machine.firmware_suite
-    package = packages.fetch(shop, _PACKAGE, suite, "x86_64", key="machine.firmware")
+    is_arm64 = system.machine.arch == "aarch64"
+    name = _AAVMF_PACKAGE if is_arm64 else _PACKAGE
+    package = packages.fetch(shop, name, suite, system.machine.arch, key="machine.firmware")
     for note in package.notes:
         shop.tell(note)
-    code, variables = package.tree / _CODE, package.tree / _VARIABLES
+    names = (_SECURE_CODE, _SECURE_VARIABLES) if system.machine.secure_boot else (_CODE, _VARIABLES)
+    if is_arm64:
+        names = (_AAVMF_CODE, _AAVMF_VARIABLES)
+    code, variables = (package.tree / name for name in names)
     if not (code.is_file() and variables.is_file()):
-        raise InputError(f"machine.firmware: {package.name} {package.version} has no {_CODE} with its {_VARIABLES}")
+        raise InputError(f"machine.firmware: {package.name} {package.version} has no {names[0]} with its {names[1]}")
     return _Firmware(code, variables)
 
 

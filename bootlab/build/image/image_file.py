@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from bootlab.build.image.el_torito import MAGIC, MAGIC_AT, read_boot_programs
 from bootlab.errors import InputError
 
-RAW, QCOW2, EFI = "raw", "qcow2", "efi"
+RAW, QCOW2, EFI, ISO = "raw", "qcow2", "efi", "iso"
 
 QCOW2_MAGIC = b"QFI\xfb"
 _BLOCK = 1 << 20
@@ -33,14 +34,13 @@ _OTHERS = (
     (0, b"PK\3\4", "a zip archive", "unzip {name}"),
     (0, b"\x7fELF", "an ELF file", "kernel.image in a system file takes a kernel"),
     (0x101, b"ustar", "a tar archive", "bootlab boot {name} boots the root in it, or rootfs.source of a system file"),
-    (0x8001, b"CD001", "an ISO 9660 image", "install it to a disk: bootlab boots disks, and no CDs yet"),
 )
 """Where a magic number is, the number, what such a file is, and what to do with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageFile:
-    """`format`: `raw`, `qcow2` or `efi`, a program that is no disk. `bytes`: as large as the guest's disk is."""
+    """`format`: `raw`, `qcow2`, `iso`; `efi`: a program that is no disk. `bytes`: as large as the guest's disk is."""
 
     path: Path
     format: str
@@ -60,6 +60,8 @@ def looks_like_image(path: Path) -> bool:
     except OSError:
         return False
     if head[:4] == QCOW2_MAGIC or head[:2] == b"MZ" or head[510:512] == b"\x55\xaa" or head[512:520] == b"EFI PART":
+        return True
+    if head[MAGIC_AT : MAGIC_AT + len(MAGIC)] == MAGIC:
         return True
     if any(head[at : at + len(magic)] == magic for at, magic, _, _ in _OTHERS):
         return True
@@ -81,6 +83,8 @@ def open_image(path: Path) -> ImageFile:
     for at, magic, what, hint in _OTHERS:
         if head[at : at + len(magic)] == magic:
             raise InputError(f"{path}: {what}, expected a raw or qcow2 disk image", hint=hint.format(name=path.name))
+    if head[MAGIC_AT : MAGIC_AT + len(MAGIC)] == MAGIC:
+        return _open_iso(path, size)
     if head[:2] == b"MZ" and head[510:512] != b"\x55\xaa":
         return ImageFile(path, EFI, size)
     if not any(head):
@@ -89,6 +93,17 @@ def open_image(path: Path) -> ImageFile:
             hint="bootlab build image makes one that boots",
         )
     return ImageFile(path, RAW, size)
+
+
+def _open_iso(path: Path, size: int) -> ImageFile:
+    try:
+        with path.open("rb") as file:
+            read_boot_programs(file, size)
+    except InputError as error:
+        whole = "cut off" in error.message or "damaged" in error.message
+        hint = "copy or download it again" if whole else "bootlab boots CDs that have a boot catalogue (El Torito)"
+        raise InputError(f"{path}: {error.message}", hint=hint) from error
+    return ImageFile(path, ISO, size)
 
 
 def _follow_chain(path: Path, head: bytes) -> tuple[tuple[Path, ...], int]:

@@ -21,7 +21,7 @@ from bootlab.build.image.efi_program import make_uki
 from bootlab.build.image.fat import make_fat
 from bootlab.build.image.image_file import QCOW2, RAW
 from bootlab.build.image.partitions import BIOS_BOOT, ESP, LINUX_ROOT_X86_64, SECTOR, Partition, gpt_tables
-from bootlab.build.image.recipe import COMMANDS, CORE, PACKAGES, ImageRecipe, Loader
+from bootlab.build.image.recipe import COMMANDS, CORE, PACKAGES, SHIM_PACKAGES, ImageRecipe, Loader
 from bootlab.build.image.root_files import ESP_GRUB_CFG, ESP_SERIAL, kernel_words, lay_files
 from bootlab.build.root.file_tree import FileTree
 from bootlab.build.workshop import Workshop
@@ -35,6 +35,8 @@ _ESP_AT, _ESP_SIZE = 4 * _MIB, 124 * _MIB
 _ROOT_AT = 128 * _MIB
 _BEHIND = _MIB
 _EFI_BOOT = "EFI/BOOT/BOOTX64.EFI"
+_EFI_SECOND = "EFI/BOOT/grubx64.efi"
+"""What shim starts."""
 _SYSTEMD_EFI = "usr/lib/systemd/boot/efi"
 _DEADLINE_S = 120.0
 
@@ -55,7 +57,7 @@ def make_image(shop: Workshop, recipe: ImageRecipe) -> BuiltImage:
 
     Raises InputError (no such package or suite), MissingTool (mmdebstrap, mtools, e2fsprogs, binutils), Unreachable.
     """
-    names = (*PACKAGES, *recipe.packages)
+    names = (*PACKAGES, *(SHIM_PACKAGES if recipe.loader is Loader.SHIM else ()), *recipe.packages)
     root = install_root(shop, names, recipe.suite, "x86_64", key="--packages", after=COMMANDS)
     began = time.monotonic()
     key = json.dumps([_FORMAT, replace(recipe, format=RAW).identity, root.identity])
@@ -139,8 +141,12 @@ def _esp(tree: FileTree, recipe: ImageRecipe, release: str, scratch: Path) -> Pa
     kernel, archive = _data(tree, f"boot/vmlinuz-{release}"), _data(tree, f"boot/initrd.img-{release}")
     command_line = kernel_words(recipe)
     files: dict[str, bytes] = {}
-    if recipe.loader is Loader.GRUB:
-        files[_EFI_BOOT] = _data(tree, "usr/lib/grub/x86_64-efi-signed/grubx64.efi.signed")
+    if recipe.loader in (Loader.GRUB, Loader.SHIM):
+        grub = _data(tree, "usr/lib/grub/x86_64-efi-signed/grubx64.efi.signed")
+        files[_EFI_BOOT] = grub
+        if recipe.loader is Loader.SHIM:
+            files[_EFI_BOOT] = _data(tree, "usr/lib/shim/shimx64.efi.signed")
+            files[_EFI_SECOND] = grub
         # Debian's signed GRUB looks for its configuration here, whatever its own name.
         files["EFI/debian/grub.cfg"] = ESP_GRUB_CFG.encode()
     elif recipe.loader is Loader.SYSTEMD_BOOT:

@@ -12,8 +12,9 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Self
 
-from bootlab.build.image.image_file import QCOW2, QCOW2_MAGIC, ImageFile
-from bootlab.build.image.partitions import SECTOR, TABLE_BYTES, Partition, PartitionTable, parse_table
+from bootlab.build.image.el_torito import BootPrograms, read_boot_programs
+from bootlab.build.image.image_file import ISO, QCOW2, QCOW2_MAGIC, ImageFile
+from bootlab.build.image.partitions import ESP, SECTOR, TABLE_BYTES, Partition, PartitionTable, parse_table
 from bootlab.errors import InputError
 from bootlab.process import ProgramFailed, run
 
@@ -23,7 +24,7 @@ _CONVERT_DEADLINE_S = 1800.0
 _PROBE = 0x11000
 _LEAKS_ALONE = 3
 _LARGEST = 1 << 30
-_KIND = re.compile(rb"loop0(?:,\w+)?: Filesystem type ([\w*+-]+)(?:.*?UUID ([0-9A-Fa-f-]+))?")
+_KIND = re.compile(rb"loop[01](?:,\w+)?: Filesystem type ([\w*+-]+)(?:.*?UUID ([0-9A-Fa-f-]+))?")
 _LISTED = re.compile(r"^(?:DIR|\d+) +(?:\d{14} )?(.*?)(/?)$")
 _KINDS = {"ext*": "ext4", "fat": "FAT"}
 
@@ -47,6 +48,8 @@ class ImageReader:
         self._image = image
         self._scratch = scratch
         self.table: PartitionTable | None = None
+        self.boot_programs: BootPrograms | None = None
+        """Of an ISO image: what its catalogue has firmware start."""
         self.volumes: tuple[Volume, ...] = ()
 
     def __enter__(self) -> Self:
@@ -58,7 +61,11 @@ class ImageReader:
                 _unpack_qcow2(self._image, self.disk)
             else:
                 os.symlink(self._image.path.resolve(), self.disk)
-            self._read_table()
+            self._disks = [self.disk]
+            if self._image.format == ISO:
+                self._read_catalogue()
+            else:
+                self._read_table()
         except BaseException:
             self._folder.cleanup()
             raise
@@ -74,7 +81,7 @@ class ImageReader:
         out = Path(self._folder.name) / "file"
         out.unlink(missing_ok=True)
         try:
-            run(["grub-fstest", self.disk, "cp", f"({volume.place}){_absolute(path)}", out], deadline_s=_DEADLINE_S)
+            run([*self._fstest, "cp", f"({volume.place}){_absolute(path)}", out], deadline_s=_DEADLINE_S)
         except ProgramFailed:
             return None
         if not out.is_file() or out.stat().st_size > _LARGEST:
@@ -85,7 +92,7 @@ class ImageReader:
         """Return the names of the files and of the folders in a folder, sorted; none where it is not there."""
         where = f"({volume.place}){_absolute(path).rstrip('/')}/"
         try:
-            text = run(["grub-fstest", self.disk, "ls", "--", "-l", where], deadline_s=_DEADLINE_S).text
+            text = run([*self._fstest, "ls", "--", "-l", where], deadline_s=_DEADLINE_S).text
         except ProgramFailed:
             return [], []
         files: list[str] = []
@@ -94,6 +101,27 @@ class ImageReader:
             if (found := _LISTED.match(line)) and found[1] not in (".", ".."):
                 (folders if found[2] or line.startswith("DIR") else files).append(found[1])
         return sorted(files), sorted(folders)
+
+    @property
+    def _fstest(self) -> list[str | Path]:
+        return ["grub-fstest", f"--diskcount={len(self._disks)}", *self._disks]
+
+    def _read_catalogue(self) -> None:
+        # Partitions that an ISO has besides, for a stick, hold the same once more.
+        with self.disk.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            self.boot_programs = read_boot_programs(file, size)
+            whole = Partition(0, 0, size)
+            self.volumes = (self._volume(whole, "loop0", file.read(_PROBE)),)
+            if self.boot_programs.uefi is not None:
+                start, length = self.boot_programs.uefi
+                # GRUB knows no partition there: to it that is a disk of its own.
+                esp = Path(self._folder.name) / "esp"
+                file.seek(start)
+                esp.write_bytes(file.read(length))
+                self._disks.append(esp)
+                found = self._volume(Partition(1, start, length, ESP), "loop1", esp.read_bytes()[:_PROBE])
+                self.volumes = (*self.volumes, found)
 
     def _read_table(self) -> None:
         path = self._image.path
@@ -132,7 +160,7 @@ class ImageReader:
             if head[at : at + len(magic)] == magic:
                 return Volume(partition, place, kind, "", readable=False)
         try:
-            output = run(["grub-fstest", self.disk, "ls", "--", "-l", f"({place})"], package=_PACKAGE).stdout
+            output = run([*self._fstest, "ls", "--", "-l", f"({place})"], package=_PACKAGE).stdout
         except ProgramFailed as error:
             output = error.stdout.encode()
         found = _KIND.search(output)

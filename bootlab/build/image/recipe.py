@@ -11,6 +11,9 @@ PACKAGES = (
 )  # fmt: skip
 """Of every image: a Debian that boots from a disk by BIOS and by UEFI, gets an address and answers ssh."""
 
+SHIM_PACKAGES = ("shim-signed",)
+"""Of an image with shim."""
+
 # grub-mkimage runs in the root that it is for: no program of GRUB's is needed here.
 GRUB_FOLDER = "boot/grub"
 CORE = f"{GRUB_FOLDER}/i386-pc/core.img"
@@ -27,6 +30,8 @@ class Loader(StrEnum):
     GRUB = "grub"
     SYSTEMD_BOOT = "systemd-boot"
     UKI = "uki"
+    SHIM = "shim"
+    """shim, which starts GRUB: both, and the kernel, are signed, so that Secure Boot takes them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,18 @@ from bootlab.build.image.contents import (
     describe_partitions,
 )
 from bootlab.build.image.efi_program import EfiProgram, parse_efi_program
-from bootlab.build.image.image_file import EFI, ImageFile
+from bootlab.build.image.el_torito import grub_code
+from bootlab.build.image.image_file import EFI, ISO, ImageFile
 from bootlab.build.image.partitions import ESP, SECTOR
 from bootlab.build.image.reading import ImageReader, Volume
 from bootlab.build.root import archive_check
 from bootlab.errors import InputError
 
+_CD_PROGRAM = 4096
+"""As much of what BIOS starts from a CD as tells GRUB from others."""
 _EFI_NAMES = {"bootx64.efi": "x86_64", "bootaa64.efi": "aarch64", "bootia32.efi": "i386", "bootriscv64.efi": "riscv64"}
+_BOOTED = ("bootx64.efi", "bootaa64.efi")
+"""What is booted of those, the first one that is there."""
 _MENUS = ("boot/grub/grub.cfg", "boot/grub2/grub.cfg", "grub/grub.cfg", "grub2/grub.cfg")
 _ENTRY_FOLDERS = ("loader/entries", "boot/loader/entries")
 _ROOTS = ("", "@/", "root/", "@rootfs/")
@@ -64,6 +69,8 @@ def _survey_program(image: ImageFile, out: Path) -> ImageContents:
             f"{image.path}: an EFI program ({program.kind}), and no unified kernel image",
             hint="a UKI has a kernel in a section .linux; a kernel by itself is kernel.image of a system file",
         )
+    if program.arch not in (_EFI_NAMES[name] for name in _BOOTED):
+        raise InputError(f"{image.path}: a UKI of {program.arch}, and bootlab boots images of x86_64 and aarch64")
     (out / "program.efi").write_bytes(data)
     found = LoadedProgram(kind="UKI", version=program.version, path=image.path.name, file="program.efi")
     chain = _keep_uki(program, found, out)
@@ -96,10 +103,15 @@ class _Survey:
             ),
             os_name=self._os_name(),
             chains=chains,
+            arch="aarch64" if UEFI in chains and not self._is_x86(esp, chains) else "x86_64",
             **self._boot_code(),
         )
         self._expect_bootable(contents, esp)
         return contents
+
+    def _is_x86(self, esp: Volume | None, chains: dict[str, Chain]) -> bool:
+        names = {name.lower() for name in self._efi_programs(esp)} if esp is not None else set()
+        return BIOS in chains or _BOOTED[0] in names
 
     def _expect_bootable(self, contents: ImageContents, esp: Volume | None) -> None:
         path, found = self._image.path, describe_partitions(contents)
@@ -114,7 +126,14 @@ class _Survey:
             others = self._efi_programs(esp) if esp is not None else {}
             if others:
                 arch = ", ".join(sorted({_EFI_NAMES[name.lower()] for name in others}))
-                raise InputError(f"{path}: boots by UEFI of {arch} alone, and bootlab boots images of x86_64")
+                raise InputError(
+                    f"{path}: boots by UEFI of {arch} alone, and bootlab boots images of x86_64 and aarch64"
+                )
+            if self._image.format == ISO:
+                raise InputError(
+                    f"{path}: what its El Torito catalogue has firmware start is no loader that is known here",
+                    hint="GRUB is, for BIOS; and for UEFI an EFI/BOOT/BOOTX64.EFI. isolinux is not",
+                )
             raise InputError(
                 f"{path}: nothing on it boots: its first sector has no code, and there is no EFI/BOOT/BOOTX64.EFI",
                 hint=f"a bootloader was not installed, or this is no system's disk; it has {found}",
@@ -127,6 +146,8 @@ class _Survey:
             )
 
     def _by_bios(self) -> tuple[str, Chain] | None:
+        if self._image.format == ISO:
+            return (BIOS, self._grub_chain("GRUB", ())) if self._cd_code() else None
         table = self._reader.table
         if table is None or not table.boots_by_bios:
             return None
@@ -139,7 +160,8 @@ class _Survey:
 
     def _by_uefi(self, esp: Volume | None) -> tuple[str, Chain] | None:
         names = self._efi_programs(esp) if esp is not None else {}
-        path = next((path for name, path in names.items() if name.lower() == "bootx64.efi"), None)
+        by_name = {name.lower(): path for name, path in names.items()}
+        path = next((by_name[name] for name in _BOOTED if name in by_name), None)
         if esp is None or path is None:
             return None
         program = self._keep_program(esp, path)
@@ -149,7 +171,8 @@ class _Survey:
         programs = [kept]
         if kept.kind == "UKI":
             return UEFI, _keep_uki(parsed, kept, self._out)
-        if kept.kind == "shim" and (second := self._keep_program(esp, f"{path.rpartition('/')[0]}/grubx64.efi")):
+        grub = "grubaa64.efi" if parsed.arch == "aarch64" else "grubx64.efi"
+        if kept.kind == "shim" and (second := self._keep_program(esp, f"{path.rpartition('/')[0]}/{grub}")):
             programs.append(second[0])
         if kept.kind == "systemd-boot":
             return UEFI, self._systemd_boot(esp, kept)
@@ -286,7 +309,18 @@ class _Survey:
                         return _pretty_name(data)
         return ""
 
+    def _cd_code(self) -> dict[str, str]:
+        programs = self._reader.boot_programs
+        if programs is None or programs.bios is None:
+            return {}
+        with self._reader.disk.open("rb") as file:
+            file.seek(programs.bios[0])
+            found = grub_code(file.read(_CD_PROGRAM))
+        return {} if found is None else {"cd_code": found[0], "cd_core_code": found[1]}
+
     def _boot_code(self) -> dict[str, str]:
+        if self._image.format == ISO:
+            return self._cd_code() | self._stick_code()
         table = self._reader.table
         if table is None or not table.boots_by_bios:
             return {}
@@ -296,6 +330,15 @@ class _Survey:
             file.seek(int.from_bytes(head[0x5C:0x64], "little") * SECTOR if b"GRUB" in head else 0)
             core = file.read(16)
         return {"boot_code": head[:16].hex(), "core_code": core.hex() if b"GRUB" in head else ""}
+
+    def _stick_code(self) -> dict[str, str]:
+        # A hybrid's first sector says where core.img begins elsewhere (GRUB, boot_hybrid.img).
+        with self._reader.disk.open("rb") as file:
+            head = file.read(SECTOR)
+            if b"GRUB" not in head or head[510:] != b"\x55\xaa":
+                return {}
+            file.seek(int.from_bytes(head[0x1B0:0x1B8], "little") * SECTOR)
+            return {"boot_code": head[:16].hex(), "core_code": file.read(16).hex()}
 
 
 def _keep_uki(program: EfiProgram, kept: LoadedProgram, out: Path) -> Chain:

@@ -6,7 +6,7 @@ from bootlab.build.boot_files import prepare
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.process import run
-from bootlab.system import DiskImage, System
+from bootlab.system import Attachment, DiskImage, System
 
 _DEADLINE_S = 1800.0
 
@@ -20,8 +20,8 @@ def write_whole_copy(shop: Workshop, system: System, out: Path) -> System:
     if system.image is None:
         raise InputError(f"--image: {system.name} boots from no disk image: there is none to lay its changes into")
     files = prepare(shop, system)
-    if files.image is None or files.image_format == "efi":
-        raise InputError("--image: a unified kernel image is a program: nothing is laid into it")
+    if files.image is None or files.image_format == "efi" or system.image.attach is Attachment.CD:
+        raise InputError("--image: nothing is laid into a unified kernel image, nor into an ISO")
     shop.tell(f"writing {out}")
     form = "raw" if out.suffix.lower() in (".img", ".raw") else "qcow2"
     # Complete or not there: a half image would boot somewhere.

@@ -11,6 +11,7 @@ from contextlib import suppress
 from bootlab.build.source.config_text import read_config
 from bootlab.errors import BootlabError
 from bootlab.measure.causes.console import find_console_cause
+from bootlab.measure.causes.firmware import find_firmware_cause
 from bootlab.measure.causes.guest_files import find_initramfs_files, find_rootfs_files
 from bootlab.measure.causes.init import find_init_cause
 from bootlab.measure.causes.kernel_options import KernelOptions
@@ -38,7 +39,8 @@ def find_known_cause(system: System, console: str, files: BootFiles | None = Non
     held = find_initramfs_files(system, files)
     on_disk = "root=" in system.kernel.cmdline
     return (
-        find_console_cause(system, console, options, held)
+        find_firmware_cause(system, console)
+        or find_console_cause(system, console, options, held)
         or _machine_cause(system, console)
         or find_init_cause(system, console, options, find_rootfs_files(system) if on_disk else held)
         or find_root_cause(system, console, options, files, held)

@@ -17,8 +17,9 @@ from bootlab.timeline.marks import KERNEL_LINES, OWN, READY
 _MARK = re.compile(r"bootlab: mark (\S+)")
 _FACT = re.compile(r"bootlab: fact (\S+) ?(.*)")
 _PANIC = re.compile(r"Kernel panic - not syncing: ?(.*)")
-# U-Boot's and SPL's last words (lib/hang.c): nothing but a reset gets either out of it.
-_GAVE_UP = "### ERROR ### Please RESET the board ###"
+# U-Boot's and SPL's last words (lib/hang.c): nothing but a reset gets either out of it. What UEFI says when it has gone
+# through its boot options in vain (edk2, BdsDxe): it waits for a key then.
+_GAVE_UP = ("### ERROR ### Please RESET the board ###", "BdsDxe: No bootable option or device was found")
 
 
 @dataclass(slots=True)
@@ -76,7 +77,7 @@ class GuestConsole:
         elif (found := _PANIC.search(line)) is not None:
             if not self._is_settled:
                 self.panic = self.panic or found.group(1) or "no reason given"
-        elif _GAVE_UP in line:
+        elif any(words in line for words in _GAVE_UP):
             self.gave_up = True
         for pattern, name in KERNEL_LINES:
             if pattern.search(line) is not None:

@@ -35,11 +35,14 @@ class EntryPoint:
     size: int
 
 
-def bios_lines(boot_code: bytes, core_code: bytes, kernel: bytes) -> list[str]:
-    """Return the lines for a disk that BIOS boots: its first sector, GRUB's core.img (if any), and its kernel."""
+def bios_lines(boot_code: bytes, core_code: bytes, kernel: bytes, core_at: int = _CORE_AT) -> list[str]:
+    """Return the lines for a disk that BIOS boots: its first sector, GRUB's core.img (if any), and its kernel.
+
+    Of a CD the first is what its boot catalogue names.
+    """
     lines = [f"image {m.BOOT_SECTOR} {_BOOT_SECTOR_AT:x} {boot_code[:_CODE].hex()}"] if boot_code else []
     if core_code:
-        lines.append(f"image {m.LOADER_ENTRY} {_CORE_AT:x} {core_code[:_CODE].hex()}")
+        lines.append(f"image {m.LOADER_ENTRY} {core_at:x} {core_code[:_CODE].hex()}")
     return [*lines, *_kernel_lines(kernel)]
 
 

@@ -36,11 +36,12 @@ _PMEM_ROOM_MIB = 1 << 16
 _DISK_DRIVERS = {
     Attachment.VIRTIO: "virtio-blk-{transport}",
     Attachment.SCSI: "scsi-hd",
+    Attachment.CD: "scsi-cd",
     Attachment.NVME: "nvme",
     Attachment.AHCI: "ide-hd",
     Attachment.USB: "usb-storage",
 }
-_CONTROLLERS = {Attachment.SCSI: "virtio-scsi-{transport}"}
+_CONTROLLERS = {Attachment.SCSI: "virtio-scsi-{transport}", Attachment.CD: "virtio-scsi-{transport}"}
 _ROOT_ATTACHED = {"nvme": Attachment.NVME, "scsi": Attachment.SCSI}
 _BINARY = {
     "x86_64": "qemu-system-x86_64",
@@ -217,6 +218,8 @@ def _image(system: System, files: BootFiles, *, lasting: bool) -> list[str]:
     controller = _CONTROLLERS.get(attach, "").format(transport=_transport(system))
     if controller:
         argv += _device(system, controller, ",id=image-controller")
+    if attach is Attachment.CD:
+        passing = ",media=cdrom,readonly=on"
     argv += ["-drive", f"if=none,id=image,format={files.image_format}{passing},file={_escape(files.image)}"]
     # What QEMU loads itself is first, and two cannot be.
     is_first = system.image.order and system.image.loader != "direct"
@@ -242,6 +245,10 @@ def _machine(system: System, wiring: Wiring) -> list[str]:
     machine, snapshot = system.machine, wiring.snapshot
     options = "".join(f",{key}={value}" for key, value in machine.options.items())
     argv = []
+    if machine.secure_boot:
+        # Only code in SMM may write to the chip with the firmware's variables.
+        options += ",smm=on"
+        argv += ["-global", "driver=cfi.pflash01,property=secure,value=on"]
     if (pages := wanted_pages(system)) is not PageSize.AUTO:
         # Both sizes are files in memory, touched when the guest touches them and never merged: only the page differs.
         # QEMU asks for huge pages everywhere, but the host gives none to a memory file (huge_pages.py).

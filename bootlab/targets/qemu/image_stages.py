@@ -11,7 +11,7 @@ def image_stage_lines(files: BootFiles) -> list[str]:
     """Return the lines of the plugin's config for the chain that leads to the image's kernel."""
     kernel = files.kernel.read_bytes()
     if files.firmware is None:
-        return bios_lines(bytes.fromhex(files.boot_code), bytes.fromhex(files.core_code), kernel)
+        return bios_lines(bytes.fromhex(files.boot_code), bytes.fromhex(files.core_code), kernel, files.core_at)
     firmware = list_firmware_programs(files.firmware.read_bytes())
     return uefi_lines(firmware, _loaders(files), kernel, _stub(files))
 

@@ -15,7 +15,7 @@ from qemu.qmp import QMPClient, QMPError
 
 from bootlab.errors import BootFailed, InputError
 from bootlab.process import run
-from bootlab.system import BootFiles, ClockKind, System
+from bootlab.system import Attachment, BootFiles, ClockKind, System
 
 _IMAGE: Final = "image.qcow2"
 _VARIABLES: Final = "variables.fd"
@@ -27,7 +27,7 @@ _OTHERWISE: Final = ("stop", "user")
 
 def expect_lives(system: System, files: BootFiles) -> None:
     """Raise InputError for a system that has no disk on which a life could leave anything."""
-    if system.image is None or files.image_format == "efi":
+    if system.image is None or files.image_format == "efi" or system.image.attach is Attachment.CD:
         raise InputError(
             "image.life: a machine has lives where it boots from a disk that keeps what it writes",
             hint="a disk image, raw or qcow2, has them",

@@ -147,6 +147,9 @@ def test_three_whole_boots_are_identical(
 ROM = ("[network]\n", "[network]\noption_rom = false\n")
 DIRECT = ("[image]\n", '[image]\nloader = "direct"\n')
 MENU = ("memory_mib = 1024", "memory_mib = 1024\nboot_menu_s = 3")
+KERNEL_SAYS = (KERNEL_SPEAKS[0], 'console = "secureboot: Secure boot disabled"')
+SAYS_SECURE = (KERNEL_SPEAKS[0], 'console = "secureboot: Secure boot enabled"')
+SECURE = ("memory_mib = 1024", "memory_mib = 1024\nsecure_boot = true")
 
 
 @pytest.mark.parametrize("suite", ["bookworm", "trixie"])
@@ -167,6 +170,22 @@ def test_what_stands_before_the_kernel_can_be_left_out(
     direct = booted("direct", DIRECT)
     assert {m.BOOT_SECTOR, m.LOADER_ENTRY}.isdisjoint(direct.marks) and direct.ready_ns is not None
     assert plain.ready_ns is not None and direct.ready_ns < plain.ready_ns
+
+
+def test_secure_boot_starts_what_is_signed_and_nothing_else(image: Image, shop: Workshop, tmp_path: Path) -> None:
+    signed = system_of(image("shim"), tmp_path, SAYS_SECURE, UEFI, SECURE)
+    record = boot_alike(signed, shop, tmp_path / "signed", 3)
+    assert {m.LOADER_ENTRY, m.SECOND_LOADER_ENTRY} <= record.marks.keys()
+    # The same with it and without: shim hashes what GRUB loads.
+    plain = boot_alike(system_of(image("shim"), tmp_path, KERNEL_SAYS, UEFI), shop, tmp_path / "plain", 1)
+    assert record.ready_ns is not None and plain.ready_ns is not None
+    assert record.ready_ns - plain.ready_ns > 3_000_000_000
+    # GRUB by itself is signed by Debian, whose key this firmware does not have.
+    system = system_of(image(), tmp_path, KERNEL_SPEAKS, UEFI, SECURE)
+    (tmp_path / "unsigned").mkdir()
+    refused = boot(prepare(shop, system), tmp_path / "unsigned")
+    assert refused.outcome is Outcome.HUNG and m.LOADER_ENTRY not in refused.marks
+    assert "Secure Boot refused the loader on" in refused.detail
 
 
 def test_a_uki_that_the_efi_system_partition_has_no_room_for(image: Image, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """An image as a system: its machine, what is ready, and the system file that says the same."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from bootlab.build.image.as_system import describe_image, firmware_of, system_of
 from bootlab.build.image.contents import BIOS, UEFI, Chain, ImageContents, LoadedProgram, PartitionFound
 from bootlab.build.image.image_file import ImageFile
 from bootlab.build.image.kept_contents import ReadImage
-from bootlab.system import Disk, NetworkPeer, read_system
+from bootlab.system import Attachment, Disk, MachineType, NetworkPeer, read_system
 from bootlab.system.text import system_text
 
 SERIAL = Chain(
@@ -47,6 +48,22 @@ def test_one_without_is_ready_when_port_22_answers(tmp_path: Path) -> None:
 def test_uefi_where_there_is_no_bios(tmp_path: Path) -> None:
     assert system_of_image(image(tmp_path, uefi=UKI)).machine.firmware == "ovmf"
     assert firmware_of(image(tmp_path, bios=Chain(loader="GRUB"), uefi=UKI).contents) == "ovmf"
+
+
+def test_arm64_is_ready_when_port_22_answers_whatever_its_console_is(tmp_path: Path) -> None:
+    read = image(tmp_path, uefi=UKI)
+    read = replace(read, contents=read.contents.model_copy(update={"arch": "aarch64"}))
+    system = system_of_image(read)
+    assert (system.machine.type, system.machine.firmware, system.booted.mark) == (MachineType.VIRT, "ovmf", "ssh")
+    assert any(line.startswith("boots by UEFI (AAVMF)") for line in describe_image(read))
+
+
+def test_an_iso_is_a_cd(tmp_path: Path) -> None:
+    read = image(tmp_path, bios=SERIAL)
+    read = replace(read, contents=read.contents.model_copy(update={"format": "iso"}))
+    system = system_of_image(read)
+    assert system.image is not None and system.image.attach is Attachment.CD
+    assert describe_image(read)[0].endswith("ISO 9660 of 0 MiB, El Torito for BIOS; attached as a CD (image.attach)")
 
 
 def test_what_is_told_of_an_image(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.image.files import find_image_files
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
-from bootlab.system import System, read_system
+from bootlab.system import Attachment, System, read_system
 from tests.build.image.small_images import archive, efi_program, kernel, make_disk, make_ext4, make_fat
 from tests.build.image.test_survey import BOOT_CODE, MENU
 
@@ -54,6 +54,15 @@ def test_an_image_that_this_firmware_does_not_boot(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="image: .*disk.img: does not boot by BIOS") as caught:
         find_image_files(Workshop(Cache(tmp_path / "cache")), system(tmp_path))
     assert caught.value.hint is not None and 'machine.firmware = "ovmf"' in caught.value.hint
+
+
+def test_a_disk_is_no_cd_and_x86_is_no_arm64(tmp_path: Path) -> None:
+    shop, x86 = Workshop(Cache(tmp_path / "cache")), system(tmp_path, code=BOOT_CODE)
+    with pytest.raises(InputError, match=r'image.attach = "cd": .*disk.img is no ISO image'):
+        find_image_files(shop, x86.with_part("image", attach=Attachment.CD))
+    (tmp_path / "system.toml").write_text(SYSTEM.format(firmware="ovmf").replace('"q35"', '"virt"'))
+    with pytest.raises(InputError, match="boots x86_64, and the machine is aarch64"):
+        find_image_files(shop, read_system(tmp_path / "system.toml"))
 
 
 def test_a_kernel_that_qemu_loads_has_the_words_of_its_loader_and_the_image_stays(tmp_path: Path) -> None:

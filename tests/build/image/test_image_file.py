@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.image.image_file import EFI, QCOW2, RAW, content_hash, looks_like_image, open_image
+from bootlab.build.image.image_file import EFI, ISO, QCOW2, RAW, content_hash, looks_like_image, open_image
 from bootlab.errors import InputError
 from bootlab.process import run
 from tests.build.image.small_images import efi_program
+from tests.build.image.test_el_torito import iso
 
 MIB = 1 << 20
 BOOTABLE = bytes(510) + b"\x55\xaa" + bytes(4096)
@@ -31,6 +32,9 @@ def test_formats(tmp_path: Path) -> None:
     image = open_image(qcow2(tmp_path / "a.qcow2"))
     assert (image.format, image.bytes, image.chain) == (QCOW2, 8 * MIB, ())
     assert open_image(written(tmp_path, efi_program(), "a.efi")).format == EFI
+    # Whatever it is called; a hybrid has a partition table, too.
+    disc = written(tmp_path, iso()[:510].ljust(510, b"\0") + b"\x55\xaa" + iso()[512:], "disc")
+    assert open_image(disc).format == ISO and looks_like_image(disc)
 
 
 def test_an_overlay_beside_its_image(tmp_path: Path) -> None:
@@ -113,7 +117,8 @@ def test_a_qcow2_header_that_is_cut_off(tmp_path: Path) -> None:
         (b"KDMV" + bytes(99), "a VMware disk"),
         (b"PK\3\4" + bytes(99), "a zip archive"),
         (b"\x7fELF" + bytes(99), "an ELF file"),
-        (bytes(0x8001) + b"CD001" + bytes(99), "an ISO 9660 image"),
+        (bytes(0x8001) + b"CD001" + bytes(99), "cut off: its volume descriptors are not all there"),
+        (iso(system=b"EL DORADO"), "an ISO image that nothing boots"),
         (bytes(0x101) + b"ustar" + bytes(99), "a tar archive"),
     ],
 )

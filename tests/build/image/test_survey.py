@@ -15,6 +15,7 @@ from tests.build.image.small_images import MIB, archive, efi_program, kernel, ma
 
 BOOT_CODE = (b"\xeb\x63\x90".ljust(0x5C, b"\0") + (2048).to_bytes(8, "little")).ljust(0x180, b"\0") + b"GRUB \0"
 GRUB = efi_program({"mods": b"x"})
+GRUB_ARM64 = efi_program({"mods": b"x"}, machine=0xAA64)
 SHIM = efi_program({".sbat": b"sbat,1\nshim,3,UEFI shim\n"})
 SYSTEMD_BOOT = efi_program(text=b"#### LoaderInfo: systemd-boot 257.8-1 ####")
 MENU = """set timeout=2
@@ -66,6 +67,13 @@ def test_shim_starts_grub(read: Read) -> None:
     assert chain.kernel
 
 
+def test_arm64_where_there_is_no_x86(read: Read) -> None:
+    found = read({"EFI/BOOT/BOOTAA64.EFI": SHIM, "EFI/BOOT/grubaa64.efi": GRUB_ARM64}).contents
+    assert found.arch == "aarch64" and found.chains.keys() == {UEFI}
+    both = read({"EFI/BOOT/BOOTAA64.EFI": GRUB_ARM64, "EFI/BOOT/BOOTX64.EFI": GRUB}).contents
+    assert both.arch == "x86_64" and both.chains[UEFI].programs[0].path.lower() == "/efi/boot/bootx64.efi"
+
+
 def test_systemd_boot_and_its_entries(read: Read) -> None:
     esp = {
         "EFI/BOOT/BOOTX64.EFI": SYSTEMD_BOOT,
@@ -113,7 +121,7 @@ def test_fedoras_form(read: Read) -> None:
     ("esp", "root", "words"),
     [
         ({"readme": b"x"}, ROOT, "nothing on it boots: its first sector has no code, and there is no EFI/BOOT/BOOTX64"),
-        ({"EFI/BOOT/BOOTAA64.EFI": GRUB}, ROOT, "boots by UEFI of aarch64 alone"),
+        ({"EFI/BOOT/BOOTRISCV64.EFI": GRUB}, ROOT, "boots by UEFI of riscv64 alone"),
         ({"EFI/BOOT/BOOTIA32.EFI": GRUB}, ROOT, "boots by UEFI of i386 alone"),
         ({"EFI/BOOT/BOOTX64.EFI": GRUB}, {"etc/motd": b"x"}, "no kernel found that its bootloader would boot"),
         ({"EFI/BOOT/BOOTX64.EFI": GRUB}, b"unknown".ljust(MIB, b"\1"), r"no kernel found .* partition 2 \(unknown"),

@@ -45,6 +45,7 @@ def test_a_mark_after_ready_passes_a_check_by_mark() -> None:
 
 def test_what_a_bootloader_says_last_is_its_end() -> None:
     assert follow(["U-Boot SPL 2025.01", "### ERROR ### Please RESET the board ###"]).gave_up
+    assert follow(["BdsDxe: No bootable option or device was found.\r"]).gave_up
     assert not follow(["U-Boot SPL 2025.01", "ERROR: reset the board"]).gave_up
 
 

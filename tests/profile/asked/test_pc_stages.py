@@ -36,6 +36,8 @@ def test_a_disk_that_bios_boots() -> None:
 
 def test_a_disk_that_is_not_grubs_and_no_kernel() -> None:
     assert places(bios_lines(b"\xfa" * 16, b"", b"")) == ["image boot_sector 7c00"]
+    cd = bios_lines(b"\xe8" * 16, b"\x52" * 16, b"", 0x8200)
+    assert places(cd) == ["image boot_sector 7c00", "image loader_entry 8200"]
 
 
 def test_uefi_its_drivers_and_what_they_start() -> None:

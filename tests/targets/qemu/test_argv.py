@@ -185,6 +185,31 @@ def test_firmware_that_waits_for_a_key_a_card_without_its_rom_and_a_kernel_that_
     assert any(word.startswith("virtio-net-pci") and ",romfile=" in f"{word}," for word in argv)
 
 
+def test_secure_boot_keeps_the_firmwares_variables_in_smm() -> None:
+    given = {"name": "s", "kernel": {"installed": True}, "booted": {"console": "login:"}, "image": {"path": "disk.img"}}
+    files = FILES.model_copy(update={"disks": (), "image": Path("/i/disk.img"), "image_format": "raw"})
+    plain = System.model_validate({**given, "machine": {"type": "q35", "firmware": "ovmf"}})
+    secure = System.model_validate({**given, "machine": {"type": "q35", "firmware": "ovmf", "secure_boot": True}})
+    one, other = (qemu_argv(system, files, Wiring(Path("/s"))) for system in (plain, secure))
+    assert [word for word in other if word not in one] == [
+        "-global", "driver=cfi.pflash01,property=secure,value=on", "q35,smm=on",
+    ]  # fmt: skip
+
+
+def test_a_cd_is_in_a_drive_on_a_virtio_controller_and_only_read() -> None:
+    given = {"name": "s", "kernel": {"installed": True}, "booted": {"console": "login:"}}
+    files = FILES.model_copy(update={"disks": (), "image": Path("/i/live.iso"), "image_format": "raw"})
+    image = {"path": "live.iso", "attach": "cd"}
+    system = System.model_validate({**given, "machine": {"type": "q35"}, "image": image})
+    argv = qemu_argv(system, files, Wiring(Path("/s")))
+    told = [word for word in argv if "image" in word]
+    assert told == [
+        "virtio-scsi-pci,id=image-controller,disable-legacy=on,ioeventfd=off,num_queues=1,cmd_per_lun=1",
+        "if=none,id=image,format=raw,media=cdrom,readonly=on,file=/i/live.iso",
+        "scsi-cd,drive=image,serial=image,bootindex=0,bus=image-controller.0",
+    ]
+
+
 def test_a_life_keeps_what_it_writes_and_a_later_one_begins_later() -> None:
     files = FILES.model_copy(
         update={

@@ -8,7 +8,7 @@ import pytest
 
 from bootlab.build.cache import file_sha256
 from bootlab.errors import InputError
-from bootlab.system import BootFiles, System
+from bootlab.system import Attachment, BootFiles, System
 from bootlab.targets.qemu.life import expect_lives, left_by, life_config, make_room
 
 GIVEN = {"name": "s", "machine": {"type": "q35"}, "image": {"path": "disk.img"}, "booted": {"console": "login:"}}
@@ -47,6 +47,8 @@ def test_a_program_and_a_system_without_an_image_have_no_lives(tmp_path: Path) -
     image = System.model_validate(GIVEN)
     expect_lives(image, files(tmp_path))
     program = files(tmp_path).model_copy(update={"image_format": "efi"})
-    for system, what in ((image, program), (image.model_copy(update={"image": None}), files(tmp_path))):
+    cd = image.with_part("image", attach=Attachment.CD)
+    none = image.model_copy(update={"image": None})
+    for system, what in ((image, program), (none, files(tmp_path)), (cd, files(tmp_path))):
         with pytest.raises(InputError, match=r"image\.life"):
             expect_lives(system, what)
