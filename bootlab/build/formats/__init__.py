@@ -1,1 +1,1 @@
-"""File formats that images are written in: archives, file systems and compressions, the same bytes every time."""
+"""Forms that images are read and written in: archives, file systems, compressions, tables; the same bytes each time."""

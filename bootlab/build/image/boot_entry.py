@@ -7,7 +7,7 @@ variables has that of edk2 (MdeModulePkg/Include/Guid/VariableFormat.h).
 import struct
 import uuid
 
-from bootlab.build.image.partitions import SECTOR, Partition
+from bootlab.build.formats.partitions import SECTOR, Partition
 from bootlab.errors import InputError
 
 _GLOBAL = uuid.UUID("8be4df61-93ca-11d2-aa0d-00e098032b8c")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bootlab.build.formats import ext4
-from bootlab.build.image.partitions import SECTOR
+from bootlab.build.formats.partitions import SECTOR
 from bootlab.build.image.room import no_room
 from bootlab.process import ProgramFailed, run
 

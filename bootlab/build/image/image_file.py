@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from bootlab.build.image.el_torito import MAGIC, MAGIC_AT, read_boot_programs
+from bootlab.build.formats.el_torito import MAGIC, MAGIC_AT, read_boot_programs
 from bootlab.errors import InputError
 
 RAW, QCOW2, EFI, ISO = "raw", "qcow2", "efi", "iso"

@@ -16,11 +16,11 @@ from pathlib import Path
 from bootlab.build.debian.install import install_root
 from bootlab.build.debian.root import DebianRoot
 from bootlab.build.formats import ext4
+from bootlab.build.formats.partitions import BIOS_BOOT, ESP, LINUX_ROOT_X86_64, SECTOR, Partition, gpt_tables
 from bootlab.build.formats.sparse import copy_sparse
 from bootlab.build.image.efi_program import make_uki
 from bootlab.build.image.fat import make_fat
 from bootlab.build.image.image_file import QCOW2, RAW
-from bootlab.build.image.partitions import BIOS_BOOT, ESP, LINUX_ROOT_X86_64, SECTOR, Partition, gpt_tables
 from bootlab.build.image.recipe import COMMANDS, CORE, PACKAGES, SHIM_PACKAGES, ImageRecipe, Loader
 from bootlab.build.image.root_files import ESP_GRUB_CFG, ESP_SERIAL, kernel_words, lay_files
 from bootlab.build.root.file_tree import FileTree

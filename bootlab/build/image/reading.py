@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Self
 
-from bootlab.build.image.el_torito import BootPrograms, read_boot_programs
+from bootlab.build.formats.el_torito import BootPrograms, read_boot_programs
+from bootlab.build.formats.partitions import ESP, SECTOR, TABLE_BYTES, Partition, PartitionTable, parse_table
 from bootlab.build.image.image_file import ISO, QCOW2, QCOW2_MAGIC, ImageFile
-from bootlab.build.image.partitions import ESP, SECTOR, TABLE_BYTES, Partition, PartitionTable, parse_table
 from bootlab.errors import InputError
 from bootlab.process import ProgramFailed, run
 

@@ -6,6 +6,8 @@ The kernel, the initramfs and the EFI programs that are found are kept as files 
 from collections.abc import Iterator
 from pathlib import Path
 
+from bootlab.build.formats.el_torito import grub_code
+from bootlab.build.formats.partitions import ESP, SECTOR
 from bootlab.build.image import boot_entries, loader_text
 from bootlab.build.image.boot_entries import BootEntry, BootMenu
 from bootlab.build.image.contents import (
@@ -19,9 +21,7 @@ from bootlab.build.image.contents import (
     describe_partitions,
 )
 from bootlab.build.image.efi_program import EfiProgram, parse_efi_program
-from bootlab.build.image.el_torito import grub_code
 from bootlab.build.image.image_file import EFI, ISO, ImageFile
-from bootlab.build.image.partitions import ESP, SECTOR
 from bootlab.build.image.reading import ImageReader, Volume
 from bootlab.build.root import archive_check
 from bootlab.errors import InputError

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bootlab.build.formats import ext4
+from bootlab.build.formats.partitions import ESP
 from bootlab.build.image.fat import put_into_fat
-from bootlab.build.image.partitions import ESP
 from bootlab.build.image.reading import ImageReader, Volume
 from bootlab.build.image.room import HINT, no_room
 from bootlab.errors import BootlabError, InputError

@@ -206,8 +206,8 @@ DISTRIBUTION_2008 = PublishedTable(
         PublishedRow(
             "no wait for the network ahead of dbus and the login",
             "-1 s perceived",
-            (),
-            "`bootlab audit` names each wait for the network ([auditing.md](auditing.md))",
+            ("userspace_online_unawaited", "userspace_cards_awaited"),
+            caveat="`bootlab audit` names each wait for the network",
         ),
         PublishedRow("256 legacy ptys", "-2 s", ("cmdline_no_legacy_ptys",)),
         PublishedRow("usb-storage loaded ahead of udev", "-3 s of 5", ("initramfs_usb_first",)),
@@ -337,7 +337,7 @@ FREEBSD_2022 = PublishedTable(
         PublishedRow(
             "what a first boot does alone",
             "dhclient 2200 ms, loader 500 ms",
-            ("userspace_cloud_init_once", "userspace_cloud_init_ed25519"),
+            ("userspace_cloud_init_once", "userspace_cloud_init_ed25519", "userspace_cloud_init_no_growth"),
             caveat="`bootlab boot --lives 3` finds it: [images.md](images.md#first-boot-and-later-boots)",
         ),
     ),

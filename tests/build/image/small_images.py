@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.formats.cpio import write as write_cpio
-from bootlab.build.image.partitions import ESP, LINUX_ROOT_X86_64, SECTOR, Partition, gpt_tables
+from bootlab.build.formats.partitions import ESP, LINUX_ROOT_X86_64, SECTOR, Partition, gpt_tables
 from bootlab.process import run
 
 MIB = 1 << 20

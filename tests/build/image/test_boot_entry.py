@@ -5,8 +5,8 @@ import uuid
 
 import pytest
 
+from bootlab.build.formats.partitions import ESP, Partition
 from bootlab.build.image.boot_entry import boot_entry, with_boot_entry
-from bootlab.build.image.partitions import ESP, Partition
 from bootlab.errors import InputError
 
 OWN = uuid.UUID("b0071ab0-0000-4000-8000-00000000010f")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.image.partitions import (
+from bootlab.build.formats.partitions import (
     BIOS_BOOT,
     ESP,
     LINUX_ROOT_X86_64,

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from bootlab.build.image.el_torito import SECTOR, BootPrograms, grub_code, read_boot_programs
+from bootlab.build.formats.el_torito import SECTOR, BootPrograms, grub_code, read_boot_programs
 from bootlab.errors import InputError
 
 SECTORS = 40
