@@ -9,8 +9,8 @@ import pytest
 from bootlab.build.image.image_file import EFI, ISO, QCOW2, RAW, content_hash, looks_like_image, open_image
 from bootlab.errors import InputError
 from bootlab.process import run
+from tests.build.formats.test_el_torito import iso
 from tests.build.image.small_images import efi_program
-from tests.build.image.test_el_torito import iso
 
 MIB = 1 << 20
 BOOTABLE = bytes(510) + b"\x55\xaa" + bytes(4096)
