@@ -12,10 +12,20 @@ from bootlab.techniques.model.proofs import if_shown, never_runs
 from bootlab.techniques.model.published import Published, none_published
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 
-_MANAGERS: Final = ("systemd-networkd", "NetworkManager", "ifupdown")
+_MANAGERS: Final = {
+    "systemd-networkd": "for Network to be Configured",
+    "NetworkManager": "Wait Online",
+    "ifupdown": "configured by ifupdown",
+}
+"""Whose unit waits, and how the unit's description ends."""
 _WAITERS: Final = tuple(f"{name}-wait-online.service" for name in _MANAGERS)
-# systemd shortens what it says to 80 columns, in the middle, and there the unit's name ends.
-_WAITS: Final = re.compile(rf"(?:Starting|Finished|Failed to start) (?:\x1b\[[\d;]*m)*({'|'.join(_MANAGERS)})-wait-on")
+# systemd shortens what it says to 80 columns, in the middle: of a unit's name "wait-on" may be left or not.
+_WAITS: Final = re.compile(
+    r"(?:Starting|Finished|Failed to start) (?:\x1b\[[\d;]*m)*"
+    + "(?:"
+    + "|".join(rf"({name})-(?:wait-on|[^\r\n]*{end})" for name, end in _MANAGERS.items())
+    + ")"
+)
 _ONLINE: Final = re.compile(r"Reached target (?:\x1b\[[\d;]*m)*network-online\.target")
 # A link would be a mask, too; systemd takes an empty file as one.
 UNAWAITED: Final = {f"/etc/systemd/system/{name}": "" for name in _WAITERS}
@@ -25,7 +35,8 @@ _SYSCTL: Final = "systemd-sysctl.service"
 
 
 def _masks(measured: Measured) -> dict[str, str]:
-    waited = {f"/etc/systemd/system/{name}-wait-online.service" for name in _WAITS.findall(measured.console)}
+    found = (name for names in _WAITS.findall(measured.console) for name in names if name)
+    waited = {f"/etc/systemd/system/{name}-wait-online.service" for name in found}
     return {path: text for path, text in UNAWAITED.items() if path in waited}
 
 

@@ -28,6 +28,16 @@ def test_only_the_units_that_waited_are_masked() -> None:
     assert both.image is not None and len(both.image.files) == 2
 
 
+def test_a_unit_is_known_by_what_systemd_leaves_of_its_name() -> None:
+    """Debian 12 says less of it than Debian 13; the manager's own unit is another."""
+    short = "         Starting \x1b[0;1;39msystemd-networkd-\u2026it for Network to be Configured...\r\n"
+    changed = applied(UNAWAITED, image_system(), replace(NOTHING, console=short))
+    assert changed.image is not None
+    assert changed.image.files == {"/etc/systemd/system/systemd-networkd-wait-online.service": ""}
+    own = "         Starting \x1b[0;1;39msystemd-networkd.\u2026ice\x1b[0m - Network Configuration...\r\n"
+    assert "tells of none of" in why_not(UNAWAITED, image_system(), replace(NOTHING, console=own))
+
+
 def test_nobody_waits_and_the_target_is_reached() -> None:
     prove = ALL[UNAWAITED].proof.prove
     before = boot(STARTING + ONLINE)
