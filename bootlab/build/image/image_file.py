@@ -82,7 +82,9 @@ def open_image(path: Path) -> ImageFile:
         return ImageFile(path, QCOW2, bytes_, chain)
     for at, magic, what, hint in _OTHERS:
         if head[at : at + len(magic)] == magic:
-            raise InputError(f"{path}: {what}, expected a raw or qcow2 disk image", hint=hint.format(name=path.name))
+            raise InputError(
+                f"{path}: {what}, expected a raw, qcow2 or ISO disk image", hint=hint.format(name=path.name)
+            )
     if head[MAGIC_AT : MAGIC_AT + len(MAGIC)] == MAGIC:
         return _open_iso(path, size)
     if head[:2] == b"MZ" and head[510:512] != b"\x55\xaa":

@@ -69,7 +69,7 @@ SystemFile = Annotated[
     Path,
     typer.Argument(
         metavar="SYSTEM",
-        help="System file (TOML, docs/systems.md); a disk image: raw, qcow2 or a UKI (docs/images.md); an output "
+        help="System file (TOML, docs/systems.md); a disk image: raw, qcow2, ISO or a UKI (docs/images.md); an output "
         "folder of Buildroot, Yocto, NixOS, mkosi (docs/outputs.md); or a root: a folder, a tar archive, a container "
         "image of docker save or the OCI's (docs/roots.md).",
         autocompletion=complete_system,
