@@ -270,7 +270,7 @@ class BootRecord(Document):
     """What it costs up to ready on the host of `clock.host_model`; None where no model was charged."""
     marks: dict[str, Nanoseconds]
     timings_ns: dict[str, Nanoseconds | None] = Field(default={}, exclude_if=lambda value: not value)
-    """The system's `[timings]` by name; None where one of the two marks never came."""
+    """The system's `[timings]` by name; None where one of the two marks never came, or the second came first."""
     read_up_to: dict[str, int] = Field(default={}, exclude_if=lambda value: not value)
     """Mark that bounds no phase -> bytes that all disks were asked for before it, where phases have theirs."""
     phases: list[PhaseRecord]

@@ -154,10 +154,11 @@ def _phases(
 
 
 def _timings(system: System, marks: Mapping[str, int]) -> dict[str, int | None]:
-    bounds = {name: (one.after or m.POWER_ON, one.mark) for name, one in system.timings.items()}
     since = {m.POWER_ON: 0, **marks}
+    bounds = {name: (since.get(one.after or m.POWER_ON), since.get(one.mark)) for name, one in system.timings.items()}
+    # A stretch that ends before it begins is none.
     return {
-        name: since[end] - since[start] if start in since and end in since else None
+        name: end - start if start is not None and end is not None and start <= end else None
         for name, (start, end) in bounds.items()
     }
 

@@ -60,10 +60,11 @@ def test_phases_say_what_was_read_from_disks_up_to_ready(tmp_path: Path) -> None
 
 def test_timings_are_told_of_the_marks_that_came(tmp_path: Path) -> None:
     asked = {"felt": {"mark": "early", "after": "kernel_entry"}, "all": {"mark": "ready"}, "never": {"mark": "gone"}}
+    asked["turned"] = {"mark": "kernel_entry", "after": "early"}
     seen = observed(tmp_path, timings=asked)
     write_trace(seen, "mark kernel_entry 20 20", "guest early 45 30", "guest ready 90 70")
     seen.heard.feed(b"bootlab: mark ready\n", 5)
-    assert fill_record(seen, READY, RUN).timings_ns == {"felt": 25, "all": 90, "never": None}
+    assert fill_record(seen, READY, RUN).timings_ns == {"felt": 25, "all": 90, "never": None, "turned": None}
 
 
 def test_a_guest_cannot_move_one_of_our_marks(tmp_path: Path) -> None:

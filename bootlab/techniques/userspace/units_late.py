@@ -1,5 +1,6 @@
 """Services that the goal does not need, behind it and when the machine is idle; in systems that systemd starts."""
 
+import shlex
 from typing import Final
 
 from bootlab.system import System
@@ -25,7 +26,7 @@ while read -r line; do
 done <<END
 $(systemctl show -p Id -p ActiveState UNITS)
 END
-echo "bootlab: fact FACT$late" >/dev/console
+printf '%s\\n' "bootlab: fact FACT$late" >/dev/console
 for _ in $(seq 120); do
 	read -r _ user nice system idle disk _ </proc/stat
 	sleep 0.5
@@ -54,7 +55,7 @@ def _files(measured: Measured) -> dict[str, str]:
         return {}
     names = [f"{unit}.service" for unit in units]
     return {
-        GATE: _PROGRAM.replace("UNITS", " ".join(names)).replace("FACT", LATE),
+        GATE: _PROGRAM.replace("UNITS", " ".join(map(shlex.quote, names))).replace("FACT", LATE),
         UNIT: _SERVICE % goal,
         **{f"/etc/systemd/system/{name}.d/90-bootlab-late.conf": _BEHIND for name in names},
     }
@@ -64,7 +65,7 @@ def _applies(system: System, measured: Measured) -> str | None:
     files = _files(measured)
     if not files:
         return "no audit said which units the goal does not need: bootlab try --audit RUN, of bootlab audit"
-    if NEEDLESS_UNITS in measured.facts and (mask := _masked(system, measured)):
+    if mask := _masked(system, measured):
         return f"the command line masks {mask}, so nothing is left to start later"
     return expect_no_files(system, files)
 

@@ -32,6 +32,13 @@ def test_each_service_waits_for_a_gate_that_waits_for_the_goal() -> None:
     assert "systemctl show -p Id -p ActiveState cron.service ssh.service)" in texts[GATE]
 
 
+def test_a_name_with_a_backslash_is_one_word_of_the_gate() -> None:
+    odd = replace(NOTHING, facts={NEEDLESS_UNITS: r"backup@dev-disk\x2da", GOAL_UNIT: "nginx"})
+    changed = applied("userspace_units_late", DEBIAN, odd)
+    assert changed.rootfs is not None
+    assert r"ActiveState 'backup@dev-disk\x2da.service')" in changed.rootfs.texts[GATE]
+
+
 def test_the_gate_says_what_came_later(evidence: Callable[..., Evidence]) -> None:
     prove = ALL["userspace_units_late"].proof.prove
     assert prove(evidence(units_late="cron"), evidence()) is Effect.PROVEN
