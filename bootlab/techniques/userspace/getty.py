@@ -4,10 +4,10 @@ import re
 from typing import Final
 
 from bootlab.system import System
-from bootlab.techniques.changes.root_files import expect_no_files, with_root_files
+from bootlab.techniques.changes.root_files import writes_files
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.published import none_published
-from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
+from bootlab.techniques.model.technique import Risk, Technique, Text
 
 _SIMPLE: Final = "[Service]\nType=simple\n"
 AT_ONCE: Final = {
@@ -39,8 +39,6 @@ def _jobs_before_sign(console: str) -> int | None:
 
 
 def _applies(system: System, measured: Measured) -> str | None:
-    if (why := expect_no_files(system, AT_ONCE)) is not None:
-        return why
     waited = _jobs_before_sign(measured.console)
     if waited is None:
         return "the console of the baseline boot tells of no serial-getty@.service that wrote a prompt"
@@ -58,8 +56,6 @@ def _waits_for_few(after: Evidence, before: Evidence) -> Effect:
 
 
 def _is_asked(system: System, measured: Measured) -> str | None:
-    if (why := expect_no_files(system, SIZE)) is not None:
-        return why
     if not ASKS_SIZE.search(measured.console):
         return "the console of the baseline boot shows no terminal that is asked for its size"
     return None
@@ -89,12 +85,7 @@ TECHNIQUES = (
             risk=Risk.FUNCTION,
             published=(none_published("systemd.service(5), Type=idle: delayed until all active jobs are dispatched"),),
         ),
-        change=Change(
-            Layer.USERSPACE,
-            f"files of the root: {', '.join(AT_ONCE)}",
-            lambda system, measured: with_root_files(system, AT_ONCE),
-            _applies,
-        ),
+        change=writes_files(AT_ONCE, _applies),
         proof=Proof(_waits_for_few),
     ),
     Technique(
@@ -110,12 +101,7 @@ TECHNIQUES = (
             risk=Risk.FUNCTION,
             published=(none_published("systemd 257, systemd.exec(5): TTYRows=, TTYColumns="),),
         ),
-        change=Change(
-            Layer.USERSPACE,
-            f"files of the root: {', '.join(SIZE)}",
-            lambda system, measured: with_root_files(system, SIZE),
-            _is_asked,
-        ),
+        change=writes_files(SIZE, _is_asked),
         proof=Proof(_is_told),
     ),
 )

@@ -1,16 +1,15 @@
 """What waits for a network: units that wait until it is up, and addresses that may not be used yet."""
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 from bootlab.system import System
 from bootlab.techniques.changes.kernel_options import is_on, known
-from bootlab.techniques.changes.root_files import expect_no_files, with_root_files
+from bootlab.techniques.changes.root_files import root_files_words, writes_files
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.proofs import if_shown, never_runs
 from bootlab.techniques.model.published import Published, none_published
-from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
+from bootlab.techniques.model.technique import Risk, Technique, Text
 
 _MANAGERS: Final = {
     "systemd-networkd": "for Network to be Configured",
@@ -41,10 +40,9 @@ def _masks(measured: Measured) -> dict[str, str]:
 
 
 def _is_awaited(system: System, measured: Measured) -> str | None:
-    masks = _masks(measured)
-    if not masks:
+    if not _masks(measured):
         return f"the console of the baseline boot tells of none of {', '.join(_WAITERS)}"
-    return expect_no_files(system, masks)
+    return None
 
 
 def _waits_no_more(after: Evidence, before: Evidence) -> Effect:
@@ -55,15 +53,9 @@ def _waits_no_more(after: Evidence, before: Evidence) -> Effect:
 
 
 def _has_addresses(system: System, measured: Measured) -> str | None:
-    if (why := expect_no_files(system, NO_DAD)) is not None:
-        return why
     if known(system, measured) and not is_on(system, measured, "IPV6"):
         return "IPV6 is off in this kernel"
     return None if _SYSCTL in measured.console else f"the console of the baseline boot tells of no {_SYSCTL}"
-
-
-def _files(files: Mapping[str, str]) -> str:
-    return f"files of the root: {', '.join(files)}"
 
 
 TECHNIQUES = (
@@ -83,12 +75,7 @@ TECHNIQUES = (
             risk=Risk.FUNCTION,
             published=(none_published("systemd's documentation, NETWORK_ONLINE: what to do about the target"),),
         ),
-        change=Change(
-            Layer.USERSPACE,
-            f"{_files(UNAWAITED)}, empty: those of them that ran",
-            lambda system, measured: with_root_files(system, _masks(measured)),
-            _is_awaited,
-        ),
+        change=writes_files(_masks, _is_awaited, knob=f"{root_files_words(UNAWAITED)}, empty: those of them that ran"),
         proof=Proof(_waits_no_more),
     ),
     Technique(
@@ -107,9 +94,7 @@ TECHNIQUES = (
                 Published("500 ms on average, without the random delay before a router solicitation", _FREEBSD),
             ),
         ),
-        change=Change(
-            Layer.USERSPACE, _files(NO_DAD), lambda system, measured: with_root_files(system, NO_DAD), _has_addresses
-        ),
+        change=writes_files(NO_DAD, _has_addresses),
         # A neighbour is asked for by the same function, so that its running says nothing.
         proof=if_shown(never_runs("ndisc_send_ns")),
     ),

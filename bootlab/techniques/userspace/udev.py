@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from bootlab.system import System
-from bootlab.techniques.changes.root_files import expect_no_files, with_root_files
+from bootlab.techniques.changes.root_files import writes_files
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.proofs import fact_is
 from bootlab.techniques.model.published import CROZAT_2008, Published, none_published
-from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
+from bootlab.techniques.model.technique import Change, Risk, Technique, Text
 
 SETTLED: Final = "settled"
 """The fact that names the services which waited for all of udev's events (guest/facts_system.sh)."""
@@ -55,18 +55,11 @@ ExecStart=-udevadm trigger --type=devices --action=add {_REST}
 
 def _files(files: Mapping[str, str], fact: str, word: str, missing: str) -> Change:
     def applies(system: System, measured: Measured) -> str | None:
-        if (why := expect_no_files(system, files)) is not None:
-            return why
         if fact not in measured.facts:
             return f"the baseline boot did not say what systemd started (fact {fact})"
         return None if word in measured.facts[fact] else missing
 
-    return Change(
-        Layer.USERSPACE,
-        f"files of the root: {', '.join(files)}",
-        lambda system, measured: with_root_files(system, files),
-        applies,
-    )
+    return writes_files(files, applies)
 
 
 def _waits_no_more(after: Evidence, before: Evidence) -> Effect:

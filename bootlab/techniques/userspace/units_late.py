@@ -4,11 +4,11 @@ import shlex
 from typing import Final
 
 from bootlab.system import System
-from bootlab.techniques.changes.root_files import expect_no_files, with_root_files
+from bootlab.techniques.changes.root_files import writes_files
 from bootlab.techniques.cmdline.audit_findings import GOAL_UNIT, NEEDLESS_UNITS
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.published import CROZAT_2008, Published, none_published
-from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
+from bootlab.techniques.model.technique import Risk, Technique, Text
 
 LATE: Final = "units_late"
 """The fact that the gate prints as it opens: which of the services were not active yet."""
@@ -62,12 +62,11 @@ def _files(measured: Measured) -> dict[str, str]:
 
 
 def _applies(system: System, measured: Measured) -> str | None:
-    files = _files(measured)
-    if not files:
+    if not _files(measured):
         return "no audit said which units the goal does not need: bootlab try --audit RUN, of bootlab audit"
     if mask := _masked(system, measured):
         return f"the command line masks {mask}, so nothing is left to start later"
-    return expect_no_files(system, files)
+    return None
 
 
 def _masked(system: System, measured: Measured) -> str:
@@ -103,12 +102,7 @@ TECHNIQUES = (
                 Published("3 s for harddrake and 2 to 4 s for dkms, moved out of the parallel start", CROZAT_2008),
             ),
         ),
-        change=Change(
-            Layer.USERSPACE,
-            f"After=bootlab-late.service in a drop-in of each, and {UNIT}",
-            lambda system, measured: with_root_files(system, _files(measured)),
-            _applies,
-        ),
+        change=writes_files(_files, _applies, knob=f"After=bootlab-late.service in a drop-in of each, and {UNIT}"),
         proof=Proof(_come_later),
     ),
 )
