@@ -8,12 +8,11 @@ import pytest
 
 from bootlab.build.cache import file_sha256
 from bootlab.build.workshop import Workshop
-from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
-from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
 from bootlab.timeline import marks as m
 from tests.boot.machines.bootable_iso import SUITE, make_iso
+from tests.boot.machines.test_images import boot_alike
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
@@ -77,24 +76,6 @@ def system_of(iso: Path, *changes: tuple[str, str]) -> System:
         text = text.replace(old, new)
     path.write_text(text)
     return read_system(path)
-
-
-def boot_alike(system: System, shop: Workshop, folder: Path, times: int) -> BootRecord:
-    assert system.image is not None
-    before = file_sha256(system.image.path)
-    prepared = prepare(shop, system)
-    records = []
-    for number in range(times):
-        (folder / str(number)).mkdir(parents=True)
-        records.append(boot(prepared, folder / str(number)))
-    first = records[0]
-    assert first.outcome is Outcome.READY, first.detail
-    for other in records[1:]:
-        assert (other.marks, other.instructions, other.console_sha256) == (
-            first.marks, first.instructions, first.console_sha256,
-        )  # fmt: skip
-    assert first.exact_disks is True and file_sha256(system.image.path) == before
-    return first
 
 
 @pytest.mark.promise("disk images")
