@@ -148,6 +148,25 @@ _add(
     "rootfs_preload",
     keep_all=True,
 )
+# What a cloud's image waits for inside itself, found by `bootlab audit IMAGE`: what sshd stands behind, then what the
+# initramfs and the kernel do that this machine does not need.
+_add(
+    "cloud-image",
+    "what holds sshd up inside a cloud's image, first boots and later ones, whatever each step saves; takes --audit RUN",
+    "userspace_cloud_init_ed25519",
+    "userspace_cloud_init_late",
+    "userspace_cloud_init_once",
+    "userspace_cloud_init_one_source",
+    "userspace_online_unawaited",
+    "userspace_udev_few",
+    "initramfs_pruned",
+    "cmdline_cryptomgr_notests",
+    "cmdline_no_timer_check",
+    "cmdline_ftrace_names",
+    "cmdline_tracefs",
+    "cmdline_trace_events",
+    keep_all=True,
+)
 _add(
     "bottom-up",
     "grows a kernel from base tinyconfig: what each feature costs, alone and on top of those before it",

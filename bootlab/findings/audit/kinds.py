@@ -38,7 +38,13 @@ from bootlab.findings.audit.services import (
     find_sleeps,
     list_needless,
 )
-from bootlab.findings.audit.udev import find_bad_rules, find_forking_rules, find_settle_waits, find_uevents
+from bootlab.findings.audit.udev import (
+    find_bad_rules,
+    find_forking_rules,
+    find_settle_waits,
+    find_uevents,
+    list_triggers,
+)
 from bootlab.techniques.cmdline.audit_findings import (
     ARCHIVE_MODULES,
     GOAL_UNIT,
@@ -46,6 +52,7 @@ from bootlab.techniques.cmdline.audit_findings import (
     MODPROBE_UNITS,
     NEEDLESS_UNITS,
 )
+from bootlab.techniques.userspace.udev import TRIGGERED
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +138,11 @@ def gather(
     if rootfs is not None:
         plan = read_units(rootfs, cache)
         goal = goal or find_goal(costs, plan, analysis.system.booted.mark)
-    return AuditedBoot(analysis, costs, initramfs, rootfs, plan, goal, kernel_config, {**analysis.record.facts})
+    facts = dict(analysis.record.facts)
+    if TRIGGERED not in facts and (triggers := list_triggers(costs)):
+        # A disk image's own system says nothing of itself; what it ran was seen.
+        facts[TRIGGERED] = "".join(f"{command}; " for command in triggers)
+    return AuditedBoot(analysis, costs, initramfs, rootfs, plan, goal, kernel_config, facts)
 
 
 def audit(evidence: AuditedBoot, run: str = "") -> Audit:
@@ -153,13 +164,14 @@ def audit(evidence: AuditedBoot, run: str = "") -> Audit:
     }
     if facts[NEEDLESS_UNITS] and evidence.goal is not None:
         facts[GOAL_UNIT] = [evidence.goal]
+    seen = {name: text for name, text in evidence.facts.items() if name not in record.facts}
     return Audit(
         system=record.system,
         total_ns=evidence.costs.until_ns,
         findings=sorted(findings, key=lambda one: -one.cost_ns),
         nothing=nothing,
         not_looked=not_looked,
-        facts={name: " ".join(names) for name, names in facts.items() if names},
+        facts={**seen, **{name: " ".join(names) for name, names in facts.items() if names}},
         goal=evidence.goal,
         run=run,
         outcome=record.outcome.value,

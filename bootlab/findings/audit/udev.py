@@ -7,7 +7,7 @@ from typing import Final
 from bootlab.build.root.udev_rules import plain_path
 from bootlab.findings.audit.audited_boot import AuditedBoot
 from bootlab.findings.audit.finding import Finding, Item, finding, process_item
-from bootlab.findings.audit.process_costs import TaskCost, command_of, words_of
+from bootlab.findings.audit.process_costs import TaskCost, TaskCosts, command_of, words_of
 from bootlab.findings.audit.udev_events import UdevEvent, is_daemon, is_worker
 from bootlab.profile.tables.processes import Process
 
@@ -111,6 +111,14 @@ def find_settle_waits(evidence: AuditedBoot) -> Finding | None:
         technique=evidence.technique("userspace_cards_awaited"),
         by_hand="wait for the needed device by name: a .device unit, bootlab-coldplug's `wait`, ifup's hotplug",
     )
+
+
+def list_triggers(costs: TaskCosts) -> list[str]:
+    """Return the commands by which systemd's own services told udev of devices, in the order they were started."""
+    started = sorted(costs.processes.values(), key=lambda one: one.started_ns)
+    asked = [one for one in started if _is_udevadm(one) and "trigger" in words_of(one)]
+    # The initramfs has udev told by a script, and systemd by a process of its own.
+    return [" ".join(words_of(one)) for one in asked if [maker.pid for maker in costs.makers(one.task)][:1] == [1]]
 
 
 def _waited_for(events: Iterable[UdevEvent], start_ns: int, end_ns: int) -> str:

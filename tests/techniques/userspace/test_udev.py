@@ -41,3 +41,9 @@ def test_udev_is_told_of_few_devices_first_and_of_all_others_later(evidence: Mak
     before = evidence(udev_trigger="udevadm trigger --type=all --action=add; ")
     after = evidence(udev_trigger="udevadm trigger --action=add --subsystem-match=net --subsystem-match=pci; ")
     assert prove(after, before) is Effect.PROVEN and prove(before, before) is Effect.NONE
+    said, silent = (
+        replace(evidence(), console=f"[  OK  ] {told}\n")
+        for told in ("Finished \x1b[0;1;39mbootlab-udev-rest.service\x1b[0m - The devices", "Started ssh.service")
+    )
+    assert prove(said, silent) is Effect.PROVEN, "a disk image says no facts, and its console does"
+    assert prove(said, said) is prove(silent, silent) is Effect.NOT_SHOWN
