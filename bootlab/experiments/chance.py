@@ -12,6 +12,7 @@ from bootlab.experiments.console_steps import KINDS, ConsoleStep, SaidLine, said
 from bootlab.kept_file import read_kept_bytes
 from bootlab.measure.record import BootRecord
 from bootlab.profile.recorded.trace import read_trace
+from bootlab.system import ClockKind
 from bootlab.targets.target import TRACE
 
 _SHARE: Final = 0.05
@@ -70,6 +71,15 @@ def find_chances(records: Sequence[BootRecord], life: int = 1) -> list[Chance]:
         )
         for step in _chance_steps(records, [said_by(record) for record in records])
     ]
+
+
+def chances_by_seed(records: Sequence[BootRecord]) -> list[Chance]:
+    """Return the chances of a series; none on the wall clock, nor where a seed was booted twice.
+
+    Raises as `find_chances`.
+    """
+    by_seed = records[0].clock == ClockKind.VIRTUAL and len({record.seed for record in records}) == len(records)
+    return find_chances(records) if by_seed else []
 
 
 def tells_of_chance(record: BootRecord) -> bool:

@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 
 from bootlab.document import Document
 from bootlab.errors import InputError, StoreError
+from bootlab.experiments.chance import Chance, chances_by_seed
 from bootlab.experiments.family import Family, execution_judgement, judgement
 from bootlab.experiments.read_result import read_result
 from bootlab.experiments.series import PartRecord, part_records
@@ -71,6 +72,8 @@ class Comparison(Document):
     phases: list[PhaseDifference]
     parts: dict[str, list[PartRecord]] = Field(default={}, exclude_if=lambda value: not value)
     """`before` and `after`, each from its VMM's start to ready; left out where the host's time counts nothing."""
+    chances: dict[str, list[Chance]] = Field(default={}, exclude_if=lambda value: not value)
+    """`before` and `after`: steps that take another time with every seed, by what the boots said."""
     before_runs: list[str]
     """Directories of the boots of this side."""
     after_runs: list[str]
@@ -179,12 +182,18 @@ def compare_series(before: Family, after: Family) -> Comparison:
         differences=_differences(one, other),
         phases=_phases(before, after),
         parts=_parts(before, after),
+        chances=_chances(before, after),
         before_runs=[record.run for record in before.members],
         after_runs=[record.run for record in after.members],
         null_runs=[record.run for record in before.null],
         fresh_before_runs=[record.run for record in before.fresh],
         fresh_after_runs=[record.run for record in after.fresh],
     )
+
+
+def _chances(before: Family, after: Family) -> dict[str, list[Chance]]:
+    sides = {"before": chances_by_seed(before.members), "after": chances_by_seed(after.members)}
+    return {side: found for side, found in sides.items() if found}
 
 
 def _parts(before: Family, after: Family) -> dict[str, list[PartRecord]]:

@@ -7,14 +7,13 @@ from pydantic import Field
 
 from bootlab.document import Document
 from bootlab.errors import InputError
-from bootlab.experiments.chance import Chance, find_chances
+from bootlab.experiments.chance import Chance, chances_by_seed
 from bootlab.experiments.family import FRESH, NULL, Family
 from bootlab.experiments.store import Run, RunKind
 from bootlab.measure.launch import boot_parts
 from bootlab.measure.record import BootRecord
 from bootlab.measure.record_files import read_record
 from bootlab.measure.statistics.series import Summary, humps, summarize
-from bootlab.system import ClockKind
 from bootlab.targets.target import WARM_UP
 
 SCHEMA: Final = "bootlab.series/1"
@@ -68,7 +67,6 @@ class SeriesResult(Document):
 def series_of(run: Run, records: Sequence[BootRecord]) -> SeriesResult:
     """Return the series that the boots of a run are; at least one."""
     times = [record.ready_ns for record in records if record.ready_ns is not None]
-    by_seed = records[0].clock == ClockKind.VIRTUAL and len({record.seed for record in records}) == len(records)
     return SeriesResult(
         system=records[0].system,
         clock=records[0].clock,
@@ -76,7 +74,7 @@ def series_of(run: Run, records: Sequence[BootRecord]) -> SeriesResult:
         identical=are_identical(records),
         parts=part_records(records),
         boots=list(records),
-        chances=find_chances(records) if by_seed else [],
+        chances=chances_by_seed(records),
         run=str(run.path),
     )
 

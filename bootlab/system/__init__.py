@@ -29,8 +29,9 @@ from bootlab.system.preload import Preload
 from bootlab.system.readahead import ReadAhead
 from bootlab.system.screen.screen import GuestScreen, ScreenMark, Seen, Typed
 from bootlab.system.snapshot import Snapshot
-from bootlab.system.source_build import SourceBuild
-from bootlab.system.source_program import Instructions, Libc, SourceProgram
+from bootlab.system.source.build import SourceBuild, SourceOrigin
+from bootlab.system.source.firmware import FirmwareBuild
+from bootlab.system.source.program import Instructions, Libc, SourceProgram
 from bootlab.system.target.asked_machine import AskedMachine, SignalLine
 from bootlab.system.target.command import Command, words_of
 from bootlab.system.target.firecracker import Firecracker
@@ -67,6 +68,7 @@ __all__ = [
     "Fault",
     "FileSystem",
     "Firecracker",
+    "FirmwareBuild",
     "Flash",
     "FlashLayout",
     "HostMachine",
@@ -96,6 +98,7 @@ __all__ = [
     "Seen",
     "SignalLine",
     "SourceBuild",
+    "SourceOrigin",
     "SourceProgram",
     "Storage",
     "System",

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from bootlab.system.part import Part
-from bootlab.system.source_build import SourceBuild
+from bootlab.system.source.build import SourceBuild
 
 
 class Bootloader(SourceBuild):

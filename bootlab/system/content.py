@@ -12,7 +12,7 @@ from bootlab.system.part import TEXT, Part
 from bootlab.system.power_on import KeptRam
 from bootlab.system.preload import Preload
 from bootlab.system.readahead import ReadAhead
-from bootlab.system.source_program import SourceProgram
+from bootlab.system.source.program import SourceProgram
 
 
 class Compression(StrEnum):

@@ -157,7 +157,11 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
         files = table(table(document.get(part)).get("files"))
         for name in files:
             yield f'{part}.files."{name}"', files, name
-    for part, holder in (("kernel.build", build), ("bootloader", bootloader)):
+    firmware = table(table(document.get("machine")).get("firmware_build"))
+    if "source" in firmware:
+        yield "machine.firmware_build.source", firmware, "source"
+    builds = (("kernel.build", build), ("bootloader", bootloader), ("machine.firmware_build", firmware))
+    for part, holder in builds:
         for name in ("fragments", "patches", "reduced"):
             listed = holder.get(name)
             for index in range(len(listed) if isinstance(listed, list) else 0):

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Final, Self
 from pydantic import Field, model_validator
 
 from bootlab.system.part import LINE, TEXT, Part
-from bootlab.system.source_build import SourceBuild
+from bootlab.system.source.build import SourceBuild
 
 _FOR_INIT: Final = re.compile(r"(?:^|\s)--(?=\s|$)")
 

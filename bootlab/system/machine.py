@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from bootlab.system.disk_model import AnyDiskModel
 from bootlab.system.part import LINE, TEXT, WORD, Part, matching
 from bootlab.system.shape import expect_shape, shaped
+from bootlab.system.source.firmware import FirmwareBuild
 
 _DEVICE = matching(r"[A-Za-z0-9][^\s\x00]*", "is not the words of QEMU's -device, without blanks")
 
@@ -93,6 +94,8 @@ class Machine(Part):
     """`default`, `qboot`, `ovmf` (UEFI, of Debian's packages: OVMF, on arm64 AAVMF), or a path to a firmware image."""
     firmware_suite: str | None = Field(default=None, exclude_if=lambda value: value is None)
     """Debian suite of `ovmf`, by default this machine's: versions differ by seconds."""
+    firmware_build: FirmwareBuild | None = Field(default=None, exclude_if=lambda value: value is None)
+    """`ovmf` built from its source, instead of that of a package."""
     secure_boot: bool = Field(default=False, exclude_if=lambda value: not value)
     """Of `ovmf` on q35: firmware that starts only what is signed, with Microsoft's keys, as Debian's package has it."""
     boot_menu_s: int | None = Field(default=None, ge=0, le=60, exclude_if=lambda value: value is None)
@@ -139,6 +142,10 @@ class Machine(Part):
     def _firmware_of_a_suite(self) -> Self:
         if self.firmware_suite is not None and self.firmware != "ovmf":
             raise ValueError('firmware_suite says where firmware = "ovmf" comes from')
+        if self.firmware_build is not None and (self.firmware != "ovmf" or self.type is not MachineType.Q35):
+            raise ValueError('firmware_build is of firmware = "ovmf" on "q35"')
+        if self.firmware_build is not None and (self.firmware_suite is not None or self.secure_boot):
+            raise ValueError("firmware_build is built without Secure Boot, and of no package: leave those keys out")
         if self.secure_boot and (self.firmware != "ovmf" or self.type is not MachineType.Q35):
             raise ValueError('secure_boot is of firmware = "ovmf" on "q35", which keeps its variables in SMM')
         return self

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from bootlab.experiments.chance import find_chances, tells_of_chance
+from bootlab.experiments.comparing import compare_series
+from bootlab.experiments.family import Family
 from bootlab.experiments.series import series_of
 from bootlab.experiments.store import RunKind, Store
-from bootlab.report.lives.words import chance_words
+from bootlab.report.lives.words import chance_words, side_chances
 from tests.experiments.said_boots import MS, first_life, later_life, said_boot
 
 
@@ -24,6 +26,9 @@ def test_a_series_has_them_and_its_words_speak_of_no_life(tmp_path: Path) -> Non
     head, by_seed = chance_words(series.chances[0], of_life=False)
     assert head.startswith("chance (host keys): 40.00 to 340.00 ms by seed, up to the line")
     assert by_seed == "seed 1: 40.00, seed 2: 340.00"
+    compared = compare_series(Family(tuple(records)), Family((later_life(tmp_path / "later", 1),)))
+    assert list(compared.chances) == ["before"] and compared.chances["before"] == series.chances
+    assert side_chances(compared.chances) == [f"before: {head}: {by_seed}"]
     same = [one.model_copy(update={"seed": 1}) for one in records]
     assert series_of(run, same).chances == [], "of one seed nothing is chance"
 

@@ -1,13 +1,11 @@
 """The files that a system with a disk image boots from: the image, its firmware, and what is known of its kernel."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bootlab.build.cache import file_sha256
-from bootlab.build.debian import packages
+from bootlab.build.firmware.uefi import UefiFirmware, find_uefi, with_own_entry
 from bootlab.build.formats.cpio import Entry
-from bootlab.build.image.boot_entry import with_boot_entry
 from bootlab.build.image.changed_copy import LoaderChange, make_changed_copy
 from bootlab.build.image.contents import BIOS, UEFI, Chain
 from bootlab.build.image.image_file import EFI, ISO, RAW, open_image
@@ -20,20 +18,8 @@ from bootlab.errors import InputError
 from bootlab.system import Attachment, BootFiles, System
 from bootlab.system.kernel import add_words
 
-_AAVMF_CODE, _AAVMF_VARIABLES = "usr/share/AAVMF/AAVMF_CODE.fd", "usr/share/AAVMF/AAVMF_VARS.fd"
-_CODE, _VARIABLES = "usr/share/OVMF/OVMF_CODE_4M.fd", "usr/share/OVMF/OVMF_VARS_4M.fd"
-_SECURE_CODE = "usr/share/OVMF/OVMF_CODE_4M.secboot.fd"
-_SECURE_VARIABLES = "usr/share/OVMF/OVMF_VARS_4M.ms.fd"
-"""With Microsoft's keys, by which Debian's shim is signed."""
-_PACKAGE, _AAVMF_PACKAGE = "ovmf", "qemu-efi-aarch64"
 _CD_CORE_AT = 0x8200
 """cdboot.img leaves out the sector that loads the rest from a disk."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Firmware:
-    code: Path | None = None
-    variables: Path | None = None
 
 
 def find_image_files(shop: Workshop, system: System) -> BootFiles:
@@ -49,9 +35,9 @@ def find_image_files(shop: Workshop, system: System) -> BootFiles:
             'image.loader: "direct": QEMU loads a unified kernel image itself already', hint="leave it out"
         )
     by_uefi = system.machine.firmware == "ovmf"
-    firmware = _fetch_ovmf(shop, system) if by_uefi else _Firmware()
+    firmware = find_uefi(shop, system) if by_uefi else UefiFirmware()
     if read.boot_entry is not None:
-        firmware = _with_boot_entry(shop, firmware, read.boot_entry)
+        firmware = with_own_entry(shop, firmware, read.boot_entry)
     kernel = read.file(chain.kernel) if chain.kernel else None
     if kernel is None:
         raise InputError(
@@ -152,33 +138,6 @@ def _expect_chain(read: ReadImage, by_uefi: bool) -> Chain:
         how = "UEFI: it has no EFI/BOOT/BOOTX64.EFI" if by_uefi else "BIOS: no GRUB begins in its first sector"
         raise InputError(f"image: {read.image.path}: does not boot by {how}", hint=other)
     return chain
-
-
-def _fetch_ovmf(shop: Workshop, system: System) -> _Firmware:
-    suite = system.machine.firmware_suite
-    is_arm64 = system.machine.arch == "aarch64"
-    name = _AAVMF_PACKAGE if is_arm64 else _PACKAGE
-    package = packages.fetch(shop, name, suite, system.machine.arch, key="machine.firmware")
-    for note in package.notes:
-        shop.tell(note)
-    names = (_SECURE_CODE, _SECURE_VARIABLES) if system.machine.secure_boot else (_CODE, _VARIABLES)
-    if is_arm64:
-        names = (_AAVMF_CODE, _AAVMF_VARIABLES)
-    code, variables = (package.tree / name for name in names)
-    if not (code.is_file() and variables.is_file()):
-        raise InputError(f"machine.firmware: {package.name} {package.version} has no {names[0]} with its {names[1]}")
-    return _Firmware(code, variables)
-
-
-def _with_boot_entry(shop: Workshop, firmware: _Firmware, entry: bytes) -> _Firmware:
-    variables = firmware.variables
-    assert variables is not None
-
-    def make(out: Path) -> None:
-        out.write_bytes(with_boot_entry(variables.read_bytes(), entry))
-
-    key = f"{file_sha256(variables)} {entry.hex()}"
-    return _Firmware(firmware.code, shop.cache.make("firmware-variables", key, make))
 
 
 def _vmlinux(shop: Workshop, kernel: Path) -> Path | None:

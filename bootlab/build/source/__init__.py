@@ -1,1 +1,1 @@
-"""What a kernel and a bootloader are built from: source, configuration by kconfig, make and its compilers."""
+"""What a kernel, a bootloader and firmware are built from: source, configuration by kconfig, make and its compilers."""

@@ -1,4 +1,4 @@
-"""The source that a kernel or bootloader is built from: a tree in place, a tarball, or a Debian package; patched.
+"""The source that something is built from: a tree in place, a tarball, or a Debian package; patched.
 
 What is unpacked or patched is an entry of the cache. A tree of the user's is built from where it is and never written
 to: all that a build makes goes elsewhere (`make O=`).
@@ -18,7 +18,7 @@ from bootlab.build.source.tree_content import Listing
 from bootlab.build.workshop import Tell, Workshop
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import ProgramFailed, run
-from bootlab.system import Bootloader, KernelBuild, SourceBuild
+from bootlab.system import KernelBuild, SourceOrigin
 
 _FORMAT = 1
 _UNPACK_DEADLINE_S = 900.0
@@ -26,8 +26,9 @@ _PATCH_DEADLINE_S = 120.0
 _LANDMARKS = {
     "Linux": ("Makefile", "Kconfig", "scripts/kconfig/Makefile", "init/main.c", "arch"),
     "U-Boot": ("Makefile", "Kconfig", "scripts/kconfig/Makefile", "common/spl/Kconfig", "arch", "configs"),
+    "EDK II": ("BaseTools", "edksetup.sh", "MdePkg", "OvmfPkg/OvmfPkgX64.dsc"),
 }
-_TREE = {"Linux": "the Linux kernel", "U-Boot": "U-Boot"}
+_TREE = {"Linux": "the Linux kernel", "U-Boot": "U-Boot", "EDK II": "EDK II"}
 _BUILT_IN_PLACE = (".config", "include/config", "include/generated")
 _COMPRESSORS = {
     ".xz": ("xz", "xz-utils"),
@@ -43,28 +44,28 @@ _VERSION_LINE = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION) *=[ \t]
 
 @dataclass(frozen=True, slots=True)
 class SourceTree:
-    """The source tree of a kernel or a bootloader, only ever read."""
+    """The source tree of a kernel, a bootloader or firmware, only ever read."""
 
     tree: Path
     identity: str
     """Changes with any file of it; the same for the same files elsewhere."""
     version: str
-    """As its Makefile says, for example `6.12.107`."""
+    """As its Makefile says, for example `6.12.107`; empty where it has none."""
     in_place: Listing | None = None
     """What it was made of, for a tree of the user's, who may change it any time."""
-    of: type[SourceBuild] = KernelBuild
+    of: type[SourceOrigin] = KernelBuild
     """What it is a tree of."""
 
 
-def require_source(shop: Workshop, build: SourceBuild) -> SourceTree:
+def require_source(shop: Workshop, build: SourceOrigin) -> SourceTree:
     """Return the patched source that `build` names, unpacked into the cache unless it is a tree without patches.
 
     Raises InputError (no such source, built in place, a patch that does not apply), MissingTool, StoreError,
     Unreachable.
     """
     if build.package is not None:
-        get = _packaged if isinstance(build, KernelBuild) else _source_package
-        tarball, identity = get(shop, build.package, build.suite)
+        is_kernel = isinstance(build, KernelBuild)
+        tarball, identity = _packaged(shop, build.package, build.suite) if is_kernel else _source_package(shop, build)
     else:
         assert build.source is not None  # the system's own check: one of the two
         if build.source.is_dir():
@@ -84,7 +85,7 @@ def require_source(shop: Workshop, build: SourceBuild) -> SourceTree:
     return _found(build, tree, key)
 
 
-def _found(build: SourceBuild, tree: Path, identity: str, in_place: Listing | None = None) -> SourceTree:
+def _found(build: SourceOrigin, tree: Path, identity: str, in_place: Listing | None = None) -> SourceTree:
     return SourceTree(tree, identity, _version(tree), in_place, type(build))
 
 
@@ -95,7 +96,7 @@ class _Patch:
     sha256: str
 
 
-def _patches(build: SourceBuild) -> list[_Patch]:
+def _patches(build: SourceOrigin) -> list[_Patch]:
     read = []
     for index, path in enumerate(build.patches):
         key = f"{build.key}.patches[{index}]"
@@ -120,17 +121,18 @@ def _packaged(shop: Workshop, name: str, suite: str | None) -> tuple[Path, str]:
     return found[0], f"deb {package.sha256}"
 
 
-def _source_package(shop: Workshop, name: str, suite: str | None) -> tuple[Path, str]:
-    package = fetch_upstream(shop, name, suite, key=f"{Bootloader.key}.package")
+def _source_package(shop: Workshop, build: SourceOrigin) -> tuple[Path, str]:
+    assert build.package is not None
+    package = fetch_upstream(shop, build.package, build.suite, key=f"{build.key}.package")
     for note in package.notes:
         shop.tell(note)
     found = [path for path in sorted(package.tree.iterdir()) if _TARBALL.search(path.name)]
     if len(found) != 1:
-        raise InputError(f'{Bootloader.key}.package: "{name}" has {len(found)} upstream tarballs, expected one')
+        raise InputError(f'{build.key}.package: "{build.package}" has {len(found)} upstream tarballs, expected one')
     return found[0], f"deb-src {package.sha256}"
 
 
-def _tarball_identity(build: SourceBuild, path: Path) -> str:
+def _tarball_identity(build: SourceOrigin, path: Path) -> str:
     if not _TARBALL.search(path.name):
         raise InputError(
             f"{build.key}.source: {path}: neither a {build.what} tree nor a tarball of one",
@@ -142,7 +144,7 @@ def _tarball_identity(build: SourceBuild, path: Path) -> str:
         raise InputError(f"{build.key}.source: {path}: {error.strerror}") from error
 
 
-def _tree(shop: Workshop, build: SourceBuild, source: Path) -> SourceTree:
+def _tree(shop: Workshop, build: SourceOrigin, source: Path) -> SourceTree:
     tree = source.resolve()
     _expect_project(build, tree, source)
     for name in _BUILT_IN_PLACE:
@@ -167,7 +169,7 @@ def _tree(shop: Workshop, build: SourceBuild, source: Path) -> SourceTree:
     return _found(build, shop.cache.make("kernel-source", key, copy), key)
 
 
-def _unpack(build: SourceBuild, tarball: Path, out: Path) -> None:
+def _unpack(build: SourceOrigin, tarball: Path, out: Path) -> None:
     out.mkdir()
     words: list[str | Path] = ["tar", "--extract", "--no-same-owner", "--strip-components=1", "--file", tarball]
     program = _COMPRESSORS.get(tarball.suffix)
@@ -181,7 +183,7 @@ def _unpack(build: SourceBuild, tarball: Path, out: Path) -> None:
         raise InputError(f"{build.key}.source: {tarball}: cannot be unpacked\n  {error.message}") from error
 
 
-def _expect_project(build: SourceBuild, tree: Path, named: Path) -> None:
+def _expect_project(build: SourceOrigin, tree: Path, named: Path) -> None:
     absent = [name for name in _LANDMARKS[build.project] if not (tree / name).exists()]
     if absent:
         raise InputError(
@@ -223,6 +225,8 @@ def _refused(patch: _Patch, error: ProgramFailed) -> BootlabError:
 
 
 def _version(tree: Path) -> str:
+    if not (tree / "Makefile").is_file():
+        return ""
     text = (tree / "Makefile").read_text(encoding="utf-8", errors="replace")
     parts = {found[1]: found[2] for found in reversed(list(_VERSION_LINE.finditer(text)))}
     numbers = [parts.get(name, "").strip() for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL")]

@@ -15,7 +15,7 @@ from bootlab.cli.build.option_names import made_of_options
 from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError
 from bootlab.system import SourceBuild
-from bootlab.system.source_build import OPTION_NAME
+from bootlab.system.source.build import OPTION_NAME
 
 ConfigFile = Annotated[
     Path | None, typer.Option("--config", metavar="FILE", help="A whole configuration, instead of a base.")

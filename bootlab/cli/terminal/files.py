@@ -97,6 +97,9 @@ def inputs_of(system: System, file: Path) -> list[tuple[str, Path | None]]:
             found += [(f"{build.key}.source", build.source), (f"{build.key}.config", build.config)]
             found += [(f"{build.key}.fragments", path) for path in build.fragments]
             found += [(f"{build.key}.patches", path) for path in build.patches]
+    if (firmware := system.machine.firmware_build) is not None:
+        found.append((f"{firmware.key}.source", firmware.source))
+        found += [(f"{firmware.key}.patches", path) for path in firmware.patches]
     if system.kernel.build is not None:
         found += [("kernel.build.reduced", path) for path in system.kernel.build.reduced]
     return found

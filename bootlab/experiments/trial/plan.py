@@ -152,7 +152,7 @@ _add(
 # initramfs and the kernel do that this machine does not need.
 _add(
     "cloud-image",
-    "what holds sshd up inside a cloud's image, first boots and later ones, whatever each step saves; takes --audit RUN",
+    "what holds sshd up inside a cloud's image, in first boots and later ones, whatever it saves; takes --audit RUN",
     "userspace_cloud_init_ed25519",
     "userspace_cloud_init_late",
     "userspace_cloud_init_once",

@@ -1,6 +1,7 @@
 """The pages of trials, boots, series and comparisons. What is common to every page is in whole_page.py."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from bootlab.experiments.chance import Chance
 from bootlab.experiments.trial.result import TryResult
@@ -11,7 +12,7 @@ from bootlab.report.boots.screen import screen_section
 from bootlab.report.boots.side_by_side import Side
 from bootlab.report.boots.timings import timing_section
 from bootlab.report.boots.two_views import side_views, views
-from bootlab.report.lives.words import chance_words
+from bootlab.report.lives.words import chance_words, side_chances
 from bootlab.report.parts import charts
 from bootlab.report.parts.cautions import series_warnings, warnings
 from bootlab.report.parts.console import Console
@@ -149,14 +150,18 @@ def series_page(records: Sequence[BootRecord], consoles: Sequence[Console] = (),
 
 
 def compare_page(
-    before: Sequence[BootRecord], after: Sequence[BootRecord], verdict: str = "", consoles: Sequence[Console] = ()
+    before: Sequence[BootRecord],
+    after: Sequence[BootRecord],
+    verdict: str = "",
+    consoles: Sequence[Console] = (),
+    chances: Mapping[str, Sequence[Chance]] = MappingProxyType({}),
 ) -> str:
     """Return the page that lays two boots, or the median boots of two series, side by side.
 
-    `verdict` is a line that says whether the difference is outside the spread, when somebody measured that.
-    Raises InputError when the sides are on different clocks.
+    `verdict` is a line that says whether the difference is outside the spread, when somebody measured that; `chances`:
+    side -> what took another time there with every seed. Raises InputError when the sides are on different clocks.
     """
-    cautions = warnings(before, after)
+    cautions = [*warnings(before, after), *side_chances(chances)]
     one, other = median_boot(before), median_boot(after)
     sides = [_side(one, "before", "baseline"), _side(other, "after", "recommended")]
     boots = [(side.title, side.kind, records) for side, records in zip(sides, (before, after), strict=True)]

@@ -4,7 +4,8 @@ Everything is ASCII but the bars, which turn to `#` where the output cannot show
 visible first, so a guest cannot send escapes to the user's terminal.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -19,7 +20,7 @@ from bootlab.report.boots.screen import screen_change, screen_lines
 from bootlab.report.boots.side_by_side import Side, align
 from bootlab.report.boots.timings import timing_change, timing_lines
 from bootlab.report.boots.two_views import views
-from bootlab.report.lives.words import chance_words
+from bootlab.report.lives.words import chance_words, side_chances
 from bootlab.report.parts.cautions import series_warnings, warnings
 from bootlab.report.parts.figures import (
     COUNTED,
@@ -159,20 +160,25 @@ def series(records: Sequence[BootRecord], chances: Sequence[Chance] = ()) -> Ren
     return Group(*lines, *foot(clock_of(records), middle.hashes))
 
 
-def comparison(before: Sequence[BootRecord], after: Sequence[BootRecord], verdict: str = "") -> RenderableType:
+def comparison(
+    before: Sequence[BootRecord],
+    after: Sequence[BootRecord],
+    verdict: str = "",
+    chances: Mapping[str, Sequence[Chance]] = MappingProxyType({}),
+) -> RenderableType:
     """Return two boots, or the median boots of two series, phase by phase with the change.
 
-    `verdict` is a line that says whether the difference is outside the spread, when somebody measured that.
-    Raises InputError when the sides are on different clocks.
+    `verdict` is a line that says whether the difference is outside the spread, when somebody measured that; `chances`:
+    side -> what took another time there with every seed. Raises InputError when the sides are on different clocks.
     """
-    cautions = warnings(before, after)
+    cautions = [*warnings(before, after), *side_chances(chances)]
     one, other = median_boot(before), median_boot(after)
     lines: list[RenderableType] = []
     for name, middle, boots in (("before", one, before), ("after ", other, after)):
         many = f", median of {len(boots)} boots" if len(boots) > 1 else ""
         outcome = f"  {middle.outcome.value}{many}"
         lines.append(Text.assemble((f"{name}  ", "dim"), (visible(middle.system), "bold"), outcome))
-    lines += [Text(f"caution: {caution}", style="yellow") for caution in cautions]
+    lines += [Text(visible(f"caution: {caution}"), style="yellow") for caution in cautions]
     shown = views([*before, *after])
     for what, view in shown:
         lines += [Text(), Text(f"{what}, ms", style="bold")] if len(shown) > 1 else []

@@ -43,10 +43,10 @@ def compare_view(run: Run, compared: Compared) -> View:
     return View(
         result,
         (
-            text.comparison(before, after),
+            text.comparison(before, after, chances=result.chances),
             *(f"  differs: {difference}" for difference in result.differences),
             f"verdict: {verdict}",
         ),
-        Page(lambda elsewhere: page.compare_page(before, after, verdict, read_consoles(boots))),
+        Page(lambda elsewhere: page.compare_page(before, after, verdict, read_consoles(boots), result.chances)),
         markdown=lambda: compare_markdown(compared),
     )

@@ -1,5 +1,7 @@
 """The words by which a terminal and a page tell of a disk image's lives."""
 
+from collections.abc import Mapping, Sequence
+
 from bootlab.experiments.chance import Chance, ChanceProcess
 from bootlab.experiments.lives.result import LifeBoots, LivesResult, OnlyFirst
 from bootlab.report.parts.figures import ms
@@ -34,6 +36,15 @@ def chance_words(chance: Chance, *, of_life: bool = True) -> tuple[str, str]:
     life = f", life {chance.life}" if of_life else ""
     head = f'chance{life}{kinds}: {ms(min(took))} to {ms(max(took))} ms by seed, up to the line "{step_words(chance)}"'
     return head, ", ".join(f"seed {seed}: {ms(ns)}" for seed, ns in chance.took_ns.items())
+
+
+def side_chances(chances: Mapping[str, Sequence[Chance]]) -> list[str]:
+    """Return what chance decided on each side of a comparison: no verdict sees less than it moves the side by."""
+    return [
+        f"{side}: {': '.join(chance_words(chance, of_life=False))}"
+        for side, found in chances.items()
+        for chance in found
+    ]
 
 
 def process_words(one: ChanceProcess) -> str:

@@ -249,6 +249,9 @@ def _machine(system: System, wiring: Wiring) -> list[str]:
         # Only code in SMM may write to the chip with the firmware's variables.
         options += ",smm=on"
         argv += ["-global", "driver=cfi.pflash01,property=secure,value=on"]
+    if machine.firmware_build is not None:
+        # Room for volumes that are not compressed. The guest is not told.
+        options += ",max-fw-size=16M"
     if (pages := wanted_pages(system)) is not PageSize.AUTO:
         # Both sizes are files in memory, touched when the guest touches them and never merged: only the page differs.
         # QEMU asks for huge pages everywhere, but the host gives none to a memory file (huge_pages.py).

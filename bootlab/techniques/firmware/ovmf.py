@@ -14,6 +14,8 @@ def _has_an_older_one(system: System, measured: Measured) -> str | None:
         return "the system boots no disk image ([image])"
     if system.machine.firmware != "ovmf":
         return "the image is booted by BIOS"
+    if system.machine.firmware_build is not None:
+        return "machine.firmware_build is built of a release of its own"
     if system.machine.firmware_suite == _SUITE:
         return f"machine.firmware_suite is {_SUITE} already"
     return None

@@ -13,6 +13,7 @@ from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System
 from bootlab.techniques.model.evidence import Effect
+from bootlab.timeline import marks as m
 from tests.boot.machines.test_image_audit import FILES, GIB
 from tests.boot.machines.test_images import bootlab, system_of
 from tests.techniques.asking import ALL, NOTHING
@@ -82,3 +83,17 @@ def test_cloud_init_asks_one_source_and_grows_no_disk(shop: Workshop, tmp_path: 
     assert all("ssh" in record.marks for record, _ in found.values())
     ready = {name: record.ready_ns or 0 for name, (record, _) in found.items()}
     assert ready["userspace_cloud_init_one_source"] < ready["plain"] - 1_000_000_000
+
+
+@pytest.mark.kernel
+def test_firmware_that_is_built_without_compression_does_not_unpack_itself(shop: Workshop, tmp_path: Path) -> None:
+    image = tmp_path / "plain.img"
+    bootlab("build", "image", "-o", image, "--json")
+    newer = ("memory_mib = 1024", 'memory_mib = 1024\nfirmware = "ovmf"\nfirmware_suite = "trixie"')
+    name = "firmware_volumes_uncompressed"
+    found = tried(system_of(image, tmp_path, newer), [name], shop, tmp_path)
+    (plain, _), (unpacked, effect) = found["plain"], found[name]
+    assert effect is Effect.PROVEN
+    # The rest of the firmware is the same release: what SEC no longer does is what is saved.
+    saved_ns = plain.marks[m.PEI_ENTRY] - unpacked.marks[m.PEI_ENTRY]
+    assert unpacked.marks["ready"] < plain.marks["ready"] - saved_ns * 0.8

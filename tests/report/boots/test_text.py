@@ -16,7 +16,7 @@ from bootlab.experiments.chance import Chance
 from bootlab.experiments.trial.result import StackName
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.report.boots import text
-from bootlab.report.boots.page import series_page, try_page
+from bootlab.report.boots.page import compare_page, series_page, try_page
 from bootlab.report.boots.steps_text import steps
 from bootlab.report.trial.text import try_result
 from bootlab.system import BoardModel, Storage
@@ -271,3 +271,11 @@ def test_what_is_chance_by_seed_is_named_beside_the_median(shown: Callable[[], R
         try_page(trial().model_copy(update={"chances": [CHANCE]})),
     )
     assert all("chance (host keys): 40.00 to 340.00 ms by seed" in page for page in pages)
+
+
+def test_a_comparison_says_which_side_chance_moves() -> None:
+    before, after = series("series-before.json"), series("series-after.json")
+    said = " ".join(printed(text.comparison(before, after, chances={"before": [CHANCE]})).split())
+    assert "caution: before: chance (host keys): 40.00 to 340.00 ms by seed" in said
+    page = compare_page(before, after, chances={"before": [CHANCE]})
+    assert "before: chance (host keys): 40.00 to 340.00 ms by seed" in page

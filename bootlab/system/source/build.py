@@ -1,4 +1,4 @@
-"""What is built from source with kconfig, a kernel or a bootloader: a source, a base, and what is changed of it."""
+"""What is built from source: a kernel or a bootloader with its kconfig, or firmware; and what is changed of it."""
 
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -25,20 +25,27 @@ OptionValue = Annotated[str, BeforeValidator(_option_value), matching(r"[^\x00\n
 _NO_BASE = "no configuration target of a kernel tree, as tinyconfig, defconfig or NAME_defconfig are"
 
 
-class SourceBuild(Part):
-    """A source tree with its kconfig, a base configuration, and what is changed of both."""
+class SourceOrigin(Part):
+    """Where a source comes from, and the patches to it."""
 
     key: ClassVar[str]
     """Name of the part in the system file, for messages."""
     project: ClassVar[str]
-    """`Linux` or `U-Boot`."""
+    """`Linux`, `U-Boot` or `EDK II`."""
     what: ClassVar[str]
-    """`kernel` or `bootloader`."""
+    """`kernel`, `bootloader` or `firmware`."""
 
     source: Path | None = Field(default=None, strict=False)
     """A tree, or a tarball of one."""
     package: str | None = None
     suite: str | None = None
+    patches: tuple[Annotated[Path, TEXT], ...] = Field(default=(), strict=False)
+    """Patches (-p1) to the source, in order."""
+
+
+class SourceBuild(SourceOrigin):
+    """A source tree with its kconfig, a base configuration, and what is changed of both."""
+
     base: Annotated[str, matching(r"[A-Za-z0-9_.-]*config", _NO_BASE)] | None = None
     """A configuration target of the tree."""
     config: Path | None = Field(default=None, strict=False)
@@ -47,5 +54,3 @@ class SourceBuild(Part):
     """Files of options on top of the base; no two may ask for different values of one option."""
     options: dict[OptionName, OptionValue] = {}
     """Options on top of the fragments, which they overrule: {SMP = false, HZ = 100}."""
-    patches: tuple[Annotated[Path, TEXT], ...] = Field(default=(), strict=False)
-    """Patches (-p1) to the source, in order."""

@@ -1,0 +1,1 @@
+"""UEFI firmware for disk images: that of Debian's packages, or OVMF built from its source."""
