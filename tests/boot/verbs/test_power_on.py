@@ -129,6 +129,9 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     for verify in ("verity", "all", "header"):
         text = f'name = "{verify}"' + COMMON.replace("WORDS", "acpi=off rootfstype=erofs")
         (folder / f"{verify}.toml").write_text(text + KEPT.replace("VERIFY", verify))
+    text = 'name = "long-path"' + COMMON.replace("WORDS", "acpi=off rootfstype=erofs")
+    text = text.replace("root=/dev/vda", f"root=/dev/{'/' * 100}vda")
+    (folder / "long-path.toml").write_text(text + KEPT.replace("VERIFY", "verity"))
     return boots_of(folder)
 
 
@@ -172,6 +175,10 @@ def test_a_root_is_found_in_kept_ram_and_never_when_the_power_was_lost(kept: Boo
         memory.seek(128 << 20)
         region = memory.read(8 << 20)
     assert region.startswith(Path(disk.partition("file=")[2].partition(",")[0]).read_bytes())
+
+
+def test_the_ram_is_filled_from_a_disk_whose_path_is_long(kept: Boot) -> None:
+    assert power_on(kept("long-path", "self-refresh")) == ("kept-ram", None)
 
 
 @pytest.mark.parametrize(
