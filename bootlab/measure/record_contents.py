@@ -36,6 +36,7 @@ from bootlab.measure.waking import (
     marks_of_waking,
     phases_of_waking,
     untold_of,
+    wake_ns,
     wakes_of,
 )
 from bootlab.profile.asked.marks import INITCALL, marks_looked_for
@@ -107,7 +108,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         initcalls=[] if trace is None else cut_initcalls(trace, prepared.symbols, marks),
         guest_clock=_place_clock(seen, trace),
         exact_disks=DISKS in trace.exact if trace is not None and trace.asked_for(DISKS) else None,
-        disks=_disk_records(seen, ready),
+        disks=_disk_records(seen, wake_ns(whole, system), ready),
         vmm=_vmm_record(run.launch),
         power_on=_power_on_record(system, heard.guest.facts, early_wake_of(whole, ready, system)),
         kaslr_slide=trace.slide if trace is not None else None,
@@ -295,12 +296,13 @@ def _charges(seen: ObservedBoot, trace: PluginTrace | None) -> dict[str, ChargeR
     return {name: ChargeRecord(count=one.count, ns=one.ns) for name, one in trace.charges_at[mark].items()}
 
 
-def _disk_records(seen: ObservedBoot, ready: Stamp | None) -> list[DiskRecord]:
+def _disk_records(seen: ObservedBoot, since_ns: int, ready: Stamp | None) -> list[DiskRecord]:
     models = seen.system.modelled_disks
     path = seen.directory / REQUESTS
     if not models or not path.exists():
         return []
-    uses = disk_use(read_disk_requests(path), ready.t_ns if ready is not None else None)
+    until_ns = None if ready is None else since_ns + ready.t_ns
+    uses = disk_use(read_disk_requests(path), until_ns, since_ns)
     return [
         DiskRecord(drive=drive, model=model.name, **asdict(uses[drive]))
         for drive, model in models.items()

@@ -31,6 +31,13 @@ def is_waking(system: System) -> bool:
     return system.power_on is not None and system.power_on.kind in SLEEPS
 
 
+def wake_ns(whole: PluginTrace | None, system: System) -> int:
+    """Return when a machine woke, in ns since its power-on; 0 for one that did not. `whole`: its trace from there."""
+    if whole is None or not is_waking(system) or m.WAKE not in whole.marks:
+        return 0
+    return whole.marks[m.WAKE].t_ns
+
+
 def counted_from_wake(trace: PluginTrace | None, system: System) -> PluginTrace | None:
     """Return the trace of a machine that woke counted from there, and without what was before; any other as it is."""
     if trace is None or not is_waking(system) or m.WAKE not in trace.marks:

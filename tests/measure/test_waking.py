@@ -9,6 +9,7 @@ from bootlab.measure.waking import (
     marks_of_waking,
     phases_of_waking,
     untold_of,
+    wake_ns,
     wakes_of,
 )
 from bootlab.profile.recorded.trace import parse_trace
@@ -36,6 +37,8 @@ def test_all_is_counted_from_the_wake() -> None:
     }
     assert {name: at.t_ns for name, at in trace.guest_marks.items()} == {"woke": 40, "ready": 50}
     assert trace.idle_ns(trace.guest_marks["ready"]) == 5
+    assert wake_ns(parse_trace(WOKEN), SUSPENDED) == 150
+    assert wake_ns(parse_trace(BEFORE), SUSPENDED) == wake_ns(None, SUSPENDED) == 0
 
 
 def test_a_boot_that_was_not_suspended_is_counted_from_power_on() -> None:
