@@ -12,6 +12,7 @@
 #include "network/wire.h"
 #include "recording.h"
 #include "screen.h"
+#include "sleeper.h"
 
 /* What an executed guest mark is: a NOP that no compiler emits (guest/README.md). */
 static const uint8_t guest_mark_x86_64[] = { 0x0f, 0x1f, 0x84, 0x00, 0xb0, 0x07, 0x1a, 0xb5 };
@@ -61,6 +62,7 @@ static void unlock(void)
 	marks.pause_due = false;
 	pthread_mutex_unlock(&recording.lock);
 	network_tell_mark();
+	sleeper_begin();
 	if (pause)
 		machine_pause(&recording.machine);
 }
@@ -95,6 +97,7 @@ static void follow_mark(const char *name, struct stamp at)
 			marks.awaited[i] = true;
 	instrument_cut(name, at);
 	screen_follow(name, at);
+	sleeper_keep_mark(name, at);
 	if (!marks.paused && !strcmp(name, recording.config.pause))
 		marks.pause_due = marks.paused = true;
 	stop_if_asked(name, at);
@@ -294,6 +297,7 @@ void marks_start(void)
 		r = is_virtual ? set_timers(message, sizeof message) : -ENOTSUP;
 		tell("timers", r, message);
 	}
+	sleeper_open();
 	screen_open(on_screen, unlock);
 }
 

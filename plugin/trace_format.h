@@ -12,6 +12,7 @@
  *   arch armv7 KERNEL_START                 the same; kernel code is at this address, hexadecimal, and above
  *   mark NAME ADDRESS CODE [from LOW HIGH]  NAME is the first execution of this kernel address; with `from`, the first
  *                                           one whose return address is in LOW..HIGH-1
+ *   mark NAME ADDRESS CODE after MARK       the same; the first one behind mark MARK, of whatever kind
  *   entry NAME ADDRESS CODE                 the same at a physical (identity-mapped) address congruent to ADDRESS
  *                                           modulo 2 MiB (arm64: 64 KiB): the kernel's entry, before it has its own page tables
  *   image NAME ADDRESS CODE [after MARK]    the same at exactly this physical address; with `after`, the first one behind mark MARK,
@@ -38,6 +39,9 @@
  *   kvm FEATURES                            x86, one vCPU: the guest sees the hypervisor KVM with these features (leaf 0x40000001,
  *                                           hexadecimal), and its clock
  *   at NS NAME                              NAME is the moment at which the virtual clock comes to NS, decimal
+ *   asleep MARK                             behind this mark, of whatever kind, the virtual clock goes on from timer to timer while the
+ *                                           machine is suspended to RAM, until it has woken
+ *   press KEY NS MARK                       QEMU's KEY (its QKeyCode) is pressed and let go NS behind this mark, decimal; one line
  *   exactdisks                              finish what a disk is asked for inside of the store that asks for it
  *   disk DRIVE flash|head                   the virtio disk on QEMU's drive of this name takes the time of a modelled one, of
  *                                           this kind; needs exactdisks
@@ -121,7 +125,7 @@
  *                                           before the end), at T_NS
  *   exact FEATURE                           what the config asked for was proved to work here: `disks` (exactdisks), `network`,
  *                                           `model:DRIVE` (disk), `charges` (charge, price, touch), `traps` (traps, price, touch),
- *                                           `screen` or `timers` (at). Stands, as the next one, ahead of all that the
+ *                                           `screen`, `sleep` (asleep, press) or `timers` (at). Stands, as the next one, ahead of all that the
  *                                           guest did; but `refused network` wherever the peer was lost
  *   refused FEATURE WHY                     it was not, and is not done; WHY is the rest of the line. `device`: done, but a
  *                                           device of this machine does not repeat even so

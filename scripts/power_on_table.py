@@ -11,7 +11,7 @@ from typing import Final
 
 from bootlab.errors import BootlabError
 from bootlab.experiments.store import Store
-from bootlab.measure.record import BootRecord
+from bootlab.measure.record import BootRecord, PowerOnRecord
 from bootlab.measure.record_files import read_record
 from bootlab.report.parts.figures import ms
 from bootlab.report.parts.markdown import markdown_table
@@ -24,6 +24,7 @@ _RISKS: Final = {
     "warm-reset": "nothing beside the reset",
     "hibernated": "what changed on disks since, by a stamp; secrets drawn before",
     "suspended": "current of all RAM; lost with it",
+    "s2idle": "current of an idle machine; lost with it",
     SNAPSHOT: "as hibernated; connections; every clone alike until told",
 }
 
@@ -35,27 +36,36 @@ def kind_of(record: BootRecord) -> str:
     return "cold" if record.power_on is None else record.power_on.kind
 
 
+def waited_ns(record: BootRecord) -> int | None:
+    """Return what somebody waits who comes as the machine is switched on or woken, or at its ignition."""
+    wake = None if record.power_on is None else record.power_on.wake
+    return record.ready_ns if wake is None or wake.ignition_ns is None else wake.ignition_to_ready_ns
+
+
 def table(records: Sequence[BootRecord]) -> str:
     """Return the boots as lines of a table, in their order. What was refused is in the line, too."""
     rows = []
     for record in records:
         kind = kind_of(record)
-        fault = "" if record.power_on is None or record.power_on.fault is None else f": {record.power_on.fault}"
+        asked = record.power_on or PowerOnRecord(kind=kind)
+        fault = "" if asked.fault is None else f": {asked.fault}"
+        early = "" if asked.wake is None else f", by {asked.wake.by}"
         read = sum(disk.read_bytes for disk in record.disks)
         rows.append(
             [
                 record.system,
-                f"{kind}{fault}",
+                f"{kind}{fault}{early}",
                 ms(record.marks.get(m.WOKE, record.marks.get("root_kept"))),
                 ms(record.ready_ns),
+                ms(waited_ns(record)),
                 f"{read / (1 << 20):.1f}" if record.disks else "",
                 f"{record.sizes['found'] / (1 << 20):.1f}" if "found" in record.sizes else "",
                 f"{record.wall_s:.1f}",
                 _RISKS.get(kind, ""),
             ]
         )
-    titles = ["system", "kind", "woke ms>", "ready ms>", "read MiB>", "found MiB>", "host s>", "lost or risked"]
-    return markdown_table(titles, rows)
+    numbers = ["woke ms>", "ready ms>", "waited ms>", "read MiB>", "found MiB>", "host s>"]
+    return markdown_table(["system", "kind", *numbers, "lost or risked"], rows)
 
 
 def find(store: Store, name: str) -> BootRecord:

@@ -224,6 +224,21 @@ class WakeRecord(Document):
     duration_ns: Nanoseconds
 
 
+class EarlyWakeRecord(Document):
+    """What woke a machine that slept, when, and what that was good for when somebody came."""
+
+    by: str
+    slept_ns: Nanoseconds
+    """From the mark `suspending` to the mark `wake`."""
+    ignition_ns: Nanoseconds | None = None
+    """From the mark `wake` until somebody comes; None where the system states no ignition."""
+    ignition_to_ready_ns: Nanoseconds | None = None
+    """What he waits: 0 where the machine was ready before."""
+    idle_awake_ns: Nanoseconds | None = None
+    """What it was awake up to ignition or ready, the later one, and executed nothing: beside `instructions` what waking
+    it costs if nobody comes. Falling asleep again is not in it."""
+
+
 class PowerOnRecord(Document):
     """What a boot found as it was switched on, and what was wrong with that."""
 
@@ -236,9 +251,11 @@ class PowerOnRecord(Document):
     refused: str | None = None
     """Why it did not take what it found, as the guest says; None where it did."""
     devices: list[WakeRecord] = Field(default=[], exclude_if=lambda value: not value)
-    """Of a suspended machine with `power_on.devices`: what took longest to wake first."""
+    """Of a machine that slept, with `power_on.devices`: what took longest to wake first."""
     devices_untold: str = Field(default="", exclude_if=lambda value: not value)
     """What of them is not told, and why; empty where all is, and where none was asked for."""
+    wake: EarlyWakeRecord | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Of a machine that slept, and that `[wake]` had woken."""
 
 
 class BootRecord(Document):

@@ -17,6 +17,7 @@ from bootlab.measure.record import (
     ChargeRecord,
     ConsoleStamps,
     DiskRecord,
+    EarlyWakeRecord,
     GuestClock,
     InitcallRecord,
     LaunchRecord,
@@ -30,10 +31,12 @@ from bootlab.measure.record import (
 )
 from bootlab.measure.waking import (
     counted_from_wake,
+    early_wake_of,
     is_waking,
     marks_of_waking,
     phases_of_waking,
     untold_of,
+    wake_ns,
     wakes_of,
 )
 from bootlab.profile.asked.marks import INITCALL, marks_looked_for
@@ -65,7 +68,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
     """Return the record of a boot that has ended. Raises InputError for a trace that is damaged."""
     prepared, system, heard = seen.prepared, seen.system, seen.heard
     virtual = system.clock.kind is ClockKind.VIRTUAL
-    trace = counted_from_wake(counted_from_snapshot(seen.trace(), prepared.restored) if virtual else None, system)
+    whole, trace = _traces(seen)
     ready = _find_ready_stamp(seen, trace)
     marks = _collect_marks(heard.guest.marks, trace, ready)
     marks = marks_of_clone(marks) if prepared.restored is not None else marks
@@ -105,9 +108,9 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         initcalls=[] if trace is None else cut_initcalls(trace, prepared.symbols, marks),
         guest_clock=_place_clock(seen, trace),
         exact_disks=DISKS in trace.exact if trace is not None and trace.asked_for(DISKS) else None,
-        disks=_disk_records(seen, ready),
+        disks=_disk_records(seen, wake_ns(whole, system), ready),
         vmm=_vmm_record(run.launch),
-        power_on=_power_on_record(system, heard.guest.facts),
+        power_on=_power_on_record(system, heard.guest.facts, early_wake_of(whole, ready, system)),
         kaslr_slide=trace.slide if trace is not None else None,
         facts=heard.guest.facts,
         console_sha256=hashlib.sha256(heard.raw[: heard.ready_offset]).hexdigest(),
@@ -124,6 +127,14 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         wall_s=round(run.wall_s, 3),
         run=str(seen.directory),
     )
+
+
+def _traces(seen: ObservedBoot) -> tuple[PluginTrace | None, PluginTrace | None]:
+    """Return the trace from power-on or snapshot on, and from where the record's times begin; None on other clocks."""
+    if seen.system.clock.kind is not ClockKind.VIRTUAL:
+        return None, None
+    whole = counted_from_snapshot(seen.trace(), seen.prepared.restored)
+    return whole, counted_from_wake(whole, seen.system)
 
 
 def _as_traced(ending: Ending, system: System, marks: Mapping[str, int], text: str) -> Ending:
@@ -148,7 +159,7 @@ def _phases(
     if seen.prepared.restored is not None:
         return phases_of_clone(marks)
     if m.WAKE in marks and is_waking(seen.system):
-        return phases_of_waking(marks)
+        return phases_of_waking(marks, seen.system)
     cut = phase_records(marks, seen.directory, seen.system.booted.mark, _disk_reads(trace, ready))
     return priced_phases(cut, seen.system, trace, ready)
 
@@ -259,7 +270,7 @@ def _screen_record(system: System, trace: PluginTrace | None, pictures: Sequence
     )
 
 
-def _power_on_record(system: System, facts: Mapping[str, str]) -> PowerOnRecord | None:
+def _power_on_record(system: System, facts: Mapping[str, str], wake: EarlyWakeRecord | None) -> PowerOnRecord | None:
     finds = system.rootfs is not None and system.rootfs.kept_ram is not None
     image = "image" if facts.get("hibernation") == "resumed" else None
     if system.power_on is None and not finds:
@@ -273,6 +284,7 @@ def _power_on_record(system: System, facts: Mapping[str, str]) -> PowerOnRecord 
         refused=facts.get("kept_ram_refused", facts.get("hibernation_refused")),
         devices=wakes_of(facts) if asked.devices else [],
         devices_untold=untold_of(facts) if asked.devices else "",
+        wake=wake,
     )
 
 
@@ -284,12 +296,13 @@ def _charges(seen: ObservedBoot, trace: PluginTrace | None) -> dict[str, ChargeR
     return {name: ChargeRecord(count=one.count, ns=one.ns) for name, one in trace.charges_at[mark].items()}
 
 
-def _disk_records(seen: ObservedBoot, ready: Stamp | None) -> list[DiskRecord]:
+def _disk_records(seen: ObservedBoot, since_ns: int, ready: Stamp | None) -> list[DiskRecord]:
     models = seen.system.modelled_disks
     path = seen.directory / REQUESTS
     if not models or not path.exists():
         return []
-    uses = disk_use(read_disk_requests(path), ready.t_ns if ready is not None else None)
+    until_ns = None if ready is None else since_ns + ready.t_ns
+    uses = disk_use(read_disk_requests(path), until_ns, since_ns)
     return [
         DiskRecord(drive=drive, model=model.name, **asdict(uses[drive]))
         for drive, model in models.items()

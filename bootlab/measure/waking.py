@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from bootlab.measure.record import PhaseRecord, WakeRecord
-from bootlab.profile.recorded.trace import PluginTrace
-from bootlab.system import PowerOnKind, System
+from bootlab.measure.record import EarlyWakeRecord, PhaseRecord, WakeRecord
+from bootlab.profile.recorded.trace import PluginTrace, Stamp
+from bootlab.system import SLEEPS, PowerOnKind, System
 from bootlab.timeline import marks as m
 
 _WOKE: Final = re.compile(r"(?P<us>\d{1,15}) (?P<device>\S+) (?P<driver>.+)")
@@ -22,12 +22,20 @@ _PHASES: Final = (
     ("kernel and devices", m.KERNEL_WAKES, m.WOKE),
     ("application", m.WOKE, m.READY),
 )
-_WITHOUT_FIRMWARE: Final = (("firmware, kernel and devices", m.WAKE, m.WOKE), *_PHASES[2:])
+_KERNEL_UNSEEN: Final = (("firmware, kernel and devices", m.WAKE, m.WOKE), *_PHASES[2:])
+_OF_IDLE: Final = (("kernel and devices", m.WAKE, m.WOKE), *_PHASES[2:])
 
 
 def is_waking(system: System) -> bool:
-    """Return whether the system's boots are suspended when they are ready, and then timed from the wake."""
-    return system.power_on is not None and system.power_on.kind is PowerOnKind.SUSPENDED
+    """Return whether the system's boots fall asleep when they are ready, and are then timed from the wake."""
+    return system.power_on is not None and system.power_on.kind in SLEEPS
+
+
+def wake_ns(whole: PluginTrace | None, system: System) -> int:
+    """Return when a machine woke, in ns since its power-on; 0 for one that did not. `whole`: its trace from there."""
+    if whole is None or not is_waking(system) or m.WAKE not in whole.marks:
+        return 0
+    return whole.marks[m.WAKE].t_ns
 
 
 def counted_from_wake(trace: PluginTrace | None, system: System) -> PluginTrace | None:
@@ -48,14 +56,40 @@ def marks_of_waking(marks: Mapping[str, int]) -> dict[str, int]:
     return {name: t_ns for name, t_ns in marks.items() if name != m.POWER_ON or m.WAKE not in marks}
 
 
-def phases_of_waking(marks: Mapping[str, int]) -> list[PhaseRecord]:
+def phases_of_waking(marks: Mapping[str, int], system: System) -> list[PhaseRecord]:
     """Return the phases of a machine that woke, as far as it came."""
-    phases = _PHASES if m.KERNEL_WAKES in marks else _WITHOUT_FIRMWARE
+    phases = _PHASES if m.KERNEL_WAKES in marks else _KERNEL_UNSEEN
+    if system.power_on is not None and system.power_on.kind is PowerOnKind.S2IDLE:
+        phases = _OF_IDLE
     return [
         PhaseRecord(name=name, start=start, end=end, start_ns=marks[start], duration_ns=marks[end] - marks[start])
         for name, start, end in phases
         if start in marks and end in marks
     ]
+
+
+def early_wake_of(whole: PluginTrace | None, ready: Stamp | None, system: System) -> EarlyWakeRecord | None:
+    """Return what `[wake]` did to a machine that slept; None where there is none, or where it never woke.
+
+    `whole`: the trace since power-on; `ready`: counted from the wake, None where it was not.
+    """
+    wake = system.wake
+    if wake is None or whole is None or not is_waking(system) or m.WAKE not in whole.marks:
+        return None
+    if m.SUSPENDING not in whole.guest_marks:
+        return None
+    slept_ns = whole.marks[m.WAKE].t_ns - whole.guest_marks[m.SUSPENDING].t_ns
+    ignition_ns = None if wake.ignition_ns is None else wake.ignition_ns - slept_ns
+    if ready is None or ignition_ns is None:
+        return EarlyWakeRecord(by=wake.by.value, slept_ns=slept_ns, ignition_ns=ignition_ns)
+    idle_ns = whole.idle_ns(ready)
+    return EarlyWakeRecord(
+        by=wake.by.value,
+        slept_ns=slept_ns,
+        ignition_ns=ignition_ns,
+        ignition_to_ready_ns=max(0, ready.t_ns - ignition_ns),
+        idle_awake_ns=None if idle_ns is None else idle_ns + max(0, ignition_ns - ready.t_ns),
+    )
 
 
 def wakes_of(facts: Mapping[str, str]) -> list[WakeRecord]:

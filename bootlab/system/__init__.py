@@ -24,7 +24,8 @@ from bootlab.system.machine import (
 )
 from bootlab.system.network import Network, NetworkPeer, NetworkProbe
 from bootlab.system.part import Part
-from bootlab.system.power_on import KEEPS_RAM, Fault, KeptRam, PowerOn, PowerOnKind
+from bootlab.system.power_on.power_on import KEEPS_RAM, SLEEPS, Fault, KeptRam, PowerOn, PowerOnKind
+from bootlab.system.power_on.wake import EarlyWake, WakeBy, pressed_ns, sleep_words
 from bootlab.system.preload import Preload
 from bootlab.system.readahead import ReadAhead
 from bootlab.system.screen.screen import GuestScreen, ScreenMark, Seen, Typed
@@ -43,6 +44,7 @@ __all__ = [
     "BOARDS",
     "KEEPS_RAM",
     "SECTOR",
+    "SLEEPS",
     "Accelerator",
     "AskedMachine",
     "Attachment",
@@ -102,11 +104,15 @@ __all__ = [
     "SourceProgram",
     "Storage",
     "System",
+    "EarlyWake",
+    "WakeBy",
     "Timing",
     "SerialLine",
     "Typed",
     "Snapshot",
     "add_words",
+    "pressed_ns",
     "read_system",
+    "sleep_words",
     "words_of",
 ]

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from bootlab.system.coldplug import Coldplug
 from bootlab.system.disk_model import AnyDiskModel
 from bootlab.system.part import TEXT, Part
-from bootlab.system.power_on import KeptRam
+from bootlab.system.power_on.power_on import KeptRam
 from bootlab.system.preload import Preload
 from bootlab.system.readahead import ReadAhead
 from bootlab.system.source.program import SourceProgram

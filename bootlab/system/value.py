@@ -35,7 +35,8 @@ from bootlab.system.machine import (
 )
 from bootlab.system.network import Network
 from bootlab.system.part import MARK, TEXT, Part, matching
-from bootlab.system.power_on import KEEPS_RAM, Fault, PowerOn, PowerOnKind
+from bootlab.system.power_on.power_on import KEEPS_RAM, Fault, PowerOn, PowerOnKind
+from bootlab.system.power_on.wake import EarlyWake, expect_wakes
 from bootlab.system.screen.screen import DISPLAYS, GuestScreen
 from bootlab.system.snapshot import Snapshot
 from bootlab.system.target.asked_machine import asked_defaults
@@ -78,6 +79,7 @@ class System(Part):
     snapshot: Snapshot | None = Field(default=None, exclude_if=lambda value: value is None)
     power_on: PowerOn | None = Field(default=None, exclude_if=lambda value: value is None)
     """What it finds as it is switched on; without one nothing."""
+    wake: EarlyWake | None = Field(default=None, exclude_if=lambda value: value is None)
     booted: Booted
     check: Check | None = None
     marks: dict[str, str] = {}
@@ -219,8 +221,8 @@ class System(Part):
         kept.expect_room(machine.memory_mib)
 
     def _expect_sleeper(self) -> None:
-        if self.power_on is not None and self.power_on.kind is PowerOnKind.SUSPENDED:
-            self._expect_wakes()
+        agent = any(one is not None and one.sleep_agent for one in (self.initramfs, self.rootfs))
+        expect_wakes(self.power_on, self.wake, self.machine, self.kernel, agent=agent)
         if self.power_on is None or self.power_on.kind is not PowerOnKind.HIBERNATED:
             return
         if self.machine.arch != "x86_64" or self.machine.type.is_real:
@@ -242,18 +244,6 @@ class System(Part):
                 'power_on.fault = "root-changed" mounts the [rootfs] elsewhere and writes to it: '
                 'rootfs.filesystem = "ext4"'
             )
-
-    def _expect_wakes(self) -> None:
-        asked = 'power_on.kind = "suspended"'
-        if self.machine.type not in (MachineType.Q35, MachineType.PC):
-            raise ValueError(f'{asked} is of machine.type "q35" and "pc", whose firmware wakes')
-        if self.kernel.entry is KernelEntry.PVH:
-            raise ValueError(
-                f"{asked}: QEMU loads a kernel that is entered through PVH anew as it wakes; "
-                'kernel.entry = "image" outlives it'
-            )
-        if not any(one is not None and one.sleep_agent for one in (self.initramfs, self.rootfs)):
-            raise ValueError(f"{asked}: /sbin/bootlab-sleep suspends it: sleep_agent = true in the recipe of its root")
 
     @property
     def swap_device(self) -> str | None:

@@ -70,8 +70,11 @@ WOKE: Final = "woke"
 READY_CLONE: Final = "ready_clone"
 """A clone is what the user calls booted: its agent is done, its application has answered."""
 
+SUSPENDING: Final = "suspending"
+"""A machine begins to fall asleep: bootlab-sleep says so."""
 WAKE: Final = "wake"
-"""A suspended machine is woken: time zero of its waking. Of S3 the firmware's first instruction."""
+"""A machine that sleeps is woken: time zero of its waking. Of S3 the firmware's first instruction, of s2idle where the
+kernel leaves its idle."""
 KERNEL_WAKES: Final = "kernel_wakes"
 """The firmware has handed a machine that wakes back to its kernel."""
 

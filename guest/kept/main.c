@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -268,7 +269,8 @@ static int pass_trial(const char *region, const struct plan *plan)
 
 static int settle(void)
 {
-	char region[REGION_PATH], disk[64] = "";
+	static char disk[PATH_MAX];
+	char region[REGION_PATH];
 	struct plan plan;
 
 	if (read_plan(PLAN_OF_ROOT, &plan) || find(&plan, region))

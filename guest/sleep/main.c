@@ -30,6 +30,9 @@
 enum { PAGE = 4096, SIGNATURE = 10, BEFORE_AT = PAGE - 2 * SIGNATURE, SIGNATURE_AT = PAGE - SIGNATURE, SEED = 64 };
 enum { EXIT_FAILED = 1, EXIT_USE = 2, TRIES = 500, TRY_NS = 20000000, DEVICE_MAX = 64, WORDS = 4096, TOLD = 48, LEAST_US = 100 };
 
+#define ALARM "/sys/class/rtc/rtc0/wakealarm"
+#define PORTS "/sys/bus/serio/devices"
+
 static const char IMAGE[SIGNATURE + 1] = "S1SUSPEND";
 
 static const char help[] =
@@ -39,6 +42,8 @@ static const char help[] =
 	"\n"
 	"  bootlab.sleep=disk:DEVICE   hibernate into the swap area on DEVICE\n"
 	"  bootlab.sleep=mem           suspend to RAM\n"
+	"  bootlab.sleep=idle          suspend to idle (s2idle), so that a key of a keyboard wakes it\n"
+	"  bootlab.sleep.alarm=N       and have the alarm of the machine's clock wake it N seconds later\n"
 	"  bootlab.sleep.devices       and say how long each device took to wake (the kernel's trace events)\n"
 	"\n"
 	"  resume DEVICE   in the initramfs, before anything is mounted: go on from the image on DEVICE, if there is one\n"
@@ -287,19 +292,44 @@ static void tell_devices(void)
 		printf("bootlab: fact wake_lost %llu %u %u\n", (unsigned long long)lost, wakes.left_out, wakes.broken);
 }
 
-static int suspend(void)
+/* Keyboards on PS/2 may not wake a machine that idles before somebody says so. */
+static int let_keyboards_wake(void)
 {
-	char none[DEVICE_MAX];
-	bool devices = read_word("bootlab.sleep.devices", none, sizeof none);
-	int r = file_write("/sys/power/mem_sleep", "deep"), untold = 0;
+	static char bytes[PAGE];
+	struct arena arena = { .bytes = bytes, .size = sizeof bytes };
+	struct listing ports;
+	char path[WORDS];
+	int r = folder_list(PORTS, &arena, &ports);
 
-	/* A kernel without that file knows no other way; one that refuses the word would only idle. */
-	if (r && r != -ENOENT)
-		return fail("S3 (deep)", r);
+	if (!r && !ports.n)
+		return -ENODEV;
+	for (size_t i = 0; !r && i < ports.n; i++) {
+		snprintf(path, sizeof path, PORTS "/%s/power/wakeup", ports.names[i]);
+		r = file_write(path, "enabled");
+	}
+	return r;
+}
+
+static int suspend(const char *state)
+{
+	char none[DEVICE_MAX], alarm[DEVICE_MAX] = "+";
+	bool devices = read_word("bootlab.sleep.devices", none, sizeof none);
+	int r, untold = 0;
+
+	if (!strcmp(state, "mem")) {
+		r = file_write("/sys/power/mem_sleep", "deep");
+		/* A kernel without that file knows no other way; one that refuses the word would only idle. */
+		if (r && r != -ENOENT)
+			return fail("S3 (deep)", r);
+	} else if ((r = let_keyboards_wake())) {
+		return fail("a keyboard that wakes it", r);
+	}
+	if (read_word("bootlab.sleep.alarm=", alarm + 1, sizeof alarm - 1) && (r = file_write(ALARM, alarm)))
+		return fail("the alarm of its clock, " ALARM, r);
 	if (devices && (untold = devices_begin()))
 		printf("bootlab: fact wake_untold %s\n", strerror(-untold));
 	make_mark("suspending");
-	r = file_write("/sys/power/state", "mem");
+	r = file_write("/sys/power/state", state);
 	if (r)
 		return fail("the kernel", r);
 	make_mark("woke");
@@ -318,7 +348,9 @@ static int sleep_as_asked(void)
 	if (!strncmp(how, "disk:", 5))
 		return hibernate(how + 5);
 	if (!strcmp(how, "mem"))
-		return suspend();
+		return suspend("mem");
+	if (!strcmp(how, "idle"))
+		return suspend("freeze");
 	return fail(how, -EINVAL);
 }
 

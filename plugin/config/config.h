@@ -40,6 +40,13 @@ struct timed_mark {
 	uint64_t t_ns;
 };
 
+/* A key that is pressed and let go behind a mark. */
+struct key_press {
+	char key[TRACE_NAME_MAX + 1]; /* QEMU's; empty: none is */
+	char after[TRACE_NAME_MAX + 1];
+	uint64_t t_ns; /* since that mark */
+};
+
 /* What a trap takes besides; the first that fits decides. */
 struct price {
 	char name[TRACE_NAME_MAX + 1];
@@ -164,6 +171,8 @@ struct config {
 	uint16_t uart_port; /* 0: do not watch the console */
 	char stop[TRACE_NAME_MAX + 1]; /* empty: never */
 	char pause[TRACE_NAME_MAX + 1]; /* empty: never */
+	char asleep_after[TRACE_NAME_MAX + 1]; /* the mark behind which the clock of a suspended machine goes on; empty: never */
+	struct key_press press;
 	bool exact_disks;
 	struct modelled_disk *modelled_disks;
 	size_t n_modelled_disks;

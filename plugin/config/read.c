@@ -11,6 +11,7 @@
 #include "price_lines.h"
 #include "profile_lines.h"
 #include "screen_lines.h"
+#include "sleep_lines.h"
 
 enum { LINE_MAX_SIZE = 4096, FD_MAX = 1 << 20 };
 
@@ -20,12 +21,12 @@ static int read_probe(struct line *line, enum probe_kind kind, struct config *co
 {
 	struct probe probe = { .kind = kind };
 	bool from = kind == PROBE_MARK && line->n_words == 7 && !strcmp(line->words[4], "from");
-	bool after = kind == PROBE_IMAGE && line->n_words == 6 && !strcmp(line->words[4], "after");
+	bool after = (kind == PROBE_IMAGE || kind == PROBE_MARK) && line->n_words == 6 && !strcmp(line->words[4], "after");
 	int r;
 
 	if (line->n_words != 4 && !from && !after)
 		return line_complain(line, "expected: %s NAME ADDRESS CODE%s", line->words[0],
-				kind == PROBE_MARK ? " [from LOW HIGH]" :
+				kind == PROBE_MARK ? " [from LOW HIGH | after MARK]" :
 				kind == PROBE_IMAGE ? " [after MARK]" : "");
 	if ((r = line_read_name(line, line->words[1], probe.name)) || (r = line_read_address(line, line->words[2], &probe.address)) ||
 	    (r = line_read_code(line, line->words[3], &probe.code)))
@@ -207,7 +208,7 @@ static const struct {
 	{ "uart", read_uart },	 { "moved", read_moved }, { "pause", read_pause },
 	{ "charge", read_charge }, { "at", read_at },	{ "network", read_network },
 	{ "price", price_line_read }, { "touch", touch_line_read },
-	{ "kvm", kvm_line_read },
+	{ "kvm", kvm_line_read }, { "asleep", asleep_line_read }, { "press", press_line_read },
 };
 
 static int read_line(struct line *line, struct config *config)
@@ -276,6 +277,12 @@ static int check_names(struct line *line, const struct config *config)
 		return line_complain(line, "stop %s: there is no mark %s, and no guestmarks line", config->stop, config->stop);
 	if (!can_be_recorded(config, config->pause))
 		return line_complain(line, "pause %s: there is no mark %s, and no guestmarks line", config->pause, config->pause);
+	if (!can_be_recorded(config, config->asleep_after))
+		return line_complain(line, "asleep %s: there is no mark %s, and no guestmarks line", config->asleep_after,
+				     config->asleep_after);
+	if (config->press.key[0] && !can_be_recorded(config, config->press.after))
+		return line_complain(line, "press %s behind %s: there is no mark %s, and no guestmarks line", config->press.key,
+				     config->press.after, config->press.after);
 	return check_screen(line, config);
 }
 

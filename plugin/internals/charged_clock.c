@@ -91,9 +91,14 @@ int charged_clock_open(char *message, size_t message_size, struct charged_clock 
 	return r;
 }
 
-void charged_clock_add(const struct charged_clock *clock, int64_t ns)
+void charged_clock_move(const struct charged_clock *clock, int64_t ns)
 {
 	__atomic_fetch_add(clock->bias, ns, __ATOMIC_SEQ_CST);
+}
+
+void charged_clock_add(const struct charged_clock *clock, int64_t ns)
+{
+	charged_clock_move(clock, ns);
 	/* The deadline of the next timer was computed from the clock before: compute it anew. */
 	clock->leave(*clock->cpu);
 }

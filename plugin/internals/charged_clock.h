@@ -27,4 +27,7 @@ int charged_clock_open(char *message, size_t message_size, struct charged_clock 
  */
 void charged_clock_add(const struct charged_clock *clock, int64_t ns);
 
+/* The same where no vCPU runs: with QEMU's lock held. */
+void charged_clock_move(const struct charged_clock *clock, int64_t ns);
+
 #endif

@@ -29,6 +29,9 @@ static const char WHOLE[] = "# made by bootlab\n"
 			    "price cr cr_write 0 0 fffffff5 1 800\n"
 			    "touch fault_2M 200000 8000000 21 60000\n"
 			    "kvm 100807b\n"
+			    "mark wake ffffffff81004000 e8fae701fe415646 after suspending\n"
+			    "asleep suspending\n"
+			    "press wake 3000000000 suspending\n"
 			    "at 500000000 half_a_second\n"
 			    "network 7 net0\n"
 			    "functions /a path/with  blanks/kernel.txt\n"
@@ -66,7 +69,7 @@ static void test_whole(void)
 
 	CHECK(read_text(WHOLE, message, &config) == 0);
 	CHECK(config.arch == ARCH_X86_64);
-	CHECK(config.n_probes == 8);
+	CHECK(config.n_probes == 9);
 	CHECK(config.probes[0].kind == PROBE_IMAGE && config.probes[0].address == 0x10200);
 	CHECK(config.probes[0].code.size == 6 && config.probes[0].code.any[1] && !config.probes[0].code.any[2]);
 	CHECK(!config.probes[0].after[0] && !strcmp(config.probes[1].after, "suspending"));
@@ -81,6 +84,9 @@ static void test_whole(void)
 	CHECK(config.modelled_disks[1].kind == DISK_FLASH && config.modelled_disks[1].figures[DISK_TURN_NS] == 0);
 	CHECK(config.modelled_disks[1].keeps_writes && !config.modelled_disks[0].keeps_writes);
 	CHECK(config.probes[7].kind == PROBE_CHARGE && config.probes[7].ns == 2500 && probe_repeats(&config.probes[7]));
+	CHECK(config.probes[8].kind == PROBE_MARK && !strcmp(config.probes[8].after, "suspending") && !config.probes[8].from_high);
+	CHECK(!strcmp(config.asleep_after, "suspending") && !strcmp(config.press.key, "wake"));
+	CHECK(!strcmp(config.press.after, "suspending") && config.press.t_ns == 3000000000);
 	CHECK(config.n_timed_marks == 1 && config.timed_marks[0].t_ns == 500000000);
 	CHECK(!strcmp(config.timed_marks[0].name, "half_a_second"));
 	CHECK(config.network_fd == 7 && !strcmp(config.network_name, "net0"));
@@ -137,12 +143,20 @@ static void test_bad_lines(void)
 		{ "arch aarch64 c0000000\n", "boot.conf:1: expected: arch" },
 		{ "arch armv7 0xc0000000\n", "boot.conf:1: address '0xc0000000'" },
 		{ "arch aarch64\nmarks a 1 00112233\n", "boot.conf:2: unknown word 'marks'" },
-		{ "arch aarch64\nmark a 1\n", "boot.conf:2: expected: mark NAME ADDRESS CODE [from LOW HIGH]" },
+		{ "arch aarch64\nmark a 1\n", "boot.conf:2: expected: mark NAME ADDRESS CODE [from LOW HIGH | after MARK]" },
 		{ "arch aarch64\nentry a 1 00112233 from 1 2\n", "boot.conf:2: expected: entry NAME ADDRESS CODE" },
 		{ "arch aarch64\nmark a 1 00112233 from 2 2\n", "boot.conf:2: from 2 2: an empty range" },
 		{ "arch aarch64\nimage a 1\n", "boot.conf:2: expected: image NAME ADDRESS CODE [after MARK]" },
 		{ "arch aarch64\nimage a 1 00112233 after\n", "boot.conf:2: expected: image NAME ADDRESS CODE [after MARK]" },
-		{ "arch aarch64\nmark a 1 00112233 after b\n", "boot.conf:2: expected: mark NAME ADDRESS CODE [from LOW HIGH]" },
+		{ "arch aarch64\nmark a 1 00112233 after\n", "boot.conf:2: expected: mark NAME ADDRESS CODE [from LOW HIGH | after MARK]" },
+		{ "arch aarch64\nentry a 1 00112233 after b\n", "boot.conf:2: expected: entry NAME ADDRESS CODE" },
+		{ "arch aarch64\nasleep\n", "boot.conf:2: expected: asleep MARK" },
+		{ "arch aarch64\nasleep a\n", "boot.conf:2: asleep a: there is no mark a, and no guestmarks line" },
+		{ "arch aarch64\npress wake 1\n", "boot.conf:2: expected: press KEY NS MARK" },
+		{ "arch aarch64\npress wake soon a\n", "boot.conf:2:" },
+		{ "arch aarch64\npress wake 3600000000001 a\n", "boot.conf:2: press wake: 3600000000001 ns is more than an hour" },
+		{ "arch aarch64\npress wake 1 a\n", "boot.conf:2: press wake behind a: there is no mark a, and no guestmarks line" },
+		{ "arch aarch64\npress wake 1 a\npress b 1 a\n", "boot.conf:3: press b: a second line; one key is pressed" },
 		{ "arch aarch64\nmark a 0x10 00112233\n", "boot.conf:2: address '0x10'" },
 		{ "arch aarch64\nmark a 11112222333344445 00112233\n", "boot.conf:2: address '1111" },
 		{ "arch aarch64\nmark a 1 001122\n", "boot.conf:2: code '001122' must be 4 to 16 bytes" },

@@ -1,6 +1,17 @@
 """The record of a machine that wakes: counted from the wake, without what was before; and one that never woke."""
 
-from bootlab.measure.waking import counted_from_wake, marks_of_waking, phases_of_waking, untold_of, wakes_of
+import pytest
+
+from bootlab.measure.record import EarlyWakeRecord
+from bootlab.measure.waking import (
+    counted_from_wake,
+    early_wake_of,
+    marks_of_waking,
+    phases_of_waking,
+    untold_of,
+    wake_ns,
+    wakes_of,
+)
 from bootlab.profile.recorded.trace import parse_trace
 from bootlab.system import System
 
@@ -12,6 +23,7 @@ SYSTEM = {
     "booted": {"mark": "ready"},
 }
 SUSPENDED = System.model_validate({**SYSTEM, "power_on": {"kind": "suspended"}})
+IDLED = System.model_validate({**SYSTEM, "power_on": {"kind": "s2idle"}})
 BEFORE = "bootlab-trace 1\nclock virtual 0\nmark start_kernel 10 10\nguest suspending 100 90\n"
 WOKEN = BEFORE + "mark wake 150 95\nmark kernel_wakes 160 105\nguest woke 190 130\nguest ready 200 140\n"
 
@@ -25,6 +37,8 @@ def test_all_is_counted_from_the_wake() -> None:
     }
     assert {name: at.t_ns for name, at in trace.guest_marks.items()} == {"woke": 40, "ready": 50}
     assert trace.idle_ns(trace.guest_marks["ready"]) == 5
+    assert wake_ns(parse_trace(WOKEN), SUSPENDED) == 150
+    assert wake_ns(parse_trace(BEFORE), SUSPENDED) == wake_ns(None, SUSPENDED) == 0
 
 
 def test_a_boot_that_was_not_suspended_is_counted_from_power_on() -> None:
@@ -38,14 +52,39 @@ def test_a_boot_that_was_not_suspended_is_counted_from_power_on() -> None:
 def test_phases_end_where_it_came_to() -> None:
     marks = {"power_on": 0, "wake": 0, "kernel_wakes": 10, "woke": 40, "ready": 50}
     assert "power_on" not in marks_of_waking(marks)
-    assert [(one.name, one.duration_ns) for one in phases_of_waking(marks)] == [
+    assert [(one.name, one.duration_ns) for one in phases_of_waking(marks, SUSPENDED)] == [
         ("firmware", 10),
         ("kernel and devices", 30),
         ("application", 10),
     ]
-    idle = {"wake": 0, "woke": 40}
-    assert [(one.name, one.duration_ns) for one in phases_of_waking(idle)] == [("firmware, kernel and devices", 40)]
+    unseen = {"wake": 0, "woke": 40}
+    names = [[one.name for one in phases_of_waking(unseen, system)] for system in (SUSPENDED, IDLED)]
+    assert names == [["firmware, kernel and devices"], ["kernel and devices"]], "no firmware has a part in s2idle"
     assert marks_of_waking({"power_on": 0, "start_kernel": 10}) == {"power_on": 0, "start_kernel": 10}
+
+
+@pytest.mark.parametrize(
+    ("ignition_s", "ignition_ns", "waited_ns", "idle_ns"),
+    [(None, None, None, None), (3, 2_999_999_950, 0, 2_999_999_905), (6e-8, 10, 40, 5)],
+)
+def test_an_early_wake_is_told_with_what_it_saved_and_what_it_costs(
+    ignition_s: float | None, ignition_ns: int | None, waited_ns: int | None, idle_ns: int | None
+) -> None:
+    wake = {"by": "key", "at_s": 5e-8, "ignition_s": ignition_s}
+    system = System.model_validate({**SYSTEM, "power_on": {"kind": "suspended"}, "wake": wake})
+    whole = parse_trace(WOKEN)
+    counted = counted_from_wake(whole, system)
+    assert counted is not None
+    ready = counted.guest_marks["ready"]
+    assert early_wake_of(whole, ready, system) == EarlyWakeRecord(
+        by="key",
+        slept_ns=50,
+        ignition_ns=ignition_ns,
+        ignition_to_ready_ns=waited_ns,
+        idle_awake_ns=idle_ns,
+    )
+    assert early_wake_of(whole, ready, SUSPENDED) is None
+    assert early_wake_of(parse_trace(BEFORE), None, system) is None and early_wake_of(None, None, system) is None
 
 
 def test_devices_are_told_the_longest_first() -> None:

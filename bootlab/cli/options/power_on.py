@@ -6,7 +6,7 @@ import typer
 from pydantic import ValidationError
 
 from bootlab.errors import InputError
-from bootlab.system import Fault, PowerOn, PowerOnKind, System
+from bootlab.system import SLEEPS, Fault, PowerOn, PowerOnKind, System
 from bootlab.system.complaint import complaints
 
 _KINDS = ", ".join(PowerOnKind)
@@ -17,8 +17,8 @@ PowerOnWords = Annotated[
         "--power-on",
         metavar="KIND[:FAULT[:FILE]]",
         help=f"What the machine finds as it is switched on: {_KINDS}; and what is wrong with that "
-        f"(docs/persistence.md): {', '.join(Fault)}; {PowerOnKind.SUSPENDED.value}:{_DEVICES} tells how long each "
-        "device takes to wake. "
+        f"(docs/persistence.md): {', '.join(Fault)}; {PowerOnKind.SUSPENDED.value}:{_DEVICES} or "
+        f"{PowerOnKind.S2IDLE.value}:{_DEVICES} tells how long each device takes to wake. "
         "[default: power_on of the system file, else cold]",
         autocompletion=lambda incomplete: [kind.value for kind in PowerOnKind if kind.value.startswith(incomplete)],
     ),
@@ -35,7 +35,7 @@ def with_power_on(system: System, words: str | None) -> System:
     kind, _, rest = words.partition(":")
     fault, _, path = rest.partition(":")
     given: dict[str, object] = {"kind": kind, **({"fault_file": path} if path else {})}
-    if fault == _DEVICES and kind == PowerOnKind.SUSPENDED:
+    if fault == _DEVICES and kind in SLEEPS:
         given["devices"] = True
     elif fault:
         given["fault"] = fault

@@ -58,14 +58,16 @@ class DiskUse:
     passed_bytes: int
 
 
-def disk_use(requests: Iterable[DiskRequest], until_ns: int | None = None) -> dict[str, DiskUse]:
+def disk_use(requests: Iterable[DiskRequest], until_ns: int | None = None, since_ns: int = 0) -> dict[str, DiskUse]:
     """Return what each drive did for requests asked before `until_ns`, all where it is None; of each what lies before.
+
+    And of these for requests asked since `since_ns`.
 
     A request that nobody saw the answer of is not among `requests`, and not in here.
     """
     kept: dict[str, list[DiskRequest]] = {}
     for request in requests:
-        if until_ns is None or request.asked_ns < until_ns:
+        if request.asked_ns >= since_ns and (until_ns is None or request.asked_ns < until_ns):
             kept.setdefault(request.drive, []).append(request)
     return {drive: _use(asked, until_ns) for drive, asked in kept.items()}
 

@@ -56,6 +56,7 @@ def boot(record: BootRecord) -> RenderableType:
     lines += launch_lines(record)
     if record.power_on is not None:
         lines.append(Text(visible(power_on_words(record.power_on))))
+        lines += [Text(line) for line in early_wake_lines(record)]
     if record.phases:
         lines.append(_phases(record))
     if record.power_on is not None:
@@ -88,6 +89,26 @@ def power_on_words(power_on: PowerOnRecord) -> str:
     if power_on.source is not None:
         words += f"; {sources.get(power_on.source, power_on.source)}"
     return words if power_on.refused is None else f"{words}; refused: {power_on.refused}"
+
+
+def early_wake_lines(record: BootRecord) -> list[str]:
+    """Return what an early wake-up was good for, and what it costs if nobody comes; nothing where there was none."""
+    wake = None if record.power_on is None else record.power_on.wake
+    if wake is None:
+        return []
+    by = {"rtc": "the alarm of its clock", "key": "a key"}.get(wake.by, wake.by)
+    lines = [f"woken by {by} {ms(wake.slept_ns)} ms after it began to fall asleep"]
+    if wake.ignition_ns is not None and wake.ignition_to_ready_ns is not None and record.ready_ns is not None:
+        before_ns = wake.ignition_ns - record.ready_ns
+        early = f", {ms(before_ns)} ms early" if before_ns > 0 else ""
+        waited = ms(wake.ignition_to_ready_ns)
+        lines.append(f"ignition {ms(wake.ignition_ns)} ms after the wake: ready {waited} ms after it{early}")
+        if record.instructions is not None and wake.idle_awake_ns is not None:
+            lines.append(
+                f"if nobody comes that was for nothing: {count(record.instructions)} instructions, "
+                f"{ms(wake.idle_awake_ns)} ms idle awake, and falling asleep again"
+            )
+    return lines
 
 
 def _wakes(power_on: PowerOnRecord) -> list[RenderableType]:

@@ -12,19 +12,12 @@ from typing import Final
 from bootlab.build.root.left_disks import MEMORY, disk_file
 from bootlab.errors import InputError
 from bootlab.process import run
-from bootlab.symbols.table import SymbolTable
-from bootlab.system import KEEPS_RAM, BootFiles, Fault, PowerOnKind, System
+from bootlab.system import KEEPS_RAM, BootFiles, Fault, System
 from bootlab.targets.qemu.argv import MemoryFile, Overlays
-from bootlab.timeline import marks as m
 
 _STOPS: Final = {Fault.REFILL_CUT: "refill_half", Fault.HANG: "root_kept"}
 """The guest's mark at which the boot before is cut off that leaves such a fault (guest/kept/main.c)."""
 _KEPT: Final = "kept"
-_SUSPENDING: Final = "suspending"
-_RESET_VECTOR: Final = 0xFFFFFFF0
-_LEAST_CODE: Final = 8
-_KERNEL_WAKES: Final = "wakeup_long64"
-"""The kernel's first function of its own as it wakes from S3."""
 _HIBERNATING, _FAILED = "hibernating", "not_slept"
 """guest/sleep/main.c"""
 
@@ -78,19 +71,6 @@ def finding(system: System, folder: Path, files: BootFiles) -> LeftFiles:
     return LeftFiles(
         overlays=Overlays(tuple(folder / disk_file(index) for index in range(len(files.disks))), kept=False)
     )
-
-
-def waking_lines(system: System, symbols: SymbolTable | None) -> str:
-    """Return what the plugin is told of a machine that is suspended: by what it is known to wake."""
-    if system.power_on is None or system.power_on.kind is not PowerOnKind.SUSPENDED:
-        return ""
-    # The firmware's first instruction, a second time.
-    lines = [f"image {m.WAKE} {_RESET_VECTOR:x} {'??' * _LEAST_CODE} after {_SUSPENDING}"]
-    address = None if symbols is None else symbols.address(_KERNEL_WAKES)
-    code = None if symbols is None else symbols.code(_KERNEL_WAKES, _LEAST_CODE)
-    if address is not None and code:
-        lines.append(f"mark {m.KERNEL_WAKES} {address:x} {code.hex()}")
-    return "".join(f"{line}\n" for line in lines)
 
 
 def leaving_config(config: str, stop: str) -> str:

@@ -53,7 +53,7 @@ class QemuSession:
         self._stood_still = ""
         self._stopping = False
         self.wakes = False
-        """Whether a guest that suspends itself is woken at once."""
+        """Whether a guest that suspends itself is woken by us, at once."""
         self._steps: list[LaunchStep] = []
         self.doubts: tuple[str, ...] = ()
         self.remarks: tuple[str, ...] = ()

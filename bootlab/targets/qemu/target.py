@@ -23,7 +23,7 @@ from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
-from bootlab.system import Accelerator, BootFiles, ClockKind, PowerOnKind, System
+from bootlab.system import Accelerator, BootFiles, ClockKind, System, sleep_words
 from bootlab.targets.launch import Launch
 from bootlab.targets.machine_process import VMM_TRACE, make_socket_folder
 from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv, qemu_binary
@@ -35,12 +35,13 @@ from bootlab.targets.qemu.image_stages import image_stage_lines
 from bootlab.targets.qemu.kvm import probe_kvm
 from bootlab.targets.qemu.life import expect_lives, left_by, life_config, make_room, press_power_button
 from bootlab.targets.qemu.network import GuestNetwork, read_network
-from bootlab.targets.qemu.power_on import LeftFiles, finding, leaving, leaving_config, make_left_files, waking_lines
+from bootlab.targets.qemu.power_on import LeftFiles, finding, leaving, leaving_config, make_left_files
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
 from bootlab.targets.qemu.program import find_firmware, probe_qemu_version, require_qemu
 from bootlab.targets.qemu.screen import picture_hashes, screen_lines, write_pictures
 from bootlab.targets.qemu.session import QemuSession, find_free_port
 from bootlab.targets.qemu.snapshots import SnapshotWiring, expect_keepable, restored_config
+from bootlab.targets.qemu.waking import is_woken_by_host, waking_lines
 from bootlab.targets.target import TRACE, BootRequest, OpenedMachine, Prepared, sizes_of
 
 _NOT_ASKED_FOR = "not asked for"
@@ -94,7 +95,7 @@ class QemuPrepared(Prepared):
             trace = directory / VMM_TRACE if self.traced_vmm else None
             errors = directory / "qemu.stderr"
             session = QemuSession(argv, wiring.qmp_socket, stderr=errors, inherited=inherited, trace=trace)
-            session.wakes = system.power_on is not None and system.power_on.kind is PowerOnKind.SUSPENDED
+            session.wakes = is_woken_by_host(system)
             async with session:
                 if wire is not None:
                     wire.let_go(session.tell_mark)
@@ -148,7 +149,7 @@ class QemuPrepared(Prepared):
     def _sleep_words(self) -> str:
         if self.left is not None:
             return self.left.words
-        return "" if self.system.power_on is None else self.system.power_on.sleep_words
+        return sleep_words(self.system.power_on, self.system.wake)
 
     @property
     def left_at(self) -> str:

@@ -129,6 +129,9 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     for verify in ("verity", "all", "header"):
         text = f'name = "{verify}"' + COMMON.replace("WORDS", "acpi=off rootfstype=erofs")
         (folder / f"{verify}.toml").write_text(text + KEPT.replace("VERIFY", verify))
+    text = 'name = "long-path"' + COMMON.replace("WORDS", "acpi=off rootfstype=erofs")
+    text = text.replace("root=/dev/vda", f"root=/dev/{'/' * 100}vda")
+    (folder / "long-path.toml").write_text(text + KEPT.replace("VERIFY", "verity"))
     return boots_of(folder)
 
 
@@ -147,7 +150,13 @@ def suspender(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     folder = tmp_path_factory.mktemp("suspender")
     (folder / "init").write_text(SUSPENDER_INIT)
     common = COMMON.replace("WORDS", "").replace("root=/dev/vda ", "").replace('entry = "pvh"\n', "")
-    (folder / "suspender.toml").write_text('name = "suspender"' + common + SUSPENDER)
+    for name, wake in (
+        ("suspender", ""),
+        ("by-alarm", 'by = "rtc"\nat_s = 4\nignition_s = 6.5\n'),
+        ("by-key", 'by = "key"\nat_s = 1.5\nignition_s = 1.5001\n'),
+    ):
+        text = f'name = "{name}"' + common + SUSPENDER
+        (folder / f"{name}.toml").write_text(text + (f"[wake]\n{wake}" if wake else ""))
     return boots_of(folder)
 
 
@@ -172,6 +181,10 @@ def test_a_root_is_found_in_kept_ram_and_never_when_the_power_was_lost(kept: Boo
         memory.seek(128 << 20)
         region = memory.read(8 << 20)
     assert region.startswith(Path(disk.partition("file=")[2].partition(",")[0]).read_bytes())
+
+
+def test_the_ram_is_filled_from_a_disk_whose_path_is_long(kept: Boot) -> None:
+    assert power_on(kept("long-path", "self-refresh")) == ("kept-ram", None)
 
 
 @pytest.mark.parametrize(
@@ -233,13 +246,59 @@ def test_an_image_that_is_not_this_machine_is_refused_and_it_starts_cold(
 
 
 def test_a_suspended_machine_is_timed_from_its_wake(suspender: Boot) -> None:
-    one, again = suspender("suspender", "suspended"), suspender("suspender", "suspended")
+    one = suspender("suspender", "suspended")
     marks = one["marks"]
     assert one["outcome"] == "ready" and one["power_on"]["kind"] == "suspended"
     assert 0 == marks["wake"] < marks["kernel_wakes"] < marks["woke"] < marks["ready"] < 100_000_000
     assert "power_on" not in marks and "start_kernel" not in marks, "what was before the wake is no part of it"
     assert sum(phase["duration_ns"] for phase in one["phases"]) == marks["ready"]
-    assert (marks, one["instructions"]) == (again["marks"], again["instructions"])
+
+
+def test_a_machine_that_idles_is_woken_by_a_key_and_timed_from_there(suspender: Boot) -> None:
+    one = suspender("suspender", "s2idle")
+    marks = one["marks"]
+    assert one["outcome"] == "ready" and one["power_on"]["kind"] == "s2idle"
+    assert 0 == marks["wake"] < marks["woke"] < marks["ready"] < 100_000_000
+    assert "kernel_wakes" not in marks and "power_on" not in marks, "no firmware has a part in it"
+    assert [phase["name"] for phase in one["phases"]] == ["kernel and devices", "application"]
+
+
+def test_a_machine_wakes_by_its_own_alarm_before_somebody_comes(suspender: Boot) -> None:
+    one = suspender("by-alarm", "suspended")
+    wake = one["power_on"]["wake"]
+    assert one["outcome"] == "ready" and wake["by"] == "rtc"
+    # The clock knows whole seconds, and the guest reads it some way into one.
+    assert 3_000_000_000 < wake["slept_ns"] <= 4_000_000_000
+    assert wake["ignition_ns"] + wake["slept_ns"] == 6_500_000_000 and wake["ignition_to_ready_ns"] == 0
+    assert wake["idle_awake_ns"] == wake["ignition_ns"] - one["instructions"]
+
+
+@pytest.mark.parametrize("kind", ["suspended", "s2idle"])
+def test_a_key_wakes_a_machine_at_its_time(suspender: Boot, kind: str) -> None:
+    record = suspender("by-key", kind)
+    wake = record["power_on"]["wake"]
+    assert record["outcome"] == "ready" and 0 <= wake["slept_ns"] - 1_500_000_000 < 1_000_000
+    # Somebody comes a tenth of a millisecond after the key, and waits for the rest.
+    assert wake["ignition_to_ready_ns"] == record["marks"]["ready"] - wake["ignition_ns"] > 0
+
+
+@pytest.mark.parametrize(
+    ("guest", "name", "kind"),
+    [
+        ("kept", "verity", "self-refresh"),
+        ("sleeper", "sleeper", "hibernated"),
+        ("suspender", "suspender", "suspended"),
+        ("suspender", "by-alarm", "suspended"),
+        ("suspender", "suspender", "s2idle"),
+    ],
+)
+def test_three_boots_of_a_kind_are_identical(request: pytest.FixtureRequest, guest: str, name: str, kind: str) -> None:
+    boot: Boot = request.getfixturevalue(guest)
+    one, *others = (boot(name, kind) for _ in range(3))
+    assert one["outcome"] == "ready" and one["power_on"]["kind"] == kind and one["marks"]
+    for other in others:
+        for what in ("marks", "instructions", "idle_ns", "phases", "power_on", "facts", "key"):
+            assert other[what] == one[what], what
 
 
 def test_each_device_of_a_suspended_machine_says_how_long_it_took(tmp_path: Path) -> None:

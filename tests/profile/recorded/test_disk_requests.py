@@ -38,6 +38,11 @@ def test_up_to_a_moment_only_what_was_asked_before_it_counts(tmp_path: Path) -> 
     assert disk_use([], 5) == {}
 
 
+def test_since_a_moment_only_what_was_asked_from_it_on_counts(tmp_path: Path) -> None:
+    use = disk_use(read(tmp_path, WHOLE), 300, 200)
+    assert use == {"rootfs": DiskUse(1, 4096, 0, 0, 1, busy_ns=100, waited_ns=110, longest_ns=60, passed_bytes=0)}
+
+
 def test_what_lies_between_reads_is_added_up_in_the_order_in_which_the_disk_did_them(tmp_path: Path) -> None:
     text = (
         "bootlab-requests 1\na read 100 8 5 30 40\na read 0 8 6 10 20\na write 900 8 7 20 30 0\na read 50 8 8 50 60\n"

@@ -14,7 +14,7 @@ from rich.console import Console, RenderableType
 from bootlab.errors import InputError
 from bootlab.experiments.chance import Chance
 from bootlab.experiments.trial.result import StackName
-from bootlab.measure.record import BootRecord, Outcome
+from bootlab.measure.record import BootRecord, EarlyWakeRecord, Outcome, PowerOnRecord
 from bootlab.report.boots import text
 from bootlab.report.boots.page import compare_page, series_page, try_page
 from bootlab.report.boots.steps_text import steps
@@ -161,6 +161,31 @@ def test_a_boot_with_a_storage_model_names_it() -> None:
     model = record.model_copy(update={"storage": Storage(mb_s=20), "load_ns": 25_000_000})
     assert "load at 20 MB/s, before power-on: 25.00 ms" in printed(text.boot(model))
     assert "load at" not in printed(text.boot(record))
+
+
+@pytest.mark.parametrize(
+    ("ignition_ns", "said"),
+    [
+        (None, []),
+        (3_000_000_000, ["ignition 3000.00 ms after the wake: ready 0.00 ms after it", "if nobody comes that was for"]),
+        (1_000_000, ["ignition 1.00 ms after the wake: ready 7.00 ms after it"]),
+    ],
+)
+def test_an_early_wake_says_what_it_was_good_for(ignition_ns: int | None, said: list[str]) -> None:
+    record = series("series-before.json")[0]
+    wake = EarlyWakeRecord(
+        by="rtc",
+        slept_ns=4_314_000_000,
+        ignition_ns=ignition_ns,
+        ignition_to_ready_ns=None if ignition_ns is None else 7_000_000 * (ignition_ns < 10**9),
+        idle_awake_ns=None if ignition_ns is None else ignition_ns,
+    )
+    woken = record.model_copy(update={"power_on": PowerOnRecord(kind="suspended", wake=wake)})
+    lines = text.early_wake_lines(woken)
+    assert lines[0] == "woken by the alarm of its clock 4314.00 ms after it began to fall asleep"
+    assert all(any(line.startswith(words) for line in lines) for words in said)
+    assert ("early" in " ".join(lines)) == (ignition_ns == 3_000_000_000)
+    assert "woken by" in printed(text.boot(woken)) and text.early_wake_lines(record) == []
 
 
 def test_a_boot_that_was_not_ready_says_why() -> None:

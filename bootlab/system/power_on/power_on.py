@@ -73,9 +73,12 @@ class PowerOnKind(StrEnum):
     """It was put to sleep when it was ready, and its memory is in an image on its swap disk."""
     SUSPENDED = "suspended"
     """It was suspended to RAM (S3) when it was ready, and wakes: in the same boot, and time 0 is the wake."""
+    S2IDLE = "s2idle"
+    """The same with all devices asleep, and the machine on and idle."""
 
 
 KEEPS_RAM: Final = (PowerOnKind.SELF_REFRESH, PowerOnKind.WARM_RESET)
+SLEEPS: Final = (PowerOnKind.SUSPENDED, PowerOnKind.S2IDLE)
 
 
 class Fault(StrEnum):
@@ -116,19 +119,12 @@ class PowerOn(Part):
     """The file of the root in which `file-bit` turns a bit: the lowest of its first byte."""
 
     devices: bool = Field(default=False, exclude_if=lambda value: not value)
-    """Of a suspended machine: tell how long each device took to wake. Noting it takes time, so `woke` comes later."""
+    """Of a machine that sleeps: tell how long each device took to wake. Noting it takes time, so `woke` comes later."""
 
     @property
     def finds(self) -> bool:
         """Return whether a boot before has to leave something."""
         return self.kind in KEEPS_RAM or self.kind is PowerOnKind.HIBERNATED
-
-    @property
-    def sleep_words(self) -> str:
-        """Return the words that have a guest suspend itself when it is ready (guest/sleep/main.c); none for others."""
-        if self.kind is not PowerOnKind.SUSPENDED:
-            return ""
-        return "bootlab.sleep=mem bootlab.sleep.devices" if self.devices else "bootlab.sleep=mem"
 
     @model_validator(mode="after")
     def _fault_of_kind(self) -> Self:
@@ -138,8 +134,8 @@ class PowerOn(Part):
                 raise ValueError(
                     f'fault = "{self.fault.value}" is of kind {" and ".join(kinds)}, and kind is "{self.kind.value}"'
                 )
-        if self.devices and self.kind is not PowerOnKind.SUSPENDED:
-            raise ValueError(f'devices = true is of kind "{PowerOnKind.SUSPENDED.value}": no other wakes its devices')
+        if self.devices and self.kind not in SLEEPS:
+            raise ValueError(f"devices = true is of kind {' and '.join(SLEEPS)}: no other wakes its devices")
         if (self.fault is Fault.FILE_BIT) != (self.fault_file is not None):
             raise ValueError('fault_file names the file of fault = "file-bit", and one needs the other')
         return self

@@ -1,0 +1,1 @@
+"""What a machine finds as it is switched on, and what wakes one that sleeps."""

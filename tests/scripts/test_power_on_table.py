@@ -1,0 +1,39 @@
+"""`scripts/power-on-table`: a line for each boot on record, with what somebody waits; and a run that has none.
+
+The record is a fixture with made-up figures; no figure here was measured.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bootlab.errors import BootlabError
+from bootlab.experiments.store import Store
+from bootlab.measure.record import BootRecord, EarlyWakeRecord, PowerOnRecord
+from scripts.power_on_table import find, table
+
+RECORDS = Path(__file__).parents[1] / "data" / "report" / "series-before.json"
+
+
+def cells(record: BootRecord) -> list[str]:
+    return [cell.strip() for cell in table([record]).splitlines()[-1].strip("|").split("|")]
+
+
+def test_each_kind_has_its_line_and_what_somebody_waits() -> None:
+    cold = BootRecord.model_validate(json.loads(RECORDS.read_text())[0])
+    ready = cells(cold)[3]
+    assert cells(cold)[1] == "cold" and cells(cold)[3] == cells(cold)[4] and float(ready) > 0
+    idle = cold.model_copy(update={"power_on": PowerOnRecord(kind="s2idle")})
+    assert cells(idle)[1] == "s2idle" and cells(idle)[4] == ready and cells(idle)[-1].startswith("current of")
+    wake = EarlyWakeRecord(by="rtc", slept_ns=10**9, ignition_ns=10**12, ignition_to_ready_ns=0, idle_awake_ns=0)
+    early = cold.model_copy(update={"power_on": PowerOnRecord(kind="suspended", wake=wake)})
+    assert cells(early)[1] == "suspended, by rtc" and cells(early)[3:5] == [ready, "0.00"]
+    unlit = wake.model_copy(update={"ignition_ns": None, "ignition_to_ready_ns": None})
+    nobody = cold.model_copy(update={"power_on": PowerOnRecord(kind="suspended", wake=unlit)})
+    assert cells(nobody)[4] == ready
+
+
+def test_a_run_that_is_not_there_is_an_error_with_its_name(tmp_path: Path) -> None:
+    with pytest.raises(BootlabError, match="77"):
+        find(Store(tmp_path), "77")
