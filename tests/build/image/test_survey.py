@@ -1,5 +1,6 @@
 """What an image would boot, by each firmware and loader; and one sentence for an image that cannot."""
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -138,4 +139,17 @@ def test_images_that_cannot_boot(esp: Mapping[str, bytes], root: object, words: 
 def test_an_efi_program_that_is_no_uki(tmp_path: Path) -> None:
     (tmp_path / "a.efi").write_bytes(GRUB)
     with pytest.raises(InputError, match=r"an EFI program \(GRUB\), and no unified kernel image"):
+        read_image(Workshop(Cache(tmp_path / "cache")), open_image(tmp_path / "a.efi"))
+
+
+def test_first_sectors_that_say_to_load_what_is_behind_everything(read: Read) -> None:
+    code = (b"\xeb\x63\x90".ljust(0x5C, b"\0") + b"\xff" * 8).ljust(0x180, b"\0") + b"GRUB \0"
+    contents = read({"EFI/BOOT/BOOTX64.EFI": GRUB}, code=code).contents
+    assert contents.boot_code == code[:16].hex() and contents.core_code == ""
+
+
+def test_a_program_of_100_gb_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "a.efi").write_bytes(GRUB)
+    os.truncate(tmp_path / "a.efi", 100 << 30)
+    with pytest.raises(InputError, match="larger than 1 GiB"):
         read_image(Workshop(Cache(tmp_path / "cache")), open_image(tmp_path / "a.efi"))
