@@ -144,7 +144,7 @@ class _Survey:
                 hint=f"a bootloader was not installed, or this is no system's disk; it has {found}",
             )
         if not any(chain.kernel for chain in contents.chains.values()):
-            how = "; ".join(f"by {key.upper()}: {chain.loader}" for key, chain in contents.chains.items())
+            how = "; ".join(f"by {key.upper()}: {_without_kernel(chain)}" for key, chain in contents.chains.items())
             raise InputError(
                 f"{path}: no kernel found that its bootloader would boot ({how}); it has {found}",
                 hint="ext4, FAT, btrfs, XFS and what else GRUB reads is looked into, and neither LVM nor LUKS",
@@ -196,7 +196,7 @@ class _Survey:
             number = esp.partition.number
             texts = [LoaderText(partition=number, path="loader/loader.conf", kind=loader_text.LOADER_CONF)]
             if menu.chosen is not None:
-                path = f"loader/entries/{menu.chosen.identity}.conf"
+                path = f"loader/entries/{menu.chosen.file}.conf"
                 texts.append(LoaderText(partition=number, path=path, kind=loader_text.ENTRY))
             return chain.model_copy(update={"texts": tuple(texts)})
         for name in self._reader.list_folder(esp, "EFI/Linux")[0]:
@@ -214,7 +214,8 @@ class _Survey:
         if chosen is None:
             return chain
         kernel = self._keep(chosen.kernel, "kernel")
-        places = list(filter(None, map(self._place, chosen.initrds)))
+        found = {path: self._place(path) for path in chosen.initrds}
+        places = list(filter(None, found.values()))
         archive = b"".join(self._reader.read(volume, path) or b"" for volume, path in places)
         initramfs = self._keep_bytes(archive, "initramfs") if archive else ""
         return chain.model_copy(
@@ -226,6 +227,7 @@ class _Survey:
                 "initramfs": initramfs,
                 "initramfs_maker": _maker(archive),
                 "initramfs_place": _one_file(places),
+                "missing": tuple(path for path, place in found.items() if place is None),
             }
         )
 
@@ -241,7 +243,7 @@ class _Survey:
             texts = [LoaderText(partition=volume.partition.number, path=path, kind=loader_text.GRUB)]
             if menu.reads_entries:
                 places = {
-                    entry.identity: (LoaderText(partition=other.partition.number, path=f"{place}/{entry.identity}.conf",
+                    entry.identity: (LoaderText(partition=other.partition.number, path=f"{place}/{entry.file}.conf",
                                                 kind=loader_text.ENTRY), entry)
                     for other in self._readable
                     for place in _ENTRY_FOLDERS
@@ -366,6 +368,12 @@ def _keep_uki(program: EfiProgram, kept: LoadedProgram, out: Path) -> Chain:
         initramfs=_kept(out, archive, "initramfs") if archive else "",
         initramfs_maker=_maker(archive),
     )
+
+
+def _without_kernel(chain: Chain) -> str:
+    if not chain.kernel_path:
+        return f"{chain.loader}, no entry of a menu"
+    return f"{chain.loader}, whose entry {chain.title!r} names {chain.kernel_path!r}, which is not there"
 
 
 def _one_file(places: list[tuple[Volume, str]]) -> LoaderText | None:
