@@ -12,8 +12,10 @@ from bootlab.system.part import TEXT, Part
 
 MOST_LIVES: Final = 20
 """How many lives a disk image may have: each is a boot, and what it wrote is kept."""
-# No quotes and nothing that does not print: debugfs reads the path.
-_PLACE: Final = re.compile(r"(?:/[!#-~]+)+")
+# No double quotes and nothing that does not print: debugfs reads the path. A name has 255 letters at most.
+_PLACE: Final = re.compile(r"(?:/[!#-.0-~]{1,255})+")
+_LONGEST_PLACE: Final = 4095
+_SHOWN: Final = 80
 _ATTACHED = (Attachment.VIRTIO, Attachment.NVME, Attachment.SCSI, Attachment.CD)
 
 
@@ -54,8 +56,8 @@ class DiskImage(Part):
             names = ", ".join(one.value for one in _ATTACHED)
             raise ValueError(f"attach {self.attach.value!r}: an image is on {names}")
         for path in self.files:
-            if not _PLACE.fullmatch(path) or "/../" in f"{path}/":
-                raise ValueError(f"files {path!r}: expected the whole path of a file in its root: /etc/motd")
+            if not _PLACE.fullmatch(path) or len(path) > _LONGEST_PLACE or {".", ".."} & set(path.split("/")):
+                raise ValueError(f"files {path[:_SHOWN]!r}: expected the whole path of a file in its root: /etc/motd")
         if self.loader == "direct" and self.menu_s is not None:
             raise ValueError('menu_s is of a bootloader, and loader "direct" starts none')
         if self.model is not None and self.attach is not Attachment.VIRTIO:

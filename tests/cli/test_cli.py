@@ -163,6 +163,13 @@ def test_errors_reach_the_user_as_two_lines(tmp_path: Path) -> None:
     assert "Traceback" in bootlab("--debug", "boot", "nope.toml", cwd=tmp_path).stderr
 
 
+def test_a_path_that_no_system_file_can_hold(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xff.img")
+    path.write_bytes(b"MZ")
+    with pytest.raises(InputError, match="its path is not UTF-8"):
+        run(["boot", str(path), "--write-system", str(tmp_path / "system.toml")])
+
+
 def test_an_error_cannot_steer_the_terminal(tmp_path: Path) -> None:
     done = bootlab("boot", "\x1b]0;owned\x07\x1b[31mred\x08.toml", cwd=tmp_path)
     assert done.returncode == 2

@@ -107,7 +107,8 @@ def _chain_words(chain: Chain) -> str:
     loader = " + ".join(versions) if versions and len(versions) == len(chain.programs) else chain.loader
     menu = "" if chain.wait_s is None else f", its menu waits {chain.wait_s:g} s" if chain.wait_s > 0 else ""
     maker = f", initramfs of {chain.initramfs_maker}" if chain.initramfs_maker else ""
-    return f"{loader}{menu}, kernel {chain.kernel_path or 'not found'}{maker}"
+    missing = f"; its initramfs {', '.join(chain.missing)} is not there" if chain.missing else ""
+    return f"{loader}{menu}, kernel {chain.kernel_path or 'not found'}{maker}{missing}"
 
 
 _NOTHING = Chain(loader="")

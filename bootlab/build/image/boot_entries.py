@@ -1,13 +1,15 @@
 """What a bootloader would boot, as its own files say it: GRUB's menu, and entries of the Boot Loader Specification.
 
-Pure: text in, entries out. GRUB's language is not run, only read: of a menu the entries in their order, and the last
-value that each variable is set to.
+Pure: text in, entries out. GRUB's language is not run, only read: of a menu the entries in their order, menus in it
+too, and the last value that each variable is set to.
 """
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import partial
 
 _SET = re.compile(r"^\s*set\s+(\w+)\s*=\s*(.*?)\s*$")
 _ENTRY = re.compile(r"""^\s*(menuentry|submenu)\s+(?:'([^']*)'|"([^"]*)"|(\S+))(.*)$""")
@@ -16,6 +18,10 @@ _IDENTITY = re.compile(
 )
 _LINUX = ("linux", "linux16", "linuxefi")
 _INITRD = ("initrd", "initrd16", "initrdefi")
+_SECONDS = re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,9})?")
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_TRIES = re.compile(r"\+(\d{1,9})(?:-\d{1,9})?$")
+"""How often systemd-boot may still try an entry, at the end of its name."""
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 
@@ -29,6 +35,8 @@ class BootEntry:
     words: str = ""
     identity: str = ""
     version: str = ""
+    file: str = ""
+    """Of an entry that is a file: its name, without .conf."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +52,13 @@ class BootMenu:
 
     @property
     def chosen(self) -> BootEntry | None:
-        """Return the default entry: by its number, its name or its id; the first where that is of no entry."""
+        """Return the default entry: by its number, name, id or a pattern of ids; the first where it is of no entry."""
         if not self.entries:
             return None
-        if self.default.isdigit() and int(self.default) < len(self.entries):
+        if _NUMBER.fullmatch(self.default) and int(self.default) < len(self.entries):
             return self.entries[int(self.default)]
         for one in self.entries:
-            if self.default and self.default in (one.identity, one.title):
+            if self.default and (self.default in (one.identity, one.title) or fnmatchcase(one.identity, self.default)):
                 return one
         return self.entries[0]
 
@@ -58,25 +66,18 @@ class BootMenu:
 def parse_grub_menu(text: str, environment: Mapping[str, str] | None = None) -> BootMenu:
     """Return the menu of a grub.cfg; `environment` are the variables of its grubenv."""
     variables: dict[str, str] = dict(environment or {})
-    entries: list[BootEntry] = []
-    in_entry: BootEntry | None = None
+    outline = _Outline()
     wait_s: float | None = None
     reads_entries = False
     for line in text.splitlines():
-        if found := _ENTRY.match(line):
-            title = next(word for word in found.groups()[1:4] if word is not None)
-            if found[1] == "menuentry":
-                told = _IDENTITY.search(found[5])
-                identity = next((word for word in told.groups() if word), "") if told else ""
-                in_entry = BootEntry(title, identity=identity)
-                entries.append(in_entry)
+        if outline.take(line):
             continue
         if found := _SET.match(line):
             value = _unquoted(found[2])
             # A variable set from itself, as in default="${next_entry}", says nothing here.
             if "$" not in value:
                 variables[found[1]] = value
-            if found[1] == "timeout" and re.fullmatch(r"-?\d+(\.\d+)?", value):
+            if found[1] == "timeout" and _SECONDS.fullmatch(value):
                 wait_s = float(value)
             continue
         words = _words(line)
@@ -84,23 +85,74 @@ def parse_grub_menu(text: str, environment: Mapping[str, str] | None = None) -> 
             continue
         if words[0] == "blscfg":
             reads_entries = True
-        elif in_entry is not None and words[0] in _LINUX and len(words) > 1:
+        elif words[0] in _LINUX and len(words) > 1:
             kernel, *rest = (_filled(word, variables) for word in words[1:])
-            in_entry = replace(in_entry, kernel=_bare(kernel), words=" ".join(rest).strip())
-            entries[-1] = in_entry
-        elif in_entry is not None and words[0] in _INITRD:
-            paths = tuple(_bare(_filled(word, variables)) for word in words[1:])
-            in_entry = replace(in_entry, initrds=paths)
-            entries[-1] = in_entry
-    bootable = tuple(entry for entry in entries if entry.kernel)
+            outline.change(partial(replace, kernel=_bare(kernel), words=" ".join(rest).strip()))
+        elif words[0] in _INITRD:
+            outline.change(partial(replace, initrds=tuple(_bare(_filled(word, variables)) for word in words[1:])))
     default = variables.get("default", "")
     if default == "saved" or not default:
         default = variables.get("saved_entry", default)
-    # The number counts entries that start no Linux, too.
-    if default.isdigit() and int(default) < len(entries):
-        chosen = entries[int(default)]
+    bootable = tuple(entry for entry in outline.entries.values() if entry.kernel)
+    if not reads_entries:
+        chosen = outline.find(default)
         default = str(bootable.index(chosen)) if chosen in bootable else ""
     return BootMenu(bootable, wait_s, default, reads_entries, variables)
+
+
+@dataclass(slots=True)
+class _Outline:
+    """A menu's entries, each under its numbers: (1, 0) is the first one in the second of the menu, which is a menu."""
+
+    entries: dict[tuple[int, ...], BootEntry] = field(default_factory=dict)
+    _menus: dict[tuple[int, ...], BootEntry] = field(default_factory=dict)
+    _open: list[tuple[int, ...] | None] = field(default_factory=list)
+    """What the braces that are open belong to; None: something else, a function say."""
+    _counts: dict[tuple[int, ...], int] = field(default_factory=dict)
+
+    def take(self, line: str) -> bool:
+        """Take a line that begins or ends something in braces; return whether it was one."""
+        if found := _ENTRY.match(line):
+            within = next((place for place in reversed(self._open) if place in self._menus), ())
+            number = self._counts.get(within or (), 0)
+            self._counts[within or ()] = number + 1
+            place = (*(within or ()), number)
+            title = next(word for word in found.groups()[1:4] if word is not None)
+            told = _IDENTITY.search(found[5])
+            identity = next((word for word in told.groups() if word), "") if told else ""
+            kind = self.entries if found[1] == "menuentry" else self._menus
+            kind[place] = BootEntry(title, identity=identity)
+            self._open.append(place)
+            return True
+        if line.rstrip().endswith("{") and line.strip() != "{":
+            self._open.append(None)
+        elif line.strip() == "}" and self._open:
+            self._open.pop()
+        else:
+            return False
+        return True
+
+    def change(self, to: Callable[[BootEntry], BootEntry]) -> None:
+        """Say more of the entry whose braces are open, if any is."""
+        place = next((one for one in reversed(self._open) if one in self.entries), None)
+        if place is not None:
+            self.entries[place] = to(self.entries[place])
+
+    def find(self, default: str) -> BootEntry | None:
+        """Return the entry that GRUB takes for `default`: numbers, titles or ids, one for each menu, with > between."""
+        place: tuple[int, ...] = ()
+        for part in default.split(">"):
+            items = {at: one for at, one in {**self.entries, **self._menus}.items() if at[:-1] == place}
+            number = int(part) if _NUMBER.fullmatch(part) else None
+            found = next(
+                (at for at, one in items.items() if at[-1] == number or part in (one.identity, one.title)), None
+            )
+            if found is None or not part:
+                break
+            place = found
+        # Where it leads to no entry the first is taken; of a menu the first in it.
+        within = [one for at, one in sorted(self.entries.items()) if at[: len(place)] == place]
+        return within[0] if within else None
 
 
 def parse_grub_environment(text: str) -> dict[str, str]:
@@ -113,36 +165,48 @@ def parse_entry(text: str, name: str, variables: Mapping[str, str] | None = None
     """Return an entry of the Boot Loader Specification; `name` is its file's, without .conf."""
     found: dict[str, list[str]] = {}
     for line in text.splitlines():
-        key, _, value = line.strip().partition(" ")
+        key, *value = line.split(None, 1)[:2] or [""]
         if key and not key.startswith("#"):
-            found.setdefault(key, []).append(_filled(value.strip(), variables or {}))
+            found.setdefault(key, []).append(_filled(" ".join(value).strip(), variables or {}))
     initrds = [path for value in found.get("initrd", []) for path in value.split()]
     return BootEntry(
         title=" ".join(found.get("title", [name])),
         kernel=next(iter(found.get("linux", found.get("efi", [""])))),
         initrds=tuple(initrds),
         words=" ".join(found.get("options", [])).strip(),
-        identity=name,
+        identity=_TRIES.sub("", name),
         version=next(iter(found.get("version", [""]))),
+        file=name,
     )
 
 
 def newest_first(entries: Sequence[BootEntry]) -> list[BootEntry]:
-    """Return the entries in the order in which they are shown: the newest version first, by numbers where it has."""
-    return sorted(entries, key=lambda one: _version_key(one.version or one.identity), reverse=True)
+    """Return the entries in the order in which they are shown: the newest version first, by numbers where it has.
+
+    One that systemd-boot has tried as often as it may is behind all others.
+    """
+    return sorted(
+        entries, key=lambda one: (_may_be_tried(one), _version_key(one.version or one.identity)), reverse=True
+    )
+
+
+def _may_be_tried(entry: BootEntry) -> bool:
+    tries = _TRIES.search(entry.file)
+    return tries is None or int(tries[1]) > 0
 
 
 def parse_loader_conf(text: str) -> tuple[float | None, str]:
     """Return how long systemd-boot shows its menu (s), None for what it does by itself, and its default entry."""
     keys = dict(line.strip().split(None, 1) for line in text.splitlines() if len(line.split(None, 1)) == 2)
     told = keys.get("timeout", "").strip()
-    wait_s = float(told) if re.fullmatch(r"\d+", told) else -1.0 if told == "menu-force" else None
+    wait_s = float(told) if _NUMBER.fullmatch(told) else -1.0 if told == "menu-force" else None
     return wait_s, keys.get("default", "").strip()
 
 
 def _version_key(text: str) -> list[tuple[int, int, str]]:
-    parts = re.findall(r"\d+|[A-Za-z]+", text)
-    return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts]
+    # A number by its length and its digits: int() takes some thousands of these at most.
+    parts = re.findall(r"0*([0-9]+)|([A-Za-z]+)", text)
+    return [(1, len(digits), digits) if digits else (0, 0, letters) for digits, letters in parts]
 
 
 def _words(line: str) -> list[str]:

@@ -125,7 +125,8 @@ def _fetch_stub(shop: Workshop, suite: str | None) -> Path:
 
 def _copy(image: ImageFile, out: Path) -> None:
     if image.format == QCOW2:
-        run(["qemu-img", "convert", "-O", "raw", image.path, out], deadline_s=_DEADLINE_S, package="qemu-utils")
+        argv: list[str | Path] = ["qemu-img", "convert", "-f", QCOW2, "-O", "raw", image.path.absolute(), out]
+        run(argv, deadline_s=_DEADLINE_S, package="qemu-utils")
         return
     with image.path.open("rb") as source, out.open("wb") as target:
         target.truncate(image.bytes)

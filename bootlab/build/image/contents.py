@@ -44,6 +44,8 @@ class Chain(Part):
     kernel: str = ""
     initramfs: str = ""
     initramfs_maker: str = ""
+    missing: tuple[str, ...] = ()
+    """What the entry names as its initramfs, and is not there."""
     initramfs_place: LoaderText | None = None
     """Where it lies, if it is one file by itself; of the kind `initramfs`."""
 

@@ -70,6 +70,7 @@ def _parse(data: bytes) -> EfiProgram:
     # Of 64-bit programs, a word of eight bytes; of 32-bit ones one of four, behind another that these do not have.
     wide = data[at + 24 : at + 26] == b"\x0b\x02"
     (base,) = struct.unpack_from("<Q" if wide else "<I", data, at + (48 if wide else 52))
+    room = len(data)
     sections: dict[str, Section] = {}
     for index in range(count):
         place = at + 24 + optional + 40 * index
@@ -77,6 +78,10 @@ def _parse(data: bytes) -> EfiProgram:
         size, address, raw_size, raw_at = struct.unpack_from("<IIII", data, place + 8)
         if raw_at + min(raw_size, size) > len(data):
             raise InputError(f"an EFI program that is cut off: its section {name} is not all there")
+        # Sections lie one behind the other; as many as one likes, each all of the file, would fill memory.
+        room -= min(raw_size, size) if size else raw_size
+        if room < 0:
+            raise InputError("an EFI program that is damaged: its sections are larger than it is")
         content = data[raw_at : raw_at + (min(raw_size, size) if size else raw_size)]
         sections.setdefault(name, Section(name, address, size or raw_size, content))
     kind, version = _kind(data, sections)

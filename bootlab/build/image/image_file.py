@@ -6,18 +6,18 @@ file of this machine: one outside the image's own folder is refused.
 
 import hashlib
 import os
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from bootlab.build.formats.el_torito import MAGIC, MAGIC_AT, read_boot_programs
+from bootlab.build.formats.qcow2 import MAGIC as QCOW2_MAGIC
+from bootlab.build.formats.qcow2 import Qcow2Header, parse_header
 from bootlab.errors import InputError
 
 RAW, QCOW2, EFI, ISO = "raw", "qcow2", "efi", "iso"
 
-QCOW2_MAGIC = b"QFI\xfb"
 _BLOCK = 1 << 20
 _HEAD = 0x8800
 _DEEPEST_CHAIN = 16
@@ -79,7 +79,8 @@ def open_image(path: Path) -> ImageFile:
         raise InputError(f"{path}: an empty file, expected a disk image", hint="copy or download it again")
     if head[:4] == QCOW2_MAGIC:
         chain, bytes_ = _follow_chain(path, head)
-        return ImageFile(path, QCOW2, bytes_, chain)
+        # QEMU looks for what it lies over beside the name that it is given, and not beside the file behind a link.
+        return ImageFile(path.resolve() if chain else path, QCOW2, bytes_, chain)
     for at, magic, what, hint in _OTHERS:
         if head[at : at + len(magic)] == magic:
             raise InputError(
@@ -110,17 +111,17 @@ def _open_iso(path: Path, size: int) -> ImageFile:
 
 def _follow_chain(path: Path, head: bytes) -> tuple[tuple[Path, ...], int]:
     folder = path.resolve().parent
-    bytes_ = _qcow2_bytes(path, head)
+    first = header = _header(path, path, head)
     chain: list[Path] = []
-    here, place = head, path
-    while (name := _backing_name(place, here)) is not None:
-        backing = (place.resolve().parent / name).resolve()
+    place = path.resolve()
+    while name := header.backing:
+        backing = (place.parent / name).resolve()
         if not backing.is_relative_to(folder):
             raise InputError(
                 f"{path}: is an overlay of {name}, which lies outside of the image's folder: refused",
                 hint=f"qemu-img convert -O qcow2 {path.name} whole.qcow2 makes one file of both, if you trust it",
             )
-        if not backing.is_file():
+        if not os.path.isfile(backing):
             raise InputError(
                 f"{path}: is an overlay of {name}, which is not there",
                 hint="copy that file beside the image, or get the image without an overlay",
@@ -130,43 +131,41 @@ def _follow_chain(path: Path, head: bytes) -> tuple[tuple[Path, ...], int]:
             raise InputError(f"{path}: its overlays lead in a circle, or are more than {_DEEPEST_CHAIN}")
         try:
             with backing.open("rb") as file:
-                here = file.read(_HEAD)
+                head = file.read(_HEAD)
         except OSError as error:
             raise InputError(f"{path}: {backing}: {(error.strerror or str(error)).lower()}") from error
-        if here[:4] != QCOW2_MAGIC:
+        if not _is_qcow2_over(path, place, header, head):
             break
-        place = backing
-    return tuple(chain), bytes_
+        place, header = backing, _header(path, backing, head)
+    return tuple(chain), first.bytes
 
 
-def _qcow2_bytes(path: Path, head: bytes) -> int:
+def _header(path: Path, here: Path, head: bytes) -> Qcow2Header:
     try:
-        version, bytes_, crypt = struct.unpack_from(">I16xQI", head, 4)
-        (features,) = struct.unpack_from(">Q", head, 72) if version >= 3 else (0,)
-    except struct.error as error:
-        raise InputError(f"{path}: a qcow2 image that is cut off", hint="copy or download it again") from error
-    if version not in (2, 3):
-        raise InputError(f"{path}: qcow version {version}, expected 2 or 3", hint="qemu-img convert -O qcow2")
-    if crypt:
-        raise InputError(f"{path}: an encrypted qcow2 image, which bootlab has no key for")
-    if features & 4:
-        raise InputError(f"{path}: a qcow2 image whose data is in another file: refused", hint="qemu-img convert")
-    if features & 2:
+        return parse_header(head)
+    except InputError as error:
+        where = path if here == path else f"{path}: {here.name}, below it"
+        raise InputError(f"{where}: {error.message}", hint=error.hint) from error
+
+
+def _is_qcow2_over(path: Path, place: Path, header: Qcow2Header, head: bytes) -> bool:
+    """Return whether what an overlay lies over is qcow2; else it is raw. Raises InputError for any other format.
+
+    QEMU guesses where the overlay does not say, and other formats name more files, anywhere.
+    """
+    told, is_qcow2 = header.backing_format, head[:4] == QCOW2_MAGIC
+    if told == RAW or (told in ("", QCOW2) and is_qcow2):
+        return told != RAW
+    over = f"{path}: says that {place.name} is an overlay of {header.backing}"
+    if not told:
         raise InputError(
-            f"{path}: a qcow2 image that is marked as corrupt", hint="qemu-img check -r all repairs a copy"
+            f"{over}, and not of which format that is: refused",
+            hint=f"qemu-img rebase -u -F raw -b {header.backing} {place.name} says that it is raw, if it is",
         )
-    return int(bytes_)
-
-
-def _backing_name(path: Path, head: bytes) -> str | None:
-    at, size = struct.unpack_from(">QI", head, 8)
-    if not at:
-        return None
-    name = head[at : at + size].decode(errors="replace")
-    if len(name) < size or not name or ":" in name.partition("/")[0]:
-        # A protocol, as in nbd:, or json:{}: something that is no file.
-        raise InputError(f"{path}: is an overlay of {name[:80]!r}, which is no file: refused")
-    return name
+    raise InputError(
+        f"{over}, of format {told!r}{', which it is not' if told == QCOW2 else ''}: refused",
+        hint=f"qemu-img convert -O qcow2 {path.name} whole.qcow2 makes one file of both, if you trust it",
+    )
 
 
 def content_hash(image: ImageFile) -> str:

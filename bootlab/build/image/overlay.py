@@ -27,7 +27,11 @@ def write_overlay(copy: Path, image: ImageFile, out: Path, scratch: Path) -> Non
     raw = base
     if image.format != RAW:
         raw = scratch / "base"
-        run(["qemu-img", "convert", "-O", RAW, base, raw], deadline_s=_DEADLINE_S, package="qemu-utils")
+        run(
+            ["qemu-img", "convert", "-f", image.format, "-O", RAW, base, raw],
+            deadline_s=_DEADLINE_S,
+            package="qemu-utils",
+        )
     argv: list[str | Path] = ["qemu-img", "create", "-q", "-f", QCOW2, "-b", base, "-F", image.format, out]
     run([*argv, str(copy.stat().st_size)], deadline_s=_DEADLINE_S, package="qemu-utils")
     requests = []

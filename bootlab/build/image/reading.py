@@ -6,24 +6,29 @@ image is unpacked into scratch space first, holes and all.
 
 import os
 import re
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 from bootlab.build.formats.el_torito import BootPrograms, read_boot_programs
-from bootlab.build.formats.partitions import ESP, SECTOR, TABLE_BYTES, Partition, PartitionTable, parse_table
-from bootlab.build.image.image_file import ISO, QCOW2, QCOW2_MAGIC, ImageFile
+from bootlab.build.formats.partitions import ESP, SECTOR, Partition, PartitionTable, read_table
+from bootlab.build.formats.qcow2 import MAGIC as QCOW2_MAGIC
+from bootlab.build.image.image_file import ISO, QCOW2, ImageFile
 from bootlab.errors import InputError
-from bootlab.process import ProgramFailed, run
+from bootlab.process import ProgramFailed, require_program, run
 
 _PACKAGE = "grub-common"
 _DEADLINE_S = 300.0
+_CPU_S = 20
+"""A GB takes a few seconds. A damaged file system leads GRUB's reader round in a circle for ever."""
 _CONVERT_DEADLINE_S = 1800.0
 _PROBE = 0x11000
 _LEAKS_ALONE = 3
 _LARGEST = 1 << 30
+_PIECE = 1 << 22
 _KIND = re.compile(rb"loop[01](?:,\w+)?: Filesystem type ([\w*+-]+)(?:.*?UUID ([0-9A-Fa-f-]+))?")
 _LISTED = re.compile(r"^(?:DIR|\d+) +(?:\d{14} )?(.*?)(/?)$")
 _KINDS = {"ext*": "ext4", "fat": "FAT"}
@@ -77,34 +82,48 @@ class ImageReader:
         self._folder.cleanup()
 
     def read(self, volume: Volume, path: str) -> bytes | None:
-        """Return a file's bytes, None where there is no such file. Links are followed."""
+        """Return a file's bytes, None where there is no such file. Links are followed.
+
+        Raises InputError for one larger than 1 GiB, and for a file system that leads in a circle.
+        """
         out = Path(self._folder.name) / "file"
         out.unlink(missing_ok=True)
-        try:
-            run([*self._fstest, "cp", f"({volume.place}){_absolute(path)}", out], deadline_s=_DEADLINE_S)
-        except ProgramFailed:
-            return None
-        if not out.is_file() or out.stat().st_size > _LARGEST:
-            return None
-        return out.read_bytes()
+        told = self._ask(volume, f"/{path.lstrip('/')}", "cp", f"({volume.place}){_absolute(path)}", out)
+        return out.read_bytes() if told is not None and out.is_file() else None
 
     def list_folder(self, volume: Volume, path: str) -> tuple[list[str], list[str]]:
         """Return the names of the files and of the folders in a folder, sorted; none where it is not there."""
         where = f"({volume.place}){_absolute(path).rstrip('/')}/"
-        try:
-            text = run([*self._fstest, "ls", "--", "-l", where], deadline_s=_DEADLINE_S).text
-        except ProgramFailed:
-            return [], []
+        text = self._ask(volume, f"/{path.strip('/')}", "ls", "--", "-l", where)
         files: list[str] = []
         folders: list[str] = []
-        for line in text.splitlines():
+        for line in (text or "").splitlines():
             if (found := _LISTED.match(line)) and found[1] not in (".", ".."):
                 (folders if found[2] or line.startswith("DIR") else files).append(found[1])
         return sorted(files), sorted(folders)
 
     @property
     def _fstest(self) -> list[str | Path]:
-        return ["grub-fstest", f"--diskcount={len(self._disks)}", *self._disks]
+        limits = (f"--cpu={_CPU_S}", f"--fsize={_LARGEST}", "--core=0")
+        return ["prlimit", *limits, "grub-fstest", f"--diskcount={len(self._disks)}", *self._disks]
+
+    def _ask(self, volume: Volume, path: str, *words: str | Path) -> str | None:
+        """Return what grub-fstest says; None where it finds nothing. `path`: for the messages of what is raised."""
+        try:
+            return run([*self._fstest, *words], deadline_s=_DEADLINE_S).text
+        except ProgramFailed as error:
+            self._expect_an_end(volume.partition, path, error)
+            return None
+
+    def _expect_an_end(self, partition: Partition, path: str, error: ProgramFailed) -> None:
+        where = f"{self._image.path}: {path!r} of partition {partition.number}"
+        if error.exit_status == -signal.SIGXFSZ:
+            raise InputError(f"{where}: larger than {_LARGEST >> 30} GiB, which nothing that boots is") from error
+        if error.exit_status in (None, -signal.SIGXCPU, -signal.SIGKILL):
+            raise InputError(
+                f"{where}: not read after {_CPU_S} s of work: its file system is damaged",
+                hint="fsck of the partition says more; copy or download the image again",
+            ) from error
 
     def _read_catalogue(self) -> None:
         # Partitions that an ISO has besides, for a stick, hold the same once more.
@@ -117,21 +136,20 @@ class ImageReader:
                 start, length = self.boot_programs.uefi
                 # GRUB knows no partition there: to it that is a disk of its own.
                 esp = Path(self._folder.name) / "esp"
-                file.seek(start)
-                esp.write_bytes(file.read(length))
+                _copy_piece(file, start, length, esp)
                 self._disks.append(esp)
-                found = self._volume(Partition(1, start, length, ESP), "loop1", esp.read_bytes()[:_PROBE])
+                file.seek(start)
+                found = self._volume(Partition(1, start, length, ESP), "loop1", file.read(min(_PROBE, length)))
                 self.volumes = (*self.volumes, found)
 
     def _read_table(self) -> None:
         path = self._image.path
         with self.disk.open("rb") as file:
-            head = file.read(TABLE_BYTES)
             size = os.fstat(file.fileno()).st_size
             try:
-                self.table = parse_table(head)
+                self.table = read_table(file)
             except InputError as error:
-                raise InputError(f"{path}: {error.message}", hint="copy or download it again") from error
+                raise InputError(f"{path}: {error.message}", hint=error.hint or "copy or download it again") from error
             table = self.table
             partitions = table.partitions if table is not None else (Partition(0, 0, size),)
             for one in partitions:
@@ -159,15 +177,25 @@ class ImageReader:
         ):
             if head[at : at + len(magic)] == magic:
                 return Volume(partition, place, kind, "", readable=False)
+        require_program("grub-fstest", package=_PACKAGE)
         try:
-            output = run([*self._fstest, "ls", "--", "-l", f"({place})"], package=_PACKAGE).stdout
+            output = run([*self._fstest, "ls", "--", "-l", f"({place})"], deadline_s=_DEADLINE_S).stdout
         except ProgramFailed as error:
+            self._expect_an_end(partition, "/", error)
             output = error.stdout.encode()
         found = _KIND.search(output)
         if found is None:
             return Volume(partition, place, "unknown", "", readable=False)
         kind = found[1].decode()
         return Volume(partition, place, _KINDS.get(kind, kind), (found[2] or b"").decode(), readable=True)
+
+
+def _copy_piece(source: BinaryIO, start: int, length: int, out: Path) -> None:
+    # Where a catalogue does not say how long it is, it is all the rest of a DVD.
+    source.seek(start)
+    with out.open("wb") as target:
+        for at in range(0, length, _PIECE):
+            target.write(source.read(min(_PIECE, length - at)))
 
 
 def _unpack_qcow2(image: ImageFile, out: Path) -> None:
@@ -177,12 +205,16 @@ def _unpack_qcow2(image: ImageFile, out: Path) -> None:
                 continue
         try:
             # What is behind the end of a file that is cut off would be read as zeros.
-            run(["qemu-img", "check", "-f", QCOW2, path], deadline_s=_CONVERT_DEADLINE_S, package="qemu-utils")
+            run(
+                ["qemu-img", "check", "-f", QCOW2, path.absolute()],
+                deadline_s=_CONVERT_DEADLINE_S,
+                package="qemu-utils",
+            )
         except ProgramFailed as error:
             # Lost room, which a machine leaves that was switched off, costs nothing else.
             if error.exit_status != _LEAKS_ALONE:
                 raise _damaged(image, error) from error
-    argv: list[str | Path] = ["qemu-img", "convert", "-f", QCOW2, "-O", "raw", image.path, out]
+    argv: list[str | Path] = ["qemu-img", "convert", "-f", QCOW2, "-O", "raw", image.path.absolute(), out]
     try:
         run(argv, deadline_s=_CONVERT_DEADLINE_S, package="qemu-utils")
     except ProgramFailed as error:

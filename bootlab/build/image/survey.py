@@ -3,8 +3,10 @@
 The kernel, the initramfs and the EFI programs that are found are kept as files of a folder.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from bootlab.build.formats.el_torito import grub_code
 from bootlab.build.formats.partitions import ESP, SECTOR
@@ -20,12 +22,13 @@ from bootlab.build.image.contents import (
     PartitionFound,
     describe_partitions,
 )
-from bootlab.build.image.efi_program import EfiProgram, parse_efi_program
+from bootlab.build.image.efi_program import CODE_BYTES, EfiProgram, parse_efi_program
 from bootlab.build.image.image_file import EFI, ISO, ImageFile
 from bootlab.build.image.reading import ImageReader, Volume
 from bootlab.build.root import archive_check
 from bootlab.errors import InputError
 
+_LARGEST_PROGRAM = 1 << 30
 _CD_PROGRAM = 4096
 """As much of what BIOS starts from a CD as tells GRUB from others."""
 _EFI_NAMES = {"bootx64.efi": "x86_64", "bootaa64.efi": "aarch64", "bootia32.efi": "i386", "bootriscv64.efi": "riscv64"}
@@ -59,6 +62,8 @@ def _survey_disk(image: ImageFile, out: Path) -> ImageContents:
 
 
 def _survey_program(image: ImageFile, out: Path) -> ImageContents:
+    if image.bytes > _LARGEST_PROGRAM:
+        raise InputError(f"{image.path}: begins as an EFI program, and is larger than {_LARGEST_PROGRAM >> 30} GiB")
     data = image.path.read_bytes()
     try:
         program = parse_efi_program(data)
@@ -139,7 +144,7 @@ class _Survey:
                 hint=f"a bootloader was not installed, or this is no system's disk; it has {found}",
             )
         if not any(chain.kernel for chain in contents.chains.values()):
-            how = "; ".join(f"by {key.upper()}: {chain.loader}" for key, chain in contents.chains.items())
+            how = "; ".join(f"by {key.upper()}: {_without_kernel(chain)}" for key, chain in contents.chains.items())
             raise InputError(
                 f"{path}: no kernel found that its bootloader would boot ({how}); it has {found}",
                 hint="ext4, FAT, btrfs, XFS and what else GRUB reads is looked into, and neither LVM nor LUKS",
@@ -191,7 +196,7 @@ class _Survey:
             number = esp.partition.number
             texts = [LoaderText(partition=number, path="loader/loader.conf", kind=loader_text.LOADER_CONF)]
             if menu.chosen is not None:
-                path = f"loader/entries/{menu.chosen.identity}.conf"
+                path = f"loader/entries/{menu.chosen.file}.conf"
                 texts.append(LoaderText(partition=number, path=path, kind=loader_text.ENTRY))
             return chain.model_copy(update={"texts": tuple(texts)})
         for name in self._reader.list_folder(esp, "EFI/Linux")[0]:
@@ -209,7 +214,8 @@ class _Survey:
         if chosen is None:
             return chain
         kernel = self._keep(chosen.kernel, "kernel")
-        places = list(filter(None, map(self._place, chosen.initrds)))
+        found = {path: self._place(path) for path in chosen.initrds}
+        places = list(filter(None, found.values()))
         archive = b"".join(self._reader.read(volume, path) or b"" for volume, path in places)
         initramfs = self._keep_bytes(archive, "initramfs") if archive else ""
         return chain.model_copy(
@@ -221,6 +227,7 @@ class _Survey:
                 "initramfs": initramfs,
                 "initramfs_maker": _maker(archive),
                 "initramfs_place": _one_file(places),
+                "missing": tuple(path for path, place in found.items() if place is None),
             }
         )
 
@@ -236,7 +243,7 @@ class _Survey:
             texts = [LoaderText(partition=volume.partition.number, path=path, kind=loader_text.GRUB)]
             if menu.reads_entries:
                 places = {
-                    entry.identity: (LoaderText(partition=other.partition.number, path=f"{place}/{entry.identity}.conf",
+                    entry.identity: (LoaderText(partition=other.partition.number, path=f"{place}/{entry.file}.conf",
                                                 kind=loader_text.ENTRY), entry)
                     for other in self._readable
                     for place in _ENTRY_FOLDERS
@@ -327,9 +334,8 @@ class _Survey:
         with self._reader.disk.open("rb") as file:
             head = file.read(SECTOR)
             # boot.img says where core.img begins (GRUB, include/grub/i386/pc/boot.h).
-            file.seek(int.from_bytes(head[0x5C:0x64], "little") * SECTOR if b"GRUB" in head else 0)
-            core = file.read(16)
-        return {"boot_code": head[:16].hex(), "core_code": core.hex() if b"GRUB" in head else ""}
+            core = self._core(file, head[0x5C:0x64]) if b"GRUB" in head else ""
+        return {"boot_code": head[:16].hex(), "core_code": core}
 
     def _stick_code(self) -> dict[str, str]:
         # A hybrid's first sector says where core.img begins elsewhere (GRUB, boot_hybrid.img).
@@ -337,8 +343,15 @@ class _Survey:
             head = file.read(SECTOR)
             if b"GRUB" not in head or head[510:] != b"\x55\xaa":
                 return {}
-            file.seek(int.from_bytes(head[0x1B0:0x1B8], "little") * SECTOR)
-            return {"boot_code": head[:16].hex(), "core_code": file.read(16).hex()}
+            return {"boot_code": head[:16].hex(), "core_code": self._core(file, head[0x1B0:0x1B8])}
+
+    def _core(self, file: BinaryIO, sector: bytes) -> str:
+        """Return the first bytes of what GRUB's first sector loads from `sector` on; empty where that is no place."""
+        at = int.from_bytes(sector, "little") * SECTOR
+        if at >= os.fstat(file.fileno()).st_size:
+            return ""
+        file.seek(at)
+        return file.read(CODE_BYTES).hex()
 
 
 def _keep_uki(program: EfiProgram, kept: LoadedProgram, out: Path) -> Chain:
@@ -355,6 +368,12 @@ def _keep_uki(program: EfiProgram, kept: LoadedProgram, out: Path) -> Chain:
         initramfs=_kept(out, archive, "initramfs") if archive else "",
         initramfs_maker=_maker(archive),
     )
+
+
+def _without_kernel(chain: Chain) -> str:
+    if not chain.kernel_path:
+        return f"{chain.loader}, no entry of a menu"
+    return f"{chain.loader}, whose entry {chain.title!r} names {chain.kernel_path!r}, which is not there"
 
 
 def _one_file(places: list[tuple[Volume, str]]) -> LoaderText | None:

@@ -80,15 +80,20 @@ class VolumeWriter:
         mode = f"0{stat.S_IFREG | written_mode(content.read_bytes()):o}"
         lines = [f"write {_quoted(str(content))} {_quoted(name)}", f"sif {_quoted(name)} mode {mode}"]
         old = reader.read(volume, path)
-        if old is not None:
+        there = self._look(volume, name)
+        if "Type: directory" in there:
+            raise InputError(f"image: {name}: is a folder on it", hint="name the file that is to be in it")
+        # A link is replaced itself, also one that leads nowhere.
+        is_there = "Type: " in there
+        if is_there:
             lines.insert(0, f"rm {_quoted(name)}")
         complaints = self._change_ext4(volume, lines)
         if _is_full(complaints):
             where = f"image: {_named(volume)}"
-            if old is None and inodes == 0:
+            if not is_there and inodes == 0:
                 raise InputError(f"{where} has no room for {name}: no more files than it has (inodes)", hint=HINT)
-            there = None if free is None else free + len(old or b"")
-            raise no_room(where, name, content.stat().st_size, there)
+            room = None if free is None else free + len(old or b"")
+            raise no_room(where, name, content.stat().st_size, room)
         if complaints:
             raise BootlabError(f"image: {name} could not be written: {'; '.join(complaints[:3])}")
 

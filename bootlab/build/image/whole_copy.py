@@ -25,7 +25,7 @@ def write_whole_copy(shop: Workshop, system: System, out: Path) -> System:
     shop.tell(f"writing {out}")
     form = "raw" if out.suffix.lower() in (".img", ".raw") else "qcow2"
     # Complete or not there: a half image would boot somewhere.
-    new = out.with_name(f".{out.name}.new")
+    new = out.absolute().with_name(f".{out.name}.new")
     argv: list[str | Path] = ["qemu-img", "convert", "-f", files.image_format, "-O", form, files.image, new]
     try:
         run(argv, deadline_s=_DEADLINE_S, package="qemu-utils")

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from bootlab.build.formats.qcow2 import MAGIC as QCOW2_MAGIC
 from bootlab.build.image.as_system import DEADLINE_S, describe_image, system_of_image
-from bootlab.build.image.image_file import QCOW2_MAGIC, open_image
+from bootlab.build.image.image_file import open_image
 from bootlab.build.image.kept_contents import read_image
 from bootlab.build.outputs.output import BuildOutput
 from bootlab.build.outputs.unpacked import make_card, unpack_image

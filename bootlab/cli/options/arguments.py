@@ -120,6 +120,7 @@ def open_system(path: Path, *, silent: bool = False, rebuilt: bool = False) -> S
     `rebuilt`: of an output folder, the kernel is built anew from its source, for who needs another one.
     Raises InputError as `read_system`, and for what cannot boot; MissingTool for what it is read with.
     """
+    _expect_a_name(path)
     if not is_output(path) and names_root(path):
         return open_root(open_shop(silent=silent), path)
     if names_output(path):
@@ -135,6 +136,12 @@ def open_system(path: Path, *, silent: bool = False, rebuilt: bool = False) -> S
     for line in describe_image(read):
         shop.tell(line)
     return system_of_image(read)
+
+
+def _expect_a_name(path: Path) -> None:
+    # Neither a system file nor a record can hold it.
+    if os.fsencode(path.absolute()).decode(errors="replace") != str(path.absolute()):
+        raise InputError(f"{path}: its path is not UTF-8", hint="rename it, or name a link to it")
 
 
 def _with_extensions_checked(system: System) -> System:

@@ -81,16 +81,30 @@ def test_debians_menu() -> None:
     assert menu.entries[1].initrds == ("/boot/early.cpio", "/boot/initrd.img-6.1.0-49-amd64")
 
 
-def test_a_default_by_name_and_one_that_was_saved() -> None:
-    by_name = parse_grub_menu(DEBIAN.replace('default="0"', 'default="gnulinux-6.1.0-49"')).chosen
+@pytest.mark.parametrize(
+    "default",
+    ["1>0", "gnulinux-advanced-71a8>gnulinux-6.1.0-49", "Advanced options for Debian GNU/Linux>0",
+     "1>Debian GNU/Linux, with Linux 6.1.0-49", "1"],
+)  # fmt: skip
+def test_a_default_in_a_submenu_and_one_that_was_saved(default: str) -> None:
+    by_name = parse_grub_menu(DEBIAN.replace('default="0"', f'default="{default}"')).chosen
     saved = parse_grub_menu(
-        DEBIAN.replace('default="0"', 'default="saved"'),
-        parse_grub_environment("# GRUB\nsaved_entry=gnulinux-6.1.0-49\n"),
+        DEBIAN.replace('default="0"', 'default="saved"'), parse_grub_environment(f"# GRUB\nsaved_entry={default}\n")
     ).chosen
     assert by_name is not None and saved == by_name and by_name.kernel.endswith("-49-amd64")
-    # One that starts no Linux counts in the numbers, and the first is taken in its place.
-    settings = parse_grub_menu(DEBIAN.replace('default="0"', 'default="2"')).chosen
-    assert settings is not None and settings.title == "Debian GNU/Linux"
+
+
+@pytest.mark.parametrize("default", ["2", "uefi-firmware", "gnulinux-6.1.0-49", "7", "\N{SUPERSCRIPT TWO}", "9" * 5000])
+def test_a_default_that_boots_nothing_leaves_the_first(default: str) -> None:
+    # GRUB looks for a name in the menu alone, and not in those that are in it; the third starts no Linux.
+    found = parse_grub_menu(DEBIAN.replace('default="0"', f'default="{default}"')).chosen
+    assert found is not None and found.title == "Debian GNU/Linux"
+
+
+def test_a_number_counts_entries_and_menus() -> None:
+    entry = "menuentry 'Last' {\n linux /last\n}\n"
+    found = parse_grub_menu(DEBIAN.replace('default="0"', 'default="3"') + entry).chosen
+    assert found is not None and found.title == "Last"
 
 
 def test_fedoras_entries_are_files() -> None:
@@ -108,6 +122,22 @@ def test_the_newest_entry_is_the_first() -> None:
     assert [entry.version for entry in newest_first(entries)] == ["6.11.10", "6.11.4", "6.10.12", "6.9.1"]
 
 
+def test_the_entry_that_systemd_boot_takes() -> None:
+    texts = {"new": "version\t9\nlinux\t/new\n", "old+3-1": "linux  /old\n", "worn+0-3": "version 10\nlinux /worn\n"}
+    entries = newest_first([parse_entry(text, name) for name, text in texts.items()])
+    assert [(one.kernel, one.identity, one.file) for one in entries] == [
+        ("/new", "new", "new"), ("/old", "old", "old+3-1"), ("/worn", "worn", "worn+0-3"),
+    ]  # fmt: skip
+    for default, kernel in (("old", "/old"), ("o*", "/old"), ("@saved", "/new"), ("", "/new")):
+        chosen = BootMenu(tuple(entries), default=default).chosen
+        assert chosen is not None and chosen.kernel == kernel
+
+
+def test_a_version_of_thousands_of_digits() -> None:
+    entries = [parse_entry(f"version {version}\nlinux /a\n", "a") for version in ("2", "1" * 5000, "0003")]
+    assert [len(one.version) for one in newest_first(entries)] == [5000, 4, 1]
+
+
 def test_a_menu_that_hands_over_to_another_has_no_entries() -> None:
     text = "search.fs_uuid 71a8 root\nset prefix=($root)'/boot/grub'\nconfigfile $prefix/grub.cfg\n"
     assert parse_grub_menu(text).entries == ()
@@ -118,6 +148,7 @@ def test_a_menu_that_hands_over_to_another_has_no_entries() -> None:
     [
         ("timeout 3\ndefault debian-*\n", (3.0, "debian-*")),
         ("#timeout 3\n", (None, "")),
+        (f"timeout {'9' * 400}\n", (None, "")),
         ("timeout menu-force\n", (-1.0, "")),
         ("timeout\n\ndefault  \n", (None, "")),
     ],

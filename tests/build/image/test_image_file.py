@@ -23,7 +23,9 @@ def written(tmp_path: Path, data: bytes, name: str = "disk.img") -> Path:
 
 
 def qcow2(path: Path, *more: str | Path, size: str = "8M") -> Path:
-    run(["qemu-img", "create", "-q", "-f", "qcow2", *more, path, *([] if "-b" in more else [size])])
+    run(
+        ["qemu-img", "create", "-q", "-f", "qcow2", *more, path, *([] if "-b" in more and "-u" not in more else [size])]
+    )
     return path
 
 
@@ -65,6 +67,43 @@ def test_a_link_to_elsewhere_is_refused_too(tmp_path: Path) -> None:
     over = qcow2(tmp_path / "images/over.qcow2", "-b", "base.qcow2", "-F", "qcow2")
     with pytest.raises(InputError, match="outside of the image's folder: refused"):
         open_image(over)
+
+
+def test_an_overlay_of_a_format_that_names_more_files_is_refused(tmp_path: Path) -> None:
+    # A VMDK is text that says where its data lies: outside of the folder, too.
+    base = tmp_path / "base.vmdk"
+    base.write_text('version=1\nCID=fffffffe\ncreateType="monolithicFlat"\nRW 2048 FLAT "/etc/passwd" 0\n')
+    over = qcow2(tmp_path / "over.qcow2", "-u", "-b", "base.vmdk", "-F", "vmdk", size="1M")
+    with pytest.raises(InputError, match=r"an overlay of base.vmdk, of format 'vmdk': refused"):
+        open_image(over)
+    written(tmp_path, over.read_bytes().replace(b"\xe2\x79\x2a\xca", b"\0\0\0\7"), over.name)
+    with pytest.raises(
+        InputError, match=r"an overlay of base.vmdk, and not of which format that is: refused"
+    ) as caught:
+        open_image(over)
+    assert caught.value.hint is not None and "rebase -u -F raw -b base.vmdk over.qcow2" in caught.value.hint
+    run(["qemu-img", "rebase", "-u", "-F", "raw", "-b", "base.vmdk", over])
+    assert open_image(over).chain == (base,)
+
+
+def test_what_is_below_an_overlay_is_held_to_the_same(tmp_path: Path) -> None:
+    qcow2(tmp_path / "base.qcow2", "-o", f"data_file={tmp_path.parent}/secret,data_file_raw=on")
+    over = qcow2(tmp_path / "over.qcow2", "-u", "-b", "base.qcow2", "-F", "qcow2", size="8M")
+    with pytest.raises(InputError, match=r"over.qcow2: base.qcow2, below it: a qcow2 image whose data is in another"):
+        open_image(over)
+    (tmp_path / "base.qcow2").write_bytes(b"QFI\xfb")
+    with pytest.raises(InputError, match="base.qcow2, below it: a qcow2 image that is cut off"):
+        open_image(over)
+
+
+def test_an_overlay_behind_a_link_is_one_of_what_lies_beside_itself(tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    base = qcow2(tmp_path / "images/base.qcow2")
+    over = qcow2(tmp_path / "images/over.qcow2", "-b", "base.qcow2", "-F", "qcow2")
+    (tmp_path / "link.qcow2").symlink_to(over)
+    found = open_image(tmp_path / "link.qcow2")
+    # QEMU is given the file itself: beside the link it would find nothing.
+    assert (found.path, found.chain) == (over, (base,))
 
 
 def test_an_overlay_of_what_is_gone(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from bootlab.build.image.boot_entries import parse_entry, parse_grub_menu, parse_loader_conf
 from bootlab.build.image.loader_text import ENTRY, GRUB, LOADER_CONF, changed
+from bootlab.errors import InputError
 from tests.build.image.test_boot_entries import DEBIAN
 
 
@@ -41,3 +42,17 @@ def test_loader_conf() -> None:
 @pytest.mark.parametrize("kind", [GRUB, ENTRY, LOADER_CONF])
 def test_nothing_is_changed_that_nobody_asked_for(kind: str) -> None:
     assert changed(kind, DEBIAN, words="", menu_s=None) == DEBIAN
+
+
+@pytest.mark.parametrize("words", ["a\nlinux /b", "a {b}", "a=$b", "a; reboot", "a '", 'a="b', "#a", "a\\b"])
+def test_words_that_would_be_more_than_words_to_grub_are_refused(words: str) -> None:
+    with pytest.raises(InputError, match="is the bootloader's own in a line of its menu"):
+        changed(GRUB, DEBIAN, words=words, menu_s=None)
+
+
+def test_words_that_are_no_more_than_words() -> None:
+    words = 'dyndbg="file a +p" a=b#c console=ttyS0,115200n8 a.b=-1'
+    assert words in changed(GRUB, DEBIAN, words=words, menu_s=None)
+    assert "a={b}" in changed(ENTRY, "linux /a\n", words="a={b}", menu_s=None)
+    with pytest.raises(InputError, match="bootloader's own"):
+        changed(ENTRY, "linux /a\n", words="a\ninitrd /b", menu_s=None)

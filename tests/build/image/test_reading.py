@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,4 +96,37 @@ def test_a_qcow2_that_is_not_all_there(disk: Path, tmp_path: Path) -> None:
 def test_two_tib_with_nothing_on_them(disk: Path) -> None:
     os.truncate(disk, 2 << 40)
     for reader in reading(disk):
+        assert [one.kind for one in reader.volumes] == ["FAT", "ext4", "LUKS"]
+
+
+def test_a_file_system_that_leads_in_a_circle_is_an_error_and_not_a_hang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fat = bytearray(make_fat(tmp_path, {"EFI/BOOT/BOOTX64.EFI": b"MZ"}).read_bytes())
+    reserved, tables, sectors, root = struct.unpack_from("<HB19xI4xI", fat, 14)
+    # The root's first cluster is followed by itself, and has no end of its own.
+    for table in range(tables):
+        struct.pack_into("<I", fat, (reserved + table * sectors) * 512 + 4 * root, root)
+    at = (reserved + tables * sectors + (root - 2) * fat[13]) * 512
+    for place in range(at, at + fat[13] * 512, 32):
+        if fat[place] == 0:
+            fat[place : place + 32] = b"FILE       \x20".ljust(32, b"\0")
+    disk = make_disk(tmp_path / "disk.img", [bytes(fat)])
+    monkeypatch.setattr("bootlab.build.image.reading._CPU_S", 1)
+    with pytest.raises(InputError, match=r"'/' of partition 1: not read after 1 s of work: its file system is damaged"):
+        next(reading(disk))
+
+
+def test_a_file_too_large_for_anything_that_boots_is_named(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bootlab.build.image.reading._LARGEST", 4096)
+    for reader in reading(disk):
+        with pytest.raises(InputError, match=r"'/boot/vmlinuz-6.1' of partition 2: larger than"):
+            reader.read(reader.volumes[1], "boot/vmlinuz-6.1")
+        assert reader.read(reader.volumes[1], "etc/a b") == b"blank\n"
+
+
+def test_a_colon_in_a_relative_path_is_no_protocols(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(["qemu-img", "convert", "-O", "qcow2", disk, disk.parent / "nbd:x.qcow2"])
+    monkeypatch.chdir(disk.parent)
+    with ImageReader(open_image(Path("nbd:x.qcow2")), disk.parent) as reader:
         assert [one.kind for one in reader.volumes] == ["FAT", "ext4", "LUKS"]

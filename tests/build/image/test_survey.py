@@ -1,11 +1,13 @@
 """What an image would boot, by each firmware and loader; and one sentence for an image that cannot."""
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.image.as_system import describe_image
 from bootlab.build.image.contents import BIOS, UEFI
 from bootlab.build.image.image_file import open_image
 from bootlab.build.image.kept_contents import ReadImage, read_image
@@ -124,6 +126,11 @@ def test_fedoras_form(read: Read) -> None:
         ({"EFI/BOOT/BOOTRISCV64.EFI": GRUB}, ROOT, "boots by UEFI of riscv64 alone"),
         ({"EFI/BOOT/BOOTIA32.EFI": GRUB}, ROOT, "boots by UEFI of i386 alone"),
         ({"EFI/BOOT/BOOTX64.EFI": GRUB}, {"etc/motd": b"x"}, "no kernel found that its bootloader would boot"),
+        (
+            {"EFI/BOOT/BOOTX64.EFI": GRUB},
+            ROOT | {"boot/grub/grub.cfg": b"menuentry 'Gone' {\n linux /boot/gone\n}\n"},
+            "by UEFI: GRUB, whose entry 'Gone' names '/boot/gone', which is not there",
+        ),
         ({"EFI/BOOT/BOOTX64.EFI": GRUB}, b"unknown".ljust(MIB, b"\1"), r"no kernel found .* partition 2 \(unknown"),
         ({"EFI/BOOT/BOOTX64.EFI": GRUB}, b"LUKS\xba\xbe".ljust(MIB, b"\0"), r"encrypted \(LUKS, partition 2\)"),
         ({"EFI/BOOT/BOOTX64.EFI": b"MZ" + bytes(99)}, ROOT, "/EFI/BOOT/bootx64.efi: not an EFI program"),
@@ -139,3 +146,35 @@ def test_an_efi_program_that_is_no_uki(tmp_path: Path) -> None:
     (tmp_path / "a.efi").write_bytes(GRUB)
     with pytest.raises(InputError, match=r"an EFI program \(GRUB\), and no unified kernel image"):
         read_image(Workshop(Cache(tmp_path / "cache")), open_image(tmp_path / "a.efi"))
+
+
+def test_first_sectors_that_say_to_load_what_is_behind_everything(read: Read) -> None:
+    code = (b"\xeb\x63\x90".ljust(0x5C, b"\0") + b"\xff" * 8).ljust(0x180, b"\0") + b"GRUB \0"
+    contents = read({"EFI/BOOT/BOOTX64.EFI": GRUB}, code=code).contents
+    assert contents.boot_code == code[:16].hex() and contents.core_code == ""
+
+
+def test_a_program_of_100_gb_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "a.efi").write_bytes(GRUB)
+    os.truncate(tmp_path / "a.efi", 100 << 30)
+    with pytest.raises(InputError, match="larger than 1 GiB"):
+        read_image(Workshop(Cache(tmp_path / "cache")), open_image(tmp_path / "a.efi"))
+
+
+def test_an_initramfs_that_is_not_there_is_named(read: Read) -> None:
+    menu = MENU.replace("initrd /boot/initrd.img", "initrd /boot/gone.img /boot/initrd.img")
+    found = read({"EFI/BOOT/BOOTX64.EFI": GRUB}, ROOT | {"boot/grub/grub.cfg": menu.encode()})
+    chain = found.contents.chains[UEFI]
+    assert chain.missing == ("/boot/gone.img",) and chain.initramfs
+    assert any(line.endswith("; its initramfs /boot/gone.img is not there") for line in describe_image(found))
+
+
+def test_an_entry_that_counts_its_tries_is_a_file_of_another_name(read: Read) -> None:
+    esp = {
+        "EFI/BOOT/BOOTX64.EFI": SYSTEMD_BOOT,
+        "loader/loader.conf": b"default a*\n",
+        "loader/entries/a+3-1.conf": b"linux\t/vmlinuz\n",
+        "vmlinuz": kernel(),
+    }
+    chain = read(esp).contents.chains[UEFI]
+    assert chain.kernel and chain.texts[1].path == "loader/entries/a+3-1.conf"

@@ -50,6 +50,23 @@ def test_files_and_scripts_new_and_in_place_of_others(tmp_path: Path) -> None:
     assert run(["mtype", "-i", f"{image.path}@@{MIB}", "::a.conf"]).text == "fat"
 
 
+def test_over_folders_and_links(tmp_path: Path) -> None:
+    source = tmp_path / "ext4-files"
+    (source / "etc").mkdir(parents=True)
+    (source / "etc/dangling").symlink_to("../run/gone")
+    (source / "etc/link").symlink_to("old")
+    image = make_copy(tmp_path, make_ext4(tmp_path, OLD))
+    with pytest.raises(InputError, match=r"image: /etc: is a folder on it"):
+        put(image, "/etc", b"x")
+    with pytest.raises(InputError, match=r"/etc/link/a: /etc/link is a link on it, or a file"):
+        put(image, "/etc/link/a", b"x")
+    for name in ("dangling", "link"):
+        put(image, f"/etc/{name}", b"in its place")
+        assert told(image, f"cat /etc/{name}") == "in its place" and "Type: regular" in told(image, f"stat /etc/{name}")
+    assert told(image, "cat /etc/old") == "old"
+    run(["e2fsck", "-fn", f"{image.path}?offset={41 * MIB}"], package="e2fsprogs")
+
+
 def test_what_is_not_there_is_not_removed(tmp_path: Path) -> None:
     image = make_copy(tmp_path, make_ext4(tmp_path, OLD))
     with pytest.raises(BootlabError, match="image: nothing could be removed: "):
