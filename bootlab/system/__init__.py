@@ -38,6 +38,7 @@ from bootlab.system.target.command import Command, words_of
 from bootlab.system.target.firecracker import Firecracker
 from bootlab.system.target.shell_access import ShellAccess
 from bootlab.system.target.target import CommandCloud, Ec2Instance, HostMachine, Replay, SerialLine
+from bootlab.system.target.vmm import VmmProgram
 from bootlab.system.value import System
 
 __all__ = [
@@ -109,6 +110,7 @@ __all__ = [
     "Timing",
     "SerialLine",
     "Typed",
+    "VmmProgram",
     "Snapshot",
     "add_words",
     "pressed_ns",

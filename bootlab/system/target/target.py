@@ -10,6 +10,7 @@ from bootlab.system.target.asked_machine import AskedMachine
 from bootlab.system.target.command import Command, words_of
 from bootlab.system.target.firecracker import Firecracker
 from bootlab.system.target.shell_access import ShellAccess
+from bootlab.system.target.vmm import VmmProgram
 
 
 class SerialLine(Part):
@@ -195,3 +196,10 @@ def is_asked_target(given: Any) -> bool:
         kind = given.get("kind")
         return isinstance(kind, str) and issubclass(_KINDS.get(kind, Replay), AskedMachine)
     return isinstance(given, AskedMachine)
+
+
+def vmm_of(given: Any) -> type[VmmProgram] | None:
+    """Return the class of a [target], as a table or as its value, that is a VMM of this host; None for any other."""
+    kind = given.get("kind") if isinstance(given, dict) else getattr(given, "kind", None)
+    found = _KINDS.get(kind) if isinstance(kind, str) else None
+    return found if found is not None and issubclass(found, VmmProgram) else None

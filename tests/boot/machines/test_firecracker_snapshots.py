@@ -87,7 +87,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """Keep and take up machines in the machine with SVM; gives what it told, by name."""
     program = shutil.which(PROGRAM)
     if program is None:
-        pytest.skip("no Firecracker here: scripts/firecracker builds one, BOOTLAB_FIRECRACKER names it")
+        pytest.skip("no Firecracker here: scripts/vmm builds one, BOOTLAB_FIRECRACKER names it")
     if platform.machine() != "x86_64":
         pytest.skip("KVM's SVM needs an x86-64 host's own programs")
     folder = tmp_path_factory.mktemp("nested")
