@@ -237,6 +237,7 @@ PARTS = {
     "targets/target.py": "targets/replay/test_target.py",
     "targets/firecracker/host_cpu.py": "targets/firecracker/test_snapshots.py",
     "targets/firecracker/identity.py": "targets/vmm/test_api.py",
+    "targets/cloud_hypervisor/identity.py": "targets/vmm/test_api.py",
     "targets/vmm/disks.py": "targets/firecracker/test_configuration.py",
     "targets/vmm/target.py": "targets/firecracker/test_target.py",
     "system/target/vmm.py": "system/target/test_firecracker.py",

@@ -34,6 +34,7 @@ from bootlab.system.source.build import SourceBuild, SourceOrigin
 from bootlab.system.source.firmware import FirmwareBuild
 from bootlab.system.source.program import Instructions, Libc, SourceProgram
 from bootlab.system.target.asked_machine import AskedMachine, SignalLine
+from bootlab.system.target.cloud_hypervisor import CloudHypervisor
 from bootlab.system.target.command import Command, words_of
 from bootlab.system.target.firecracker import Firecracker
 from bootlab.system.target.shell_access import ShellAccess
@@ -59,6 +60,7 @@ __all__ = [
     "CardLayout",
     "Check",
     "ClockKind",
+    "CloudHypervisor",
     "Command",
     "CommandCloud",
     "Compression",

@@ -7,6 +7,7 @@ from pydantic import Field, field_validator, model_validator
 
 from bootlab.system.part import LINE, TEXT, Part, expect_pattern, matching
 from bootlab.system.target.asked_machine import AskedMachine
+from bootlab.system.target.cloud_hypervisor import CloudHypervisor
 from bootlab.system.target.command import Command, words_of
 from bootlab.system.target.firecracker import Firecracker
 from bootlab.system.target.shell_access import ShellAccess
@@ -164,7 +165,7 @@ class CommandCloud(AskedMachine):
 
 
 Target = Annotated[
-    SerialLine | HostMachine | Ec2Instance | CommandCloud | Firecracker | Replay,
+    SerialLine | HostMachine | Ec2Instance | CommandCloud | Firecracker | CloudHypervisor | Replay,
     Field(discriminator="kind"),
 ]
 """`is_real`: a machine that bootlab cannot make; its only clock is its console, or its answers.
@@ -178,6 +179,7 @@ _KINDS: Final[dict[str, Any]] = {
     "ec2": Ec2Instance,
     "cloud": CommandCloud,
     "firecracker": Firecracker,
+    "cloud-hypervisor": CloudHypervisor,
     "replay": Replay,
 }
 

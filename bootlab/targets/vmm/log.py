@@ -6,6 +6,7 @@ is laid onto the monotonic clock by what lies between the two as the row is read
 
 import asyncio
 import contextlib
+import fcntl
 import os
 import time
 from abc import ABC, abstractmethod
@@ -18,6 +19,7 @@ from bootlab.system.part import EXPLAINED, brief
 _LATEST_NS: Final = 2_000_000_000
 _MOST_BYTES: Final = 16 << 20
 _LONGEST_ROW: Final = 64 << 10
+_PIPE_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,9 @@ class LogPipe(ABC):
         os.mkfifo(path, 0o600)
         # Open for writing as well: a pipe whose last writer has gone would be at its end, and readable, for ever.
         self._fd = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        # A full one would hold up the VMM, and a vCPU whose exit it tells of.
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         asyncio.get_running_loop().add_reader(self._fd, self.read)
 
     @abstractmethod

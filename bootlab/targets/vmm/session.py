@@ -61,7 +61,9 @@ class VmmSession(ABC):
     log_name: ClassVar[str]
     environment: ClassVar[Mapping[str, str]] = {}
     exits: ClassVar[Mapping[int, str]] = {}
-    """What an exit code means."""
+    """What an exit code means, or a signal as in subprocess."""
+    tells_on_stderr: ClassVar[bool] = False
+    """It says in plain words on its standard error what its log has for its makers."""
 
     def __init__(self, plan: LaunchPlan, directory: Path, *, traced: bool = False) -> None:
         self._plan, self._directory = plan, directory
@@ -248,7 +250,8 @@ class VmmSession(ABC):
     def _why(self) -> str:
         """Return its own last words, to be put behind a message."""
         self._log.read()
-        words = self._log.last_errors or self._process.error_text()
+        told = [self._log.last_errors, self._process.error_text()]
+        words = next(filter(None, reversed(told) if self.tells_on_stderr else told), "")
         return f"; it says: {words}" if words else ""
 
     async def _end(self) -> None:

@@ -60,6 +60,10 @@ FAKED = {
             "firecracker", "Firecracker", "tests.targets.firecracker.fake", "FAKE_FIRECRACKER",
             DATA / "firecracker" / "api-1.15.1.json", "/boot-source", "/actions", 0,
         ),
+        Faked(
+            "cloud-hypervisor", "Cloud Hypervisor", "tests.targets.cloud_hypervisor.fake", "FAKE_CLOUD_HYPERVISOR",
+            DATA / "cloud-hypervisor" / "api-53.0.json", "/api/v1/vm.create", "/api/v1/vm.boot", 0,
+        ),
     )
 }  # fmt: skip
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import BootFailed
+from bootlab.targets.cloud_hypervisor.identity import CLOUD_HYPERVISOR
 from bootlab.targets.firecracker.identity import FIRECRACKER
 from bootlab.targets.vmm.api import Api, ApiCall, is_answering
 
@@ -81,6 +82,21 @@ def test_no_content_and_a_document_are_answers(tmp_path: Path) -> None:
 def test_any_other_answer_is_named(tmp_path: Path, answer: bytes, words: str) -> None:
     with answering(tmp_path / "api", answer), pytest.raises(BootFailed, match=f"PUT /boot-source: .*{words}"):
         Api(tmp_path / "api", FIRECRACKER).call(CALL)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (b'["Error from API","The VM could not boot"]', r"refused \(500\): Error from API: The VM could not boot"),
+        (b'["Error", 7]', "answered 500 and .* which is no answer of Cloud Hypervisor's API"),
+        (b"[]", "no answer of Cloud Hypervisor's"),
+        (b'{"fault_message":"no way"}', "no answer of Cloud Hypervisor's"),
+    ],
+)
+def test_each_vmm_refuses_in_its_own_form(tmp_path: Path, said: bytes, words: str) -> None:
+    answer = b"HTTP/1.1 500 \r\nContent-Length: %d\r\n\r\n%s" % (len(said), said)
+    with answering(tmp_path / "api", answer), pytest.raises(BootFailed, match=f"Cloud Hypervisor: PUT .*{words}"):
+        Api(tmp_path / "api", CLOUD_HYPERVISOR).call(CALL)
 
 
 def test_a_socket_that_is_left_over_does_not_answer(tmp_path: Path) -> None:
