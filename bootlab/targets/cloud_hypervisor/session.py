@@ -65,16 +65,29 @@ class CloudHypervisorSession(VmmSession):
         )
         super().__init__(plan, directory, traced=traced)
         self._events = places.events
+        self._answered = False
 
     def open_log(self, path: Path) -> CloudHypervisorLog:
-        # A guest that restarts would go on for ever: it boots it again by itself.
-        return CloudHypervisorLog(path, lambda code, t_ns: self.mark(port_mark(code), t_ns), self._process.kill)
+        return CloudHypervisorLog(path, lambda code, t_ns: self.mark(port_mark(code), t_ns), self._rebooting)
+
+    async def power_on(self) -> int:
+        let_go_ns = await super().power_on()
+        self._answered = True
+        if self._log.step_ns(REBOOTING) is not None:
+            self._process.kill()
+        return let_go_ns
 
     def ending_of(self, code: int) -> EndReason | None:
         if self._log.step_ns(REBOOTING) is not None:
             return EndReason.GUEST_RESET
         # With 0 it also ends where a vCPU failed, or somebody sent it SIGTERM.
         return EndReason.GUEST_SHUTDOWN if code == 0 and self._log.step_ns(GUEST_OFF) is not None else None
+
+    def _rebooting(self) -> None:
+        # A guest that restarts would go on for ever: it boots it again by itself. A very quick one restarts before its
+        # first boot is answered.
+        if self._answered:
+            self._process.kill()
 
     def own_times(self) -> dict[str, int]:
         own: dict[str, int] = {}

@@ -171,7 +171,7 @@ ORIGINS = {
         Origin("other-origins/firecracker-1.8.log", "Firecracker 1.8.0, by quoted rows", firecracker),
     ),
     "cloud-hypervisor-events": (
-        Origin("vmm/cloud-hypervisor-53.0.events", "Cloud Hypervisor 53.0, hand-made", cloud_hypervisor_events),
+        Origin("vmm/cloud-hypervisor-53.0.events", "Cloud Hypervisor 53.0", cloud_hypervisor_events),
         Origin("other-origins/cloud-hypervisor.events", "an older one, by quoted events", cloud_hypervisor_events),
     ),
     "vmm-strace": (

@@ -2,11 +2,13 @@
 
 import struct
 
-OFF, RESET = (0x34, 0x600), (0xFE, 0x64)
-"""What is written to which port: S5 to Cloud Hypervisor's ACPI, a reset to the keyboard's controller."""
+OFF, RESET, STAY = (0x34, 0x600), (0xFE, 0x64), (0x61, 0x80)
+"""What is written to which port: S5 to Cloud Hypervisor's ACPI, a reset to the keyboard's controller, one more code."""
 CODE = 0x60
 SAYS = b"bootlab: mark ready\r\n"
 _AT = 0x100000
+_LINKED = 0xFFFFFFFF80000000
+"""Where a kernel of x86-64 lives."""
 
 
 def tiny_kernel(end: tuple[int, int]) -> bytes:
@@ -24,6 +26,6 @@ def tiny_kernel(end: tuple[int, int]) -> bytes:
     note_at, code_at = 64 + 2 * 56, 0x1000
     ident = b"\x7fELF\x02\x01\x01" + bytes(9)
     elf = ident + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, _AT, 64, 0, 0, 64, 56, 2, 0, 0, 0)
-    elf += struct.pack("<IIQQQQQQ", 1, 7, code_at, _AT, _AT, len(code), len(code), 0x1000)
+    elf += struct.pack("<IIQQQQQQ", 1, 7, code_at, _LINKED + _AT, _AT, len(code), len(code), 0x1000)
     elf += struct.pack("<IIQQQQQQ", 4, 4, note_at, 0, 0, len(note), len(note), 4)
     return (elf + note).ljust(code_at, b"\0") + code
