@@ -19,8 +19,8 @@ from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
 from tests.boot.machines.nested_kvm.host_tree import ROOT, HostTree
 from tests.boot.machines.nested_kvm.verbs_inside import run_inside
-from tests.boot.machines.test_firecracker import BOOTED, FILES_OF, FIRECRACKER, KERNEL, PROGRAM, QUIET
 from tests.boot.verbs.test_snapshots import INIT
+from tests.boot.vmms.test_firecracker import BOOTED, FILES_OF, FIRECRACKER, KERNEL, PROGRAM, QUIET
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 

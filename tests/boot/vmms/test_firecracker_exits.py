@@ -15,8 +15,8 @@ from bootlab.build.workshop import Workshop
 from bootlab.price.rules import read_rule_set
 from tests.boot.machines.nested_kvm.comparison import compare, table
 from tests.boot.machines.nested_kvm.traced_kvm import Case, compare_case, traced_system
-from tests.boot.machines.test_firecracker import PROGRAM
 from tests.boot.machines.test_kvm_exits import BUILT
+from tests.boot.vmms.test_firecracker import PROGRAM
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 

@@ -22,7 +22,7 @@ from bootlab.measure.record import Outcome
 from bootlab.system import System, read_system
 from tests.boot.machines.nested_kvm.host_tree import ROOT, HostTree
 from tests.boot.machines.nested_kvm.verbs_inside import run_inside
-from tests.boot.machines.test_firecracker import (
+from tests.boot.vmms.test_firecracker import (
     BOOTED,
     BOOTS,
     FILES_OF,
@@ -32,7 +32,7 @@ from tests.boot.machines.test_firecracker import (
     QUIET,
     the_boot,
 )
-from tests.boot.machines.test_firecracker import PROGRAM as OTHER
+from tests.boot.vmms.test_firecracker import PROGRAM as OTHER
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 

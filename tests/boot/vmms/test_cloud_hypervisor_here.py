@@ -14,8 +14,8 @@ import pytest
 
 from bootlab.cli.app import run
 from bootlab.measure.record import BootRecord, Outcome
-from tests.boot.machines.test_cloud_hypervisor import PROGRAM
-from tests.boot.machines.test_firecracker import PROGRAM as OTHER
+from tests.boot.vmms.test_cloud_hypervisor import PROGRAM
+from tests.boot.vmms.test_firecracker import PROGRAM as OTHER
 from tests.targets.vmm.tiny_guest import OFF, RESET, STAY, tiny_kernel
 
 pytestmark = [pytest.mark.boot, pytest.mark.kernel]
