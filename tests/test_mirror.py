@@ -235,6 +235,12 @@ PARTS = {
     "targets/serial/reader.py": "targets/serial/test_port.py",
     "targets/serial/target.py": "targets/serial/test_session.py",
     "targets/target.py": "targets/replay/test_target.py",
+    "targets/firecracker/host_cpu.py": "targets/firecracker/test_snapshots.py",
+    "targets/firecracker/identity.py": "targets/vmm/test_api.py",
+    "targets/cloud_hypervisor/identity.py": "targets/vmm/test_api.py",
+    "targets/vmm/disks.py": "targets/firecracker/test_configuration.py",
+    "targets/vmm/target.py": "targets/firecracker/test_target.py",
+    "system/target/vmm.py": "system/target/test_firecracker.py",
     "techniques/page/table_sections.py": "techniques/page/test_markdown.py",
     "timeline/recording.py": "importers/test_merging.py",
 }

@@ -120,8 +120,8 @@ def _slots_hint(times: int) -> str:
     if times <= _FEW_SLOTS:
         return ""
     return (
-        ': firmware that maps itself in and out does that, and kernel.entry = "pvh" on microvm, and Firecracker, have '
-        "no such firmware"
+        ': firmware that maps itself in and out does that, and kernel.entry = "pvh" on microvm, Firecracker and Cloud '
+        "Hypervisor have no such firmware"
     )
 
 

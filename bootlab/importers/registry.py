@@ -38,6 +38,7 @@ from bootlab.importers.systemd import plot_svg as systemd_svg
 from bootlab.importers.systemd import show as systemd_show
 from bootlab.importers.tool_files import tool_file
 from bootlab.importers.vmm import (
+    cloud_hypervisor_events,
     ec2_boot_bench,
     firecracker_log,
     firecracker_metrics,
@@ -53,6 +54,7 @@ IMPORTERS: Final[tuple[Importer, ...]] = (
     boottrace.IMPORTER,
     firecracker_log.IMPORTER,
     firecracker_metrics.IMPORTER,
+    cloud_hypervisor_events.IMPORTER,
     bootstage.IMPORTER,
     cbmem.IMPORTER,
     ec2_boot_bench.IMPORTER,

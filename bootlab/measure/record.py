@@ -205,7 +205,8 @@ class VmmRecord(Document):
     launch: list[LaunchRecord]
     """In order, the last one ends at power-on."""
     own: dict[str, Nanoseconds] = {}
-    """What the VMM says itself, by its own names: Firecracker's `guest_boot` counts from InstanceStart."""
+    """What the VMM says itself, by its own names: Firecracker's `guest_boot` counts from InstanceStart, Cloud
+    Hypervisor's events from its event monitor's begin."""
 
     @property
     def launch_ns(self) -> int:

@@ -34,10 +34,12 @@ from bootlab.system.source.build import SourceBuild, SourceOrigin
 from bootlab.system.source.firmware import FirmwareBuild
 from bootlab.system.source.program import Instructions, Libc, SourceProgram
 from bootlab.system.target.asked_machine import AskedMachine, SignalLine
+from bootlab.system.target.cloud_hypervisor import CloudHypervisor
 from bootlab.system.target.command import Command, words_of
 from bootlab.system.target.firecracker import Firecracker
 from bootlab.system.target.shell_access import ShellAccess
 from bootlab.system.target.target import CommandCloud, Ec2Instance, HostMachine, Replay, SerialLine
+from bootlab.system.target.vmm import VmmProgram
 from bootlab.system.value import System
 
 __all__ = [
@@ -58,6 +60,7 @@ __all__ = [
     "CardLayout",
     "Check",
     "ClockKind",
+    "CloudHypervisor",
     "Command",
     "CommandCloud",
     "Compression",
@@ -109,6 +112,7 @@ __all__ = [
     "Timing",
     "SerialLine",
     "Typed",
+    "VmmProgram",
     "Snapshot",
     "add_words",
     "pressed_ns",

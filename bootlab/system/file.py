@@ -19,7 +19,7 @@ _EXAMPLE = "examples/debian-cloud.toml is a whole system file, docs/systems.md d
 _FOLDERS = ("directory", "boots", "metadata", "extensions")
 """Keys that hold the path of a folder; every other path is a file's."""
 
-_OF_FIRECRACKER = ("target.binary", "target.socket")
+_OF_VMMS = ("target.binary", "target.socket")
 """Keys of files that need not be there: the target says what is wrong with its program, and makes its socket."""
 
 Moved = Callable[[str, Path], Path | None]
@@ -110,7 +110,7 @@ def _resolve_paths(document: dict[str, Any], file: Path, moved: Moved | None) ->
                 holder[name] = str(there)
             kind = key.partition("[")[0] if isinstance(name, int) else name
             wanted = "folder" if kind in _FOLDERS else "file"
-            if key in _OF_FIRECRACKER:
+            if key in _OF_VMMS:
                 continue
             if (special := special_kind(Path(holder[name]))) is not None:
                 missing.append(f"{brief(key)}: {special}, not a {wanted}: {brief(holder[name])}")

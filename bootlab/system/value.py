@@ -40,8 +40,8 @@ from bootlab.system.power_on.wake import EarlyWake, expect_wakes
 from bootlab.system.screen.screen import DISPLAYS, GuestScreen
 from bootlab.system.snapshot import Snapshot
 from bootlab.system.target.asked_machine import asked_defaults
-from bootlab.system.target.firecracker import Firecracker, expect_firecracker, firecracker_defaults, is_firecracker
-from bootlab.system.target.target import Target, is_asked_target, is_real_target
+from bootlab.system.target.target import Target, is_asked_target, is_real_target, vmm_of
+from bootlab.system.target.vmm import VmmProgram
 
 # A run's directory is called after two of them, and a file system takes 255 bytes.
 _LONGEST_NAME = 100
@@ -99,8 +99,8 @@ class System(Part):
             return given
         if given.get("image") is not None:
             return {"kernel": {"installed": True}, **given}
-        if is_firecracker(given.get("target")):
-            return firecracker_defaults(given)
+        if (vmm := vmm_of(given.get("target"))) is not None:
+            return vmm.filled_in(given)
         if not is_real_target(given.get("target")):
             return given
         if is_asked_target(given.get("target")) and isinstance(given.get("machine") or {}, dict):
@@ -143,8 +143,8 @@ class System(Part):
     @model_validator(mode="after")
     def _parts_agree(self) -> Self:
         machine, kernel = self.machine, self.kernel
-        if isinstance(self.target, Firecracker):
-            expect_firecracker(self, self.target)
+        if isinstance(self.target, VmmProgram):
+            self.target.expect_possible(self)
         if kernel.entry is KernelEntry.PVH and machine.arch != "x86_64":
             what = f"machine.type {machine.type.value!r} is {machine.arch}"
             raise ValueError(f'kernel.entry = "pvh" is an x86-64 boot protocol; {what}')

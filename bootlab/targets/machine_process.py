@@ -60,6 +60,7 @@ class MachineProcess:
         self._folder = folder
         self._process: asyncio.subprocess.Process | None = None
         self._console = -1
+        self._killed = False
 
     async def start(self, environment: Callable[[Path], Mapping[str, str]] = lambda program: {}) -> None:
         """Start it, with `environment` of its program added to ours. Raises MissingTool where there is none."""
@@ -118,7 +119,9 @@ class MachineProcess:
 
     def kill(self) -> None:
         """Kill it where it lives."""
-        if self._process is not None and self._process.returncode is None:
+        if self._process is not None and self._process.returncode is None and not self._killed:
+            # Once: a second signal to one that has just died takes its exit code from who waits for it (asyncio).
+            self._killed = True
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
 

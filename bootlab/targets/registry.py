@@ -5,6 +5,7 @@ from typing import Final
 
 from bootlab.system import System
 from bootlab.targets.cloud.target import CommandCloudTarget, Ec2Target
+from bootlab.targets.cloud_hypervisor.target import CloudHypervisorTarget
 from bootlab.targets.firecracker.target import FirecrackerTarget
 from bootlab.targets.host.target import HostTarget
 from bootlab.targets.qemu.target import QemuTarget
@@ -22,6 +23,7 @@ TARGETS: Final[Mapping[str, Target]] = {
     "ec2": Ec2Target(),
     "cloud": CommandCloudTarget(),
     "firecracker": FirecrackerTarget(),
+    "cloud-hypervisor": CloudHypervisorTarget(),
     "replay": ReplayTarget(),
 }
 

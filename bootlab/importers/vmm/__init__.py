@@ -1,1 +1,1 @@
-"""What the host of a virtual machine says: Firecracker's log and metrics, QEMU's marks, an EC2 instance's start."""
+"""What the host of a virtual machine says: what VMMs log, count and time, QEMU's marks, an EC2 instance's start."""

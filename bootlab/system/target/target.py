@@ -7,9 +7,11 @@ from pydantic import Field, field_validator, model_validator
 
 from bootlab.system.part import LINE, TEXT, Part, expect_pattern, matching
 from bootlab.system.target.asked_machine import AskedMachine
+from bootlab.system.target.cloud_hypervisor import CloudHypervisor
 from bootlab.system.target.command import Command, words_of
 from bootlab.system.target.firecracker import Firecracker
 from bootlab.system.target.shell_access import ShellAccess
+from bootlab.system.target.vmm import VmmProgram
 
 
 class SerialLine(Part):
@@ -163,7 +165,7 @@ class CommandCloud(AskedMachine):
 
 
 Target = Annotated[
-    SerialLine | HostMachine | Ec2Instance | CommandCloud | Firecracker | Replay,
+    SerialLine | HostMachine | Ec2Instance | CommandCloud | Firecracker | CloudHypervisor | Replay,
     Field(discriminator="kind"),
 ]
 """`is_real`: a machine that bootlab cannot make; its only clock is its console, or its answers.
@@ -177,6 +179,7 @@ _KINDS: Final[dict[str, Any]] = {
     "ec2": Ec2Instance,
     "cloud": CommandCloud,
     "firecracker": Firecracker,
+    "cloud-hypervisor": CloudHypervisor,
     "replay": Replay,
 }
 
@@ -195,3 +198,10 @@ def is_asked_target(given: Any) -> bool:
         kind = given.get("kind")
         return isinstance(kind, str) and issubclass(_KINDS.get(kind, Replay), AskedMachine)
     return isinstance(given, AskedMachine)
+
+
+def vmm_of(given: Any) -> type[VmmProgram] | None:
+    """Return the class of a [target], as a table or as its value, that is a VMM of this host; None for any other."""
+    kind = given.get("kind") if isinstance(given, dict) else getattr(given, "kind", None)
+    found = _KINDS.get(kind) if isinstance(kind, str) else None
+    return found if found is not None and issubclass(found, VmmProgram) else None

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from bootlab.system import BootFiles, Firecracker, System
-from bootlab.targets.firecracker.api import ApiCall
+from bootlab.targets.vmm.api import ApiCall
+from bootlab.targets.vmm.disks import drive_names
 
 START: Final = ApiCall("PUT", "/actions", {"action_type": "InstanceStart"})
 FLUSH: Final = ApiCall("PUT", "/actions", {"action_type": "FlushMetrics"})
@@ -104,9 +105,3 @@ def configuration_file(calls: list[ApiCall]) -> dict[str, Any]:
         elif rest == "config":
             document["mmds-config"] = call.body
     return document
-
-
-def drive_names(system: System) -> list[str]:
-    """Return the names of the drives, in the order in which the guest finds them: /dev/vda, ..."""
-    root = [] if system.rootfs is None else ["rootfs"]
-    return [*root, *(f"disk{index}" for index in range(len(system.disks)))]

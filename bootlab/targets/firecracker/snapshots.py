@@ -13,21 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bootlab.errors import BootFailed, InputError
-from bootlab.process import ProgramFailed, run
+from bootlab.errors import InputError
 from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.snapshot.identity import held, no_clone
 from bootlab.snapshot.refusals import RAM, STATE, MemoryForm, expect_room
 from bootlab.system import Firecracker, System
-from bootlab.targets.firecracker.api import ApiCall
 from bootlab.targets.firecracker.configuration import CLONE_DRIVE
+from bootlab.targets.vmm.api import ApiCall
+from bootlab.targets.vmm.disks import copy_disk
 
 PAUSE: Final = ApiCall("PATCH", "/vm", {"state": "Paused"})
 RESUME: Final = ApiCall("PATCH", "/vm", {"state": "Resumed"})
 LOAD: Final = "/snapshot/load"
 _MEMORY_S: Final = 300.0
 """Of a request that writes a machine's whole memory."""
-_COPY_S: Final = 600
 PAGES: Final = "pages"
 """The socket of a page server, in a boot's folder."""
 _SWAPS: Final = Path("/proc/swaps")
@@ -112,15 +111,3 @@ class SnapshotFolder:
         if self.keeping is not None:
             return held(self.keeping.at)
         return no_clone() if self.restored is None or self.restored.identity is None else self.restored.identity.text
-
-
-def copy_disk(name: str, source: Path, target: Path) -> None:
-    """Copy a disk, what is zero left out. Raises BootFailed."""
-    try:
-        run(["cp", "--reflink=auto", "--sparse=always", "--", source, target], deadline_s=_COPY_S)
-    except ProgramFailed as error:
-        raise BootFailed(
-            f"{name}: cannot be copied for the guest to write to: {error.message}",
-            hint="its copy is in $TMPDIR, or else in /tmp, while the machine lives; a snapshot's stays with its run",
-        ) from error
-    target.chmod(0o600)

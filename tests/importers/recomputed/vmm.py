@@ -151,12 +151,28 @@ def strace(text: str) -> Figures:
     return figures(spans=spans, phases=cuts)
 
 
+def cloud_hypervisor_events(text: str) -> Figures:
+    """Objects of a stamp in two numbers, a source, an event, and the id that some have; a phase is named by its end."""
+    found = re.findall(
+        r'"secs": (\d+),\s+"nanos": (\d+)\s+\},\s+"source": "([^"]+)",\s+"event": "([^"]+)",\s+'
+        r'"properties": (?:null|\{[^}]*?"id": "([^"]+)"|\{)',
+        text,
+    )
+    marks = sorted((int(s) * S + int(rest), " ".join(filter(None, words))) for s, rest, *words in found)
+    named = [(name, t_ns) for t_ns, name in marks]
+    return figures(moments=[t_ns for t_ns, _ in marks], phases=between(named))
+
+
 ORIGINS = {
     "firecracker": (
         Origin("firecracker/boot-timer.log", "Firecracker 1.12.1", firecracker),
         Origin("other-origins/firecracker-1.6.log", "Firecracker 1.6.0's form, hand-made", firecracker),
         Origin("other-origins/firecracker-1.2.log", "Firecracker 1.2.0, by quoted rows", firecracker),
         Origin("other-origins/firecracker-1.8.log", "Firecracker 1.8.0, by quoted rows", firecracker),
+    ),
+    "cloud-hypervisor-events": (
+        Origin("vmm/cloud-hypervisor-53.0.events", "Cloud Hypervisor 53.0", cloud_hypervisor_events),
+        Origin("other-origins/cloud-hypervisor.events", "an older one, by quoted events", cloud_hypervisor_events),
     ),
     "vmm-strace": (
         Origin("vmm/qemu-10.0.strace", "QEMU 10.0.2 under strace 6.1", strace),

@@ -51,8 +51,8 @@ def test_a_board_has_its_console_for_a_clock_and_its_own_kernel(tmp_path: Path) 
         (("[booted]", "[network]\n[booted]"), "are of an emulated machine"),
         (
             ("serial", "jtag"),
-            "target.kind: input should be 'serial' or 'host' or 'ec2' or 'cloud' or 'firecracker' or 'replay', got "
-            "'jtag'",
+            "target.kind: input should be 'serial' or 'host' or 'ec2' or 'cloud' or 'firecracker' or "
+            "'cloud-hypervisor' or 'replay', got 'jtag'",
         ),
         (('kind = "serial"\n', ""), "target.kind: missing"),
         (('"serial"', '"serial"\nbauds = 9600'), "target.bauds: unknown key"),

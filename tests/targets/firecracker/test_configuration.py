@@ -10,9 +10,9 @@ from bootlab.targets.firecracker.configuration import (
     MachinePlaces,
     configuration_file,
     configuring_calls,
-    drive_names,
     firecracker_argv,
 )
+from bootlab.targets.vmm.disks import drive_names
 
 SYSTEM = {
     "name": "told",

@@ -12,9 +12,10 @@ from bootlab.errors import BootFailed, InputError, StoreError
 from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.snapshot.refusals import MANIFEST, MemoryForm
 from bootlab.targets.firecracker import snapshots
-from bootlab.targets.firecracker.program import read_cpu
-from tests.targets.firecracker.test_session import VERSION, Made, made
+from bootlab.targets.firecracker.host_cpu import read_cpu
+from tests.targets.firecracker.test_session import VERSION, made
 from tests.targets.firecracker.test_target import prepared_of
+from tests.targets.vmm.made import Made
 
 __all__ = ["made"]
 

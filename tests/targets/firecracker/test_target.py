@@ -9,11 +9,12 @@ from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.system import System, read_system
-from bootlab.targets.firecracker import program
-from bootlab.targets.firecracker.program import expect_host
+from bootlab.targets.firecracker.identity import FIRECRACKER
 from bootlab.targets.registry import target_of
 from bootlab.targets.target import BootRequest
-from tests.targets.firecracker.test_session import Made
+from bootlab.targets.vmm import program
+from bootlab.targets.vmm.program import expect_host
+from tests.targets.vmm.made import Made
 
 
 @pytest.fixture
@@ -54,6 +55,6 @@ def test_a_host_without_kvm_is_told_so(made: Made, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(program, "_KVM", tmp_path / "kvm")
     program._kvm_words.cache_clear()
     with pytest.raises(MissingTool, match="does not exist") as caught:
-        expect_host(system, system.target, Cache(tmp_path / "cache"))  # type: ignore[arg-type]
+        expect_host(system, system.target, FIRECRACKER, Cache(tmp_path / "cache"))  # type: ignore[arg-type]
     assert "target.probe" not in caught.value.message and 'clock.kind = "virtual"' in (caught.value.hint or "")
     program._kvm_words.cache_clear()

@@ -1,4 +1,4 @@
-"""Firecracker's API: JSON over HTTP on a Unix socket, one request at a time, each answer checked."""
+"""A VMM's API: JSON over HTTP on a Unix socket, one request at a time, each answer checked."""
 
 import http.client
 import json
@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from bootlab.errors import BootFailed
 from bootlab.system.part import brief
+from bootlab.targets.vmm.identity import Vmm
 
 _DEADLINE_S: Final = 120.0
 """Of one request; making a VM is the longest: 0.3 s under an emulated KVM, and in a storm many stand in one queue."""
@@ -49,10 +50,11 @@ class _Connection(http.client.HTTPConnection):
 
 
 class Api:
-    """The API of one Firecracker, at a socket."""
+    """The API of one VMM, at a socket."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, vmm: Vmm) -> None:
         self._connection = _Connection(path)
+        self._vmm = vmm
 
     def call(self, asked: ApiCall) -> dict[str, Any]:
         """Ask, and return the answer's JSON; empty where there is none. Raises BootFailed for any other answer."""
@@ -63,12 +65,12 @@ class Api:
             reply = self._connection.getresponse()
             data = reply.read(_LARGEST + 1)
         except TimeoutError as error:
-            raise BootFailed(f"Firecracker: {asked.name}: no answer in {asked.deadline_s:.0f} s") from error
+            raise BootFailed(f"{self._vmm.name}: {asked.name}: no answer in {asked.deadline_s:.0f} s") from error
         except (OSError, http.client.HTTPException) as error:
             self.close()
             words = str(error) or type(error).__name__
-            raise BootFailed(f"Firecracker: {asked.name}: no answer: {brief(words)}") from error
-        return _checked(asked, reply.status, data)
+            raise BootFailed(f"{self._vmm.name}: {asked.name}: no answer: {brief(words)}") from error
+        return _checked(self._vmm, asked, reply.status, data)
 
     def close(self) -> None:
         """Hang up; the next call connects again."""
@@ -86,20 +88,21 @@ def is_answering(path: Path) -> bool:
     return True
 
 
-def _checked(asked: ApiCall, status: int, data: bytes) -> dict[str, Any]:
+def _checked(vmm: Vmm, asked: ApiCall, status: int, data: bytes) -> dict[str, Any]:
+    name = vmm.name
     if len(data) > _LARGEST:
-        raise BootFailed(f"Firecracker: {asked.name}: an answer of more than {_LARGEST >> 20} MiB")
+        raise BootFailed(f"{name}: {asked.name}: an answer of more than {_LARGEST >> 20} MiB")
     try:
         document = json.loads(data) if data.strip() else {}
     except (ValueError, RecursionError):
         document = None
     if status in (200, 204) and isinstance(document, dict):
         return document
-    fault = document.get("fault_message") if isinstance(document, dict) else None
-    if isinstance(fault, str) and 400 <= status < 600:
-        raise BootFailed(f"Firecracker: {asked.name}: refused ({status}): {brief(fault.strip(), 1000)}")
+    fault = vmm.fault(document) if 400 <= status < 600 else None
+    if fault is not None:
+        raise BootFailed(f"{name}: {asked.name}: refused ({status}): {brief(fault.strip(), 1000)}")
     said = brief(data.decode(errors="replace")) or "nothing"
     raise BootFailed(
-        f"Firecracker: {asked.name}: answered {status} and {said}, which is no answer of Firecracker's API",
-        hint="is target.binary Firecracker, 1.7 or newer?",
+        f"{name}: {asked.name}: answered {status} and {said}, which is no answer of {name}'s API",
+        hint=f"is target.binary {name}, {vmm.oldest} or newer?",
     )

@@ -1,7 +1,7 @@
 """Firecracker for real: in an emulated machine with AMD's SVM its microVMs boot beside QEMU's, by bootlab's verbs.
 
 Nested in emulation its times say nothing about speed; each line of bootlab, of Firecracker and of KVM runs as it would
-on hardware. BOOTLAB_FIRECRACKER names the program (scripts/firecracker builds one). BOOTLAB_VMM_BOOTS says how many
+on hardware. BOOTLAB_FIRECRACKER names the program (scripts/vmm builds one). BOOTLAB_VMM_BOOTS says how many
 boots a series has.
 """
 
@@ -104,7 +104,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """Boot the machine with SVM and let it do all its work; gives what it told, by name."""
     program = shutil.which(PROGRAM)
     if program is None:
-        pytest.skip("no Firecracker here: scripts/firecracker builds one, BOOTLAB_FIRECRACKER names it")
+        pytest.skip("no Firecracker here: scripts/vmm builds one, BOOTLAB_FIRECRACKER names it")
     if platform.machine() != "x86_64":
         pytest.skip("KVM's SVM needs an x86-64 host's own programs")
     folder, cache = tmp_path_factory.mktemp("nested"), Cache.default()

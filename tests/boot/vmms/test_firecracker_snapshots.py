@@ -19,8 +19,8 @@ from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
 from tests.boot.machines.nested_kvm.host_tree import ROOT, HostTree
 from tests.boot.machines.nested_kvm.verbs_inside import run_inside
-from tests.boot.machines.test_firecracker import BOOTED, FILES_OF, FIRECRACKER, KERNEL, PROGRAM, QUIET
 from tests.boot.verbs.test_snapshots import INIT
+from tests.boot.vmms.test_firecracker import BOOTED, FILES_OF, FIRECRACKER, KERNEL, PROGRAM, QUIET
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 
@@ -87,7 +87,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """Keep and take up machines in the machine with SVM; gives what it told, by name."""
     program = shutil.which(PROGRAM)
     if program is None:
-        pytest.skip("no Firecracker here: scripts/firecracker builds one, BOOTLAB_FIRECRACKER names it")
+        pytest.skip("no Firecracker here: scripts/vmm builds one, BOOTLAB_FIRECRACKER names it")
     if platform.machine() != "x86_64":
         pytest.skip("KVM's SVM needs an x86-64 host's own programs")
     folder = tmp_path_factory.mktemp("nested")

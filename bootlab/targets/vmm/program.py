@@ -1,9 +1,6 @@
-"""Firecracker's program: where it is, which version, and whether this host can run what it is asked for."""
+"""A VMM's program: where it is, which version, and whether this host can run what it is asked for."""
 
-import contextlib
-import hashlib
 import os
-import re
 import shutil
 from functools import lru_cache
 from pathlib import Path
@@ -12,69 +9,46 @@ from typing import Final
 from bootlab.build.cache import Cache
 from bootlab.errors import BootlabError, InputError, MissingTool
 from bootlab.process import ProgramFailed, run
-from bootlab.system import Firecracker, System
+from bootlab.system import System, VmmProgram
 from bootlab.system.part import brief
 from bootlab.targets.qemu.huge_pages import read_free_pages
 from bootlab.targets.qemu.kvm import probe_kvm
+from bootlab.targets.vmm.identity import Vmm
 
-_VERSION: Final = re.compile(r"Firecracker v(\d{1,4}\.\d{1,4}\.\d{1,4}\S{0,40})")
 _KVM: Final = Path("/dev/kvm")
 _DEVICES: Final = Path("/sys/class/net")
 _PAGE_MIB: Final = 2
-_OF_A_CPU: Final = (
-    "vendor_id", "cpu family", "model", "model name", "stepping", "microcode",
-    "CPU implementer", "CPU part", "CPU variant", "CPU revision",
-)  # fmt: skip
-"""What of /proc/cpuinfo says which CPU it is, on x86 and arm64."""
 
 
-def find_firecracker(target: Firecracker) -> Path:
+def find_program(target: VmmProgram) -> Path:
     """Return the path of the program. Raises MissingTool."""
     found = shutil.which(target.binary)
     if found is None:
         what = "is no program that this user may run" if os.path.exists(target.binary) else "not found"
         raise MissingTool(
             f"target.binary: {target.binary}: {what}",
-            hint="its releases have one for each architecture; scripts/firecracker builds one from its public source",
+            hint="its releases have one for each architecture; scripts/vmm builds one from its public source",
         )
     return Path(found).absolute()
 
 
-def probe_version(program: Path) -> str:
-    """Return its version, as in `1.15.1`. Raises MissingTool for a program that is not Firecracker."""
-    return _version_of(program, program.stat().st_mtime_ns)
+def probe_version(program: Path, vmm: Vmm) -> str:
+    """Return its version, as in `1.15.1`. Raises MissingTool for a program that is not this VMM."""
+    return _version_of(program, vmm, program.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=8)
-def _version_of(program: Path, changed_ns: int) -> str:
+def _version_of(program: Path, vmm: Vmm, changed_ns: int) -> str:
     try:
         said = run([program, "--version"], deadline_s=20).text
     except (ProgramFailed, OSError) as error:
         raise MissingTool(f"target.binary: {program}: does not run: {brief(str(error))}") from error
-    if (found := _VERSION.search(said)) is None:
-        raise MissingTool(f"target.binary: {program}: says {brief(said.strip())!r} to --version: no Firecracker")
+    if (found := vmm.version.search(said)) is None:
+        raise MissingTool(f"target.binary: {program}: says {brief(said.strip())!r} to --version: no {vmm.name}")
     return found[1]
 
 
-def read_cpu(about: Path = Path("/proc/cpuinfo")) -> dict[str, str]:
-    """Return what a machine's state depends on of this host's first CPU, by name; nothing where Linux does not tell.
-
-    Flags count by their hash: there are two hundred.
-    """
-    fields: dict[str, str] = {}
-    with contextlib.suppress(OSError):
-        for line in about.read_text(errors="replace").splitlines():
-            key, _, value = line.partition(":")
-            fields.setdefault(key.strip(), value.strip())
-    model = [fields[key] for key in _OF_A_CPU if key in fields]
-    flags = " ".join(sorted(fields.get("flags", fields.get("Features", "")).split()))
-    return {
-        "CPU": " / ".join(model) or "unknown",
-        "CPU's flags": hashlib.sha256(flags.encode()).hexdigest()[:12],
-    }
-
-
-def expect_host(system: System, target: Firecracker, cache: Cache) -> str:
+def expect_host(system: System, target: VmmProgram, vmm: Vmm, cache: Cache) -> str:
     """Return what is known of KVM here, in words. Raises MissingTool, InputError where this host cannot boot it."""
     if target.tap is not None and not (_DEVICES / target.tap).exists():
         raise InputError(
@@ -88,12 +62,12 @@ def expect_host(system: System, target: Firecracker, cache: Cache) -> str:
             f"{free} free",
             hint=f"as root: sysctl vm.nr_hugepages={need}; 0 gives them back",
         )
-    return _kvm_words(target.probe, cache)
+    return _kvm_words(target.probe, vmm.name, cache)
 
 
-@lru_cache(maxsize=2)
-def _kvm_words(probe: bool, cache: Cache) -> str:
-    hint = 'target: only a host with KVM has Firecracker\'s machines; clock.kind = "virtual" on QEMU needs none'
+@lru_cache(maxsize=4)
+def _kvm_words(probe: bool, name: str, cache: Cache) -> str:
+    hint = f'target: only a host with KVM has machines of {name}; clock.kind = "virtual" on QEMU needs none'
     if not probe:
         return "not probed (target.probe = false)"
     if not _KVM.exists():

@@ -15,8 +15,8 @@ from bootlab.build.workshop import Workshop
 from bootlab.price.rules import read_rule_set
 from tests.boot.machines.nested_kvm.comparison import compare, table
 from tests.boot.machines.nested_kvm.traced_kvm import Case, compare_case, traced_system
-from tests.boot.machines.test_firecracker import PROGRAM
 from tests.boot.machines.test_kvm_exits import BUILT
+from tests.boot.vmms.test_firecracker import PROGRAM
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
@@ -33,7 +33,7 @@ def test_exits_and_pages_are_near_to_what_is_predicted(tmp_path: Path) -> None:
         pytest.skip("the machine is made of this host's programs, and KVM's SVM needs those of x86-64")
     program = shutil.which(PROGRAM)
     if program is None:
-        pytest.skip("no Firecracker here: scripts/firecracker builds one, BOOTLAB_FIRECRACKER names it")
+        pytest.skip("no Firecracker here: scripts/vmm builds one, BOOTLAB_FIRECRACKER names it")
     system = traced_system("firecracker", {"shape": "firecracker", "cpu": CPU}, {"build": BUILT})
     case = Case("firecracker", system, firecracker=Path(program))
     compared = compare_case(Workshop(Cache.default()), case, tmp_path, read_rule_set("svm"))

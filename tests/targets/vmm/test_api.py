@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import BootFailed
-from bootlab.targets.firecracker.api import Api, ApiCall, is_answering
+from bootlab.targets.cloud_hypervisor.identity import CLOUD_HYPERVISOR
+from bootlab.targets.firecracker.identity import FIRECRACKER
+from bootlab.targets.vmm.api import Api, ApiCall, is_answering
 
 CALL = ApiCall("PUT", "/boot-source", {"kernel_image_path": "/vmlinux"})
 
@@ -51,7 +53,7 @@ def test_no_content_and_a_document_are_answers(tmp_path: Path) -> None:
         b"HTTP/1.1 204 \r\nServer: Firecracker API\r\nConnection: keep-alive\r\n\r\n",
         b'HTTP/1.1 200 \r\nContent-Length: 32\r\n\r\n{"firecracker_version":"1.15.1"}',
     ) as asked:
-        api = Api(tmp_path / "api")
+        api = Api(tmp_path / "api", FIRECRACKER)
         assert api.call(CALL) == {}
         assert api.call(ApiCall("GET", "/version")) == {"firecracker_version": "1.15.1"}
         api.close()
@@ -79,7 +81,22 @@ def test_no_content_and_a_document_are_answers(tmp_path: Path) -> None:
 )
 def test_any_other_answer_is_named(tmp_path: Path, answer: bytes, words: str) -> None:
     with answering(tmp_path / "api", answer), pytest.raises(BootFailed, match=f"PUT /boot-source: .*{words}"):
-        Api(tmp_path / "api").call(CALL)
+        Api(tmp_path / "api", FIRECRACKER).call(CALL)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (b'["Error from API","The VM could not boot"]', r"refused \(500\): Error from API: The VM could not boot"),
+        (b'["Error", 7]', "answered 500 and .* which is no answer of Cloud Hypervisor's API"),
+        (b"[]", "no answer of Cloud Hypervisor's"),
+        (b'{"fault_message":"no way"}', "no answer of Cloud Hypervisor's"),
+    ],
+)
+def test_each_vmm_refuses_in_its_own_form(tmp_path: Path, said: bytes, words: str) -> None:
+    answer = b"HTTP/1.1 500 \r\nContent-Length: %d\r\n\r\n%s" % (len(said), said)
+    with answering(tmp_path / "api", answer), pytest.raises(BootFailed, match=f"Cloud Hypervisor: PUT .*{words}"):
+        Api(tmp_path / "api", CLOUD_HYPERVISOR).call(CALL)
 
 
 def test_a_socket_that_is_left_over_does_not_answer(tmp_path: Path) -> None:
@@ -87,4 +104,4 @@ def test_a_socket_that_is_left_over_does_not_answer(tmp_path: Path) -> None:
         assert is_answering(tmp_path / "api")
     assert not is_answering(tmp_path / "api") and (tmp_path / "api").exists()
     with pytest.raises(BootFailed, match="no answer"):
-        Api(tmp_path / "api").call(CALL)
+        Api(tmp_path / "api", FIRECRACKER).call(CALL)

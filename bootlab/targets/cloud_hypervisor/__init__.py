@@ -1,0 +1,1 @@
+"""Cloud Hypervisor as a target: a machine of its own on this host's KVM."""

@@ -1,0 +1,147 @@
+"""What VMMs of this host's KVM promise alike as targets: what they refuse, what decides a boot, where it runs."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Final, Self
+
+from bootlab.build import boot_files
+from bootlab.build.cache import file_sha256
+from bootlab.build.workshop import Workshop
+from bootlab.errors import InputError
+from bootlab.system import KernelEntry, System, VmmProgram
+from bootlab.targets.launch import Launch
+from bootlab.targets.target import BootRequest, Prepared, sizes_of
+from bootlab.targets.vmm.identity import Vmm
+from bootlab.targets.vmm.program import expect_host, find_program, probe_version
+from bootlab.targets.vmm.session import VmmSession
+
+_ELF: Final = b"\x7fELF"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VmmPrepared(Prepared):
+    """A system that is ready to boot under a VMM. `kvm`: what is known of KVM here, in words."""
+
+    target: VmmProgram
+    binary: Path
+    version: str
+    kvm: str
+    traced_vmm: bool = False
+
+    def tracing_vmm(self) -> Self:
+        return replace(self, traced_vmm=True)
+
+    @property
+    def bound_here(self) -> str | None:
+        return f"target: {self.target.kind} runs on this host's KVM"
+
+    @property
+    def alone(self) -> str | None:
+        for key in ("socket", "tap"):
+            if getattr(self.target, key) is not None:
+                return f"target.{key}: each machine needs one of its own, and the system file names one"
+        return None
+
+    @property
+    def tools(self) -> dict[str, str]:
+        return {self.target.kind: self.hashes[self.target.kind]}
+
+    def host_facts(self) -> dict[str, Any]:
+        return {"qemu": None, "kvm": self.kvm, self.target.kind: self.version}
+
+    def launched(self, session: VmmSession) -> Launch:
+        """Return what came before the power-on of a machine that has ended."""
+        return Launch(session.vmm.name, self.version, session.launch(), session.own_times())
+
+    def socket_in(self, folder: Path) -> Path | None:
+        """Return where the API's socket is to be, `folder` being the boot's; None where there is no API."""
+        if not self.target.api:
+            return None
+        return (Path(self.target.socket) if self.target.socket is not None else folder / "api").absolute()
+
+
+class VmmTarget(ABC):
+    """A VMM's machine, with the vCPUs and the memory that the system file asks for."""
+
+    fixed_machine = None
+    vmm: ClassVar[Vmm]
+
+    def prepare(self, shop: Workshop, system: System, asked: BootRequest) -> VmmPrepared:
+        """Make or find the files. Raises MissingTool for want of the VMM or KVM.
+
+        Raises InputError for a profile, and for what the VMM does not take.
+        """
+        target = _target_of(system)
+        if asked.profile is not None:
+            raise InputError(
+                "target: a profile counts instructions, and those of a guest of KVM cannot be seen",
+                hint='the same system without [target], on clock.kind = "virtual", has one',
+            )
+        binary = find_program(target)
+        version = probe_version(binary, self.vmm)
+        more = self.read_more(target)
+        kvm = expect_host(system, target, self.vmm, shop.cache)
+        files = boot_files.prepare(shop, system)
+        if system.kernel.entry is KernelEntry.PVH:
+            _expect_vmlinux(files.kernel, self.vmm.name)
+        return self.prepared(
+            more,
+            system=system,
+            files=files,
+            hashes={**files.hashes, target.kind: file_sha256(binary), **self.more_hashes(target)},
+            sizes=sizes_of(system, files),
+            runs_on="kvm",
+            target=target,
+            binary=binary,
+            version=version,
+            kvm=kvm,
+        )
+
+    @abstractmethod
+    def prepared(self, more: Any, **found: Any) -> VmmPrepared:
+        """Return what was found as this VMM's own; `more`: what `read_more` read."""
+
+    def read_more(self, target: Any) -> Any:
+        """Return what is read before a boot beside a system's files. Raises InputError."""
+        return None
+
+    def more_hashes(self, target: Any) -> Mapping[str, str]:
+        """Return the sha256 of what decides the boot beside a system's files and the VMM."""
+        return {}
+
+    def tools(self, system: System) -> dict[str, str]:
+        """Return the sha256 of the VMM."""
+        target = _target_of(system)
+        return {target.kind: file_sha256(find_program(target))}
+
+    def telling(self, system: System) -> None:
+        """Return None: nobody reaches its shell."""
+        return None
+
+    def lacks(self, before: System, after: System) -> str | None:
+        """Return None: it can be any machine that a system file may ask for."""
+        return None
+
+    def doubts(self, system: System) -> list[str]:
+        """Return nothing: it has no virtual clock."""
+        return []
+
+
+def write_configuration(path: Path, document: dict[str, Any]) -> None:
+    """Write a machine as its VMM takes it."""
+    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+def _target_of(system: System) -> VmmProgram:
+    assert isinstance(system.target, VmmProgram)
+    return system.target
+
+
+def _expect_vmlinux(path: Path, vmm: str) -> None:
+    with path.open("rb") as file:
+        head = file.read(4)
+    if head != _ELF:
+        raise InputError(f"kernel: {path}: is no uncompressed kernel (ELF), which is what {vmm} takes")
