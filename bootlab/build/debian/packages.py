@@ -53,9 +53,12 @@ class Package:
     """What a user should know: an old copy was used, or the version has changed."""
 
 
+_SUITE_KEYS = {"machine.firmware": "machine.firmware_suite"}
+
+
 def suite_key(key: str) -> str:
     """Return the key of a system file that gives the Debian suite of what `key` names: it stands beside it."""
-    return f"{key.rpartition('.')[0]}.suite"
+    return _SUITE_KEYS.get(key, f"{key.rpartition('.')[0]}.suite")
 
 
 def require_suite(asked: str | None, key: str) -> str:
