@@ -1,0 +1,25 @@
+"""Whole desktops of Debian's packages: their timings, and a session in which what is typed is printed back."""
+
+from pathlib import Path
+
+import pytest
+
+from bootlab.build.workshop import Workshop
+from bootlab.measure.boot import boot
+from bootlab.measure.prepare import prepare
+from bootlab.sources import EXAMPLES
+from bootlab.system import read_system
+
+pytestmark = [pytest.mark.boot, pytest.mark.network]
+
+
+@pytest.mark.parametrize("name", ["on-hdd", "xfce"])
+def test_a_login_a_desktop_and_what_is_typed_into_its_terminal(name: str, shop: Workshop, tmp_path: Path) -> None:
+    record = boot(prepare(shop, read_system(EXAMPLES / "desktop" / f"{name}.toml")), tmp_path)
+    # The check is the picture of what the terminal printed.
+    assert record.outcome.value == "ready", record.detail
+    order = ["login-window", "name", "perceived", "password", "desktop"]
+    assert sorted(order, key=record.marks.__getitem__) == order
+    assert record.timings_ns.keys() == {"full-boot", "perceived", "desktop"}
+    seen = {path.name.partition("-")[2] for path in (tmp_path / "screen").glob("*.png")}
+    assert {f"{mark}.png" for mark in (*order, "printed")} <= seen
