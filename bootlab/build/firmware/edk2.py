@@ -150,5 +150,6 @@ class _FirmwareJob:
         except ProgramFailed as error:
             if "No space left on device" in error.stderr or error.exit_status is None or error.exit_status < 0:
                 raise
-            text = first_error(error.stderr.splitlines())
+            # The folder is gone by the time that this is read.
+            text = first_error(error.stderr.replace(f"{work}/", "").splitlines())
             raise BuildFailed(f"machine.firmware_build: {Path(argv[0]).name} failed\n  {text}") from error

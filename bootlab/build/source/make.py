@@ -39,7 +39,8 @@ _INHERITED = re.compile(
 _COMPILED = re.compile(r"^  (?:CC|AS|HOSTCC)\s+(?:\[M\]\s+)?(\S+)")
 _STEP = re.compile(r"^  [A-Z][A-Z0-9]+ {1,8}(?:\[M\]\s+)?\S+")
 _ERROR = re.compile(
-    r"(\berror:|\bERROR:|undefined reference|multiple definition|No rule to make target|^[^ ]*: \*\*\* |not found$"
+    r"(\berror:|\berror [0-9A-F]{4}:"
+    r"|\bERROR:|undefined reference|multiple definition|No rule to make target|^[^ ]*: \*\*\* |not found$"
     r"|Syntax error|syntax error|Killed)"
 )
 _GAVE_UP = re.compile(r"^make(\[\d+\])?: \*\*\* ")

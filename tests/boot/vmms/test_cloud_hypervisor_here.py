@@ -14,8 +14,7 @@ import pytest
 
 from bootlab.cli.app import run
 from bootlab.measure.record import BootRecord, Outcome
-from tests.boot.vmms.test_cloud_hypervisor import PROGRAM
-from tests.boot.vmms.test_firecracker import PROGRAM as OTHER
+from tests.boot.vmms.nested_vmms import CLOUD_HYPERVISOR_PROGRAM, FIRECRACKER_PROGRAM
 from tests.targets.vmm.tiny_guest import OFF, RESET, STAY, tiny_kernel
 
 pytestmark = [pytest.mark.boot, pytest.mark.kernel]
@@ -38,7 +37,7 @@ deadline_s = 20
 
 @pytest.fixture
 def program() -> str:
-    found = shutil.which(PROGRAM)
+    found = shutil.which(CLOUD_HYPERVISOR_PROGRAM)
     if found is None:
         pytest.skip("no Cloud Hypervisor here: scripts/vmm builds one, BOOTLAB_CLOUD_HYPERVISOR names it")
     if not os.access(KVM, os.R_OK | os.W_OK):
@@ -121,7 +120,7 @@ def test_a_storm_and_a_profile_of_it(program: str, tmp_path: Path, capsys: pytes
 
 
 def test_a_series_beside_firecracker(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    other = shutil.which(OTHER)
+    other = shutil.which(FIRECRACKER_PROGRAM)
     if other is None:
         pytest.skip("no Firecracker here")
     first, second = system(tmp_path, other, kind="firecracker"), system(tmp_path, program)

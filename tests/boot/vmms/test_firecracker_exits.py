@@ -4,8 +4,6 @@ The prediction is of QEMU's microvm with `machine.shape = "firecracker"` on the 
 on: Firecracker has no firmware. As test_kvm_exits.py, which has QEMU's machines; BOOTLAB_FIRECRACKER names the program.
 """
 
-import platform
-import shutil
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,7 @@ from bootlab.price.rules import read_rule_set
 from tests.boot.machines.nested_kvm.comparison import compare, table
 from tests.boot.machines.nested_kvm.traced_kvm import Case, compare_case, traced_system
 from tests.boot.machines.test_kvm_exits import BUILT
-from tests.boot.vmms.test_firecracker import PROGRAM
+from tests.boot.vmms.nested_vmms import FIRECRACKER_PROGRAM, require_vmm
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
@@ -29,13 +27,9 @@ is seen to be another."""
 
 def test_exits_and_pages_are_near_to_what_is_predicted(tmp_path: Path) -> None:
     """Print the table, function by function, and fail on a class that is far from its prediction."""
-    if platform.machine() != "x86_64":
-        pytest.skip("the machine is made of this host's programs, and KVM's SVM needs those of x86-64")
-    program = shutil.which(PROGRAM)
-    if program is None:
-        pytest.skip("no Firecracker here: scripts/vmm builds one, BOOTLAB_FIRECRACKER names it")
+    program = require_vmm(FIRECRACKER_PROGRAM, "Firecracker")
     system = traced_system("firecracker", {"shape": "firecracker", "cpu": CPU}, {"build": BUILT})
-    case = Case("firecracker", system, firecracker=Path(program))
+    case = Case("firecracker", system, firecracker=program)
     compared = compare_case(Workshop(Cache.default()), case, tmp_path, read_rule_set("svm"))
     assert "work done" in compared.console, compared.console[-2000:]
     rows = compare(compared.predicted, compared.real, ())

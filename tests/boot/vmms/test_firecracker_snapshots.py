@@ -3,9 +3,6 @@
 As test_firecracker.py, which has what the machine is made of. BOOTLAB_VMM_BOOTS says how many clones there are.
 """
 
-import os
-import platform
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,88 +13,63 @@ from bootlab.build import boot_files
 from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.measure.record import BootRecord, Outcome
-from bootlab.system import System, read_system
+from bootlab.system import read_system
 from tests.boot.machines.nested_kvm.host_tree import ROOT, HostTree
 from tests.boot.machines.nested_kvm.verbs_inside import run_inside
 from tests.boot.verbs.test_snapshots import INIT
-from tests.boot.vmms.test_firecracker import BOOTED, FILES_OF, FIRECRACKER, KERNEL, PROGRAM, QUIET
+from tests.boot.vmms.nested_vmms import (
+    BOOTED,
+    BOOTS,
+    DISK,
+    FIRECRACKER,
+    FIRECRACKER_PROGRAM,
+    debian,
+    files_of,
+    nested_host,
+    put_files,
+    require_vmm,
+    write_systems,
+)
+from tests.boot.vmms.nested_vmms import told_document as the
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 
-CLONES = int(os.environ.get("BOOTLAB_VMM_BOOTS", "5"))
 TOLD = "[snapshot]\n"
-DISK = '[[disks]]\npath = "{}"\n'
 # Its memory is read and hashed by each verb, in emulation.
 MEMORY_MIB = 48
 SMALL = f"[machine]\nmemory_mib = {MEMORY_MIB}\n"
 
 
-def add_systems(tree: HostTree, cache: Cache, folder: Path) -> None:
+def add_systems(tree: HostTree, shop: Workshop, folder: Path) -> None:
     """Put the systems that are kept inside into the tree, with a cache that has all that is made of them."""
-    inside, shop = Cache(tree.at("/cache")), Workshop(cache)
     warm = boot_files.prepare(shop, read_system(ROOT / "examples" / "firecracker" / "snapshot.toml"))
-    (folder / "init").write_text(INIT)
-    debian = boot_files.prepare(
-        shop,
-        System.model_validate(
-            {
-                "name": "kept",
-                "machine": {"type": "microvm"},
-                "kernel": {**KERNEL, "entry": "pvh"},
-                "initramfs": {
-                    "init": folder / "init",
-                    "clone_agent": True,
-                    "modules": ["virtio_mmio", "virtio_blk", "ext4"],
-                    "compression": "none",
-                },
-                "disks": [{"size_mib": 4}],
-                "booted": {"mark": "ready"},
-            }
-        ),
-    )
-    for name, files in (("warm", warm), ("kept", debian)):
-        assert files.initramfs is not None
-        tree.put(files.kernel, f"/systems/{name}.vmlinux")
-        tree.put(files.initramfs, f"/systems/{name}.initramfs")
-    tree.put(debian.disks[0], "/systems/disk")
-    tree.at("/systems/other-disk").write_bytes(debian.disks[0].read_bytes()[:-1] + b"x")
-    small = FILES_OF.format(kernel="warm.vmlinux", initramfs="warm.initramfs", cmdline=QUIET)
-    stock = FILES_OF.format(
-        kernel="kept.vmlinux",
-        initramfs="kept.initramfs",
-        cmdline="console=ttyS0 panic=-1 reboot=t cryptomgr.notests quiet",
-    )
+    kept = debian(shop, INIT, folder, agent=True)
+    put_files(tree, {"warm": warm, "kept": kept})
+    tree.at("/systems/other-disk").write_bytes(kept.disks[0].read_bytes()[:-1] + b"x")
+    small = files_of("warm")
+    stock = files_of("kept", "console=ttyS0 panic=-1 reboot=t cryptomgr.notests quiet")
     tracked = FIRECRACKER + "track_dirty_pages = true\n"
-    systems = {
-        "warm": FIRECRACKER + SMALL + small + TOLD + BOOTED,
-        "served": FIRECRACKER + 'pages = "served"\n' + SMALL + small + TOLD + BOOTED,
-        "tracked": tracked + SMALL + small + TOLD + BOOTED,
-        "kept": FIRECRACKER + stock + DISK.format("disk") + TOLD + BOOTED,
-        "other": FIRECRACKER + stock + DISK.format("other-disk") + TOLD + BOOTED,
-        "untold": FIRECRACKER + SMALL + small + BOOTED,
-    }
-    for name, text in systems.items():
-        path = tree.at(f"/systems/{name}.toml")
-        path.write_text(text)
-        boot_files.prepare(Workshop(inside), read_system(path))
+    write_systems(
+        tree,
+        {
+            "warm": FIRECRACKER + SMALL + small + TOLD + BOOTED,
+            "served": FIRECRACKER + 'pages = "served"\n' + SMALL + small + TOLD + BOOTED,
+            "tracked": tracked + SMALL + small + TOLD + BOOTED,
+            "kept": FIRECRACKER + stock + DISK.format("disk") + TOLD + BOOTED,
+            "other": FIRECRACKER + stock + DISK.format("other-disk") + TOLD + BOOTED,
+            "untold": FIRECRACKER + SMALL + small + BOOTED,
+        },
+    )
 
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """Keep and take up machines in the machine with SVM; gives what it told, by name."""
-    program = shutil.which(PROGRAM)
-    if program is None:
-        pytest.skip("no Firecracker here: scripts/vmm builds one, BOOTLAB_FIRECRACKER names it")
-    if platform.machine() != "x86_64":
-        pytest.skip("KVM's SVM needs an x86-64 host's own programs")
+    program = require_vmm(FIRECRACKER_PROGRAM, "Firecracker")
     folder = tmp_path_factory.mktemp("nested")
-    tree = HostTree(folder / "tree")
-    tree.add_python()
-    tree.add_bootlab()
-    tree.add_binaries([Path(shutil.which(name) or name) for name in ("cp", "setpriv")])
-    tree.put(Path(program), "/firecracker")
-    add_systems(tree, Cache.default(), folder)
-    many = ["--from", "last", "--clones", str(CLONES)]
+    tree = nested_host(folder, {"firecracker": program}, ("cp", "setpriv"))
+    add_systems(tree, Workshop(Cache.default()), folder)
+    many = ["--from", "last", "--clones", str(BOOTS)]
     yield run_inside(
         tree,
         {
@@ -117,14 +89,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
             "other_machine": ["boot", "/systems/warm.toml", "--from", "last"],
         },
         folder,
-        900 + 60 * CLONES,
+        900 + 60 * BOOTS,
     )
-
-
-def the(told: dict[str, Any], name: str) -> dict[str, Any]:
-    assert told[name]["code"] == 0, told[name]
-    document: dict[str, Any] = told[name]["document"]
-    return document
 
 
 def test_a_machine_is_kept_where_its_agent_waits(told: dict[str, Any]) -> None:

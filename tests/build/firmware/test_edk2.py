@@ -69,6 +69,13 @@ def test_a_build_that_fails_shows_the_first_error(tmp_path: Path) -> None:
         build_ovmf(Workshop(Cache(tmp_path / "cache")), FirmwareBuild(source=tree))
 
 
+def test_what_edk2s_own_programs_say_is_an_error(tmp_path: Path) -> None:
+    said = r"""printf 'build.py...\n : error F001: Module %s/OvmfPkg/A.inf NOT found\n\n- Failed -\n' "$WORKSPACE" """
+    tree = make_tree(tmp_path / "tree", f"#!/bin/sh\n{said}\nexit 1\n")
+    with pytest.raises(BuildFailed, match=r"build\.py\.\.\.\n   : error F001: Module OvmfPkg/A\.inf NOT found"):
+        build_ovmf(Workshop(Cache(tmp_path / "cache")), FirmwareBuild(source=tree))
+
+
 def test_a_folder_that_is_no_edk2(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     with pytest.raises(

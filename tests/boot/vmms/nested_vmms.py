@@ -1,0 +1,144 @@
+"""What the tests of real VMMs share: the systems that they boot in a machine with SVM, and what each VMM must show.
+
+BOOTLAB_FIRECRACKER and BOOTLAB_CLOUD_HYPERVISOR name the programs (scripts/vmm builds them), BOOTLAB_VMM_BOOTS says how
+many boots a series has.
+"""
+
+import json
+import os
+import platform
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bootlab.build import boot_files
+from bootlab.build.cache import Cache
+from bootlab.build.workshop import Workshop
+from bootlab.measure.record import BootRecord
+from bootlab.system import BootFiles, System, read_system
+from tests.boot.machines.nested_kvm.host_tree import HostTree
+
+FIRECRACKER_PROGRAM = os.environ.get("BOOTLAB_FIRECRACKER", "firecracker")
+CLOUD_HYPERVISOR_PROGRAM = os.environ.get("BOOTLAB_CLOUD_HYPERVISOR", "cloud-hypervisor")
+BOOTS = max(5, int(os.environ.get("BOOTLAB_VMM_BOOTS", "5")))
+
+BOOTED = '[booted]\nmark = "ready"\ndeadline_s = 300\n[check]\nconsole = "bootlab: check ok"\ndeadline_s = 60\n'
+DISK = '[[disks]]\npath = "{}"\n'
+QEMU = '[machine]\ntype = "microvm"\ncpu = "host"\nmemory_mib = 128\noptions = { acpi = "off" }\n'
+QEMU += '[clock]\nkind = "wall"\naccelerator = "kvm"\n'
+FIRECRACKER = '[target]\nkind = "firecracker"\nbinary = "/firecracker"\nprobe = false\n'
+CLOUD_HYPERVISOR = '[target]\nkind = "cloud-hypervisor"\nbinary = "/cloud-hypervisor"\nprobe = false\n'
+QUIET = "console=ttyS0,115200 panic=-1 reboot=t quiet"
+_FILES_OF = '[kernel]\nimage = "{name}.vmlinux"\nentry = "pvh"\ncmdline = "{cmdline}"\n'
+_FILES_OF += '[initramfs]\npath = "{name}.initramfs"\n'
+
+
+def files_of(name: str, cmdline: str = QUIET) -> str:
+    """Return the tables of a system file for what `put_files` put there by this name."""
+    return _FILES_OF.format(name=name, cmdline=cmdline)
+
+
+def require_vmm(program: str, what: str) -> Path:
+    """Return where a VMM's program is; the test is skipped where there is none, or no machine with SVM to run it in."""
+    found = shutil.which(program)
+    if found is None:
+        pytest.skip(f"no {what} here: scripts/vmm builds one, BOOTLAB_{what.upper().replace(' ', '_')} names it")
+    if platform.machine() != "x86_64":
+        pytest.skip("KVM's SVM needs an x86-64 host's own programs")
+    return Path(found)
+
+
+def nested_host(folder: Path, vmms: Mapping[str, Path], tools: Sequence[str], *, qemu: bool = False) -> HostTree:
+    """Return the disk of the machine with SVM: bootlab, these VMMs by their names, these tools of this host's."""
+    tree = HostTree(folder / "tree")
+    if qemu:
+        tree.add_qemu()
+    tree.add_python()
+    tree.add_bootlab()
+    tree.add_binaries([Path(shutil.which(name) or name) for name in tools])
+    for name, program in vmms.items():
+        tree.put(program, f"/{name}")
+    return tree
+
+
+def debian(shop: Workshop, init: str, folder: Path, *, bus: str = "mmio", agent: bool = False) -> BootFiles:
+    """Make a Debian as it is, with an init and a disk of 4 MiB on virtio over `bus`; `agent`: a clone's is in it."""
+    path = folder / "init"
+    path.write_text(init)
+    recipe = {"init": path, "modules": [f"virtio_{bus}", "virtio_blk", "ext4"], "compression": "none"}
+    return boot_files.prepare(
+        shop,
+        System.model_validate(
+            {
+                "name": "inner",
+                "machine": {"type": "microvm" if bus == "mmio" else "q35"},
+                "kernel": {"package": "linux-image-cloud-amd64", "suite": "bookworm", "entry": "pvh"},
+                "initramfs": {**recipe, "clone_agent": True} if agent else recipe,
+                "disks": [{"size_mib": 4}],
+                "booted": {"mark": "ready"},
+            }
+        ),
+    )
+
+
+def put_files(tree: HostTree, files: Mapping[str, BootFiles]) -> None:
+    """Put kernels and initramfs into the tree, by name; the disk of one that has one is `disk`."""
+    for name, one in files.items():
+        assert one.initramfs is not None
+        tree.put(one.kernel, f"/systems/{name}.vmlinux")
+        tree.put(one.initramfs, f"/systems/{name}.initramfs")
+        for disk in one.disks:
+            tree.put(disk, "/systems/disk")
+
+
+def write_systems(tree: HostTree, systems: Mapping[str, str]) -> Cache:
+    """Write system files into the tree, with a cache that has all that is made of them, and return that."""
+    inside = Cache(tree.at("/cache"))
+    for name, text in systems.items():
+        path = tree.at(f"/systems/{name}.toml")
+        path.write_text(text)
+        boot_files.prepare(Workshop(inside), read_system(path))
+    return inside
+
+
+def told_document(told: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return what a verb told, which did its work."""
+    assert told[name]["code"] == 0, told[name]
+    document: dict[str, Any] = told[name]["document"]
+    return document
+
+
+def the_boot(told: Mapping[str, Any], name: str) -> BootRecord:
+    return BootRecord.model_validate(told_document(told, name))
+
+
+def expect_split_series(compared: Mapping[str, Any]) -> None:
+    """Print the parts of both sides' launches, and expect each in each boot."""
+    print(f"{compared['verdict']}: {compared['detail']}")
+    assert compared["clock"] == "wall" and compared["before_ns"] and compared["after_ns"]
+    for side in ("before", "after"):
+        parts = compared["parts"][side]
+        assert parts[-1]["name"] == "VMM start to ready" and len(parts) >= 4
+        for part in parts:
+            times = sorted(part["times_ns"])
+            assert len(times) == BOOTS
+            middle, least, most = (ns / 1e6 for ns in (times[len(times) // 2], times[0], times[-1]))
+            print(f"{side} {part['name']}: {middle:.2f} ms, {least:.2f} to {most:.2f}")
+
+
+def expect_timed_requests(profiled: Mapping[str, Any]) -> None:
+    """Expect each request to KVM as a series, and a note on which setting of the host its time hangs on, or on none."""
+    (imported,) = profiled["imported"]
+    text = json.dumps(imported)
+    for said in ("KVM_CREATE_VM took", "KVM_SET_USER_MEMORY_REGION", "page faults up to ready", "(KVM_RUN)"):
+        assert said in text, text[:3000]
+
+
+def expect_whole_storm(storm: Mapping[str, Any], number: int) -> None:
+    """Expect every machine of a storm to be ready, with its memory and its launch known; print how long it took."""
+    assert (storm["ready"], storm["accelerator"]) == (number, "kvm")
+    assert all(machine["pss_kib"] > 0 and machine["launch_ns"] > 0 for machine in storm["machines"])
+    print(storm["p50_ns"], storm["p99_ns"], storm["serialised_by"])
