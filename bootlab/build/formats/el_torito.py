@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from bootlab.build.formats.first_sector import CODE_BYTES
 from bootlab.errors import InputError
 
 SECTOR = 2048
 MAGIC, MAGIC_AT = b"CD001", 16 * SECTOR + 1
-CODE_BYTES = 16
 
 _DESCRIPTORS = range(16, 80)
 _BOOT_RECORD, _PRIMARY, _END = 0, 1, 255

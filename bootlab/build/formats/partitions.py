@@ -16,6 +16,8 @@ SECTOR = 512
 TABLE_BYTES = 34 * SECTOR
 """What a GPT of 128 entries, as it is written here, takes of an image's start."""
 ESP = uuid.UUID("c12a7328-f81f-11d2-ba4b-00a0c93ec93b")
+XBOOTLDR = uuid.UUID("bc13c2ff-59e6-4262-a352-b275fd6f7172")
+"""A boot partition beside the ESP (Boot Loader Specification), which systemd-boot reads, too."""
 BIOS_BOOT = uuid.UUID("21686148-6449-6e6f-744e-656564454649")
 LINUX_ROOT_X86_64 = uuid.UUID("4f68bce3-e8cd-4db1-96e7-fbcaf984b709")
 

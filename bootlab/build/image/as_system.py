@@ -108,7 +108,7 @@ def _chain_words(chain: Chain) -> str:
     menu = "" if chain.wait_s is None else f", its menu waits {chain.wait_s:g} s" if chain.wait_s > 0 else ""
     maker = f", initramfs of {chain.initramfs_maker}" if chain.initramfs_maker else ""
     missing = f"; its initramfs {', '.join(chain.missing)} is not there" if chain.missing else ""
-    return f"{loader}{menu}, kernel {chain.kernel_path or 'not found'}{maker}{missing}"
+    return f"{loader}{menu}, kernel {chain.kernel_path or 'not found'}{maker}{missing}{chain.unusable_words}"
 
 
 _NOTHING = Chain(loader="")

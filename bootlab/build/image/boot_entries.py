@@ -20,7 +20,7 @@ _LINUX = ("linux", "linux16", "linuxefi")
 _INITRD = ("initrd", "initrd16", "initrdefi")
 _SECONDS = re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,9})?")
 _NUMBER = re.compile(r"[0-9]{1,9}")
-_TRIES = re.compile(r"\+(\d{1,9})(?:-\d{1,9})?$")
+TRIES = re.compile(r"\+(\d{1,9})(?:-\d{1,9})?$")
 """How often systemd-boot may still try an entry, at the end of its name."""
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
@@ -37,6 +37,8 @@ class BootEntry:
     version: str = ""
     file: str = ""
     """Of an entry that is a file: its name, without .conf."""
+    sort_key: str = ""
+    machine_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,36 +176,27 @@ def parse_entry(text: str, name: str, variables: Mapping[str, str] | None = None
         kernel=next(iter(found.get("linux", found.get("efi", [""])))),
         initrds=tuple(initrds),
         words=" ".join(found.get("options", [])).strip(),
-        identity=_TRIES.sub("", name),
+        identity=TRIES.sub("", name),
         version=next(iter(found.get("version", [""]))),
         file=name,
+        sort_key=next(iter(found.get("sort-key", [""]))),
+        machine_id=next(iter(found.get("machine-id", [""]))),
     )
 
 
 def newest_first(entries: Sequence[BootEntry]) -> list[BootEntry]:
-    """Return the entries in the order in which they are shown: the newest version first, by numbers where it has.
-
-    One that systemd-boot has tried as often as it may is behind all others.
-    """
-    return sorted(
-        entries, key=lambda one: (_may_be_tried(one), _version_key(one.version or one.identity)), reverse=True
-    )
+    """Return the entries in GRUB's order: the newest version first, by numbers where it has."""
+    return sorted(entries, key=lambda one: version_key(one.version or one.identity), reverse=True)
 
 
-def _may_be_tried(entry: BootEntry) -> bool:
-    tries = _TRIES.search(entry.file)
-    return tries is None or int(tries[1]) > 0
+def tries_left(name: str) -> int | None:
+    """Return how often systemd-boot may still try the entry of a file of this name; None where nothing counts it."""
+    tries = TRIES.search(name)
+    return None if tries is None else int(tries[1])
 
 
-def parse_loader_conf(text: str) -> tuple[float | None, str]:
-    """Return how long systemd-boot shows its menu (s), None for what it does by itself, and its default entry."""
-    keys = dict(line.strip().split(None, 1) for line in text.splitlines() if len(line.split(None, 1)) == 2)
-    told = keys.get("timeout", "").strip()
-    wait_s = float(told) if _NUMBER.fullmatch(told) else -1.0 if told == "menu-force" else None
-    return wait_s, keys.get("default", "").strip()
-
-
-def _version_key(text: str) -> list[tuple[int, int, str]]:
+def version_key(text: str) -> list[tuple[int, int, str]]:
+    """Return what orders versions, the oldest first."""
     # A number by its length and its digits: int() takes some thousands of these at most.
     parts = re.findall(r"0*([0-9]+)|([A-Za-z]+)", text)
     return [(1, len(digits), digits) if digits else (0, 0, letters) for digits, letters in parts]

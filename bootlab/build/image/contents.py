@@ -46,8 +46,15 @@ class Chain(Part):
     initramfs_maker: str = ""
     missing: tuple[str, ...] = ()
     """What the entry names as its initramfs, and is not there."""
+    unusable: tuple[str, ...] = ()
+    """Files in EFI/Linux that systemd-boot has no entry of, each with why."""
     initramfs_place: LoaderText | None = None
     """Where it lies, if it is one file by itself; of the kind `initramfs`."""
+
+    @property
+    def unusable_words(self) -> str:
+        """Return `unusable` as the end of a sentence; empty where there is none."""
+        return f"; not in its menu: {', '.join(self.unusable)}" if self.unusable else ""
 
 
 class ImageContents(Part):

@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bootlab.build.formats.first_sector import CODE_BYTES
 from bootlab.errors import InputError
 from bootlab.process import run
 
-CODE_BYTES = 16
-"""As much of a program's first instructions as tells it from another."""
 MACHINES = {0x8664: "x86_64", 0xAA64: "aarch64", 0x14C: "i386", 0x5064: "riscv64", 0x1C2: "arm"}
 
 _SECTION_ALIGNMENT = 0x1000

@@ -12,7 +12,7 @@ from bootlab.build.image.survey import survey_image
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 
-FORMAT = 5
+FORMAT = 6
 """Of what is kept of an image; a new number makes each be read again."""
 _CONTENTS = "contents.json"
 

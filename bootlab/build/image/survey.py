@@ -3,14 +3,15 @@
 The kernel, the initramfs and the EFI programs that are found are kept as files of a folder.
 """
 
-import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from bootlab.build.formats.el_torito import grub_code
-from bootlab.build.formats.partitions import ESP, SECTOR
-from bootlab.build.image import boot_entries, loader_text
+from bootlab.build.formats.first_sector import disk_code, hybrid_code, is_grub
+from bootlab.build.formats.partitions import ESP, XBOOTLDR
+from bootlab.build.image import boot_entries, loader_text, systemd_boot
 from bootlab.build.image.boot_entries import BootEntry, BootMenu
 from bootlab.build.image.contents import (
     BIOS,
@@ -22,7 +23,7 @@ from bootlab.build.image.contents import (
     PartitionFound,
     describe_partitions,
 )
-from bootlab.build.image.efi_program import CODE_BYTES, EfiProgram, parse_efi_program
+from bootlab.build.image.efi_program import EfiProgram, parse_efi_program
 from bootlab.build.image.image_file import EFI, ISO, ImageFile
 from bootlab.build.image.reading import ImageReader, Volume
 from bootlab.build.root import archive_check
@@ -83,6 +84,15 @@ def _survey_program(image: ImageFile, out: Path) -> ImageContents:
         format=EFI, bytes=len(data), scheme="", partitions=(), arch=program.arch, chains={UEFI: chain},
         os_name=_pretty_name(program.sections[".osrel"].content) if ".osrel" in program.sections else "",
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _MenuItem:
+    """An entry of systemd-boot's menu and the volume that it is on; `uki`: the program, where it is one."""
+
+    entry: BootEntry
+    volume: Volume
+    uki: tuple[LoadedProgram, EfiProgram] | None = None
 
 
 class _Survey:
@@ -152,16 +162,13 @@ class _Survey:
 
     def _by_bios(self) -> tuple[str, Chain] | None:
         if self._image.format == ISO:
-            return (BIOS, self._grub_chain("GRUB", ())) if self._cd_code() else None
-        table = self._reader.table
-        if table is None or not table.boots_by_bios:
-            return None
-        with (self._reader.disk).open("rb") as file:
-            code = file.read(440)
-        if b"GRUB" not in code:
+            with self._reader.disk.open("rb") as file:
+                starts = self._cd_code(file) is not None
+        else:
             # Every GPT disk of some tools has code that only says that it does not boot.
-            return None
-        return BIOS, self._grub_chain("GRUB", ())
+            with self._reader.disk.open("rb") as file:
+                starts = self._reader.table is not None and self._reader.table.boots_by_bios and is_grub(file)
+        return (BIOS, self._grub_chain("GRUB", ())) if starts else None
 
     def _by_uefi(self, esp: Volume | None) -> tuple[str, Chain] | None:
         names = self._efi_programs(esp) if esp is not None else {}
@@ -187,26 +194,46 @@ class _Survey:
         return UEFI, Chain(loader=loader, programs=tuple(programs))
 
     def _systemd_boot(self, esp: Volume, kept: LoadedProgram) -> Chain:
-        text = self._text(esp, "loader/loader.conf") or ""
-        wait_s, default = boot_entries.parse_loader_conf(text)
-        entries = list(self._entry_files(esp, "loader/entries", {}))
-        menu = BootMenu(tuple(boot_entries.newest_first(entries)), wait_s, default.removesuffix(".conf"))
-        if menu.entries:
-            chain = self._chain(kept.kind, menu, (kept,))
-            number = esp.partition.number
-            texts = [LoaderText(partition=number, path="loader/loader.conf", kind=loader_text.LOADER_CONF)]
-            if menu.chosen is not None:
-                path = f"loader/entries/{menu.chosen.file}.conf"
-                texts.append(LoaderText(partition=number, path=path, kind=loader_text.ENTRY))
-            return chain.model_copy(update={"texts": tuple(texts)})
-        for name in self._reader.list_folder(esp, "EFI/Linux")[0]:
-            found = self._keep_program(esp, f"EFI/Linux/{name}") if name.lower().endswith(".efi") else None
-            if found is not None and found[0].kind == "UKI":
-                chain = _keep_uki(found[1], found[0], self._out)
-                return chain.model_copy(
-                    update={"loader": f"{kept.kind} + UKI", "programs": (kept, found[0]), "wait_s": wait_s}
-                )
-        return Chain(loader=kept.kind, programs=(kept,), wait_s=wait_s)
+        wait_s, default = systemd_boot.parse_loader_conf(self._text(esp, "loader/loader.conf") or "")
+        bare = Chain(loader=kept.kind, programs=(kept,), wait_s=wait_s)
+        found: list[_MenuItem] = []
+        for volume in [esp, *(one for one in self._readable if one.partition.type == XBOOTLDR)]:
+            found += [_MenuItem(entry, volume) for entry in self._entry_files(volume, "loader/entries", {})]
+            ukis, unusable = self._ukis(volume)
+            found += ukis
+            bare = bare.model_copy(update={"unusable": (*bare.unusable, *unusable)})
+        menu = BootMenu(tuple(systemd_boot.in_menu_order([one.entry for one in found])), wait_s, default)
+        chosen = next((one for one in found if one.entry is menu.chosen), None)
+        if chosen is None:
+            return bare
+        told: dict[str, object] = {"unusable": bare.unusable, "wait_s": wait_s}
+        if chosen.uki is not None:
+            program, parsed = chosen.uki
+            told |= {"loader": f"{kept.kind} + UKI", "programs": (kept, program)}
+            return _keep_uki(parsed, program, self._out).model_copy(update=told)
+        path = f"loader/entries/{chosen.entry.file}.conf"
+        told["texts"] = (
+            LoaderText(partition=esp.partition.number, path="loader/loader.conf", kind=loader_text.LOADER_CONF),
+            LoaderText(partition=chosen.volume.partition.number, path=path, kind=loader_text.ENTRY),
+        )
+        return self._chain(kept.kind, menu, (kept,)).model_copy(update=told)
+
+    def _ukis(self, volume: Volume) -> tuple[list["_MenuItem"], list[str]]:
+        """Return the UKIs of a volume, and in words what else is there, which systemd-boot does not show either."""
+        found, unusable = list[_MenuItem](), list[str]()
+        for name in self._reader.list_folder(volume, "EFI/Linux")[0]:
+            if not name.lower().endswith(".efi"):
+                continue
+            try:
+                program = self._keep_program(volume, path := f"EFI/Linux/{name}")
+            except InputError as error:
+                unusable.append(error.message.removeprefix(f"{self._image.path}: "))
+                continue
+            if program is None or program[0].kind != "UKI":
+                unusable.append(f"/{path}: no kernel in it")
+            else:
+                found.append(_MenuItem(systemd_boot.uki_entry(program[1], name), volume, program))
+        return found, unusable
 
     def _chain(self, loader: str, menu: BootMenu, programs: tuple[LoadedProgram, ...]) -> Chain:
         chosen = menu.chosen
@@ -316,42 +343,25 @@ class _Survey:
                         return _pretty_name(data)
         return ""
 
-    def _cd_code(self) -> dict[str, str]:
+    def _boot_code(self) -> dict[str, str]:
+        with self._reader.disk.open("rb") as file:
+            if self._image.format == ISO:
+                places = (
+                    ("cd_code", "cd_core_code", self._cd_code(file)),
+                    ("boot_code", "core_code", hybrid_code(file)),
+                )
+                return {name: text for *names, told in places if told for name, text in zip(names, told, strict=True)}
+            if self._reader.table is None or not self._reader.table.boots_by_bios:
+                return {}
+            boot, core = disk_code(file)
+            return {"boot_code": boot, "core_code": core}
+
+    def _cd_code(self, file: BinaryIO) -> tuple[str, str] | None:
         programs = self._reader.boot_programs
         if programs is None or programs.bios is None:
-            return {}
-        with self._reader.disk.open("rb") as file:
-            file.seek(programs.bios[0])
-            found = grub_code(file.read(_CD_PROGRAM))
-        return {} if found is None else {"cd_code": found[0], "cd_core_code": found[1]}
-
-    def _boot_code(self) -> dict[str, str]:
-        if self._image.format == ISO:
-            return self._cd_code() | self._stick_code()
-        table = self._reader.table
-        if table is None or not table.boots_by_bios:
-            return {}
-        with self._reader.disk.open("rb") as file:
-            head = file.read(SECTOR)
-            # boot.img says where core.img begins (GRUB, include/grub/i386/pc/boot.h).
-            core = self._core(file, head[0x5C:0x64]) if b"GRUB" in head else ""
-        return {"boot_code": head[:16].hex(), "core_code": core}
-
-    def _stick_code(self) -> dict[str, str]:
-        # A hybrid's first sector says where core.img begins elsewhere (GRUB, boot_hybrid.img).
-        with self._reader.disk.open("rb") as file:
-            head = file.read(SECTOR)
-            if b"GRUB" not in head or head[510:] != b"\x55\xaa":
-                return {}
-            return {"boot_code": head[:16].hex(), "core_code": self._core(file, head[0x1B0:0x1B8])}
-
-    def _core(self, file: BinaryIO, sector: bytes) -> str:
-        """Return the first bytes of what GRUB's first sector loads from `sector` on; empty where that is no place."""
-        at = int.from_bytes(sector, "little") * SECTOR
-        if at >= os.fstat(file.fileno()).st_size:
-            return ""
-        file.seek(at)
-        return file.read(CODE_BYTES).hex()
+            return None
+        file.seek(programs.bios[0])
+        return grub_code(file.read(_CD_PROGRAM))
 
 
 def _keep_uki(program: EfiProgram, kept: LoadedProgram, out: Path) -> Chain:
@@ -372,7 +382,7 @@ def _keep_uki(program: EfiProgram, kept: LoadedProgram, out: Path) -> Chain:
 
 def _without_kernel(chain: Chain) -> str:
     if not chain.kernel_path:
-        return f"{chain.loader}, no entry of a menu"
+        return f"{chain.loader}, no entry of a menu{chain.unusable_words}"
     return f"{chain.loader}, whose entry {chain.title!r} names {chain.kernel_path!r}, which is not there"
 
 

@@ -1,6 +1,7 @@
 """Small disk images for tests: an EFI program written by hand, file systems by their own makers, a GPT around them."""
 
 import struct
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -76,13 +77,24 @@ def make_fat(folder: Path, files: Mapping[str, bytes], *, mib: int = 40) -> Path
     return image
 
 
-def make_disk(path: Path, parts: Sequence[Path | bytes], *, code: bytes = b"", esp: int = 1) -> Path:
-    """Write a disk with a GPT around `parts`, the `esp`-th of which is the EFI system partition; `code` boots it."""
+def make_disk(
+    path: Path,
+    parts: Sequence[Path | bytes],
+    *,
+    code: bytes = b"",
+    esp: int = 1,
+    types: Mapping[int, uuid.UUID] | None = None,
+) -> Path:
+    """Write a disk with a GPT around `parts`, the `esp`-th of which is the EFI system partition; `code` boots it.
+
+    `types`: of partitions that are neither that nor a root, by their number.
+    """
+    known = {esp: ESP, **(types or {})}
     contents = [part if isinstance(part, bytes) else part.read_bytes() for part in parts]
     at, partitions = MIB, []
     for number, content in enumerate(contents, start=1):
         size = -(-len(content) // MIB) * MIB
-        partitions.append(Partition(number, at, size, ESP if number == esp else LINUX_ROOT_X86_64))
+        partitions.append(Partition(number, at, size, known.get(number, LINUX_ROOT_X86_64)))
         at += size
     first, last = gpt_tables(at + MIB, partitions)
     with path.open("wb") as image:

@@ -8,7 +8,6 @@ from bootlab.build.image.boot_entries import (
     parse_entry,
     parse_grub_environment,
     parse_grub_menu,
-    parse_loader_conf,
 )
 
 # As update-grub of Debian 12 writes it, shortened.
@@ -122,17 +121,6 @@ def test_the_newest_entry_is_the_first() -> None:
     assert [entry.version for entry in newest_first(entries)] == ["6.11.10", "6.11.4", "6.10.12", "6.9.1"]
 
 
-def test_the_entry_that_systemd_boot_takes() -> None:
-    texts = {"new": "version\t9\nlinux\t/new\n", "old+3-1": "linux  /old\n", "worn+0-3": "version 10\nlinux /worn\n"}
-    entries = newest_first([parse_entry(text, name) for name, text in texts.items()])
-    assert [(one.kernel, one.identity, one.file) for one in entries] == [
-        ("/new", "new", "new"), ("/old", "old", "old+3-1"), ("/worn", "worn", "worn+0-3"),
-    ]  # fmt: skip
-    for default, kernel in (("old", "/old"), ("o*", "/old"), ("@saved", "/new"), ("", "/new")):
-        chosen = BootMenu(tuple(entries), default=default).chosen
-        assert chosen is not None and chosen.kernel == kernel
-
-
 def test_a_version_of_thousands_of_digits() -> None:
     entries = [parse_entry(f"version {version}\nlinux /a\n", "a") for version in ("2", "1" * 5000, "0003")]
     assert [len(one.version) for one in newest_first(entries)] == [5000, 4, 1]
@@ -141,20 +129,6 @@ def test_a_version_of_thousands_of_digits() -> None:
 def test_a_menu_that_hands_over_to_another_has_no_entries() -> None:
     text = "search.fs_uuid 71a8 root\nset prefix=($root)'/boot/grub'\nconfigfile $prefix/grub.cfg\n"
     assert parse_grub_menu(text).entries == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("timeout 3\ndefault debian-*\n", (3.0, "debian-*")),
-        ("#timeout 3\n", (None, "")),
-        (f"timeout {'9' * 400}\n", (None, "")),
-        ("timeout menu-force\n", (-1.0, "")),
-        ("timeout\n\ndefault  \n", (None, "")),
-    ],
-)
-def test_loader_conf(text: str, expected: tuple[float | None, str]) -> None:
-    assert parse_loader_conf(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "menuentry", "menuentry 'a", "linux /a\n", "set timeout=abc", "}{}{", "\0\1\2"])

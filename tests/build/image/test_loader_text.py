@@ -2,8 +2,9 @@
 
 import pytest
 
-from bootlab.build.image.boot_entries import parse_entry, parse_grub_menu, parse_loader_conf
+from bootlab.build.image.boot_entries import parse_entry, parse_grub_menu
 from bootlab.build.image.loader_text import ENTRY, GRUB, LOADER_CONF, changed
+from bootlab.build.image.systemd_boot import parse_loader_conf
 from bootlab.errors import InputError
 from tests.build.image.test_boot_entries import DEBIAN
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.formats.partitions import SECTOR, XBOOTLDR
 from bootlab.build.image.as_system import describe_image
 from bootlab.build.image.contents import BIOS, UEFI
 from bootlab.build.image.image_file import open_image
@@ -178,3 +179,40 @@ def test_an_entry_that_counts_its_tries_is_a_file_of_another_name(read: Read) ->
     }
     chain = read(esp).contents.chains[UEFI]
     assert chain.kernel and chain.texts[1].path == "loader/entries/a+3-1.conf"
+
+
+def test_of_two_ukis_the_newest_is_booted_and_one_that_is_damaged_is_named(read: Read) -> None:
+    def uki(version: bytes) -> bytes:
+        osrel = b"ID=small\nVERSION_ID=" + version + b"\nPRETTY_NAME=Small " + version + b"\n"
+        return efi_program({".linux": kernel(), ".cmdline": b"v=" + version, ".osrel": osrel})
+
+    esp = {"EFI/BOOT/BOOTX64.EFI": SYSTEMD_BOOT, "EFI/Linux/a.efi": uki(b"9"), "EFI/Linux/b.efi": uki(b"10")}
+    newest = read(esp).contents.chains[UEFI]
+    assert (newest.words, newest.title, newest.unusable) == ("v=10", "/EFI/Linux/b.efi", ())
+    others = {"EFI/Linux/cut.efi": uki(b"11")[:-SECTOR], "EFI/Linux/empty.efi": b"", "EFI/Linux/grub.efi": GRUB}
+    found = read(esp | others | {"loader/loader.conf": b"default A*\ntimeout 3\n".lower()})
+    chain = found.contents.chains[UEFI]
+    assert (chain.words, chain.wait_s, chain.loader) == ("v=9", 3, "systemd-boot + UKI")
+    cut, empty, grub = chain.unusable
+    assert cut.startswith("/EFI/Linux/cut.efi: an EFI program that is cut off: its section ")
+    assert (
+        empty.startswith("/EFI/Linux/empty.efi: not an EFI program") and grub == "/EFI/Linux/grub.efi: no kernel in it"
+    )
+    assert any("; not in its menu: /EFI/Linux/cut.efi: " in line for line in describe_image(found))
+
+
+def test_an_image_with_a_damaged_uki_alone_does_not_boot(read: Read) -> None:
+    with pytest.raises(InputError, match=r"no kernel found .*not in its menu: /EFI/Linux/a.efi: not an EFI program"):
+        read({"EFI/BOOT/BOOTX64.EFI": SYSTEMD_BOOT, "EFI/Linux/a.efi": b"MZ"}, {"etc/motd": b"x"})
+
+
+def test_entries_on_a_boot_partition_of_their_own(tmp_path: Path) -> None:
+    boot = {"loader/entries/a.conf": b"title A\nlinux /a/linux\n", "a/linux": kernel()}
+    esp = make_fat(tmp_path, {"EFI/BOOT/BOOTX64.EFI": SYSTEMD_BOOT}).read_bytes()
+    path = make_disk(tmp_path / "disk.img", [esp, make_fat(tmp_path, boot)], types={2: XBOOTLDR})
+    chain = read_image(Workshop(Cache(tmp_path / "cache")), open_image(path)).contents.chains[UEFI]
+    assert chain.title == "A" and chain.kernel
+    assert [(one.partition, one.path) for one in chain.texts] == [
+        (1, "loader/loader.conf"),
+        (2, "loader/entries/a.conf"),
+    ]
