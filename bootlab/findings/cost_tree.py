@@ -119,6 +119,8 @@ class CostTree:
         `function [stage]` and `caller/function [stage]` what that stage calls so.
         """
         roots, ends = self._calls_of(functions), self._calls_of(keeps)
+        if not ends.any():
+            return self.shape.at_or_below(roots)
         inside: Mask = roots & ~ends
         for level in self.shape.levels[1:]:
             inside[level] |= inside[self.shape.parent[level]] & ~ends[level]
@@ -132,13 +134,23 @@ class CostTree:
             mine = self._named(function)
             if caller:
                 mine = mine & self._named(f"{caller}{space}{stage}")[self.shape.parent]
-            mine[[node for node, initcall in self.ended_in.items() if initcall == name]] = True
+            mine[self._ended_by.get(name, [])] = True
             found |= mine
         return found
 
     def _named(self, name: str) -> Mask:
-        numbers = self.numbers.get(name, [])
-        return np.isin(self.function, numbers) if numbers else np.zeros(len(self.function), dtype=np.bool_)
+        if not (numbers := self.numbers.get(name)):
+            return np.zeros(len(self.function), dtype=np.bool_)
+        named: Mask = np.zeros(len(self.plain_names), dtype=np.bool_)
+        named[numbers] = True
+        return named[self.function]
+
+    @cached_property
+    def _ended_by(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for node, initcall in self.ended_in.items():
+            found.setdefault(initcall, []).append(node)
+        return found
 
     @cached_property
     def numbers(self) -> dict[str, list[int]]:

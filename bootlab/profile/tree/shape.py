@@ -76,6 +76,14 @@ class TreeShape:
             )
         return enter
 
+    def at_or_below(self, roots: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which nodes are one of `roots` or have one above them."""
+        within = np.zeros(len(self) + 1, dtype=np.int64)
+        # Subtrees that end at one place are counted off there, each; no two begin at one.
+        within[self.enter[roots]] = 1
+        np.subtract.at(within, self.enter[roots] + self.size[roots], 1)
+        return (np.cumsum(within) > 0)[self.enter]
+
     def path(self, node: int) -> list[int]:
         """Return the nodes from just below the root down to `node`; empty for the root."""
         steps = []

@@ -4,10 +4,13 @@
 """
 
 import html
+import re
 from collections.abc import Iterable
 
 from bootlab.report.parts.figures import visible
 
+# Most of a page is figures and names, in which nothing is to be escaped.
+_PLAIN = re.compile(r"[\w .,:;%+/=()#-]*", re.ASCII)
 _VOID = frozenset({"rect", "line", "circle", "path", "br", "hr", "col", "img", "input"})
 
 
@@ -24,7 +27,10 @@ def text(content: Content) -> Html:
     """Return `content` as markup: escaped unless it is markup already; empty for None."""
     if isinstance(content, Html):
         return content
-    return Html("" if content is None else html.escape(visible(str(content)), quote=True))
+    if content is None:
+        return Html("")
+    told = str(content)
+    return Html(told) if _PLAIN.fullmatch(told) else Html(html.escape(visible(told), quote=True))
 
 
 def join(parts: Iterable[Content], between: Html | str = "") -> Html:

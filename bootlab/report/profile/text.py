@@ -238,7 +238,7 @@ def _bound(word: str) -> Text:
 
 
 def _functions(analysis: Analysis, *, total: bool) -> Table:
-    tree, spaces = analysis.tree, analysis.profile.spaces
+    tree, spaces = analysis.tree, analysis.profile.spaces.tolist()
     whole = int(tree.total_instructions[0])
     found = tree.top_functions()
     if total:

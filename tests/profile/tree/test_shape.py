@@ -22,3 +22,6 @@ def test_shape(seed: int) -> None:
         assert (shape.enter[node] > shape.enter[[0, *path[:-1]]]).all() or node == 0
         above = label[[0, *path[:-1]]] if path else label[:0]
         assert outermost[node] == (label[node] not in above)
+    for share in (0.0, 0.02, 0.3, 1.0):
+        roots = dice.random(len(parent)) < share
+        assert shape.at_or_below(roots).tolist() == [bool(roots[[0, *path]].any()) for path in paths]
