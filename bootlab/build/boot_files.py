@@ -272,7 +272,11 @@ class _Preparation:
             return None
         image = self._root_image(tree)
         assert image is not None
-        return make_kept_root(self._shop.cache, image, recipe)
+        left = recipe.kept_ram.without
+        if not left:
+            return make_kept_root(self._shop.cache, image, recipe)
+        some = recipe.model_copy(update={"without": (*recipe.without, *left)})
+        return make_kept_root(self._shop.cache, self.root(some, tree).path, recipe, whole=image)
 
     def root(self, recipe: Recipe, tree: Path | None) -> BuiltRoot:
         """Return what `recipe` describes; `tree` has the modules."""

@@ -238,6 +238,8 @@ class EarlyWakeRecord(Document):
     idle_awake_ns: Nanoseconds | None = None
     """What it was awake up to ignition or ready, the later one, and executed nothing: beside `instructions` what waking
     it costs if nobody comes. Falling asleep again is not in it."""
+    fell_asleep_ns: Nanoseconds | None = Field(default=None, exclude_if=lambda value: value is None)
+    """From the mark `suspending` to `asleep`: what it took to fall asleep before, and would take again. Of S3 alone."""
 
 
 class PowerOnRecord(Document):

@@ -78,10 +78,12 @@ def early_wake_of(whole: PluginTrace | None, ready: Stamp | None, system: System
         return None
     if m.SUSPENDING not in whole.guest_marks:
         return None
-    slept_ns = whole.marks[m.WAKE].t_ns - whole.guest_marks[m.SUSPENDING].t_ns
+    since_ns = whole.guest_marks[m.SUSPENDING].t_ns
+    slept_ns = whole.marks[m.WAKE].t_ns - since_ns
+    fell_ns = whole.marks[m.ASLEEP].t_ns - since_ns if m.ASLEEP in whole.marks else None
     ignition_ns = None if wake.ignition_ns is None else wake.ignition_ns - slept_ns
     if ready is None or ignition_ns is None:
-        return EarlyWakeRecord(by=wake.by.value, slept_ns=slept_ns, ignition_ns=ignition_ns)
+        return EarlyWakeRecord(by=wake.by.value, slept_ns=slept_ns, ignition_ns=ignition_ns, fell_asleep_ns=fell_ns)
     idle_ns = whole.idle_ns(ready)
     return EarlyWakeRecord(
         by=wake.by.value,
@@ -89,6 +91,7 @@ def early_wake_of(whole: PluginTrace | None, ready: Stamp | None, system: System
         ignition_ns=ignition_ns,
         ignition_to_ready_ns=max(0, ready.t_ns - ignition_ns),
         idle_awake_ns=None if idle_ns is None else idle_ns + max(0, ignition_ns - ready.t_ns),
+        fell_asleep_ns=fell_ns,
     )
 
 

@@ -227,6 +227,8 @@ class Rootfs(Content):
             raise ValueError("keep_writes is of a disk with a model")
         if (self.device == "kept-ram") != (self.kept_ram is not None):
             raise ValueError('device = "kept-ram" and kept_ram go together: kept_ram = { size_mib = 32 }')
+        if self.kept_ram is not None and self.kept_ram.without and self.path is not None:
+            raise ValueError("path names a finished image; kept_ram.without leaves files of a recipe out")
         if self.model is not None and self.device not in ("virtio-blk", "kept-ram"):
             raise ValueError(f'model is of a disk on virtio, and device is "{self.device}"')
         return self

@@ -72,6 +72,8 @@ READY_CLONE: Final = "ready_clone"
 
 SUSPENDING: Final = "suspending"
 """A machine begins to fall asleep: bootlab-sleep says so."""
+ASLEEP: Final = "asleep"
+"""A machine that falls asleep, to S3, is at the kernel's last function before it."""
 WAKE: Final = "wake"
 """A machine that sleeps is woken: time zero of its waking. Of S3 the firmware's first instruction, of s2idle where the
 kernel leaves its idle."""

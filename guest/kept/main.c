@@ -33,6 +33,9 @@
 #define DISK_OF_ROOT "/dev/bootlab-kept-disk"
 #define FROM_RAM "bootlab-kept"
 #define CHECKED "bootlab-kept-checked"
+/* Of a region with some of the files: where it and the root on the disk are mounted, of which the root is then made. */
+#define SOME "/kept"
+#define WHOLE "/whole"
 
 enum { EXIT_FAILED = 1, EXIT_USE = 2, TRIES = 500, TRY_NS = 20000000, REASON_MAX = 160, IOPRIO_IDLE = 3 << 13 };
 
@@ -138,26 +141,6 @@ static int mount_verified(const char *region, const struct plan *plan, const cha
 	return r;
 }
 
-static int mount_from_ram(const struct plan *plan, const char *folder)
-{
-	char region[REGION_PATH];
-	struct header header;
-	int r;
-
-	if (find(plan, region) || expect_header(region, plan, &header))
-		return -1;
-	strcpy(header.state, "trying");
-	r = region_write_header(region, plan, &header);
-	if (r)
-		return why("its header cannot be written: %s", strerror(-r));
-	r = mount_verified(region, plan, folder);
-	if (r) {
-		strcpy(header.state, "bad");
-		region_write_header(region, plan, &header);
-	}
-	return r;
-}
-
 static int mount_from_disk(const struct plan *plan, const char *disk, const char *folder)
 {
 	const struct timespec pause = { .tv_nsec = TRY_NS };
@@ -170,6 +153,48 @@ static int mount_from_disk(const struct plan *plan, const char *disk, const char
 		nanosleep(&pause, NULL);
 	}
 	return mount_image(disk, plan, folder);
+}
+
+/* Some of the files are in the region: what is not there is read from the disk. */
+static int mount_over_disk(const char *region, const struct plan *plan, const char *disk, const char *folder)
+{
+	int r;
+
+	mkdir(SOME, 0755);
+	mkdir(WHOLE, 0755);
+	if (mount_verified(region, plan, SOME))
+		return -1;
+	r = mount_from_disk(plan, disk, WHOLE);
+	if (r) {
+		why("the rest of the root, on %s, cannot be mounted: %s", disk, strerror(-r));
+	} else if (mount("overlay", folder, "overlay", MS_RDONLY, "lowerdir=" SOME ":" WHOLE)) {
+		r = -errno;
+		why("cannot be laid over %s: %s", disk, r == -ENODEV ? "the kernel has no overlay file system" : strerror(-r));
+		umount(WHOLE);
+	}
+	if (r)
+		umount(SOME);
+	return r;
+}
+
+static int mount_from_ram(const struct plan *plan, const char *disk, const char *folder)
+{
+	char region[REGION_PATH];
+	struct header header;
+	int r;
+
+	if (find(plan, region) || expect_header(region, plan, &header))
+		return -1;
+	strcpy(header.state, "trying");
+	r = region_write_header(region, plan, &header);
+	if (r)
+		return why("its header cannot be written: %s", strerror(-r));
+	r = plan->copied_from ? mount_over_disk(region, plan, disk, folder) : mount_verified(region, plan, folder);
+	if (r) {
+		strcpy(header.state, "bad");
+		region_write_header(region, plan, &header);
+	}
+	return r;
 }
 
 static int write_file(const char *path, const char *text)
@@ -195,7 +220,7 @@ static int mount_root(const char *disk, const char *folder)
 	mkdir(folder, 0755);
 	if (write_file(PLAN_OF_ROOT, plan_text))
 		fputs("bootlab-kept: /dev cannot be written: the RAM will not be filled\n", stderr);
-	if (!mount_from_ram(&plan, folder)) {
+	if (!mount_from_ram(&plan, disk, folder)) {
 		puts("bootlab: fact root_source kept-ram");
 		make_mark("root_kept");
 		return 0;

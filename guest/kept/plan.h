@@ -6,6 +6,8 @@
  *   region START SIZE     physical address and bytes of the region, decimal
  *   image BYTES           of the image of the root, whole blocks of 4 KiB
  *   bytes BYTES           image and dm-verity tree behind it; as much of the disk is copied into the region
+ *   copied_from BYTES     where on the disk that begins: 0, or behind another image, which is the whole root. Then the region has
+ *                         some of its files, and is mounted over it
  *   filesystem NAME
  *   verify verity | all | header
  *   root HASH             of the tree (sha256): the only image that is taken
@@ -23,7 +25,7 @@ enum { PLAN_SIZE = 4096, BLOCK = 4096 };
 enum verify { VERIFY_BLOCKS, VERIFY_ALL, VERIFY_HEADER };
 
 struct plan {
-	uint64_t start, size, image, bytes;
+	uint64_t start, size, image, bytes, copied_from;
 	char filesystem[16];
 	enum verify verify;
 	char root[HASH_DIGITS + 1], salt[HASH_DIGITS + 1];

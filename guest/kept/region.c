@@ -108,11 +108,11 @@ static size_t next_piece(uint64_t left)
 	return left < CHUNK ? (size_t)left : CHUNK;
 }
 
-static int copy(int from, int to, uint64_t bytes, void (*half)(void))
+static int copy(int from, uint64_t offset, int to, uint64_t bytes, void (*half)(void))
 {
 	for (uint64_t at = 0; at < bytes;) {
 		size_t size = next_piece(bytes - at);
-		int r = transfer(from, size, (off_t)at, false);
+		int r = transfer(from, size, (off_t)(offset + at), false);
 
 		if (r || (r = transfer(to, size, (off_t)at, true)))
 			return r;
@@ -126,7 +126,7 @@ static int copy(int from, int to, uint64_t bytes, void (*half)(void))
 int region_fill(const char *device, const char *disk, const struct plan *plan, void (*half)(void))
 {
 	int from = open_device(disk, O_RDONLY), to = from < 0 ? from : open_device(device, O_WRONLY);
-	int r = to < 0 ? to : copy(from, to, plan->bytes, half);
+	int r = to < 0 ? to : copy(from, plan->copied_from, to, plan->bytes, half);
 
 	if (to >= 0)
 		close(to);

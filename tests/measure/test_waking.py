@@ -83,6 +83,9 @@ def test_an_early_wake_is_told_with_what_it_saved_and_what_it_costs(
         ignition_to_ready_ns=waited_ns,
         idle_awake_ns=idle_ns,
     )
+    slept = parse_trace(WOKEN.replace("mark wake", "mark asleep 130 92\nmark wake"))
+    found = early_wake_of(slept, ready, system)
+    assert found is not None and found.fell_asleep_ns == 30 and found.slept_ns == 50
     assert early_wake_of(whole, ready, SUSPENDED) is None
     assert early_wake_of(parse_trace(BEFORE), None, system) is None and early_wake_of(None, None, system) is None
 

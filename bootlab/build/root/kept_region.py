@@ -1,7 +1,8 @@
 """A root in kept RAM as it lies there: image, dm-verity tree, header; made here as the guest makes it, and spoilt.
 
-    image                 whole blocks of 4 KiB, padded with zeros
-    dm-verity tree        sha256, the top level first; the disk has both, one behind the other, so that it can be copied
+    image                 whole blocks of 4 KiB, padded with zeros: the root, or some of its files (kept_ram.without)
+    dm-verity tree        sha256, the top level first; the disk has both, one behind the other, to be copied: of some of
+                          the files behind the whole root
     header                in the last block of the region (guest/kept/header.h)
 
 The root hash of the tree is the generation of the image: the initramfs names the one that it takes (guest/kept/plan.h).
@@ -50,15 +51,17 @@ class RegionHeader:
     bytes: int
 
 
-def make_kept_root(cache: Cache, image: Path, recipe: Rootfs) -> KeptRoot:
+def make_kept_root(cache: Cache, image: Path, recipe: Rootfs, whole: Path | None = None) -> KeptRoot:
     """Return what a root in kept RAM is made of, from the cache when it was made before.
 
-    Raises InputError for one that does not fit into its region.
+    `image`: what is kept; `whole`: the root, where that is not all of it. Raises InputError for what does not fit into
+    its region.
     """
     kept = recipe.kept_ram
     assert kept is not None  # the system's own check
     # A tree over a single block would have no level.
     size = max(2, -(-image.stat().st_size // _BLOCK)) * _BLOCK
+    copied_from = 0 if whole is None else -(-whole.stat().st_size // _BLOCK) * _BLOCK
     needed = size + sum(-(-count * 32 // _BLOCK) for count in _levels(size // _BLOCK)) * _BLOCK
     if needed > kept.size - _BLOCK:
         raise InputError(
@@ -73,14 +76,17 @@ def make_kept_root(cache: Cache, image: Path, recipe: Rootfs) -> KeptRoot:
         data += bytes(size - len(data))
         root, tree = _verity_tree(data)
         assert size + len(tree) == needed
-        (out / DISK).write_bytes(data + tree)
+        before = b"" if whole is None else whole.read_bytes().ljust(copied_from, b"\0")
+        (out / DISK).write_bytes(before + data + tree)
         plan = (
             f"bootlab-kept 1\nregion {kept.start} {kept.size}\nimage {size}\nbytes {needed}\n"
-            f"filesystem {recipe.filesystem.value}\nverify {kept.verify}\nroot {root.hex()}\nsalt {_SALT.hex()}\n"
+            f"copied_from {copied_from}\nfilesystem {recipe.filesystem.value}\nverify {kept.verify}\n"
+            f"root {root.hex()}\nsalt {_SALT.hex()}\n"
         )
         (out / PLAN_FILE).write_text(plan, encoding="ascii")
 
-    key = f"1 {file_sha256(image)} {recipe.filesystem.value} {kept.model_dump_json()}"
+    under = "" if whole is None else f" over {file_sha256(whole)}"
+    key = f"2 {file_sha256(image)}{under} {recipe.filesystem.value} {kept.model_dump_json()}"
     made = cache.make("kept-root", key, write)
     return KeptRoot(made / DISK, made / PLAN_FILE)
 

@@ -104,9 +104,10 @@ def early_wake_lines(record: BootRecord) -> list[str]:
         waited = ms(wake.ignition_to_ready_ns)
         lines.append(f"ignition {ms(wake.ignition_ns)} ms after the wake: ready {waited} ms after it{early}")
         if record.instructions is not None and wake.idle_awake_ns is not None:
+            took = "" if wake.fell_asleep_ns is None else f", which took {ms(wake.fell_asleep_ns)} ms before"
             lines.append(
                 f"if nobody comes that was for nothing: {count(record.instructions)} instructions, "
-                f"{ms(wake.idle_awake_ns)} ms idle awake, and falling asleep again"
+                f"{ms(wake.idle_awake_ns)} ms idle awake, and falling asleep again{took}"
             )
     return lines
 

@@ -27,6 +27,9 @@ class KeptRam(Part):
     verify: Literal["verity", "all", "header"] = "verity"
     """`verity`: each block as it is read, and a wrong one restarts the machine; `all`: all of it before it is mounted,
     and a wrong one has the disk mounted instead; `header`: no block, a flipped bit is read as it is."""
+    # Left out of documents where there is none, as those of older boots.
+    without: tuple[str, ...] = Field(default=(), strict=False, exclude_if=lambda value: not value)
+    """Files and folders that are not kept in RAM, and are read from the disk: a region with some of the files."""
 
     @model_validator(mode="after")
     def _aligned(self) -> Self:

@@ -15,6 +15,8 @@ _RESET_VECTOR: Final = 0xFFFFFFF0
 _LEAST_CODE: Final = 8
 _KERNEL_WAKES: Final = "wakeup_long64"
 """The kernel's first function of its own as it wakes from S3."""
+_SLEEPS: Final = "do_suspend_lowlevel"
+"""Its last function before S3."""
 _IDLE_ENDS: Final = "s2idle_wake"
 """Where the kernel takes an interrupt for one that is to wake it: then it leaves the idle that it sleeps in."""
 _KEY: Final = "wake"
@@ -37,6 +39,7 @@ def waking_lines(system: System, symbols: SymbolTable | None) -> str:
         # The firmware's first instruction, a second time.
         lines = [f"image {m.WAKE} {_RESET_VECTOR:x} {'??' * _LEAST_CODE} after {m.SUSPENDING}"]
         lines += _mark_lines(m.KERNEL_WAKES, _KERNEL_WAKES, symbols)
+        lines += [f"{line} after {m.SUSPENDING}" for line in _mark_lines(m.ASLEEP, _SLEEPS, symbols)]
         lines += [] if system.wake is None else [f"asleep {m.SUSPENDING}"]
     else:
         lines = [f"{line} after {m.SUSPENDING}" for line in _mark_lines(m.WAKE, _IDLE_ENDS, symbols)]

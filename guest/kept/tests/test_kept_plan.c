@@ -10,21 +10,26 @@
 
 #define HASH "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-static const char FORM[] = "bootlab-kept 1\nregion 67108864 %u\nimage %u\nbytes %u\nfilesystem erofs\nverify %s\nroot " HASH "\nsalt 00ff\n";
+static const char FORM[] = "bootlab-kept 1\nregion 67108864 %u\nimage %u\nbytes %u\ncopied_from %u\nfilesystem erofs\nverify %s\nroot " HASH "\nsalt 00ff\n";
 
-static int read_one(unsigned size, unsigned image, unsigned bytes, const char *verify, struct plan *ret)
+static int read_at(unsigned size, unsigned image, unsigned bytes, unsigned from, const char *verify, struct plan *ret)
 {
 	char text[PLAN_SIZE];
 
-	snprintf(text, sizeof text, FORM, size, image, bytes, verify);
+	snprintf(text, sizeof text, FORM, size, image, bytes, from, verify);
 	return plan_read(text, ret);
+}
+
+static int read_one(unsigned size, unsigned image, unsigned bytes, const char *verify, struct plan *ret)
+{
+	return read_at(size, image, bytes, 0, verify, ret);
 }
 
 static void test_cut_off(void)
 {
 	char text[PLAN_SIZE];
 	struct plan plan;
-	int size = snprintf(text, sizeof text, FORM, 2 << 20, 8192, 12288, "all");
+	int size = snprintf(text, sizeof text, FORM, 2 << 20, 8192, 12288, 1 << 20, "all");
 
 	CHECK(!plan_read(text, &plan));
 	while (size--) {
@@ -48,6 +53,9 @@ int main(void)
 	CHECK(!read_one(16384, 8192, 12288, "all", &plan));
 	CHECK(read_one(12288, 8192, 12288, "all", &plan) == -EBADMSG);
 	CHECK(read_one(0, 0, 0, "all", &plan) == -EBADMSG);
+	/* Some of the files, behind the whole root on the disk. */
+	CHECK(!read_at(2 << 20, 8192, 12288, 1 << 20, "verity", &plan) && plan.copied_from == 1 << 20);
+	CHECK(read_at(2 << 20, 8192, 12288, 4095, "verity", &plan) == -EBADMSG);
 	test_cut_off();
 	return 0;
 }

@@ -53,6 +53,9 @@ filesystem = "erofs"
 device = "kept-ram"
 kept_ram = { size_mib = 8, verify = "VERIFY" }
 """
+READ_THE_REST = """bootlab-mark ready
+cat /etc/not-needed >/dev/null || echo "bootlab: check failed: the rest cannot be read"
+"""
 SLEEPER_INIT = """#!/bin/busybox sh
 export PATH=/bin:/sbin
 mount -t proc proc /proc
@@ -129,6 +132,11 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     for verify in ("verity", "all", "header"):
         text = f'name = "{verify}"' + COMMON.replace("WORDS", "acpi=off rootfstype=erofs")
         (folder / f"{verify}.toml").write_text(text + KEPT.replace("VERIFY", verify))
+    (folder / "some-init").write_text(KEPT_INIT.replace("bootlab-mark ready\n", READ_THE_REST))
+    some = KEPT.replace('"init"', '"some-init"').replace('VERIFY"', 'verity", without = ["/etc/not-needed"]')
+    for name, modules in (("some", '"dm_verity", "overlay"'), ("some-without-overlay", '"dm_verity"')):
+        text = f'name = "{name}"' + COMMON.replace("WORDS", "acpi=off rootfstype=erofs")
+        (folder / f"{name}.toml").write_text(text + some.replace('"dm_verity"', modules))
     text = 'name = "long-path"' + COMMON.replace("WORDS", "acpi=off rootfstype=erofs")
     text = text.replace("root=/dev/vda", f"root=/dev/{'/' * 100}vda")
     (folder / "long-path.toml").write_text(text + KEPT.replace("VERIFY", "verity"))
@@ -175,12 +183,35 @@ def test_a_root_is_found_in_kept_ram_and_never_when_the_power_was_lost(kept: Boo
     assert power_on(reset) == ("kept-ram", None)
     assert len({cold["key"], one["key"], reset["key"]}) == 3
     # What the guest has left in the region is what is on its disk: image and tree, byte by byte.
-    backend = next(word for word in reset["argv"] if word.startswith("memory-backend-file"))
-    disk = next(word for word in reset["argv"] if word.startswith("if=none,id=rootfs"))
+    region, disk = region_and_disk(reset)
+    assert region.startswith(disk)
+
+
+def test_some_of_the_files_are_kept_and_the_others_are_read_from_the_disk(kept: Boot) -> None:
+    assert power_on(kept("some", "cold")) == ("disk", "nothing is there: the RAM was lost")
+    one, again = kept("some", "self-refresh"), kept("some", "self-refresh")
+    assert power_on(one) == ("kept-ram", None) and one["outcome"] == "ready"
+    assert (one["marks"], one["instructions"]) == (again["marks"], again["instructions"])
+    # What is in the region is behind the whole root on the disk, byte by byte, and has the one file and not the other.
+    reset = kept("some", "warm-reset")
+    region, disk = region_and_disk(reset)
+    at = disk.index(region[:4096], 4096)
+    assert region.startswith(disk[at:]) and at % 4096 == 0
+    assert b"needed 1\n" in region and b"not-needed 1\n" not in region and b"not-needed 1\n" in disk[:at]
+    # It is the RAM's that is read, though the disk has it, too.
+    read = kept("some", "self-refresh:file-bit:/etc/needed")
+    assert read["outcome"] == "not ready" and "guest reset before ready" in read["detail"]
+    none = kept("some-without-overlay", "self-refresh")
+    assert power_on(none) == ("disk", "cannot be laid over /dev/vda: the kernel has no overlay file system")
+
+
+def region_and_disk(record: dict[str, Any]) -> tuple[bytes, bytes]:
+    """Return what the guest has left in its region after a reset, and the disk that it had."""
+    backend = next(word for word in record["argv"] if word.startswith("memory-backend-file"))
+    disk = next(word for word in record["argv"] if word.startswith("if=none,id=rootfs"))
     with Path(backend.partition("mem-path=")[2].partition(",")[0]).open("rb") as memory:
         memory.seek(128 << 20)
-        region = memory.read(8 << 20)
-    assert region.startswith(Path(disk.partition("file=")[2].partition(",")[0]).read_bytes())
+        return memory.read(8 << 20), Path(disk.partition("file=")[2].partition(",")[0]).read_bytes()
 
 
 def test_the_ram_is_filled_from_a_disk_whose_path_is_long(kept: Boot) -> None:
@@ -271,6 +302,7 @@ def test_a_machine_wakes_by_its_own_alarm_before_somebody_comes(suspender: Boot)
     assert 3_000_000_000 < wake["slept_ns"] <= 4_000_000_000
     assert wake["ignition_ns"] + wake["slept_ns"] == 6_500_000_000 and wake["ignition_to_ready_ns"] == 0
     assert wake["idle_awake_ns"] == wake["ignition_ns"] - one["instructions"]
+    assert 100_000 < wake["fell_asleep_ns"] < wake["slept_ns"] - 2_000_000_000, "it fell asleep, and then slept"
 
 
 @pytest.mark.parametrize("kind", ["suspended", "s2idle"])

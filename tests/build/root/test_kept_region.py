@@ -68,6 +68,17 @@ def test_the_tree_has_every_level_that_the_kernel_expects(tmp_path: Path, blocks
         assert lowest[number * 32 : number * 32 + 32] == hashlib.sha256(salt + block).digest()
 
 
+def test_some_of_the_files_lie_behind_the_whole_root(tmp_path: Path) -> None:
+    """The disk is mounted as it is, and of what is behind that root the region is a copy."""
+    whole = tmp_path / "whole"
+    whole.write_bytes(b"all of it" * 1000)
+    cache, some = Cache(tmp_path / "cache"), image(tmp_path, 3)
+    alone, kept = (make_kept_root(cache, some, recipe(tmp_path), other) for other in (None, whole))
+    plans = [dict(line.split(" ", 1) for line in one.plan.read_text().splitlines()) for one in (alone, kept)]
+    assert plans[0] == plans[1] | {"copied_from": "0"} and plans[1]["copied_from"] == "12288"
+    assert kept.disk.read_bytes() == whole.read_bytes().ljust(12288, b"\0") + alone.disk.read_bytes()
+
+
 def test_a_root_that_is_larger_than_its_region_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"rootfs.kept_ram.size_mib: 2 MiB do not hold this root.* 2\.03 MiB"):
         make_kept_root(Cache(tmp_path / "cache"), image(tmp_path, 513), recipe(tmp_path))

@@ -167,7 +167,10 @@ def test_a_boot_with_a_storage_model_names_it() -> None:
     ("ignition_ns", "said"),
     [
         (None, []),
-        (3_000_000_000, ["ignition 3000.00 ms after the wake: ready 0.00 ms after it", "if nobody comes that was for"]),
+        (
+            3_000_000_000,
+            ["ignition 3000.00 ms after the wake: ready 0.00 ms after it", "if nobody comes that was for nothing: "],
+        ),
         (1_000_000, ["ignition 1.00 ms after the wake: ready 7.00 ms after it"]),
     ],
 )
@@ -179,12 +182,14 @@ def test_an_early_wake_says_what_it_was_good_for(ignition_ns: int | None, said: 
         ignition_ns=ignition_ns,
         ignition_to_ready_ns=None if ignition_ns is None else 7_000_000 * (ignition_ns < 10**9),
         idle_awake_ns=None if ignition_ns is None else ignition_ns,
+        fell_asleep_ns=20_000_000,
     )
     woken = record.model_copy(update={"power_on": PowerOnRecord(kind="suspended", wake=wake)})
     lines = text.early_wake_lines(woken)
     assert lines[0] == "woken by the alarm of its clock 4314.00 ms after it began to fall asleep"
     assert all(any(line.startswith(words) for line in lines) for words in said)
     assert ("early" in " ".join(lines)) == (ignition_ns == 3_000_000_000)
+    assert ignition_ns is None or lines[-1].endswith(" and falling asleep again, which took 20.00 ms before")
     assert "woken by" in printed(text.boot(woken)) and text.early_wake_lines(record) == []
 
 

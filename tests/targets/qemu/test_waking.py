@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from bootlab.errors import InputError
+from bootlab.symbols.table import SymbolTable
 from bootlab.system import System
 from bootlab.targets.qemu.waking import is_woken_by_host, waking_lines
 
@@ -34,6 +35,25 @@ def test_one_that_is_woken_later_goes_on_until_then() -> None:
     assert waking_lines(by_alarm, None) == RESET + "asleep suspending\n" and not is_woken_by_host(by_alarm)
     by_key = read(power_on={"kind": "suspended"}, wake={"by": "key", "at_s": 0.5})
     assert waking_lines(by_key, None) == RESET + "asleep suspending\npress wake 500000000 suspending\n"
+
+
+class Symbols(SymbolTable):
+    """Two functions of a kernel, and what they begin with."""
+
+    def __init__(self) -> None:
+        self.known = {"do_suspend_lowlevel": 0x1000, "wakeup_long64": 0x1100}
+
+    def address(self, name: str) -> int | None:
+        return self.known.get(name)
+
+    def code(self, name: str, size: int) -> bytes | None:
+        return b"\x0f" * size if name in self.known else None
+
+
+def test_where_a_kernel_falls_asleep_is_a_mark() -> None:
+    lines = waking_lines(read(power_on={"kind": "suspended"}), Symbols()).splitlines()
+    assert "mark asleep 1000 0f0f0f0f0f0f0f0f after suspending" in lines
+    assert "mark kernel_wakes 1100 0f0f0f0f0f0f0f0f" in lines
 
 
 def test_a_kernel_that_nobody_sees_leave_its_idle_is_refused() -> None:
