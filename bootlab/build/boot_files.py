@@ -257,26 +257,21 @@ class _Preparation:
 
     def rootfs(self, tree: Path | None) -> Path | None:
         """Return the image of the root file system, if any; of one in kept RAM its copy on disk."""
+        if (recipe := self._system.rootfs) is None:
+            return None
         kept = self._kept_root(tree)
-        return self._root_image(tree) if kept is None else kept.disk
+        return self._root_image(recipe, tree) if kept is None else kept.disk
 
-    def _root_image(self, tree: Path | None) -> Path | None:
-        recipe = self._system.rootfs
-        if recipe is None or recipe.path is not None:
-            return recipe.path if recipe is not None else None
-        return self.root(recipe, tree).path
+    def _root_image(self, recipe: Rootfs, tree: Path | None) -> Path:
+        return recipe.path if recipe.path is not None else self.root(recipe, tree).path
 
     def _kept_root(self, tree: Path | None) -> KeptRoot | None:
         recipe = self._system.rootfs
         if recipe is None or recipe.kept_ram is None:
             return None
-        image = self._root_image(tree)
-        assert image is not None
-        left = recipe.kept_ram.without
-        if not left:
-            return make_kept_root(self._shop.cache, image, recipe)
-        some = recipe.model_copy(update={"without": (*recipe.without, *left)})
-        return make_kept_root(self._shop.cache, self.root(some, tree).path, recipe, whole=image)
+        image = self._root_image(recipe, tree)
+        kept = image if recipe.kept_files is recipe else self._root_image(recipe.kept_files, tree)
+        return make_kept_root(self._shop.cache, kept, recipe, whole=None if kept is image else image)
 
     def root(self, recipe: Recipe, tree: Path | None) -> BuiltRoot:
         """Return what `recipe` describes; `tree` has the modules."""

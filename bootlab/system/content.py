@@ -238,6 +238,12 @@ class Rootfs(Content):
         return self.source is not None or super().is_recipe
 
     @property
+    def kept_files(self) -> Self:
+        """Return the recipe of what is kept in RAM of it: itself, but for `kept_ram.without`."""
+        left = self.kept_ram.without if self.kept_ram is not None else ()
+        return self.model_copy(update={"without": (*self.without, *left)}) if left else self
+
+    @property
     def laid_out(self) -> bool:
         """Whether its files lie in the order of a pack."""
         return self.layout is not None or bool(self.layout_text)
