@@ -5,8 +5,10 @@ same case on the virtual clock is its prediction.
 """
 
 import json
+import re
 import signal
 import tarfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,7 +50,8 @@ EXACT_CPU = "EPYC,tcg-cpuid=off,svm=off,monitor=off,x2apic=on,ssbd=off"
 class Case:
     """One guest. `system`: on the virtual clock; `kvm_cpu`: its CPU under KVM. `huge`: huge pages back its memory.
 
-    `firecracker`: its program, which boots the guest under KVM in the place of QEMU.
+    `firecracker`: its program, which boots the guest under KVM in the place of QEMU. Huge pages are transparent ones
+    under QEMU, and reserved ones under Firecracker. `prefault`: QEMU touches all memory before the guest runs.
     """
 
     name: str
@@ -56,15 +59,17 @@ class Case:
     kvm_cpu: str = "EPYC"
     huge: bool = False
     firecracker: Path | None = None
+    prefault: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """What KVM's tracepoints recorded of one case, and the guest's console."""
+    """What KVM's tracepoints recorded of one case, and the guest's console. `minor_faults`: of the VMM, to its end."""
 
     formats: tuple[Format, ...]
     buffers: tuple[bytes, ...]
     console: str
+    minor_faults: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,22 +115,28 @@ def count_case(case: Case, traced: Traced, record: BootRecord, predicted: Path, 
 
 def trace_case(shop: Workshop, case: Case, folder: Path) -> Traced:
     """Boot a case under KVM, and return what was recorded."""
+    return trace_cases(shop, [case], folder)[0]
+
+
+def trace_cases(shop: Workshop, cases: Sequence[Case], folder: Path) -> list[Traced]:
+    """Boot cases of as many CPUs each, one after the other, in one machine with KVM; returns what was recorded."""
     tree = HostTree(folder / "tree")
     tree.add_qemu()
     tree.put(Path("/etc/ld.so.cache"), "/etc/ld.so.cache")
-    _add_case(tree, shop, case)
+    for case in cases:
+        _add_case(tree, shop, case)
     tree.to_disk(folder / "disk", DISK_MIB)
     results, console = folder / "results", folder / "host-console"
     with results.open("wb") as file:
         file.truncate(RESULTS_MIB << 20)
-    _run_host(shop, case.system.machine.vcpus, folder / "disk", results, console)
+    _run_host(shop, cases[0].system.machine.vcpus, folder / "disk", results, console)
     said = console.read_text(errors="replace")
     assert "all cases kept" in said, said[-3000:]
     with tarfile.open(results) as archive:
         archive.extractall(folder / "traced", filter="data")
     for path in (results, folder / "disk"):
         path.unlink()
-    return read_traced(folder / "traced" / case.name)
+    return [read_traced(folder / "traced" / case.name) for case in cases]
 
 
 def _add_case(tree: HostTree, shop: Workshop, case: Case) -> None:
@@ -135,7 +146,10 @@ def _add_case(tree: HostTree, shop: Workshop, case: Case) -> None:
     tree.put(files.kernel, place / "kernel")
     tree.put(files.initramfs, place / "initramfs")
     inside = files.model_copy(update={"kernel": place / "kernel", "initramfs": place / "initramfs"})
-    tree.at(place / "huge_pages").write_text("always\n" if case.huge else "never\n")
+    transparent = case.huge and case.firecracker is None
+    tree.at(place / "huge_pages").write_text("always\n" if transparent else "never\n")
+    reserved = case.system.machine.memory_mib // 2 if case.huge and not transparent else 0
+    tree.at(place / "reserved_pages").write_text(f"{reserved}\n")
     if case.firecracker is not None:
         _write_argv(tree, place, _firecracker_argv(tree, place, inside, case))
         return
@@ -147,6 +161,7 @@ def _add_case(tree: HostTree, shop: Workshop, case: Case) -> None:
     argv.remove("-S")
     at = argv.index("-qmp")
     del argv[at : at + 2]
+    argv += ["-mem-prealloc"] if case.prefault else []
     _write_argv(tree, place, argv)
 
 
@@ -161,7 +176,13 @@ def _firecracker_argv(tree: HostTree, place: Path, files: BootFiles, case: Case)
     system = System.model_validate(
         {
             "name": case.name,
-            "target": {"kind": "firecracker", "binary": "/firecracker", "api": False, "boot_timer": False},
+            "target": {
+                "kind": "firecracker",
+                "binary": "/firecracker",
+                "api": False,
+                "boot_timer": False,
+                "huge_pages": "2M" if case.huge else "None",
+            },
             "machine": {"memory_mib": case.system.machine.memory_mib},
             "kernel": {"image": str(files.kernel), "cmdline": case.system.kernel.cmdline},
             "booted": {"mark": "ready"},
@@ -231,7 +252,15 @@ def read_traced(folder: Path) -> Traced:
         tuple(Format.parse(path.read_text()) for path in sorted(folder.glob("*.format"))),
         tuple(path.read_bytes() for path in sorted(folder.glob("*.pages"))),
         (folder / "console").read_text(errors="replace"),
+        read_minor_faults((folder / "usage").read_text()),
     )
+
+
+def read_minor_faults(usage: str) -> int:
+    """Return the faults of a program that found their page, or one to clear, in memory, as `time -v` tells them."""
+    found = re.search(r"Minor \(reclaiming a frame\) page faults: (\d+)", usage)
+    assert found is not None, usage
+    return int(found[1])
 
 
 def traced_system(name: str, machine: dict[str, object], kernel: dict[str, object]) -> System:
