@@ -241,6 +241,7 @@ PARTS = {
     "targets/vmm/disks.py": "targets/firecracker/test_configuration.py",
     "targets/vmm/target.py": "targets/firecracker/test_target.py",
     "system/target/vmm.py": "system/target/test_firecracker.py",
+    "system/target/jail.py": "system/target/test_firecracker.py",
     "techniques/page/table_sections.py": "techniques/page/test_markdown.py",
     "timeline/recording.py": "importers/test_merging.py",
 }

@@ -19,8 +19,10 @@ _EXAMPLE = "examples/debian-cloud.toml is a whole system file, docs/systems.md d
 _FOLDERS = ("directory", "boots", "metadata", "extensions")
 """Keys that hold the path of a folder; every other path is a file's."""
 
-_OF_VMMS = ("target.binary", "target.socket")
-"""Keys of files that need not be there: the target says what is wrong with its program, and makes its socket."""
+_PROGRAMS = ("binary", "jailer")
+_PLACES = ("socket", "chroot_base", "netns")
+_OF_VMMS = tuple(f"target.{name}" for name in (*_PROGRAMS, *_PLACES))
+"""Keys of files that need not be there: the target says what is wrong with its programs and places."""
 
 Moved = Callable[[str, Path], Path | None]
 """Where a path of a system file is to be looked for: key and absolute path -> path; None: it is not made yet."""
@@ -142,10 +144,9 @@ def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]
                 yield f"{key}.{name}", holder, name
     target = table(document.get("target"))
     # A program without a slash is one that PATH finds.
-    if "/" in str(target.get("binary", "")):
-        yield "target.binary", target, "binary"
-    if "socket" in target:
-        yield "target.socket", target, "socket"
+    named = [name for name in _PROGRAMS if "/" in str(target.get(name, ""))]
+    for name in (*named, *(name for name in _PLACES if name in target)):
+        yield f"target.{name}", target, name
     for part in ("initramfs", "rootfs"):
         coldplug = table(table(document.get(part)).get("coldplug"))
         if "devices" in coldplug:

@@ -36,7 +36,7 @@ def boot_values(system: System) -> dict[str, Any]:
             "image": {"path"},
             # Where Firecracker lies and is reached decides nothing; its hash and its metadata's are among the hashes.
             # How a clone's memory comes to it is none of what the machine is made of.
-            "target": {"boots", "binary", "socket", "probe", "mmds", "pages"},
+            "target": {"boots", "binary", "socket", "probe", "mmds", "pages", "jailer", "chroot_base", "jail_id"},
         },
     )
     # Of a root the content counts and where it lies, which boots on record of virtio disks do not say.

@@ -317,6 +317,10 @@ class Prepared(ABC):
         """Return why only one such machine can be there at a time, key first; None where many can."""
         return None
 
+    def numbered(self, number: int) -> Self:
+        """Return it as one of several machines at a time, from 1. Raises InputError where it lacks what is its own."""
+        return self
+
     @property
     def tools(self) -> dict[str, str]:
         """Return those of `hashes` that are of this host's own tools: another host has to have the same."""

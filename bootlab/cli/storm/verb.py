@@ -43,13 +43,14 @@ def storm(
         prepared = prepare(open_shop(silent=json), value)
         if prepared.alone is not None:
             raise InputError(prepared.alone, hint="a storm launches machines side by side")
+        machines = [prepared.numbered(index + 1).with_seed(value.seed + index) for index in range(number)]
     asked = {"system": str(system), "number": number, "rate": rate}
     run = open_store(runs).start(RunKind.STORM, value.name, asked)
     cores = len(os.sched_getaffinity(0))
     with run.locked(), boot_progress(number, silent=json) as progress:
         progress.note(f"{value.name}: {number} machines on {cores} CPUs ({prepared.runs_on})")
         storm = run_storm(
-            [prepared.with_seed(value.seed + index) for index in range(number)],
+            machines,
             lambda one: run.boot_directory(f"{one:04d}"),
             rate=rate,
             # A machine that stands in a queue of many is not hung.

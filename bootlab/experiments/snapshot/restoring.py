@@ -79,6 +79,6 @@ def restored_boots(
     boots, has_card = [], prepared.system.network is not None
     for number in numbers:
         who = CloneIdentity(manifest.sha256, number, manifest.system, has_card) if manifest.told else None
-        one = prepared.from_snapshot(replace(kept, identity=who))
+        one = prepared.numbered(number).from_snapshot(replace(kept, identity=who))
         boots.append(replace(one, hashes={**one.hashes, **kept_hash}))
     return boots

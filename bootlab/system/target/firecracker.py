@@ -7,6 +7,7 @@ from pydantic import Field
 
 from bootlab.system.machine import MachineType
 from bootlab.system.part import LINE, TEXT, matching
+from bootlab.system.target.jail import Jailed
 from bootlab.system.target.vmm import Lack, VmmProgram
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ _MOST_VCPUS: Final = 32
 """MAX_SUPPORTED_VCPUS (src/vmm/src/vmm_config/machine_config.rs, 1.15)."""
 
 
-class Firecracker(VmmProgram):
+class Firecracker(Jailed, VmmProgram):
     """A microVM of Firecracker's on this host, by KVM. The words are Firecracker's own (docs/vmms.md)."""
 
     machine_type: ClassVar[MachineType] = MachineType.MICROVM
@@ -44,9 +45,11 @@ class Firecracker(VmmProgram):
     def lacks(self, system: "System") -> list[Lack]:
         """Return what Firecracker has not got and others have."""
         vcpus = system.machine.vcpus
+        jailed = self.jailer is not None
         entry = system.kernel.entry.value
         return [
             (vcpus > _MOST_VCPUS, "machine.vcpus", f"it has {_MOST_VCPUS} at most"),
             (self.smt and vcpus % 2 == 1 and vcpus > 1, "machine.vcpus", "with target.smt they are one or even"),
             (entry != "pvh", "kernel.entry", 'it takes an uncompressed kernel (vmlinux): "pvh"'),
+            (jailed and self.socket is not None, "target.socket", "with target.jailer it is in the jail"),
         ]

@@ -29,7 +29,7 @@ class CloudHypervisorPrepared(VmmPrepared):
 
     @asynccontextmanager
     async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:
-        target = self.target.model_copy(update={"binary": str(self.binary)})
+        target = self.target.model_copy(update=self.told)
         with make_socket_folder() as folder:
             for name, disk in zip(drive_names(self.system), self.files.disks, strict=True):
                 await asyncio.to_thread(copy_disk, name, disk, folder / name)

@@ -1,16 +1,18 @@
 """System -> what Firecracker is told: its command line and the requests of its API; pure functions, golden-tested."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from bootlab.system import BootFiles, Firecracker, System
+from bootlab.targets.firecracker.jail import Jail
 from bootlab.targets.vmm.api import ApiCall
 from bootlab.targets.vmm.disks import drive_names
 
 START: Final = ApiCall("PUT", "/actions", {"action_type": "InstanceStart"})
 FLUSH: Final = ApiCall("PUT", "/actions", {"action_type": "FlushMetrics"})
-_CARD: Final = "net0"
+CARD: Final = "net0"
+"""The guest's network card."""
 CLONE_DRIVE: Final = "clone"
 """The drive by which a guest is told who it is (guest/clone), behind all others."""
 
@@ -27,8 +29,14 @@ class MachinePlaces:
     metrics: Path
     socket: Path | None
     configuration: Path
+    jail: Jail | None = field(default=None, kw_only=True)
+    """In which all of these are but disks, which are relative."""
     disks: tuple[Path, ...]
     """Copies that the guest may write to: Firecracker has no disk whose writes are thrown away."""
+
+    def seen(self, path: Path) -> str:
+        """Return a path as Firecracker sees it."""
+        return str(path) if self.jail is None else self.jail.seen(path)
 
 
 def firecracker_argv(target: Firecracker, places: MachinePlaces, started_us: int | None = None) -> list[str]:
@@ -36,17 +44,20 @@ def firecracker_argv(target: Firecracker, places: MachinePlaces, started_us: int
 
     The steps of its start are in its log at the level Debug alone.
     """
-    argv = [target.binary, "--id", "bootlab"]
-    argv += ["--log-path", str(places.log), "--level", "Debug", "--show-level"]
-    argv += ["--metrics-path", str(places.metrics)]
-    if started_us is not None:
-        argv += ["--start-time-us", str(started_us)]
-    if places.socket is not None:
-        argv += ["--api-sock", str(places.socket)]
+    if places.jail is not None:
+        argv = _jailer_argv(target, places.jail)
     else:
-        argv += ["--no-api", "--config-file", str(places.configuration)]
+        argv = [target.binary, "--id", "bootlab"]
+        if started_us is not None:
+            argv += ["--start-time-us", str(started_us)]
+    argv += ["--log-path", places.seen(places.log), "--level", "Debug", "--show-level"]
+    argv += ["--metrics-path", places.seen(places.metrics)]
+    if places.socket is not None:
+        argv += ["--api-sock", places.seen(places.socket)]
+    else:
+        argv += ["--no-api", "--config-file", places.seen(places.configuration)]
         if target.mmds is not None:
-            argv += ["--metadata", str(target.mmds)]
+            argv += ["--metadata", places.seen(target.mmds)]
     if target.boot_timer:
         argv += ["--boot-timer"]
     if target.pci:
@@ -54,6 +65,22 @@ def firecracker_argv(target: Firecracker, places: MachinePlaces, started_us: int
     if not target.seccomp:
         argv += ["--no-seccomp"]
     return argv
+
+
+def _jailer_argv(target: Firecracker, jail: Jail) -> list[str]:
+    """Return the jailer's words, behind which come Firecracker's: it adds `--id` and its start's time itself."""
+    assert target.jailer is not None
+    argv = [target.jailer, "--id", jail.id, "--exec-file", target.binary]
+    argv += ["--uid", str(jail.uid), "--gid", str(jail.gid), "--chroot-base-dir", str(jail.home.parent.parent)]
+    for option, value in (
+        ("--cgroup-version", target.cgroup_version),
+        ("--parent-cgroup", target.parent_cgroup),
+        ("--netns", target.netns),
+    ):
+        argv += [] if value is None else [option, str(value)]
+    for option, values in (("--cgroup", target.cgroups), ("--resource-limit", target.resource_limits)):
+        argv += [word for value in values for word in (option, value)]
+    return [*argv, "--"]
 
 
 def configuring_calls(
@@ -70,9 +97,9 @@ def configuring_calls(
     }
     if target.cpu_template is not None:
         about["cpu_template"] = target.cpu_template
-    source = {"kernel_image_path": str(files.kernel.absolute()), "boot_args": system.kernel.cmdline}
+    source = {"kernel_image_path": places.seen(files.kernel.absolute()), "boot_args": system.kernel.cmdline}
     if files.initramfs is not None:
-        source["initrd_path"] = str(files.initramfs.absolute())
+        source["initrd_path"] = places.seen(files.initramfs.absolute())
     calls = [ApiCall("PUT", "/machine-config", about), ApiCall("PUT", "/boot-source", source)]
     for name, path in zip(drive_names(system), places.disks, strict=True):
         # The system's own command line says which is the root, as it does under every VMM.
@@ -82,15 +109,19 @@ def configuring_calls(
         told = {"drive_id": CLONE_DRIVE, "path_on_host": CLONE_DRIVE, "is_root_device": False, "is_read_only": True}
         calls.append(ApiCall("PUT", f"/drives/{CLONE_DRIVE}", told))
     if target.tap is not None:
-        card: dict[str, Any] = {"iface_id": _CARD, "host_dev_name": target.tap}
+        card: dict[str, Any] = {"iface_id": CARD, "host_dev_name": target.tap}
         if target.mac is not None:
             card["guest_mac"] = target.mac
-        calls.append(ApiCall("PUT", f"/network-interfaces/{_CARD}", card))
+        calls.append(ApiCall("PUT", f"/network-interfaces/{CARD}", card))
     if target.mmds is not None:
-        config = {"version": target.mmds_version, "network_interfaces": [_CARD]}
-        calls.append(ApiCall("PUT", "/mmds/config", config))
-        calls.append(ApiCall("PUT", "/mmds", metadata or {}))
+        config = {"version": target.mmds_version, "network_interfaces": [CARD]}
+        calls += [ApiCall("PUT", "/mmds/config", config), metadata_call(metadata)]
     return calls
+
+
+def metadata_call(metadata: dict[str, Any] | None) -> ApiCall:
+    """Return the request that has MMDS hold `metadata`."""
+    return ApiCall("PUT", "/mmds", metadata or {})
 
 
 def configuration_file(calls: list[ApiCall]) -> dict[str, Any]:

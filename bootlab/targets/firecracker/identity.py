@@ -1,4 +1,4 @@
-"""What Firecracker is called, and how it refuses a request."""
+"""What Firecracker and its jailer are called, and how Firecracker refuses a request."""
 
 import re
 from typing import Any, Final
@@ -14,4 +14,10 @@ def fault_of(document: Any) -> str | None:
 
 FIRECRACKER: Final = Vmm(
     "Firecracker", re.compile(r"Firecracker v(\d{1,4}\.\d{1,4}\.\d{1,4}\S{0,40})"), fault_of, oldest="1.7"
+)
+JAILER: Final = Vmm(
+    "Firecracker's jailer",
+    re.compile(r"Jailer v(\d{1,4}\.\d{1,4}\.\d{1,4}\S{0,40})"),
+    lambda document: None,
+    oldest="1.7",
 )

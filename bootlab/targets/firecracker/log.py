@@ -14,6 +14,8 @@ BOOT_TIMER: Final = "boot_timer"
 """The mark that a guest makes by the boot timer device."""
 _EPOCH_NS: Final = 719_163 * 86_400 * 1_000_000_000
 """From the year 1 to 1970."""
+RUNS: Final = "Running Firecracker"
+"""Its first row, and the step that it is."""
 _TOOK: Final = re.compile(r"'(?P<what>[\w ]{1,40})' VMM action took (?P<us>\d{1,12}) us")
 
 
@@ -39,6 +41,8 @@ class FirecrackerLog(LogPipe):
     def take(self, text: str, t_ns: int) -> None:
         if text.startswith("event_"):
             self.note(text.strip(), t_ns)
+        if text.startswith(RUNS):
+            self.note(RUNS, t_ns)
         if (took := _TOOK.search(text)) is not None:
             self.note(took["what"], t_ns - int(took["us"]) * 1_000)
         if (boot := guest_boot_of(text)) is not None and self.guest_boot_ns is None:

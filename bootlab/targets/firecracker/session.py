@@ -11,7 +11,7 @@ from bootlab.importers.vmm.firecracker_metrics import parse
 from bootlab.system import Firecracker
 from bootlab.targets.firecracker.configuration import FLUSH, START, MachinePlaces, firecracker_argv
 from bootlab.targets.firecracker.identity import FIRECRACKER
-from bootlab.targets.firecracker.log import BOOT_TIMER, TIME_ZONE, FirecrackerLog
+from bootlab.targets.firecracker.log import BOOT_TIMER, RUNS, TIME_ZONE, FirecrackerLog
 from bootlab.targets.firecracker.snapshots import LOAD, PAUSE, RESUME
 from bootlab.targets.target import EndReason
 from bootlab.targets.vmm.api import ApiCall
@@ -61,17 +61,29 @@ class FirecrackerSession(VmmSession):
             let_go="resume vm" if goes_on else "event_start: boot microvm",
             making="snapshot load" if goes_on else "VM creation",
             last=FLUSH,
+            wrapper="" if places.jail is None else "jailer",
+            runs=RUNS,
         )
+        self._jail = places.jail
         super().__init__(plan, directory, traced=traced)
-        self._metrics = places.metrics
+        # Of a jail that is gone by then they were copied.
+        self._metrics = directory / METRICS
         self.starts_at(self.argv, self._started_ns)
 
     def open_log(self, path: Path) -> FirecrackerLog:
-        return FirecrackerLog(path, lambda t_ns: self.mark(BOOT_TIMER, t_ns))
+        log = FirecrackerLog(path, lambda t_ns: self.mark(BOOT_TIMER, t_ns))
+        if self._jail is not None:
+            self._jail.hand_over(path)
+        return log
+
+    def started(self, pid: int) -> None:
+        if self._jail is not None:
+            self._jail.hold(pid)
 
     def starts_at(self, argv: list[str], started_ns: int) -> None:
-        # Its own figure of how long it took to start counts from here.
-        argv[argv.index("--start-time-us") + 1] = str(started_ns // 1000)
+        # Its own figure of how long it took to start counts from here; a jailer tells it itself.
+        if self._jail is None:
+            argv[argv.index("--start-time-us") + 1] = str(started_ns // 1000)
 
     def ending_of(self, code: int) -> EndReason | None:
         # It does not say whether its guest restarted or was switched off.

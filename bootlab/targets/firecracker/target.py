@@ -2,27 +2,36 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+import shutil
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self
 
 from bootlab.build.cache import file_sha256
-from bootlab.errors import InputError
+from bootlab.errors import BootFailed, InputError
 from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.snapshot.refusals import RAM, MemoryForm
-from bootlab.system import Firecracker
-from bootlab.targets.firecracker.configuration import MachinePlaces, configuration_file, configuring_calls
+from bootlab.system import BootFiles, Firecracker
+from bootlab.targets.firecracker.configuration import (
+    MachinePlaces,
+    configuration_file,
+    configuring_calls,
+    metadata_call,
+)
 from bootlab.targets.firecracker.host_cpu import read_cpu
 from bootlab.targets.firecracker.identity import FIRECRACKER
+from bootlab.targets.firecracker.jail import ROOM, Jail, expect_jail, make_jail
 from bootlab.targets.firecracker.page_server import PageServer
 from bootlab.targets.firecracker.session import METRICS, FirecrackerSession
 from bootlab.targets.firecracker.snapshots import PAGES, SnapshotFolder, expect_form, expect_keepable
 from bootlab.targets.machine_process import make_socket_folder
 from bootlab.targets.target import OpenedMachine
+from bootlab.targets.vmm.api import ApiCall
 from bootlab.targets.vmm.disks import drive_names
 from bootlab.targets.vmm.identity import Vmm
+from bootlab.targets.vmm.program import find_program
 from bootlab.targets.vmm.target import VmmPrepared, VmmTarget, write_configuration
 
 CONFIGURATION: Final = "firecracker.json"
@@ -33,10 +42,25 @@ _LARGEST_METADATA: Final = 51_200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirecrackerPrepared(VmmPrepared):
-    """A system that is ready to boot under Firecracker. `metadata`: what MMDS is to hold."""
+    """A system that is ready to boot under Firecracker. `metadata`: what MMDS is to hold; `jailer`: where that is."""
 
     target: Firecracker
     metadata: dict[str, Any] | None = None
+    jailer: Path | None = None
+
+    def tracing_vmm(self) -> Self:
+        if self.jailer is not None:
+            raise InputError(
+                "target.jailer: its VMM cannot be traced: strace's end would not be the end of a process that changed "
+                "its user",
+                hint="the same system without target.jailer has its requests to KVM timed",
+            )
+        return super(FirecrackerPrepared, self).tracing_vmm()
+
+    def expect_tap(self) -> None:
+        """Raise InputError where the machine's tap is not there; what another namespace has, nobody can see here."""
+        if self.target.netns is None:
+            super(FirecrackerPrepared, self).expect_tap()
 
     def expect_keepable(self) -> None:
         expect_keepable(self.system, self.target)
@@ -61,27 +85,30 @@ class FirecrackerPrepared(VmmPrepared):
 
     @asynccontextmanager
     async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:
-        target = self.target.model_copy(update={"binary": str(self.binary)})
-        with make_socket_folder() as folder:
+        with self._ground() as (folder, jail):
             names = drive_names(self.system)
+            kept = SnapshotFolder(self.system, self.keeping, self.restored, folder, jail)
+            target, files = await asyncio.to_thread(self._put, kept, names)
+            outside = directory.absolute()
             # It runs in the folder, where a clone's Firecracker finds its own disks by the same names.
             places = MachinePlaces(
                 folder=folder,
                 log=folder / "log",
-                metrics=directory.absolute() / METRICS,
+                metrics=(outside if jail is None else folder) / METRICS,
                 socket=self.socket_in(folder),
-                configuration=directory.absolute() / CONFIGURATION,
+                configuration=(outside if jail is None else folder) / CONFIGURATION,
                 disks=tuple(Path(name) for name in names),
+                jail=jail,
             )
-            kept = SnapshotFolder(self.system, self.keeping, self.restored, folder)
-            await asyncio.to_thread(kept.put_disks, names, self.files.disks)
             # Firecracker opens its file of metrics, and does not make it.
             places.metrics.touch()
+            calls = self._calls(target, files, places, kept)
             if self.restored is None:
-                calls = configuring_calls(self.system, target, self.files, places, self.metadata)
-                write_configuration(places.configuration, configuration_file(calls))
-            else:
-                calls = [kept.loading(target)]
+                write_configuration(outside / CONFIGURATION, configuration_file(calls))
+            if jail is not None:
+                jail.hand_over(places.metrics)
+                if places.socket is None:
+                    jail.put(outside / CONFIGURATION, CONFIGURATION)
             session = FirecrackerSession(target, places, calls, directory, traced=self.traced_vmm)
 
             async def keep() -> None:
@@ -90,6 +117,8 @@ class FirecrackerPrepared(VmmPrepared):
 
             argv += session.argv
             with self._page_server(folder) as pages:
+                if jail is not None and pages is not None:
+                    jail.hand_over(folder / PAGES)
                 async with session:
                     if pages is not None:
                         await asyncio.to_thread(pages.wait_until_ahead)
@@ -102,6 +131,49 @@ class FirecrackerPrepared(VmmPrepared):
                     )
             if pages is not None:
                 session.remarks += (pages.words(),)
+            if jail is not None:
+                shutil.copyfile(places.metrics, directory / METRICS)
+
+    @contextmanager
+    def _ground(self) -> Iterator[tuple[Path, Jail | None]]:
+        """Give the folder that Firecracker runs in, and the jail whose root that is, if any."""
+        if self.jailer is None:
+            with make_socket_folder() as folder:
+                yield folder, None
+        else:
+            with make_jail(self.target, self.binary) as jail:
+                yield jail.root, jail
+
+    def _put(self, kept: SnapshotFolder, names: list[str]) -> tuple[Firecracker, BootFiles]:
+        """Put the files of one boot where it finds them; returns target and files as they are there."""
+        try:
+            kept.put_disks(names, self.files.disks)
+        except BootFailed as error:
+            if kept.jail is None:
+                raise
+            raise BootFailed(f"target.chroot_base: {error.message}", hint=ROOM) from error
+        target, files, jail = self.target.model_copy(update=self.told), self.files, kept.jail
+        if jail is None:
+            return target, files
+        update = {"kernel": jail.put(files.kernel, "vmlinux")}
+        if files.initramfs is not None:
+            update["initramfs"] = jail.put(files.initramfs, "initramfs")
+        if target.mmds is not None and not target.api:
+            target = target.model_copy(update={"mmds": jail.put(target.mmds, "metadata")})
+        return target, files.model_copy(update=update)
+
+    def _calls(
+        self, target: Firecracker, files: BootFiles, places: MachinePlaces, kept: SnapshotFolder
+    ) -> list[ApiCall]:
+        if self.restored is None:
+            return configuring_calls(self.system, target, files, places, self.metadata)
+        # Of MMDS a snapshot has the settings, and not what it holds.
+        return [kept.loading(target), *([] if target.mmds is None else [metadata_call(self.metadata)])]
+
+    @property
+    def told(self) -> dict[str, Any]:
+        told = super(FirecrackerPrepared, self).told
+        return told if self.jailer is None else {**told, "jailer": str(self.jailer)}
 
     def _page_server(self, folder: Path) -> AbstractContextManager[PageServer | None]:
         if self.restored is None or self.target.pages != "served":
@@ -115,14 +187,19 @@ class FirecrackerTarget(VmmTarget):
 
     vmm: ClassVar[Vmm] = FIRECRACKER
 
-    def prepared(self, more: dict[str, Any] | None, **found: Any) -> FirecrackerPrepared:
-        return FirecrackerPrepared(metadata=more, **found)
+    def prepared(self, more: tuple[dict[str, Any] | None, Path | None], **found: Any) -> FirecrackerPrepared:
+        metadata, jailer = more
+        return FirecrackerPrepared(metadata=metadata, jailer=jailer, **found)
 
-    def read_more(self, target: Firecracker) -> dict[str, Any] | None:
-        return _read_metadata(target.mmds)
+    def read_more(self, target: Firecracker, binary: Path, version: str) -> tuple[dict[str, Any] | None, Path | None]:
+        jailer = None if target.jailer is None else expect_jail(target, binary, version)
+        return _read_metadata(target.mmds), jailer
 
     def more_hashes(self, target: Firecracker) -> Mapping[str, str]:
-        return {} if target.mmds is None else {"mmds": file_sha256(target.mmds)}
+        files = {"mmds": target.mmds}
+        if target.jailer is not None:
+            files["jailer"] = find_program(target.jailer, "target.jailer")
+        return {name: file_sha256(path) for name, path in files.items() if path is not None}
 
 
 def _read_metadata(path: Path | None) -> dict[str, Any] | None:

@@ -20,41 +20,36 @@ _DEVICES: Final = Path("/sys/class/net")
 _PAGE_MIB: Final = 2
 
 
-def find_program(target: VmmProgram) -> Path:
-    """Return the path of the program. Raises MissingTool."""
-    found = shutil.which(target.binary)
+def find_program(binary: str, key: str = "target.binary") -> Path:
+    """Return the path of a program that `key` names. Raises MissingTool."""
+    found = shutil.which(binary)
     if found is None:
-        what = "is no program that this user may run" if os.path.exists(target.binary) else "not found"
+        what = "is no program that this user may run" if os.path.exists(binary) else "not found"
         raise MissingTool(
-            f"target.binary: {target.binary}: {what}",
+            f"{key}: {binary}: {what}",
             hint="its releases have one for each architecture; scripts/vmm builds one from its public source",
         )
     return Path(found).absolute()
 
 
-def probe_version(program: Path, vmm: Vmm) -> str:
-    """Return its version, as in `1.15.1`. Raises MissingTool for a program that is not this VMM."""
-    return _version_of(program, vmm, program.stat().st_mtime_ns)
+def probe_version(program: Path, vmm: Vmm, key: str = "target.binary") -> str:
+    """Return its version, as in `1.15.1`. Raises MissingTool, which names `key`, for a program that is not this VMM."""
+    return _version_of(program, vmm, key, program.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=8)
-def _version_of(program: Path, vmm: Vmm, changed_ns: int) -> str:
+def _version_of(program: Path, vmm: Vmm, key: str, changed_ns: int) -> str:
     try:
         said = run([program, "--version"], deadline_s=20).text
     except (ProgramFailed, OSError) as error:
-        raise MissingTool(f"target.binary: {program}: does not run: {brief(str(error))}") from error
+        raise MissingTool(f"{key}: {program}: does not run: {brief(str(error))}") from error
     if (found := vmm.version.search(said)) is None:
-        raise MissingTool(f"target.binary: {program}: says {brief(said.strip())!r} to --version: no {vmm.name}")
+        raise MissingTool(f"{key}: {program}: says {brief(said.strip())!r} to --version: no {vmm.name}")
     return found[1]
 
 
 def expect_host(system: System, target: VmmProgram, vmm: Vmm, cache: Cache) -> str:
     """Return what is known of KVM here, in words. Raises MissingTool, InputError where this host cannot boot it."""
-    if target.tap is not None and not (_DEVICES / target.tap).exists():
-        raise InputError(
-            f"target.tap: {target.tap}: no such network device here",
-            hint=f"as root: ip tuntap add {target.tap} mode tap user $USER; ip link set {target.tap} up",
-        )
     if target.huge_pages == "2M" and (free := read_free_pages()) < system.machine.memory_mib // _PAGE_MIB:
         need = system.machine.memory_mib // _PAGE_MIB
         raise MissingTool(
@@ -63,6 +58,15 @@ def expect_host(system: System, target: VmmProgram, vmm: Vmm, cache: Cache) -> s
             hint=f"as root: sysctl vm.nr_hugepages={need}; 0 gives them back",
         )
     return _kvm_words(target.probe, vmm.name, cache)
+
+
+def expect_tap(tap: str) -> None:
+    """Raise InputError where this host has no such network device."""
+    if not (_DEVICES / tap).exists():
+        raise InputError(
+            f"target.tap: {tap}: no such network device here",
+            hint=f"as root: ip tuntap add {tap} mode tap user $USER; ip link set {tap} up",
+        )
 
 
 @lru_cache(maxsize=4)

@@ -47,6 +47,9 @@ class LaunchPlan:
     begins: str
     let_go: str
     making: str = "VM creation"
+    wrapper: str = ""
+    """What starts it, where that is a program of its own, which is over at the step `runs` of its log."""
+    runs: str = ""
     last: ApiCall | None = None
     """What it is asked before it is killed."""
     left_over: tuple[Path, ...] = ()
@@ -96,6 +99,10 @@ class VmmSession(ABC):
     @abstractmethod
     def ending_of(self, code: int) -> EndReason | None:
         """Return why it ended by its guest's will; `code` as in subprocess. None where it ended by its own."""
+
+    def started(self, pid: int) -> None:
+        """Take note of its process, which has just been started."""
+        return None
 
     def starts_at(self, argv: list[str], started_ns: int) -> None:
         """Tell the VMM, in its command line, when it is started; most do not ask for that."""
@@ -187,6 +194,7 @@ class VmmSession(ABC):
         self._started_ns = time.monotonic_ns()
         self.starts_at(self._process.argv, self._started_ns)
         await self._process.start(lambda program: self.environment)
+        self.started(self._process.pid)
         self._made_socket = self._plan.socket is not None
         self.doubts += self._process.doubts
         self._reader = asyncio.create_task(self._read_console())
@@ -197,11 +205,11 @@ class VmmSession(ABC):
         until = time.monotonic() + _START_S
         while not is_answering(path):
             if self._process.exit_code is not None:
-                raise BootFailed(f"{self.vmm.name} did not start: {exit_words(self._process.exit_code)}{self._why()}")
+                raise BootFailed(f"{self._not_started()}: {exit_words(self._process.exit_code)}{self._why()}")
             if time.monotonic() > until + self.withheld_s():
                 raise BootFailed(f"{self.vmm.name}: no answer on its API socket in {_START_S:.0f} s{self._why()}")
             await asyncio.sleep(0.0005)
-        self._steps.append(LaunchStep("VMM start", self._started_ns, time.monotonic_ns()))
+        self._keep_start("VMM start", time.monotonic_ns())
 
     async def _ask(self, call: ApiCall) -> None:
         assert self._api is not None
@@ -218,7 +226,7 @@ class VmmSession(ABC):
                 self._log.read()
                 if self._log.step_ns(self._plan.let_go) is None:
                     code = self._process.exit_code
-                    raise BootFailed(f"{self.vmm.name} did not start: {exit_words(code)}{self._why()}")
+                    raise BootFailed(f"{self._not_started()}: {exit_words(code)}{self._why()}")
             elif time.monotonic() > until + self.withheld_s():
                 return
             await asyncio.sleep(0.0005)
@@ -227,11 +235,24 @@ class VmmSession(ABC):
         build_ns = self._log.step_ns(self._plan.begins)
         if self._api is None:
             begins_ns = build_ns if build_ns is not None else let_go_ns
-            self._steps.append(LaunchStep("VMM start and configuration", self._started_ns, begins_ns))
+            self._keep_start("VMM start and configuration", begins_ns)
         else:
             begins_ns = min(max(build_ns or asked_ns, self._steps[-1].end_ns), let_go_ns)
             self._steps.append(LaunchStep("API", self._steps[-1].end_ns, begins_ns))
         self._steps.append(LaunchStep(self._plan.making, begins_ns, max(begins_ns, let_go_ns)))
+
+    def _keep_start(self, name: str, end_ns: int) -> None:
+        begun_ns = self._started_ns
+        if self._plan.wrapper:
+            self._log.read()
+            runs_ns = self._log.step_ns(self._plan.runs)
+            if runs_ns is None:
+                self.doubts += (f"{self.vmm.name}'s log does not say when it ran: {self._plan.wrapper} is in {name}",)
+            else:
+                runs_ns = min(max(runs_ns, begun_ns), end_ns)
+                self._steps.append(LaunchStep(self._plan.wrapper, begun_ns, runs_ns))
+                begun_ns = runs_ns
+        self._steps.append(LaunchStep(name, begun_ns, end_ns))
 
     async def _read_console(self) -> None:
         code = await self._process.follow_console(self._queue.put_nowait)
@@ -246,6 +267,12 @@ class VmmSession(ABC):
         words = self.exits.get(code)
         told = f"{exit_words(code)}: {words}" if words is not None else exit_words(code)
         return EndReason.DIED, f"{self.vmm.name}: {told}{self._why()}"
+
+    def _not_started(self) -> str:
+        words = f"{self.vmm.name} did not start"
+        self._log.read()
+        ran = not self._plan.wrapper or self._log.step_ns(self._plan.runs) is not None
+        return words if ran else f"{self._plan.wrapper}: {words}"
 
     def _why(self) -> str:
         """Return its own last words, to be put behind a message."""

@@ -15,21 +15,27 @@ from bootlab.system import KernelEntry, System, VmmProgram
 from bootlab.targets.launch import Launch
 from bootlab.targets.target import BootRequest, Prepared, sizes_of
 from bootlab.targets.vmm.identity import Vmm
-from bootlab.targets.vmm.program import expect_host, find_program, probe_version
+from bootlab.targets.vmm.program import expect_host, expect_tap, find_program, probe_version
 from bootlab.targets.vmm.session import VmmSession
 
 _ELF: Final = b"\x7fELF"
+NUMBER: Final = "{n}"
+"""In the name of a tap device: the number of the machine, of those that are there at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VmmPrepared(Prepared):
-    """A system that is ready to boot under a VMM. `kvm`: what is known of KVM here, in words."""
+    """A system that is ready to boot under a VMM. `kvm`: what is known of KVM here, in words.
+
+    `number`: which machine it is of those that are there at a time, from 1.
+    """
 
     target: VmmProgram
     binary: Path
     version: str
     kvm: str
     traced_vmm: bool = False
+    number: int = 1
 
     def tracing_vmm(self) -> Self:
         return replace(self, traced_vmm=True)
@@ -40,10 +46,35 @@ class VmmPrepared(Prepared):
 
     @property
     def alone(self) -> str | None:
-        for key in ("socket", "tap"):
-            if getattr(self.target, key) is not None:
-                return f"target.{key}: each machine needs one of its own, and the system file names one"
+        named = {key: getattr(self.target, key, None) for key in ("socket", "tap", "mac", "jail_id")}
+        if NUMBER in (named["tap"] or ""):
+            del named["tap"]
+        for key, value in named.items():
+            if value is not None:
+                words = f'; target.tap = "tap{NUMBER}" names one for each: tap1, tap2, ...' if key == "tap" else ""
+                return f"target.{key}: each machine needs one of its own, and the system file names one{words}"
         return None
+
+    def numbered(self, number: int) -> Self:
+        mine = replace(self, number=number)
+        if NUMBER in (self.target.tap or ""):
+            mine.expect_tap()
+        return mine
+
+    def expect_tap(self) -> None:
+        """Raise InputError where the machine's tap is not there."""
+        if (tap := self.tap) is not None:
+            expect_tap(tap)
+
+    @property
+    def tap(self) -> str | None:
+        """Return the tap device of this machine; None without one."""
+        return None if self.target.tap is None else self.target.tap.replace(NUMBER, str(self.number))
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """Return what of `target` is known by now, by key: where its program is, and which tap is this machine's."""
+        return {"binary": str(self.binary), "tap": self.tap}
 
     @property
     def tools(self) -> dict[str, str]:
@@ -80,14 +111,14 @@ class VmmTarget(ABC):
                 "target: a profile counts instructions, and those of a guest of KVM cannot be seen",
                 hint='the same system without [target], on clock.kind = "virtual", has one',
             )
-        binary = find_program(target)
+        binary = find_program(target.binary)
         version = probe_version(binary, self.vmm)
-        more = self.read_more(target)
+        more = self.read_more(target, binary, version)
         kvm = expect_host(system, target, self.vmm, shop.cache)
         files = boot_files.prepare(shop, system)
         if system.kernel.entry is KernelEntry.PVH:
             _expect_vmlinux(files.kernel, self.vmm.name)
-        return self.prepared(
+        prepared = self.prepared(
             more,
             system=system,
             files=files,
@@ -99,13 +130,15 @@ class VmmTarget(ABC):
             version=version,
             kvm=kvm,
         )
+        prepared.expect_tap()
+        return prepared
 
     @abstractmethod
     def prepared(self, more: Any, **found: Any) -> VmmPrepared:
         """Return what was found as this VMM's own; `more`: what `read_more` read."""
 
-    def read_more(self, target: Any) -> Any:
-        """Return what is read before a boot beside a system's files. Raises InputError."""
+    def read_more(self, target: Any, binary: Path, version: str) -> Any:
+        """Return what is read or found before a boot beside a system's files. Raises InputError, MissingTool."""
         return None
 
     def more_hashes(self, target: Any) -> Mapping[str, str]:
@@ -115,7 +148,7 @@ class VmmTarget(ABC):
     def tools(self, system: System) -> dict[str, str]:
         """Return the sha256 of the VMM."""
         target = _target_of(system)
-        return {target.kind: file_sha256(find_program(target))}
+        return {target.kind: file_sha256(find_program(target.binary))}
 
     def telling(self, system: System) -> None:
         """Return None: nobody reaches its shell."""

@@ -1,7 +1,7 @@
 """What the tests of real VMMs share: the systems that they boot in a machine with SVM, and what each VMM must show.
 
-BOOTLAB_FIRECRACKER and BOOTLAB_CLOUD_HYPERVISOR name the programs (scripts/vmm builds them), BOOTLAB_VMM_BOOTS says how
-many boots a series has.
+BOOTLAB_FIRECRACKER, BOOTLAB_JAILER and BOOTLAB_CLOUD_HYPERVISOR name the programs (scripts/vmm builds them),
+BOOTLAB_VMM_BOOTS says how many boots a series has.
 """
 
 import json
@@ -22,6 +22,7 @@ from bootlab.system import BootFiles, System, read_system
 from tests.boot.machines.nested_kvm.host_tree import HostTree
 
 FIRECRACKER_PROGRAM = os.environ.get("BOOTLAB_FIRECRACKER", "firecracker")
+JAILER_PROGRAM = os.environ.get("BOOTLAB_JAILER", "jailer")
 CLOUD_HYPERVISOR_PROGRAM = os.environ.get("BOOTLAB_CLOUD_HYPERVISOR", "cloud-hypervisor")
 BOOTS = max(5, int(os.environ.get("BOOTLAB_VMM_BOOTS", "5")))
 
@@ -64,11 +65,17 @@ def nested_host(folder: Path, vmms: Mapping[str, Path], tools: Sequence[str], *,
     return tree
 
 
-def debian(shop: Workshop, init: str, folder: Path, *, bus: str = "mmio", agent: bool = False) -> BootFiles:
-    """Make a Debian as it is, with an init and a disk of 4 MiB on virtio over `bus`; `agent`: a clone's is in it."""
+def debian(
+    shop: Workshop, init: str, folder: Path, *, bus: str = "mmio", agent: bool = False, card: bool = False
+) -> BootFiles:
+    """Make a Debian as it is, with an init and a disk of 4 MiB on virtio over `bus`; `agent`: a clone's is in it.
+
+    `card`: with the driver of a network card in the place of the disk.
+    """
     path = folder / "init"
     path.write_text(init)
-    recipe = {"init": path, "modules": [f"virtio_{bus}", "virtio_blk", "ext4"], "compression": "none"}
+    parts = ["virtio_net", "virtio_blk"] if card else ["virtio_blk", "ext4"]
+    recipe = {"init": path, "modules": [f"virtio_{bus}", *parts], "compression": "none"}
     return boot_files.prepare(
         shop,
         System.model_validate(
@@ -77,7 +84,7 @@ def debian(shop: Workshop, init: str, folder: Path, *, bus: str = "mmio", agent:
                 "machine": {"type": "microvm" if bus == "mmio" else "q35"},
                 "kernel": {"package": "linux-image-cloud-amd64", "suite": "bookworm", "entry": "pvh"},
                 "initramfs": {**recipe, "clone_agent": True} if agent else recipe,
-                "disks": [{"size_mib": 4}],
+                "disks": [] if card else [{"size_mib": 4}],
                 "booted": {"mark": "ready"},
             }
         ),

@@ -20,6 +20,9 @@ mark = "ready"
 """
 
 
+JAIL = 'jailer = "jailer"\nuid = 1\ngid = 1'
+
+
 def read(folder: Path, target: str = "", kernel: str = "", more: str = "") -> System:
     (folder / "vmlinux").write_bytes(b"\x7fELF")
     (folder / "metadata.json").write_text("{}")
@@ -43,6 +46,17 @@ def test_program_and_socket_are_relative_to_the_file_and_need_not_be_there(tmp_p
     assert (target.binary, target.socket) == (f"{tmp_path}/release/firecracker", f"{tmp_path}/api.sock")
     named = read(tmp_path, 'binary = "firecracker-1.15"').target
     assert isinstance(named, Firecracker) and named.binary == "firecracker-1.15", "PATH finds it"
+
+
+def test_a_jail_is_in_the_system_only_where_one_is_asked_for(tmp_path: Path) -> None:
+    plain = read(tmp_path).target
+    assert isinstance(plain, Firecracker) and not plain.model_dump().keys() & {"jailer", "uid", "cgroups", "netns"}
+    words = '\ncgroup_version = 1\nparent_cgroup = "a/b"\ncgroups = ["cpu.shares=9"]\nchroot_base = "jails"'
+    jailed = read(tmp_path, JAIL + words).target
+    assert isinstance(jailed, Firecracker)
+    assert (jailed.jailer, jailed.chroot_base, jailed.cgroup_version) == ("jailer", tmp_path / "jails", 1)
+    moved = read(tmp_path, JAIL.replace('"jailer"', '"./jailer"')).target
+    assert isinstance(moved, Firecracker) and moved.jailer == f"{tmp_path}/jailer"
 
 
 @pytest.mark.parametrize(
@@ -81,6 +95,15 @@ def test_what_it_has_not_got_is_refused_by_name(tmp_path: Path, more: str, key: 
         ('huge_pages = "1G"', "huge_pages"),
         ('mmds = "nowhere.json"\ntap = "tap0"', "no such file"),
         ("jailer = true", "jailer"),
+        ("uid = 1", "uid is of the jail: give jailer, too"),
+        ('jailer = "jailer"\nuid = 1', "give uid and gid"),
+        (f'{JAIL}\nsocket = "/tmp/api"', "target.socket: with target.jailer it is in the jail"),
+        (f'{JAIL}\njail_id = "a_b"', "jail_id"),
+        (f'{JAIL}\ncgroups = ["cpu.weight=1"]', "give cgroup_version"),
+        (f"{JAIL}\ncgroup_version = 3", "cgroup_version"),
+        (f'{JAIL}\ncgroup_version = 2\ncgroups = ["../x=1"]', "is no setting"),
+        (f'{JAIL}\ncgroup_version = 2\nparent_cgroup = "../x"', "is no path below the hierarchy"),
+        (f'{JAIL}\nresource_limits = ["cpu=1"]', "is no limit"),
         ('binary = ""', "binary"),
     ],
 )

@@ -12,6 +12,7 @@ from bootlab.targets.firecracker.configuration import (
     configuring_calls,
     firecracker_argv,
 )
+from bootlab.targets.firecracker.jail import Jail
 from bootlab.targets.vmm.disks import drive_names
 
 SYSTEM = {
@@ -83,3 +84,21 @@ def test_without_an_api_it_reads_a_file(places: MachinePlaces, tmp_path: Path) -
     assert argv[argv.index("--no-api") + 1 :][:2] == ["--config-file", "/f/c.json"]
     assert argv[argv.index("--metadata") + 1] == str(tmp_path) and "--boot-timer" not in argv
     assert "--api-sock" not in argv
+
+
+def test_in_a_jail_it_is_told_what_it_sees_there_and_the_jailer_all_else(tmp_path: Path) -> None:
+    root = tmp_path / "firecracker" / "mine" / "root"
+    jail = Jail(root, 12, 34, ())
+    _, target = told(
+        jailer="/jailer", uid=12, gid=34, cgroup_version=2, cgroups=["cpu.weight=100", "pids.max=9"],
+        parent_cgroup="a/b", netns=Path("/run/netns/x"), resource_limits=["no-file=99"], binary="/bin/firecracker",
+    )  # fmt: skip
+    places = MachinePlaces(root, root / "log", root / "metrics", root / "api", root / "c.json", (), jail=jail)
+    assert firecracker_argv(target, places, 5) == [
+        "/jailer", "--id", "mine", "--exec-file", "/bin/firecracker", "--uid", "12", "--gid", "34",
+        "--chroot-base-dir", str(tmp_path), "--cgroup-version", "2", "--parent-cgroup", "a/b",
+        "--netns", "/run/netns/x", "--cgroup", "cpu.weight=100", "--cgroup", "pids.max=9",
+        "--resource-limit", "no-file=99", "--",
+        "--log-path", "/log", "--level", "Debug", "--show-level", "--metrics-path", "/metrics",
+        "--api-sock", "/api", "--boot-timer",
+    ]  # fmt: skip

@@ -12,7 +12,9 @@ from bootlab.errors import BootFailed, InputError, StoreError
 from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.snapshot.refusals import MANIFEST, MemoryForm
 from bootlab.targets.firecracker import snapshots
+from bootlab.targets.firecracker.configuration import MachinePlaces
 from bootlab.targets.firecracker.host_cpu import read_cpu
+from bootlab.targets.vmm import program
 from tests.targets.firecracker.test_session import VERSION, made
 from tests.targets.firecracker.test_target import prepared_of
 from tests.targets.vmm.made import Made
@@ -108,6 +110,33 @@ def test_where_its_memory_comes_from_is_said_and_makes_no_other_machine_of_it(ma
         {"backend_type": "Uffd", "backend_path": str(tmp_path / "boot" / "pages")},
     ]
     assert len(keys) == 1
+
+
+def test_a_clone_has_its_own_tap_and_is_told_its_metadata_again(made: Made, tmp_path: Path) -> None:
+    (made.folder / "metadata.json").write_text('{"a": "b"}')
+    devices = tmp_path / "devices"
+    for name in ("tap1", "tap2"):
+        (devices / name).mkdir(parents=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(program, "_DEVICES", devices)
+        words = 'mmds = "metadata.json"\ntap = "tap{n}"', "[network]"
+        prepared = prepared_of(made, *words)
+        assert prepared.alone is None and prepared.tap == "tap1"
+        prepared.expect_keepable()
+        second = prepared.numbered(2).from_snapshot(Restored(tmp_path, MemoryForm.FILE, 0, None, None))
+        with pytest.raises(InputError, match="target.tap: tap3: no such network device"):
+            prepared.numbered(3)
+        same = prepared_of(made, 'tap = "tap1"', "[network]")
+        assert same.alone is not None and 'target.tap = "tap{n}" names one for each' in same.alone
+        own = prepared_of(made, 'tap = "tap{n}"\nmac = "06:00:ac:10:00:02"', "[network]")
+        assert own.alone is not None and own.alone.startswith("target.mac: ")
+    target = second.target.model_copy(update=second.told)
+    kept = snapshots.SnapshotFolder(second.system, None, second.restored, tmp_path)
+    body = kept.loading(target).body
+    assert body is not None and body["network_overrides"] == [{"iface_id": "net0", "host_dev_name": "tap2"}]
+    places = MachinePlaces(tmp_path, tmp_path / "l", tmp_path / "m", tmp_path / "a", tmp_path / "c", ())
+    calls = second._calls(target, second.files, places, kept)
+    assert [(call.path, call.body) for call in calls][1] == ("/mmds", {"a": "b"}) and calls[0].path == "/snapshot/load"
 
 
 def test_what_cannot_be_kept_is_refused(

@@ -36,9 +36,14 @@ class FakeVmm:
 
     def __init__(self, recording: Path, asked: str, words: list[str]) -> None:
         self.recording = json.loads(recording.read_text())
+        self.enter()
         self.asked = json.loads(os.environ.get(asked, "{}"))
         self.options = {name: words[at + 1] for at, name in enumerate(words[:-1]) if name.startswith("--")}
         self.log_file = open(self.options[self.log_option], "w", newline="")  # noqa: SIM115 - as long as it lives
+
+    def enter(self) -> None:
+        """Go where it runs: once it has its recording, and before it opens anything else."""
+        return None
 
     def stamped(self, row: str, ns: int) -> str:
         """Return a recorded row of the log, stamped anew, `ns` since 1970, and ended as it ends them."""

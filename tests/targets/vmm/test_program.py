@@ -24,7 +24,7 @@ def target_of(system: System) -> Firecracker:
 
 
 def test_its_version_is_what_it_says(made: Made) -> None:
-    found = find_program(target_of(read_system(made.system())))
+    found = find_program(target_of(read_system(made.system())).binary)
     assert found == made.binary and probe_version(found, FIRECRACKER) == FAKED["firecracker"].version == "1.15.1"
 
 

@@ -7,6 +7,8 @@ import contextlib
 import io
 import json
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -31,7 +33,16 @@ def tell(key: str, value: dict[str, Any]) -> None:
 
 
 def ask(*words: str) -> dict[str, Any]:
-    """Run a verb with --json; gives its exit code and document, or its error."""
+    """Run a verb with --json; gives its exit code and document, or its error.
+
+    `beside` and one word more, a whole verb, come before a verb beside which that is run, in a process of its own.
+    """
+    if words[0] == "beside":
+        asked = [sys.executable, "-m", "bootlab", *words[1].split(), "--json", "--runs", "/run/beside"]
+        with subprocess.Popen(asked, stdout=subprocess.PIPE, text=True) as beside:
+            found = ask(*words[2:])
+            told, _ = beside.communicate()
+        return {**found, "beside": {"code": beside.returncode, "document": json.loads(told or "null")}}
     out = io.StringIO()
     try:
         with contextlib.redirect_stdout(out):

@@ -24,6 +24,7 @@ def _show(since_ns: int, line: str) -> None:
 def run_inside(tree: HostTree, verbs: dict[str, list[str]], folder: Path, deadline_s: float) -> dict[str, Any]:
     """Run `verbs`, by name, in a machine whose disk is `tree`, which is gone then; inside.py is its PID 1."""
     tree.at("/verbs.json").write_text(json.dumps(verbs))
+    taps = ["tun"] if tree.at("/taps").exists() else []
     tree.to_disk(folder / "disk", DISK_MIB)
     shutil.rmtree(tree.root)
     machine = System.model_validate(
@@ -39,7 +40,7 @@ def run_inside(tree: HostTree, verbs: dict[str, list[str]], folder: Path, deadli
             },
             "initramfs": {
                 "init": FILES / "outer_init",
-                "modules": ["virtio_pci", "virtio_blk", "ext4", "kvm_amd"],
+                "modules": ["virtio_pci", "virtio_blk", "ext4", "kvm_amd", *taps],
                 "compression": "none",
             },
             "disks": [{"path": folder / "disk"}],

@@ -1,0 +1,195 @@
+"""The jail of one boot: the folder that Firecracker's jailer makes its root, what is put there, and what is cleared.
+
+    chroot_base / name of Firecracker's program / id / root
+
+All that Firecracker is told of lies in that root, and it is told so by paths that begin there. Files that it only reads
+are hard links where its user may read and not write them, and the file system is the same; all others are copies.
+"""
+
+import contextlib
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bootlab.errors import BootFailed, InputError, MissingTool
+from bootlab.process import ProgramFailed, run
+from bootlab.system import Firecracker
+from bootlab.targets.firecracker.identity import JAILER
+from bootlab.targets.firecracker.jail_guard import JailGuard, clear
+from bootlab.targets.vmm.program import find_program, probe_version
+
+CHROOT_BASE: Final = Path("/srv/jailer")
+"""The jailer's own default."""
+ROOM: Final = "kernel, initramfs, disks, snapshots and Firecracker itself are there while the machine lives"
+_MOUNTS: Final = Path("/proc/mounts")
+_COPY_S: Final = 600
+_TRIES: Final = 10
+_LONGEST_SOCKET: Final = 107
+"""Bytes of a path that a Unix socket may have (unix(7)); bootlab connects to it by its path from outside."""
+_GUARD: Final = JailGuard()
+_made_parents: set[Path] = set()
+"""Cgroups that jailers of this process have made for the cgroups of their machines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jail:
+    """A jail that is there, before the jailer runs. `root`: what is Firecracker's root, as this host sees it."""
+
+    root: Path
+    uid: int
+    gid: int
+    cgroups: tuple[Path, ...]
+
+    @property
+    def id(self) -> str:
+        """Return its name, which is Firecracker's `--id`."""
+        return self.home.name
+
+    @property
+    def home(self) -> Path:
+        """Return the folder that is this boot's alone."""
+        return self.root.parent
+
+    def seen(self, path: Path) -> str:
+        """Return a path as Firecracker sees it; one that is relative counts from the root."""
+        return str(Path("/") / path.relative_to(self.root) if path.is_absolute() else path)
+
+    def put(self, source: Path, name: str) -> Path:
+        """Have a file in the jail, for Firecracker to read. Raises BootFailed."""
+        place = self.root / name
+        if self._may_only_read(source.stat()):
+            with contextlib.suppress(OSError):
+                os.link(source.resolve(), place)
+                return place
+        try:
+            run(["cp", "--reflink=auto", "--sparse=always", "--", source, place], deadline_s=_COPY_S)
+        except ProgramFailed as error:
+            raise BootFailed(
+                f"target.chroot_base: {name} cannot be copied into the jail: {error.message}",
+                hint=ROOM,
+            ) from error
+        self.hand_over(place)
+        return place
+
+    def take_out(self, name: str, target: Path) -> None:
+        """Move a file that Firecracker has written out of the jail. Raises BootFailed."""
+        try:
+            run(["mv", "--", self.root / name, target], deadline_s=_COPY_S)
+        except ProgramFailed as error:
+            raise BootFailed(f"{target}: cannot be moved out of the jail: {error.message}") from error
+        os.chown(target, 0, 0)
+
+    def hand_over(self, path: Path) -> None:
+        """Make a file of the jail its user's."""
+        os.chown(path, self.uid, self.gid, follow_symlinks=False)
+
+    def hold(self, pid: int) -> None:
+        """Take note of the process in it, which ends with bootlab from now on."""
+        _GUARD.tell(self.home, list(self.cgroups), pid)
+
+    def _may_only_read(self, about: os.stat_result) -> bool:
+        if self.uid == 0:
+            return False
+        shift = 6 if about.st_uid == self.uid else 3 if about.st_gid == self.gid else 0
+        return stat.S_IMODE(about.st_mode) >> shift & 0o6 == 0o4
+
+
+def expect_jail(target: Firecracker, binary: Path, version: str) -> Path:
+    """Return the jailer's path. Raises InputError, MissingTool where no jail can be made, by its key."""
+    assert target.jailer is not None
+    if os.geteuid() != 0:
+        raise InputError(
+            "target.jailer: only root may run the jailer, which makes devices and another root for its machine",
+            hint="run bootlab as root, or leave target.jailer out",
+        )
+    jailer = find_program(target.jailer, "target.jailer")
+    if (its := probe_version(jailer, JAILER, "target.jailer")) != version:
+        raise MissingTool(
+            f"target.jailer: {jailer} is {its}, and Firecracker {version}: each is made for the other alone",
+            hint="scripts/vmm builds both of one source",
+        )
+    base = target.chroot_base or CHROOT_BASE
+    if not base.is_dir():
+        raise InputError(f"target.chroot_base: {base}: no such folder", hint=f"mkdir -p {base}")
+    flags = os.statvfs(base).f_flag
+    for name, flag, why in (
+        ("nodev", os.ST_NODEV, "its /dev/kvm would not open"),
+        ("noexec", os.ST_NOEXEC, "Firecracker would not start"),
+    ):
+        if flags & flag:
+            raise InputError(f"target.chroot_base: {base}: is on a file system that is mounted {name}: {why}")
+    longest = base.resolve() / binary.resolve().name / (target.jail_id or _new_id()) / "root" / "api"
+    if len(os.fsencode(longest)) > _LONGEST_SOCKET:
+        raise InputError(
+            f"target.chroot_base: {base}: too long: a Unix socket's path has at most {_LONGEST_SOCKET} bytes, and "
+            f"{longest} has {len(os.fsencode(longest))}"
+        )
+    if target.netns is not None and not target.netns.exists():
+        raise InputError(
+            f"target.netns: {target.netns}: no such network namespace",
+            hint=f"as root: ip netns add {target.netns.name}",
+        )
+    return jailer
+
+
+@contextmanager
+def make_jail(target: Firecracker, binary: Path) -> Iterator[Jail]:
+    """Give a jail for one boot, and clear it away. Raises BootFailed where it is there already, or cannot be made."""
+    assert target.uid is not None and target.gid is not None
+    base = (target.chroot_base or CHROOT_BASE).resolve()
+    home = base / binary.resolve().name / (target.jail_id or _new_id())
+    cgroups, parents = _cgroups_of(target, binary, home.name)
+    _make_home(home)
+    _made_parents.update(path for path in parents if not path.exists())
+    _GUARD.tell(home, cgroups)
+    try:
+        (home / "root").mkdir(mode=0o700)
+        yield Jail(home / "root", target.uid, target.gid, tuple(cgroups))
+    finally:
+        left = clear(home, cgroups)
+        _GUARD.forget(home)
+        for path in [path for path in parents if path in _made_parents]:
+            with contextlib.suppress(OSError):
+                path.rmdir()
+    if left:
+        raise BootFailed(f"the jail cannot be cleared away: {'; '.join(left)}")
+
+
+def _make_home(home: Path) -> None:
+    for _ in range(_TRIES):
+        try:
+            home.parent.mkdir(exist_ok=True)
+            home.mkdir(mode=0o700)
+        except FileNotFoundError:
+            # Another boot has just cleared its own away, and the folder of all with it.
+            continue
+        except FileExistsError as error:
+            raise BootFailed(
+                f"target.jail_id: {home}: is there already: another machine of that id, or what was left of one",
+                hint=f"another target.jail_id, or none; left over: rm -r {home}",
+            ) from error
+        except OSError as error:
+            raise BootFailed(f"target.chroot_base: {home}: cannot be made: {error.strerror}") from error
+        return
+    raise BootFailed(f"target.chroot_base: {home}: cannot be made: its folder is removed again and again")
+
+
+def _cgroups_of(target: Firecracker, binary: Path, jail_id: str) -> tuple[list[Path], list[Path]]:
+    """Return the cgroups that the jailer may make for a machine, and those that it makes around them, inner first."""
+    if not target.cgroups:
+        return [], []
+    kind = "cgroup2" if target.cgroup_version == 2 else "cgroup"
+    parent = Path(target.parent_cgroup or binary.resolve().name)
+    rows = [row.split() for row in _MOUNTS.read_text().splitlines()]
+    places = [Path(row[1]) for row in rows if row[2] == kind]
+    around = [place / one for place in places for one in (parent, *parent.parents) if one != Path(".")]
+    return [place / parent / jail_id for place in places], around
+
+
+def _new_id() -> str:
+    return f"bootlab-{os.getpid()}-{secrets.token_hex(4)}"
