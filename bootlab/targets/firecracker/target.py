@@ -131,7 +131,7 @@ class FirecrackerPrepared(VmmPrepared):
                     )
             if pages is not None:
                 session.remarks += (pages.words(),)
-            if jail is not None:
+            if jail is not None and not places.metrics.is_symlink():
                 shutil.copyfile(places.metrics, directory / METRICS)
 
     @contextmanager
