@@ -58,6 +58,7 @@ sleep 1000
 """
 CARD = 'tap = "tap{n}"\nmmds = "%s.json"\n'
 JAIL = 'jailer = "/jailer"\nuid = 4321\ngid = 4321\nchroot_base = "/var/tmp"\n'
+JAIL += 'cgroup_version = 2\ncgroups = ["pids.max=64"]\n'
 CMDLINE = "console=ttyS0 panic=-1 reboot=t cryptomgr.notests quiet"
 
 

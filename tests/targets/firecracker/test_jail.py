@@ -98,6 +98,17 @@ def test_a_boot_in_a_jail_has_the_jailers_time_of_its_own(made: Made, more: str)
 
 
 @ONLY_ROOT
+def test_where_its_log_does_not_tell_when_it_ran_the_jailers_time_is_in_the_next(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(monkeypatch, late=True)
+    record = made.boot(jailed(made))
+    assert record.outcome is Outcome.READY and record.vmm is not None
+    assert record.vmm.launch[0].name == "VMM start"
+    assert "does not say when it ran: jailer is in VMM start" in record.detail
+
+
+@ONLY_ROOT
 def test_a_machine_is_kept_and_taken_up_in_jails(
     made: Made, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
