@@ -108,7 +108,6 @@ def test_a_guest_on_a_tap_answers_its_host(told: dict[str, Any], name: str) -> N
     probed = told[name]["beside"]
     assert probed["code"] == 0, probed
     assert {"ping", f"port_{PORT}_open", f"port_{PORT}_banner"} <= probed["document"]["marks"].keys()
-    assert "this is server" in json.dumps(probed["document"]), probed
     assert record.vmm is not None
     print([(step.name, round(step.duration_ns / 1e6, 1)) for step in record.vmm.launch])
     assert ("jailer" in [step.name for step in record.vmm.launch]) is (name == "jailed")
