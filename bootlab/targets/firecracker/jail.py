@@ -43,7 +43,9 @@ class Jail:
     root: Path
     uid: int
     gid: int
-    cgroups: tuple[Path, ...]
+    cgroups: tuple[Path, ...] = ()
+    around: tuple[Path, ...] = ()
+    """Cgroups that are made for those, inner first."""
 
     @property
     def id(self) -> str:
@@ -90,7 +92,7 @@ class Jail:
 
     def hold(self, pid: int) -> None:
         """Take note of the process in it, which ends with bootlab from now on."""
-        _GUARD.tell(self.home, list(self.cgroups), pid)
+        _GUARD.tell(self.home, self.cgroups, self.around, pid)
 
     def _may_only_read(self, about: os.stat_result) -> bool:
         if self.uid == 0:
@@ -146,16 +148,14 @@ def make_jail(target: Firecracker, binary: Path) -> Iterator[Jail]:
     cgroups, parents = _cgroups_of(target, binary, home.name)
     _make_home(home)
     _made_parents.update(path for path in parents if not path.exists())
-    _GUARD.tell(home, cgroups)
+    around = tuple(path for path in parents if path in _made_parents)
+    _GUARD.tell(home, cgroups, around)
     try:
         (home / "root").mkdir(mode=0o700)
-        yield Jail(home / "root", target.uid, target.gid, tuple(cgroups))
+        yield Jail(home / "root", target.uid, target.gid, tuple(cgroups), around)
     finally:
-        left = clear(home, cgroups)
+        left = clear(home, cgroups, around)
         _GUARD.forget(home)
-        for path in [path for path in parents if path in _made_parents]:
-            with contextlib.suppress(OSError):
-                path.rmdir()
     if left:
         raise BootFailed(f"the jail cannot be cleared away: {'; '.join(left)}")
 

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,8 +25,11 @@ _GONE_S: Final = 10.0
 _AGAIN_S: Final = 0.02
 
 
-def clear(home: Path, cgroups: list[Path]) -> list[str]:
-    """Remove a jail whose process has ended, and its cgroups; returns what could not be removed, and why."""
+def clear(home: Path, cgroups: Iterable[Path], around: Iterable[Path] = ()) -> list[str]:
+    """Remove a jail whose process has ended, and its cgroups; returns what could not be removed, and why.
+
+    `around`: cgroups that were made for those of jails, inner first; where others are in one it stays.
+    """
     left = []
     try:
         shutil.rmtree(home)
@@ -39,6 +43,9 @@ def clear(home: Path, cgroups: list[Path]) -> list[str]:
     for path in cgroups:
         if (why := _remove_cgroup(path)) is not None:
             left.append(f"{path}: {why}")
+    for path in around:
+        with contextlib.suppress(OSError):
+            path.rmdir()
     return left
 
 
@@ -71,9 +78,10 @@ class JailGuard:
         """Return the guard's process; None before there is one."""
         return None if self._process is None else self._process.pid
 
-    def tell(self, home: Path, cgroups: list[Path], pid: int | None = None) -> None:
-        """Tell of a jail, and of the process in it as soon as there is one."""
-        self._say({"home": str(home), "cgroups": [str(path) for path in cgroups], "pid": pid})
+    def tell(self, home: Path, cgroups: Iterable[Path], around: Iterable[Path] = (), pid: int | None = None) -> None:
+        """Tell of a jail, and of the process in it as soon as there is one; else as `clear`."""
+        paths = {"cgroups": [str(path) for path in cgroups], "around": [str(path) for path in around]}
+        self._say({"home": str(home), **paths, "pid": pid})
 
     def forget(self, home: Path) -> None:
         """Tell that a jail is gone."""
@@ -112,7 +120,7 @@ def guard(lines: Any) -> None:
     for home, told in jails.items():
         if told["pid"] is not None:
             _end(told["pid"], Path(home).name)
-        clear(Path(home), [Path(path) for path in told["cgroups"]])
+        clear(Path(home), map(Path, told["cgroups"]), map(Path, told["around"]))
 
 
 def _end(pid: int, jail_id: str) -> None:

@@ -262,7 +262,7 @@ def _user_of(pid: int) -> int:
 
 @ONLY_ROOT
 def test_a_jail_that_is_not_cleared_away_is_told(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jails, "clear", lambda home, cgroups: [f"{home}: Device or resource busy"])
+    monkeypatch.setattr(jails, "clear", lambda home, *cgroups: [f"{home}: Device or resource busy"])
     with (
         pytest.raises(BootFailed, match="cannot be cleared away: .*busy"),
         make_jail(target_of(made), made.binary) as jail,

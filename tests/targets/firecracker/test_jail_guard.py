@@ -30,15 +30,16 @@ def sleeper(home: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def told(home: Path, **more: object) -> str:
-    return json.dumps({"home": str(home), "cgroups": [], "pid": None, **more})
+    return json.dumps({"home": str(home), "cgroups": [], "around": [], "pid": None, **more})
 
 
 def test_what_it_still_knows_of_is_ended(home: Path, sleeper: subprocess.Popen[bytes], tmp_path: Path) -> None:
-    (tmp_path / "cgroup").mkdir()
-    rows = [told(home), told(home, pid=sleeper.pid, cgroups=[str(tmp_path / "cgroup"), str(tmp_path / "none")])]
-    guard(iter(rows))
+    around = tmp_path / "around"
+    (around / "cgroup").mkdir(parents=True)
+    cgroups = [str(around / "cgroup"), str(tmp_path / "none")]
+    guard(iter([told(home), told(home, pid=sleeper.pid, cgroups=cgroups, around=[str(around)])]))
     assert sleeper.wait(10) == -9
-    assert not home.parent.exists() and not (tmp_path / "cgroup").exists()
+    assert not home.parent.exists() and not around.exists()
 
 
 def test_what_is_gone_is_nobodys_and_another_process_of_that_number_lives(
@@ -57,7 +58,7 @@ def test_it_outlives_who_started_it_and_is_told_by_the_end_of_a_pipe(home: Path)
     assert mine.pid is None
     mine.tell(home, [])
     first = mine.pid
-    mine.tell(home, [], None)
+    mine.tell(home, [], [], None)
     assert mine.pid == first
     assert mine._process is not None and mine._process.stdin is not None
     mine._process.stdin.close()
